@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The helper that starts the ranks: results, failures and hangs are all reported."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.mpi import MpiError, mpirun, run_mpi
+
+pytestmark = pytest.mark.parallel
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_returns_the_json_of_rank_zero(n: int) -> None:
+    result = run_mpi(
+        n,
+        """
+        import json, sys
+        from mpi4py import MPI
+        comm = MPI.COMM_WORLD
+        ranks = comm.allgather(comm.rank)
+        if comm.rank == 0:
+            print("a line before")
+            print(json.dumps({"ranks": ranks, "args": sys.argv[1:]}))
+        """,
+        "one",
+        2,
+    )
+    assert result == {"ranks": list(range(n)), "args": ["one", "2"]}
+
+
+def test_an_exception_on_one_rank_ends_all() -> None:
+    with pytest.raises(MpiError, match="only here") as failure:
+        run_mpi(
+            2,
+            """
+            from mpi4py import MPI
+            if MPI.COMM_WORLD.rank == 1:
+                raise ValueError("only here")
+            MPI.COMM_WORLD.Barrier()
+            """,
+            timeout=60,
+        )
+    assert failure.value.returncode not in (0, None)
+
+
+def test_a_hang_is_ended() -> None:
+    with pytest.raises(MpiError, match="still running after 3 s"):
+        mpirun(
+            2,
+            """
+            import time
+            from mpi4py import MPI
+            if MPI.COMM_WORLD.rank == 0:
+                MPI.COMM_WORLD.Barrier()
+            time.sleep(60)
+            """,
+            timeout=3,
+        )
+
+
+def test_output_without_json_is_an_error() -> None:
+    with pytest.raises(MpiError, match="no JSON"):
+        run_mpi(1, "\nprint('nothing to parse')\n")
