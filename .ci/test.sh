@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# All checks, in order of their price; the first that fails ends the run and is named.
+#
+#   .ci/test.sh [STAGE...]     names of stages, default all of them
+#
+# SYMANCF_TEST_WORKERS   processes of the serial tests, default one per core, at most 4
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+bin=$PWD/.venv/bin
+export PATH=$bin:$PATH PYTHONPATH=$PWD:$PWD/codegen
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
+
+cores=$(nproc)
+workers=${SYMANCF_TEST_WORKERS:-$((cores < 4 ? cores : 4))}
+# The tests' kernel cache: empty at the start, so that they never rest on an old kernel.
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/symancf-test.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+export SYMANCF_CACHE_DIR=$scratch/cache
+
+pytest=(python -m pytest -q -p no:cacheprovider --timeout=600)
+
+lint() { ruff check .; }
+format() { ruff format --check .; }
+types() { mypy; }
+layers() { lint-imports --no-cache; }
+serial() { # everything that one process can show
+    "${pytest[@]}" -n "$workers" --dist worksteal -m 'not parallel and not packaging and not demo'
+}
+parallel() { # tests that start 1, 2, 3 and 4 ranks themselves
+    "${pytest[@]}" -m parallel
+}
+collective() { # the same tests as in `serial`, on 3 ranks; rank 0 is shown, others when they fail
+    timeout --kill-after=10 900 mpirun -n 3 bash -c '
+        log='"$scratch"'/rank$OMPI_COMM_WORLD_RANK.log
+        if [ "$OMPI_COMM_WORLD_RANK" != 0 ]; then exec >"$log" 2>&1; fi
+        '"${pytest[*]}"' -m collective
+        status=$?
+        [ $status = 5 ] && status=0   # no test is marked yet
+        exit $status'
+    local status=$?
+    [ $status = 0 ] || tail -n 40 "$scratch"/rank*.log
+    return $status
+}
+demos() { "${pytest[@]}" -m demo; }
+wheel() { "${pytest[@]}" -m packaging; }
+
+stages=(lint format types layers serial parallel collective demos wheel)
+declare -A about=(
+    [lint]="ruff check" [format]="ruff format" [types]="mypy --strict" [layers]="import-linter"
+    [serial]="tests on 1 rank, $workers processes" [parallel]="tests that start 1 to 4 ranks"
+    [collective]="tests on 3 ranks" [demos]="every demo runs"
+    [wheel]="wheel built, imported outside the checkout"
+)
+if [ $# -gt 0 ]; then stages=("$@"); fi
+
+number=0
+for stage in "${stages[@]}"; do
+    number=$((number + 1))
+    printf '\n== [%d/%d] %s: %s\n' $number ${#stages[@]} "$stage" "${about[$stage]:-unknown stage}"
+    start=$SECONDS
+    "$stage"
+    status=$?
+    if [ $status = 5 ] && [ "$stage" != lint ]; then status=0; fi # pytest: no such test
+    if [ $status != 0 ]; then
+        printf '\n== make test FAILED in stage %s after %d s; repeat it with: .ci/test.sh %s\n' \
+            "$stage" $SECONDS "$stage" >&2
+        exit 1
+    fi
+    printf '== %s passed in %d s\n' "$stage" $((SECONDS - start))
+done
+printf '\n== make test passed: %d stages in %d s\n' ${#stages[@]} $SECONDS

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# make demo: install what is missing, run the silicone plate on 2 ranks. make test: everything checked.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+DEMO ?= silicone_plate
+RANKS ?= 2
+LIMIT ?= 600
+BIN := .venv/bin
+
+export OMPI_ALLOW_RUN_AS_ROOT := 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+export OMPI_MCA_rmaps_base_oversubscribe := 1
+export OMPI_MCA_btl_vader_single_copy_mechanism := none
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+
+.PHONY: help demo test bench docs doctor format clean distclean
+
+help:
+	@sed -n 's/^## //p' Makefile
+
+## make demo      set up this machine, then the silicone plate on 2 ranks (DEMO=name RANKS=n)
+demo: .venv/.ready-demo
+	@if command -v mpirun >/dev/null; then
+	    timeout --kill-after=10 $(LIMIT) mpirun -n $(RANKS) $(BIN)/python -m symancf demo $(DEMO)
+	else
+	    echo 'mpirun was not found (Debian: apt-get install openmpi-bin): running on one rank'
+	    timeout --kill-after=10 $(LIMIT) $(BIN)/python -m symancf demo $(DEMO)
+	fi
+
+## make test      lint, types, layers, all tests, 1 and 3 ranks, wheel
+test: .venv/.ready-dev
+	@.ci/test.sh
+
+## make bench     speed of kernels and assembly on this machine (ARGS=--json, ARGS=--peers)
+bench: .venv/.ready-demo
+	@$(BIN)/python -m symancf bench $(ARGS)
+
+## make docs      the site, in docs/_build/html
+docs: .venv/.ready-docs
+	@$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+## make doctor    what is installed, what is slow, how to mend it
+doctor: .venv/.ready-demo
+	@$(BIN)/python -m symancf doctor
+
+## make format    format the sources and mend what lint can mend
+format: .venv/.ready-dev
+	@$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+## make clean     remove what was built (distclean: .venv too)
+clean:
+	@rm -rf build dist docs/_build results .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find . -path ./.venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean
+	@rm -rf .venv
+
+.venv/.ready-%: pyproject.toml .ci/setup.sh
+	@.ci/setup.sh $*
+	touch $@
