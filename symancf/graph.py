@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Graphs of vertices: edges of cells, partition by PETSc, ordering for locality."""
+
+from __future__ import annotations
+
+import ctypes
+import warnings
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+from scipy.sparse import coo_matrix, csr_matrix
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from symancf.collective import exchange_blocks, reduced
+from symancf.mesh.cells import CELLS
+
+Ints = NDArray[np.int64]
+Ints32 = NDArray[np.int32]
+
+_EDGES = {c.vertices: c.edges for c in CELLS.values() if c.edges}
+
+
+def edges_of(vertices: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Both ends of the edges of entities (k, nv).
+
+    Two, four and eight vertices are read as lines, quadrilaterals and hexahedra in meshio's
+    order; any other number as a star around the first vertex.
+    """
+    nv = vertices.shape[1]
+    pairs = np.array(_EDGES.get(nv, [(0, i) for i in range(1, nv)]), np.int64).reshape(-1, 2)
+    return vertices[:, pairs[:, 0]].ravel(), vertices[:, pairs[:, 1]].ravel()
+
+
+def adjacency(size: int, entities: list[NDArray[np.int32]]) -> csr_matrix:
+    """Symmetric pattern of the edges of entities with vertices < `size`, without diagonal.
+
+    Ends outside 0 <= v < `size` are left out.
+    """
+    total: csr_matrix | None = None
+    for vertices in entities:
+        a, b = edges_of(vertices)
+        inside = (a < size) & (b < size) & (a != b)
+        if not inside.all():
+            a, b = a[inside], b[inside]
+        low, high = np.minimum(a, b), np.maximum(a, b)
+        upper = coo_matrix((np.ones(len(low), bool), (low, high)), (size, size)).tocsr()
+        upper.sum_duplicates()
+        total = upper if total is None else total + upper
+    if total is None:
+        return csr_matrix((size, size), dtype=bool)
+    return (total + total.T).tocsr()
+
+
+def reverse_cuthill_mckee_order(graph: csr_matrix) -> Ints32:
+    """Order of the vertices that keeps neighbours close: new place -> old number."""
+    if graph.shape[0] == 0:
+        return np.empty(0, np.int32)
+    return np.asarray(reverse_cuthill_mckee(graph, symmetric_mode=True), np.int32)
+
+
+def gather_rows(
+    comm: MPI.Comm, graph: csr_matrix, numbers: Ints, starts: Ints
+) -> tuple[Ints, Ints]:
+    """Send the rows of this rank's graph to the ranks that hold them and unite them there.
+
+    Parameters
+    ----------
+    graph
+        Local pattern; row i is vertex `numbers[i]`.
+    numbers
+        Sorted global numbers.
+    starts
+        (ranks + 1,) first number of each rank's rows.
+
+    Returns
+    -------
+    Row pointers and columns (global numbers) of this rank's rows.
+    """
+    cuts = np.searchsorted(numbers, starts)
+    lengths = np.diff(graph.indptr)
+    columns = numbers[graph.indices]
+    at = graph.indptr[cuts].astype(np.int64)
+    _, (rows, counts) = exchange_blocks(comm, np.diff(cuts), numbers, lengths)
+    _, (columns,) = exchange_blocks(comm, np.diff(at), columns)
+    mine = int(starts[comm.rank + 1] - starts[comm.rank])
+    where = np.repeat((rows - starts[comm.rank]).astype(np.int32), counts)
+    order = np.lexsort((columns, where))
+    where, columns = where[order], columns[order]
+    fresh = np.ones(len(where), bool)
+    fresh[1:] = (where[1:] != where[:-1]) | (columns[1:] != columns[:-1])
+    pointers = np.zeros(mine + 1, np.int64)
+    np.cumsum(np.bincount(where[fresh], minlength=mine), out=pointers[1:])
+    return pointers, columns[fresh]
+
+
+def partition(
+    comm: MPI.Comm, starts: Ints, pointers: Ints, columns: Ints, weights: NDArray[np.float64]
+) -> Ints32:
+    """Part of each of this rank's vertices: PETSc MatPartitioning with PT-Scotch. Collective.
+
+    Without PT-Scotch in PETSc, contiguous blocks of vertices and a warning.
+
+    Parameters
+    ----------
+    starts
+        (ranks + 1,) first vertex of each rank.
+    pointers, columns
+        This rank's rows of the symmetric graph.
+    weights
+        (rows,) cost of each vertex.
+    """
+    from petsc4py import PETSc
+
+    mine, n = len(pointers) - 1, int(starts[-1])
+    matrix = PETSc.Mat().createAIJ(
+        ((mine, n), (mine, n)),
+        csr=(
+            pointers.astype(PETSc.IntType),
+            columns.astype(PETSc.IntType),
+            np.ones(len(columns), PETSc.ScalarType),
+        ),
+        comm=comm,
+    )
+    matrix.assemble()
+    cutter = PETSc.MatPartitioning().create(comm)
+    parts = PETSc.IS().create(comm)
+    try:
+        cutter.setAdjacency(matrix)
+        try:
+            cutter.setType("ptscotch")
+        except PETSc.Error:
+            if comm.rank == 0:
+                warnings.warn(
+                    "PETSc has no PT-Scotch: the mesh is cut into blocks in its own numbering, "
+                    "which may make large halos; see `symancf doctor`",
+                    stacklevel=3,
+                )
+            own = np.arange(starts[comm.rank], starts[comm.rank + 1])
+            return (own * comm.size // n).astype(np.int32)
+        _set_weights(PETSc, comm, cutter, weights)
+        cutter.apply(parts)
+        return np.array(parts.getIndices(), np.int32)
+    finally:
+        parts.destroy()
+        cutter.destroy()
+        matrix.destroy()
+
+
+def _set_weights(
+    PETSc: Any, comm: MPI.Comm, cutter: Any, weights: NDArray[np.float64]
+) -> None:
+    """MatPartitioningSetVertexWeights, which petsc4py does not wrap; PETSc frees the array."""
+    low = reduced(comm, np.array([weights.min(initial=np.inf)]), MPI.MIN)[0]
+    high = reduced(comm, np.array([weights.max(initial=0.0)]), MPI.MAX)[0]
+    if not 0 < low < high:
+        return
+    whole = np.clip(np.rint(weights * min(20.0 / low, 1e5 / high)), 1, None)
+    library = ctypes.CDLL(PETSc.__file__)
+    if not hasattr(library, "PetscMallocA"):
+        return
+    values = whole.astype(PETSc.IntType)
+    memory = ctypes.c_void_p()
+    nothing = ctypes.c_char_p(b"symancf")
+    size = ctypes.c_size_t(max(values.nbytes, 8))
+    if library.PetscMallocA(1, 0, 0, nothing, nothing, size, ctypes.byref(memory)):
+        return
+    ctypes.memmove(memory, values.ctypes.data, values.nbytes)
+    library.MatPartitioningSetVertexWeights(ctypes.c_void_p(cutter.handle), memory)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Copies of other ranks' vertices: which rows to send where, for any data kept per vertex."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from symancf.collective import exchange_blocks
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Halo:
+    """Plan of the messages between owners and ghosts.
+
+    Local rows are the owned vertices, then the ghosts grouped by owner.
+
+    Attributes
+    ----------
+    comm
+        The ranks.
+    n_owned
+        Number of owned vertices.
+    sent
+        Rank -> local numbers of the owned vertices that it holds as ghosts, (k,) int32.
+    received
+        Rank -> first and last + 1 local number of the ghosts that it owns.
+    """
+
+    comm: MPI.Comm
+    n_owned: int
+    sent: dict[int, NDArray[np.int32]]
+    received: dict[int, tuple[int, int]]
+
+    @classmethod
+    def build(cls, comm: MPI.Comm, n_owned: int, counts: Ints, rows: NDArray[np.int32]) -> Halo:
+        """Tell the owners which of their rows this rank holds. Collective.
+
+        Parameters
+        ----------
+        counts
+            (ranks,) number of ghosts from each owner.
+        rows
+            (ghosts,) the owner's local numbers, grouped by owner.
+        """
+        asked, (wanted,) = exchange_blocks(comm, counts, rows)
+        ends = np.cumsum(asked)
+        sent = {
+            rank: wanted[ends[rank] - asked[rank] : ends[rank]]
+            for rank in np.flatnonzero(asked).tolist()
+        }
+        last = n_owned + np.cumsum(counts)
+        received = {
+            rank: (int(last[rank] - counts[rank]), int(last[rank]))
+            for rank in np.flatnonzero(counts).tolist()
+        }
+        return cls(comm, n_owned, sent, received)
+
+    def update(self, array: NDArray[Any]) -> None:
+        """Overwrite the ghost rows of a local array (n_local, ...) by the owners'. Collective."""
+        buffers = {rank: array[rows] for rank, rows in self.sent.items()}
+        for (low, high), rows in self._messages(array, buffers, self.received):
+            array[low:high] = rows
+
+    def accumulate(self, array: NDArray[Any]) -> None:
+        """Add the ghost rows of a local array to the owners' rows. Collective.
+
+        The ghost rows themselves are left as they are. The sum is made in the order of ranks,
+        so it does not depend on which message comes first.
+        """
+        buffers = {rank: array[low:high] for rank, (low, high) in self.received.items()}
+        for to, rows in self._messages(array, buffers, self.sent):
+            array[to] += rows
+
+    def _messages(
+        self, array: NDArray[Any], out: dict[int, NDArray[Any]], targets: dict[int, Any]
+    ) -> Iterator[tuple[Any, NDArray[Any]]]:
+        """Send `out`; give each target with the rows that came for it, by rank."""
+        incoming = {}
+        for rank, target in targets.items():
+            n = target[1] - target[0] if isinstance(target, tuple) else len(target)
+            incoming[rank] = np.empty((n, *array.shape[1:]), array.dtype)
+        requests = [
+            self.comm.Irecv([_bytes(rows), MPI.BYTE], rank, 71) for rank, rows in incoming.items()
+        ]
+        kept = {rank: np.ascontiguousarray(rows) for rank, rows in out.items()}
+        requests += [
+            self.comm.Isend([_bytes(rows), MPI.BYTE], rank, 71) for rank, rows in kept.items()
+        ]
+        MPI.Request.Waitall(requests)
+        for rank in sorted(incoming):
+            yield targets[rank], incoming[rank]
+
+
+def _bytes(rows: NDArray[Any]) -> NDArray[np.uint8]:
+    return rows.reshape(-1).view(np.uint8)
+
+

@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Meshes: points, cells and named regions, each rank holding one slice of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import ArrayLike, NDArray
+
+from symancf.collective import block_starts, lookup, scatter_blocks, together
+from symancf.errors import MeshError
+from symancf.mesh.box import Box
+from symancf.mesh.cells import CELLS, dimension
+from symancf.mesh.region import Region, unknown_region
+from symancf.mesh.serial import SerialMesh
+
+if TYPE_CHECKING:
+    from symancf.mesh.quality import Quality
+
+Ints = NDArray[np.int64]
+Members = dict[str, dict[str, Ints | None]]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """One rank's slice of the cells of one type.
+
+    Attributes
+    ----------
+    kind
+        meshio's name of the type.
+    start
+        Id of the first cell of the slice; ids count the cells of this type.
+    connectivity
+        (k, nv) global point ids.
+    size
+        Number of cells of this type on all ranks.
+    """
+
+    kind: str
+    start: int
+    connectivity: Ints
+    size: int
+
+    @property
+    def ids(self) -> Ints:
+        """Ids of the cells of this slice, (k,)."""
+        return np.arange(self.start, self.start + len(self.connectivity), dtype=np.int64)
+
+
+class Mesh:
+    """Points, cells and regions of a mesh; no rank holds more than its slice of each.
+
+    Make one with `Mesh.read`, `Mesh.from_arrays` or `Mesh.box`; ``mesh["plate"]`` is a `Region`.
+
+    Attributes
+    ----------
+    comm
+        The ranks that share the mesh.
+    name
+        File name or origin, for messages.
+    n_points
+        Number of points on all ranks.
+    point_starts
+        (ranks + 1,) first point id of each rank's slice.
+    points
+        (n, 3) coordinates of this rank's slice [m].
+    cells
+        Cell type -> this rank's `Cells`; the same types in the same order on every rank.
+    regions
+        Name -> `Region`. The region "all" (all cells of the highest dimension) always exists.
+    """
+
+    def __init__(
+        self,
+        comm: MPI.Comm,
+        name: str,
+        points: NDArray[np.float64],
+        point_starts: Ints,
+        cells: dict[str, Cells],
+        members: Members,
+    ) -> None:
+        """Collective. `members` are numbers within this rank's slices, None for all of them."""
+        self.comm = comm
+        self.name = name
+        self.points = points
+        self.point_starts = point_starts
+        self.n_points = int(point_starts[-1])
+        self.cells = cells
+        self._members = dict(members)
+        if "all" not in members:
+            top = max((dimension(k) for k in cells), default=0)
+            self._members["all"] = {k: None for k in cells if dimension(k) == top}
+        self.regions = self._count()
+
+    def _count(self) -> dict[str, Region]:
+        pairs = [(name, kind) for name, held in self._members.items() for kind in held]
+        local = np.array(
+            [
+                len(self.cells[kind].connectivity) if (m := self._members[name][kind]) is None else len(m)
+                for name, kind in pairs
+            ],
+            np.int64,
+        )
+        total = np.empty_like(local)
+        self.comm.Allreduce(local, total)
+        sizes: dict[str, dict[str, int]] = {name: {} for name in self._members}
+        for (name, kind), size in zip(pairs, total, strict=True):
+            sizes[name][kind] = int(size)
+        return {name: Region(self, name, held) for name, held in sizes.items()}
+
+    @classmethod
+    def read(cls, path: str | Path, comm: MPI.Comm | None = None, *, check: bool = True) -> Mesh:
+        """Read a mesh file: Gmsh .msh and all that meshio knows, or .h5 written by `write`.
+
+        Rank 0 reads a serial format and hands out slices; .h5 is read in slices by every rank.
+        Collective.
+
+        Parameters
+        ----------
+        path
+            The file; physical names (Gmsh), cell and point sets (Abaqus, ...) become regions.
+        comm
+            Default all ranks.
+        check
+            Look for points that are not numbers and for degenerate or inverted cells.
+
+        Raises
+        ------
+        MeshError
+            On every rank: no such file, not readable, or a fault found by `check`.
+        """
+        comm = MPI.COMM_WORLD if comm is None else comm
+        path = Path(path)
+        if path.suffix in (".h5", ".hdf5"):
+            from symancf.mesh.storage import read_slices
+
+            mesh = read_slices(path, comm)
+        else:
+            serial = None
+            with together(comm):
+                if comm.rank == 0:
+                    from symancf.mesh.reading import read_serial
+
+                    serial = read_serial(path)
+            mesh = cls._scatter(comm, path.name, serial)
+        if check:
+            mesh.check()
+        return mesh
+
+    @classmethod
+    def from_arrays(
+        cls,
+        points: ArrayLike | None,
+        cells: Mapping[str, ArrayLike] | None,
+        regions: Mapping[str, Any] | None = None,
+        comm: MPI.Comm | None = None,
+        *,
+        name: str = "mesh",
+        check: bool = True,
+    ) -> Mesh:
+        """Make a mesh from arrays that rank 0 holds; other ranks may pass None. Collective.
+
+        Parameters
+        ----------
+        points
+            (n, 3) or (n, 2) coordinates [m].
+        cells
+            Cell type -> (k, nv) point numbers, vertices in meshio's order.
+        regions
+            Name -> (cell type, which) or {cell type: which}; `which` are numbers of cells of
+            that type or, as a 2-dimensional array, the point numbers of new cells. With
+            "vertex" and no such cells given, it may be a list of points.
+
+        Raises
+        ------
+        MeshError
+            On every rank: arrays that do not fit together, or a fault found by `check`.
+        """
+        comm = MPI.COMM_WORLD if comm is None else comm
+        serial = None
+        with together(comm):
+            if comm.rank == 0:
+                if points is None or cells is None:
+                    raise MeshError("Mesh.from_arrays needs points and cells on rank 0")
+                serial = SerialMesh.from_arrays(points, cells, regions or {})
+        mesh = cls._scatter(comm, name, serial)
+        if check:
+            mesh.check()
+        return mesh
+
+    @classmethod
+    def box(
+        cls,
+        lengths: Sequence[float],
+        divisions: Sequence[int],
+        *,
+        cell: str | None = None,
+        warp: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None,
+        name: str = "box",
+        comm: MPI.Comm | None = None,
+    ) -> Mesh:
+        """Structured line, rectangle (z = 0) or box from the origin, made slice by slice.
+
+        Regions: "body" for the interior and "x0", "x1", "y0", ... for the sides.
+
+        Parameters
+        ----------
+        lengths, divisions
+            Extent [m] and number of cells in 1, 2 or 3 directions.
+        cell
+            "line", "quad" or "hexahedron", to assert the number of directions.
+        warp
+            Maps coordinates (n, 3) to new ones; must give each point the same everywhere.
+
+        Raises
+        ------
+        MeshError
+            Lengths or divisions that are not positive or do not fit together.
+        """
+        comm = MPI.COMM_WORLD if comm is None else comm
+        kinds = {1: "line", 2: "quad", 3: "hexahedron"}
+        n = tuple(int(d) for d in divisions)
+        if len(n) not in kinds or len(n) != len(lengths) or min(n) < 1 or min(lengths) <= 0:
+            raise MeshError(
+                "Mesh.box needs 1 to 3 positive lengths and as many divisions of at least 1; "
+                f"given lengths {tuple(lengths)} and divisions {tuple(divisions)}"
+            )
+        if cell is not None and kinds[len(n)] != cell:
+            raise MeshError(f"Mesh.box of {len(n)} directions has {kinds[len(n)]!r} cells, not {cell!r}")
+        box = Box(tuple(float(length) for length in lengths), n)
+        starts = block_starts(box.n_points, comm.size)
+        points = box.points(starts[comm.rank], starts[comm.rank + 1])
+        with together(comm):
+            if warp is not None:
+                points = np.ascontiguousarray(warp(points), float).reshape(len(points), 3)
+        cells, members = {}, Members()
+        for kind, count in box.cell_counts.items():
+            low, high = block_starts(count, comm.size)[comm.rank : comm.rank + 2]
+            cells[kind] = Cells(kind, int(low), box.cells(kind, low, high), count)
+        interior, side_kind = cells
+        members["body"] = {interior: None}
+        first, side = 0, cells[side_kind]
+        for label, count in box.side_counts.items():
+            inside = (side.ids >= first) & (side.ids < first + count)
+            members[label] = {side_kind: np.flatnonzero(inside).astype(np.int64)}
+            first += count
+        return cls(comm, name, points, starts, cells, members)
+
+    @classmethod
+    def _scatter(cls, comm: MPI.Comm, name: str, serial: SerialMesh | None) -> Mesh:
+        """Cut rank 0's mesh into slices. Collective."""
+        head = None
+        if serial is not None:
+            head = (
+                len(serial.points),
+                {kind: len(c) for kind, c in serial.cells.items()},
+                {r: {k: len(m) for k, m in held.items()} for r, held in serial.members.items()},
+            )
+        n_points, counts, sizes = comm.bcast(head)
+        starts = block_starts(n_points, comm.size)
+        points = scatter_blocks(comm, serial and serial.points, starts)
+        cells: dict[str, Cells] = {}
+        for kind, count in counts.items():
+            cuts = block_starts(count, comm.size)
+            rows = scatter_blocks(comm, serial and serial.cells[kind], cuts)
+            cells[kind] = Cells(kind, int(cuts[comm.rank]), rows, count)
+        members: Members = {}
+        for region, held in sizes.items():
+            members[region] = {}
+            for kind, size in held.items():
+                if size == counts[kind]:
+                    members[region][kind] = None
+                    continue
+                which = serial and serial.members[region][kind]
+                cuts = None
+                if which is not None:
+                    cuts = np.searchsorted(which, block_starts(counts[kind], comm.size))
+                members[region][kind] = scatter_blocks(comm, which, cuts) - cells[kind].start
+        return cls(comm, name, points, starts, cells, members)
+
+    def __getitem__(self, name: str) -> Region:
+        """Region of that name.
+
+        Raises
+        ------
+        MeshError
+            With the regions that exist and the closest name.
+        """
+        if name not in self.regions:
+            raise MeshError(unknown_region(self, name))
+        return self.regions[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a region of that name."""
+        return name in self.regions
+
+    def __iter__(self) -> Iterator[Region]:
+        """Regions."""
+        return iter(self.regions.values())
+
+    def slice(self, region: str, kind: str | None = None) -> tuple[Ints, Ints]:
+        """Cells of a region on this rank: ids (k,) and global point ids (k, nv)."""
+        return self[region].slice(kind)
+
+    def fetch_points(self, ids: ArrayLike) -> NDArray[np.float64]:
+        """Coordinates of any points, (*ids.shape, 3) [m]. Collective."""
+        ids = np.asarray(ids, np.int64)
+        outside = ids.size > 0 and (ids.min() < 0 or ids.max() >= self.n_points)
+        with together(self.comm):
+            if outside:
+                raise MeshError(f"{self.name} has points 0 to {self.n_points - 1}; asked for {ids.max()}")
+        return lookup(self.comm, self.point_starts, ids, self.points)
+
+    def check(self) -> None:
+        """Look for coordinates that are not numbers and for faulty cells. Collective.
+
+        Warns of coincident points.
+
+        Raises
+        ------
+        MeshError
+            On every rank: NaN coordinates; cells that name a vertex twice, have no length,
+            area or volume, are folded (quads) or inverted (hexahedra).
+        """
+        from symancf.mesh.quality import check
+
+        check(self)
+
+    def quality(self) -> Quality:
+        """Shape of the cells of every supported type, over all ranks. Collective."""
+        from symancf.mesh.quality import measure
+
+        return measure(self)
+
+    def write(self, path: str | Path) -> None:
+        """Write an HDF5 mesh file that `read` takes in slices. Collective."""
+        from symancf.mesh.storage import write_slices
+
+        write_slices(self, Path(path))
+
+    def __repr__(self) -> str:
+        """One line."""
+        cells = ", ".join(f"{c.size} {kind}" for kind, c in self.cells.items())
+        return f"<Mesh {self.name}: {self.n_points} points, {cells}>"
+
+    def __str__(self) -> str:
+        """Return a table of the regions."""
+        rows = [("region", "dim", "cells")]
+        for region in self:
+            held = ", ".join(f"{n} {kind}" for kind, n in region.sizes.items())
+            rows.append((region.name, str(region.dim), held or "none"))
+        width = max(len(row[0]) for row in rows)
+        lines = [repr(self)[1:-1], *(f"  {a:<{width}}  {b:>3}  {c}" for a, b, c in rows)]
+        if unsupported := sorted(set(self.cells) - set(CELLS)):
+            lines.append(f"  (no element of symancf uses cells of type {', '.join(unsupported)})")
+        if self.comm.size > 1:
+            lines.append(f"  in slices on {self.comm.size} ranks")
+        return "\n".join(lines)
+
+
+
+
+__all__ = ["Cells", "Mesh", "Region"]

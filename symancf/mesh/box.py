@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Structured lines, rectangles and boxes; any rank makes any slice without the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+_CELL = {1: "line", 2: "quad", 3: "hexahedron"}
+_SIDE = {1: "vertex", 2: "line", 3: "quad"}
+_CORNERS = np.array(
+    [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]]
+)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box of `divisions` cells in 1, 2 or 3 directions; points count x first.
+
+    Its sides are cells too, ordered x0, x1, y0, y1, z0, z1, with normals that point outwards.
+    """
+
+    lengths: tuple[float, ...]
+    divisions: tuple[int, ...]
+
+    @property
+    def dim(self) -> int:
+        """Number of directions."""
+        return len(self.divisions)
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+        return int(np.prod([n + 1 for n in self.divisions]))
+
+    @property
+    def cell_counts(self) -> dict[str, int]:
+        """Cells of the interior and of all sides, by type."""
+        n = int(np.prod(self.divisions))
+        return {_CELL[self.dim]: n, _SIDE[self.dim]: sum(self.side_counts.values())}
+
+    @property
+    def side_counts(self) -> dict[str, int]:
+        """Number of cells on each side, in the order in which they are numbered."""
+        n = int(np.prod(self.divisions))
+        return {f"{'xyz'[d]}{e}": n // self.divisions[d] for d in range(self.dim) for e in (0, 1)}
+
+    def points(self, start: int, stop: int) -> NDArray[np.float64]:
+        """Coordinates of the points `start:stop`, (n, 3) [m]."""
+        out = np.zeros((stop - start, 3))
+        rest = np.arange(start, stop)
+        for d, (length, n) in enumerate(zip(self.lengths, self.divisions, strict=True)):
+            rest, i = np.divmod(rest, n + 1)
+            out[:, d] = i * (length / n)
+            out[i == n, d] = length
+        return out
+
+    def cells(self, kind: str, start: int, stop: int) -> Ints:
+        """Connectivity of the cells `start:stop` of a type."""
+        if kind == _CELL[self.dim]:
+            return self._corners(np.arange(start, stop), self.divisions, range(self.dim), 0)
+        parts, first = [], 0
+        for side, count in self.side_counts.items():
+            low, high = max(start - first, 0), min(stop - first, count)
+            first += count
+            if low < high:
+                parts.append(self._side(side, np.arange(low, high)))
+        width = 2 ** (self.dim - 1)
+        return np.concatenate([np.empty((0, width), np.int64), *parts])
+
+    def _strides(self) -> list[int]:
+        return [int(np.prod([n + 1 for n in self.divisions[:d]], initial=1)) for d in range(3)]
+
+    def _side(self, side: str, number: Ints) -> Ints:
+        d, end = "xyz".index(side[0]), int(side[1])
+        # The other directions in cyclic order make (e1, e2, e_d) right-handed: side 1 outwards.
+        around = [(d + 1) % self.dim, (d + 2) % self.dim][: self.dim - 1]
+        if self.dim == 2:
+            around = [1 - d]
+        divisions = tuple(self.divisions[a] for a in around)
+        base = end * self.divisions[d] * self._strides()[d]
+        cells = self._corners(number, divisions, around, base)
+        outwards = end == 1 if self.dim == 3 else (d == 0) == (end == 1)
+        return cells if outwards else cells[:, ::-1].copy()
+
+    def _corners(
+        self, number: Ints, divisions: tuple[int, ...], axes: range | list[int], base: int
+    ) -> Ints:
+        strides = self._strides()
+        out = np.full((len(number), 2 ** len(divisions)), base, np.int64)
+        rest = number
+        for local, (axis, n) in enumerate(zip(axes, divisions, strict=True)):
+            rest, i = np.divmod(rest, n)
+            out += strides[axis] * (i[:, None] + _CORNERS[: out.shape[1], local])
+        return out

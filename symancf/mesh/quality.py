@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Faults and shape of the cells of a mesh."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from symancf.collective import exchange, reduced, share_error
+from symancf.errors import MeshError
+from symancf.mesh.cells import CELLS, corner_jacobians, repeated_vertices, sizes
+
+if TYPE_CHECKING:
+    from symancf.mesh import Cells, Mesh
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CHUNK = 1 << 16
+FLAT = 1e-10
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Shape of all cells of one type.
+
+    Attributes
+    ----------
+    size
+        Total length, area or volume [m, m^2, m^3].
+    smallest, largest
+        Size of a cell.
+    jacobian
+        Least scaled Jacobian of any corner: 1 for right angles, 0 or less for a faulty cell.
+    aspect
+        Largest ratio of the longest to the shortest edge of a cell.
+    defect
+        Quadrilaterals: largest parallelogram defect |x1 - x2 + x3 - x4| / longest diagonal;
+        0 for parallelograms, on which plates reproduce constant curvature.
+    """
+
+    size: float
+    smallest: float
+    largest: float
+    jacobian: float
+    aspect: float
+    defect: float
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Shape of the cells of a mesh by type."""
+
+    shapes: dict[str, Shape]
+
+    def __getitem__(self, kind: str) -> Shape:
+        """Shape of the cells of one type."""
+        return self.shapes[kind]
+
+    def __str__(self) -> str:
+        """Return a table."""
+        lines = ["type          size       smallest   largest    jacobian  aspect  defect"]
+        for kind, s in self.shapes.items():
+            lines.append(
+                f"{kind:<12}{s.size:>10.4g} {s.smallest:>10.4g} {s.largest:>10.4g}"
+                f"{s.jacobian:>10.3f}{s.aspect:>8.2f}{s.defect:>8.3f}"
+            )
+        return "\n".join(lines)
+
+
+def check(mesh: Mesh) -> None:
+    """See `Mesh.check`. Collective."""
+    comm = mesh.comm
+    share_error(comm, _not_numbers(mesh))
+    for kind, cells in mesh.cells.items():
+        error = None
+        bad = np.flatnonzero(repeated_vertices(cells.connectivity)) if dimensional(kind) else ()
+        if len(bad):
+            error = MeshError(
+                f"{mesh.name}: {_cell(cells, bad[0])} is degenerate: it names a vertex twice"
+            )
+        share_error(comm, error)
+        if dimensional(kind) and kind in CELLS:
+            share_error(comm, _faulty(mesh, cells))
+    _warn_of_coincident_points(mesh)
+
+
+def dimensional(kind: str) -> bool:
+    """Whether cells of this type have a size."""
+    return kind != "vertex"
+
+
+def _not_numbers(mesh: Mesh) -> MeshError | None:
+    bad = np.flatnonzero(~np.isfinite(mesh.points).all(axis=1))
+    if not len(bad):
+        return None
+    point = bad[0] + mesh.point_starts[mesh.comm.rank]
+    return MeshError(
+        f"{mesh.name}: point {point} has coordinates {mesh.points[bad[0]].tolist()}, "
+        "which are not all finite numbers"
+    )
+
+
+def _faulty(mesh: Mesh, cells: Cells) -> MeshError | None:
+    """First inverted or degenerate cell of this rank's slice. Collective."""
+    low = 1.0
+    worst, inverted, count = -1, False, 0
+    for first, x in _chunks(mesh, cells):
+        if not len(x):
+            continue
+        least = corner_jacobians(cells.kind, x).min(axis=1)
+        bad = np.flatnonzero(least <= FLAT)
+        count += len(bad)
+        if len(bad) and worst < 0:
+            worst, low = first + bad[0], float(least[bad[0]])
+            inverted = low < -FLAT
+    if worst < 0:
+        return None
+    if not inverted:
+        what = {
+            "line": "has no length",
+            "quad": "is degenerate: it has no area at a corner",
+            "hexahedron": "is degenerate: it has no volume at a corner",
+        }[cells.kind]
+    elif cells.kind == "quad":
+        what = f"is folded: the normal turns over at a corner (scaled Jacobian {low:.3g})"
+    else:
+        what = (
+            f"is inverted: negative Jacobian at a corner (scaled {low:.3g}); number the vertices "
+            "as meshio does, 0-1-2-3 below 4-5-6-7 and counter-clockwise seen from above"
+        )
+    more = f"; {count} such cells in this slice of {len(cells.connectivity)}" if count > 1 else ""
+    return MeshError(f"{mesh.name}: {_cell(cells, worst)} {what}{more}")
+
+
+def _cell(cells: Cells, local: int) -> str:
+    vertices = " ".join(str(v) for v in cells.connectivity[local])
+    return f"{cells.kind} {cells.start + local} (points {vertices})"
+
+
+def _chunks(mesh: Mesh, cells: Cells) -> Iterator[tuple[int, Floats]]:
+    """Coordinates of the cells of this slice, a chunk at a time, (k, nv, 3). Collective."""
+    n = len(cells.connectivity)
+    rounds = mesh.comm.allreduce(-(-n // CHUNK), MPI.MAX)
+    for i in range(rounds):
+        part = cells.connectivity[i * CHUNK : (i + 1) * CHUNK]
+        yield i * CHUNK, mesh.fetch_points(part)
+
+
+def _warn_of_coincident_points(mesh: Mesh) -> None:
+    """Warn of points closer than 1e-9 of the mesh's extent. Collective."""
+    comm = mesh.comm
+    low = mesh.points.min(axis=0, initial=np.inf)
+    high = mesh.points.max(axis=0, initial=-np.inf)
+    low, high = reduced(comm, low, MPI.MIN), reduced(comm, high, MPI.MAX)
+    scale = float(np.max(high - low, initial=0.0))
+    if not np.isfinite(scale) or scale == 0.0:
+        return
+    grid = np.rint((mesh.points - low) / (scale * 1e-9)).astype(np.int64)
+    key = (grid * np.array([1, 1_000_003, 998_244_353_117])).sum(axis=1)
+    ids = np.arange(len(grid), dtype=np.int64) + mesh.point_starts[comm.rank]
+    _, (key, grid, ids) = exchange(comm, np.abs(key) % comm.size, key, grid, ids)
+    order = np.argsort(key, kind="stable")
+    twin = np.all(grid[order[1:]] == grid[order[:-1]], axis=1)
+    count = comm.allreduce(int(twin.sum()))
+    if not count:
+        return
+    i = int(np.flatnonzero(twin)[0]) if twin.any() else -1
+    pairs = comm.allgather((int(ids[order[i]]), int(ids[order[i + 1]])) if i >= 0 else None)
+    first = min(sorted(pair) for pair in pairs if pair is not None)
+    if comm.rank == 0:
+        warnings.warn(
+            f"{mesh.name}: {count} points coincide with another, e.g. {first[0]} and {first[1]}; "
+            "cells that use different ones of them are not connected",
+            stacklevel=4,
+        )
+
+
+def measure(mesh: Mesh) -> Quality:
+    """See `Mesh.quality`. Collective."""
+    shapes = {}
+    for kind, cells in mesh.cells.items():
+        if kind not in CELLS or not dimensional(kind):
+            continue
+        total, low = 0.0, np.full(2, np.inf)
+        high = np.zeros(3)
+        for _, x in _chunks(mesh, cells):
+            if not len(x):
+                continue
+            size = sizes(kind, x)
+            pairs = np.array(CELLS[kind].edges)
+            edges = np.linalg.norm(x[:, pairs[:, 0]] - x[:, pairs[:, 1]], axis=2)
+            total += float(size.sum())
+            low = np.minimum(low, [size.min(), corner_jacobians(kind, x).min()])
+            aspect = edges.max(axis=1) / edges.min(axis=1)
+            high = np.maximum(high, [size.max(), aspect.max(), _defect(kind, x)])
+        low, high = reduced(mesh.comm, low, MPI.MIN), reduced(mesh.comm, high, MPI.MAX)
+        total = mesh.comm.allreduce(total)
+        shapes[kind] = Shape(
+            size=total,
+            smallest=float(low[0]),
+            largest=float(high[0]),
+            jacobian=float(low[1]),
+            aspect=float(high[1]),
+            defect=float(high[2]),
+        )
+    return Quality(shapes)
+
+
+def _defect(kind: str, x: Floats) -> float:
+    if kind != "quad":
+        return 0.0
+    twist = np.linalg.norm(x[:, 0] - x[:, 1] + x[:, 2] - x[:, 3], axis=1)
+    diagonals = np.linalg.norm(x[:, [0, 1]] - x[:, [2, 3]], axis=2).max(axis=1)
+    return float((twist / diagonals).max())
+
+
+__all__ = ["Quality", "Shape", "check", "measure"]

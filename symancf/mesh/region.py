@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A named part of a mesh: cells of one dimension, cut into slices over the ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symancf.collective import exchange, owners_of, share_error
+from symancf.errors import MeshError
+from symancf.mesh.cells import dimension
+
+if TYPE_CHECKING:
+    from symancf.mesh import Mesh
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """A named set of cells of a mesh; its name, dimension and sizes are known on every rank.
+
+    Attributes
+    ----------
+    mesh
+        The mesh it belongs to.
+    name
+        Physical name in the mesh file.
+    sizes
+        Number of cells of each type on all ranks, e.g. ``{"quad": 16}``.
+    """
+
+    mesh: Mesh = field(repr=False)
+    name: str
+    sizes: dict[str, int]
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Its cell types, in meshio's names."""
+        return tuple(self.sizes)
+
+    @property
+    def size(self) -> int:
+        """Number of its cells on all ranks."""
+        return sum(self.sizes.values())
+
+    @property
+    def dim(self) -> int:
+        """Topological dimension: 0 points, 1 lines, 2 surfaces, 3 volumes."""
+        return max((dimension(kind) for kind in self.sizes), default=0)
+
+    def slice(self, kind: str | None = None) -> tuple[Ints, Ints]:
+        """Cells on this rank: ids (k,) and vertices (k, nv) as global point ids.
+
+        `kind` may be left out where the region holds one cell type only.
+
+        Raises
+        ------
+        MeshError
+            The region holds several cell types and none was named, or lacks the one named.
+        """
+        if kind is None:
+            if len(self.sizes) != 1:
+                raise MeshError(f"{self.describe()}; name the cell type that you want")
+            (kind,) = self.sizes
+        if kind not in self.sizes:
+            raise MeshError(f"{self.describe()}; it has no cells of type {kind!r}")
+        cells = self.mesh.cells[kind]
+        chosen = self.mesh._members[self.name][kind]
+        if chosen is None:
+            return cells.ids, cells.connectivity
+        return cells.start + chosen, cells.connectivity[chosen]
+
+    def require(self, *kinds: str, use: str | None = None) -> Region:
+        """Return the region if it holds cells of these types only, else say what it holds.
+
+        Parameters
+        ----------
+        kinds
+            Cell types that are possible, e.g. ``"quad"``.
+        use
+            What needs them, for the message, e.g. ``"ancf_plate"``.
+
+        Raises
+        ------
+        MeshError
+            On every rank.
+        """
+        if self.size and set(self.sizes) <= set(kinds):
+            return self
+        possible = [r.name for r in self.mesh.regions.values() if r.size and r.holds(*kinds)]
+        needs = f"{use or 'this element'} needs cells of type {' or '.join(map(repr, kinds))}"
+        remedy = ""
+        if set(self.sizes) & {"triangle", "triangle3"} and "quad" in kinds:
+            remedy = (
+                "; mesh the surface with quadrilaterals "
+                "(Gmsh: Mesh.RecombineAll = 1, or transfinite surfaces with Recombine Surface)"
+            )
+        elif any(kind.startswith("tetra") for kind in self.sizes) and "hexahedron" in kinds:
+            remedy = (
+                "; mesh the volume with hexahedra "
+                "(Gmsh: Transfinite Volume with Recombine Surface, or Extrude with Layers, Recombine)"
+            )
+        elif any(kind[-1].isdigit() for kind in self.sizes):
+            remedy = "; write the mesh with straight cells of first order (Gmsh: Mesh.ElementOrder = 1)"
+        offers = f"regions that fit: {_names(possible)}" if possible else "no region of it fits"
+        raise MeshError(f"{needs}; {self.describe()}{remedy}; {offers}")
+
+    def holds(self, *kinds: str) -> bool:
+        """Whether all its cells are of these types."""
+        return set(self.sizes) <= set(kinds)
+
+    def describe(self) -> str:
+        """One clause for messages: the region and what it holds."""
+        held = " and ".join(f"{n} cells of type {kind!r}" for kind, n in self.sizes.items())
+        return f"region {self.name!r} of {self.mesh.name} holds {held or 'no cells'}"
+
+    def points(self) -> Ints:
+        """Ids of the points of its cells, each on one rank only: that of the point's slice.
+
+        Collective. Returns (m,) sorted int64.
+        """
+        ids = [np.unique(self.slice(kind)[1]) for kind in self.sizes]
+        mine = np.unique(np.concatenate([np.empty(0, np.int64), *ids]))
+        starts = self.mesh.point_starts
+        _, (received,) = exchange(self.mesh.comm, owners_of(starts, mine), mine)
+        return np.unique(received)
+
+    def require_on(self, other: Region) -> Region:
+        """Return the region if all its points are points of `other`'s cells (collective).
+
+        Raises
+        ------
+        MeshError
+            On every rank, with the number of points that no cell of `other` uses, one of
+            them and where it is.
+        """
+        stray = np.setdiff1d(self.points(), other.points(), assume_unique=True)
+        comm, mesh = self.mesh.comm, self.mesh
+        count = comm.allreduce(len(stray))
+        if not count:
+            return self
+        error = None
+        if len(stray):
+            x = mesh.points[stray[0] - mesh.point_starts[comm.rank]]
+            some = "1 of its points is" if count == 1 else f"{count} of its points are"
+            error = MeshError(
+                f"region {self.name!r} of {mesh.name}: {some} used by no cell of "
+                f"region {other.name!r}, e.g. point {stray[0]} at ({x[0]:g}, {x[1]:g}, {x[2]:g})"
+            )
+        share_error(comm, error)
+        return self
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(repr(name) for name in names)
+
+
+def unknown_region(mesh: Mesh, asked: str) -> str:
+    """Message for a region that does not exist: what there is and the closest name."""
+    known = list(mesh.regions)
+    close = get_close_matches(asked, known, n=1, cutoff=0.5)
+    hint = f"; did you mean {close[0]!r}" if close else ""
+    listed = ", ".join(
+        f"{r.name!r} ({', '.join(f'{n} {kind}' for kind, n in r.sizes.items())})"
+        for r in mesh.regions.values()
+    )
+    return f"{mesh.name} has no region {asked!r}{hint}. It has: {listed or 'none'}"
