@@ -25,6 +25,17 @@ imports() { # imports PYTHON MODULE... : can PYTHON import all of them?
     for module; do "$python" -c "import $module" >/dev/null 2>&1 || return 1; done
 }
 
+# Debian finds petsc4py through /usr/lib/petsc, a link that comes with libpetsc-real-dev and
+# 80 more packages; .venv gets the folder behind that link instead.
+debian_petsc4py() {
+    ls -d /usr/lib/petscdir/petsc3*/*-real/lib/python3/dist-packages 2>/dev/null | sort -V | tail -1
+}
+
+has_petsc4py() { # has_petsc4py PYTHON
+    imports "$1" petsc4py && return
+    [ "$(readlink -f "$1")" = "$(readlink -f /usr/bin/python3)" ] && [ -n "$(debian_petsc4py)" ]
+}
+
 choose_python() {
     if [ -n "${PYTHON:-}" ]; then
         python=$PYTHON
@@ -33,7 +44,7 @@ choose_python() {
     python=/usr/bin/python3
     [ -x "$python" ] || python=$(command -v python3 || true)
     # Without apt an interpreter that has petsc4py is worth more than the system's.
-    if [ -n "$python" ] && ! imports "$python" petsc4py && ! may_install; then
+    if [ -n "$python" ] && ! has_petsc4py "$python" && ! may_install; then
         local other
         other=$(command -v python3 || true)
         if [ -n "$other" ] && imports "$other" petsc4py; then python=$other; fi
@@ -47,13 +58,13 @@ may_install() {
 }
 
 library() { # library NAME : does the dynamic loader know it?
-    PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -q "$1"
+    PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -F "$1" >/dev/null
 }
 
 missing_packages() { # one Debian package per purpose that is not fulfilled
     if [ -z "$python" ]; then echo python3; fi
     if [ -z "$python" ] || ! imports "$python" venv ensurepip; then echo python3-venv; fi
-    if [ -z "$python" ] || ! imports "$python" petsc4py; then echo python3-petsc4py; fi
+    if [ -z "$python" ] || ! has_petsc4py "$python"; then echo python3-petsc4py; fi
     if [ -z "$python" ] || ! imports "$python" mpi4py; then echo python3-mpi4py; fi
     if ! command -v mpirun >/dev/null; then echo openmpi-bin; fi
     if ! command -v cc >/dev/null; then echo gcc; fi
@@ -63,6 +74,7 @@ missing_packages() { # one Debian package per purpose that is not fulfilled
     if ! library libGL.so.1; then echo libgl1; fi
     if ! library libEGL.so.1; then echo libegl1; fi
     if ! library libXrender.so.1; then echo libxrender1; fi
+    if ! library libXcursor.so.1; then echo libxcursor1; fi
 }
 
 install_packages() {
@@ -96,6 +108,12 @@ make_venv() {
     fi
 }
 
+reach_petsc4py() {
+    if ! imports $venv/bin/python petsc4py; then
+        debian_petsc4py >"$($venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/debian-petsc4py.pth"
+    fi
+}
+
 write_constraints() { # keep pip from replacing or rebuilding what belongs to the MPI stack
     $venv/bin/python - <<'PYTHON' >$venv/constraints.txt
 from importlib.metadata import PackageNotFoundError, version
@@ -117,7 +135,7 @@ PYTHON
 install_python_packages() {
     export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
     say "installing Python packages [$extra] into $venv"
-    $venv/bin/python -m pip install --quiet --progress-bar off --prefer-binary \
+    $venv/bin/python -m pip install -qq --progress-bar off --prefer-binary \
         --only-binary petsc,petsc4py,mpi4py,numpy,scipy,h5py,vtk \
         --constraint $venv/constraints.txt --editable ".[$extra]" </dev/null
 }
@@ -132,11 +150,12 @@ fi
 [ -n "$python" ] || stop "no Python 3: apt-get install python3 python3-venv"
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     stop "$python is older than 3.11; name another one: make PYTHON=/path/to/python3 ..."
-imports "$python" petsc4py mpi4py ||
+{ has_petsc4py "$python" && imports "$python" mpi4py; } ||
     stop "$python cannot import petsc4py and mpi4py, which pip would have to build with PETSc." \
         "Install them (Debian: sudo apt-get install python3-petsc4py python3-mpi4py)" \
         "or name an interpreter that has them: make PYTHON=/path/to/python3 ..."
 make_venv
+reach_petsc4py
 write_constraints
 install_python_packages
 $venv/bin/python -c 'from petsc4py import PETSc; import numpy, scipy, sympy' ||
