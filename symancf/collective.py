@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
 from symancf.errors import MeshError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Ints = NDArray[np.int64]
 AnyArray = NDArray[Any]
@@ -96,9 +98,7 @@ def exchange(
     return exchange_blocks(comm, sent, *(a if order is None else a[order] for a in arrays))
 
 
-def exchange_blocks(
-    comm: MPI.Comm, sent: Ints, *arrays: AnyArray
-) -> tuple[Ints, list[AnyArray]]:
+def exchange_blocks(comm: MPI.Comm, sent: Ints, *arrays: AnyArray) -> tuple[Ints, list[AnyArray]]:
     """`exchange` for rows already grouped by destination: `sent[r]` rows go to rank r."""
     if comm.size == 1:
         return np.asarray(sent, np.int64), [np.asarray(a) for a in arrays]
@@ -133,11 +133,13 @@ def scatter_blocks(
 ) -> AnyArray:
     """Rows `cuts[r]:cuts[r+1]` of the root's array, given to rank r (collective)."""
     if comm.size == 1:
-        assert array is not None and cuts is not None
+        assert array is not None
+        assert cuts is not None
         return array[cuts[0] : cuts[1]]
     head = None
     if comm.rank == root:
-        assert array is not None and cuts is not None
+        assert array is not None
+        assert cuts is not None
         array = np.ascontiguousarray(array)
         head = (array.dtype.str, array.shape[1:], np.asarray(cuts, np.int64))
     kind, shape, cuts = comm.bcast(head, root)
@@ -153,9 +155,7 @@ def scatter_blocks(
     return out
 
 
-def lookup(
-    comm: MPI.Comm, starts: Ints, items: Ints, table: AnyArray
-) -> AnyArray:
+def lookup(comm: MPI.Comm, starts: Ints, items: Ints, table: AnyArray) -> AnyArray:
     """Rows of a block-distributed table for any items (collective).
 
     Rank r holds the rows `starts[r]:starts[r+1]` in `table`. Each distinct item is asked for

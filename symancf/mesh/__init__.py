@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import ArrayLike, NDArray
 
-from symancf.collective import block_starts, lookup, scatter_blocks, together
+from symancf.collective import block_starts, lookup, reduced, scatter_blocks, together
 from symancf.errors import MeshError
 from symancf.mesh.box import Box
 from symancf.mesh.cells import CELLS, dimension
@@ -20,6 +19,8 @@ from symancf.mesh.region import Region, unknown_region
 from symancf.mesh.serial import SerialMesh
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
     from symancf.mesh.quality import Quality
 
 Ints = NDArray[np.int64]
@@ -100,15 +101,11 @@ class Mesh:
 
     def _count(self) -> dict[str, Region]:
         pairs = [(name, kind) for name, held in self._members.items() for kind in held]
-        local = np.array(
-            [
-                len(self.cells[kind].connectivity) if (m := self._members[name][kind]) is None else len(m)
-                for name, kind in pairs
-            ],
-            np.int64,
-        )
-        total = np.empty_like(local)
-        self.comm.Allreduce(local, total)
+        local = np.zeros(len(pairs), np.int64)
+        for i, (name, kind) in enumerate(pairs):
+            chosen = self._members[name][kind]
+            local[i] = len(self.cells[kind].connectivity if chosen is None else chosen)
+        total = reduced(self.comm, local)
         sizes: dict[str, dict[str, int]] = {name: {} for name in self._members}
         for (name, kind), size in zip(pairs, total, strict=True):
             sizes[name][kind] = int(size)
@@ -232,7 +229,9 @@ class Mesh:
                 f"given lengths {tuple(lengths)} and divisions {tuple(divisions)}"
             )
         if cell is not None and kinds[len(n)] != cell:
-            raise MeshError(f"Mesh.box of {len(n)} directions has {kinds[len(n)]!r} cells, not {cell!r}")
+            raise MeshError(
+                f"Mesh.box of {len(n)} directions has {kinds[len(n)]!r} cells, not {cell!r}"
+            )
         box = Box(tuple(float(length) for length in lengths), n)
         starts = block_starts(box.n_points, comm.size)
         points = box.points(starts[comm.rank], starts[comm.rank + 1])
@@ -264,11 +263,11 @@ class Mesh:
             )
         n_points, counts, sizes = comm.bcast(head)
         starts = block_starts(n_points, comm.size)
-        points = scatter_blocks(comm, serial and serial.points, starts)
+        points = scatter_blocks(comm, serial.points if serial else None, starts)
         cells: dict[str, Cells] = {}
         for kind, count in counts.items():
             cuts = block_starts(count, comm.size)
-            rows = scatter_blocks(comm, serial and serial.cells[kind], cuts)
+            rows = scatter_blocks(comm, serial.cells[kind] if serial else None, cuts)
             cells[kind] = Cells(kind, int(cuts[comm.rank]), rows, count)
         members: Members = {}
         for region, held in sizes.items():
@@ -277,11 +276,10 @@ class Mesh:
                 if size == counts[kind]:
                     members[region][kind] = None
                     continue
-                which = serial and serial.members[region][kind]
-                cuts = None
-                if which is not None:
-                    cuts = np.searchsorted(which, block_starts(counts[kind], comm.size))
-                members[region][kind] = scatter_blocks(comm, which, cuts) - cells[kind].start
+                which = serial.members[region][kind] if serial else None
+                bounds = block_starts(counts[kind], comm.size)
+                ends = None if which is None else np.searchsorted(which, bounds)
+                members[region][kind] = scatter_blocks(comm, which, ends) - cells[kind].start
         return cls(comm, name, points, starts, cells, members)
 
     def __getitem__(self, name: str) -> Region:
@@ -314,7 +312,9 @@ class Mesh:
         outside = ids.size > 0 and (ids.min() < 0 or ids.max() >= self.n_points)
         with together(self.comm):
             if outside:
-                raise MeshError(f"{self.name} has points 0 to {self.n_points - 1}; asked for {ids.max()}")
+                raise MeshError(
+                    f"{self.name} has points 0 to {self.n_points - 1}; asked for {ids.max()}"
+                )
         return lookup(self.comm, self.point_starts, ids, self.points)
 
     def check(self) -> None:
@@ -362,8 +362,6 @@ class Mesh:
         if self.comm.size > 1:
             lines.append(f"  in slices on {self.comm.size} ranks")
         return "\n".join(lines)
-
-
 
 
 __all__ = ["Cells", "Mesh", "Region"]

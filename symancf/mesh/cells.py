@@ -23,20 +23,14 @@ class CellType:
     vtk: int
 
 
+def _pairs(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple((int(pair[0]), int(pair[1])) for pair in text.split())
+
+
 VERTEX = CellType("vertex", 0, 1, (), 1)
-LINE = CellType("line", 1, 2, ((0, 1),), 3)
-QUAD = CellType("quad", 2, 4, ((0, 1), (1, 2), (2, 3), (3, 0)), 9)
-HEXAHEDRON = CellType(
-    "hexahedron",
-    3,
-    8,
-    (
-        ((0, 1), (1, 2), (2, 3), (3, 0))
-        + ((4, 5), (5, 6), (6, 7), (7, 4))
-        + ((0, 4), (1, 5), (2, 6), (3, 7))
-    ),
-    12,
-)
+LINE = CellType("line", 1, 2, _pairs("01"), 3)
+QUAD = CellType("quad", 2, 4, _pairs("01 12 23 30"), 9)
+HEXAHEDRON = CellType("hexahedron", 3, 8, _pairs("01 12 23 30 45 56 67 74 04 15 26 37"), 12)
 CELLS: dict[str, CellType] = {c.name: c for c in (VERTEX, LINE, QUAD, HEXAHEDRON)}
 
 # The three neighbours of every corner, ordered so that the Jacobian of a sound cell is positive.
@@ -113,7 +107,7 @@ def repeated_vertices(connectivity: NDArray[Any]) -> NDArray[np.bool_]:
 def _hex_gradients() -> Floats:
     """dN/dxi of the trilinear functions at the 2x2x2 Gauss points, (8, 8 vertices, 3)."""
     s = np.array([[-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1]])
-    s = np.vstack([s, s + [0, 0, 2]]).astype(float)
+    s = np.vstack([s, s + np.array([0, 0, 2])]).astype(float)
     out = np.empty((8, 8, 3))
     for point, xi in enumerate(s / np.sqrt(3.0)):
         f = 1.0 + s * xi
@@ -126,9 +120,9 @@ _HEX_GRADIENTS = _hex_gradients()
 
 
 def _norm(v: Floats) -> Floats:
-    return np.sqrt(np.einsum("...a,...a->...", v, v))
+    return np.asarray(np.sqrt(np.einsum("...a,...a->...", v, v)))
 
 
 def _unit(v: Floats) -> Floats:
     length = _norm(v)[..., None]
-    return np.divide(v, length, out=np.zeros_like(v), where=length > 0)
+    return np.asarray(np.divide(v, length, out=np.zeros_like(v), where=length > 0))

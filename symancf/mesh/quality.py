@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,8 @@ from symancf.errors import MeshError
 from symancf.mesh.cells import CELLS, corner_jacobians, repeated_vertices, sizes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from symancf.mesh import Cells, Mesh
 
 Floats = NDArray[np.float64]
@@ -80,7 +81,7 @@ def check(mesh: Mesh) -> None:
     share_error(comm, _not_numbers(mesh))
     for kind, cells in mesh.cells.items():
         error = None
-        bad = np.flatnonzero(repeated_vertices(cells.connectivity)) if dimensional(kind) else ()
+        bad = np.flatnonzero(repeated_vertices(cells.connectivity))
         if len(bad):
             error = MeshError(
                 f"{mesh.name}: {_cell(cells, bad[0])} is degenerate: it names a vertex twice"

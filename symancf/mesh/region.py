@@ -103,10 +103,12 @@ class Region:
         elif any(kind.startswith("tetra") for kind in self.sizes) and "hexahedron" in kinds:
             remedy = (
                 "; mesh the volume with hexahedra "
-                "(Gmsh: Transfinite Volume with Recombine Surface, or Extrude with Layers, Recombine)"
+                "(Gmsh: Transfinite Volume with Recombine Surface, or Extrude with Layers)"
             )
         elif any(kind[-1].isdigit() for kind in self.sizes):
-            remedy = "; write the mesh with straight cells of first order (Gmsh: Mesh.ElementOrder = 1)"
+            remedy = (
+                "; write the mesh with straight cells of first order (Gmsh: Mesh.ElementOrder = 1)"
+            )
         offers = f"regions that fit: {_names(possible)}" if possible else "no region of it fits"
         raise MeshError(f"{needs}; {self.describe()}{remedy}; {offers}")
 

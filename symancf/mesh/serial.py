@@ -93,4 +93,4 @@ class SerialMesh:
                 f"region {name!r} names cell {which.max()} of type {kind!r}; "
                 f"the mesh has {count} of them"
             )
-        return np.unique(which).astype(np.int64)
+        return np.asarray(np.unique(which), np.int64)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import h5py
 import numpy as np
-from mpi4py import MPI
-from numpy.typing import NDArray
 
 from symancf.collective import block_starts, together
 from symancf.errors import MeshError
 
 if TYPE_CHECKING:
+    from mpi4py import MPI
+    from numpy.typing import NDArray
+
     from symancf.mesh import Mesh
 
 FORMAT = "symancf mesh"
@@ -64,7 +65,7 @@ def _create(mesh: Mesh, path: Path) -> None:
 
 def _member_offsets(mesh: Mesh) -> dict[tuple[str, str], int]:
     return {
-        (name, kind): mesh.comm.scan(len(chosen)) - len(chosen)
+        (name, kind): sum(mesh.comm.allgather(len(chosen))[: mesh.comm.rank])
         for name, held in mesh._members.items()
         for kind, chosen in held.items()
         if chosen is not None

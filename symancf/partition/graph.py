@@ -148,9 +148,7 @@ def partition(
         matrix.destroy()
 
 
-def _set_weights(
-    PETSc: Any, comm: MPI.Comm, cutter: Any, weights: NDArray[np.float64]
-) -> None:
+def _set_weights(PETSc: Any, comm: MPI.Comm, cutter: Any, weights: NDArray[np.float64]) -> None:
     """MatPartitioningSetVertexWeights, which petsc4py does not wrap; PETSc frees the array."""
     low = reduced(comm, np.array([weights.min(initial=np.inf)]), MPI.MIN)[0]
     high = reduced(comm, np.array([weights.max(initial=0.0)]), MPI.MAX)[0]

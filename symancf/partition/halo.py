@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
 from symancf.collective import exchange_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Ints = NDArray[np.int64]
 
@@ -101,5 +103,3 @@ class Halo:
 
 def _bytes(rows: NDArray[Any]) -> NDArray[np.uint8]:
     return rows.reshape(-1).view(np.uint8)
-
-
