@@ -84,7 +84,8 @@ def check(mesh: Mesh) -> None:
         bad = np.flatnonzero(repeated_vertices(cells.connectivity))
         if len(bad):
             error = MeshError(
-                f"{mesh.name}: {_cell(cells, bad[0])} is degenerate: it names a vertex twice"
+                f"{mesh.name}: {_cell(cells, int(bad[0]))} is degenerate: it names a vertex twice",
+                cells=[cells.start + int(bad[0])],
             )
         share_error(comm, error)
         if dimensional(kind) and kind in CELLS:
@@ -137,7 +138,9 @@ def _faulty(mesh: Mesh, cells: Cells) -> MeshError | None:
             "as meshio does, 0-1-2-3 below 4-5-6-7 and counter-clockwise seen from above"
         )
     more = f"; {count} such cells in this slice of {len(cells.connectivity)}" if count > 1 else ""
-    return MeshError(f"{mesh.name}: {_cell(cells, worst)} {what}{more}")
+    return MeshError(
+        f"{mesh.name}: {_cell(cells, worst)} {what}{more}", cells=[cells.start + worst]
+    )
 
 
 def _cell(cells: Cells, local: int) -> str:

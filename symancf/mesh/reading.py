@@ -31,7 +31,9 @@ def read_serial(path: Path) -> SerialMesh:
     if not path.exists():
         near = sorted(p.name for p in path.parent.glob("*.msh")) if path.parent.is_dir() else []
         hint = f"; meshes in {path.parent}: {', '.join(near[:8])}" if near else ""
-        raise MeshError(f"no mesh file {str(path)!r} (working directory {Path.cwd()}){hint}")
+        raise MeshError(
+            f"no mesh file {str(path)!r} (working directory {Path.cwd()}){hint}", path=str(path)
+        )
     noise = io.StringIO()
     try:
         with contextlib.redirect_stdout(noise), contextlib.redirect_stderr(noise):
@@ -39,18 +41,18 @@ def read_serial(path: Path) -> SerialMesh:
     except (Exception, SystemExit) as error:  # meshio exits where no reader fits
         reason = str(error) if not isinstance(error, SystemExit) else noise.getvalue()
         reason = " ".join(reason.split()) or type(error).__name__
-        raise MeshError(f"cannot read {str(path)!r}: {reason}") from None
+        raise MeshError(f"cannot read {str(path)!r}: {reason}", path=str(path)) from None
     return _convert(source, path)
 
 
 def _convert(source: meshio.Mesh, path: Path) -> SerialMesh:
     if source.points.size == 0:
-        raise MeshError(f"{str(path)!r} holds no points")
+        raise MeshError(f"{str(path)!r} holds no points", path=str(path))
     mesh = SerialMesh.from_arrays(source.points, {}, {})
     numbers = [mesh.append(block.type, block.data) for block in source.cells]
     kinds = [block.type for block in source.cells]
     if not kinds:
-        raise MeshError(f"{str(path)!r} holds no cells")
+        raise MeshError(f"{str(path)!r} holds no cells", path=str(path))
     _named_sets(source, kinds, numbers, mesh)
     _tags(source, kinds, numbers, mesh)
     for name, points in (source.point_sets or {}).items():

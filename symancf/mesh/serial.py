@@ -52,7 +52,10 @@ class SerialMesh:
             pairs = given.items() if isinstance(given, Mapping) else [given]
             out.members[name] = {}
             for kind, which in pairs:
-                out.members[name][kind] = out._chosen(name, kind, np.asarray(which))
+                chosen = np.asarray(which)
+                if kind == "vertex" and "vertex" not in cells:  # a list of points
+                    chosen = chosen.reshape(-1, 1)
+                out.members[name][kind] = out._chosen(name, kind, chosen)
         return out
 
     def append(self, kind: str, connectivity: ArrayLike) -> Ints:
@@ -85,8 +88,6 @@ class SerialMesh:
             return self.append(kind, which)
         if which.dtype == bool:
             which = np.flatnonzero(which)
-        if kind == "vertex" and kind not in self.cells:
-            return self.append(kind, which.reshape(-1, 1))
         count = len(self.cells.get(kind, ()))
         if len(which) and (which.min() < 0 or which.max() >= count):
             raise MeshError(

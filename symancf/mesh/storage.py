@@ -98,13 +98,16 @@ def read_slices(path: Path, comm: MPI.Comm) -> Mesh:
 
     with together(comm):
         if not path.exists():
-            raise MeshError(f"no mesh file {str(path)!r} (working directory {Path.cwd()})")
+            raise MeshError(
+                f"no mesh file {str(path)!r} (working directory {Path.cwd()})", path=str(path)
+            )
         try:
             with h5py.File(path, "r", locking=False) as file:
                 if file.attrs.get("format") != FORMAT or file.attrs.get("version") != VERSION:
                     raise MeshError(
                         f"{str(path)!r} is not a mesh of {FORMAT!r} version {VERSION}; "
-                        "write one with Mesh.write"
+                        "write one with Mesh.write",
+                        path=str(path),
                     )
                 starts = block_starts(len(file["points"]), comm.size)
                 points = file["points"][starts[comm.rank] : starts[comm.rank + 1]]
@@ -119,7 +122,7 @@ def read_slices(path: Path, comm: MPI.Comm) -> Mesh:
                         held[kind] = _between(data, cells[kind].ids) - cells[kind].start
                     members[name.replace("%2F", "/")] = held
         except (OSError, KeyError) as error:
-            raise MeshError(f"cannot read {str(path)!r}: {error}") from None
+            raise MeshError(f"cannot read {str(path)!r}: {error}", path=str(path)) from None
     return Mesh(comm, path.name, points, starts, cells, members)
 
 

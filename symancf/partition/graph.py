@@ -19,6 +19,8 @@ from symancf.mesh.cells import CELLS
 Ints = NDArray[np.int64]
 Ints32 = NDArray[np.int32]
 
+PARTITIONER = "ptscotch"
+
 _EDGES = {c.vertices: c.edges for c in CELLS.values() if c.edges}
 
 
@@ -129,7 +131,7 @@ def partition(
     try:
         cutter.setAdjacency(matrix)
         try:
-            cutter.setType("ptscotch")
+            cutter.setType(PARTITIONER)
         except PETSc.Error:
             if comm.rank == 0:
                 warnings.warn(

@@ -71,6 +71,12 @@ class Halo:
         for (low, high), rows in self._messages(array, buffers, self.received):
             array[low:high] = rows
 
+    def updated(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return a copy of a local array with its ghost rows brought up to date. Collective."""
+        copy = np.array(array, order="C")
+        self.update(copy)
+        return copy
+
     def accumulate(self, array: NDArray[Any]) -> None:
         """Add the ghost rows of a local array to the owners' rows. Collective.
 
