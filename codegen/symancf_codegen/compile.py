@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stage 8, compile: C text to a shared library, through the cache."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from symancf_codegen import cache
+from symancf_codegen.errors import CompileError
+
+FLAGS = (
+    "-O3",
+    "-march=native",
+    "-mprefer-vector-width=512",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=fast",
+    "-fno-tree-slp-vectorize",
+    "-fopenmp-simd",
+)
+HEADERS = Path(__file__).parent
+
+
+def compiler_command(compiler: str | None = None) -> tuple[str, ...]:
+    """Return the C compiler as a command: `compiler`, $SYMANCF_CC, $CC, gcc, cc or clang.
+
+    Raises
+    ------
+    CompileError
+        If there is none.
+    """
+    wanted = compiler or os.environ.get("SYMANCF_CC") or os.environ.get("CC")
+    if wanted:
+        words = shlex.split(wanted)
+        found = shutil.which(words[0]) if words else None
+        if found:
+            return (found, *words[1:])
+        raise CompileError(
+            f"the C compiler {wanted!r} (from SYMANCF_CC or CC) was not found; "
+            "unset the variable or set it to gcc"
+        )
+    for name in ("gcc", "cc", "clang"):
+        found = shutil.which(name)
+        if found:
+            return (found,)
+    raise CompileError(
+        "no C compiler was found (gcc, cc or clang); install one (Debian: `apt install gcc "
+        "libc6-dev`) or set the environment variable SYMANCF_CC to its path"
+    )
+
+
+@functools.cache
+def _identity(command: tuple[str, ...], flags: tuple[str, ...]) -> bytes:
+    """Return the compiler's version and, resolved, the machine that `flags` mean."""
+    machine = [f for f in flags if f.startswith("-m")]
+    result = b""
+    for arguments in (["--version"], [*machine, "-Q", "--help=target"]):
+        try:
+            done = subprocess.run(
+                [*command, *arguments], capture_output=True, check=False, timeout=60
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise CompileError(
+                f"the C compiler {' '.join(command)} cannot be run ({error}); install gcc or set "
+                "the environment variable SYMANCF_CC"
+            ) from error
+        result += done.stdout
+    return result
+
+
+def library(
+    name: str,
+    source: str,
+    flags: Sequence[str] = FLAGS,
+    *,
+    compiler: str | None = None,
+    libraries: Sequence[str] = ("-lm",),
+) -> Path:
+    """Return the path of the shared library made from C text, compiling it if necessary.
+
+    Parameters
+    ----------
+    name : begins the names of the files, for people.
+    source : C text; it may include symancf_kernel.h and symancf_math.h.
+    flags : compiler flags besides -shared -fPIC.
+    compiler : command; see `compiler_command`.
+    libraries : linker flags.
+
+    Raises
+    ------
+    CompileError
+        No compiler, a compiler that fails (with its messages), an unusable cache.
+    """
+    command = compiler_command(compiler)
+    words = (*flags, "-shared", "-fPIC")
+    digest = hashlib.sha256()
+    for part in (
+        source.encode(),
+        *(HEADERS.joinpath(h).read_bytes() for h in ("symancf_kernel.h", "symancf_math.h")),
+        _identity(command, tuple(flags)),
+        " ".join((*command, *words, *libraries)).encode(),
+    ):
+        digest.update(hashlib.sha256(part).digest())
+    path = cache.folder() / f"{name}-{digest.hexdigest()[:20]}.so"
+    if cache.read(path) is not None:
+        return path
+    text = path.with_suffix(".c")
+    cache.write(text, source.encode())
+    cache.write(path, _build(command, words, libraries, text, path.parent))
+    return path
+
+
+def _build(
+    command: Sequence[str],
+    words: Sequence[str],
+    libraries: Sequence[str],
+    text: Path,
+    folder: Path,
+) -> bytes:
+    try:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".build-") as place:
+            output = Path(place) / "kernel.so"
+            arguments = [*command, *words, f"-I{HEADERS}", str(text), "-o", str(output), *libraries]
+            done = subprocess.run(
+                arguments,
+                capture_output=True,
+                text=True,
+                check=False,
+                env={**os.environ, "TMPDIR": place, "LC_ALL": "C"},
+            )
+            if done.returncode != 0:
+                message = "\n".join(done.stderr.strip().splitlines()[:20])
+                raise CompileError(
+                    f"the C compiler failed on {text}:\n{message}\n"
+                    f"(command: {shlex.join(arguments)}; set SYMANCF_CC to use another compiler)"
+                )
+            return output.read_bytes()
+    except OSError as error:
+        raise cache.unusable(folder, error) from error

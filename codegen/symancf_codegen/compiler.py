@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The compiler: SymPy point laws in, a loaded C kernel out.
+
+=================  ==========================================  ==============================
+stage              from                                        to
+=================  ==========================================  ==============================
+1 declare          the user's SymPy functions                  `PointLaw`, `Rule`, `Space`
+2 stabilise        expressions in F, J, I1                     the same without cancellation
+3 lower            `PointLaw`                                  nodes of a `Graph`
+4 differentiate    energy or forces                            gradient, Hessian, product
+5 reduce           gradient and Hessian in inner variables     N and M in table jets, slots
+6 schedule         graph outputs                               ordered C statements
+7 print            statements, tables, contractions            C text
+8 compile          C text                                      shared library, cached
+9 bind             shared library                              `Kernel`
+=================  ==========================================  ==============================
+
+Stages 1 and 2 are the caller's; `compile_cells` and `compile_points` do the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from symancf_codegen import cache
+from symancf_codegen.bind import Description, Kernel
+from symancf_codegen.compile import FLAGS, library
+from symancf_codegen.dag import Graph, Node
+from symancf_codegen.declare import Parameter, PointLaw, Rule, Space
+from symancf_codegen.errors import CompileError
+from symancf_codegen.fingerprint import fingerprint
+from symancf_codegen.point import Point, lower_point
+from symancf_codegen.print import MODES, cell_kernel, comment, point_kernel, signature
+from symancf_codegen.structure import build
+
+
+@dataclass(frozen=True)
+class Options:
+    """What may be chosen.
+
+    Attributes
+    ----------
+    flags : flags of the C compiler.
+    compiler : command of the C compiler; default $SYMANCF_CC, $CC, gcc, cc, clang.
+    """
+
+    flags: tuple[str, ...] = FLAGS
+    compiler: str | None = None
+
+
+DEFAULT = Options()
+
+
+def compile_cells(
+    name: str, space: Space, laws: Sequence[tuple[PointLaw, Rule]], options: Options = DEFAULT
+) -> Kernel:
+    """Return the kernel of the sum of laws, each under its quadrature rule, on a cell.
+
+    Parameters
+    ----------
+    name : C identifier, prefix of the kernel's functions.
+    space : shape functions of the cell.
+    laws : pairs of law and rule. All energies: a symmetric kernel; else the full tangent.
+    options : see `Options`.
+
+    Raises
+    ------
+    CompileError
+        A law that cannot be compiled, no compiler, an unusable cache.
+    """
+
+    def generate() -> tuple[Description, str]:
+        uniform, cell = parameters([law for law, _ in laws])
+        structure = build(space, laws)
+        uses = [use for segment in structure.segments for use in segment.uses]
+        description = Description(
+            name=name,
+            n=space.size,
+            rows=3 * space.size,
+            uniform=tuple(uniform),
+            cell=tuple(cell),
+            symmetric=structure.symmetric,
+            has_tangent=structure.has_tangent,
+            tabulated=True,
+            stored_geometry_rows=0,
+            operations={use.name: operations(use.point) for use in uses},
+            strategies={use.name: use.point.strategy for use in uses},
+        )
+        head = [f"element {space.name}: {space.size} shape functions, {3 * space.size} unknowns"]
+        for use in uses:
+            head += law_lines(use.name, use.law.title, use.rule.name, description)
+        return description, header(description, head) + cell_kernel(name, structure, uniform, cell)
+
+    return _finish(name, fingerprint(name, space, laws), generate, options)
+
+
+def compile_points(name: str, law: PointLaw, options: Options = DEFAULT) -> Kernel:
+    """Return the kernel of a law on tuples of scalars; see `compile_cells`."""
+
+    def generate() -> tuple[Description, str]:
+        uniform, cell = parameters([law])
+        point = lower_point(law, None, {}, weighted=False)
+        tangent = point.tangent()
+        size = len(law.unknowns)
+        description = Description(
+            name=name,
+            n=size,
+            rows=size,
+            uniform=tuple(uniform),
+            cell=tuple(cell),
+            symmetric=point.symmetric,
+            has_tangent=bool(tangent),
+            tabulated=False,
+            stored_geometry_rows=0,
+            operations={law.name: operations(point)},
+            strategies={law.name: point.strategy},
+        )
+        unknowns = ", ".join(f"u[{k}] = {s.name}" for k, s in enumerate(law.unknowns))
+        head = [unknowns, *law_lines(law.name, law.title, "", description)]
+        return description, header(description, head) + point_kernel(name, point, uniform, cell)
+
+    return _finish(name, fingerprint(name, None, [(law, None)]), generate, options)
+
+
+def _finish(name: str, key: str, generate: object, options: Options) -> Kernel:
+    """Take source and description from the cache or make them; compile and load."""
+    assert callable(generate)
+    path = cache.folder() / f"{name}-{key[:20]}.json"
+    stored = cache.read(path)
+    if stored is None:
+        description, source = generate()
+        entry = {"description": asdict(description), "source": source}
+        cache.write(path, json.dumps(entry).encode())
+    else:
+        entry = json.loads(stored)
+        fields = dict(entry["description"])
+        fields.update(uniform=tuple(fields["uniform"]), cell=tuple(fields["cell"]))
+        description, source = Description(**fields), entry["source"]
+    declarations = "\n".join(f"{signature(name, mode)};" for mode in MODES)
+    made = library(name, source, options.flags, compiler=options.compiler)
+    return Kernel(description, source, declarations + "\n", made)
+
+
+def parameters(laws: Sequence[PointLaw]) -> tuple[list[str], list[str]]:
+    """Return the names of the uniform and of the cell parameters, in order of appearance."""
+    kinds: dict[str, str] = {}
+    for law in laws:
+        for parameter in law.parameters:
+            _agree(law, parameter, kinds)
+    uniform = [name for name, kind in kinds.items() if kind == "uniform"]
+    return uniform, [name for name, kind in kinds.items() if kind == "cell"]
+
+
+def _agree(law: PointLaw, parameter: Parameter, kinds: dict[str, str]) -> None:
+    if kinds.setdefault(parameter.name, parameter.kind) != parameter.kind:
+        raise CompileError(
+            f"law {law.name!r} wants the parameter {parameter.name!r} per {parameter.kind}, "
+            f"another law of the same kernel wants it per {kinds[parameter.name]}; give them "
+            "the same class"
+        )
+
+
+def operations(point: Point) -> dict[str, dict[str, int]]:
+    """Return the operations per lane and point of each function."""
+
+    def count(graph: Graph, nodes: Sequence[Node]) -> dict[str, int]:
+        return dict(sorted(graph.count(nodes).items()))
+
+    tangent = point.tangent()
+    return {
+        "energy": count(point.graph, [point.energy()]),
+        "residual": count(point.graph, point.residual()),
+        "tangent": count(point.graph, [*point.residual_with_tangent(), *tangent.values()]),
+        "product": count(point.graph, point.product()),
+    }
+
+
+def law_lines(name: str, title: str, rule: str, description: Description) -> list[str]:
+    """Return what the header comment says about one law."""
+    lines = ["", f"{name}{f' ({rule} points)' if rule else ''}: {title or name}"]
+    for mode, counts in description.operations[name].items():
+        text = ", ".join(f"{n} {op}" for op, n in counts.items()) or "nothing"
+        lines.append(f"  {mode}: {text}")
+    lines.append(f"  tangent by: {description.strategies[name]}")
+    return lines
+
+
+def header(description: Description, lines: Sequence[str]) -> str:
+    """Return the comment that opens a generated file."""
+    d = description
+    if d.tabulated:
+        blocks = "upper blocks i <= j" if d.symmetric else "all blocks"
+        shapes = [f"u, v, f, Kv, reference: [{d.rows}][8]", f"K: {blocks} of 3x3"]
+    else:
+        shapes = [f"u, v, f, Kv: [{d.rows}][8]", "K: upper triangle" if d.symmetric else "K: full"]
+    if not d.has_tangent:
+        shapes.append("the laws are linear in the unknowns: K = 0 is not written")
+    slots = [f"uniform[{k}] = {name}" for k, name in enumerate(d.uniform)]
+    slots += [f"cell[{k}] = {name}" for k, name in enumerate(d.cell)]
+    text = [f"{d.name}: generated by symancf, do not edit", "", *lines, "", *shapes, *slots]
+    wrapped = []
+    for line in text:
+        indent = " " * (len(line) - len(line.lstrip()) + 4)
+        wrapped += textwrap.wrap(line, 96, subsequent_indent=indent) or [""]
+    return comment(wrapped)

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The one error of the compiler."""
+
+from __future__ import annotations
+
+
+class CompileError(Exception):
+    """A law that cannot be turned into a kernel, or a tool or folder that is missing.
+
+    The message says what was asked, what stands in the way and what to do about it.
+    """

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What identifies a kernel before any symbolic work: a hash of laws, space, rules, compiler."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import sympy as sp
+
+from symancf_codegen.declare import PointLaw, Rule, Space
+
+
+@functools.cache
+def compiler_version() -> str:
+    """Return a hash of the compiler's own source."""
+    digest = hashlib.sha256()
+    folder = Path(__file__).parent
+    for path in sorted([*folder.glob("*.py"), *folder.glob("*.h")]):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+class _Hasher:
+    """Hashes expressions as a walk over their distinct subexpressions."""
+
+    def __init__(self) -> None:
+        self.digest = hashlib.sha256()
+        self.seen: dict[sp.Basic, int] = {}
+
+    def text(self, *words: str) -> None:
+        for word in words:
+            self.digest.update(word.encode() + b"\0")
+
+    def expression(self, e: sp.Basic) -> int:
+        index = self.seen.get(e)
+        if index is None:
+            if not e.args:
+                self.text(type(e).__name__, str(e))
+            else:
+                children = [self.expression(a) for a in e.args]
+                self.text(type(e).__name__, *map(str, children))
+            index = self.seen[e] = len(self.seen)
+        return index
+
+    def value(self, e: object) -> None:
+        self.text(str(self.expression(sp.sympify(e))))
+
+    def numbers(self, array: object) -> None:
+        values = np.ascontiguousarray(array, dtype=float)
+        self.text(str(values.shape))
+        self.digest.update(values.tobytes())
+
+
+def fingerprint(
+    name: str, space: Space | None, laws: Sequence[tuple[PointLaw, Rule | None]]
+) -> str:
+    """Return a hexadecimal key that changes when the generated source may change."""
+    h = _Hasher()
+    h.text(compiler_version(), name)
+    if space is not None:
+        h.text(space.name)
+        for c in space.coordinates:
+            h.value(c)
+        for jet, expressions in space.table_jets.items():
+            h.text("table", jet)
+            for e in expressions:
+                h.value(e)
+        for jet, monomials in space.point_jets.items():
+            h.text("point", jet)
+            for table, e in monomials.items():
+                h.text(table)
+                h.value(e)
+    for law, rule in laws:
+        _law(h, law)
+        if rule is not None:
+            h.text("rule", rule.name, *rule.section_symbols)
+            for array in (rule.points, rule.weights, rule.section_points, rule.section_weights):
+                h.numbers(array)
+    return h.digest.hexdigest()
+
+
+def _law(h: _Hasher, law: PointLaw) -> None:
+    h.text("law", law.name, law.title, *law.jets)
+    for s in law.unknowns:
+        h.text("unknown", s.name)
+    for symbol, row in law.inner:
+        h.text("inner", symbol.name)
+        for unknown, coefficient in row.items():
+            h.text(unknown.name)
+            h.value(coefficient)
+    for title, definitions in (("geometry", law.geometry), ("lets", law.lets)):
+        for symbol, e in definitions:
+            h.text(title, symbol.name)
+            h.value(e)
+    if law.energy is not None:
+        h.text("energy")
+        h.value(law.energy)
+    for symbol, e in (law.work or {}).items():
+        h.text("work", symbol.name)
+        h.value(e)
+    h.text("measure")
+    h.value(law.measure)
+    for e in law.domain:
+        h.text("domain")
+        h.value(e)
+    for p in law.parameters:
+        h.text("parameter", p.name, p.kind)

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A law at one point as graph outputs: energy, residual, tangent and product in table jets.
+
+Chain of linear maps, lowest first: table jets -> point jets (monomials of the section
+coordinates) -> inner variables (geometry). The law is differentiated in the inner variables;
+gradient and Hessian are pulled back through both maps inside the same graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from symancf_codegen.dag import Graph, Kind, Node
+from symancf_codegen.declare import PointLaw, Space
+from symancf_codegen.differentiate import (
+    Matrix,
+    Stages,
+    directional,
+    edge_pushing,
+    forward_over_reverse,
+    gradient,
+    jacobian,
+    staged,
+)
+from symancf_codegen.errors import CompileError
+from symancf_codegen.lower import Scope
+from symancf_codegen.reduce import LinearMap, add_dyads
+
+#: Component suffixes of a vector jet.
+COMPONENTS = (1, 2, 3)
+
+
+@dataclass
+class Point:
+    """One law, lowered; see `lower_point`.
+
+    Attributes
+    ----------
+    leaves : names of the scalar unknowns that the kernel hands over (components of table
+        jets, or the scalars of a node tuple), in order.
+    variables : leaves of the graph in which the law is differentiated.
+    to_variables, to_jets : linear maps point jets -> variables and leaves -> point jets.
+    density : weight * measure * energy as a function of the variables (None for a work law).
+    forces : weight * measure * generalised forces conjugate to the variables (work laws).
+    domain : nodes that must be > 0.
+    named : sections of (name, node) for the printer, in the user's order.
+    """
+
+    law: PointLaw
+    graph: Graph
+    scope: Scope
+    leaves: tuple[str, ...]
+    variables: list[Node]
+    to_variables: LinearMap
+    to_jets: LinearMap
+    density: Node | None
+    forces: list[Node]
+    domain: list[Node]
+    named: list[tuple[str, list[tuple[str, Node]]]]
+    stages: Stages | None
+    replace: dict[Node, Node]
+    strategy: str = ""
+    _cache: dict[str, list[Node]] = field(default_factory=dict)
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether the tangent is symmetric: the law is an energy."""
+        return self.density is not None
+
+    def energy(self) -> Node:
+        """Return weight * measure * energy in the leaves (zero for a work law)."""
+        return self._final([self.graph.zero if self.density is None else self.density])[0]
+
+    def residual(self) -> list[Node]:
+        """Return the contributions to the residual, one per leaf."""
+        if "residual" not in self._cache:
+            self._cache["residual"] = self._final(self._pull(self._forces()))
+        return self._cache["residual"]
+
+    def product(self) -> list[Node]:
+        """Return tangent times direction, one per leaf; the direction's leaves are d_<leaf>."""
+        g = self.graph
+        rates = [g.symbol(f"d_{name}", Kind.DIRECTION) for name in self.leaves]
+        seeds = self.to_variables.apply(g, self.to_jets.apply(g, rates))
+        forces = directional(
+            g, self._forces(), dict(zip(self.variables, seeds, strict=True))
+        )
+        return self._final(self._pull(forces))
+
+    def tangent(self) -> Matrix:
+        """Return d residual / d leaves: upper triangle for an energy, all entries for a work.
+
+        Zero entries are left out. The cheapest of the differentiation strategies is taken.
+        """
+        g = self.graph
+        candidates = self._energy_tangents() if self.symmetric else self._work_tangents()
+        residual = self._pull(self._forces())
+        best: tuple[int, str, list[Node], Matrix] | None = None
+        for name, first, matrix in candidates:
+            outputs = first if first is not None else residual
+            cost = g.cost([*outputs, *matrix.values()])
+            if best is None or cost < best[0]:
+                best = (cost, name, outputs, matrix)
+        assert best is not None
+        _, self.strategy, outputs, matrix = best
+        keys = [k for k, node in matrix.items() if node != g.zero]
+        final = self._final([*outputs, *(matrix[k] for k in keys)])
+        self._cache["with tangent"] = final[: len(outputs)]
+        return dict(zip(keys, final[len(outputs) :], strict=True))
+
+    def residual_with_tangent(self) -> list[Node]:
+        """Return the residual in the form that shares most with the tangent; after it."""
+        return self._cache["with tangent"]
+
+    def _forces(self) -> list[Node]:
+        if self.density is None:
+            return self.forces
+        return gradient(self.graph, self.density, self.variables)
+
+    def _energy_tangents(self) -> list[tuple[str, list[Node] | None, Matrix]]:
+        g, energy, x = self.graph, self.density, self.variables
+        assert energy is not None
+        result: list[tuple[str, list[Node] | None, Matrix]] = []
+        for name, method in (
+            ("edge pushing", edge_pushing),
+            ("forward over reverse", forward_over_reverse),
+        ):
+            first, hessian = method(g, energy, x)
+            result.append((name, self._pull(first), self._pull_matrix(hessian, True)))
+        if self.stages is not None:
+            s = staged(g, self.stages, x)
+            first = self._pull(s.gradient)
+            whole = add_dyads(g, s.core, s.first, s.second)
+            result.append(("staged", first, self._pull_matrix(whole, True)))
+            core = self.to_variables.pull_matrix(g, s.core, True)
+            vectors = [[self.to_variables.pull(g, v) for v in w] for w in (s.first, s.second)]
+            whole = add_dyads(g, core, *vectors)
+            result.append(
+                ("staged, dyads pulled back", first, self.to_jets.pull_matrix(g, whole, True))
+            )
+        return result
+
+    def _work_tangents(self) -> list[tuple[str, list[Node] | None, Matrix]]:
+        matrix = jacobian(self.graph, self.forces, self.variables)
+        return [("Jacobian", None, self._pull_matrix(matrix, False))]
+
+    def _pull(self, vector: Sequence[Node]) -> list[Node]:
+        g = self.graph
+        return self.to_jets.pull(g, self.to_variables.pull(g, vector))
+
+    def _pull_matrix(self, matrix: Matrix, symmetric: bool) -> Matrix:
+        g = self.graph
+        inner = self.to_variables.pull_matrix(g, matrix, symmetric)
+        return self.to_jets.pull_matrix(g, inner, symmetric)
+
+    def _final(self, nodes: Sequence[Node]) -> list[Node]:
+        return self.graph.substitute(list(nodes), self.replace)
+
+
+def lower_point(
+    law: PointLaw, space: Space | None, section: Mapping[str, float | None], *, weighted: bool
+) -> Point:
+    """Lower `law`.
+
+    Parameters
+    ----------
+    law : what happens at the point.
+    space : the jets' meaning in a cell; None for a law on a tuple of scalars.
+    section : section symbols; a number where the rule has only one section point (the law
+        is then specialised to it), None where the kernel passes the value.
+    weighted : whether the kernel passes a quadrature weight.
+    """
+    g = Graph()
+    scope = Scope(g, law.name)
+    for parameter in law.parameters:
+        kind = Kind.UNIFORM if parameter.kind == "uniform" else Kind.CELL
+        scope.bind(parameter.name, g.symbol(parameter.name, kind))
+    for name, value in section.items():
+        leaf = g.symbol(name, Kind.UNIFORM) if value is None else g.constant(value)
+        scope.bind(name, leaf)
+    scope.define(law.geometry)
+    names = [s.name for s in law.unknowns]
+    leaves, rows = _jet_map(law, space, scope)
+    to_jets = LinearMap(rows, len(leaves))
+    jets = to_jets.apply(g, [g.symbol(name, Kind.UNKNOWN) for name in leaves])
+
+    if law.inner:
+        column = {name: k for k, name in enumerate(names)}
+        inner_rows: list[dict[int, Node]] = []
+        for symbol, combination in law.inner:
+            entries = {}
+            for unknown, coefficient in combination.items():
+                if unknown.name not in column:
+                    raise CompileError(
+                        f"law {law.name!r}: the inner variable {symbol.name} is a combination "
+                        f"of {unknown.name}, which is not among its unknowns"
+                    )
+                entries[column[unknown.name]] = scope.lower(coefficient)
+            inner_rows.append(entries)
+        to_variables = LinearMap(inner_rows, len(names))
+        variable_names = [symbol.name for symbol, _ in law.inner]
+    else:
+        to_variables = LinearMap.identity(g, len(names))
+        variable_names = names
+    variables = [g.symbol(f"variable {name}", Kind.UNKNOWN) for name in variable_names]
+    for name, node in zip(variable_names, variables, strict=True):
+        scope.bind(name, node)
+    values = to_variables.apply(g, jets)
+    replace = dict(zip(variables, values, strict=True))
+    scope.define(law.lets)
+
+    factor = scope.lower(law.measure)
+    if weighted:
+        factor = g.mul(g.symbol("weight", Kind.UNIFORM), factor)
+    density, forces = None, []
+    if law.energy is not None:
+        density = g.mul(factor, scope.lower(law.energy))
+    else:
+        forces = _forces(law, scope, variable_names, factor)
+    domain = g.substitute([scope.lower(e) for e in law.domain], replace)
+    named = [
+        ("reference geometry", _names(scope, law.geometry, replace)),
+        ("displacement", list(zip(names, jets, strict=True)) if space is not None else []),
+        ("inner variables", list(zip(variable_names, values, strict=True)) if law.inner else []),
+        ("quantities", _names(scope, law.lets, replace)),
+    ]
+    return Point(
+        law=law,
+        graph=g,
+        scope=scope,
+        leaves=leaves,
+        variables=variables,
+        to_variables=to_variables,
+        to_jets=to_jets,
+        density=density,
+        forces=forces,
+        domain=domain,
+        named=named,
+        stages=_stages(law, scope, variable_names, factor),
+        replace=replace,
+    )
+
+
+def _jet_map(
+    law: PointLaw, space: Space | None, scope: Scope
+) -> tuple[tuple[str, ...], list[dict[int, Node]]]:
+    """Return the leaves and the rows of the map leaves -> unknowns; bind reference jets."""
+    g = scope.graph
+    if space is None:
+        return tuple(s.name for s in law.unknowns), [
+            {k: g.one} for k in range(len(law.unknowns))
+        ]
+    for jet, monomials in space.point_jets.items():
+        for a in COMPONENTS:
+            scope.definitions[f"R_{jet}{a}"] = sp.Add(
+                *(m * sp.Symbol(f"reference {t}{a}") for t, m in monomials.items())
+            )
+    for t in space.table_jets:
+        for a in COMPONENTS:
+            scope.bind(f"reference {t}{a}", g.symbol(f"R_{t}{a}", Kind.REFERENCE))
+    missing = [jet for jet in law.jets if jet not in space.point_jets]
+    if missing:
+        raise CompileError(
+            f"law {law.name!r} asks for the jets {', '.join(missing)}; the element "
+            f"{space.name!r} offers {', '.join(space.point_jets)}"
+        )
+    expected = [f"u_{jet}{a}" for jet in law.jets for a in COMPONENTS]
+    if [s.name for s in law.unknowns] != expected:
+        raise CompileError(
+            f"law {law.name!r}: its unknowns must be the components of its jets, "
+            f"{', '.join(expected)}; they are {', '.join(s.name for s in law.unknowns)}"
+        )
+    monomials = [
+        {t: scope.lower(m) for t, m in space.point_jets[jet].items()} for jet in law.jets
+    ]
+    used = [t for t in space.table_jets if any(row.get(t, g.zero) != g.zero for row in monomials)]
+    leaves = tuple(f"u_{t}{a}" for t in used for a in COMPONENTS)
+    rows = [
+        {3 * used.index(t) + a - 1: m for t, m in row.items() if m != g.zero}
+        for row in monomials
+        for a in COMPONENTS
+    ]
+    return leaves, rows
+
+
+def _forces(
+    law: PointLaw, scope: Scope, variable_names: Sequence[str], factor: Node
+) -> list[Node]:
+    work = {symbol.name: e for symbol, e in (law.work or {}).items()}
+    unknown = sorted(set(work) - set(variable_names))
+    if unknown:
+        raise CompileError(
+            f"law {law.name!r}: forces are given for {', '.join(unknown)}, which are not its "
+            f"variables; these are {', '.join(variable_names)}"
+        )
+    g = scope.graph
+    return [
+        g.mul(factor, scope.lower(work[name])) if name in work else g.zero
+        for name in variable_names
+    ]
+
+
+def _names(
+    scope: Scope, definitions: Sequence[tuple[sp.Symbol, sp.Expr]], replace: Mapping[Node, Node]
+) -> list[tuple[str, Node]]:
+    """Return (name, node) of the definitions that were needed."""
+    found = [s.name for s, _ in definitions if s.name in scope.nodes]
+    nodes = scope.graph.substitute([scope.nodes[name] for name in found], replace)
+    return list(zip(found, nodes, strict=True))
+
+
+def _stages(
+    law: PointLaw, scope: Scope, variable_names: Sequence[str], factor: Node
+) -> Stages | None:
+    """Cut the energy at the lets that are made of the variables directly."""
+    if law.energy is None or not law.lets:
+        return None
+    g = scope.graph
+    names = set(variable_names)
+    cut = [s.name for s, e in law.lets if names & {x.name for x in sp.sympify(e).free_symbols}]
+    leaves = {name: g.symbol(f"stage {name}", Kind.UNKNOWN) for name in cut}
+    outer = g.mul(factor, scope.override(leaves).lower(law.energy))
+    definition = {leaf: scope.resolve(name) for name, leaf in leaves.items()}
+    definition.update((scope.nodes[name], scope.nodes[name]) for name in variable_names)
+    reached = set(g.reach([outer]))
+    used = [leaf for leaf in definition if leaf in reached]
+    return Stages(outer, tuple(used), tuple(definition[leaf] for leaf in used))

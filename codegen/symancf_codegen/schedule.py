@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stage 6, schedule: from graph outputs to an ordered list of C statements.
+
+What depends on uniform inputs only is computed once before the loop over lanes. The loop
+body is a flat list of scalar statements: gcc vectorises it under ``omp simd`` only without
+local arrays. An expression that is used once is written into the expression that uses it, up
+to the width of a line; named quantities keep the user's names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from symancf_codegen.dag import Graph, Node
+
+#: Longest expression that is still written into its user.
+WIDTH = 72
+
+#: Names that a user's quantity must not take in the generated C.
+RESERVED = frozenset(
+    "auto break case char const continue default do double else enum extern float for goto if "
+    "inline int long register restrict return short signed sizeof static struct switch typedef "
+    "union unsigned void volatile while "
+    "uniform cell reference u v l q s k i j N M W K f Kv bad weight lanes v8 "
+    "log exp sin cos tan asin acos atan atan2 sinh cosh tanh sqrt pow fabs fmin fmax "
+    "log1p expm1 log1pmx icbrt j0 j1 jn y0 y1 yn gamma".split()
+)
+
+_CALLS = {
+    "sqrt": "sqrt({})",
+    "icbrt": "symancf_icbrt({})",
+    "log": "symancf_log({})",
+    "log1p": "symancf_log1p({})",
+    "log1pmx": "symancf_log1pmx({})",
+    "exp": "symancf_exp({})",
+    "expm1": "expm1({})",
+    "sin": "sin({})",
+    "cos": "cos({})",
+    "tan": "tan({})",
+    "asin": "asin({})",
+    "acos": "acos({})",
+    "atan": "atan({})",
+    "atan2": "atan2({}, {})",
+    "sinh": "sinh({})",
+    "cosh": "cosh({})",
+    "tanh": "tanh({})",
+    "pow": "pow({}, {})",
+    "abs": "fabs({})",
+    "sign": "symancf_sign({})",
+}
+_INFIX = {"lt": "<", "le": "<=", "and": "&", "or": "|"}
+_BOOLEAN = frozenset(("lt", "le", "and", "or", "not"))
+
+_SUM, _PRODUCT, _ATOM = 1, 2, 3
+
+
+def identifier(name: str) -> str:
+    """Return `name` as a C identifier."""
+    text = re.sub(r"\W+", "_", name).strip("_") or "x"
+    if text[0].isdigit():
+        text = "x" + text
+    return text + "_" if text in RESERVED or re.fullmatch(r"t\d+", text) else text
+
+
+@dataclass
+class Output:
+    """One result: statement ``target.format(expression)``."""
+
+    target: str
+    node: Node
+
+
+@dataclass
+class Section:
+    """A titled part of the loop body: quantities to name, or outputs to store."""
+
+    title: str
+    outputs: list[Output] = field(default_factory=list)
+
+
+@dataclass
+class Program:
+    """Statements of one point function: before the loop, and the loop body by section."""
+
+    before: list[str]
+    body: list[tuple[str, list[str]]]
+
+
+class Scheduler:
+    """Turns outputs into statements; see `schedule`."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        sections: Sequence[Section],
+        named: Sequence[tuple[str, Sequence[tuple[str, Node]]]],
+        loads: Mapping[str, str],
+    ) -> None:
+        self.graph = graph
+        self.loads = loads
+        self.sections = sections
+        outputs = [o.node for s in sections for o in s.outputs]
+        self.order = graph.reach(outputs)
+        reached = set(self.order)
+        self.uses: Counter[Node] = Counter(outputs)
+        for node in self.order:
+            self.uses.update(graph.args[node])
+        self.names: dict[Node, str] = {}
+        self.taken: set[str] = set()
+        self.named: list[tuple[str, list[Node]]] = []
+        for title, pairs in named:
+            nodes = []
+            for name, node in pairs:
+                if node in reached and graph.args[node] and node not in self.names:
+                    self.names[node] = self._unique(identifier(name))
+                    nodes.append(node)
+            self.named.append((title, nodes))
+        self.lines: list[str] = []
+        self.before: list[str] = []
+        self.texts: dict[Node, str] = {}
+        self.counter = 0
+        self.kept = self._keep()
+
+    def _unique(self, name: str) -> str:
+        candidate, k = name, 2
+        while candidate in self.taken:
+            candidate, k = f"{name}_{k}", k + 1
+        self.taken.add(candidate)
+        return candidate
+
+    def _keep(self) -> set[Node]:
+        """Return the nodes that get a variable of their own."""
+        graph = self.graph
+        kept: set[Node] = set()
+        length: dict[Node, int] = {}
+        uniform_users: set[Node] = set()
+        for node in self.order:
+            if not graph.is_uniform(node):
+                uniform_users.update(a for a in graph.args[node] if graph.is_uniform(a))
+        for node in self.order:
+            op = graph.op[node]
+            if op == "constant":
+                length[node] = len(self._constant(node))
+                continue
+            size = 4 + sum(length[a] for a in graph.args[node])
+            shared = self.uses[node] > 1
+            hoisted = node in uniform_users
+            if op == "symbol" or shared or hoisted or node in self.names or size > WIDTH:
+                kept.add(node)
+                size = len(self.names.get(node, "t000"))
+            length[node] = size
+        return kept
+
+    def _constant(self, node: Node) -> str:
+        value = self.graph.value[node]
+        return repr(value) if value >= 0 else f"({value!r})"
+
+    def run(self) -> Program:
+        """Return the statements."""
+        body = []
+        for title, nodes in self.named:
+            for node in nodes:
+                self._emit(node)
+            body.append((title, self._take()))
+        for section in self.sections:
+            for output in section.outputs:
+                self._emit(output.node)
+                self.lines.append(output.target.format(self._text(output.node)[0]))
+            body.append((section.title, self._take()))
+        return Program(self.before, [(title, lines) for title, lines in body if lines])
+
+    def _take(self) -> list[str]:
+        lines, self.lines = self.lines, []
+        return lines
+
+    def _emit(self, root: Node) -> None:
+        """Write statements for all kept nodes that `root` needs, `root` itself included."""
+        graph = self.graph
+        stack: list[tuple[Node, bool]] = [(root, False)]
+        while stack:
+            node, ready = stack.pop()
+            if node in self.texts or graph.op[node] == "constant":
+                continue
+            if not ready:
+                stack.append((node, True))
+                stack.extend((a, False) for a in reversed(graph.args[node]))
+            elif node in self.kept:
+                expression = self._expression(node)[0]
+                if graph.op[node] == "symbol":
+                    name = self._unique(identifier(graph.name[node]))
+                elif node in self.names:
+                    name = self.names[node]
+                else:
+                    name = f"t{self.counter}"
+                    self.counter += 1
+                if expression != name:
+                    kind = "int" if graph.op[node] in _BOOLEAN else "double"
+                    lines = self.before if graph.is_uniform(node) else self.lines
+                    lines.append(f"const {kind} {name} = {expression};")
+                self.texts[node] = name
+
+    def _text(self, node: Node) -> tuple[str, int]:
+        """Return how a user of `node` writes it, and how tightly it binds."""
+        if self.graph.op[node] == "constant":
+            return self._constant(node), _ATOM
+        if node in self.texts:
+            return self.texts[node], _ATOM
+        return self._expression(node)
+
+    def _wrapped(self, node: Node, at_least: int) -> str:
+        text, binding = self._text(node)
+        return text if binding >= at_least else f"({text})"
+
+    def _expression(self, node: Node) -> tuple[str, int]:
+        graph = self.graph
+        op, args = graph.op[node], graph.args[node]
+        if op == "symbol":
+            return self.loads[graph.name[node]], _ATOM
+        if op == "add":
+            (a, first), (b, second) = self._text(args[0]), self._text(args[1])
+            if second == _SUM and first != _SUM:
+                a, b, second = b, a, first
+            return f"{a} + {b if second != _SUM else f'({b})'}", _SUM
+        if op == "sub":
+            return f"{self._wrapped(args[0], _SUM)} - {self._wrapped(args[1], _PRODUCT)}", _SUM
+        if op == "neg":
+            return f"-{self._wrapped(args[0], _ATOM)}", _SUM
+        if op == "inv":
+            return f"1.0/{self._wrapped(args[0], _ATOM)}", _PRODUCT
+        if op == "mul":
+            a, b = args
+            if graph.op[a] == "inv" and a not in self.texts:
+                a, b = b, a
+            if graph.op[b] == "inv" and b not in self.texts:
+                divisor = self._wrapped(graph.args[b][0], _ATOM)
+                return f"{self._wrapped(a, _PRODUCT)}/{divisor}", _PRODUCT
+            return f"{self._wrapped(a, _PRODUCT)}*{self._wrapped(b, _ATOM)}", _PRODUCT
+        if op in _INFIX:
+            a, b = (self._wrapped(x, _SUM) for x in args)
+            return f"({a} {_INFIX[op]} {b})", _ATOM
+        if op == "not":
+            return f"!{self._wrapped(args[0], _ATOM)}", _ATOM
+        if op == "select":
+            c, a, b = (self._wrapped(x, _SUM) for x in args)
+            return f"({c} ? {a} : {b})", _ATOM
+        if op in ("min", "max"):
+            a, b = (self._wrapped(x, _ATOM) for x in args)
+            return f"({a} {'<' if op == 'min' else '>'} {b} ? {a} : {b})", _ATOM
+        return _CALLS[op].format(*(self._text(a)[0] for a in args)), _ATOM
+
+
+def schedule(
+    graph: Graph,
+    sections: Sequence[Section],
+    named: Sequence[tuple[str, Sequence[tuple[str, Node]]]],
+    loads: Mapping[str, str],
+) -> Program:
+    """Return the statements that compute and store all outputs of `sections`.
+
+    Parameters
+    ----------
+    graph : where the nodes live.
+    sections : outputs, in the order in which they are stored.
+    named : titled lists of (name, node): quantities that keep the user's names.
+    loads : C expression of every leaf by its name.
+    """
+    return Scheduler(graph, sections, named, loads).run()
+
+
+def used_symbols(graph: Graph, outputs: Iterable[Node]) -> set[str]:
+    """Return the names of the leaves on which `outputs` depend."""
+    return {graph.name[n] for n in graph.reach(outputs) if graph.op[n] == "symbol"}

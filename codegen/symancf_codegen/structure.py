@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stage 5, reduce, second half: which tables, which moments, which blocks a kernel needs.
+
+Laws with the same in-plane points form a *segment*: one loop over its points, in which every
+law adds to the same vector N (conjugate to the table jets) and the same moments M (its
+derivative). Only table jets that some law of the segment needs are tabulated; entries of M
+that are zero in all its laws do not exist, and entries that are equal in all its laws share
+one slot (for a plate r = m + z d, M[m_xi, d_eta] and M[d_xi, m_eta] are the same numbers).
+
+Shape functions fall into *classes* by the table jets in which they do not vanish: in a plate
+positions and slopes touch the m jets, directors the d jets. Contractions visit only these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import permutations
+
+import numpy as np
+
+from symancf_codegen.dag import Node
+from symancf_codegen.declare import Array, PointLaw, Rule, Space
+from symancf_codegen.differentiate import Matrix
+from symancf_codegen.point import COMPONENTS, Point, lower_point
+from symancf_codegen.schedule import used_symbols
+
+
+@dataclass
+class LawUse:
+    """One law under one rule inside a segment."""
+
+    law: PointLaw
+    rule: Rule
+    name: str
+    point: Point
+    residual: list[Node]
+    product: list[Node]
+    tangent: Matrix
+    residual_with_tangent: list[Node]
+
+    @property
+    def sections(self) -> int:
+        """Number of section points."""
+        return len(self.rule.section_weights)
+
+
+@dataclass
+class Segment:
+    """Laws that share in-plane points.
+
+    `jets` are the table jets of the unknown, `reference_jets` those of the reference;
+    `slots[x, y]` is the row of M for the components x, y of the jets (3 * jet + component).
+    """
+
+    index: int
+    points: Array
+    uses: list[LawUse]
+    jets: tuple[str, ...] = ()
+    reference_jets: tuple[str, ...] = ()
+    slots: dict[tuple[int, int], int] = field(default_factory=dict)
+    slot_count: int = 0
+
+    @property
+    def size(self) -> int:
+        """Number of in-plane points."""
+        return len(self.points)
+
+    def row(self, leaf: str) -> int:
+        """Return the row of the component `leaf` = ``u_<jet><a>`` in the arrays g and N."""
+        return 3 * self.jets.index(leaf[2:-1]) + int(leaf[-1]) - 1
+
+    def reference_row(self, leaf: str) -> int:
+        """Return the row of the component `leaf` = ``R_<jet><a>`` in the array G."""
+        return 3 * self.reference_jets.index(leaf[2:-1]) + int(leaf[-1]) - 1
+
+
+@dataclass
+class FunctionClass:
+    """Shape functions that do not vanish in the same table jets.
+
+    `jets[s]` are the indices, within segment s, of these jets.
+    """
+
+    functions: tuple[int, ...]
+    jets: tuple[tuple[int, ...], ...]
+
+
+@dataclass
+class Structure:
+    """All that the printer needs to know about a kernel on cells."""
+
+    space: Space
+    segments: list[Segment]
+    classes: list[FunctionClass]
+    tables: list[Array]
+    reference_tables: list[Array]
+    symmetric: bool
+    has_tangent: bool
+
+
+def build(space: Space, pairs: Sequence[tuple[PointLaw, Rule]]) -> Structure:
+    """Lower and differentiate all laws and find their common structure."""
+    groups: list[tuple[Array, list[LawUse]]] = []
+    names: set[str] = set()
+    for law, rule in pairs:
+        use = _use(law, rule, space, names)
+        for points, uses in groups:
+            if points.shape == rule.points.shape and np.array_equal(points, rule.points):
+                uses.append(use)
+                break
+        else:
+            groups.append((np.asarray(rule.points, dtype=float), [use]))
+    segments = [Segment(k, points, uses) for k, (points, uses) in enumerate(groups)]
+    symmetric = all(use.point.symmetric for s in segments for use in s.uses)
+    for segment in segments:
+        _jets(segment, space)
+        _slots(segment, symmetric)
+    tables = [space.tabulate(s.jets, s.points) for s in segments]
+    reference_tables = [space.tabulate(s.reference_jets, s.points) for s in segments]
+    return Structure(
+        space=space,
+        segments=segments,
+        classes=_classes(space, segments, tables),
+        tables=tables,
+        reference_tables=reference_tables,
+        symmetric=symmetric,
+        has_tangent=any(s.slot_count for s in segments),
+    )
+
+
+def _use(law: PointLaw, rule: Rule, space: Space, names: set[str]) -> LawUse:
+    name, k = law.name, 2
+    while name in names:
+        name, k = f"{law.name}_{k}", k + 1
+    names.add(name)
+    single = len(rule.section_weights) == 1
+    values = np.asarray(rule.section_points, dtype=float).reshape(len(rule.section_weights), -1)
+    section = {
+        s: float(values[0, c]) if single else None for c, s in enumerate(rule.section_symbols)
+    }
+    point = lower_point(law, space, section, weighted=True)
+    tangent = point.tangent()
+    return LawUse(
+        law=law,
+        rule=rule,
+        name=name,
+        point=point,
+        residual=point.residual(),
+        product=point.product(),
+        tangent=tangent,
+        residual_with_tangent=point.residual_with_tangent(),
+    )
+
+
+def _jets(segment: Segment, space: Space) -> None:
+    """Find the table jets on which any output of the segment depends, or which it feeds."""
+    unknown: set[str] = set()
+    reference: set[str] = set()
+    for use in segment.uses:
+        zero = use.point.graph.zero
+        outputs = [use.point.energy(), *use.residual, *use.product, *use.tangent.values()]
+        symbols = used_symbols(use.point.graph, [*outputs, *use.point.domain])
+        pairs = zip(use.point.leaves, use.residual, strict=True)
+        symbols |= {leaf for leaf, node in pairs if node != zero}
+        unknown |= {s[2:-1] for s in symbols if s in use.point.leaves}
+        candidates = {f"R_{t}{a}": t for t in space.table_jets for a in COMPONENTS}
+        reference |= {candidates[s] for s in symbols if s in candidates}
+    segment.jets = tuple(t for t in space.table_jets if t in unknown)
+    segment.reference_jets = tuple(t for t in space.table_jets if t in reference)
+
+
+def _slots(segment: Segment, symmetric: bool) -> None:
+    """Number the rows of M: entries that are equal in all laws share a row."""
+    entries: dict[tuple[int, int], list[Node]] = {}
+    size = len(segment.uses)
+    for k, use in enumerate(segment.uses):
+        rows = [segment.row(leaf) if leaf[2:-1] in segment.jets else -1 for leaf in use.point.leaves]
+        for (r, c), node in use.tangent.items():
+            x, y = rows[r], rows[c]
+            keys = [(min(x, y), max(x, y))] if symmetric else [(x, y)]
+            if not symmetric and use.point.symmetric and x != y:
+                keys.append((y, x))
+            for key in keys:
+                entries.setdefault(key, [-1] * size)[k] = node
+    rows_of: dict[tuple[Node, ...], int] = {}
+    for key in sorted(entries):
+        signature = tuple(entries[key])
+        segment.slots[key] = rows_of.setdefault(signature, len(rows_of))
+    segment.slot_count = len(rows_of)
+
+
+def moment_outputs(segment: Segment, use: LawUse) -> list[tuple[int, Node]]:
+    """Return (row of M, node) for all rows to which one law contributes."""
+    outputs: dict[int, Node] = {}
+    rows = [segment.row(leaf) if leaf[2:-1] in segment.jets else -1 for leaf in use.point.leaves]
+    for (r, c), node in use.tangent.items():
+        x, y = rows[r], rows[c]
+        for key in ((x, y), (y, x)):
+            if key in segment.slots and (key == (x, y) or use.point.symmetric):
+                outputs.setdefault(segment.slots[key], node)
+    return sorted(outputs.items())
+
+
+def _classes(space: Space, segments: list[Segment], tables: list[Array]) -> list[FunctionClass]:
+    """Group functions by the jets in which they do not vanish; order the groups for economy."""
+    groups: dict[tuple[tuple[int, ...], ...], list[int]] = {}
+    for i in range(space.size):
+        signature = tuple(
+            tuple(j for j in range(len(s.jets)) if np.any(table[:, j, i]))
+            for s, table in zip(segments, tables, strict=True)
+        )
+        groups.setdefault(signature, []).append(i)
+    classes = [FunctionClass(tuple(functions), jets) for jets, functions in groups.items()]
+    classes = [c for c in classes if any(c.jets)]
+
+    def work(order: Sequence[FunctionClass]) -> int:
+        total = 0
+        for k, column in enumerate(order):
+            for s, segment in enumerate(segments):
+                rows = {j for c in order[: k + 1] for j in c.jets[s]}
+                n = len(column.functions) * segment.size
+                total += n * len(rows) * len(column.jets[s]) * 3
+                total += n * sum(len(c.functions) * len(c.jets[s]) for c in order[:k])
+                total += n * (len(column.functions) + 1) * len(column.jets[s]) // 2
+        return total
+
+    if len(classes) > 5:
+        return classes
+    return list(min(permutations(classes), key=work))

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * symancf_kernel.h: what a generated kernel NAME offers, and the few helpers it uses.
+ *
+ *   int NAME_energy  (int lanes, const double *uniform, const double *cell,
+ *                     const double *reference, const double *u, double *W);
+ *   int NAME_residual(..., const double *u, double *f);
+ *   int NAME_tangent (..., const double *u, double *f, double *K);
+ *   int NAME_product (..., const double *u, const double *v, double *Kv);
+ *
+ * One call is one batch of 8 lanes: 8 cells, or 8 tuples of nodes. Every array is
+ * [rows][8] doubles, aligned to 64 bytes, the lane index running fastest; only `uniform` is a
+ * plain array with one value for all lanes. Outputs are overwritten.
+ *
+ *   u, v, f, Kv, reference   [3 n][8]  row 3 i + a: component a of coefficient vector i
+ *   cell                     [parameters][8]
+ *   W                        [8]
+ *   K of an energy           [9 n (n + 1)/2][8]  blocks i <= j at j (j + 1)/2 + i, in a block
+ *                            row 3 a + b: component a of i, component b of j
+ *   K of a virtual work      [9 n n][8]  blocks i n + j
+ *
+ * Kernels on tuples of m scalars have u, v, f, Kv [m][8], K packed by columns of the upper
+ * triangle, c (c + 1)/2 + r for r <= c (virtual work: r m + c), and do not read `reference`.
+ *
+ * Return value: number of points, counted over the first `lanes` lanes, at which an
+ * expression that must be positive is not (or is NaN), plus one for every lane with a result
+ * that is not finite.
+ */
+#ifndef SYMANCF_KERNEL_H
+#define SYMANCF_KERNEL_H
+
+#define SYMANCF_ABI 1
+
+/* Eight lanes. Any CPU: gcc splits it into the registers that there are. */
+typedef double v8 __attribute__((vector_size(64), may_alias));
+
+static inline void symancf_zero(int rows, v8 *restrict x)
+{
+    for (int k = 0; k < rows; k++)
+        x[k] = (v8){0};
+}
+
+/* Add 1 to bad[l] where any of the rows is not finite: 0*x is 0, or else NaN. */
+static inline void symancf_finite(int rows, const v8 *restrict x, v8 *restrict bad)
+{
+    v8 s = {0}, r = {0};
+    int k = 0;
+    for (; k + 1 < rows; k += 2) {
+        s += 0.0*x[k];
+        r += 0.0*x[k + 1];
+    }
+    if (k < rows)
+        s += 0.0*x[k];
+    s += r;
+    for (int l = 0; l < 8; l++)
+        (*bad)[l] += s[l] == 0.0 ? 0.0 : 1.0;
+}
+
+static inline int symancf_count(int lanes, const v8 *bad)
+{
+    double count = 0.0;
+    for (int l = 0; l < lanes; l++)
+        count += (*bad)[l];
+    return (int)count;
+}
+
+#endif
