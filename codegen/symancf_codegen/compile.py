@@ -140,7 +140,9 @@ def _build(
                 message = "\n".join(done.stderr.strip().splitlines()[:20])
                 raise CompileError(
                     f"the C compiler failed on {text}:\n{message}\n"
-                    f"(command: {shlex.join(arguments)}; set SYMANCF_CC to use another compiler)"
+                    f"(command: {shlex.join(arguments)}; set SYMANCF_CC to use another compiler)",
+                    command=shlex.join(arguments),
+                    output=done.stderr,
                 )
             return output.read_bytes()
     except OSError as error:

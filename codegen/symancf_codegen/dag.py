@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 Node = int
 
 UNARY = (
-    "inv sqrt icbrt log log1p log1pmx exp expm1 sin cos tan asin acos atan sinh cosh tanh "
+    "inv sqrt icbrt log log1p log1pmx exp expm1 expm1mx sin cos tan asin acos atan sinh cosh tanh "
     "abs sign not"
 ).split()
 BINARY = "add sub mul atan2 pow min max lt le and or".split()
@@ -38,6 +38,8 @@ COST = {
     "log1p": 30,
     "log1pmx": 30,
     "exp": 25,
+    "expm1": 30,
+    "expm1mx": 30,
     "min": 1,
     "max": 1,
     "abs": 1,
@@ -364,6 +366,8 @@ def evaluate_operation(op: str, x: Sequence[float]) -> float:
         return math.pow(x[0], -1.0 / 3.0)
     if op == "log1pmx":
         return math.log1p(x[0]) - x[0]
+    if op == "expm1mx":
+        return math.expm1(x[0]) - x[0]
     if op == "sign":
         return float((x[0] > 0) - (x[0] < 0))
     if op == "lt":

@@ -67,6 +67,7 @@ _UNARY: dict[str, Callable[[Graph, Node, Node], Node]] = {
     "log1pmx": lambda g, x, f: g.neg(g.div(x, g.add(g.one, x))),
     "exp": lambda g, x, f: f,
     "expm1": lambda g, x, f: g.add(f, g.one),
+    "expm1mx": lambda g, x, f: g.add(f, x),
     "sin": lambda g, x, f: g.call("cos", x),
     "cos": lambda g, x, f: g.neg(g.call("sin", x)),
     "tan": lambda g, x, f: g.add(g.one, g.mul(f, f)),

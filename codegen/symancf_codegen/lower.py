@@ -22,6 +22,7 @@ FUNCTIONS = {
     "log": "log",
     "log1p": "log1p",
     "log1pmx": "log1pmx",
+    "expm1mx": "expm1mx",
     "icbrt": "icbrt",
     "exp": "exp",
     "expm1": "expm1",

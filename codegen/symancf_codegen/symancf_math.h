@@ -44,5 +44,7 @@ static inline double symancf_log(double x) { return log(x); }
 static inline double symancf_log1p(double x) { return log1p(x); }
 static inline double symancf_log1pmx(double x) { return log1p(x) - x; }
 static inline double symancf_exp(double x) { return exp(x); }
+static inline double symancf_expm1(double x) { return expm1(x); }
+static inline double symancf_expm1mx(double x) { return expm1(x) - x; }
 
 #endif

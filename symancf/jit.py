@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels on an MPI communicator: one rank compiles, all ranks load, all fail together.
+
+The only module of the package that imports the compiler.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from symancf_codegen import Kernel, Options, compile_cells, compile_points, declare
+from symancf_codegen import errors as codegen_errors
+from symancf_codegen.compile import FLAGS, library
+from symancf_codegen.declare import PointLaw, Rule, Space
+
+from .errors import CompileError
+
+__all__ = ["Kernel", "Options", "cells", "declare", "load_runtime", "points"]
+
+T = TypeVar("T")
+
+#: Seconds that a rank waits for a library made on another machine to appear on its own.
+PATIENCE = 60.0
+
+
+def cells(
+    name: str,
+    space: Space,
+    laws: Sequence[tuple[PointLaw, Rule]],
+    comm: Any = None,
+    *,
+    options: Options | None = None,
+) -> Kernel:
+    """Return the kernel of a sum of laws on a cell. Collective.
+
+    Parameters
+    ----------
+    name : C identifier.
+    space : shape functions of the cell.
+    laws : pairs of law and quadrature rule.
+    comm : mpi4py or petsc4py communicator; None for this process alone.
+    options : compiler options. The default compiles for the machine of rank 0 and expects
+        the same processor on all ranks; on a mixed cluster replace ``-march=native``.
+
+    Raises
+    ------
+    CompileError
+        On every rank, with the same message, whichever rank it arose on.
+    """
+    chosen = options or Options()
+    return _collective(comm, lambda: compile_cells(name, space, laws, chosen))
+
+
+def points(
+    law: PointLaw, comm: Any = None, *, name: str = "", options: Options | None = None
+) -> Kernel:
+    """Return the kernel of a law on tuples of scalars. Collective; see `cells`.
+
+    Parameters
+    ----------
+    law : what happens at one tuple.
+    comm, options : as in `cells`.
+    name : C identifier; by default the law's name.
+    """
+    chosen = options or Options()
+    return _collective(comm, lambda: compile_points(name or law.name, law, chosen))
+
+
+def identifier(name: str) -> str:
+    """Return `name` as a C identifier."""
+    return re.sub(r"\W", "_", name).lstrip("_0123456789") or "kernel"
+
+
+def load_runtime(
+    source: str | Path, comm: Any = None, *, flags: Sequence[str] = FLAGS
+) -> ctypes.CDLL:
+    """Return the library made of a hand-written C file, through the kernel cache. Collective.
+
+    Parameters
+    ----------
+    source : path of the C file; it may include symancf_kernel.h.
+    comm : as in `cells`.
+    flags : compiler flags.
+
+    Raises
+    ------
+    CompileError
+        On every rank.
+    """
+
+    def build() -> Path:
+        path = Path(source)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise CompileError(f"the C file {path} cannot be read: {error}") from error
+        return library(path.stem, text, flags)
+
+    path = _first(comm, build)
+    return _everywhere(comm, lambda: ctypes.CDLL(str(_visible(path))))
+
+
+def _collective(comm: Any, build: Callable[[], Kernel]) -> Kernel:
+    made: list[Kernel] = []
+
+    def on_first() -> tuple[Any, str, str, Path]:
+        kernel = build()
+        made.append(kernel)
+        return kernel.description, kernel.source, kernel.header, kernel.path
+
+    description, source, header, path = _first(comm, on_first)
+    return _everywhere(
+        comm, lambda: made[0] if made else Kernel(description, source, header, _visible(path))
+    )
+
+
+def _first(comm: Any, build: Callable[[], T]) -> T:
+    """Return `build()` of rank 0 on every rank; raise its error on every rank."""
+    communicator = _mpi(comm)
+    result: T | None = None
+    failure, cause = None, None
+    if communicator is None or communicator.rank == 0:
+        try:
+            result = build()
+        except Exception as error:
+            failure, cause = _facts(error), error
+    if communicator is not None:
+        failure, result = communicator.bcast((failure, result), root=0)
+    if failure is not None:
+        raise _error(failure) from cause
+    return result  # type: ignore[return-value]
+
+
+def _everywhere(comm: Any, load: Callable[[], T]) -> T:
+    """Return `load()` of every rank; raise the first rank's error on every rank."""
+    communicator = _mpi(comm)
+    result: T | None = None
+    failure, cause = None, None
+    try:
+        result = load()
+    except Exception as error:
+        failure, cause = _facts(error), error
+    if communicator is not None:
+        failures = communicator.allgather(failure)
+        failure = next((f for f in failures if f is not None), None)
+    if failure is not None:
+        raise _error(failure) from cause
+    return result  # type: ignore[return-value]
+
+
+def _facts(error: Exception) -> tuple[str, str, str]:
+    """Return message, command and output of an error, fit for sending."""
+    message = str(error)
+    if not isinstance(error, (CompileError, codegen_errors.CompileError)):
+        message = f"{type(error).__name__} in the compiler of kernels: {error}"
+    return message, getattr(error, "command", ""), getattr(error, "output", "")
+
+
+def _error(facts: tuple[str, str, str]) -> CompileError:
+    message, command, output = facts
+    return CompileError(message, command=command, output=output)
+
+
+def _mpi(comm: Any) -> Any:
+    """Return an mpi4py communicator of more than one rank, or None."""
+    if comm is not None and hasattr(comm, "tompi4py"):
+        comm = comm.tompi4py()
+    return comm if comm is not None and comm.size > 1 else None
+
+
+def _visible(path: Path) -> Path:
+    """Wait until `path` exists here: a network file system may show it late."""
+    end = time.monotonic() + PATIENCE
+    while not path.exists():
+        if time.monotonic() > end:
+            raise CompileError(
+                f"{path}, made by rank 0, does not exist on this machine; set SYMANCF_CACHE to "
+                "a folder that all machines share"
+            )
+        time.sleep(0.05)
+    return path
