@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import warnings
 from typing import Any
 
@@ -141,7 +142,13 @@ def partition(
                 )
             own = np.arange(starts[comm.rank], starts[comm.rank + 1])
             return (own * comm.size // n).astype(np.int32)
-        _set_weights(PETSc, comm, cutter, weights)
+        library = ctypes.CDLL(PETSc.__file__)
+        _set_weights(library, PETSc.IntType, comm, cutter, weights)
+        # Without these the cut depends on the race of Scotch's threads (by default one for
+        # each core, on every rank) and on the cuts made before.
+        os.environ.setdefault("SCOTCH_PTHREAD_NUMBER", "1")
+        if hasattr(library, "SCOTCH_randomReset"):
+            library.SCOTCH_randomReset()
         cutter.apply(parts)
         return np.array(parts.getIndices(), np.int32)
     finally:
@@ -150,17 +157,22 @@ def partition(
         matrix.destroy()
 
 
-def _set_weights(PETSc: Any, comm: MPI.Comm, cutter: Any, weights: NDArray[np.float64]) -> None:
+def _set_weights(
+    library: ctypes.CDLL,
+    integer: type[np.integer[Any]],
+    comm: MPI.Comm,
+    cutter: Any,
+    weights: NDArray[np.float64],
+) -> None:
     """MatPartitioningSetVertexWeights, which petsc4py does not wrap; PETSc frees the array."""
     low = reduced(comm, np.array([weights.min(initial=np.inf)]), MPI.MIN)[0]
     high = reduced(comm, np.array([weights.max(initial=0.0)]), MPI.MAX)[0]
     if not 0 < low < high:
         return
     whole = np.clip(np.rint(weights * min(20.0 / low, 1e5 / high)), 1, None)
-    library = ctypes.CDLL(PETSc.__file__)
     if not hasattr(library, "PetscMallocA"):
         return
-    values = whole.astype(PETSc.IntType)
+    values = whole.astype(integer)
     memory = ctypes.c_void_p()
     nothing = ctypes.c_char_p(b"symancf")
     size = ctypes.c_size_t(max(values.nbytes, 8))
