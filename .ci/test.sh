@@ -20,7 +20,7 @@ workers=${SYMANCF_TEST_WORKERS:-$((cores < 4 ? cores : 4))}
 # The tests' kernel cache: empty at the start, so that they never rest on an old kernel.
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/symancf-test.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-export SYMANCF_CACHE_DIR=$scratch/cache
+export SYMANCF_CACHE=$scratch/cache
 
 pytest=(python -m pytest -q -p no:cacheprovider --timeout=600)
 

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Configuration of the documentation; `make docs` builds it in docs/_build/html.
+
+SYMANCF_DOCS_EXECUTE=1 runs the demos and shows their pictures; without it their pages show
+text and code only.
+"""
+
+import os
+from importlib.metadata import version as installed_version
+
+project = "symancf"
+author = "The symancf developers"
+project_copyright = f"2026, {author}"
+release = installed_version("symancf")
+version = ".".join(release.split(".")[:2])
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+]
+exclude_patterns = ["_build", "conf.py", "**/_*.py"]
+templates_path: list[str] = []
+
+# Demos are scripts of cells: a `# %% [markdown]` comment is text, a `# %%` one starts code.
+nb_custom_formats = {".py": ["jupytext.reads", {"fmt": "py:percent"}]}
+nb_execution_mode = "cache" if os.environ.get("SYMANCF_DOCS_EXECUTE") else "off"
+nb_execution_timeout = 600
+nb_execution_raise_on_error = True
+nb_merge_streams = True
+
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath", "fieldlist"]
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+
+html_theme = "furo"
+html_title = "symancf"
+html_static_path: list[str] = []

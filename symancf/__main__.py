@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``python -m symancf`` is the command ``symancf``."""
+
+import sys
+
+from symancf.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

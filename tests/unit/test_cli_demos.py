@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finding, listing and running demos."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from symancf import demos
+from symancf.errors import SymancfError
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two demos and a file that is none."""
+    (tmp_path / "silicone_plate.py").write_text('"""A plate under gravity."""\n')
+    (tmp_path / "write_arguments.py").write_text(
+        '"""Write what it was given.\n\nMore."""\n'
+        "import json, pathlib, sys\n"
+        "out = {'argv': sys.argv[1:], 'name': __name__, 'file': __file__}\n"
+        "pathlib.Path(__file__).with_suffix('.json').write_text(json.dumps(out))\n"
+    )
+    (tmp_path / "_shared.py").write_text("")
+    monkeypatch.setattr(demos, "folder", lambda: tmp_path)
+    monkeypatch.setattr(sys, "argv", ["symancf"])
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_lists_demos_with_their_first_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert demos.main(None) == 0
+    lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
+    assert lines == [
+        ["silicone_plate", "A plate under gravity."],
+        ["write_arguments", "Write what it was given."],
+    ]
+
+
+def test_runs_a_demo_as_a_script_with_options(folder: Path) -> None:
+    assert demos.main("write_arguments", ["-snes_rtol", "1e-9"]) == 0
+    seen = json.loads((folder / "write_arguments.json").read_text())
+    assert seen == {
+        "argv": ["-snes_rtol", "1e-9"],
+        "name": "__main__",
+        "file": str(folder / "write_arguments.py"),
+    }
+
+
+def test_options_reach_petsc(folder: Path) -> None:
+    from petsc4py import PETSc
+
+    demos.main("write_arguments", ["-symancf_test_option", "3"])
+    options = PETSc.Options()
+    assert options.getInt("symancf_test_option") == 3
+    options.delValue("symancf_test_option")
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_unknown_name_shows_the_similar_one() -> None:
+    with pytest.raises(SymancfError, match=r"'silicon_plate'; did you mean 'silicone_plate'\?"):
+        demos.find("silicon_plate")
+
+
+def test_the_demos_of_this_checkout_are_found(repository: Path) -> None:
+    assert demos.folder() == repository / "docs" / "demos"
