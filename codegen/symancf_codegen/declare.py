@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stage 1, declare: what the compiler is given, all of it plain SymPy and NumPy.
+
+A *point law* says what happens at one point: an energy density (or a generalised force) as
+an expression of a few *jets*, the values and derivatives of the unknown field at that point.
+A *space* says how jets follow from the coordinates of a cell (tables of shape functions); a
+*rule* says at which points and with which weights the law is summed.
+
+Naming: the jet ``xi`` of the displacement has the components ``u_xi1, u_xi2, u_xi3`` and
+the same jet of the reference configuration ``R_xi1, R_xi2, R_xi3``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+Array = npt.NDArray[np.float64]
+Lets = tuple[tuple[sp.Symbol, sp.Expr], ...]
+
+
+def unknown(jet: str) -> tuple[sp.Symbol, ...]:
+    """Return the three symbols of the jet ``jet`` of the displacement field."""
+    return tuple(sp.Symbol(f"u_{jet}{a}", real=True) for a in (1, 2, 3))
+
+
+def reference(jet: str) -> tuple[sp.Symbol, ...]:
+    """Return the three symbols of the jet ``jet`` of the reference configuration."""
+    return tuple(sp.Symbol(f"R_{jet}{a}", real=True) for a in (1, 2, 3))
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A named value that never recompiles; its class decides where the kernel reads it.
+
+    ``uniform``: one value for all cells of a term (slot of the array ``uniform``).
+    ``cell``: one value per cell or entity (row of the array ``cell``).
+    """
+
+    symbol: sp.Symbol
+    kind: Literal["uniform", "cell"] = "uniform"
+
+    @property
+    def name(self) -> str:
+        return str(self.symbol.name)
+
+
+@dataclass(frozen=True)
+class PointLaw:
+    """What happens at one point, as an expression of the point's jets.
+
+    Exactly one of `energy` and `work` is given.
+
+    Attributes
+    ----------
+    name : C identifier, e.g. ``"yeoh_deviatoric"``.
+    unknowns : flat tuple of the scalar unknown jets. In a tabulated law it is the
+        concatenation of ``unknown(j)`` over `jets`; in a law on node tuples anything.
+    jets : names of the vector jets (empty for a law on node tuples).
+    inner : optional linear change of variables, an ordered tuple of
+        ``(symbol, {unknown: coefficient})`` with coefficients in geometry symbols and
+        parameters, e.g. the displacement gradient H = Du . J0^-1. The compiler
+        differentiates in the inner variables and pulls gradient and Hessian back.
+    geometry : ordered named expressions of reference jets, section symbols, parameters
+        and earlier geometry names; independent of the unknowns.
+    lets : ordered named quantities (J, I1, epsilon, ...) of the inner variables (or of the
+        unknowns where `inner` is empty), geometry, parameters and earlier lets. They keep
+        their names in the C and are the stages of the staged differentiation.
+    energy : density per `measure`, in lets, inner variables, geometry and parameters.
+    work : for each inner variable (or unknown) the generalised force conjugate to it, i.e.
+        the contribution to the residual per `measure`; the tangent is unsymmetric.
+    measure : geometry expression that multiplies the density (besides the rule's weight).
+    domain : expressions that must be > 0 at every point, else the point counts as bad.
+    parameters : all parameters that occur.
+    title : formula for the header of the generated file, in the user's words.
+    """
+
+    name: str
+    unknowns: tuple[sp.Symbol, ...]
+    jets: tuple[str, ...] = ()
+    inner: tuple[tuple[sp.Symbol, Mapping[sp.Symbol, sp.Expr]], ...] = ()
+    geometry: Lets = ()
+    lets: Lets = ()
+    energy: sp.Expr | None = None
+    work: Mapping[sp.Symbol, sp.Expr] | None = None
+    measure: sp.Expr = sp.Integer(1)
+    domain: tuple[sp.Expr, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.energy is None) == (self.work is None):
+            raise ValueError(f"point law {self.name!r}: give either an energy or a work")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Quadrature: points of the cell, and through its section (thickness, cross-section).
+
+    Attributes
+    ----------
+    name : shown to people, e.g. ``"4x4x3"``.
+    points : (nq, dim) coordinates in the cell's parameter domain.
+    weights : (nq,)
+    section_symbols : names of the section coordinates, e.g. ``("zeta",)``; they may occur in
+        `PointLaw.geometry`.
+    section_points : (ns, len(section_symbols)) table of their values.
+    section_weights : (ns,)
+    """
+
+    name: str
+    points: Array
+    weights: Array
+    section_symbols: tuple[str, ...] = ()
+    section_points: Array = field(default_factory=lambda: np.zeros((1, 0)))
+    section_weights: Array = field(default_factory=lambda: np.ones(1))
+
+    @property
+    def size(self) -> int:
+        return len(self.weights) * len(self.section_weights)
+
+
+@dataclass(frozen=True)
+class Space:
+    """How the jets at a point follow from the coordinates of a cell.
+
+    The cell has ``n`` shape functions, each multiplying one coefficient vector of 3
+    components (a nodal position or a nodal slope); coefficient i, component a is the
+    coordinate ``3 i + a`` of the cell.
+
+    Attributes
+    ----------
+    name : e.g. ``"ancf_plate"``.
+    coordinates : symbols of the parameter domain, e.g. (xi, eta).
+    table_jets : name -> the n expressions (in `coordinates`) that multiply the n
+        coefficient vectors. For a plate r = m(xi, eta) + z d(xi, eta) these are m, m_xi,
+        d, d_xi, ...
+    point_jets : name -> {table jet: monomial}, the jets that laws speak of, as
+        combinations of table jets with coefficients in section coordinates or geometry
+        symbols, e.g. ``{"xi": {"m_xi": 1, "d_xi": z}}``.
+    """
+
+    name: str
+    coordinates: tuple[sp.Symbol, ...]
+    table_jets: Mapping[str, tuple[sp.Expr, ...]]
+    point_jets: Mapping[str, Mapping[str, sp.Expr]]
+
+    @property
+    def size(self) -> int:
+        """Number n of shape functions."""
+        return len(next(iter(self.table_jets.values())))
+
+    def tabulate(self, jets: tuple[str, ...], points: Array) -> Array:
+        """Return table jets at `points` ((nq, dim)) as an array (nq, len(jets), n)."""
+        points = np.atleast_2d(np.asarray(points, dtype=float))
+        table = np.empty((len(points), len(jets), self.size))
+        columns: list[Any] = list(points.T)
+        for j, jet in enumerate(jets):
+            for i, expression in enumerate(self.table_jets[jet]):
+                value = sp.lambdify(self.coordinates, expression, "numpy")(*columns)
+                table[:, j, i] = value
+        return table

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""symancf: structures and soft robots in the absolute nodal coordinate formulation.
+
+Write the energy, the force or the constraint as a plain SymPy function; symancf derives
+residual and tangent, generates C, and hands assembly and solution to PETSc on any number of
+MPI ranks.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+try:
+    __version__ = version("symancf")
+except PackageNotFoundError:  # a source tree that is not installed
+    __version__ = "0.0.0"
+
+# name -> module; imported on first use, so that `import symancf` costs nothing
+_PUBLIC = {
+    "Mesh": "mesh",
+    "Region": "mesh",
+    "Body": "body",
+    "System": "system",
+    "StaticProblem": "problem",
+    "History": "problem",
+    "Parameter": "parameter",
+    "Field": "parameter",
+    "fix": "boundary",
+    "gravity": "loads",
+    "force": "loads",
+    "traction": "loads",
+    "moment": "loads",
+    "Constraint": "joints",
+    "check": "check",
+    "SymancfError": "errors",
+    "MeshError": "errors",
+    "KinematicsError": "errors",
+    "ParameterError": "errors",
+    "CompileError": "errors",
+    "ConstraintError": "errors",
+    "ConvergenceError": "errors",
+}
+_MODULES = ("elements", "energies", "joints", "output", "view")
+
+__all__ = ["__version__", "ground", *_PUBLIC, *_MODULES]
+
+if TYPE_CHECKING:
+    from . import elements, energies, joints, output, view
+    from .body import Body
+    from .boundary import fix
+    from .check import check
+    from .ends import Ground
+    from .errors import (
+        CompileError,
+        ConstraintError,
+        ConvergenceError,
+        KinematicsError,
+        MeshError,
+        ParameterError,
+        SymancfError,
+    )
+    from .joints import Constraint
+    from .loads import force, gravity, moment, traction
+    from .mesh import Mesh, Region
+    from .parameter import Field, Parameter
+    from .problem import History, StaticProblem
+    from .system import System
+
+    ground: Ground
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    if name == "ground":
+        from .ends import Ground
+
+        return Ground()
+    if name in _PUBLIC:
+        value = getattr(import_module(f".{_PUBLIC[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'symancf' has no attribute {name!r}")

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The plan of all terms: one C call per energy, residual, tangent or tangent-vector product."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from . import jit
+from .parameter import evaluate
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
+    from .numbering import Numbering
+
+Array = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int32]
+
+LANES = 8
+ENERGY, RESIDUAL, TANGENT, PRODUCT = range(4)
+
+
+class _Term(ctypes.Structure):
+    _fields_ = [
+        ("tabulated", ctypes.c_int32),
+        ("symmetric", ctypes.c_int32),
+        ("has_tangent", ctypes.c_int32),
+        ("active", ctypes.c_int32),
+        ("n", ctypes.c_int32),
+        ("cell_rows", ctypes.c_int32),
+        ("energy", ctypes.c_void_p),
+        ("residual", ctypes.c_void_p),
+        ("tangent", ctypes.c_void_p),
+        ("product", ctypes.c_void_p),
+        ("uniform", ctypes.c_void_p),
+        ("cell", ctypes.c_void_p),
+        ("owned", ctypes.c_void_p),
+        ("vertex_start", ctypes.c_void_p),
+        ("vertices", ctypes.c_void_p),
+        ("pair_start", ctypes.c_void_p),
+        ("positions", ctypes.c_void_p),
+        ("corners", ctypes.c_int32),
+        ("slopes", ctypes.c_int32),
+        ("blocks", ctypes.c_void_p),
+        ("maps", ctypes.c_void_p),
+        ("geometry", ctypes.c_void_p),
+        ("geometry_rows", ctypes.c_int32),
+        ("jets", ctypes.c_int32),
+        ("entry_start", ctypes.c_void_p),
+        ("entry_jet", ctypes.c_void_p),
+        ("entry_coordinate", ctypes.c_void_p),
+        ("entry_vertex", ctypes.c_void_p),
+        ("entry_value", ctypes.c_void_p),
+    ]
+
+
+class _Plan(ctypes.Structure):
+    _fields_ = [
+        ("terms", ctypes.c_int32),
+        ("term", ctypes.POINTER(_Term)),
+        ("reference", ctypes.c_void_p),
+        ("row", ctypes.c_void_p),
+        ("rank_in_vertex", ctypes.c_void_p),
+        ("vertex_row", ctypes.c_void_p),
+        ("vertex_plain", ctypes.c_void_p),
+        ("diagonal_start", ctypes.c_void_p),
+        ("off_start", ctypes.c_void_p),
+        ("diagonal", ctypes.c_void_p),
+        ("off", ctypes.c_void_p),
+    ]
+
+
+def aligned(shape: Sequence[int], values: npt.ArrayLike | None = None) -> Array:
+    """Return a 64-byte aligned array of doubles, filled with `values` or zeros."""
+    size = int(np.prod(shape))
+    raw = np.zeros(size + 8)
+    start = (-raw.ctypes.data % 64) // 8
+    array: Array = raw[start : start + size].reshape(tuple(shape))
+    if values is not None:
+        array[...] = values
+    return array
+
+
+def batched(values: Array) -> Array:
+    """Reorder per-entity rows (n, k) into batches of lanes (nb, k, 8), repeating the last."""
+    n, k = values.shape
+    batches = -(-n // LANES)
+    if n == 0:
+        return aligned((0, k, LANES))
+    padded = values[np.minimum(np.arange(batches * LANES), n - 1)]
+    return aligned((batches, k, LANES), padded.reshape(batches, LANES, k).transpose(0, 2, 1))
+
+
+@dataclass
+class Cells:
+    """Entities of a tabulated kernel: cells with their gather offsets and slope maps.
+
+    `blocks` (n, corners, 2): local offsets of position and slope blocks; `maps`
+    (n, corners, s, s): element slopes = maps . nodal slopes.
+    """
+
+    blocks: Integers
+    maps: Array
+
+
+@dataclass
+class Jets:
+    """Entities of a point kernel: each jet a sparse combination of local coordinates.
+
+    One row per non-zero, sorted by entity: `entity`, `jet`, `coordinate` (offset in the
+    local vector), `vertex` (number within the entity's vertices) and `value`.
+    """
+
+    entity: Integers
+    jet: Integers
+    coordinate: Integers
+    vertex: Integers
+    value: Array
+
+
+@dataclass
+class Piece:
+    """One kernel evaluated on a list of entities; what a term contributes to the plan.
+
+    Attributes
+    ----------
+    role : ``strain`` and ``potential`` are energies of the audit; ``constraint`` is
+        lambda . Phi; ``work`` has no energy.
+    uniform : kernel slot -> value (number, Parameter or function of time).
+    cell : (n, rows) per-entity parameters in the kernel's order.
+    owned : (n,) whether this rank counts the entity.
+    vertices : (n, corners) or a flat array with `vertex_start`.
+    """
+
+    name: str
+    kernel: Any
+    role: Literal["strain", "potential", "constraint", "work"]
+    uniform: dict[str, Any]
+    cell: Array
+    owned: npt.NDArray[np.bool_]
+    vertices: Integers
+    vertex_start: Integers
+    entities: Cells | Jets
+    active: bool = True
+    updates: list[Callable[[float], None]] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        return len(self.owned)
+
+
+def _pointer(array: npt.NDArray[Any]) -> int:
+    return int(array.ctypes.data)
+
+
+class Plan:
+    """All pieces as one C structure.
+
+    The methods work on local vectors (all coordinates of all local vertices) and return the
+    number of quadrature points that left the domain of their law.
+    """
+
+    def __init__(
+        self, pieces: Sequence[Piece], numbering: Numbering, reference: Array, comm: Any
+    ) -> None:
+        self.pieces = list(pieces)
+        self.numbering = numbering
+        library = jit.load_runtime(Path(__file__).with_name("runtime.c"), comm=comm)
+        self._assemble = library.symancf_assemble
+        self._assemble.restype = ctypes.c_int64
+        self._assemble.argtypes = [ctypes.c_void_p, ctypes.c_int] + [ctypes.c_void_p] * 4
+        self._library = library
+        self._keep: list[Any] = [reference]
+        self._uniform: list[Array] = []
+        self._terms = (_Term * max(1, len(self.pieces)))()
+        for term, piece in zip(self._terms, self.pieces, strict=False):
+            self._fill(term, piece)
+        self._plan = _Plan(
+            terms=len(self.pieces),
+            term=ctypes.cast(self._terms, ctypes.POINTER(_Term)),
+            reference=_pointer(reference),
+            row=_pointer(numbering.row),
+            rank_in_vertex=_pointer(numbering.rank_in_vertex),
+            vertex_row=_pointer(numbering.vertex_row),
+            vertex_plain=_pointer(numbering.vertex_plain),
+        )
+
+    def _hold(self, array: npt.ArrayLike, dtype: Any) -> int:
+        held = np.ascontiguousarray(array, dtype=dtype)
+        if held.size == 0:
+            held = np.zeros(8, dtype=dtype)
+        self._keep.append(held)
+        return _pointer(held)
+
+    def _fill(self, term: _Term, piece: Piece) -> None:
+        kernel = piece.kernel
+        term.tabulated = int(kernel.tabulated)
+        term.symmetric = int(kernel.symmetric)
+        term.has_tangent = int(kernel.has_tangent)
+        term.active = int(piece.active)
+        term.n = piece.size
+        term.cell_rows = len(kernel.cell)
+        for name in ("energy", "residual", "tangent", "product"):
+            setattr(term, name, kernel.addresses.get(name, 0))
+        uniform = aligned((max(1, len(kernel.uniform)),))
+        self._uniform.append(uniform)
+        term.uniform = _pointer(uniform)
+        cell = batched(piece.cell.reshape(piece.size, len(kernel.cell)))
+        self._keep.append(cell)
+        term.cell = _pointer(cell)
+        term.owned = self._hold(piece.owned, np.uint8)
+        term.vertex_start = self._hold(piece.vertex_start, np.int32)
+        term.vertices = self._hold(piece.vertices, np.int32)
+        if isinstance(piece.entities, Cells):
+            n, corners, _ = piece.entities.blocks.shape
+            term.corners = corners
+            term.slopes = piece.entities.maps.shape[2] if piece.entities.maps.ndim == 4 else 0
+            term.blocks = self._hold(piece.entities.blocks, np.int32)
+            maps = batched(piece.entities.maps.reshape(n, -1))
+            self._keep.append(maps)
+            term.maps = _pointer(maps)
+        else:
+            jets = piece.entities
+            order = np.argsort(jets.entity, kind="stable")
+            start = np.zeros(piece.size + 1, dtype=np.int32)
+            np.cumsum(np.bincount(jets.entity, minlength=piece.size), out=start[1:])
+            term.jets = kernel.rows
+            term.entry_start = self._hold(start, np.int32)
+            term.entry_jet = self._hold(jets.jet[order], np.int32)
+            term.entry_coordinate = self._hold(jets.coordinate[order], np.int32)
+            term.entry_vertex = self._hold(jets.vertex[order], np.int32)
+            term.entry_value = self._hold(jets.value[order], np.float64)
+
+    def attach(self, matrix: Matrix) -> None:
+        """Let tangents be written straight into the value arrays of `matrix`."""
+        self._keep.append(matrix)
+        self._plan.diagonal_start = _pointer(matrix.diagonal_start)
+        self._plan.off_start = _pointer(matrix.off_start)
+        for term, (pair_start, positions) in zip(self._terms, matrix.positions, strict=False):
+            term.pair_start = self._hold(pair_start, np.int64)
+            term.positions = self._hold(positions, np.int32)
+
+    def update(self, time: float) -> None:
+        """Write the present values of all uniform parameters into the kernels' slots.
+
+        Raises
+        ------
+        ParameterError : a value is missing or not finite (the same error on every rank).
+        """
+        for piece, slots in zip(self.pieces, self._uniform, strict=True):
+            for k, name in enumerate(piece.kernel.uniform):
+                slots[k] = time if name == "t" else evaluate(name, piece.uniform[name], time)
+
+    def switch(self, name: str, active: bool) -> None:
+        """Include or leave out the pieces called `name`."""
+        for term, piece in zip(self._terms, self.pieces, strict=False):
+            if piece.name == name:
+                term.active = int(active)
+
+    def _call(self, what: int, x: Array, v: Array | None, f: Array | None, e: Array | None) -> int:
+        bad = self._assemble(
+            ctypes.byref(self._plan),
+            what,
+            _pointer(x),
+            _pointer(v) if v is not None else None,
+            _pointer(f) if f is not None else None,
+            _pointer(e) if e is not None else None,
+        )
+        if bad < 0:
+            raise MemoryError("assembly: no memory for the scratch of one batch")
+        return int(bad)
+
+    def energies(self, x: Array) -> tuple[Array, int]:
+        """Return the energy of each piece, summed over the entities that this rank owns."""
+        energies = np.zeros(max(1, len(self.pieces)))
+        bad = self._call(ENERGY, x, None, None, energies)
+        return energies[: len(self.pieces)], bad
+
+    def residual(self, x: Array, f: Array) -> int:
+        """Write the residual at `x` into the local vector `f` (owned rows are complete)."""
+        f.fill(0.0)
+        return self._call(RESIDUAL, x, None, f, None)
+
+    def tangent(self, x: Array, f: Array, matrix: Matrix) -> int:
+        """Write residual and tangent; the matrix is zeroed first."""
+        f.fill(0.0)
+        with matrix.values() as (diagonal, off):
+            diagonal.fill(0.0)
+            off.fill(0.0)
+            self._plan.diagonal = _pointer(diagonal)
+            self._plan.off = _pointer(off)
+            return self._call(TANGENT, x, None, f, None)
+
+    def product(self, x: Array, v: Array, f: Array) -> int:
+        """Write tangent(x) . v into the local vector `f` without a matrix."""
+        f.fill(0.0)
+        return self._call(PRODUCT, x, v, f, None)

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A body: a region of a mesh, an element, an energy and its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from . import geometry, jit
+from .assembly import Cells, Piece
+from .ends import Nodes, PointsOnBody
+from .errors import MeshError, ParameterError
+from .jit import identifier
+from .laws import energy_laws
+from .kinematics.naming import require_parameters, signature
+from .parameter import Field, evaluate
+from .partition import Family
+
+if TYPE_CHECKING:
+    from .elements import Element
+    from .mesh import Region
+    from .system import System
+
+Array = npt.NDArray[np.float64]
+Energy = Callable[..., Any]
+
+
+class Body:
+    """A deformable body.
+
+    Parameters
+    ----------
+    region : cells of a mesh, ``mesh["plate"]``.
+    element : one of `symancf.elements`.
+    energy : function of quantities (positional arguments) and parameters (keyword-only) that
+        returns an energy density per reference volume (solids, plates of full gradient), area
+        (thin plates) or length (cables), or a dict of named parts.
+    name : default: the region's name.
+    volumetric, quadrature : see `symancf.laws.energy_laws`.
+    join : ``"all"`` shares slopes with other bodies of the same kind at common nodes,
+        ``"position"`` only positions. Default: ``"all"`` for full-gradient elements.
+    direction : function of X (n, 3) -> (n, 3): surface normals (plates) or tangents (cables)
+        of the reference; default: averaged from the mesh (see `symancf.geometry`).
+    smooth : angle [degrees] up to which facets that meet are parts of one smooth surface.
+    parameters : values of the energy's parameters, and ``rho`` (and ``thickness``, ``A``):
+        numbers, `Parameter`, functions of time, or `Field` (one value per cell).
+
+    Raises
+    ------
+    MeshError : the region does not hold the element's cells.
+    KinematicsError : the energy asks for a quantity that the element lacks.
+    ParameterError : a parameter is missing, misspelt or not finite.
+    """
+
+    def __init__(
+        self,
+        region: Region,
+        element: Element,
+        energy: Energy,
+        *,
+        name: str | None = None,
+        volumetric: str | None = None,
+        quadrature: Mapping[str, Any] | None = None,
+        join: str | None = None,
+        direction: Callable[[Array], npt.ArrayLike] | None = None,
+        smooth: float = 50.0,
+        **parameters: Any,
+    ) -> None:
+        self.region = region.require(element.cell, use=element.name)
+        self.element = element
+        self.energy_function = energy
+        self.name = name or region.name
+        self.parameters = self._complete(parameters)
+        self.volumetric, self.quadrature = volumetric, quadrature
+        self.join = join or ("all" if element.slope_kind == "gradient" else "position")
+        if self.join not in ("all", "position"):
+            raise ParameterError(f"body {self.name!r}: join is {join!r}: give 'all' or 'position'")
+        self.direction, self.smooth = direction, smooth
+        self.fields = [k for k, v in self.parameters.items() if isinstance(v, Field)]
+        self.laws  # noqa: B018  (a wrong pairing of energy and element is told here)
+
+    def __repr__(self) -> str:
+        return (
+            f"Body {self.name!r}: {self.region.size} {self.element.name} "
+            f"with {self.energy_function.__name__}"
+        )
+
+    def _complete(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Add the energy's defaults; refuse names that nothing takes."""
+        asked = signature(self.energy_function)
+        kinematics = self.element.kinematics()
+        section = dict.fromkeys((*kinematics.section, *kinematics.density_parameters))
+        require_parameters(
+            asked.name,
+            (*asked.required, *kinematics.section),
+            given,
+            optional=(*asked.defaults, *(s for s in section if s not in kinematics.section)),
+            exact=True,
+        )
+        parameters = {**asked.defaults, **given}
+        for name, value in parameters.items():
+            if not isinstance(value, Field):
+                evaluate(f"{name} of body {self.name!r}", value, 0.0)
+        return parameters
+
+    def numbers(self, time: float) -> dict[str, float]:
+        """Return the present values of all parameters that are not fields."""
+        return {
+            k: evaluate(k, v, time) for k, v in self.parameters.items() if not isinstance(v, Field)
+        }
+
+    # ---- places ---------------------------------------------------------------------------
+    def __getitem__(self, name: str) -> Nodes:
+        """Return the nodes of a named region of this body's mesh."""
+        return Nodes(self, self.region.mesh[name])
+
+    def at(self, point: npt.ArrayLike) -> PointsOnBody:
+        """Return the place of a point X (or of several, (k, 3)) on this body."""
+        return PointsOnBody(self, point)
+
+    # ---- before distribution ----------------------------------------------------------------
+    @property
+    def slope_name(self) -> str:
+        """Name of the block of coordinates that holds this body's slopes."""
+        if self.join == "all":
+            return f"slopes:{self.element.slope_kind}{len(self.element.slopes)}"
+        return f"slopes:{self.name}"
+
+    @cached_property
+    def extent(self) -> float:
+        """Diagonal of the mesh's bounding box (collective on first use)."""
+        mesh = self.region.mesh
+        low = mesh.points.min(axis=0) if len(mesh.points) else np.full(3, np.inf)
+        high = mesh.points.max(axis=0) if len(mesh.points) else np.full(3, -np.inf)
+        low, high = np.ascontiguousarray(low), np.ascontiguousarray(high)
+        mesh.comm.Allreduce(MPI.IN_PLACE, low, op=MPI.MIN)
+        mesh.comm.Allreduce(MPI.IN_PLACE, high, op=MPI.MAX)
+        return float(np.linalg.norm(high - low))
+
+    def declare(self, system: System) -> None:
+        """Announce cells and blocks of coordinates."""
+        ids, vertices = self.region.slice(self.element.cell)
+        cost = float(self.element.size**2)
+        system.announce(
+            Family(f"body:{self.name}", ids, vertices + system.base(self.region.mesh), weight=cost)
+        )
+        system.announce_block("position", 3)
+        if self.element.slopes:
+            system.announce_block(self.slope_name, 3 * len(self.element.slopes))
+
+    # ---- after distribution -------------------------------------------------------------------
+    def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
+        """Blocks that this body puts on local vertices; also takes its cells."""
+        family = system.topology.families[f"body:{self.name}"]
+        self.ids, self.cells, self.owned = family.ids, family.vertices, family.owned
+        used = np.unique(self.cells)
+        blocks = [("position", used)]
+        if self.element.slopes:
+            blocks.append((self.slope_name, used))
+        return blocks
+
+    @cached_property
+    def options(self) -> dict[str, bool]:
+        """Variants of the kinematics that the reference geometry asks for."""
+        return {}
+
+    @cached_property
+    def laws(self) -> list[Any]:
+        """The point laws of the energy with their quadrature rules."""
+        return energy_laws(
+            self.element,
+            self.energy_function,
+            values=self.parameters,
+            fields=self.fields,
+            volumetric=self.volumetric,
+            quadrature=self.quadrature,
+            **self.options,
+        )
+
+    def build_reference(self, system: System) -> None:
+        """Compute node directions, slope maps and the body's reference slopes (collective)."""
+        element = self.element
+        self.position_block = system.numbering.block("position")
+        self.directions: geometry.Directions | None = None
+        if not element.slopes:
+            self.maps = np.zeros((len(self.cells), element.vertices, 0, 0))
+            return
+        self.slope_block = system.numbering.block(self.slope_name)
+        self.directions = geometry.Directions(
+            self.name,
+            element,
+            system.topology,
+            system.points,
+            self.cells,
+            self.direction,
+            self.smooth,
+        )
+        if element.slope_kind == "tangents":
+            self.directions.require_smooth()
+        self.directions.warn_deviation()
+        self.basis = geometry.node_basis(element, self.directions, len(system.points))
+        used = np.unique(self.cells)
+        start = system.numbering.offset[used, self.slope_block]
+        width = 3 * len(element.slopes)
+        system.reference[start[:, None] + np.arange(width)] = self.basis[used].reshape(-1, width)
+        self.maps = self.maps_of(system, self.cells)
+
+    def maps_of(self, system: System, cells: npt.NDArray[Any]) -> Array:
+        """Return slope maps T (n, corners, s, s) of cells given by local vertices."""
+        slopes = geometry.element_slopes(self.element, system.points, cells, self.directions)
+        maps = geometry.slope_maps(self.element, slopes, self.basis[cells])
+        lost = np.linalg.norm(slopes - np.einsum("nvkc,nvca->nvka", maps, self.basis[cells]))
+        if lost > 1e-6 * np.linalg.norm(slopes):
+            raise MeshError(f"body {self.name!r}: element slopes leave the nodes' tangent planes")
+        return maps
+
+    def coordinate_offset(
+        self, system: System, vertices: npt.NDArray[Any], jet: str
+    ) -> npt.NDArray[np.int32]:
+        """Return local offsets of a node's position (``value``) or of its k-th slope."""
+        if jet == "value":
+            return np.asarray(system.numbering.offset[vertices, self.position_block])
+        k = int(jet.removeprefix("slope"))
+        return np.asarray(system.numbering.offset[vertices, self.slope_block] + 3 * k)
+
+    def tabulate(self, jet: str, xi: Array) -> Array:
+        """Return the coefficients (k, n) of a point jet at parameter values, on z = 0."""
+        spread = self.element.space.point_jets[jet]
+        tables = [name for name, factor in spread.items() if factor == 1]
+        return np.asarray(self.element.space.tabulate(tuple(tables), xi)).sum(axis=1)
+
+    def cell_parameters(self, system: System, names: list[str]) -> Array:
+        """Return the values of per-cell parameters, (cells, len(names))."""
+        values = np.zeros((len(self.cells), len(names)))
+        for k, name in enumerate(names):
+            field = self.parameters[name]
+            centroid = system.points[self.cells].mean(axis=1)
+            given = np.asarray(field.function(centroid), dtype=float)
+            values[:, k] = np.broadcast_to(given, len(centroid)) if given.ndim == 0 else given
+        system.require_finite(values, f"a per-cell parameter of body {self.name!r}")
+        return values
+
+    def piece(
+        self, system: System, name: str, laws: Any, role: Any, uniform: Mapping[str, Any]
+    ) -> Piece:
+        """Make the piece of a list of (law, rule) on this body's cells."""
+        kernel = jit.cells(identifier(name), self.element.space, laws, system.comm)
+        n, nv = self.cells.shape
+        position = system.numbering.offset[self.cells, self.position_block]
+        slopes = (
+            system.numbering.offset[self.cells, self.slope_block]
+            if self.element.slopes
+            else np.zeros_like(position)
+        )
+        return Piece(
+            name=name,
+            kernel=kernel,
+            role=role,
+            uniform={**self.parameters, **uniform},
+            cell=self.cell_parameters(system, list(kernel.cell)),
+            owned=self.owned,
+            vertices=self.cells.ravel(),
+            vertex_start=np.arange(n + 1, dtype=np.int32) * np.int32(nv),
+            entities=Cells(np.stack([position, slopes], axis=2), self.maps),
+        )
+
+    def pieces(self, system: System) -> list[Piece]:
+        """Return the strain energy."""
+        return [self.piece(system, self.name, self.laws, "strain", {})]

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where loads and joints act: points of bodies, nodes of regions, points of the ground."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import ConstraintError
+from .locate import locate, to_domain
+
+if TYPE_CHECKING:
+    from .body import Body
+    from .mesh import Region
+    from .system import System
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+class End(ABC):
+    """A list of K places. Resolved before the system is distributed, on every rank alike.
+
+    Attributes after `resolve`
+    --------------------------
+    X : (K, 3) reference positions.
+    vertices : (K, nv) global vertex ids on which the place depends.
+    """
+
+    X: Array
+    vertices: Ints
+
+    @abstractmethod
+    def resolve(self, system: System) -> None:
+        """Find X and the vertices (collective)."""
+
+    @abstractmethod
+    def rows(
+        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """Return the jet ``jet`` of the chosen places as combinations of local coordinates.
+
+        `chosen` (k,) numbers of places, `vertices` (k, nv) their local vertices. Returns
+        ``place`` (number within `chosen`), ``component``, ``coordinate``, ``corner`` and
+        ``value``, one row per non-zero.
+        """
+
+    @property
+    def size(self) -> int:
+        return len(self.X)
+
+    def __str__(self) -> str:
+        return type(self).__name__
+
+
+def _vector_rows(
+    coordinate: npt.NDArray[Any], value: Array, corner: npt.NDArray[Any]
+) -> tuple[npt.NDArray[Any], ...]:
+    """Repeat rows (k, m) of a coefficient for the three components of a vector."""
+    k, m = coordinate.shape
+    place = np.repeat(np.arange(k), 3 * m)
+    component = np.tile(np.arange(3), k * m)
+    at = (coordinate[:, :, None] + np.arange(3)).reshape(-1)
+    keep = np.repeat(value.reshape(-1) != 0.0, 3)
+    columns = (place, component, at, np.repeat(corner.reshape(-1), 3), np.repeat(value, 3))
+    return tuple(c[keep] for c in columns)
+
+
+class Ground(End):
+    """Points that do not move: the places of the other end, or one given point."""
+
+    def __init__(self, at: npt.ArrayLike | None = None) -> None:
+        self.point = None if at is None else np.asarray(at, dtype=float).reshape(-1, 3)
+
+    def at(self, point: npt.ArrayLike) -> Ground:
+        """Return the ground at one given point."""
+        return Ground(point)
+
+    def resolve(self, system: System) -> None:
+        if self.point is not None:
+            self.X = self.point
+            self.vertices = np.zeros((len(self.X), 0), dtype=np.int64)
+
+    def follow(self, other: End) -> None:
+        """Take the places of another end."""
+        if self.point is None or (len(self.X) == 1 and other.size > 1):
+            self.X = other.X if self.point is None else np.repeat(self.X, other.size, axis=0)
+            self.vertices = np.zeros((other.size, 0), dtype=np.int64)
+
+    def rows(
+        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+    ) -> tuple[npt.NDArray[Any], ...]:
+        empty = np.zeros(0, dtype=np.int32)
+        return empty, empty, empty, empty, np.zeros(0)
+
+    def __str__(self) -> str:
+        return "the ground"
+
+
+class Nodes(End):
+    """The nodes of a region of a body, one place each: ``plate["rim"]``."""
+
+    def __init__(self, body: Body, region: Region) -> None:
+        self.body, self.region = body, region
+
+    def resolve(self, system: System) -> None:
+        mine = self.region.points()
+        ids = np.concatenate(system.comm.allgather(mine)) if system.comm.size > 1 else mine
+        self.points = np.sort(ids)
+        self.X = self.region.mesh.fetch_points(self.points)
+        self.vertices = self.points[:, None] + system.base(self.region.mesh)
+
+    def rows(
+        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+    ) -> tuple[npt.NDArray[Any], ...]:
+        offset = self.body.coordinate_offset(system, vertices, jet)
+        return _vector_rows(offset, np.ones(offset.shape), np.zeros(offset.shape, dtype=np.int32))
+
+    def __str__(self) -> str:
+        return f"nodes of {self.region.name!r} of {self.body.name!r}"
+
+
+class PointsOnBody(End):
+    """Given points, each in the cell of a body that holds it: ``plate.at((x, y, z))``.
+
+    A point that coincides with a node is that node.
+    """
+
+    def __init__(self, body: Body, points: npt.ArrayLike | End) -> None:
+        self.body = body
+        self.given = points if isinstance(points, End) else None
+        if not isinstance(points, End):
+            self.target = np.asarray(points, dtype=float).reshape(-1, 3)
+
+    def resolve(self, system: System) -> None:
+        if self.given is not None:
+            self.target = self.given.X
+        found = locate(self.body.region, self.target)
+        far = found.distance > 1e-6 * self.body.extent + 1e-3 * found.size
+        if far.any():
+            k = int(np.argmax(found.distance))
+            x = self.target[k]
+            raise ConstraintError(
+                f"point ({x[0]:g}, {x[1]:g}, {x[2]:g}) is not on body {self.body.name!r}: its "
+                f"nearest point is {found.distance[k]:.3g} away"
+            )
+        self.X = self.target
+        self.unit = found.unit
+        self.vertices = found.vertices + system.base(self.body.region.mesh)
+
+    def rows(
+        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+    ) -> tuple[npt.NDArray[Any], ...]:
+        body, element = self.body, self.body.element
+        xi = to_domain(element.cell, self.unit[chosen])
+        table = body.tabulate(jet, xi)  # (k, n)
+        k, nv = vertices.shape
+        ns = len(element.slopes)
+        table = table.reshape(k, nv, 1 + ns)
+        position = system.numbering.offset[vertices, body.position_block]
+        coordinates = [position[..., None]]
+        values = [table[..., :1]]
+        if ns:
+            maps = body.maps_of(system, vertices)
+            values.append(np.einsum("nvk,nvkc->nvc", table[..., 1:], maps))
+            slope = system.numbering.offset[vertices, body.slope_block]
+            coordinates.append(slope[..., None] + 3 * np.arange(ns))
+        coordinate = np.concatenate(coordinates, axis=2).reshape(k, -1)
+        value = np.concatenate(values, axis=2).reshape(k, -1)
+        corner = np.broadcast_to(np.repeat(np.arange(nv), 1 + ns), coordinate.shape)
+        return _vector_rows(coordinate, value, corner)
+
+    def __str__(self) -> str:
+        x = self.target[0] if len(self.target) == 1 else None
+        at = f"({x[0]:g}, {x[1]:g}, {x[2]:g})" if x is not None else f"{len(self.target)} points"
+        return f"{at} of {self.body.name!r}"

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Quadrature points of facets, edges and surfaces, as places of a body."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .ends import End, _vector_rows
+from .errors import MeshError
+from .geometry import _arc_slope, unit
+from .locate import corner_functions
+
+if TYPE_CHECKING:
+    from .body import Body
+    from .mesh import Region
+    from .system import System
+    from .terms import Entities
+
+Array = npt.NDArray[np.float64]
+
+
+def _gauss(n: int) -> tuple[Array, Array]:
+    x, w = np.polynomial.legendre.leggauss(n)
+    return (x + 1.0) / 2.0, w / 2.0
+
+
+class FacetPoints(End):
+    """Gauss points of the cells of a region on a body.
+
+    Possible are faces of solids, edges of plates, and the cells of plates and cables
+    themselves. A face needs its corner positions only; an edge of a plate is the cubic through
+    its ends with the nodal slopes along the edge.
+    """
+
+    def __init__(self, body: Body, region: Region) -> None:
+        self.body, self.region = body, region
+        kinds = {"hexahedron": ("quad",), "quad": ("line", "quad"), "line": ("line",)}
+        region.require(*kinds[body.element.cell], use=f"a load on body {body.name!r}")
+        self.kind = region.types[0]
+        self.hermite = bool(body.element.slopes)
+
+    def resolve(self, system: System) -> None:
+        mesh = self.region.mesh
+        self.region.require_on(self.body.region)
+        _, mine = self.region.slice(self.kind)
+        parts = system.comm.allgather(mine) if system.comm.size > 1 else [mine]
+        facets = np.concatenate(parts)
+        if self.kind == "line":
+            x, w = _gauss(4)
+            points, weights = x[:, None], w
+        else:
+            n = 4 if self.hermite else 2
+            x, w = _gauss(n)
+            points = np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2)
+            weights = np.outer(w, w).ravel()
+        self.unit = np.tile(points, (len(facets), 1))
+        self.rule_weight = np.tile(weights, len(facets))
+        repeated = np.repeat(facets, len(points), axis=0)
+        value, _ = corner_functions(self.kind, self.unit)
+        self.X = np.einsum("kv,kva->ka", value, mesh.fetch_points(repeated))
+        self.vertices = repeated + system.base(mesh)
+
+    def _functions(self, chosen: npt.NDArray[Any]) -> tuple[Array, Array]:
+        """Hermite functions of an edge: (k, 2 vertices, 2) values and derivatives."""
+        s = self.unit[chosen, 0]
+        value = np.stack(
+            [1 - 3 * s**2 + 2 * s**3, s - 2 * s**2 + s**3, 3 * s**2 - 2 * s**3, s**3 - s**2], 1
+        )
+        slope = np.stack(
+            [-6 * s + 6 * s**2, 1 - 4 * s + 3 * s**2, 6 * s - 6 * s**2, 3 * s**2 - 2 * s], 1
+        )
+        return value.reshape(-1, 2, 2), slope.reshape(-1, 2, 2)
+
+    def _coefficients(
+        self, system: System, chosen: npt.NDArray[Any], vertices: npt.NDArray[Any], derivative: int
+    ) -> tuple[Array, Array | None]:
+        """Position coefficients (k, nv) and slope coefficients (k, nv, s) of r or r_derivative."""
+        body = self.body
+        if self.kind == "quad" or not self.hermite:
+            if self.hermite:
+                from .elements import Element
+
+                element: Element = body.element
+                jet = ("value", "xi", "eta")[derivative]
+                table = body.tabulate(jet, self.unit[chosen])
+                table = table.reshape(len(chosen), 4, 1 + len(element.slopes))
+                maps = body.maps_of(system, vertices)
+                return table[..., 0], np.einsum("nvk,nvkc->nvc", table[..., 1:], maps)
+            value, slope = corner_functions(self.kind, self.unit[chosen])
+            return (value if derivative == 0 else slope[:, :, derivative - 1]), None
+        value, slope = self._functions(chosen)
+        table = value if derivative == 0 else slope
+        X = system.points[vertices]
+        chord = X[:, 1] - X[:, 0]
+        assert body.directions is not None
+        along = np.empty((len(chosen), 2, 3))
+        for v in range(2):
+            direction = body.directions.at[vertices[:, v]]
+            if body.element.cell == "quad":  # normals: the tangent is the chord's projection
+                normal = np.where(body.directions.kink[vertices[:, v]][:, None], 0.0, direction)
+                direction = unit(chord - np.einsum("na,na->n", chord, normal)[:, None] * normal)
+            along[:, v] = _arc_slope(chord, direction)
+        maps = np.einsum("nva,nvca->nvc", along, body.basis[vertices])
+        return table[..., 0], table[..., 1, None] * maps
+
+    def rows(
+        self,
+        system: System,
+        chosen: npt.NDArray[Any],
+        vertices: npt.NDArray[np.int32],
+        jet: str,
+    ) -> tuple[npt.NDArray[Any], ...]:
+        if jet != "value":
+            raise MeshError(f"{self}: offers positions only, not {jet!r}")
+        positions, slopes = self._coefficients(system, chosen, vertices, 0)
+        return self._rows(system, vertices, positions, slopes)
+
+    def _rows(
+        self, system: System, vertices: npt.NDArray[Any], positions: Array, slopes: Array | None
+    ) -> tuple[npt.NDArray[Any], ...]:
+        offset = system.numbering.offset
+        coordinate = offset[vertices, self.body.position_block][..., None]
+        value = positions[..., None]
+        if slopes is not None:
+            start = offset[vertices, self.body.slope_block][..., None]
+            coordinate = np.concatenate([coordinate, start + 3 * np.arange(slopes.shape[2])], 2)
+            value = np.concatenate([value, slopes], axis=2)
+        k, nv, m = value.shape
+        corner = np.broadcast_to(np.repeat(np.arange(nv), m), (k, nv * m))
+        return _vector_rows(coordinate.reshape(k, -1), value.reshape(k, -1), corner)
+
+    def weights(self, system: System, entities: Entities) -> Array:
+        """Return the reference area or length that each of this rank's points stands for."""
+        ids, vertices = entities.ids, entities.end_vertices(0)
+        dims = 2 if self.kind == "quad" else 1
+        tangents = np.zeros((dims, len(ids), 3))
+        for d in range(dims):
+            positions, slopes = self._coefficients(system, ids, vertices, d + 1)
+            place, component, coordinate, _, value = self._rows(
+                system, vertices, positions, slopes
+            )
+            np.add.at(tangents[d], (place, component), value * system.reference[coordinate])
+        if dims == 1:
+            measure = np.linalg.norm(tangents[0], axis=1)
+        else:
+            measure = np.linalg.norm(np.cross(tangents[0], tangents[1]), axis=1)
+        return np.asarray(self.rule_weight[ids] * measure)
+
+    def __str__(self) -> str:
+        return f"region {self.region.name!r} of {self.body.name!r}"

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reference configuration of a body's cells: node directions, element slopes, slope maps.
+
+Cells come from a mesh as corner points only. A smooth curved surface or line is recovered
+from them: node normals (or tangents) are given by the user as a function of X, or averaged
+from the facets (or chords) that meet within the smoothing angle; along each edge the slopes
+are those of the circular arc through its ends with the node directions, of length
+``|c| phi / sin(phi)`` for the chord c and the angle phi between chord and tangent. A flat
+mesh of straight edges is reproduced exactly (bilinear quadrilaterals).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from .errors import MeshError
+
+if TYPE_CHECKING:
+    from .elements import Element
+    from .partition import Topology
+
+Array = npt.NDArray[np.float64]
+
+# corners joined by the edges in direction xi and eta, per corner: (from, to) seen from it
+_QUAD_XI = ((0, 1), (0, 1), (3, 2), (3, 2))
+_QUAD_ETA = ((0, 3), (1, 2), (1, 2), (0, 3))
+
+
+def unit(v: Array) -> Array:
+    """Return the vectors `v` (..., 3) divided by their lengths."""
+    return np.asarray(v / np.linalg.norm(v, axis=-1, keepdims=True))
+
+
+class Directions:
+    """Node normals (quadrilaterals) or tangents (lines) of one body on this rank.
+
+    Attributes
+    ----------
+    at : (vertices, 3) unit direction of each local vertex of the body.
+    kink : (vertices,) facets meet there at more than the smoothing angle, so that each cell
+        uses its own facet normal.
+    deviation : largest angle [rad] between a node direction and the facets it smooths.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        element: Element,
+        topology: Topology,
+        points: Array,
+        cells: npt.NDArray[np.int32],
+        given: Callable[[Array], npt.ArrayLike] | None,
+        smooth: float,
+    ) -> None:
+        self.name, self.element, self.topology = name, element, topology
+        self.smooth = np.radians(smooth)
+        self.kink = np.zeros(len(points), dtype=bool)
+        self.deviation = 0.0
+        if given is not None:
+            directions = np.zeros_like(points)
+            used = np.unique(cells)
+            value = np.asarray(given(points[used]), dtype=float)
+            if value.shape != (len(used), 3) or not np.isfinite(value).all():
+                raise MeshError(
+                    f"body {name!r}: the direction function must map (n, 3) points to (n, 3) "
+                    f"finite vectors; it returned shape {value.shape}"
+                )
+            directions[used] = unit(value)
+            self.at = directions
+        elif element.cell == "quad":
+            self.at = self._normals(points, cells)
+        else:
+            self.at = self._tangents(points, cells)
+        self.deviation = topology.comm.allreduce(self.deviation, op=MPI.MAX)
+
+    def _complete(self, sums: Array, spread: Array) -> Array:
+        """Normalise sums at owned vertices, bring ghosts up to date."""
+        length = np.linalg.norm(sums, axis=1, keepdims=True)
+        table = np.column_stack([sums / np.where(length > 0, length, 1.0), spread])
+        table = self.topology.halo.updated(table)
+        self.kink = table[:, 3] > self.smooth
+        smooth = table[~self.kink, 3]
+        self.deviation = float(smooth.max(initial=0.0))
+        return np.ascontiguousarray(table[:, :3])
+
+    def _normals(self, points: Array, cells: npt.NDArray[np.int32]) -> Array:
+        corner = _corner_normals(points, cells)
+        sums = np.zeros_like(points)
+        for v in range(4):
+            np.add.at(sums, cells[:, v], corner[:, v])
+        mean = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-300)
+        spread = np.zeros(len(points))
+        for v in range(4):
+            cosine = np.einsum("na,na->n", corner[:, v], mean[cells[:, v]])
+            np.maximum.at(spread, cells[:, v], np.arccos(np.clip(cosine, -1.0, 1.0)))
+        return self._complete(sums, spread)
+
+    def _tangents(self, points: Array, cells: npt.NDArray[np.int32]) -> Array:
+        chord = points[cells[:, 1]] - points[cells[:, 0]]
+        length = np.linalg.norm(chord, axis=1)
+        weight = chord / length[:, None] ** 2  # tangent of the circle through three points
+        sums, count = np.zeros_like(points), np.zeros(len(points))
+        for v in range(2):
+            np.add.at(sums, cells[:, v], weight)
+            np.add.at(count, cells[:, v], 1.0)
+        if (count > 2).any():
+            raise MeshError(
+                f"body {self.name!r}: {int((count > 2).sum())} points join more than two lines; "
+                "cut the branches into regions of their own and make one body of each"
+            )
+        mean = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-300)
+        spread = np.zeros(len(points))
+        direction = chord / length[:, None]
+        for v in range(2):
+            cosine = np.einsum("na,na->n", direction, mean[cells[:, v]])
+            np.maximum.at(spread, cells[:, v], np.arccos(np.clip(cosine, -1.0, 1.0)))
+        at = self._complete(sums, spread)
+        ends = self.topology.halo.updated((count == 1)[:, None].astype(np.int8))[:, 0] > 0
+        for v in range(2):  # free ends: reflect the neighbour's tangent at the chord
+            here, there = cells[:, v], cells[:, 1 - v]
+            mine = ends[here] & ~ends[there] & ~self.kink[there]
+            t, c = at[there[mine]], direction[mine]
+            at[here[mine]] = 2.0 * np.einsum("na,na->n", t, c)[:, None] * c - t
+        return np.asarray(self.topology.halo.updated(at))
+
+    def require_smooth(self) -> None:
+        """Raise on every rank where slopes along shared tangents cannot follow a kink."""
+        kinks = self.topology.comm.allreduce(
+            int(self.kink[: self.topology.n_owned].sum()), op=MPI.SUM
+        )
+        if kinks:
+            raise MeshError(
+                f"body {self.name!r} ({self.element.name}): {kinks} points are kinks sharper than "
+                f"the smoothing angle of {np.degrees(self.smooth):.0f} degrees; cut the region "
+                "at the kink into two bodies, or raise smooth="
+            )
+
+    def warn_deviation(self) -> None:
+        """Say on rank 0 how far averaged directions are from the facets."""
+        if self.deviation > np.radians(20.0) and self.topology.comm.rank == 0:
+            warnings.warn(
+                f"body {self.name!r}: averaged node directions differ from the facets by up to "
+                f"{np.degrees(self.deviation):.1f} degrees; refine the mesh or give the direction "
+                "as a function of X",
+                stacklevel=2,
+            )
+
+
+def _corner_normals(points: Array, cells: npt.NDArray[np.int32]) -> Array:
+    """Unit facet normals at the four corners of each quadrilateral, (n, 4, 3)."""
+    X = points[cells]
+    normals = np.empty_like(X)
+    for v in range(4):
+        xi = X[:, _QUAD_XI[v][1]] - X[:, _QUAD_XI[v][0]]
+        eta = X[:, _QUAD_ETA[v][1]] - X[:, _QUAD_ETA[v][0]]
+        normals[:, v] = np.cross(xi, eta)
+    return unit(normals)
+
+
+def _arc_slope(chord: Array, tangent: Array) -> Array:
+    """Slope at an end of the arc with this chord, along the unit `tangent`."""
+    length = np.linalg.norm(chord, axis=-1, keepdims=True)
+    cosine = np.einsum("...a,...a->...", chord, tangent)[..., None] / length
+    sine = np.linalg.norm(np.cross(tangent, chord), axis=-1, keepdims=True) / length
+    phi = np.arctan2(sine, np.abs(cosine))
+    stretch = np.where(phi > 1e-9, phi / np.where(sine > 0, sine, 1.0), 1.0)
+    return np.asarray(np.sign(cosine) * length * stretch * tangent)
+
+
+def element_slopes(
+    element: Element, points: Array, cells: npt.NDArray[Any], directions: Directions | None
+) -> Array:
+    """Return the reference slopes of cells: (n, corners, slopes, 3) parametric derivatives."""
+    n = len(cells)
+    corners = cells.shape[1]
+    slopes = np.zeros((n, corners, len(element.slopes), 3))
+    if not element.slopes:
+        return slopes
+    X = points[cells]
+    assert directions is not None
+    if element.cell == "line":
+        chord = X[:, 1] - X[:, 0]
+        for v in range(2):
+            slopes[:, v, 0] = _arc_slope(chord, directions.at[cells[:, v]])
+        return slopes
+    facet = _corner_normals(points, cells)
+    for v in range(4):
+        kink = directions.kink[cells[:, v]][:, None]
+        normal = np.where(kink, facet[:, v], directions.at[cells[:, v]])
+        # a node normal may point to the other side of this cell; its own side is the facet's
+        side = np.sign(np.einsum("na,na->n", normal, facet[:, v]))[:, None]
+        normal = normal * np.where(side == 0, 1.0, side)
+        for k, pairs in enumerate((_QUAD_XI, _QUAD_ETA)):
+            chord = X[:, pairs[v][1]] - X[:, pairs[v][0]]
+            tangent = chord - np.einsum("na,na->n", chord, normal)[:, None] * normal
+            slopes[:, v, k] = _arc_slope(chord, unit(tangent))
+        if len(element.slopes) == 3:
+            slopes[:, v, 2] = unit(np.cross(slopes[:, v, 0], slopes[:, v, 1]))
+    return slopes
+
+
+def node_basis(element: Element, directions: Directions | None, n: int) -> Array:
+    """Return the reference slope coordinates of each local vertex, (n, slopes, 3).
+
+    Full-gradient elements: the Cartesian axes. Tangents: the unit tangent of a line, or two
+    orthonormal vectors of the tangent plane.
+    """
+    if not element.slopes:
+        return np.zeros((n, 0, 3))
+    if element.slope_kind == "gradient":
+        return np.broadcast_to(np.eye(3), (n, 3, 3)).copy()
+    assert directions is not None
+    at = directions.at
+    if element.cell == "line":
+        return at[:, None, :].copy()
+    axis = np.eye(3)[np.argmin(np.abs(at), axis=1)]
+    first = unit(np.cross(axis, at) + (np.linalg.norm(at, axis=1) == 0)[:, None] * np.eye(3)[0])
+    return np.stack([first, np.cross(at, first)], axis=1)
+
+
+def slope_maps(element: Element, slopes: Array, basis: Array) -> Array:
+    """Return T (n, corners, s, s) with element slopes = T . node slopes.
+
+    `basis` (n, corners, s, 3) are the node slopes of the reference (orthonormal vectors).
+    """
+    return np.einsum("nvka,nvca->nvkc", slopes, basis)

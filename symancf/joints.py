@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Constraints: functions of the quantities of two ends that must vanish.
+
+A constraint Phi(q, t) = 0 is the energy lambda . Phi with the multiplier as an unknown, so its
+reaction Phi_q^T lambda and the tangent (Phi_q^T lambda)_q come from the compiler like those of
+any other energy.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from symancf_codegen import declare
+
+from . import jit
+from .ends import End, Ground, PointsOnBody
+from .errors import ConstraintError
+from .terms import Entities
+
+if TYPE_CHECKING:
+    from .assembly import Piece
+    from .body import Body
+    from .system import System
+
+Array = npt.NDArray[np.float64]
+
+QUANTITIES = {"r": "position", "u": "displacement", "X": "reference position"}
+
+
+class Constraint:
+    """Phi(quantities of the ends; parameters) = 0 with Lagrange multipliers.
+
+    Parameters
+    ----------
+    function : positional arguments ask for quantities with the end as suffix (``r_a``,
+        ``u_b``, ``X_a``) or for the time ``t``; keyword-only arguments are parameters. It
+        returns an expression, a sequence or a Matrix of expressions that must vanish.
+    ends : up to three ends a, b, c (``body.at(...)``, ``body["region"]``, ``sa.ground``); the
+        function is applied to every tuple of places.
+    name : shown in messages; multipliers of the residual are grouped under it.
+    parameters : values of the keyword-only arguments (numbers, `Parameter`, functions of time).
+
+    Notes
+    -----
+    The multipliers are forces divided by ``scale`` (a typical stiffness times a length, set by
+    the system), so that the equations are balanced; `reaction` returns forces.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *ends: End,
+        name: str | None = None,
+        **parameters: Any,
+    ) -> None:
+        self.function = function
+        self.ends = list(ends)
+        self.name = name or function.__name__
+        self.parameters = parameters
+        if not 1 <= len(ends) <= 3:
+            raise ConstraintError(f"constraint {self.name!r} has {len(ends)} ends: give 1 to 3")
+        self._read()
+
+    def _read(self) -> None:
+        """Call the function with symbols; keep Phi and what it asks for."""
+        suffixes = "abc"[: len(self.ends)]
+        asked: list[tuple[str, str]] = []
+        arguments: list[Any] = []
+        keywords: dict[str, sp.Symbol] = {}
+        self.uses_time = False
+        for argument in inspect.signature(self.function).parameters.values():
+            if argument.kind is inspect.Parameter.KEYWORD_ONLY:
+                keywords[argument.name] = sp.Symbol(argument.name, real=True)
+            elif argument.name == "t":
+                self.uses_time = True
+                arguments.append(sp.Symbol("t", real=True))
+            else:
+                base, _, suffix = argument.name.rpartition("_")
+                if base not in QUANTITIES or suffix not in suffixes:
+                    possible = [f"{q}_{s}" for s in suffixes for q in QUANTITIES]
+                    raise ConstraintError(
+                        f"constraint {self.name!r} asks for {argument.name!r}; its ends offer "
+                        f"{', '.join(possible)} and t"
+                    )
+                asked.append((base, suffix))
+                arguments.append(self._quantity(base, suffix))
+        unknown = set(self.parameters) - set(keywords)
+        if unknown:
+            close = get_close_matches(sorted(unknown)[0], list(keywords), 1)
+            raise ConstraintError(
+                f"constraint {self.name!r} has no parameter {sorted(unknown)[0]!r}; it has "
+                f"{', '.join(keywords) or 'none'}" + (f"; did you mean {close[0]!r}?" if close else "")
+            )
+        signature = inspect.signature(self.function).parameters
+        missing = [
+            k
+            for k in keywords
+            if k not in self.parameters and signature[k].default is inspect.Parameter.empty
+        ]
+        if missing:
+            raise ConstraintError(
+                f"constraint {self.name!r} needs the parameter {missing[0]!r}; given "
+                f"{', '.join(self.parameters) or 'none'}"
+            )
+        for k in keywords:
+            self.parameters.setdefault(k, signature[k].default)
+        result = self.function(*arguments, **keywords)
+        phi = list(result) if isinstance(result, sp.MatrixBase | list | tuple) else [result]
+        self.phi = [sp.sympify(p) for p in phi]
+        self.keywords = keywords
+        if not any(p.free_symbols for p in self.phi):
+            raise ConstraintError(f"constraint {self.name!r} does not depend on its ends")
+
+    @staticmethod
+    def _quantity(base: str, suffix: str) -> sp.Matrix:
+        u = [sp.Symbol(f"u_{suffix}{a}", real=True) for a in (1, 2, 3)]
+        X = [sp.Symbol(f"X_{suffix}{a}", real=True) for a in (1, 2, 3)]
+        return sp.Matrix({"u": u, "X": X, "r": [x + d for x, d in zip(X, u, strict=True)]}[base])
+
+    def law(self) -> Any:
+        """Return the point law of lambda . Phi."""
+        unknowns = [
+            sp.Symbol(f"u_{s}{a}", real=True) for s in "abc"[: len(self.ends)] for a in (1, 2, 3)
+        ]
+        X = [sp.Symbol(f"X_{s}{a}", real=True) for s in "abc"[: len(self.ends)] for a in (1, 2, 3)]
+        multipliers = [sp.Symbol(f"lam{i + 1}", real=True) for i in range(len(self.phi))]
+        scale = sp.Symbol("scale", positive=True)
+        used = set().union(*(p.free_symbols for p in self.phi))
+        parameters = [declare.Parameter(x, "cell") for x in X if x in used]
+        parameters += [declare.Parameter(s) for s in self.keywords.values()]
+        parameters += [declare.Parameter(scale)]
+        if self.uses_time:
+            parameters += [declare.Parameter(sp.Symbol("t", real=True))]
+        lets = tuple((sp.Symbol(f"phi{i + 1}", real=True), p) for i, p in enumerate(self.phi))
+        energy = scale * sp.Add(*[m * s for m, (s, _) in zip(multipliers, lets, strict=True)])
+        return declare.PointLaw(
+            name=jit.identifier(self.name),
+            unknowns=tuple(unknowns + multipliers),
+            lets=lets,
+            energy=energy,
+            parameters=tuple(parameters),
+            title="lambda . Phi, Phi = " + ", ".join(map(str, self.phi)),
+        )
+
+    def declare(self, system: System) -> None:
+        self.entities = Entities(system, self.name, self.ends, virtual=1)
+        system.announce_block(f"lambda:{self.name}", len(self.phi), "lambda")
+
+    def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
+        """Blocks that this term puts on local vertices."""
+        self.entities.bind(system)
+        return [(f"lambda:{self.name}", self.entities.end_vertices(len(self.ends)).ravel())]
+
+    def pieces(self, system: System) -> list[Piece]:
+        block = system.numbering.block(f"lambda:{self.name}")
+        jets = self.entities.jets(
+            system,
+            [(k, "value") for k in range(len(self.ends))],
+            scalars=len(self.phi),
+            block=block,
+        )
+        ids = self.entities.ids
+        cell = {
+            f"X_{s}{a + 1}": end.X[ids, a]
+            for s, end in zip("abc", self.ends, strict=False)
+            for a in range(3)
+        }
+        kernel = jit.points(self.law(), system.comm)
+        uniform = {**self.parameters, "scale": lambda t: system.stiffness}
+        return [self.entities.piece(self.name, kernel, "constraint", uniform, cell, jets)]
+
+    def multipliers(self, system: System) -> Array:
+        """Return the multipliers (K, m) in force units, on every rank (collective)."""
+        block = system.numbering.block(f"lambda:{self.name}")
+        m = len(self.phi)
+        values = np.zeros((self.entities.size, m))
+        mine = self.entities.owned
+        vertex = self.entities.end_vertices(len(self.ends))[mine, 0]
+        start = system.numbering.offset[vertex, block]
+        ids = self.entities.ids[mine]
+        values[ids] = system.state[start[:, None] + np.arange(m)] * system.stiffness
+        return np.asarray(system.sum(values))
+
+
+def _coincide(r_a: sp.Matrix, r_b: sp.Matrix) -> sp.Matrix:
+    return r_a - r_b
+
+
+def spherical(a: End, b: End | None = None, name: str = "spherical") -> Constraint:
+    """Hold two places together: r_a - r_b = 0 (3 multipliers, forces on b)."""
+    return Constraint(_coincide, a, b if b is not None else Ground(), name=name)
+
+
+def tie(a: End, b: Body, name: str = "tie") -> Constraint:
+    """Tie the nodes `a` to the points of body `b` where they lie: r_a - r_b = 0 per node.
+
+    The meshes need not match; nodes of `a` follow the surface of `b` (collocation).
+    """
+    return Constraint(_coincide, a, PointsOnBody(b, a), name=name)
+
+
+def distance(a: End, b: End, length: Any, name: str = "distance") -> Constraint:
+    """Keep two places at a distance: (r_a - r_b).(r_a - r_b) - L^2 = 0."""
+
+    def phi(r_a: sp.Matrix, r_b: sp.Matrix, *, L: sp.Symbol) -> sp.Expr:
+        gap = r_a - r_b
+        return gap.dot(gap) - L**2
+
+    return Constraint(phi, a, b, name=name, L=length)
+
+
+def on_sphere(a: End, centre: npt.ArrayLike, radius: Any, name: str = "on_sphere") -> Constraint:
+    """Keep a place on a sphere: ((r - c).(r - c) - R^2) / (2 R) = 0."""
+
+    def phi(r_a: sp.Matrix, r_b: sp.Matrix, *, R: sp.Symbol) -> sp.Expr:
+        gap = r_a - r_b
+        return (gap.dot(gap) - R**2) / (2 * R)
+
+    return Constraint(phi, a, Ground(centre), name=name, R=radius)

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dead loads: gravity, forces, moments and tractions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from symancf_codegen import declare
+
+from . import jit
+from .ends import End, Nodes, PointsOnBody
+from .errors import KinematicsError, ParameterError
+from .facets import FacetPoints
+from .laws import body_force_laws
+from .parameter import components, evaluate
+from .terms import Entities
+
+if TYPE_CHECKING:
+    from .assembly import Piece
+    from .body import Body
+    from .system import System
+
+Array = npt.NDArray[np.float64]
+
+
+class Gravity:
+    """The energy -rho g . u of every body that has a density; see `gravity`."""
+
+    def __init__(self, g: Any, bodies: Sequence[Body] | None) -> None:
+        self.name = "gravity"
+        self.g = components("gravity", g)
+        self.bodies = bodies
+
+    def declare(self, system: System) -> None:
+        for body in self.bodies or ():
+            if "rho" not in body.parameters:
+                raise ParameterError(f"gravity acts on body {body.name!r}, which has no rho")
+        if not self._heavy(system):
+            raise ParameterError("gravity: no body has a density; give rho=... to a body")
+
+    def _heavy(self, system: System) -> list[Body]:
+        return [b for b in self.bodies or system.bodies if "rho" in b.parameters]
+
+    def pieces(self, system: System) -> list[Piece]:
+        uniform = {f"g{a + 1}": g for a, g in enumerate(self.g)}
+        made = []
+        for body in self._heavy(system):
+            laws = body_force_laws(body.element, values=body.parameters, fields=body.fields)
+            made.append(body.piece(system, f"gravity:{body.name}", laws, "potential", uniform))
+        return made
+
+
+def gravity(g: Any, *bodies: Body) -> Gravity:
+    """Weight of bodies (all that have `rho`) in the field `g`, three components [m/s^2].
+
+    The components are numbers, `Parameter` or functions of time. Energy: -int rho g . u dV.
+    """
+    return Gravity(g, bodies or None)
+
+
+class Force:
+    """Dead forces on places of bodies; see `force` and `traction`."""
+
+    def __init__(
+        self,
+        place: End,
+        vector: Any,
+        distribute: Literal["total", "each", "density"],
+        name: str,
+    ) -> None:
+        self.place, self.name, self.distribute = place, name, distribute
+        self.vector = components(name, vector)
+        if distribute not in ("total", "each", "density"):
+            raise ParameterError(f"{name}: distribute is {distribute!r}: 'total' or 'each'")
+
+    def declare(self, system: System) -> None:
+        self.entities = Entities(system, self.name, [self.place])
+
+    def carriers(self, system: System) -> list[Any]:
+        self.entities.bind(system)
+        return []
+
+    def pieces(self, system: System) -> list[Piece]:
+        jets = self.entities.jets(system, [(0, "value")])
+        if isinstance(self.place, FacetPoints):
+            weight = self.place.weights(system, self.entities)
+        else:
+            weight = np.ones(len(self.entities.ids))
+        if self.distribute == "total":
+            weight = weight / system.sum(np.array([weight[self.entities.owned].sum()]))[0]
+        kernel = jit.points(_force_law(), system.comm)
+        uniform = {f"F{a + 1}": f for a, f in enumerate(self.vector)}
+        return [
+            self.entities.piece(
+                self.name, kernel, "potential", uniform, {"weight": weight}, jets
+            )
+        ]
+
+
+def _force_law() -> Any:
+    u = sp.symbols("u_a1 u_a2 u_a3", real=True)
+    F = sp.symbols("F1 F2 F3", real=True)
+    weight = sp.Symbol("weight", real=True)
+    return declare.PointLaw(
+        name="force",
+        unknowns=u,
+        energy=-weight * sp.Add(*[f * x for f, x in zip(F, u, strict=True)]),
+        parameters=tuple(declare.Parameter(f) for f in F)
+        + (declare.Parameter(weight, "cell"),),
+        title="-F . u",
+    )
+
+
+def force(
+    place: Nodes | PointsOnBody,
+    vector: Any,
+    distribute: Literal["total", "each"] = "total",
+    name: str | None = None,
+) -> Force:
+    """Dead force on a point, or on a region.
+
+    Parameters
+    ----------
+    place : ``body.at(X)`` or ``body["region"]``. On a region of facets, edges or cells the
+        total is spread evenly over its reference area or length; on a region of points over
+        its points.
+    vector : three components [N]: numbers, `Parameter` or functions of time.
+    distribute : ``"total"`` (default): the whole region carries `vector`; ``"each"``: every
+        node of the region does.
+    """
+    name = name or f"force on {place}"
+    spread: End = place
+    if isinstance(place, Nodes) and distribute == "total" and place.region.dim > 0:
+        spread = FacetPoints(place.body, place.region)
+    return Force(spread, vector, distribute, name)
+
+
+def traction(place: Nodes, vector: Any, name: str | None = None) -> Force:
+    """Dead force per reference area (facets, plates) or length (edges, cables) of a region.
+
+    `vector`: three components [N/m^2 or N/m]: numbers, `Parameter` or functions of time.
+    """
+    if place.region.dim == 0:
+        raise ParameterError(f"traction on {place}: a region of points has no area; use force")
+    points = FacetPoints(place.body, place.region)
+    return Force(points, vector, "density", name or f"traction on {place}")
+
+
+class Moment:
+    """A moment fixed in space, on sections of bodies; see `moment`."""
+
+    def __init__(
+        self, place: Nodes | PointsOnBody, vector: Any, distribute: str, name: str | None
+    ) -> None:
+        self.place = place
+        self.name = name or f"moment on {place}"
+        self.vector = components(self.name, vector)
+        self.distribute = distribute
+        element = place.body.element
+        if isinstance(place, Nodes):
+            self.jets = [f"slope{k}" for k in range(len(element.slopes))]
+            if not self.jets:
+                raise KinematicsError(
+                    f"{self.name}: the nodes of {element.name} have no slopes to carry a moment; "
+                    "apply it at a point, body.at(X)"
+                )
+        else:
+            self.jets = [j for j in ("xi", "eta", "zeta") if j in element.space.point_jets]
+
+    def declare(self, system: System) -> None:
+        self.entities = Entities(system, self.name, [self.place])
+
+    def carriers(self, system: System) -> list[Any]:
+        self.entities.bind(system)
+        return []
+
+    def pieces(self, system: System) -> list[Piece]:
+        jets = self.entities.jets(system, [(0, jet) for jet in self.jets])
+        n, m = len(self.entities.ids), len(self.jets)
+        reference = np.zeros((n, 3 * m))
+        np.add.at(reference, (jets.entity, jets.jet), jets.value * system.reference[jets.coordinate])
+        cell = {f"R_{k + 1}{a + 1}": reference[:, 3 * k + a] for k in range(m) for a in range(3)}
+        share = 1.0 / self.entities.size if self.distribute == "total" else 1.0
+        uniform = {
+            f"M{a + 1}": (lambda t, v=v, a=a: share * evaluate(f"{self.name} {a + 1}", v, t))
+            for a, v in enumerate(self.vector)
+        }
+        kernel = jit.points(moment_law(m), system.comm)
+        return [self.entities.piece(self.name, kernel, "work", uniform, cell, jets)]
+
+
+def moment_law(m: int) -> Any:
+    """Return the virtual work of a moment M on a section with m slope vectors f_k.
+
+    The spin is that of the vorticity, omega = 1/2 vect(L - L^T), L = Fdot F^-1 with F of
+    columns f_k; then M . omega = sum_k Q_k . fdot_k with
+
+    * m = 3: Q_k = 1/2 M x g^k (g^k the dual vectors),
+    * m = 2: Q_k = 1/2 (I + n n^T) (M x g^k), n the unit normal completing F,
+    * m = 1: Q = M x f / |f|^2 (torsion cannot be represented).
+    """
+    R = [[sp.Symbol(f"R_{k + 1}{a + 1}", real=True) for a in range(3)] for k in range(m)]
+    u = [[sp.Symbol(f"u_{k + 1}{a + 1}", real=True) for a in range(3)] for k in range(m)]
+    M = sp.Matrix(sp.symbols("M1 M2 M3", real=True))
+    lets: list[tuple[sp.Symbol, sp.Expr]] = []
+
+    def named(name: str, vector: sp.Matrix) -> sp.Matrix:
+        symbols = [sp.Symbol(f"{name}{a + 1}", real=True) for a in range(3)]
+        lets.extend(zip(symbols, list(vector), strict=True))
+        return sp.Matrix(symbols)
+
+    f = [named(f"f_{k + 1}", sp.Matrix(R[k]) + sp.Matrix(u[k])) for k in range(m)]
+    forces: list[sp.Matrix]
+    if m == 1:
+        forces = [M.cross(f[0]) / f[0].dot(f[0])]
+        domain = f[0].dot(f[0])
+    elif m == 2:
+        n = named("n", f[0].cross(f[1]))
+        domain = n.dot(n)
+        dual = [named("g_1", f[1].cross(n) / domain), named("g_2", n.cross(f[0]) / domain)]
+        forces = []
+        for g in dual:
+            c = M.cross(g)
+            forces.append((c + n * (n.dot(c) / domain)) / 2)
+    else:
+        domain = f[0].dot(f[1].cross(f[2]))
+        dual = [f[(k + 1) % 3].cross(f[(k + 2) % 3]) / domain for k in range(3)]
+        forces = [M.cross(g) / 2 for g in dual]
+    work = {u[k][a]: -forces[k][a] for k in range(m) for a in range(3)}
+    parameters = [declare.Parameter(s) for s in M]
+    parameters += [declare.Parameter(s, "cell") for row in R for s in row]
+    return declare.PointLaw(
+        name=f"moment_{m}",
+        unknowns=tuple(s for row in u for s in row),
+        lets=tuple(lets),
+        work=work,
+        domain=(domain,),
+        parameters=tuple(parameters),
+        title="-M . omega, spin by vorticity",
+    )
+
+
+def moment(
+    place: Nodes | PointsOnBody,
+    vector: Any,
+    distribute: Literal["total", "each"] = "total",
+    name: str | None = None,
+) -> Moment:
+    """Moment fixed in space [N m], acting on the spin of the sections (`moment_law`).
+
+    On a region it is shared evenly by the nodes (``"total"``) or acts on each (``"each"``). It
+    is not conservative: its tangent is unsymmetric. Cables carry no moment along their axis.
+    """
+    return Moment(place, vector, distribute, name)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fields of a deformed body on a lattice of each cell, for files, pictures and tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import SymancfError
+from .kinematics.fields import stress_fields
+from .output import Samples
+
+if TYPE_CHECKING:
+    from .body import Body
+    from .system import System
+
+Array = npt.NDArray[np.float64]
+
+
+def coefficients(system: System, body: Body, vector: Array) -> Array:
+    """Return the coefficient vectors (cells, n, 3) of a local vector on a body's owned cells."""
+    cells = body.cells[body.owned]
+    offset = system.numbering.offset
+    position = vector[offset[cells, body.position_block][..., None] + np.arange(3)]
+    ns = len(body.element.slopes)
+    if not ns:
+        return np.asarray(position)
+    start = offset[cells, body.slope_block]
+    nodal = vector[start[..., None] + np.arange(3 * ns)].reshape(*cells.shape, ns, 3)
+    slopes = np.einsum("nvkc,nvca->nvka", body.maps[body.owned], nodal)
+    joined = np.concatenate([position[:, :, None, :], slopes], axis=2)
+    return np.asarray(joined.reshape(len(cells), -1, 3))
+
+
+def jets_at(body: Body, e: Array, jet: str, xi: Array, z: Array) -> Array:
+    """Return a point jet (cells, points, 3) of coefficients e (cells, n, 3) at xi, z (points,)."""
+    total = np.zeros((len(e), len(xi), 3))
+    for table, factor in body.element.space.point_jets[jet].items():
+        values = body.element.space.tabulate((table,), xi)[:, 0]
+        if factor != 1:  # the section coordinate
+            values = values * z[:, None]
+        total += np.einsum("pi,nia->npa", values, e)
+    return total
+
+
+def sample(
+    system: System,
+    body: Body,
+    *,
+    divisions: int = 4,
+    solid: bool = False,
+    stress: bool = True,
+    state: Array | None = None,
+) -> Samples:
+    """Return the deformed body on this rank's cells, each cut into `divisions` per direction.
+
+    Parameters
+    ----------
+    solid : plates only: draw both faces z = -h/2 and h/2 as hexahedra instead of the
+        mid-surface.
+    stress : compute von Mises stress [Pa] (solids and full-gradient plates).
+
+    Returns
+    -------
+    Samples : points in the deformed position, point data ``displacement`` (., 3),
+        ``von_mises`` where the energy has a stress, ``thickness`` for full-gradient plates (the
+        present distance of the faces). Neighbouring cells do not share points.
+    """
+    element = body.element
+    state = system.state if state is None else state
+    u, X = coefficients(system, body, state), coefficients(system, body, system.reference)
+    xi, lattice = element.sample(1 if element.name == "hex8" else divisions)
+    thickness = body.numbers(system.time).get("thickness", 0.0)
+    layers = [0.0]
+    cell_type = element.cell
+    if solid:
+        if not element.has_thickness:
+            raise SymancfError(f"{element.name} has no faces: solid=True is for plates")
+        layers = [-thickness / 2, thickness / 2]
+    m = len(xi)
+    points, displacement, parts = [], [], []
+    data: dict[str, list[Array]] = {}
+    for z in layers:
+        depth = np.full(m, z)
+        d = jets_at(body, u, "value", xi, depth)
+        points.append(jets_at(body, X, "value", xi, depth) + d)
+        displacement.append(d)
+        fields = {}
+        if stress and len(u):
+            jets = [j for j in element.space.point_jets if j != "value"]
+            fields = stress_fields(
+                body.laws,
+                {j: jets_at(body, u, j, xi, depth) for j in jets},
+                {j: jets_at(body, X, j, xi, depth) for j in jets},
+                depth,
+                body.numbers(system.time),
+            )
+        if element.has_thickness:
+            director = jets_at(body, X, "zeta", xi, depth) + jets_at(body, u, "zeta", xi, depth)
+            fields = {**fields, "thickness": thickness * np.linalg.norm(director, axis=2)}
+        for name, values in fields.items():
+            data.setdefault(name, []).append(values)
+    n = len(u)
+    first = (np.arange(n) * m)[:, None, None]
+    flat = (first + lattice[None]).reshape(-1, lattice.shape[1])
+    for k in range(len(layers)):
+        parts.append(flat + k * n * m)
+    connectivity = parts[0] if not solid else np.concatenate(parts, axis=1)
+    kind = "hexahedron" if solid else cell_type
+    return Samples(
+        points=np.concatenate([p.reshape(-1, 3) for p in points]),
+        cells={kind: connectivity},
+        point_data={
+            "displacement": np.concatenate([d.reshape(-1, 3) for d in displacement]),
+            **{name: np.concatenate([v.reshape(n * m, *v.shape[2:]) for v in values])
+               for name, values in data.items()},
+        },
+    )

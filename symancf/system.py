@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The system: bodies and terms, distributed, numbered, and turned into one plan of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from .assembly import Piece, Plan
+from .boundary import Fix
+from .collective import share_error
+from .errors import MeshError, ParameterError, SymancfError
+from .matrix import Matrix
+from .numbering import Block, Numbering
+from .partition import Family, distribute
+
+if TYPE_CHECKING:
+    from .body import Body
+    from .ends import End
+    from .mesh import Mesh
+
+Array = npt.NDArray[np.float64]
+
+
+class System:
+    """Bodies with the terms that act on them, on all ranks of their meshes' communicator.
+
+    Parameters
+    ----------
+    bodies : at least one; bodies cut from one mesh share the positions of common nodes.
+    terms : supports (`fix`), loads and joints.
+
+    Attributes
+    ----------
+    state : local vector of all displacements (positions and slopes) and multipliers, the
+        present solution; fixed coordinates and ghosts included.
+    reference : local vector of the reference configuration.
+    numbering, topology, plan, pieces : see their classes.
+    stiffness : scale of the multipliers: a multiplier times `stiffness` is a force.
+    """
+
+    def __init__(self, *bodies: Body, terms: Sequence[Any] = ()) -> None:
+        if not bodies:
+            raise SymancfError("a system needs at least one body")
+        self.bodies = list(bodies)
+        self.terms = list(terms)
+        self.comm: MPI.Comm = bodies[0].region.mesh.comm
+        self.stiffness = 1.0
+        self.time = 0.0
+        self._unique_names()
+        self._number_meshes()
+        self._families: list[Family] = []
+        self._blocks: dict[str, Block] = {}
+        for item in [*self.bodies, *self.terms]:
+            item.declare(self)
+        self.topology = distribute(self.comm, self._families, n_points=self._points)
+        del self._families
+        self.points = self._fetch_points()
+        self._number()
+        self.reference = np.zeros(self.numbering.coordinates)
+        position = self.numbering.offset[:, self.numbering.block("position")]
+        has = position >= 0
+        self.reference[position[has][:, None] + np.arange(3)] = self.points[has]
+        for body in self.bodies:
+            body.build_reference(self)
+        self._apply_supports()
+        self.state = np.zeros(self.numbering.coordinates)
+        self.pieces: list[Piece] = []
+        for item in [*self.bodies, *self.terms]:
+            self.pieces += item.pieces(self)
+        self.plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
+
+    # ---- building -----------------------------------------------------------------------------
+    def _unique_names(self) -> None:
+        seen: dict[str, int] = {}
+        for item in [*self.bodies, *self.terms]:
+            count = seen.get(item.name, 0)
+            seen[item.name] = count + 1
+            if count and item in self.bodies:
+                raise ParameterError(
+                    f"two bodies are called {item.name!r}: give one of them another name="
+                )
+            if count:
+                item.name = f"{item.name} #{count + 1}"
+
+    def _number_meshes(self) -> None:
+        """Give each mesh its range of vertex ids."""
+        self._bases: dict[int, int] = {}
+        self._meshes: list[Mesh] = []
+        self._points = 0
+        for body in self.bodies:
+            mesh = body.region.mesh
+            if id(mesh) in self._bases:
+                continue
+            if MPI.Comm.Compare(mesh.comm, self.comm) not in (MPI.IDENT, MPI.CONGRUENT):
+                raise MeshError(f"mesh {mesh.name!r} lives on another communicator than the first")
+            self._bases[id(mesh)] = self._points
+            self._meshes.append(mesh)
+            self._points += mesh.n_points
+        self._vertices = self._points
+
+    def base(self, mesh: Mesh) -> int:
+        """Return the first vertex id of a mesh."""
+        if id(mesh) not in self._bases:
+            raise MeshError(f"mesh {mesh.name!r} belongs to none of the system's bodies")
+        return self._bases[id(mesh)]
+
+    def announce(self, family: Family) -> None:
+        """Add a family of entities (before distribution)."""
+        self._families.append(family)
+
+    def announce_block(self, name: str, size: int, order: str = "q") -> None:
+        """Add a kind of coordinates (before distribution)."""
+        self._blocks.setdefault(name, Block(name, size, order))
+
+    def new_vertices(self, count: int) -> npt.NDArray[np.int64]:
+        """Return ids of `count` vertices beyond the meshes' points."""
+        first = self._vertices
+        self._vertices += count
+        return np.arange(first, first + count, dtype=np.int64)
+
+    def _fetch_points(self) -> Array:
+        points = np.zeros((self.topology.n_local, 3))
+        for mesh in self._meshes:
+            local = self.topology.vertex_ids - self.base(mesh)
+            inside = (local >= 0) & (local < mesh.n_points)
+            points[inside] = mesh.fetch_points(local[inside])
+        return points
+
+    def _number(self) -> None:
+        blocks = list(self._blocks.values())
+        number = {block.name: k for k, block in enumerate(blocks)}
+        carries = np.zeros((self.topology.n_local, len(blocks)), dtype=bool)
+        for item in [*self.bodies, *self.terms]:
+            for name, vertices in getattr(item, "carriers", lambda system: [])(self):
+                carries[vertices, number[name]] = True
+        self.numbering = Numbering(self.topology, blocks, carries)
+
+    def _apply_supports(self) -> None:
+        self.supports = [term for term in self.terms if isinstance(term, Fix)]
+        fixed_by = np.full(self.numbering.coordinates, -1, dtype=np.int16)
+        for k, support in enumerate(self.supports):
+            _, coordinates = support.coordinates(self)
+            coordinates = coordinates[coordinates >= 0]
+            fixed_by[coordinates] = k
+        if self.supports:
+            self.numbering.fix(fixed_by)
+
+    # ---- evaluation ---------------------------------------------------------------------------
+    def prescribe(self, time: float, state: Array | None = None) -> None:
+        """Write prescribed coordinates and parameter values of `time`."""
+        state = self.state if state is None else state
+        error: Exception | None = None
+        try:
+            self.plan.update(time)
+            for support in self.supports:
+                support.prescribe(self, state, time)
+        except Exception as caught:
+            error = caught
+        share_error(self.comm, error)
+        self.topology_update(state)
+        self.time = time
+
+    def topology_update(self, state: Array) -> None:
+        """Bring the prescribed coordinates of ghosts up to date (collective)."""
+        if self.comm.size == 1 or not self.supports:
+            return
+        numbering = self.numbering
+        within = np.arange(numbering.coordinates) - numbering.start[numbering.vertex_of]
+        table = np.zeros((numbering.vertices, max(1, numbering.widest)))
+        table[numbering.vertex_of, within] = state
+        self.topology.halo.update(table)
+        fixed = numbering.fixed_by >= 0
+        state[fixed] = table[numbering.vertex_of, within][fixed]
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """The tangent's storage; its pattern is built on first use (collective)."""
+        matrix = Matrix(self.comm, self.numbering, self.pieces, self.plan._library)
+        self.plan.attach(matrix)
+        return matrix
+
+    def residual_at_solution(self) -> Array:
+        """Return the residual of all coordinates at the present state (local vector).
+
+        Rows of owned coordinates are complete; those of fixed ones are the support forces.
+        """
+        f = np.zeros(self.numbering.coordinates)
+        self.plan.update(self.time)
+        self.plan.residual(self.state, f)
+        return f
+
+    def energies(self) -> dict[str, float]:
+        """Return the energy of each piece at the present state, on every rank (collective)."""
+        self.plan.update(self.time)
+        values, _ = self.plan.energies(self.state)
+        total = self.sum(values)
+        return {piece.name: float(e) for piece, e in zip(self.pieces, total, strict=True)}
+
+    def strain_energy(self) -> float:
+        """Return the strain energy of all bodies [J] (collective)."""
+        energies = self.energies()
+        return sum(energies[p.name] for p in self.pieces if p.role == "strain")
+
+    def displacement(self, place: End) -> Array:
+        """Return the displacements (K, 3) of places of a body, on every rank (collective)."""
+        return self._evaluate(place, "value", self.state)
+
+    def position(self, place: End) -> Array:
+        """Return the present positions (K, 3) of places of a body, on every rank (collective)."""
+        u = self.displacement(place)
+        return np.asarray(place.X + u)
+
+    def _evaluate(self, place: End, jet: str, vector: Array) -> Array:
+        place.resolve(self)
+        wanted = place.vertices
+        order = np.argsort(self.topology.vertex_ids)
+        found = np.searchsorted(self.topology.vertex_ids, wanted, sorter=order)
+        local = order[np.minimum(found, len(order) - 1)]
+        present = self.topology.vertex_ids[local] == wanted
+        mine = np.flatnonzero(present[:, 0] & (local[:, 0] < self.numbering.owned_vertices))
+        values = np.zeros((place.size, 3))
+        rows = place.rows(self, mine, local[mine].astype(np.int32), jet)
+        entity, component, coordinate, _, value = rows
+        np.add.at(values, (mine[entity], component), value * vector[coordinate])
+        return self.sum(values)
+
+    def sum(self, values: Array) -> Array:
+        """Return the sum over ranks, on every rank (collective)."""
+        total = np.ascontiguousarray(values, dtype=float)
+        if self.comm.size > 1:
+            total = total.copy()
+            self.comm.Allreduce(MPI.IN_PLACE, total)
+        return total
+
+    def require_finite(self, values: Array, what: str) -> None:
+        """Raise on every rank when an array has entries that are not finite (collective)."""
+        error = None
+        if not np.isfinite(values).all():
+            error = ParameterError(f"{what} is not finite in {int((~np.isfinite(values)).sum())} places")
+        share_error(self.comm, error)
+
+    def __str__(self) -> str:
+        lines = [f"System on {self.comm.size} rank(s): {self.numbering.size} unknowns"]
+        lines += [f"  {body!r}" for body in self.bodies]
+        lines += [f"  {term.name}" for term in self.terms]
+        return "\n".join(lines)

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What terms are made of: entities on places, each with jets, parameters and a point law."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from .assembly import Jets, Piece
+from .partition import Family
+
+if TYPE_CHECKING:
+    from .ends import End
+    from .system import System
+
+Array = npt.NDArray[np.float64]
+Role = Literal["strain", "potential", "constraint", "work"]
+
+
+class Term(Protocol):
+    """What a system asks of everything that acts on its bodies."""
+
+    name: str
+
+    def declare(self, system: System) -> None:
+        """Announce entities and new vertices before the system is distributed (collective)."""
+
+    def pieces(self, system: System) -> list[Piece]:
+        """Return the kernels and entities that the term contributes on this rank."""
+
+
+class Entities:
+    """K tuples of places (ends), distributed with the bodies.
+
+    Parameters
+    ----------
+    name : unique name of the family of entities.
+    ends : one place of each end makes an entity.
+    virtual : number of new vertices that each entity brings (a multiplier: 1).
+    """
+
+    def __init__(self, system: System, name: str, ends: Sequence[End], virtual: int = 0) -> None:
+        self.name, self.ends = name, list(ends)
+        for end in self.ends:
+            end.resolve(system)
+        self.size = max(end.size for end in self.ends if hasattr(end, "X"))
+        widest = next(e for e in self.ends if hasattr(e, "X") and e.size == self.size)
+        for end in self.ends:
+            follow = getattr(end, "follow", None)
+            if follow is not None:
+                follow(widest)
+        self._expand()
+        ids = np.arange(self.size, dtype=np.int64)
+        self.virtual = system.new_vertices(self.size * virtual).reshape(self.size, virtual)
+        columns = [end.vertices for end in self.ends] + [self.virtual]
+        vertices = np.concatenate(columns, axis=1)
+        self.columns = np.cumsum([0] + [c.shape[1] for c in columns])
+        rank, ranks = system.comm.rank, system.comm.size
+        mine = ids[self.size * rank // ranks : self.size * (rank + 1) // ranks]
+        system.announce(Family(name, mine, vertices[mine], partitioned=False))
+
+    def _expand(self) -> None:
+        """Let an end of one place serve all entities."""
+        from .errors import ConstraintError
+
+        for end in self.ends:
+            if end.size == 1 and self.size > 1:
+                end.X = np.repeat(end.X, self.size, axis=0)
+                end.vertices = np.repeat(end.vertices, self.size, axis=0)
+                if hasattr(end, "unit"):
+                    end.unit = np.repeat(end.unit, self.size, axis=0)
+            if end.size != self.size:
+                places = ", ".join(f"{e}: {e.size}" for e in self.ends)
+                raise ConstraintError(
+                    f"{self.name}: its ends have different numbers of places ({places}); give "
+                    "one place, or as many as the other end has"
+                )
+
+    def bind(self, system: System) -> None:
+        """Take this rank's entities after distribution."""
+        family = system.topology.families[self.name]
+        self.ids = family.ids
+        self.local = family.vertices
+        self.owned = family.owned
+
+    def end_vertices(self, k: int) -> npt.NDArray[np.int32]:
+        """Local vertices of end k; k = number of ends gives the virtual ones."""
+        return self.local[:, self.columns[k] : self.columns[k + 1]]
+
+    def jets(
+        self, system: System, wanted: Sequence[tuple[int, str]], scalars: int = 0, block: int = -1
+    ) -> Jets:
+        """Combine jets of the ends and `scalars` coordinates of the virtual vertex.
+
+        `wanted` lists (end, jet); jet number 3 k + a is component a of the k-th, followed by
+        the scalars.
+        """
+        parts: list[tuple[Any, ...]] = []
+        for k, (number, jet) in enumerate(wanted):
+            vertices = self.end_vertices(number)
+            place, component, coordinate, corner, value = self.ends[number].rows(
+                system, self.ids, vertices, jet
+            )
+            parts.append(
+                (place, 3 * k + component, coordinate, corner + self.columns[number], value)
+            )
+        if scalars:
+            vertex = self.end_vertices(len(self.ends))[:, 0]
+            start = system.numbering.offset[vertex, block]
+            n = len(start)
+            parts.append(
+                (
+                    np.repeat(np.arange(n), scalars),
+                    np.tile(3 * len(wanted) + np.arange(scalars), n),
+                    (start[:, None] + np.arange(scalars)).ravel(),
+                    np.full(n * scalars, self.columns[-2]),
+                    np.ones(n * scalars),
+                )
+            )
+        joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        return Jets(
+            entity=joined[0].astype(np.int32),
+            jet=joined[1].astype(np.int32),
+            coordinate=joined[2].astype(np.int32),
+            vertex=joined[3].astype(np.int32),
+            value=joined[4].astype(float),
+        )
+
+    def piece(
+        self,
+        name: str,
+        kernel: Any,
+        role: Role,
+        uniform: dict[str, Any],
+        cell: dict[str, Array],
+        jets: Jets,
+    ) -> Piece:
+        """Make the piece of a point kernel on these entities; `cell` values are (n,)."""
+        n, nv = self.local.shape
+        rows = [np.broadcast_to(cell[p], (n,)) for p in kernel.cell]
+        return Piece(
+            name=name,
+            kernel=kernel,
+            role=role,
+            uniform=uniform,
+            cell=np.stack(rows, axis=1) if rows else np.zeros((n, 0)),
+            owned=self.owned,
+            vertices=self.local.ravel(),
+            vertex_start=np.arange(n + 1, dtype=np.int32) * np.int32(nv),
+            entities=jets,
+        )
