@@ -1,0 +1,588 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Stage 2, stabilise: rewrite a law so that small strains lose no digits.
+
+At the reference state every inner variable is zero. A sum such as J**(-2/3)*I1 - 3 vanishes
+there because constants cancel, and its gradient vanishes because first-order terms cancel;
+evaluated as written it returns mostly round-off when the strain is 1e-8. Where that happens
+the expression is expanded *exactly* in small generators (lets that vanish at the reference),
+so that SymPy cancels constants and first-order terms, and only the rest is evaluated:
+
+- a power J**(p/n) of a base 1 + x is a power of a = (1 + x)**(-1/n) = 1 + b with
+  b = -x a^n/(1 + a + ... + a^(n-1)), which has full relative accuracy; a Laurent polynomial
+  in a with a double root at a = 1 is divided by (a - 1)^2 exactly. For Yeoh's
+  y = J**(-2/3)*I1 - 3 with I1 = 3 + 2 (J - 1) + d this gives y = a^2 d + b^2 (a + 2)/a;
+- log(1 + x) = x + log1pmx(x), and exp(x) = 1 + x + expm1mx(x);
+- any other power is 1 + p x + (a remainder of second order, formed from b).
+
+Nothing else is touched: names, stages and terms that need no help stay as they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+if TYPE_CHECKING:
+    from .declare import PointLaw
+
+Linear = dict[sp.Symbol, sp.Expr]
+Taylor = tuple[sp.Expr, Linear]
+
+
+class log1pmx(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
+    """log(1 + x) - x, accurate for small x; the compiler lowers it by name."""
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: sp.Expr) -> sp.Expr | None:
+        """Return 0 at 0."""
+        return sp.Integer(0) if x.is_zero else None
+
+    def fdiff(self, argindex: int = 1) -> sp.Expr:
+        """Return the derivative, which has no cancellation."""
+        x = self.args[0]
+        return -x / (1 + x)
+
+    def _eval_rewrite_as_log(self, x: sp.Expr, **_: Any) -> sp.Expr:
+        return sp.log(1 + x) - x
+
+    def _eval_evalf(self, precision: int) -> sp.Expr:
+        return (sp.log(1 + self.args[0]) - self.args[0])._eval_evalf(3 * precision)
+
+    _eval_is_real = lambda self: True if (1 + self.args[0]).is_positive else None  # noqa: E731
+
+
+class expm1mx(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
+    """exp(x) - 1 - x, accurate for small x; the compiler lowers it by name."""
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: sp.Expr) -> sp.Expr | None:
+        """Return 0 at 0."""
+        return sp.Integer(0) if x.is_zero else None
+
+    def fdiff(self, argindex: int = 1) -> sp.Expr:
+        """Return exp(x) - 1 without cancellation."""
+        return expm1mx(self.args[0]) + self.args[0]
+
+    def _eval_rewrite_as_exp(self, x: sp.Expr, **_: Any) -> sp.Expr:
+        return sp.exp(x) - 1 - x
+
+    def _eval_evalf(self, precision: int) -> sp.Expr:
+        x = self.args[0]
+        return (sp.exp(x) - 1 - x)._eval_evalf(3 * precision)
+
+    _eval_is_real = lambda self: self.args[0].is_real  # noqa: E731
+
+
+def stabilise(law: PointLaw) -> PointLaw:
+    """Return the same law in a form that keeps its digits at small strain.
+
+    Value and gradient of the returned energy have full relative accuracy at the reference
+    state, also when the gradient is formed by differentiating the returned expressions. An
+    expression that this stage does not understand is left as it is.
+    """
+    return _Stabiliser(law).law()
+
+
+class _OpaqueError(Exception):
+    """An expression cannot be expanded in the generators."""
+
+
+@dataclass(frozen=True)
+class _Base:
+    """The n-th root of a base c (1 + x), as a = (1 + x)**(-1/n) = 1 + b."""
+
+    a: sp.Symbol
+    b: sp.Symbol
+    n: int
+    constant: sp.Expr
+    generator: sp.Symbol | None
+    scale: sp.Expr
+
+
+class _Stabiliser:
+    def __init__(self, law: PointLaw) -> None:
+        self.source = law
+        self.variables = {s for s, _ in law.inner} | set(law.unknowns)
+        self.definition: dict[sp.Symbol, sp.Expr] = dict(law.lets)
+        self.reference: dict[sp.Symbol, sp.Expr] = {s: sp.Integer(0) for s in self.variables}
+        self.linear: dict[sp.Symbol, Linear] = {}
+        self.opaque: set[sp.Symbol] = set()
+        self.out: list[tuple[sp.Symbol, sp.Expr]] = []
+        self.roots: dict[sp.Expr, int] = {}
+        self.bases: dict[sp.Expr, _Base] = {}
+        self.helpers: dict[sp.Expr, sp.Symbol] = {}
+        self.eliminated: dict[sp.Symbol, sp.Expr] = {}
+        self.taylors: dict[sp.Expr, Taylor | None] = {}
+        self.stables: dict[sp.Expr, sp.Expr] = {}
+        expressions = self._expressions()
+        self.used = {s.name for e in expressions for s in e.free_symbols}
+        self.used |= {s.name for s in self.definition}
+        self._scan(expressions)
+
+    # ---- the whole law
+
+    def _expressions(self) -> list[sp.Expr]:
+        law = self.source
+        results = [law.energy] if law.energy is not None else list((law.work or {}).values())
+        return [e for _, e in law.lets] + [sp.sympify(e) for e in results]
+
+    def law(self) -> PointLaw:
+        """Return the rewritten law."""
+        law = self.source
+        for symbol, definition in law.lets:
+            self._declare(symbol, definition)
+            self.out.append((symbol, self.stable(definition)))
+        energy = None if law.energy is None else self.stable(sp.sympify(law.energy))
+        work = None
+        if law.work is not None:
+            work = {s: self.stable(sp.sympify(w)) for s, w in law.work.items()}
+        results = [energy] if energy is not None else list((work or {}).values())
+        needed = set().union(*(e.free_symbols for e in (*results, *law.domain)))
+        lets: list[tuple[sp.Symbol, sp.Expr]] = []
+        for symbol, expression in reversed(self.out):
+            if symbol in needed:
+                lets.append((symbol, expression))
+                needed |= expression.free_symbols
+        return replace(law, lets=tuple(reversed(lets)), energy=energy, work=work)
+
+    def _declare(self, symbol: sp.Symbol, definition: sp.Expr) -> None:
+        """Record value and first order of a new symbol at the reference state."""
+        taylor = self.taylor(definition)
+        if taylor is None:
+            self.opaque.add(symbol)
+            return
+        self.definition[symbol] = definition
+        self.reference[symbol], self.linear[symbol] = taylor
+
+    def _scan(self, expressions: Iterable[sp.Expr]) -> None:
+        """Find the bases of fractional and negative powers, and the roots they need."""
+        for expression in expressions:
+            for power in expression.atoms(sp.Pow):
+                base, p = power.args
+                if p.is_Rational and not (p.is_Integer and p > 0):
+                    self.roots[base] = sp.ilcm(self.roots.get(base, 1), p.q)
+
+    # ---- orders
+
+    def taylor(self, e: sp.Expr) -> Taylor | None:
+        """Return value and first-order coefficients of `e` by the generators, None if unknown."""
+        if e not in self.taylors:
+            self.taylors[e] = self._taylor(e)
+        return self.taylors[e]
+
+    def _taylor(self, e: sp.Expr) -> Taylor | None:
+        symbols = sorted(self.moving(e), key=lambda s: s.name)
+        if not symbols:
+            return e, {}
+        if any(s in self.opaque or s not in self.reference for s in symbols):
+            return None
+        at = {s: self.reference[s] for s in symbols}
+        value = e.xreplace(at)
+        linear: Linear = {}
+        for s in symbols:
+            if self.is_generator(s) and self.order(s) == 2:
+                continue
+            slope = e.diff(s).xreplace(at)
+            if not _finite(slope):
+                return None
+            for g, c in ({s: sp.Integer(1)} if self.is_generator(s) else self.linear[s]).items():
+                linear[g] = linear.get(g, sp.Integer(0)) + slope * c
+        if not _finite(value):
+            return None
+        return _clean(value), {g: c for g, c in linear.items() if not _zero(c)}
+
+    def moving(self, e: sp.Expr) -> set[sp.Symbol]:
+        """Return the symbols of `e` that depend on the unknowns."""
+        return {s for s in e.free_symbols if s in self.variables or s in self.definition}
+
+    def is_generator(self, s: sp.Symbol) -> bool:
+        """Whether `s` vanishes at the reference state."""
+        return bool(self.reference[s] == 0)
+
+    def order(self, s: sp.Symbol) -> int:
+        """Return the order of a generator: 1, or 2 if its first order vanishes too."""
+        return 1 if s in self.variables or self.linear[s] else 2
+
+    def deep(self, linear: Linear) -> Linear:
+        """Return first-order coefficients by the variables themselves."""
+        result: Linear = {}
+        for g, c in linear.items():
+            inner = {g: sp.Integer(1)} if g in self.variables else self.deep(self.linear[g])
+            for s, d in inner.items():
+                result[s] = result.get(s, sp.Integer(0)) + c * d
+        return {s: c for s, c in result.items() if not _zero(c)}
+
+    def cancels(self, e: sp.Expr) -> bool:
+        """Whether constants or first-order terms cancel in the top node of `e`."""
+        total = self.taylor(e)
+        if total is None:
+            return False
+        value, linear = total
+        if isinstance(e, sp.log):
+            return bool(value == 0)
+        if not isinstance(e, sp.Add | sp.Mul):
+            return False
+        parts = [self.taylor(a) for a in e.args]
+        if any(p is None for p in parts):
+            return False
+        known = [p for p in parts if p is not None]
+        if isinstance(e, sp.Add):
+            contributions = [p[1] for p in known]
+            if value == 0 and any(p[0] != 0 for p in known):
+                return True
+        else:
+            contributions = [
+                {g: c * sp.Mul(*(q[0] for q in known if q is not p)) for g, c in p[1].items()}
+                for p in known
+            ]
+            contributions = [{g: c for g, c in x.items() if not _zero(c)} for x in contributions]
+        if not any(contributions):
+            return False
+        return not linear or (len(linear) > 1 and not self.deep(linear))
+
+    # ---- rewriting
+
+    def stable(self, e: sp.Expr) -> sp.Expr:
+        """Return `e` without cancellation at the reference state."""
+        if e not in self.stables:
+            self.stables[e] = self._stable(e)
+        return self.stables[e]
+
+    def _stable(self, e: sp.Expr) -> sp.Expr:
+        if e.is_Atom or not self.moving(e):
+            return e
+        if self.cancels(e):
+            try:
+                return self.rewrite(e)
+            except _OpaqueError:
+                pass
+        if isinstance(e, sp.Pow) and e.args[0] in self.bases and e.args[1].is_Rational:
+            base = self.bases[e.args[0]]
+            return base.constant ** e.args[1] * base.a ** int(-base.n * e.args[1])
+        return e.func(*(self.stable(a) for a in e.args))
+
+    def rewrite(self, e: sp.Expr) -> sp.Expr:
+        """Expand the cancelling terms of `e` in the generators and drop what cancels."""
+        fine: list[sp.Expr] = []
+        rest: list[sp.Expr] = []
+        for a in sp.Add.make_args(e):
+            taylor = self.taylor(a)
+            harmless = taylor is not None and taylor[0] == 0 and not taylor[1] and a != e
+            (fine if harmless else rest).append(a)
+        group = sp.Add(*rest)
+        base = self._choose(group)
+        try:
+            stable = self._collect(group, base)
+        except _DependentError as dependent:
+            stable = self._resolve(group, base, dependent.relation)
+        return sp.Add(stable, *(self.stable(a) for a in fine))
+
+    def _resolve(self, e: sp.Expr, base: _Base | None, relation: Linear) -> sp.Expr:
+        """Expand terms that cancel only by a relation between generators; keep the shorter way.
+
+        Either one generator is eliminated by the relation, whose second-order part becomes a
+        let, or all are written in the variables.
+        """
+        results: list[sp.Expr] = []
+        linear: Linear = {}
+        for g, c in relation.items():
+            for s, d in self.linear[g].items() if base and g == base.b else ((g, 1),):
+                linear[s] = linear.get(s, sp.Integer(0)) + c * d
+        lets = [g for g in linear if g not in self.variables and (not base or g != base.generator)]
+        if lets:
+            first = min(lets, key=lambda g: g.name)
+            definition = sp.Add(*(c * self.unfold(g, None, True) for g, c in linear.items()))
+            second = sp.collect(sp.expand(definition / linear[first]), [])
+            rest = sp.Add(*(c * g for g, c in linear.items() if g != first)) / linear[first]
+            if second not in self.helpers:
+                symbol = self.name(f"{first.name}_relation")
+                self._declare(symbol, second)
+                self.out.append((symbol, second))
+                self.helpers[second] = symbol
+            self.eliminated[first] = self.helpers[second] - rest
+            with contextlib.suppress(_DependentError, _OpaqueError):
+                results.append(self._collect(e, base))
+            del self.eliminated[first]
+        with contextlib.suppress(_OpaqueError):
+            results.append(self._collect(e, None, deep=True))
+        if not results:
+            raise _OpaqueError(str(e))
+        return min(results, key=sp.count_ops)
+
+    def _choose(self, e: sp.Expr) -> _Base | None:
+        """Return the one base whose generator can be eliminated in favour of its root."""
+        found: list[_Base] = []
+        pending: list[sp.Expr] = [e]
+        seen: set[sp.Symbol] = set()
+        while pending:
+            x = pending.pop()
+            for power in x.atoms(sp.Pow):
+                p = power.args[1]
+                if p.is_Rational and not (p.is_Integer and p > 0) and self.moving(power.args[0]):
+                    base = self.base(power.args[0])
+                    if base.generator is not None and base not in found:
+                        found.append(base)
+            for s in self.moving(x) - seen:
+                seen.add(s)
+                if s in self.definition and not self.is_generator(s):
+                    pending.append(self.definition[s])
+        return found[0] if len(found) == 1 else None
+
+    def _collect(self, e: sp.Expr, base: _Base | None, *, deep: bool = False) -> sp.Expr:
+        polynomial = sp.expand(self.unfold(e, base, deep))
+        a = base.a if base else None
+        groups: dict[sp.Expr, dict[int, sp.Expr]] = {}
+        for term in sp.Add.make_args(polynomial):
+            power, monomial, coefficient = 0, sp.Integer(1), sp.Integer(1)
+            for factor in sp.Mul.make_args(term):
+                b, p = factor.as_base_exp()
+                if a is not None and b == a and p.is_Integer:
+                    power += int(p)
+                elif b.is_Symbol and b in self.reference and p.is_Integer and p > 0:
+                    monomial *= factor
+                elif not self.moving(factor):
+                    coefficient *= factor
+                else:
+                    raise _OpaqueError(str(factor))
+            laurent = groups.setdefault(monomial, {})
+            laurent[power] = laurent.get(power, sp.Integer(0)) + coefficient
+        result: list[sp.Expr] = []
+        residual: Linear = {}
+        for monomial, laurent in groups.items():
+            order = sum(p * self.order(s) for s, p in monomial.as_powers_dict().items() if s != 1)
+            needed = max(0, 2 - order) if base else 0
+            values, rest = _divide(laurent, needed)
+            b = base.b if base else sp.Integer(0)
+            result.extend(monomial * v * b**i for i, v in enumerate(values))
+            if base and rest:
+                result.append(monomial * b**needed * _horner(rest, base.a))
+            elif rest:
+                result.append(monomial * rest.get(0, sp.Integer(0)))
+            if order == 1:
+                value = values[0] if values else rest.get(0, sp.Integer(0))
+                if not _zero(value):
+                    residual[monomial] = residual.get(monomial, sp.Integer(0)) + value
+            elif order == 0 and len(values) > 1 and not _zero(values[1]):
+                residual[b] = residual.get(b, sp.Integer(0)) + values[1]
+        if not deep and len(residual) > 1 and not self.deep(residual):
+            raise _DependentError(residual)
+        return sp.Add(*result)
+
+    def unfold(self, e: sp.Expr, base: _Base | None, deep: bool) -> sp.Expr:
+        """Return `e` as a polynomial in generators and in the root of `base`, not yet expanded."""
+        if not self.moving(e):
+            return e
+        if e.is_Symbol:
+            if e in self.opaque:
+                raise _OpaqueError(e.name)
+            if base is not None and e == base.generator:
+                return (base.a ** (-base.n) - 1) * base.scale
+            if e in self.eliminated:
+                return self.unfold(self.eliminated[e], base, deep)
+            if e in self.variables:
+                return e
+            if self.is_generator(e) and not (deep and self.order(e) == 1):
+                return e
+            return self.unfold(self.definition[e], base, deep)
+        if isinstance(e, sp.Add | sp.Mul):
+            return e.func(*(self.unfold(a, base, deep) for a in e.args))
+        if isinstance(e, sp.Pow):
+            return self._unfold_power(e, base, deep)
+        if isinstance(e, sp.log):
+            return self._unfold_log(e.args[0], base, deep)
+        if len(e.args) != 1:
+            raise _OpaqueError(str(e))
+        taylor = self.taylor(e.args[0])
+        if taylor is None:
+            raise _OpaqueError(str(e))
+        x = e.args[0]
+        if isinstance(e, sp.exp):
+            small = x - taylor[0]
+            rest = self.helper(expm1mx(small), "exp_rest")
+            return sp.exp(taylor[0]) * (1 + self.unfold(small, base, deep) + rest)
+        if taylor[0] == 0 and isinstance(e, sp.cos | sp.cosh):
+            half = self.helper((sp.sin if isinstance(e, sp.cos) else sp.sinh)(x / 2), "half")
+            return 1 - 2 * half**2 if isinstance(e, sp.cos) else 1 + 2 * half**2
+        if taylor[0] == 0 and e.func(0) == 0 and not deep:
+            return self.helper(e, type(e).__name__)
+        raise _OpaqueError(str(e))
+
+    def _unfold_power(self, e: sp.Pow, base: _Base | None, deep: bool) -> sp.Expr:
+        x, p = e.args
+        if p.is_Integer and p > 0:
+            return self.unfold(x, base, deep) ** p
+        taylor = self.taylor(x)
+        if taylor is None or taylor[0] == 0 or self.moving(p):
+            raise _OpaqueError(str(e))
+        if not p.is_Rational:
+            log = self._unfold_log(x / taylor[0], base, deep)
+            rest = self.helper(expm1mx(p * sp.log(x / taylor[0])), "pow_rest")
+            return taylor[0] ** p * (1 + p * log + rest)
+        own = self.base(x)
+        if base is not None and own == base:
+            return own.constant**p * base.a ** int(-own.n * p)
+        rest = self.remainder(x, own, p)
+        small = self.unfold(x, base, deep) / own.constant - 1
+        return own.constant**p * (1 + p * small + rest)
+
+    def _unfold_log(self, x: sp.Expr, base: _Base | None, deep: bool) -> sp.Expr:
+        taylor = self.taylor(x)
+        if taylor is None or taylor[0] == 0:
+            raise _OpaqueError(str(x))
+        constant = taylor[0]
+        if base is not None and x in self.bases and self.bases[x] == base:
+            rest = self.helper(log1pmx(base.b), f"{base.a.name}_log")
+            return sp.log(constant) - base.n * (base.a - 1 + rest)
+        small = self.unfold(x, base, deep) / constant - 1
+        rest = self.helper(log1pmx(x / constant - 1), f"{_word(x)}_log_rest")
+        return sp.log(constant) + small + rest
+
+    # ---- new lets
+
+    def name(self, wish: str) -> sp.Symbol:
+        """Return a real symbol with a new name."""
+        name, k = wish, 1
+        while name in self.used:
+            k += 1
+            name = f"{wish}{k}"
+        self.used.add(name)
+        return sp.Symbol(name, real=True)
+
+    def helper(self, e: sp.Expr, wish: str) -> sp.Symbol:
+        """Return the let that holds `e`, a new one if need be; its argument is stabilised."""
+        if e not in self.helpers:
+            symbol = self.name(wish)
+            stable = self.stable(e)
+            self._declare(symbol, e)
+            if symbol in self.opaque:
+                raise _OpaqueError(str(e))
+            self.out.append((symbol, stable))
+            self.helpers[e] = symbol
+        return self.helpers[e]
+
+    def base(self, x: sp.Expr) -> _Base:
+        """Return the root of the base `x`, declaring a and b if need be."""
+        if x not in self.bases:
+            taylor = self.taylor(x)
+            if taylor is None or taylor[0] == 0:
+                raise _OpaqueError(str(x))
+            constant, n = taylor[0], self.roots.get(x, 1)
+            deviation = self.rewrite(x - constant)
+            small = deviation / constant
+            word = {1: "inv", 2: "isqrt", 3: "icbrt"}.get(n, f"iroot{n}")
+            a = self.name(f"{_word(x)}_{word}")
+            b = self.name(f"{a.name}_m1")
+            self.definition[a] = (x / constant) ** sp.Rational(-1, n)
+            self.reference[a], self.linear[a] = sp.Integer(1), {}
+            slopes = taylor[1].items()
+            self.linear[a] = {g: -c / constant / n for g, c in slopes}
+            self.reference[b], self.linear[b] = sp.Integer(0), self.linear[a]
+            self.definition[b] = a - 1
+            chain = sp.Add(*(a**i for i in range(n)))
+            self.out.append((a, (x / constant) ** sp.Rational(-1, n)))
+            self.out.append((b, -small * a**n / chain))
+            generator, scale = None, sp.Integer(1)
+            scaled, rest = deviation.as_independent(*self.moving(deviation), as_Add=False)
+            if rest.is_Symbol and not scaled.has(rest):
+                generator, scale = rest, constant / scaled
+            self.bases[x] = _Base(a, b, n, constant, generator, scale)
+        return self.bases[x]
+
+    def remainder(self, x: sp.Expr, base: _Base, p: sp.Rational) -> sp.Symbol:
+        """Return the let (1 + x)^p - 1 - p x, of second order, formed from the root of 1 + x."""
+        key = sp.Tuple(x, p)
+        if key not in self.helpers:
+            laurent: dict[int, sp.Expr] = {}
+            for power, c in (
+                (int(-base.n * p), sp.Integer(1)),
+                (0, p - 1),
+                (-base.n, -p),
+            ):
+                laurent[power] = laurent.get(power, sp.Integer(0)) + c
+            _, rest = _divide(laurent, 2)
+            symbol = self.name(f"{_word(x)}_pow_rest")
+            self.reference[symbol], self.linear[symbol] = sp.Integer(0), {}
+            self.definition[symbol] = x**p - 1 - p * (x - 1)
+            self.out.append((symbol, base.b**2 * _horner(rest, base.a)))
+            self.helpers[key] = symbol
+        return self.helpers[key]
+
+
+class _DependentError(Exception):
+    """The first-order terms cancel only because the generators depend on one another."""
+
+    def __init__(self, relation: Linear) -> None:
+        super().__init__()
+        self.relation = relation
+
+
+def _divide(laurent: dict[int, sp.Expr], times: int) -> tuple[list[sp.Expr], dict[int, sp.Expr]]:
+    """Divide a Laurent polynomial in a by (a - 1), `times` times.
+
+    Returns the coefficients v and the rest r with p = sum_i v_i (a-1)^i + (a-1)^times r.
+    """
+    low, high = min(laurent), max(laurent)
+    shift = min(low, 0)
+    coefficients = [laurent.get(k, sp.Integer(0)) for k in range(shift, max(high, 0) + 1)]
+    values: list[sp.Expr] = []
+    for _ in range(times):
+        # p = a^shift q(a): take off p(1), so that q - p(1) a^-shift has the root a = 1
+        value = _clean(sp.Add(*coefficients))
+        values.append(value)
+        coefficients[-shift] -= value
+        quotient: list[sp.Expr] = []
+        carry: sp.Expr = sp.Integer(0)
+        for c in reversed(coefficients):
+            carry = carry + c
+            quotient.append(carry)
+        coefficients = list(reversed(quotient[:-1])) or [sp.Integer(0)]
+        while len(coefficients) <= -shift:
+            coefficients.append(sp.Integer(0))
+    rest = {k + shift: _clean(c) for k, c in enumerate(coefficients)}
+    return values, {k: c for k, c in rest.items() if c != 0}
+
+
+def _horner(laurent: dict[int, sp.Expr], a: sp.Symbol) -> sp.Expr:
+    """Return a Laurent polynomial with few operations."""
+    if not laurent:
+        return sp.Integer(0)
+    low = min(laurent)
+    common = sp.Integer(1)
+    if len(laurent) > 1:
+        common = functools.reduce(sp.gcd, laurent.values())
+    polynomial = sp.Integer(0)
+    for k in range(max(laurent), low - 1, -1):
+        polynomial = polynomial * a + sp.cancel(laurent.get(k, 0) / common)
+    return common * polynomial * a**low
+
+
+def _word(e: sp.Expr) -> str:
+    return str(e.name) if e.is_Symbol else "base"
+
+
+def _finite(e: sp.Expr) -> bool:
+    return not e.has(sp.nan, sp.zoo, sp.oo, -sp.oo)
+
+
+def _zero(e: sp.Expr) -> bool:
+    return bool(_clean(e) == 0)
+
+
+def _clean(e: sp.Expr) -> sp.Expr:
+    """Return 0 if `e` is zero, else `e`."""
+    if e.is_Atom:
+        return e
+    if e.is_zero or sp.expand(e) == 0:
+        return sp.Integer(0)
+    if isinstance(e, sp.Add) and sp.cancel(sp.together(e)) == 0:
+        return sp.Integer(0)
+    return e

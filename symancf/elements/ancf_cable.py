@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ANCF cable with 12 coordinates."""
+
+from ..kinematics import cable
+from .cells import LINE
+from .element import Element
+from .shape import Field
+
+ancf_cable = Element(
+    "ancf_cable",
+    LINE,
+    {"N": Field("1 xi xi**2 xi**3", nodal=("", "xi"))},
+    slopes=("xi",),
+    slope_kind="tangents",
+    family=cable,
+    rules={"full": "5", "reduced": "3"},
+    derivatives=("xi", "xixi"),
+    __doc__="""Cable or thin beam r(xi), 2 vertices with r and r_xi: cubic Hermite on [0, 1].
+
+    Axial strain and scalar curvature; no torsion and no shear. On a curved reference
+    (``curved=True``) the scalar change of curvature is exact for a rod without torsional
+    stiffness: bending out of the plane of the natural curvature then costs nothing at first
+    order.
+    """,
+)

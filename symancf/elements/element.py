@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an element is: a cell, monomials, nodal coordinates, and the quantities it offers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from symancf_codegen.declare import Rule
+
+from .quadrature import parse
+from .shape import ElementSpace, Field, ShapeFunctions, TableJets
+
+if TYPE_CHECKING:
+    from ..kinematics import Kinematics, KinematicsFamily
+    from .cells import Cell
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Element:
+    """An element, declared by its cell, monomials and nodal coordinates.
+
+    The coefficient vectors of a cell are ordered vertex by vertex: position, then the slopes.
+    Slopes are derivatives by the parameters of the cell (``xi``, ``eta``), or by the length
+    coordinate through the thickness (``z``).
+
+    Attributes
+    ----------
+    name : e.g. ``"ancf_plate"``.
+    topology : the cell: vertices, edges, faces, parameter domain.
+    fields : the interpolated fields by name: ``"N"``, or for r = m(xi, eta) + z d(xi, eta)
+        ``"m"`` and ``"d"``.
+    slopes : names of the slope vectors of a vertex.
+    slope_kind : ``"gradient"``: a node stores the full deformation gradient F against the
+        Cartesian axes, element slopes are F . (reference slope); ``"tangents"``: a node stores
+        as many slope vectors as the element has, along unit tangents; ``"none"``.
+    family : builds the quantities that an energy may ask for.
+    rules : default quadrature rules by name, ``"full"`` and ``"reduced"``.
+    volumetric : how the part of an energy named ``"volumetric"`` is integrated by default.
+    derivatives : the derivatives by the parameters that laws may use, as names.
+    """
+
+    name: str
+    topology: Cell
+    fields: Mapping[str, Field]
+    slopes: tuple[str, ...]
+    slope_kind: Literal["gradient", "tangents", "none"]
+    family: KinematicsFamily
+    rules: Mapping[str, str]
+    volumetric: Literal["full", "reduced", "split"] = "full"
+    derivatives: tuple[str, ...] = ("xi",)
+    __doc__: str = ""
+
+    def __repr__(self) -> str:
+        return f"<element {self.name}: {self.coordinates} coordinates, {self.cell}>"
+
+    @property
+    def cell(self) -> str:
+        """The cell type, as meshio names it."""
+        return self.topology.name
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices of a cell."""
+        return len(self.topology.vertices)
+
+    @property
+    def size(self) -> int:
+        """Number of coefficient vectors (shape functions) of a cell."""
+        return self.vertices * (1 + len(self.slopes))
+
+    @property
+    def coordinates(self) -> int:
+        """Number of scalar coordinates of a cell."""
+        return 3 * self.size
+
+    @property
+    def has_thickness(self) -> bool:
+        """Whether the cell has a director through its thickness."""
+        return "d" in self.fields
+
+    @cached_property
+    def functions(self) -> dict[str, ShapeFunctions]:
+        """The solved shape functions of every field."""
+        return {name: field.solve(self.topology) for name, field in self.fields.items()}
+
+    @cached_property
+    def space(self) -> ElementSpace:
+        """The declared space: table jets and point jets (value, first, second derivatives)."""
+        main, *others = self.fields
+        z = sp.Symbol("z", real=True)
+        point: dict[str, dict[str, sp.Expr]] = {}
+        tables = [main, *(f"{main}_{d}" for d in self.derivatives)]
+        point["value"] = {main: sp.Integer(1)}
+        for derivative in self.derivatives:
+            point[derivative] = {f"{main}_{derivative}": sp.Integer(1)}
+        for director in others:
+            point["value"][director] = z
+            tables.append(director)
+            for derivative in self.derivatives:
+                point[derivative][f"{director}_{derivative}"] = z
+                tables.append(f"{director}_{derivative}")
+            point["zeta"] = {director: sp.Integer(1)}
+        symbols = tuple(sp.symbols(self.topology.coordinates, real=True))
+        return ElementSpace(self.name, symbols, TableJets(self.functions, tuple(tables)), point)
+
+    @cached_property
+    def N(self) -> tuple[sp.Expr, ...]:
+        """The shape functions, factored, for people; z multiplies those of the director."""
+        z = sp.Symbol("z", real=True)
+        total: list[sp.Expr] = [sp.Integer(0)] * self.size
+        for name, functions in self.functions.items():
+            for i, expression in enumerate(functions.expressions()):
+                total[i] += (z if name == "d" else 1) * sp.factor(expression)
+        return tuple(total)
+
+    def kinematics(self, **options: bool) -> Kinematics:
+        """Return the quantities that an energy on this element may ask for.
+
+        Parameters
+        ----------
+        options : variants of the family, e.g. ``curved=True`` for a cable.
+        """
+        return self.family(**options)
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """Names of the quantities that an energy may ask for."""
+        return tuple(self.kinematics().quantities)
+
+    def rule(self, rule: str | Rule) -> Rule:
+        """Return a quadrature rule from its name.
+
+        Parameters
+        ----------
+        rule : ``"full"``, ``"reduced"``, counts such as ``"4x4x3"`` (on a plate ``"4x4"`` is
+            the mid-surface), or a ready-made rule.
+
+        Raises
+        ------
+        ValueError
+            If the name means nothing for this element.
+        """
+        if isinstance(rule, Rule):
+            return rule
+        return parse(self.topology, self.rules.get(rule, rule), section=self.has_thickness)
+
+    def sample(self, n: int) -> tuple[Array, npt.NDArray[np.int64]]:
+        """Return parameter values and sub-cells for drawing; see `Cell.lattice`."""
+        return self.topology.lattice(n)

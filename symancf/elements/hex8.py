@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The trilinear hexahedron with 24 coordinates."""
+
+from ..kinematics import solid
+from .cells import HEXAHEDRON
+from .element import Element
+from .shape import Field
+
+hex8 = Element(
+    "hex8",
+    HEXAHEDRON,
+    {"N": Field("1 xi eta zeta xi*eta eta*zeta zeta*xi xi*eta*zeta", nodal=("",))},
+    slopes=(),
+    slope_kind="none",
+    family=solid,
+    rules={"full": "2x2x2", "reduced": "1x1x1", "centre": "1x1x1"},
+    derivatives=("xi", "eta", "zeta"),
+    __doc__="""Trilinear hexahedron, 8 vertices, positions only.
+
+    r = sum_i N_i r_i, N_i = (1 + xi_i xi)(1 + eta_i eta)(1 + zeta_i zeta)/8 on [-1, 1]^3.
+
+    Reproduces every affine state on any convex hexahedron. Limits: it locks in bending when it
+    is slender, and with `volumetric="full"` in nearly incompressible material; with
+    `volumetric="reduced"` (dilatation at the centre only) use at least 2, better 4 elements
+    through every wall: one layer alone has no bulk stiffness away from its middle.
+    """,
+)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The exceptions of symancf: every one says what was asked, given and possible.
+
+All derive from `SymancfError` and carry their data as attributes, so that a program can react
+without reading the text.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SymancfError(Exception):
+    """Base class of everything that symancf raises on purpose."""
+
+
+class MeshError(SymancfError):
+    """A mesh, region, cell or node is missing or unusable.
+
+    Attributes
+    ----------
+    path : the mesh file, if there is one.
+    cells : numbers of the offending cells (as in the mesh file), if that is the trouble.
+    """
+
+    def __init__(self, message: str, *, path: str | None = None, cells: Iterable[int] = ()) -> None:
+        super().__init__(message)
+        self.path = path
+        self.cells = tuple(cells)
+
+
+class KinematicsError(SymancfError):
+    """An energy, force or constraint asks for something that its ends do not offer.
+
+    Attributes
+    ----------
+    asked : the name that was asked for.
+    offered : the names that are possible.
+    """
+
+    def __init__(self, message: str, *, asked: str = "", offered: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.asked = asked
+        self.offered = tuple(offered)
+
+
+class ParameterError(SymancfError):
+    """A parameter is missing, misspelt or has an impossible value.
+
+    Attributes
+    ----------
+    name : the parameter.
+    possible : the names that are possible.
+    """
+
+    def __init__(self, message: str, *, name: str = "", possible: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.name = name
+        self.possible = tuple(possible)
+
+
+class CompileError(SymancfError):
+    """A kernel could not be generated, compiled, cached or loaded.
+
+    Attributes
+    ----------
+    command : the compiler's command line, if it came that far.
+    output : what the compiler printed.
+    """
+
+    def __init__(self, message: str, *, command: str = "", output: str = "") -> None:
+        super().__init__(message)
+        self.command = command
+        self.output = output
+
+
+class ConvergenceError(SymancfError):
+    """A nonlinear or linear solution did not converge.
+
+    Attributes
+    ----------
+    reason : PETSc's reason, the innermost one that is known, e.g. ``"DIVERGED_LINE_SEARCH"``.
+    iteration : the iteration at which the solver gave up.
+    time : the (pseudo-)time of the step that failed.
+    """
+
+    def __init__(
+        self, message: str = "", *, reason: str, iteration: int, time: float | None = None
+    ) -> None:
+        at = "" if time is None else f" at t = {time:g}"
+        super().__init__(message or f"no convergence{at}: {reason} in iteration {iteration}")
+        self.reason = reason
+        self.iteration = iteration
+        self.time = time
+
+
+class ConstraintError(SymancfError):
+    """Constraints contradict one another, or a body is left free where it must not be.
+
+    Attributes
+    ----------
+    names : the constraints or bodies concerned.
+    """
+
+    def __init__(self, message: str, *, names: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.names = tuple(names)
+
+
+def closest(name: str, possible: Iterable[str]) -> str:
+    """Return ``" Did you mean 'x'?"`` for the closest of the possible names, else ``""``."""
+    by_lower = {p.lower(): p for p in possible}
+    match = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.6)
+    return f" Did you mean {by_lower[match[0]]!r}?" if match else ""

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kinematics: the quantities that energies may ask for, in displacement form, and their laws."""
+
+from .cable import cable
+from .quantity import Kinematics, KinematicsFamily, Quantity
+from .solid import director_solid, solid
+from .thin_plate import surface, thin_plate
+
+__all__ = [
+    "Kinematics",
+    "KinematicsFamily",
+    "Quantity",
+    "cable",
+    "director_solid",
+    "solid",
+    "surface",
+    "thin_plate",
+]

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shear and bulk modulus of an energy: its own second derivatives at F = I."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sympy as sp
+
+from ..errors import KinematicsError
+from .quantity import Kinematics, positive
+
+
+def _at(kinematics: Kinematics, energy: sp.Expr, F: sp.Matrix) -> sp.Expr:
+    """Return an energy of solid quantities at a deformation gradient."""
+    C = (F.T * F).applyfunc(sp.expand)
+    E = (C - sp.eye(3)) / 2
+    trace = C.trace()
+    values = {
+        "F": F,
+        "J": F.det(),
+        "I1": trace,
+        "I2": (trace**2 - (C * C).trace()) / 2,
+        "C": C,
+        "E_gl": E,
+        "H": F - sp.eye(3),
+    }
+    replace: dict[sp.Symbol, sp.Expr] = {}
+    for name, value in values.items():
+        symbol = kinematics.quantities[name].value
+        if isinstance(symbol, sp.Symbol):
+            replace[symbol] = value
+        else:
+            replace.update(zip(symbol, value, strict=True))
+    return energy.xreplace({s: sp.sympify(v) for s, v in replace.items()})
+
+
+def _second(energy: sp.Expr, s: sp.Symbol, at: int) -> sp.Expr:
+    return sp.factor(sp.diff(energy, s, 2).subs(s, at))
+
+
+def shear_modulus(kinematics: Kinematics, energy: sp.Expr) -> sp.Expr:
+    """Return mu = d^2 W/d gamma^2 at F = I + gamma e1 e2."""
+    g = sp.Symbol("gamma", real=True)
+    F = sp.Matrix([[1, g, 0], [0, 1, 0], [0, 0, 1]])
+    return _second(_at(kinematics, energy, F), g, 0)
+
+
+def bulk_modulus(kinematics: Kinematics, energy: sp.Expr) -> sp.Expr:
+    """Return k = d^2 W/dJ^2 at F = J^(1/3) I, J = 1."""
+    s = positive("stretch")
+    w = _at(kinematics, energy, s * sp.eye(3))  # J = s^3: W_ss = 9 W_JJ + 6 W_J at s = 1
+    first = sp.diff(w, s).subs(s, 1) / 3
+    return sp.factor((sp.diff(w, s, 2).subs(s, 1) - 6 * first) / 9)
+
+
+def split_factor(kinematics: Kinematics, parts: Mapping[str, sp.Expr]) -> sp.Expr:
+    r"""Return the share of the volumetric part that is integrated at the full rule.
+
+    A plate whose director is linear in z needs the bulk modulus k0 of plane stress at all
+    points, and the rest, k - k0, at the mid-surface only:
+
+    .. math::
+        k_0 = \bar\lambda + \tfrac23\mu, \quad
+        \bar\lambda = \frac{2\mu\lambda}{\lambda+2\mu}, \quad \lambda = k - \tfrac23\mu,
+
+    with mu and k the energy's own second derivatives at F = I. If the other parts have a bulk
+    modulus k' of their own, they carry it everywhere and the share is (k0 - k')/(k - k').
+
+    Raises
+    ------
+    KinematicsError
+        If the quantities are not those of a solid, or the volumetric part has no stiffness.
+    """
+    if "J" not in kinematics.quantities:
+        raise KinematicsError(
+            f"volumetric='split' is for solids; {kinematics.name} offers no J.", asked="J"
+        )
+    other = sp.Add(*(w for part, w in parts.items() if part != "volumetric"))
+    own = bulk_modulus(kinematics, parts["volumetric"])
+    if own == 0:
+        raise KinematicsError(
+            "volumetric='split': the part 'volumetric' has no second derivative by J at J = 1"
+        )
+    carried = bulk_modulus(kinematics, other)
+    mu = shear_modulus(kinematics, other) + shear_modulus(kinematics, parts["volumetric"])
+    lam = own + carried - sp.Rational(2, 3) * mu
+    k0 = 2 * mu * lam / (lam + 2 * mu) + sp.Rational(2, 3) * mu
+    return sp.factor((k0 - carried) / own)

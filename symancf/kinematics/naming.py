@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The naming rule: positional arguments ask for quantities, keyword-only ones are parameters."""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import CodeType, FrameType
+from typing import Any
+
+import sympy as sp
+
+from ..errors import KinematicsError, ParameterError, closest
+
+Energy = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a user's function asks for.
+
+    Attributes
+    ----------
+    name : of the function.
+    quantities : names of the positional arguments.
+    parameters : names of the keyword-only arguments.
+    defaults : values of those keyword-only arguments that have one.
+    """
+
+    name: str
+    quantities: tuple[str, ...]
+    parameters: tuple[str, ...]
+    defaults: Mapping[str, Any]
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Parameters without a default."""
+        return tuple(p for p in self.parameters if p not in self.defaults)
+
+
+def signature(function: Energy) -> Signature:
+    """Return what `function` asks for by the names of its arguments.
+
+    Raises
+    ------
+    KinematicsError
+        For ``*args`` or ``**kwargs``, which name nothing, and for positional arguments with a
+        default value, which would be parameters: those come after a ``*``.
+    """
+    name = getattr(function, "__name__", type(function).__name__)
+    quantities: list[str] = []
+    parameters: list[str] = []
+    defaults: dict[str, Any] = {}
+    for p in inspect.signature(function).parameters.values():
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            raise KinematicsError(
+                f"{name}() has the argument '{p}', which names neither a quantity nor a "
+                f"parameter. Write the quantities by name, then '*', then the parameters.",
+                asked=p.name,
+            )
+        if p.kind is p.KEYWORD_ONLY:
+            parameters.append(p.name)
+            if p.default is not p.empty:
+                defaults[p.name] = p.default
+        elif p.default is not p.empty:
+            raise KinematicsError(
+                f"{name}() gives the positional argument {p.name!r} a default value. Positional "
+                f"arguments ask for quantities; if {p.name!r} is a parameter write it after "
+                f"'*': def {name}(..., *, {p.name}={p.default!r}).",
+                asked=p.name,
+            )
+        else:
+            quantities.append(p.name)
+    return Signature(name, tuple(quantities), tuple(parameters), defaults)
+
+
+def require_quantities(asked: Signature, offered: Iterable[str], where: str) -> None:
+    """Check that every quantity that a function asks for is offered.
+
+    Parameters
+    ----------
+    asked : what the function asks for.
+    offered : what it may ask for.
+    where : who offers it, e.g. ``"ancf_plate"``.
+
+    Raises
+    ------
+    KinematicsError
+        If a quantity is not offered.
+    """
+    offered = tuple(offered)
+    for name in asked.quantities:
+        if name not in offered:
+            raise KinematicsError(
+                f"{asked.name}() asks for the quantity {name!r}; {where} offers "
+                f"{', '.join(offered)}.{closest(name, offered)} (A parameter is written after "
+                f"'*' in the function's arguments.)",
+                asked=name,
+                offered=offered,
+            )
+
+
+def require_parameters(
+    name: str,
+    required: Iterable[str],
+    given: Iterable[str],
+    *,
+    optional: Iterable[str] = (),
+    exact: bool = False,
+) -> None:
+    """Check the names of given parameters.
+
+    Parameters
+    ----------
+    name : the function that takes them.
+    required, optional : the names it takes.
+    given : the names that the user gave.
+    exact : whether names that it does not take are errors too.
+
+    Raises
+    ------
+    ParameterError
+        If one is missing, or with `exact` if one is not taken; both name the closest match.
+    """
+    required, given, optional = tuple(required), tuple(given), tuple(optional)
+    possible = (*required, *optional)
+    listed = ", ".join(possible) if possible else "no parameters"
+    for p in required:
+        if p not in given:
+            spare = [g for g in given if g not in possible]
+            hint = closest(p, spare).replace("Did you mean", "Is it what you gave as")
+            raise ParameterError(
+                f"{name}() needs the parameter {p!r}, which is not given. It takes: {listed}."
+                f"{hint}",
+                name=p,
+                possible=possible,
+            )
+    for g in given if exact else ():
+        if g not in possible:
+            raise ParameterError(
+                f"{name}() does not take the parameter {g!r}. It takes: {listed}."
+                f"{closest(g, possible)}",
+                name=g,
+                possible=possible,
+            )
+
+
+def call_named(
+    function: Energy, arguments: Iterable[Any], parameters: Mapping[str, Any]
+) -> tuple[Any, dict[str, sp.Expr]]:
+    """Call `function` and return its result with the named scalars of its body.
+
+    The local variables that hold scalar expressions, such as ``y = J**Rational(-2, 3)*I1 - 3``,
+    become the named stages of the generated code. They are read when the function returns.
+    """
+    code: CodeType | None = getattr(inspect.unwrap(function), "__code__", None)
+    found: dict[str, Any] = {}
+
+    def observe(frame: FrameType, event: str, result: Any) -> None:
+        if event == "return" and frame.f_code is code:
+            found.clear()
+            found.update(frame.f_locals)
+
+    arguments, parameters = tuple(arguments), dict(parameters)
+    previous = sys.getprofile()
+    sys.setprofile(observe)
+    try:
+        result = function(*arguments, **parameters)
+    finally:
+        sys.setprofile(previous)
+    taken = {*parameters, *(s.name for a in arguments for s in sp.sympify(a).free_symbols)}
+    named = {
+        name: value
+        for name, value in found.items()
+        if isinstance(value, sp.Expr)
+        and not value.is_Atom
+        and name not in taken
+        and not name.startswith("_")
+        and not keyword.iskeyword(name)
+    }
+    return result, named

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Strain of solids from the displacement gradient H = F - I."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import sympy as sp
+
+from symancf_codegen.declare import reference, unknown
+
+from .quantity import Kinematics, Quantity, general, motion, positive, real, symmetric, vector
+
+JETS = ("xi", "eta", "zeta")
+
+
+@cache
+def solid() -> Kinematics:
+    r"""Return the kinematics of a solid with J0 = [R_xi, R_eta, R_zeta].
+
+    H = Du J0^-1, and with m2 the second principal invariant of H, without cancellation:
+
+    .. math::
+        J - 1 &= \mathrm{tr} H + m_2 + \det H, \\
+        I_1 - 3 &= 2 (J-1) + |H|^2 - 2 m_2 - 2 \det H, \\
+        I_2 - 3 &= 4 (J-1) + |K|^2 - 2 m_2 - 4 \det H,
+        \quad K = \mathrm{cof} F - I = I\,\mathrm{tr} H - H^T + \mathrm{cof} H, \\
+        E &= \tfrac12 (H + H^T + H^T H), \qquad C = I + 2E.
+
+    The form of J - 1 is that of libCEED's finite-strain examples (Barra et al. 2023).
+    """
+    return _solid(director=False)
+
+
+@cache
+def director_solid() -> Kinematics:
+    """Return the kinematics of r = m + z d: `solid` with z = zeta thickness/2, R_zeta = dR/dz."""
+    return _solid(director=True)
+
+
+def _solid(*, director: bool) -> Kinematics:
+    R = [vector(reference(jet)) for jet in JETS]
+    geometry: list[tuple[sp.Symbol, sp.Expr]] = []
+    if director:
+        geometry.append((real("z"), real("zeta") * real("thickness") / 2))
+    cofactors = [R[1].cross(R[2]), R[2].cross(R[0]), R[0].cross(R[1])]
+    names = [[real(f"cofJ0_{a + 1}{i + 1}") for i in range(3)] for a in range(3)]
+    for a in range(3):
+        geometry.extend((names[a][i], cofactors[a][i]) for i in range(3))
+    detJ0 = real("detJ0")
+    geometry.append((detJ0, sp.Add(*(R[0][i] * names[0][i] for i in range(3)))))
+    G = general("G", 3)
+    geometry.extend((G[a, i], names[a][i] / detJ0) for a in range(3) for i in range(3))
+
+    H = general("H", 3)
+    u = [unknown(jet) for jet in JETS]
+    inner = tuple(
+        (H[i, b], {u[a][i]: G[a, b] for a in range(3)}) for i in range(3) for b in range(3)
+    )
+    quantities, lets = _strain(H)
+    return Kinematics(
+        name="director_solid" if director else "solid",
+        jets=JETS,
+        quantities=quantities,
+        inner=inner,
+        geometry=tuple(geometry),
+        lets=tuple(lets),
+        measure=detJ0 * real("thickness") / 2 if director else detJ0,
+        domain=(positive("J"),),
+        section=("thickness",) if director else (),
+        density=real("rho"),
+        density_parameters=("rho",),
+        unit="J/m^3",
+    )
+
+
+def _strain(
+    H: sp.Matrix,
+) -> tuple[dict[str, Quantity], list[tuple[sp.Symbol, sp.Expr]]]:
+    """Return quantities and lets as functions of H; lets that a law does not need are pruned."""
+    lets: list[tuple[sp.Symbol, sp.Expr]] = []
+
+    def let(symbol: sp.Symbol, expression: sp.Expr) -> sp.Symbol:
+        lets.append((symbol, expression))
+        return symbol
+
+    cof = [[_cofactor(H, i, k) for k in range(3)] for i in range(3)]
+    m2 = let(real("H_m2"), cof[0][0] + cof[1][1] + cof[2][2])
+    det = let(real("H_det"), sp.Add(*(H[0, k] * cof[0][k] for k in range(3))))
+    trace = H[0, 0] + H[1, 1] + H[2, 2]
+    second = let(real("Jm1_2"), m2 + det)
+    Jm1 = let(real("Jm1"), trace + second)
+    I1d = let(real("I1d"), sp.Add(*(x**2 for x in H)) - 2 * second)
+    J, I1, I2 = positive("J"), positive("I1"), positive("I2")
+    let(J, 1 + Jm1)
+    let(I1, 3 + 2 * Jm1 + I1d)
+    K = general("cofF_m1_", 3)
+    for i in range(3):
+        for k in range(3):
+            let(K[i, k], (trace if i == k else 0) - H[k, i] + cof[i][k])
+    I2d = let(real("I2d"), sp.Add(*(x**2 for x in K)) - 2 * m2 - 4 * det)
+    let(I2, 3 + 4 * Jm1 + I2d)
+    E, C, F = symmetric("E_gl", 3), symmetric("C", 3), general("F", 3)
+    pairs = [(i, k) for i in range(3) for k in range(i, 3)]
+    for i, k in pairs:
+        product = sp.Add(*(H[a, i] * H[a, k] for a in range(3)))
+        let(E[i, k], H[i, i] + product / 2 if i == k else (H[i, k] + H[k, i] + product) / 2)
+    for i, k in pairs:
+        let(C[i, k], 1 + 2 * E[i, k] if i == k else 2 * E[i, k])
+    for i in range(3):
+        for k in range(3):
+            let(F[i, k], 1 + H[i, k] if i == k else H[i, k])
+
+    common, more = motion()
+    lets.extend(more)
+    quantities = {
+        "F": Quantity(F, "deformation gradient, 3x3 [-]"),
+        "J": Quantity(J, "det F [-]"),
+        "I1": Quantity(I1, "tr C [-]"),
+        "I2": Quantity(I2, "((tr C)^2 - tr C^2)/2 [-]"),
+        "C": Quantity(C, "right Cauchy-Green tensor F^T F, 3x3 [-]"),
+        "E_gl": Quantity(E, "Green-Lagrange strain (C - I)/2, 3x3 [-]"),
+        "H": Quantity(H, "displacement gradient F - I, 3x3 [-]"),
+    }
+    return quantities | common, lets
+
+
+def _cofactor(H: sp.Matrix, i: int, k: int) -> sp.Expr:
+    a, b, c, d = (i + 1) % 3, (i + 2) % 3, (k + 1) % 3, (k + 2) % 3
+    return H[a, c] * H[b, d] - H[a, d] * H[b, c]

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Point laws: what the compiler is given for energies, mass and dead loads on an element."""
+
+from .accuracy import digits_lost
+from .body import body_force_laws, dead_load_laws, inertia_laws
+from .build import build_law
+from .energy import Parts, energy_laws, evaluate_energy
+from .stress import Stress, stress_fields
+
+__all__ = [
+    "Parts",
+    "Stress",
+    "body_force_laws",
+    "build_law",
+    "dead_load_laws",
+    "digits_lost",
+    "energy_laws",
+    "evaluate_energy",
+    "inertia_laws",
+    "stress_fields",
+]

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Laws of a body's mass and of dead loads on its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import sympy as sp
+
+from symancf_codegen.declare import Lets, PointLaw, Rule, reference, unknown
+
+from ..elements.quadrature import surface
+from ..errors import KinematicsError
+from ..kinematics.naming import require_parameters
+from ..kinematics.quantity import real, vector
+from .build import Kind, build_law
+
+if TYPE_CHECKING:
+    from ..elements.element import Element
+
+Laws = list[tuple[PointLaw, Rule]]
+
+
+def _mass_rule(element: Element) -> Rule:
+    """Return the rule that integrates products of shape functions."""
+    per_direction = max(
+        max(exponents[d] for f in element.functions.values() for exponents in f.exponents)
+        for d in range(element.topology.dimension)
+    )
+    counts = "x".join([str(per_direction + 1)] * element.topology.dimension)
+    return element.rule(counts + ("x2" if element.has_thickness else ""))
+
+
+def _load_rule(element: Element) -> Rule:
+    """Return the rule that integrates a constant load against the shape functions."""
+    counts = {1: "3", 2: "3x3", 3: "2x2x2"}[element.topology.dimension]
+    return element.rule(counts + ("x2" if element.has_thickness else ""))
+
+
+def _kinds(element: Element, values: Mapping[str, Any] | None, fields: Collection[str]) -> Any:
+    kinematics = element.kinematics()
+    if values is not None:
+        needed = dict.fromkeys((*kinematics.density_parameters, *kinematics.section))
+        require_parameters(f"the mass of {element.name}", needed, values)
+    kinds: dict[str, Kind] = dict.fromkeys(fields, "cell")
+    return kinds
+
+
+def body_force_laws(
+    element: Element,
+    *,
+    values: Mapping[str, Any] | None = None,
+    fields: Collection[str] = (),
+) -> Laws:
+    r"""Return the potential energy of weight, :math:`-\rho\, g \cdot u` per reference volume.
+
+    Parameters: ``g1, g2, g3`` [m/s^2], ``rho`` [kg/m^3], and ``thickness`` (plates) or ``A``
+    (cables). Integrated exactly on cells with an affine reference.
+
+    Parameters
+    ----------
+    values, fields : as in `energy_laws`; only the parameters of the mass are looked at.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter of the mass is missing.
+    """
+    kinds = _kinds(element, values, fields)
+    kinematics = element.kinematics()
+    u = vector(unknown("value"))
+    g = vector((real("g1"), real("g2"), real("g3")))
+    law = build_law(
+        f"weight_{element.name}",
+        kinematics,
+        -kinematics.density * g.dot(u),
+        kinds=kinds,
+        title=f"W = -{kinematics.density} g . u",
+    )
+    return [(law, _load_rule(element))]
+
+
+def inertia_laws(
+    element: Element,
+    *,
+    values: Mapping[str, Any] | None = None,
+    fields: Collection[str] = (),
+) -> Laws:
+    r"""Return :math:`\tfrac12 \rho\, u \cdot u` per reference volume: its Hessian is the mass.
+
+    With velocities in the place of u its value is the kinetic energy. Parameters as in
+    `body_force_laws`, without g.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter of the mass is missing.
+    """
+    kinds = _kinds(element, values, fields)
+    kinematics = element.kinematics()
+    u = vector(unknown("value"))
+    law = build_law(
+        f"inertia_{element.name}",
+        kinematics,
+        kinematics.density * u.dot(u) / 2,
+        kinds=kinds,
+        title=f"T = {kinematics.density} v . v/2",
+    )
+    return [(law, _mass_rule(element))]
+
+
+def dead_load_laws(
+    element: Element, *, face: Literal["volume", "bottom", "middle", "top"] = "middle"
+) -> Laws:
+    """Return the potential of a dead load f1, f2, f3 spread over the cells, -f . u.
+
+    On cables f is a force per reference length, on thin plates and surface patches per
+    reference area, on solids per reference volume.
+
+    Parameters
+    ----------
+    face : on plates with a director: the face z = -thickness/2, 0 or thickness/2 that carries
+        a force per reference area of that face; ``"volume"``: force per volume.
+
+    Raises
+    ------
+    KinematicsError
+        If the element has no such face.
+    """
+    kinematics = element.kinematics()
+    u = vector(unknown("value"))
+    f = vector((real("f1"), real("f2"), real("f3")))
+    rule, measure = _load_rule(element), None
+    geometry: Lets = ()
+    if element.has_thickness and face != "volume":
+        side = {"bottom": -1.0, "middle": 0.0, "top": 1.0}.get(face)
+        if side is None:
+            raise KinematicsError(
+                f"face={face!r} is not possible: choose 'bottom', 'middle', 'top' or 'volume'",
+                asked=face,
+                offered=("bottom", "middle", "top", "volume"),
+            )
+        rule = surface(element.topology, (3, 3), side)
+        N = vector(reference("xi")).cross(vector(reference("eta")))
+        names = [real(f"N{i}") for i in (1, 2, 3)]
+        measure = real("N_length")
+        geometry = (*zip(names, N, strict=True), (measure, sp.sqrt(sp.Add(*(n**2 for n in names)))))
+    law = build_law(
+        f"load_{element.name}",
+        kinematics,
+        -f.dot(u),
+        extra_geometry=geometry,
+        measure=measure,
+        title="W = -f . u",
+    )
+    return [(law, rule)]

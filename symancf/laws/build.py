@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A point law from an expression of quantities: it keeps only the lets that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+import sympy as sp
+
+from symancf_codegen.declare import Lets, Parameter, PointLaw, unknown
+
+from ..kinematics.quantity import real
+
+if TYPE_CHECKING:
+    from ..kinematics import Kinematics
+
+Kind = Literal["uniform", "cell"]
+Kinds = Mapping[str, Kind]
+
+
+def build_law(
+    name: str,
+    kinematics: Kinematics,
+    energy: sp.Expr,
+    *,
+    named: Mapping[str, sp.Expr] | None = None,
+    extra_geometry: Lets = (),
+    measure: sp.Expr | None = None,
+    kinds: Kinds | None = None,
+    title: str = "",
+) -> PointLaw:
+    """Return the point law of an expression of quantities: only the lets that it needs.
+
+    Parameters
+    ----------
+    name : C identifier.
+    kinematics : defines the quantities.
+    energy : density per `measure`.
+    named : scalars to be kept as named stages, in quantities and parameters.
+    extra_geometry : further named expressions of parameters.
+    measure : instead of the one of the kinematics.
+    kinds : classes of parameters; those not named are uniform.
+    title : formula for people.
+    """
+    lets = [*kinematics.lets]
+    replaced: dict[sp.Expr, sp.Symbol] = {}
+    for label, w in (named or {}).items():
+        symbol = real(label)
+        lets.append((symbol, w.xreplace(replaced)))
+        replaced[w] = symbol
+    energy = energy.xreplace(replaced)
+    measure = kinematics.measure if measure is None else measure
+    inner = {s: sp.Add(*c.values(), *c) for s, c in kinematics.inner}
+    used = _closure(energy.free_symbols, dict(lets) | inner)
+    strained = used & _symbols(kinematics)
+    domain: tuple[sp.Expr, ...] = ()
+    if strained:
+        domain = tuple(
+            d for i, d in enumerate(kinematics.domain) if i == 0 or d.free_symbols <= used
+        )
+        used = _closure(used.union(*(d.free_symbols for d in domain)), dict(lets) | inner)
+    geometry = (*kinematics.geometry, *extra_geometry)
+    used = _closure(used | measure.free_symbols, dict(geometry) | dict(lets) | inner)
+    jets = tuple(j for j in ("value", *kinematics.jets) if used & set(unknown(j)))
+    if inner and any(j != "value" for j in jets):  # a linear map needs all of its jets
+        jets = tuple(j for j in ("value", *kinematics.jets) if j != "value" or j in jets)
+    keep_inner = tuple((s, c) for s, c in kinematics.inner if strained)
+    used = _closure(used.union(*(inner[s].free_symbols for s, _ in keep_inner)), dict(geometry))
+    if any(s.name == "z" for s, _ in geometry) and jets:
+        used = _closure(used | {real("z")}, dict(geometry))
+    defined = {s for s, _ in (*geometry, *lets)} | set(inner)
+    jet_names = {s.name for j in ("value", *kinematics.jets) for s in unknown(j)}
+    jet_names |= {s.name.replace("u_", "R_", 1) for s in map(real, jet_names)}
+    parameters = sorted(
+        {s for s in used - defined if s.name not in jet_names and s.name != "zeta"},
+        key=lambda s: s.name,
+    )
+    return PointLaw(
+        name=name,
+        unknowns=tuple(s for j in jets for s in unknown(j)),
+        jets=jets,
+        inner=keep_inner,
+        geometry=tuple((s, e) for s, e in geometry if s in used),
+        lets=tuple((s, e) for s, e in lets if s in used),
+        energy=energy,
+        measure=measure,
+        domain=domain,
+        parameters=tuple(Parameter(s, (kinds or {}).get(s.name, "uniform")) for s in parameters),
+        title=title,
+    )
+
+
+def _symbols(kinematics: Kinematics) -> set[sp.Symbol]:
+    """Return the unknown jets (except the displacement) and inner variables."""
+    inner = {s for s, _ in kinematics.inner}
+    return inner | {s for j in kinematics.jets for s in unknown(j)}
+
+
+def _closure(symbols: set[sp.Symbol], definitions: Mapping[sp.Symbol, sp.Expr]) -> set[sp.Symbol]:
+    """Return `symbols` and all symbols that their definitions need."""
+    reached: set[sp.Symbol] = set()
+    pending = list(symbols)
+    while pending:
+        s = pending.pop()
+        if s in reached:
+            continue
+        reached.add(s)
+        if s in definitions:
+            pending.extend(definitions[s].free_symbols)
+    return reached

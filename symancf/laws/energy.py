@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a user's energy on an element to the point laws that the compiler takes."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import sympy as sp
+
+from symancf_codegen.declare import PointLaw, Rule
+
+from ..errors import KinematicsError, ParameterError
+from ..kinematics.moduli import split_factor
+from ..kinematics.naming import (
+    Energy,
+    Signature,
+    call_named,
+    require_parameters,
+    require_quantities,
+    signature,
+)
+from ..kinematics.quantity import Kinematics, real
+from .build import Kind, build_law
+
+if TYPE_CHECKING:
+    from ..elements.element import Element
+
+Volumetric = Literal["full", "reduced", "split"]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """An energy called with the symbols of an element.
+
+    Attributes
+    ----------
+    name : of the energy, a C identifier.
+    signature : what it asked for.
+    kinematics : what the element offers.
+    parts : the named parts; an energy without parts is ``{"": W}``.
+    named : scalars that its body gives a name, in order.
+    """
+
+    name: str
+    signature: Signature
+    kinematics: Kinematics
+    parts: Mapping[str, sp.Expr]
+    named: Mapping[str, sp.Expr]
+
+
+def evaluate_energy(
+    element: Element,
+    energy: Energy,
+    *,
+    given: Mapping[str, Any] | None = None,
+    **options: bool,
+) -> Parts:
+    """Call `energy` with the symbols of its quantities and parameters, and check what it returns.
+
+    Parameters
+    ----------
+    given : values of parameters by name (only names and finiteness are looked at), or None.
+        A parameter with a default value that is not given is that number.
+
+    Raises
+    ------
+    KinematicsError
+        If it asks for a quantity that the element lacks, or returns something that is not a
+        scalar expression (or dict of them) of what it asked for.
+    ParameterError
+        If a parameter bears a name that the element uses itself.
+    """
+    asked = signature(energy)
+    kinematics = element.kinematics(**options)
+    require_quantities(asked, kinematics.quantities, element.name)
+    reserved = kinematics.reserved() | set(kinematics.quantities)
+    for p in asked.parameters:
+        if p in reserved:
+            raise ParameterError(
+                f"{asked.name}() calls a parameter {p!r}, but on {element.name} this is the name "
+                f"of a quantity or symbol of the element: choose another name.",
+                name=p,
+            )
+    values = [kinematics.quantities[q].value for q in asked.quantities]
+    parameters: dict[str, sp.Expr] = {p: real(p) for p in asked.parameters}
+    if given is not None:
+        check_values(asked, kinematics, given)
+        absent = {p: v for p, v in asked.defaults.items() if p not in given}
+        parameters.update({p: sp.sympify(v) for p, v in absent.items()})
+    result, named = call_named(energy, values, parameters)
+    parts = dict(result) if isinstance(result, Mapping) else {"": result}
+    known = {s for p in parameters.values() for s in p.free_symbols}.union(
+        *(sp.sympify(v).free_symbols for v in values)
+    )
+    checked = {part: _scalar(asked.name, part, w, known) for part, w in parts.items()}
+    identifier = re.sub(r"\W", "_", asked.name).lstrip("_0123456789") or "energy"
+    return Parts(identifier, asked, kinematics, checked, _unique(named, reserved, known))
+
+
+def check_values(asked: Signature, kinematics: Kinematics, given: Mapping[str, Any]) -> None:
+    """Check names and numbers of the parameters given for an energy.
+
+    Raises
+    ------
+    ParameterError
+        If one is missing, not taken by the energy or the element, not finite, or if the
+        thickness is not positive.
+    """
+    required = dict.fromkeys((*asked.required, *kinematics.section))
+    optional = dict.fromkeys((*asked.defaults, *kinematics.density_parameters))
+    require_parameters(asked.name, required, given, optional=optional, exact=True)
+    for name, value in given.items():
+        if not isinstance(value, numbers.Real):
+            continue
+        if not math.isfinite(value):
+            raise ParameterError(
+                f"parameter {name!r} of {asked.name}() is {value}: it must be finite", name=name
+            )
+        if name == "thickness" and not float(value) > 0:
+            raise ParameterError(f"the thickness is {value}: it must be positive", name=name)
+
+
+def _scalar(name: str, part: str, value: Any, known: set[sp.Symbol]) -> sp.Expr:
+    """Return a part of an energy as a SymPy scalar, or say what is wrong with it."""
+    of = f"part {part!r} of {name}()" if part else f"{name}()"
+    if value is None:
+        raise KinematicsError(f"{of} is None: the function returns nothing (no return statement?)")
+    try:
+        w = sp.sympify(value)
+    except (sp.SympifyError, TypeError) as error:
+        raise KinematicsError(f"{of} is {value!r}, which is not a SymPy expression") from error
+    if not isinstance(w, sp.Expr) or isinstance(w, sp.MatrixExpr):
+        shape = f" of shape {w.shape}" if hasattr(w, "shape") else ""
+        raise KinematicsError(f"{of} is a {type(w).__name__}{shape}; an energy is a scalar")
+    if w.has(sp.nan, sp.zoo, sp.oo, -sp.oo) or w.has(sp.I):
+        raise KinematicsError(f"{of} is {w}: infinite, undefined or complex")
+    foreign = sorted(s.name for s in w.free_symbols - known)
+    if foreign:
+        raise KinematicsError(
+            f"{of} contains the symbol {foreign[0]!r}, which is neither a quantity nor a parameter "
+            f"of the function: add it to the arguments.",
+            asked=foreign[0],
+        )
+    return w
+
+
+def _unique(
+    named: Mapping[str, sp.Expr], reserved: frozenset[str] | set[str], known: set[sp.Symbol]
+) -> dict[str, sp.Expr]:
+    """Return the named scalars that depend on what is known, under names that are free."""
+    result: dict[str, sp.Expr] = {}
+    for name, w in named.items():
+        if w.free_symbols and w.free_symbols <= known:
+            result[name if name not in reserved else f"{name}_"] = w
+    return result
+
+
+def energy_laws(
+    element: Element,
+    energy: Energy,
+    *,
+    values: Mapping[str, Any] | None = None,
+    fields: Collection[str] = (),
+    volumetric: Volumetric | None = None,
+    quadrature: str | Rule | Mapping[str, str | Rule] | None = None,
+    **options: bool,
+) -> list[tuple[PointLaw, Rule]]:
+    """Return the point laws of an energy on an element, each with its quadrature rule.
+
+    Parameters
+    ----------
+    element : where the energy lives.
+    energy : a function whose positional arguments name quantities of the element and whose
+        keyword-only arguments name parameters. It returns the energy per reference volume,
+        area or length of the element, or a dict of named parts of it.
+    values : the parameters that are given, by name: those of the energy, of the element's
+        section (``thickness``) and of its mass (``rho``, ``A``). The names are checked, and
+        that numbers are finite. None: all parameters are assumed to be given.
+    fields : names of the parameters that have one value per cell; the others are uniform.
+    volumetric : integration of the part named ``"volumetric"``: ``"full"`` like the rest;
+        ``"reduced"`` at the element's reduced rule; ``"split"`` with the bulk modulus k0 at
+        the full rule and k - k0 at the reduced one. None: the element's default, if there is
+        such a part.
+    quadrature : one rule for all parts, or rules for named parts; these go before
+        `volumetric`. Rules are names (see `Element.rule`) or `Rule` objects.
+    options : variants of the kinematics, e.g. ``curved=True``.
+
+    Returns
+    -------
+    One pair per rule: parts with the same rule are one law.
+
+    Raises
+    ------
+    KinematicsError, ParameterError
+        See `evaluate_energy`; and if a parameter, a part or a rule is missing or unknown.
+    """
+    called = evaluate_energy(element, energy, given=values, **options)
+    kinds: dict[str, Kind] = dict.fromkeys(fields, "cell")
+    geometry: list[tuple[sp.Symbol, sp.Expr]] = []
+    shares: list[tuple[str, sp.Expr, Rule]] = []
+    for part, rule, factor, label in _shares(element, called, volumetric, quadrature):
+        if isinstance(factor, tuple):
+            geometry = [factor[0]]
+            factor = factor[1]
+        shares.append((label, factor * called.parts[part], rule))
+    laws: list[tuple[PointLaw, Rule]] = []
+    for rule in _distinct(shares):
+        chosen = [(label, w) for label, w, r in shares if _same(r, rule)]
+        labels = [label for label, _ in chosen if label]
+        complete = set(called.parts) <= {label for label, _ in chosen}
+        name = called.name if complete else "_".join([called.name, *labels])
+        law = build_law(
+            name,
+            called.kinematics,
+            sp.Add(*(w for _, w in chosen)),
+            named=called.named,
+            extra_geometry=tuple(geometry),
+            kinds=kinds,
+            title=_title(called, labels),
+        )
+        laws.append((law, rule))
+    return laws
+
+
+Share = tuple[str, Rule, Any, str]
+
+
+def _shares(
+    element: Element,
+    called: Parts,
+    volumetric: Volumetric | None,
+    quadrature: str | Rule | Mapping[str, str | Rule] | None,
+) -> list[Share]:
+    """Return (part, rule, factor, label) for every part, two of them for a split one."""
+    parts = [p for p in called.parts if p]
+    mode = volumetric or (element.volumetric if "volumetric" in parts else "full")
+    if mode not in ("full", "reduced", "split"):
+        raise KinematicsError(
+            f"volumetric={mode!r} is not possible: choose 'full', 'reduced' or 'split'",
+            asked=mode,
+            offered=("full", "reduced", "split"),
+        )
+    if mode != "full" and "volumetric" not in parts:
+        has = f"its parts are {', '.join(parts)}" if parts else "it returns a single expression"
+        raise KinematicsError(
+            f"volumetric={mode!r} needs an energy with a part named 'volumetric', but for "
+            f"{called.signature.name}() {has}. Return a dict such as "
+            "{'deviatoric': ..., 'volumetric': ...}.",
+            asked="volumetric",
+            offered=parts,
+        )
+    rules: dict[str, Rule] = {}
+    full: str | Rule = "full"
+    if isinstance(quadrature, Mapping):
+        for part, rule in quadrature.items():
+            if part not in parts:
+                raise KinematicsError(
+                    f"quadrature= names the part {part!r}; the parts of "
+                    f"{called.signature.name}() are {', '.join(parts) or 'not named'}.",
+                    asked=part,
+                    offered=parts,
+                )
+            rules[part] = _rule(element, rule)
+    elif quadrature is not None:
+        full = quadrature
+    shares: list[Share] = []
+    for part in called.parts:
+        if part in rules:
+            shares.append((part, rules[part], sp.Integer(1), part))
+        elif part != "volumetric" or mode == "full":
+            shares.append((part, _rule(element, full), sp.Integer(1), part))
+        elif mode == "reduced":
+            shares.append((part, _rule(element, "reduced"), sp.Integer(1), part))
+        else:
+            k0_over_k = real("k0_over_k")
+            let = (k0_over_k, split_factor(called.kinematics, called.parts))
+            shares.append((part, _rule(element, full), (let, k0_over_k), part))
+            rest = f"{part}_reduced"
+            shares.append((part, _rule(element, "reduced"), (let, 1 - k0_over_k), rest))
+    return shares
+
+
+def _rule(element: Element, rule: str | Rule) -> Rule:
+    try:
+        return element.rule(rule)
+    except ValueError as error:
+        raise KinematicsError(f"{element.name}: {error}", asked=str(rule)) from error
+
+
+def _same(a: Rule, b: Rule) -> bool:
+    return a is b or (
+        a.name == b.name
+        and a.size == b.size
+        and a.points.tobytes() == b.points.tobytes()
+        and a.weights.tobytes() == b.weights.tobytes()
+        and a.section_points.tobytes() == b.section_points.tobytes()
+    )
+
+
+def _distinct(shares: Sequence[tuple[str, sp.Expr, Rule]]) -> list[Rule]:
+    result: list[Rule] = []
+    for _, _, rule in shares:
+        if not any(_same(rule, r) for r in result):
+            result.append(rule)
+    return result
+
+
+def _title(called: Parts, labels: Sequence[str]) -> str:
+    parts = [p for p in called.parts if not p or p in labels or f"{p}_reduced" in labels]
+    shown = {w: real(name) for name, w in called.named.items()}
+    formula = " + ".join(str(called.parts[p].xreplace(shown)) for p in parts)
+    where = ""
+    for name, w in reversed(list(called.named.items())):
+        inner = w.xreplace({v: s for v, s in shown.items() if v != w})
+        if re.search(rf"\b{name}\b", formula + where):
+            where = f", {name} = {inner}{where}"
+    return f"W = {formula}{where}"
