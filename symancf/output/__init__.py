@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files for ParaView: .vtu pieces of each rank, .pvtu and a .pvd series, safe step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+from xml.sax.saxutils import quoteattr
+
+from mpi4py import MPI
+
+from symancf.collective import together
+from symancf.errors import SymancfError
+from symancf.output.samples import Samples, gather, join
+from symancf.output.vtu import layout, read_vtu, replacing, write_pvtu, write_vtu
+
+if TYPE_CHECKING:
+    from symancf.output.vtu import Layout
+
+
+def write(path: str | Path, samples: Samples, comm: MPI.Comm | None = None) -> Path:
+    """Write one state of one body. Collective.
+
+    On one rank a .vtu; on several, one .vtu for each rank that has cells and a .pvtu.
+
+    Parameters
+    ----------
+    path
+        The file; its suffix is replaced by the right one, missing folders are made.
+
+    Returns
+    -------
+    The file to open.
+
+    Raises
+    ------
+    SymancfError, OSError
+        On every rank: arrays that do not fit together or differ between ranks; a folder that
+        cannot be written, a full disk.
+    """
+    comm = MPI.COMM_WORLD if comm is None else comm
+    path = Path(path)
+    with together(comm):
+        if comm.rank == 0:
+            path.parent.mkdir(parents=True, exist_ok=True)
+    if comm.size == 1:
+        target = path.with_suffix(".vtu")
+        write_vtu(target, samples)
+        return target
+    piece = path.with_name(f"{path.stem}_{comm.rank}.vtu")
+    held = samples.n_cells > 0 or len(samples.points) > 0
+    with together(comm):
+        if held:
+            write_vtu(piece, samples)
+    about = (piece.name, layout(samples.point_data), layout(samples.cell_data))
+    every = comm.gather(about if held else None)
+    target = path.with_suffix(".pvtu")
+    with together(comm):
+        if every is not None:
+            known = [entry for entry in every if entry is not None]
+            _same_fields(known)
+            _, points, cells = known[0] if known else ("", [], [])
+            write_pvtu(target, [name for name, _, _ in known], points, cells)
+    return target
+
+
+def _same_fields(known: list[tuple[str, Layout, Layout]]) -> None:
+    for name, points, cells in known[1:]:
+        if sorted(points) != sorted(known[0][1]) or sorted(cells) != sorted(known[0][2]):
+            raise SymancfError(
+                f"the fields differ between ranks: {known[0][1:]} in {known[0][0]}, "
+                f"{(points, cells)} in {name}"
+            )
+
+
+class Series:
+    """States of one or more bodies over time: a .pvd file that grows by one state per `write`.
+
+    After each `write` the .pvd lists all states written so far and nothing else: files are
+    complete before they get their names, so a run that ends early leaves a readable series.
+    The states lie in the folder of the same name beside the .pvd.
+
+    Parameters
+    ----------
+    path
+        The .pvd file; missing folders are made.
+    comm
+        Default all ranks.
+
+    Examples
+    --------
+    >>> series = Series("results/plate.pvd")                  # doctest: +SKIP
+    >>> series.write(0.1, {"plate": samples})                 # doctest: +SKIP
+    """
+
+    def __init__(self, path: str | Path, comm: MPI.Comm | None = None) -> None:
+        self.comm = MPI.COMM_WORLD if comm is None else comm
+        self.path = Path(path).with_suffix(".pvd")
+        self.states = 0
+        self.entries: list[tuple[float, str, str]] = []
+        with together(self.comm):
+            if self.comm.rank == 0:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self._list()
+
+    def __len__(self) -> int:
+        """Number of states."""
+        return self.states
+
+    def write(self, time: float, samples: Samples | Mapping[str, Samples]) -> None:
+        """Add the state at a time: samples of one body, or of several by name. Collective.
+
+        Raises
+        ------
+        SymancfError, OSError
+            See `write`; the series keeps the states written before.
+        """
+        bodies = samples if isinstance(samples, Mapping) else {"": samples}
+        folder = self.path.with_suffix("")
+        step = f"{self.states:05d}"
+        fresh = []
+        for name, part in bodies.items():
+            stem = f"{_safe(name)}_{step}" if name else step
+            target = write(folder / f"{stem}.vtu", part, self.comm)
+            fresh.append((float(time), name, f"{folder.name}/{target.name}"))
+        self.entries += fresh
+        self.states += 1
+        with together(self.comm):
+            if self.comm.rank == 0:
+                self._list()
+
+    def _list(self) -> None:
+        parts = list(dict.fromkeys(name for _, name, _ in self.entries))
+        lines = [
+            '<?xml version="1.0"?>\n<VTKFile type="Collection" version="1.0" '
+            'byte_order="LittleEndian">\n<Collection>\n'
+        ]
+        lines += [
+            f'<DataSet timestep="{time!r}" part="{parts.index(name)}" '
+            f"name={quoteattr(name)} file={quoteattr(file)}/>\n"
+            for time, name, file in self.entries
+        ]
+        lines.append("</Collection>\n</VTKFile>\n")
+        with replacing(self.path) as out:
+            out.write("".join(lines).encode())
+
+
+def _safe(name: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
+
+
+def read(path: str | Path) -> dict[str, Samples]:
+    """Read back a file that symancf wrote, on this rank: body name -> samples.
+
+    Of a .pvd the last state; a .vtu or .pvtu gives one body with the name "".
+
+    Raises
+    ------
+    SymancfError
+        The file is missing, damaged or of another origin.
+    """
+    path = Path(path)
+    if path.suffix == ".vtu":
+        return {"": read_vtu(path)}
+    try:
+        root = ElementTree.parse(path).getroot()
+    except (OSError, ElementTree.ParseError) as error:
+        raise SymancfError(f"cannot read {str(path)!r}: {error}") from None
+    if path.suffix == ".pvtu":
+        pieces = root.findall("PUnstructuredGrid/Piece")
+        return {"": join([read_vtu(path.parent / p.attrib["Source"]) for p in pieces])}
+    listed = root.findall("Collection/DataSet")
+    if not listed:
+        raise SymancfError(f"{str(path)!r} lists no state")
+    last = max(float(entry.attrib["timestep"]) for entry in listed)
+    out: dict[str, Samples] = {}
+    for entry in listed:
+        if float(entry.attrib["timestep"]) == last:
+            (held,) = read(path.parent / entry.attrib["file"]).values()
+            out[entry.attrib.get("name", "")] = held
+    return out
+
+
+__all__ = ["Samples", "Series", "gather", "join", "read", "write"]

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is drawn of a body: points, cells and fields of one rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symancf.errors import SymancfError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mpi4py import MPI
+
+Array = NDArray[Any]
+
+# Cell type -> VTK's number and the number of its vertices.
+VTK_TYPES: dict[str, tuple[int, int]] = {
+    "vertex": (1, 1),
+    "line": (3, 2),
+    "triangle": (5, 3),
+    "quad": (9, 4),
+    "tetra": (10, 4),
+    "hexahedron": (12, 8),
+    "wedge": (13, 6),
+    "line3": (21, 3),
+    "quad8": (23, 8),
+    "hexahedron20": (25, 20),
+    "quad9": (28, 9),
+    "hexahedron27": (29, 27),
+}
+
+
+@dataclass
+class Samples:
+    """Points, cells and fields of one rank, in the deformed position.
+
+    Attributes
+    ----------
+    points
+        (n, 3) [m].
+    cells
+        Cell type (meshio's name) -> (k, nv) numbers of points.
+    point_data
+        Name -> (n,), (n, c) or (n, 3, 3); "displacement" (n, 3) lets pictures show the
+        undeformed body too.
+    cell_data
+        Name -> (k, ...) over all cells, in the order of `cells`.
+    """
+
+    points: Array
+    cells: dict[str, Array]
+    point_data: dict[str, Array] = field(default_factory=dict)
+    cell_data: dict[str, Array] = field(default_factory=dict)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells of all types."""
+        return sum(len(c) for c in self.cells.values())
+
+    def check(self) -> None:
+        """See that the arrays fit together.
+
+        Raises
+        ------
+        SymancfError
+            An array of the wrong length or shape, a cell type that VTK lacks, a cell with a
+            point that does not exist.
+        """
+        n = len(self.points)
+        if np.shape(self.points) != (n, 3):
+            raise SymancfError(f"points must have shape (n, 3); given {np.shape(self.points)}")
+        for kind, cells in self.cells.items():
+            if kind not in VTK_TYPES:
+                raise SymancfError(
+                    f"cells of type {kind!r} cannot be written; possible: {', '.join(VTK_TYPES)}"
+                )
+            if np.shape(cells)[1:] != (VTK_TYPES[kind][1],):
+                raise SymancfError(
+                    f"cells of type {kind!r} must have shape (k, {VTK_TYPES[kind][1]}); "
+                    f"given {np.shape(cells)}"
+                )
+            if len(cells) and (cells.min() < 0 or cells.max() >= n):
+                raise SymancfError(f"a cell of type {kind!r} names a point that is not among {n}")
+        for title, data, rows in (
+            ("point", self.point_data, n),
+            ("cell", self.cell_data, self.n_cells),
+        ):
+            for name, values in data.items():
+                if len(values) != rows:
+                    raise SymancfError(
+                        f"{title} data {name!r} has {len(values)} rows for {rows} {title}s"
+                    )
+
+
+def join(parts: Sequence[Samples]) -> Samples:
+    """Unite samples; fields that one of them lacks are left out.
+
+    Parts without points are passed over.
+    """
+    parts = [p for p in parts if len(p.points)]
+    if not parts:
+        return Samples(np.empty((0, 3)), {})
+    first = np.cumsum([0, *(len(p.points) for p in parts)])
+    kinds = dict.fromkeys(kind for p in parts for kind in p.cells)
+    cells = {
+        kind: np.concatenate(
+            [p.cells[kind] + n for p, n in zip(parts, first, strict=False) if kind in p.cells]
+        )
+        for kind in kinds
+    }
+    point_data = {
+        name: np.concatenate([p.point_data[name] for p in parts])
+        for name in parts[0].point_data
+        if all(name in p.point_data for p in parts)
+    }
+    cell_data = {
+        name: np.concatenate([_of_kind(p, name, kind) for kind in kinds for p in parts])
+        for name in parts[0].cell_data
+        if all(name in p.cell_data for p in parts)
+    }
+    return Samples(np.concatenate([p.points for p in parts]), cells, point_data, cell_data)
+
+
+def _of_kind(samples: Samples, name: str, kind: str) -> Array:
+    """Rows of cell data that belong to one cell type."""
+    first = 0
+    for other, cells in samples.cells.items():
+        if other == kind:
+            return samples.cell_data[name][first : first + len(cells)]
+        first += len(cells)
+    return samples.cell_data[name][:0]
+
+
+def gather(comm: MPI.Comm, samples: Samples) -> Samples | None:
+    """Unite the samples of all ranks on rank 0; None elsewhere. Collective."""
+    parts = comm.gather(samples)
+    return None if parts is None else join(parts)

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""VTK's unstructured grid files: .vtu pieces and the .pvtu that lists them."""
+
+from __future__ import annotations
+
+import base64
+import os
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symancf.errors import SymancfError
+from symancf.output.samples import VTK_TYPES, Samples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+Array = NDArray[Any]
+
+BLOCK = 1 << 18  # bytes that are compressed at a time
+
+_NAMES = {
+    "f8": "Float64",
+    "f4": "Float32",
+    "i8": "Int64",
+    "i4": "Int32",
+    "i1": "Int8",
+    "u1": "UInt8",
+}
+_HEADER = (
+    '<?xml version="1.0"?>\n<VTKFile type="{}" version="1.0" byte_order="LittleEndian" '
+    'header_type="UInt64" compressor="vtkZLibDataCompressor">\n'
+)
+
+Layout = list[tuple[str, str, int]]  # name, VTK's type, components
+
+
+def write_vtu(path: Path, samples: Samples) -> None:
+    """Write one piece, under a temporary name until it is complete.
+
+    Raises
+    ------
+    SymancfError
+        Arrays that do not fit together.
+    OSError
+        The file cannot be written.
+    """
+    samples.check()
+    with replacing(path) as file:
+        file.write(_HEADER.format("UnstructuredGrid").encode())
+        file.write(
+            f'<UnstructuredGrid>\n<Piece NumberOfPoints="{len(samples.points)}" '
+            f'NumberOfCells="{samples.n_cells}">\n'.encode()
+        )
+        _section(file, "PointData", samples.point_data)
+        _section(file, "CellData", samples.cell_data)
+        _section(file, "Points", {"Points": np.asarray(samples.points, float)})
+        kinds = [k for k in samples.cells if len(samples.cells[k])]
+        lengths = np.repeat(
+            [VTK_TYPES[k][1] for k in kinds], [len(samples.cells[k]) for k in kinds]
+        )
+        codes = np.repeat([VTK_TYPES[k][0] for k in kinds], [len(samples.cells[k]) for k in kinds])
+        flat = [np.asarray(samples.cells[k], np.int64).ravel() for k in kinds]
+        connectivity = np.concatenate([np.empty(0, np.int64), *flat])
+        cells = {
+            "connectivity": connectivity,
+            "offsets": np.cumsum(lengths, dtype=np.int64),
+            "types": codes.astype(np.uint8),
+        }
+        _section(file, "Cells", cells)
+        file.write(b"</Piece>\n</UnstructuredGrid>\n</VTKFile>\n")
+
+
+def write_pvtu(path: Path, pieces: list[str], points: Layout, cells: Layout) -> None:
+    """List the pieces (paths relative to this file) and the fields that they hold."""
+    with replacing(path) as file:
+        lines = [_HEADER.format("PUnstructuredGrid"), '<PUnstructuredGrid GhostLevel="0">\n']
+        for title, layout in (
+            ("PPointData", points),
+            ("PCellData", cells),
+            ("PPoints", [("Points", "Float64", 3)]),
+        ):
+            lines.append(f"<{title}>\n")
+            lines += [
+                f'<PDataArray type="{kind}" Name={quoteattr(name)} NumberOfComponents="{n}"/>\n'
+                for name, kind, n in layout
+            ]
+            lines.append(f"</{title}>\n")
+        lines += [f"<Piece Source={quoteattr(piece)}/>\n" for piece in pieces]
+        lines.append("</PUnstructuredGrid>\n</VTKFile>\n")
+        file.write("".join(lines).encode())
+
+
+def layout(data: dict[str, Array]) -> Layout:
+    """Name, type and components of fields as they are written."""
+    return [(name, *_kind(_flat(values))) for name, values in data.items()]
+
+
+class replacing:
+    """A file that takes its name only when it was written to the end."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.partial = path.with_name(f".{path.name}.partial")
+
+    def __enter__(self) -> BinaryIO:
+        """Open the temporary file."""
+        self.file = self.partial.open("wb")
+        return self.file
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Rename the file, or remove it after an error."""
+        try:
+            self.file.close()
+        except OSError:
+            self.partial.unlink(missing_ok=True)
+            raise
+        if kind is None:
+            os.replace(self.partial, self.path)
+        else:
+            self.partial.unlink(missing_ok=True)
+
+
+def _section(file: BinaryIO, title: str, data: dict[str, Array]) -> None:
+    file.write(f"<{title}>\n".encode())
+    for name, values in data.items():
+        array = _flat(values)
+        kind, n = _kind(array)
+        width = f' NumberOfComponents="{n}"' if array.ndim > 1 else ""  # meshio: (n,), not (n, 1)
+        file.write(
+            f'<DataArray type="{kind}" Name={quoteattr(name)}{width} format="binary">\n'.encode()
+        )
+        for text in _encoded(array):
+            file.write(text)
+        file.write(b"\n</DataArray>\n")
+    file.write(f"</{title}>\n".encode())
+
+
+def _flat(values: Array) -> Array:
+    """Values as (n,) or (n, components) of a type that VTK knows, little endian."""
+    array = np.asarray(values)
+    if array.ndim > 2:
+        array = array.reshape(len(array), -1)
+    if array.dtype == bool:
+        array = array.astype(np.uint8)
+    if array.dtype.str[1:] not in _NAMES:
+        array = array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
+    return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+
+
+def _kind(array: Array) -> tuple[str, int]:
+    return _NAMES[array.dtype.str[1:]], 1 if array.ndim == 1 else array.shape[1]
+
+
+def _encoded(array: Array) -> Iterator[bytes]:
+    """Base64 of the header (blocks, size, size of the last, compressed sizes), then the blocks."""
+    raw = array.reshape(-1).view(np.uint8).data
+    pieces = [zlib.compress(raw[i : i + BLOCK], 1) for i in range(0, len(raw), BLOCK)]
+    head = [len(pieces), BLOCK, len(raw) % BLOCK, *map(len, pieces)]
+    yield base64.b64encode(np.array(head, "<u8").tobytes())
+    yield base64.b64encode(b"".join(pieces))
+
+
+def read_vtu(path: Path) -> Samples:
+    """Read a file written by `write_vtu`.
+
+    Raises
+    ------
+    SymancfError
+        The file is missing or was not written by symancf.
+    """
+    from xml.etree import ElementTree
+
+    try:
+        piece = ElementTree.parse(path).find("UnstructuredGrid/Piece")
+        assert piece is not None
+        sections = {
+            section.tag: {a.attrib["Name"]: _decoded(a.attrib, a.text or "") for a in section}
+            for section in piece
+        }
+        points = sections["Points"]["Points"]
+        cells = sections["Cells"]
+    except (OSError, AssertionError, KeyError, ValueError, ElementTree.ParseError) as error:
+        raise SymancfError(f"cannot read {str(path)!r} as a .vtu of symancf: {error}") from None
+    by_code = {code: (kind, nv) for kind, (code, nv) in VTK_TYPES.items()}
+    out = Samples(points, {}, sections["PointData"], sections["CellData"])
+    starts = np.concatenate([[0], cells["offsets"][:-1]])
+    for code in dict.fromkeys(cells["types"].tolist()):
+        kind, nv = by_code[code]
+        rows = starts[cells["types"] == code]
+        out.cells[kind] = cells["connectivity"][rows[:, None] + np.arange(nv)]
+    return out
+
+
+def _decoded(about: dict[str, str], text: str) -> Array:
+    if about.get("format") != "binary":
+        raise ValueError("only arrays of format 'binary' are read")
+    text = text.strip()
+    start = base64.b64decode(text[:12])[:8]
+    count = int(np.frombuffer(start, "<u8")[0])
+    size = -(-(8 * (3 + count)) // 3) * 4
+    head = np.frombuffer(base64.b64decode(text[:size]), "<u8")
+    body = base64.b64decode(text[size:])
+    ends = np.cumsum(head[3:]).astype(int)
+    raw = b"".join(
+        zlib.decompress(body[end - int(n) : end]) for end, n in zip(ends, head[3:], strict=True)
+    )
+    kind = next(code for code, name in _NAMES.items() if name == about["type"])
+    array = np.frombuffer(raw, f"<{kind}").copy()
+    if "NumberOfComponents" not in about:
+        return array
+    return array.reshape(-1, int(about["NumberOfComponents"]))
