@@ -154,7 +154,8 @@ def said(error: Exception) -> str | None:
     if isinstance(error, ModuleNotFoundError) and error.name:
         package = error.name.partition(".")[0]
         if package != "symancf":
-            mend = f"{sys.executable} -m pip install {package}"
+            what = "--no-deps --editable ." if package == "symancf_codegen" else package
+            mend = f"{sys.executable} -m pip install {what}"
             return f"the Python package {package} is not installed ({mend}); see `symancf doctor`"
     errors = sys.modules.get("symancf.errors")
     if errors is not None and isinstance(error, errors.SymancfError):

@@ -11,6 +11,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -235,7 +236,18 @@ def threads() -> Iterator[Finding]:
 
 
 # ---------------------------------------------------------------------------- MPI
-TWO_RANKS = "from mpi4py import MPI; print(MPI.COMM_WORLD.allreduce(1))"
+TWO_RANKS = """
+from mpi4py import MPI
+ranks = MPI.COMM_WORLD.allreduce(1)
+if MPI.COMM_WORLD.rank == 0:
+    print(f"<{ranks} ranks>")
+"""
+
+
+def answers(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """Return what every rank 0 of `TWO_RANKS` said; lines of several programs may be mixed."""
+    return re.findall(r"<(\d+) ranks>", done.stdout)
+
 
 HINTS = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -259,21 +271,23 @@ def mpi(answer: dict[str, Any]) -> Iterator[Finding]:
         return
     command = [launcher, "-n", "2", sys.executable, "-c", TWO_RANKS]
     plain = run(command, timeout=30.0)
-    if plain.stdout.split() == ["2", "2"]:
+    if answers(plain) == ["2"]:
         yield Finding("mpirun", f"{launcher}, 2 ranks start")
         return
-    if plain.stdout.split() == ["1", "1"]:
+    if answers(plain) == ["1", "1"]:
         mend = "mpirun and mpi4py belong to different MPIs: use the mpirun of mpi4py's library"
         yield Finding("mpirun", f"{launcher} starts 2 separate programs", "missing", mend)
         return
     helped = run(command, timeout=30.0, **HINTS)
-    if helped.stdout.split() == ["2", "2"]:
+    if answers(helped) == ["2"]:
         needed = HINTS if os.geteuid() == 0 else dict(list(HINTS.items())[2:])
         mend = "export " + " ".join(f"{name}={value}" for name, value in needed.items())
         why = "as root" if os.geteuid() == 0 else "with more ranks than cores"
         yield Finding("mpirun", f"{launcher} refuses to run {why}", "note", mend)
     else:
-        yield Finding("mpirun", f"{launcher} fails: {tail(helped)}", "missing", " ".join(command))
+        yield Finding(
+            "mpirun", f"{launcher} fails: {tail(helped)}", "missing", "try: mpirun -n 2 hostname"
+        )
 
 
 # ---------------------------------------------------------------------------- compiler, machine

@@ -151,7 +151,7 @@ def test_no_mpirun(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_an_mpirun_of_another_mpi(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """It starts two programs, each of which believes to be alone."""
     launcher = tmp_path / "mpirun"
-    launcher.write_text("#!/bin/sh\necho 1\necho 1\n")
+    launcher.write_text("#!/bin/sh\necho '<1 ranks><1 ranks>'\n")
     launcher.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.delenv("OMPI_COMM_WORLD_SIZE", raising=False)

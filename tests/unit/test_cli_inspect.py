@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`symancf inspect`: finding energies and elements, formulas, counts and C text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from symancf import inspection
+from symancf.errors import KinematicsError
+
+OWN = """
+def hencky_like(J, *, k):
+    return k / 2 * (J - 1) ** 2
+
+
+def family(power=2):
+    def penalty(J, *, k):
+        return k * (J - 1) ** power
+
+    return penalty
+
+
+def stretched(F, *, k):
+    return k / 2 * (F[0, 0] - 1) ** 2
+
+
+class NotAnEnergy:
+    pass
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "own_energies.py"
+    path.write_text(OWN)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYMANCF_CACHE", str(tmp_path / "cache"))
+
+
+def test_latex_shows_parts_and_derivatives(capsys: pytest.CaptureFixture[str]) -> None:
+    assert inspection.main("yeoh", "hex8", form="latex") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("% yeoh on hex8")
+    assert lines[1] == r"\begin{align*}"
+    assert r"W_\mathrm{volumetric} &= \frac{k \left(J - 1\right)^{2}}{2} \\" in lines
+    assert any(line.startswith(r"\frac{\partial W}{\partial I_{1}} &=") for line in lines)
+
+
+def test_operations_of_an_own_energy(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert inspection.main(f"{own}:hencky_like", "hex8", form="ops") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("hencky_like_hex8: 24 coordinates, hexahedron")
+    words = [line.split() for line in lines if line.startswith("  ")]
+    rows = {word[0]: int(word[-1]) for word in words if word[-1].isdigit()}
+    assert 0 < rows["energy"] < rows["residual"] < rows["tangent"]
+
+
+def test_c_is_the_kernels_text(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert inspection.main(f"{own}:hencky_like", "hex8", form="c") == 0
+    text = capsys.readouterr().out
+    assert "hencky_like_hex8_tangent(" in text
+    assert "uniform[0] = k" in text
+
+
+def test_a_matrix_quantity_has_entries(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert inspection.main(f"{own}:stretched", "hex8", form="latex") == 0
+    assert r"\frac{\partial W}{\partial F_{11}} &=" in capsys.readouterr().out
+
+
+def test_a_function_that_makes_energies_is_called(own: Path) -> None:
+    assert inspection.find_energy(f"{own}:family").__name__ == "penalty"
+
+
+def test_an_unknown_energy_names_those_that_there_are(own: Path) -> None:
+    with pytest.raises(KinematicsError, match="family, stretched") as failure:
+        inspection.find_energy(f"{own}:henky_like")
+    assert "Did you mean 'hencky_like'?" in str(failure.value)
+    assert "NotAnEnergy" not in str(failure.value)
+    with pytest.raises(KinematicsError, match="Did you mean 'yeoh'"):
+        inspection.find_energy("yeho")
+
+
+def test_an_unknown_file_or_element() -> None:
+    with pytest.raises(KinematicsError, match=r"no Python file nowhere\.py"):
+        inspection.find_energy("nowhere.py:energy")
+    with pytest.raises(KinematicsError, match="Did you mean 'hex8'"):
+        inspection.find_element("hex")
