@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .kinematics.accuracy import digits_lost
+from .laws import digits_lost
 
 if TYPE_CHECKING:
     from .system import System
@@ -152,7 +152,7 @@ def _random(system: System, seed: int) -> Array:
     within = np.arange(numbering.coordinates) - numbering.start[numbering.vertex_of]
     ids = system.topology.vertex_ids[numbering.vertex_of]
     key = ids.astype(np.uint64) * np.uint64(64) + within.astype(np.uint64)
-    key = (key + np.uint64(seed + 1) * np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
+    key = (key + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64))
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
         key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
     key ^= key >> np.uint64(31)

@@ -168,8 +168,8 @@ class PointsOnBody(End):
             values.append(np.einsum("nvk,nvkc->nvc", table[..., 1:], maps))
             slope = system.numbering.offset[vertices, body.slope_block]
             coordinates.append(slope[..., None] + 3 * np.arange(ns))
-        coordinate = np.concatenate(coordinates, axis=2).reshape(k, -1)
-        value = np.concatenate(values, axis=2).reshape(k, -1)
+        coordinate = np.concatenate(coordinates, axis=2).reshape(k, nv * (1 + ns))
+        value = np.concatenate(values, axis=2).reshape(k, nv * (1 + ns))
         corner = np.broadcast_to(np.repeat(np.arange(nv), 1 + ns), coordinate.shape)
         return _vector_rows(coordinate, value, corner)
 

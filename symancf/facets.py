@@ -130,7 +130,7 @@ class FacetPoints(End):
             value = np.concatenate([value, slopes], axis=2)
         k, nv, m = value.shape
         corner = np.broadcast_to(np.repeat(np.arange(nv), m), (k, nv * m))
-        return _vector_rows(coordinate.reshape(k, -1), value.reshape(k, -1), corner)
+        return _vector_rows(coordinate.reshape(k, nv * m), value.reshape(k, nv * m), corner)
 
     def weights(self, system: System, entities: Entities) -> Array:
         """Return the reference area or length that each of this rank's points stands for."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import SymancfError
-from .kinematics.fields import stress_fields
+from .laws import stress_fields
 from .output import Samples
 
 if TYPE_CHECKING:

@@ -26,7 +26,10 @@ def _has(package: str) -> bool:
 def defaults(system: System) -> dict[str, Any]:
     """Return the options that suit a system.
 
-    Newton's method with backtracking. Small serial systems: KLU or UMFPACK; larger: MUMPS,
+    Newton's method with full steps, backtracking only from states outside the domain of a law:
+    the residual of slender structures grows in the first iterations, because a rotation found
+    by a linear step stretches them, so a decrease must not be asked for (a negative alpha makes
+    PETSc's backtracking accept a residual up to 1e5 times larger). Small serial systems: KLU or UMFPACK; larger: MUMPS,
     LDL^T where the tangent is symmetric, else LU. Beyond `DIRECT_UP_TO` unknowns without
     multipliers: CG (GMRES if unsymmetric) with algebraic multigrid on the rigid modes.
     """
@@ -35,6 +38,7 @@ def defaults(system: System) -> dict[str, Any]:
     options: dict[str, Any] = {
         "snes_type": "newtonls",
         "snes_linesearch_type": "bt",
+        "snes_linesearch_alpha": -1e10,
         "snes_rtol": 1e-10,
         "snes_atol": 1e-50,
         "snes_stol": 1e-9,
