@@ -15,7 +15,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
 
-cores=$(nproc)
+cores=$(env -u OMP_NUM_THREADS nproc) # nproc itself obeys OMP_NUM_THREADS
 workers=${SYMANCF_TEST_WORKERS:-$((cores < 4 ? cores : 4))}
 # The tests' kernel cache: empty at the start, so that they never rest on an old kernel.
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/symancf-test.XXXXXX")
