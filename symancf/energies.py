@@ -2,15 +2,21 @@
 """A catalogue of strain energies: each is a plain function of its quantities and parameters.
 
 There is nothing special about them: a function of your own with the same kind of arguments is
-treated in exactly the same way. Functions with a choice, such as `cable(strain="green")`,
+treated in exactly the same way. Functions with a choice, such as ``cable(strain="green")``,
 return such a plain function.
 """
 
 from __future__ import annotations
 
-from sympy import Expr, Rational
+from collections.abc import Callable
+from typing import Literal
+
+from sympy import Expr, Matrix, Rational, log
+
+from .errors import KinematicsError
 
 Parts = dict[str, Expr]
+Energy = Callable[..., Expr]
 
 
 def yeoh(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> Parts:
@@ -32,14 +38,214 @@ def yeoh(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> Part
 
     Notes
     -----
-    `volumetric="full"` integrates k/2 (J-1)^2 everywhere and locks when k is large: refinement
-    converges slowly. ``"reduced"`` integrates it at the mid-surface or centre only: a single
-    layer is about 2.7 times too soft in bending, and refinement in the plane does not mend it.
-    ``"split"`` (default on plates) keeps the plane-stress bulk modulus everywhere.
+    ``volumetric="full"`` integrates k/2 (J-1)^2 everywhere and locks when k is large:
+    refinement converges slowly. ``"reduced"`` integrates it at the mid-surface or centre only:
+    a single layer is about 2.7 times too soft in bending, and refinement in the plane does not
+    mend it. ``"split"`` (default on plates) keeps the plane-stress bulk modulus everywhere.
 
     References
     ----------
-    O. H. Yeoh, Rubber Chemistry and Technology 66 (1993) 754.
+    O. H. Yeoh, Rubber Chemistry and Technology 66 (1993) 754-771.
     """
     y = J ** Rational(-2, 3) * I1 - 3
     return {"deviatoric": C10 * y + C20 * y**2 + C30 * y**3, "volumetric": k / 2 * (J - 1) ** 2}
+
+
+def yeoh_raw(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> Parts:
+    r"""Yeoh rubber with the plain first invariant, as some of the ANCF literature prints it.
+
+    .. math::
+        W = C_{10}\,y + C_{20}\,y^2 + C_{30}\,y^3 + \tfrac12 k (J-1)^2, \quad y = I_1 - 3.
+
+    It is *not* free of stress at F = I: there P = 2 C10 I, and the free state is an isotropic
+    shrink (to stretch 0.998 for k = 1e8 Pa and C10 = 0.27 MPa). Use `yeoh` unless you reproduce
+    such a paper.
+
+    Parameters
+    ----------
+    J, I1 : det F and tr C of a solid element [-].
+    C10, C20, C30, k : [Pa].
+
+    Returns
+    -------
+    ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+
+    References
+    ----------
+    Z. Xing et al., Machines 10 (2022) 518.
+    """
+    y = I1 - 3
+    return {"deviatoric": C10 * y + C20 * y**2 + C30 * y**3, "volumetric": k / 2 * (J - 1) ** 2}
+
+
+def neo_hooke(J: Expr, I1: Expr, *, mu: Expr, lam: Expr) -> Parts:
+    r"""Compressible neo-Hookean solid.
+
+    .. math:: W = \tfrac12\mu (I_1 - 3) - \mu \ln J + \tfrac12\lambda \ln^2 J.
+
+    Parameters
+    ----------
+    J, I1 : det F and tr C of a solid element [-].
+    mu, lam : Lamé parameters [Pa]; mu = E/(2 (1 + nu)), lam = E nu/((1 + nu)(1 - 2 nu)).
+
+    Returns
+    -------
+    ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+
+    References
+    ----------
+    J. Bonet, R. D. Wood, Nonlinear Continuum Mechanics for Finite Element Analysis, 2nd ed.
+    (2008), eq. (6.27).
+    """
+    return {"deviatoric": mu / 2 * (I1 - 3 - 2 * log(J)), "volumetric": lam / 2 * log(J) ** 2}
+
+
+def saint_venant_kirchhoff(E_gl: Matrix, *, E: Expr, nu: Expr) -> Parts:
+    r"""St Venant-Kirchhoff solid: linear in the Green-Lagrange strain, for small strains.
+
+    .. math::
+        W = \mu\,(E_{gl}:E_{gl} - \tfrac13 \mathrm{tr}^2 E_{gl})
+            + \tfrac12 k\,\mathrm{tr}^2 E_{gl}, \quad
+        \mu = \frac{E}{2(1+\nu)}, \quad k = \frac{E}{3(1-2\nu)}.
+
+    Parameters
+    ----------
+    E_gl : Green-Lagrange strain of a solid element, 3x3 [-].
+    E : Young's modulus [Pa].
+    nu : Poisson's ratio [-]; at 1/2 the bulk modulus is infinite.
+
+    Returns
+    -------
+    ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3]. On plates the default
+    ``volumetric="split"`` gives the bending stiffness of plane stress, E h^3/(12 (1 - nu^2));
+    ``"full"`` gives that of a suppressed thickness change.
+
+    References
+    ----------
+    P. G. Ciarlet, Mathematical Elasticity I (1988), section 4.4.
+    """
+    mu, k = E / (2 * (1 + nu)), E / (3 * (1 - 2 * nu))
+    trace = E_gl.trace()
+    square = sum(x**2 for x in E_gl)
+    return {"deviatoric": mu * (square - trace**2 / 3), "volumetric": k / 2 * trace**2}
+
+
+def kirchhoff(*, curvature: Literal["n1", "n3"] = "n1") -> Energy:
+    r"""Return the energy of a thin isotropic plate or shell (Kirchhoff-Love, Koiter).
+
+    .. math::
+        W = \frac{E h}{2(1-\nu^2)} \Big( Q(E_{gl}) + \frac{h^2}{12} Q(\kappa) \Big), \quad
+        Q(A) = A_{11}^2 + A_{22}^2 + 2\nu A_{11} A_{22} + 2(1-\nu) A_{12}^2.
+
+    Parameters
+    ----------
+    curvature : ``"n1"``: change of r_ab . n/|n|, the normal curvature per reference length;
+        ``"n3"``: of r_ab . n |N|^2/|n|^3, as some of the ANCF literature writes it.
+
+    Returns
+    -------
+    Function of the quantities `E_gl` and `kappa` (or `kappa_n3`) of a thin plate and of the
+    parameters `E` [Pa], `nu` [-] and `thickness` h [m]; energy per reference area [J/m^2].
+
+    Raises
+    ------
+    KinematicsError
+        If there is no such measure of curvature.
+
+    References
+    ----------
+    W. T. Koiter, On the nonlinear theory of thin elastic shells (1966); K. Dufva,
+    A. A. Shabana, Proc. IMechE K 219 (2005) 345-355.
+    """
+
+    def density(E_gl: Matrix, kappa: Matrix, E: Expr, nu: Expr, h: Expr) -> Expr:
+        def Q(A: Matrix) -> Expr:
+            poisson = 2 * nu * A[0, 0] * A[1, 1] + 2 * (1 - nu) * A[0, 1] ** 2
+            return A[0, 0] ** 2 + A[1, 1] ** 2 + poisson
+
+        return E * h / (2 * (1 - nu**2)) * (Q(E_gl) + h**2 / 12 * Q(kappa))
+
+    if curvature == "n1":
+
+        def kirchhoff(E_gl: Matrix, kappa: Matrix, *, E: Expr, nu: Expr, thickness: Expr) -> Expr:
+            return density(E_gl, kappa, E, nu, thickness)
+
+        return kirchhoff
+    if curvature == "n3":
+
+        def kirchhoff_n3(
+            E_gl: Matrix, kappa_n3: Matrix, *, E: Expr, nu: Expr, thickness: Expr
+        ) -> Expr:
+            return density(E_gl, kappa_n3, E, nu, thickness)
+
+        return kirchhoff_n3
+    raise _no_such("kirchhoff", "curvature", curvature, ("n1", "n3"))
+
+
+def cable(
+    *,
+    strain: Literal["biot", "green"] = "biot",
+    curvature: Literal["reference", "geometric"] = "reference",
+) -> Energy:
+    r"""Return the energy of a cable or thin beam without torsion.
+
+    .. math:: W = \tfrac12 EA\,\epsilon^2 + \tfrac12 EI\,\kappa^2.
+
+    Parameters
+    ----------
+    strain : ``"biot"``: epsilon = |r'| - 1; ``"green"``: epsilon = (|r'|^2 - 1)/2. A prime is a
+        derivative by the reference arc length.
+    curvature : ``"reference"``: kappa = |r' x r''|/|r'|^2, the turn of the tangent per reference
+        length; a tip moment M then rolls a cantilever up to the exact circle kappa = M/EI
+        with no axial strain at any EA. ``"geometric"``: kappa = |r' x r''|/|r'|^3, the
+        curvature of the current curve; bending then also shortens the axis, epsilon =
+        -EI kappa^2/EA to first order, which vanishes in the thin limit. On curved references
+        kappa is the change of curvature.
+
+    Returns
+    -------
+    Function of the quantities of a cable and of the parameters `EA` [N] and `EI` [N m^2];
+    energy per reference length [J/m].
+
+    Raises
+    ------
+    KinematicsError
+        If there is no such measure.
+
+    References
+    ----------
+    M. Berzeri, A. A. Shabana, Journal of Sound and Vibration 235 (2000) 539-565; J. Gerstmayr,
+    H. Irschik, Journal of Sound and Vibration 318 (2008) 461-487 (the measure per reference
+    length).
+    """
+    if strain not in ("biot", "green"):
+        raise _no_such("cable", "strain", strain, ("biot", "green"))
+    if curvature not in ("reference", "geometric"):
+        raise _no_such("cable", "curvature", curvature, ("reference", "geometric"))
+
+    def cable(epsilon: Expr, kappa: Expr, *, EA: Expr, EI: Expr) -> Expr:
+        return EA * epsilon**2 / 2 + EI * kappa**2 / 2
+
+    def cable_green(epsilon_green: Expr, kappa: Expr, *, EA: Expr, EI: Expr) -> Expr:
+        return EA * epsilon_green**2 / 2 + EI * kappa**2 / 2
+
+    def cable_geometric(epsilon: Expr, kappa_geometric: Expr, *, EA: Expr, EI: Expr) -> Expr:
+        return EA * epsilon**2 / 2 + EI * kappa_geometric**2 / 2
+
+    def cable_green_geometric(
+        epsilon_green: Expr, kappa_geometric: Expr, *, EA: Expr, EI: Expr
+    ) -> Expr:
+        return EA * epsilon_green**2 / 2 + EI * kappa_geometric**2 / 2
+
+    if curvature == "reference":
+        return cable if strain == "biot" else cable_green
+    return cable_geometric if strain == "biot" else cable_green_geometric
+
+
+def _no_such(name: str, argument: str, given: str, possible: tuple[str, ...]) -> KinematicsError:
+    choices = " or ".join(repr(p) for p in possible)
+    return KinematicsError(
+        f"{name}({argument}={given!r}) is not possible: choose {choices}",
+        asked=given,
+        offered=possible,
+    )

@@ -20,66 +20,20 @@ Nothing else is touched: names, stages and terms that need no help stay as they 
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
+
+from .functions import expm1mx, log1pmx
+from .laurent import clean, divide, horner, is_zero
 
 if TYPE_CHECKING:
     from .declare import PointLaw
 
 Linear = dict[sp.Symbol, sp.Expr]
 Taylor = tuple[sp.Expr, Linear]
-
-
-class log1pmx(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
-    """log(1 + x) - x, accurate for small x; the compiler lowers it by name."""
-
-    nargs = 1
-
-    @classmethod
-    def eval(cls, x: sp.Expr) -> sp.Expr | None:
-        """Return 0 at 0."""
-        return sp.Integer(0) if x.is_zero else None
-
-    def fdiff(self, argindex: int = 1) -> sp.Expr:
-        """Return the derivative, which has no cancellation."""
-        x = self.args[0]
-        return -x / (1 + x)
-
-    def _eval_rewrite_as_log(self, x: sp.Expr, **_: Any) -> sp.Expr:
-        return sp.log(1 + x) - x
-
-    def _eval_evalf(self, precision: int) -> sp.Expr:
-        return (sp.log(1 + self.args[0]) - self.args[0])._eval_evalf(3 * precision)
-
-    _eval_is_real = lambda self: True if (1 + self.args[0]).is_positive else None  # noqa: E731
-
-
-class expm1mx(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
-    """exp(x) - 1 - x, accurate for small x; the compiler lowers it by name."""
-
-    nargs = 1
-
-    @classmethod
-    def eval(cls, x: sp.Expr) -> sp.Expr | None:
-        """Return 0 at 0."""
-        return sp.Integer(0) if x.is_zero else None
-
-    def fdiff(self, argindex: int = 1) -> sp.Expr:
-        """Return exp(x) - 1 without cancellation."""
-        return expm1mx(self.args[0]) + self.args[0]
-
-    def _eval_rewrite_as_exp(self, x: sp.Expr, **_: Any) -> sp.Expr:
-        return sp.exp(x) - 1 - x
-
-    def _eval_evalf(self, precision: int) -> sp.Expr:
-        x = self.args[0]
-        return (sp.exp(x) - 1 - x)._eval_evalf(3 * precision)
-
-    _eval_is_real = lambda self: self.args[0].is_real  # noqa: E731
 
 
 def stabilise(law: PointLaw) -> PointLaw:
@@ -98,12 +52,13 @@ class _OpaqueError(Exception):
 
 @dataclass(frozen=True)
 class _Base:
-    """The n-th root of a base c (1 + x), as a = (1 + x)**(-1/n) = 1 + b."""
+    """The n-th root of a base c (1 + x), as a = (1 + x)**(-1/n) = 1 + b; ratio is 1 + x."""
 
     a: sp.Symbol
     b: sp.Symbol
     n: int
     constant: sp.Expr
+    ratio: sp.Expr
     generator: sp.Symbol | None
     scale: sp.Expr
 
@@ -198,7 +153,7 @@ class _Stabiliser:
                 linear[g] = linear.get(g, sp.Integer(0)) + slope * c
         if not _finite(value):
             return None
-        return _clean(value), {g: c for g, c in linear.items() if not _zero(c)}
+        return clean(value), {g: c for g, c in linear.items() if not is_zero(c)}
 
     def moving(self, e: sp.Expr) -> set[sp.Symbol]:
         """Return the symbols of `e` that depend on the unknowns."""
@@ -219,7 +174,7 @@ class _Stabiliser:
             inner = {g: sp.Integer(1)} if g in self.variables else self.deep(self.linear[g])
             for s, d in inner.items():
                 result[s] = result.get(s, sp.Integer(0)) + c * d
-        return {s: c for s, c in result.items() if not _zero(c)}
+        return {s: c for s, c in result.items() if not is_zero(c)}
 
     def cancels(self, e: sp.Expr) -> bool:
         """Whether constants or first-order terms cancel in the top node of `e`."""
@@ -244,7 +199,7 @@ class _Stabiliser:
                 {g: c * sp.Mul(*(q[0] for q in known if q is not p)) for g, c in p[1].items()}
                 for p in known
             ]
-            contributions = [{g: c for g, c in x.items() if not _zero(c)} for x in contributions]
+            contributions = [{g: c for g, c in x.items() if not is_zero(c)} for x in contributions]
         if not any(contributions):
             return False
         return not linear or (len(linear) > 1 and not self.deep(linear))
@@ -360,22 +315,27 @@ class _Stabiliser:
         for monomial, laurent in groups.items():
             order = sum(p * self.order(s) for s, p in monomial.as_powers_dict().items() if s != 1)
             needed = max(0, 2 - order) if base else 0
-            values, rest = _divide(laurent, needed)
+            values, rest = divide(laurent, needed)
             b = base.b if base else sp.Integer(0)
             result.extend(monomial * v * b**i for i, v in enumerate(values))
             if base and rest:
-                result.append(monomial * b**needed * _horner(rest, base.a))
+                result.append(monomial * b**needed * horner(rest, base.a, base.n, base.ratio))
             elif rest:
                 result.append(monomial * rest.get(0, sp.Integer(0)))
             if order == 1:
                 value = values[0] if values else rest.get(0, sp.Integer(0))
-                if not _zero(value):
+                if not is_zero(value):
                     residual[monomial] = residual.get(monomial, sp.Integer(0)) + value
-            elif order == 0 and len(values) > 1 and not _zero(values[1]):
+            elif order == 0 and len(values) > 1 and not is_zero(values[1]):
                 residual[b] = residual.get(b, sp.Integer(0)) + values[1]
         if not deep and len(residual) > 1 and not self.deep(residual):
             raise _DependentError(residual)
-        return sp.Add(*result)
+        if base is None or len(result) < 2:
+            return sp.Add(*result)
+        common = min(t.as_powers_dict().get(base.a, 0) for t in result if t != 0)
+        if not common > 0:
+            return sp.Add(*result)
+        return base.a**common * sp.Add(*(t / base.a**common for t in result))
 
     def unfold(self, e: sp.Expr, base: _Base | None, deep: bool) -> sp.Expr:
         """Return `e` as a polynomial in generators and in the root of `base`, not yet expanded."""
@@ -494,7 +454,7 @@ class _Stabiliser:
             scaled, rest = deviation.as_independent(*self.moving(deviation), as_Add=False)
             if rest.is_Symbol and not scaled.has(rest):
                 generator, scale = rest, constant / scaled
-            self.bases[x] = _Base(a, b, n, constant, generator, scale)
+            self.bases[x] = _Base(a, b, n, constant, x / constant, generator, scale)
         return self.bases[x]
 
     def remainder(self, x: sp.Expr, base: _Base, p: sp.Rational) -> sp.Symbol:
@@ -508,11 +468,11 @@ class _Stabiliser:
                 (-base.n, -p),
             ):
                 laurent[power] = laurent.get(power, sp.Integer(0)) + c
-            _, rest = _divide(laurent, 2)
+            _, rest = divide(laurent, 2)
             symbol = self.name(f"{_word(x)}_pow_rest")
             self.reference[symbol], self.linear[symbol] = sp.Integer(0), {}
             self.definition[symbol] = x**p - 1 - p * (x - 1)
-            self.out.append((symbol, base.b**2 * _horner(rest, base.a)))
+            self.out.append((symbol, base.b**2 * horner(rest, base.a, base.n, base.ratio)))
             self.helpers[key] = symbol
         return self.helpers[key]
 
@@ -525,64 +485,9 @@ class _DependentError(Exception):
         self.relation = relation
 
 
-def _divide(laurent: dict[int, sp.Expr], times: int) -> tuple[list[sp.Expr], dict[int, sp.Expr]]:
-    """Divide a Laurent polynomial in a by (a - 1), `times` times.
-
-    Returns the coefficients v and the rest r with p = sum_i v_i (a-1)^i + (a-1)^times r.
-    """
-    low, high = min(laurent), max(laurent)
-    shift = min(low, 0)
-    coefficients = [laurent.get(k, sp.Integer(0)) for k in range(shift, max(high, 0) + 1)]
-    values: list[sp.Expr] = []
-    for _ in range(times):
-        # p = a^shift q(a): take off p(1), so that q - p(1) a^-shift has the root a = 1
-        value = _clean(sp.Add(*coefficients))
-        values.append(value)
-        coefficients[-shift] -= value
-        quotient: list[sp.Expr] = []
-        carry: sp.Expr = sp.Integer(0)
-        for c in reversed(coefficients):
-            carry = carry + c
-            quotient.append(carry)
-        coefficients = list(reversed(quotient[:-1])) or [sp.Integer(0)]
-        while len(coefficients) <= -shift:
-            coefficients.append(sp.Integer(0))
-    rest = {k + shift: _clean(c) for k, c in enumerate(coefficients)}
-    return values, {k: c for k, c in rest.items() if c != 0}
-
-
-def _horner(laurent: dict[int, sp.Expr], a: sp.Symbol) -> sp.Expr:
-    """Return a Laurent polynomial with few operations."""
-    if not laurent:
-        return sp.Integer(0)
-    low = min(laurent)
-    common = sp.Integer(1)
-    if len(laurent) > 1:
-        common = functools.reduce(sp.gcd, laurent.values())
-    polynomial = sp.Integer(0)
-    for k in range(max(laurent), low - 1, -1):
-        polynomial = polynomial * a + sp.cancel(laurent.get(k, 0) / common)
-    return common * polynomial * a**low
-
-
 def _word(e: sp.Expr) -> str:
     return str(e.name) if e.is_Symbol else "base"
 
 
 def _finite(e: sp.Expr) -> bool:
     return not e.has(sp.nan, sp.zoo, sp.oo, -sp.oo)
-
-
-def _zero(e: sp.Expr) -> bool:
-    return bool(_clean(e) == 0)
-
-
-def _clean(e: sp.Expr) -> sp.Expr:
-    """Return 0 if `e` is zero, else `e`."""
-    if e.is_Atom:
-        return e
-    if e.is_zero or sp.expand(e) == 0:
-        return sp.Integer(0)
-    if isinstance(e, sp.Add) and sp.cancel(sp.together(e)) == 0:
-        return sp.Integer(0)
-    return e

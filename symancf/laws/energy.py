@@ -98,6 +98,16 @@ def evaluate_energy(
         *(sp.sympify(v).free_symbols for v in values)
     )
     checked = {part: _scalar(asked.name, part, w, known) for part, w in parts.items()}
+    for part in parts:
+        for q, v in zip(asked.quantities, values, strict=True):
+            if _rough(checked[part], v):
+                raise KinematicsError(
+                    f"{asked.name}() is not even in {q!r}: on a straight reference the direction "
+                    f"of {q!r} is undefined where it is 0, so only even powers such as {q}**2 may "
+                    f"occur. For a curved reference give curved=True.",
+                    asked=q,
+                )
+    named = {n: w for n, w in named.items() if not any(_rough(w, v) for v in values)}
     identifier = re.sub(r"\W", "_", asked.name).lstrip("_0123456789") or "energy"
     return Parts(identifier, asked, kinematics, checked, _unique(named, reserved, known))
 
@@ -130,6 +140,8 @@ def _scalar(name: str, part: str, value: Any, known: set[sp.Symbol]) -> sp.Expr:
     of = f"part {part!r} of {name}()" if part else f"{name}()"
     if value is None:
         raise KinematicsError(f"{of} is None: the function returns nothing (no return statement?)")
+    if callable(value) and not isinstance(value, sp.Basic):
+        raise KinematicsError(f"{of} returns a function; call it first: give {name}() as energy")
     try:
         w = sp.sympify(value)
     except (sp.SympifyError, TypeError) as error:
@@ -147,6 +159,13 @@ def _scalar(name: str, part: str, value: Any, known: set[sp.Symbol]) -> sp.Expr:
             asked=foreign[0],
         )
     return w
+
+
+def _rough(w: sp.Expr, value: Any) -> bool:
+    """Whether `w` contains odd powers of a quantity that is offered as a square root."""
+    if not (isinstance(value, sp.Pow) and value.exp == sp.Rational(1, 2)):
+        return False
+    return any(p.base == value.base and not p.exp.is_Integer for p in sp.sympify(w).atoms(sp.Pow))
 
 
 def _unique(

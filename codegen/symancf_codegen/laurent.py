@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Laurent polynomials in a root near 1, and what is zero: the exact algebra of `stabilise`."""
+
+from __future__ import annotations
+
+import functools
+import math
+import zlib
+
+import sympy as sp
+
+
+def divide(laurent: dict[int, sp.Expr], times: int) -> tuple[list[sp.Expr], dict[int, sp.Expr]]:
+    """Divide a Laurent polynomial in a by (a - 1), `times` times.
+
+    Returns the coefficients v and the rest r with p = sum_i v_i (a-1)^i + (a-1)^times r.
+    """
+    low, high = min(laurent), max(laurent)
+    shift = min(low, 0)
+    coefficients = [laurent.get(k, sp.Integer(0)) for k in range(shift, max(high, 0) + 1)]
+    values: list[sp.Expr] = []
+    for _ in range(times):
+        # p = a^shift q(a): take off p(1), so that q - p(1) a^-shift has the root a = 1
+        value = clean(sp.Add(*coefficients))
+        values.append(value)
+        coefficients[-shift] -= value
+        quotient: list[sp.Expr] = []
+        carry: sp.Expr = sp.Integer(0)
+        for c in reversed(coefficients):
+            carry = carry + c
+            quotient.append(carry)
+        coefficients = list(reversed(quotient[:-1])) or [sp.Integer(0)]
+        while len(coefficients) <= -shift:
+            coefficients.append(sp.Integer(0))
+    rest = {k + shift: clean(c) for k, c in enumerate(coefficients)}
+    return values, {k: c for k, c in rest.items() if c != 0}
+
+
+def horner(laurent: dict[int, sp.Expr], a: sp.Symbol, n: int, ratio: sp.Expr) -> sp.Expr:
+    """Return a Laurent polynomial in a = ratio**(-1/n) with few operations and no quotient."""
+    if not laurent:
+        return sp.Integer(0)
+    low = min(laurent)
+    common = sp.Integer(1)
+    if len(laurent) > 1:
+        common = functools.reduce(sp.gcd, laurent.values())
+    polynomial = sp.Integer(0)
+    for k in range(max(laurent), low - 1, -1):
+        polynomial = polynomial * a + sp.cancel(laurent.get(k, 0) / common)
+    times = max(0, math.ceil(-low / n))
+    return common * polynomial * a ** (low + times * n) * ratio**times
+
+
+def is_zero(e: sp.Expr) -> bool:
+    """Whether `e` is zero for all values of its symbols."""
+    return bool(clean(e) == 0)
+
+
+def clean(e: sp.Expr) -> sp.Expr:
+    """Return 0 if `e` is zero, else `e`.
+
+    Numbers in the place of the symbols tell quickly what is not zero; the rest is proved.
+    """
+    if e.is_Atom or not e.args:
+        return e
+    at = {s: sp.Float(0.5 + zlib.crc32(s.name.encode()) / 2**32) for s in e.free_symbols}
+    value = e.xreplace(at)
+    if value.is_number and abs(value) > 1e-9 * max(1.0, *(abs(a) for a in _sizes(e, at))):
+        return e
+    if sp.expand(e) == 0 or sp.cancel(sp.together(e)) == 0:
+        return sp.Integer(0)
+    return e
+
+
+def _sizes(e: sp.Expr, at: dict[sp.Symbol, sp.Expr]) -> list[sp.Expr]:
+    """Return the numbers that a sum adds, to judge whether the sum is round-off."""
+    sizes = [a.xreplace(at) for a in sp.Add.make_args(e)]
+    return [x if x.is_number else sp.Integer(0) for x in sizes]
