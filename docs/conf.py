@@ -6,7 +6,10 @@ text and code only.
 """
 
 import os
+import sys
 from importlib.metadata import version as installed_version
+
+sys.path.insert(0, os.path.dirname(__file__))
 
 project = "symancf"
 author = "The symancf developers"
@@ -21,11 +24,11 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
 ]
-exclude_patterns = ["_build", "conf.py", "**/_*.py"]
+exclude_patterns = ["_build", "conf.py", "_reader.py", "**/_*.py"]
 templates_path: list[str] = []
 
 # Demos are scripts of cells: a `# %% [markdown]` comment is text, a `# %%` one starts code.
-nb_custom_formats = {".py": ["jupytext.reads", {"fmt": "py:percent"}]}
+nb_custom_formats = {".py": ["_reader.read", {}]}
 nb_execution_mode = "cache" if os.environ.get("SYMANCF_DOCS_EXECUTE") else "off"
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
