@@ -17,13 +17,20 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, SETTINGS[name])
 
 
+FOLDERS = {"parallel": "parallel", "demos": "demo", "packaging": "packaging"}
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On several ranks run only the tests that are marked ``collective``."""
-    if SIZE == 1:
-        return
-    chosen = [item for item in items if item.get_closest_marker("collective")]
-    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-    items[:] = chosen
+    """Mark tests by their folder; on several ranks keep only those marked ``collective``."""
+    here = Path(__file__).parent
+    for item in items:
+        folder = item.path.relative_to(here).parts[0]
+        if folder in FOLDERS:
+            item.add_marker(FOLDERS[folder])
+    if SIZE > 1:
+        chosen = [item for item in items if item.get_closest_marker("collective")]
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+        items[:] = chosen
 
 
 @pytest.fixture(scope="session")
