@@ -249,7 +249,10 @@ class Body:
         self, system: System, name: str, laws: Any, role: Any, uniform: Mapping[str, Any]
     ) -> Piece:
         """Make the piece of a list of (law, rule) on this body's cells."""
-        kernel = jit.cells(identifier(name), self.element.space, laws, system.comm)
+        # named by element and law: bodies with the same energy share one compiled kernel, and no
+        # body's name meets the name of a function inside
+        called = identifier(f"{self.element.name}_{laws[0][0].name}")
+        kernel = jit.cells(called, self.element.space, laws, system.comm)
         n, nv = self.cells.shape
         position = system.numbering.offset[self.cells, self.position_block]
         slopes = (
