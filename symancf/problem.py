@@ -116,6 +116,9 @@ class StaticProblem:
         self.J = self.matrix.mat
         self.x = PETSc.Vec().createMPI((numbering.rows, numbering.size), comm=comm)
         self.F = self.x.duplicate()
+        self._imbalance = self.x.duplicate()
+        self._fade = 0.0
+        self._largest: dict[str, float] = {}
         self._local_f = np.zeros(numbering.coordinates)
         self._scatter = None
         if comm.size > 1:
@@ -182,6 +185,8 @@ class StaticProblem:
             self._to_local(x)
             bad = self.system.plan.residual(self.system.state, self._local_f)
             self._to_global(self._local_f, F)
+            if self._fade:
+                F.axpy(-self._fade, self._imbalance)
         except Exception as error:
             self._error, bad = self._error or error, 1
         bad = self.system.comm.allreduce(bad)  # a rank without rows must be heard, too
@@ -243,6 +248,8 @@ class StaticProblem:
         self._guarded(lambda: system.plan.product(base, change, answer))
         rhs, du = self.F.duplicate(), self.x.duplicate()
         self._to_global(-(residual + answer), rhs)
+        if self._fade:
+            rhs.axpy(self._fade, self._imbalance)
         if not np.isfinite(rhs.norm()):
             return
         ksp = self.snes.getKSP()
@@ -259,11 +266,12 @@ class StaticProblem:
             self.x.axpy(-1.0, du)
             self._to_local(self.x)
 
-    def _advance(self, time: float, before: Array) -> ConvergenceError | None:
+    def _advance(self, time: float, before: Array, fade: float) -> ConvergenceError | Step:
         """Try one step; on failure return the error with the state put back."""
         system = self.system
         self._error, self._left_domain, self._extra_linear = None, 0, 0
         self._last_norms: dict[str, float] = {}
+        self._fade = fade
         start = clock.process_time()
         assembly = self.history.seconds["assembly"]
         system.prescribe(time)
@@ -271,24 +279,19 @@ class StaticProblem:
         self._to_global(system.state, self.x)
         self.snes.solve(None, self.x)
         share_error(system.comm, self._error)
-        reason = self.snes.getConvergedReason()
         spent = clock.process_time() - start - (self.history.seconds["assembly"] - assembly)
         self.history.seconds["solve"] += spent
-        if reason > 0:
-            self._to_local(self.x)
-            self.history.steps.append(
-                Step(
-                    time,
-                    self.snes.getIterationNumber(),
-                    self.snes.getLinearSolveIterations() + self._extra_linear,
-                    self._last_norms,
-                )
-            )
-            return None
         iteration = self.snes.getIterationNumber()
+        if self.snes.getConvergedReason() > 0:
+            self._to_local(self.x)
+            linear = self.snes.getLinearSolveIterations() + self._extra_linear
+            return Step(time, iteration, linear, self._last_norms)
         name, text = reason_name(self.snes)
         if self._left_domain:
-            text += f"; {self._left_domain} quadrature points left the domain of their law (J <= 0 or not finite)"
+            text += (
+                f"; {self._left_domain} quadrature points left the domain of their law "
+                "(J <= 0 or not finite)"
+            )
         system.state[:] = before
         return ConvergenceError(
             f"no equilibrium at pseudo-time {time:g}: {text} after {iteration} iterations",
@@ -297,8 +300,57 @@ class StaticProblem:
             time=time,
         )
 
+    def _measure_imbalance(self, time: float, state: Array) -> bool:
+        """Keep the residual at the start of a step; tell whether it was no equilibrium."""
+        self.system.prescribe(time)
+        f = np.zeros_like(state)
+        self._guarded(lambda: self.system.plan.residual(state, f))
+        self._to_global(f, self._imbalance)
+        size = self._imbalance.norm()
+        small = self.history.steps and size <= 1e-6 * max(self._largest.values(), default=0.0)
+        if small or not np.isfinite(size):
+            self._imbalance.set(0.0)
+        return not small
+
+    def _reach(self, start: float, goal: float, smallest: float) -> None:
+        """Go from the state at `start` to the equilibrium at `goal`, in parts where need be.
+
+        Where one step fails it is cut: prescribed values and loads follow the pseudo-time, and
+        what was out of balance at the start (dead loads that are there at once) fades away with
+        it.
+        """
+        system = self.system
+        origin = before = system.state.copy()
+        fraction, iterations, linear = 0.0, 0, 0
+        part, faded = self._part, False
+        if part < 1.0:
+            faded = self._measure_imbalance(start, origin)
+        while fraction < 1.0:
+            trial = 1.0 if fraction + part > 1.0 - 1e-9 else fraction + part
+            result = self._advance(start + trial * (goal - start), before, 1.0 - trial)
+            if isinstance(result, Step):
+                fraction, before = trial, system.state.copy()
+                iterations, linear = iterations + result.iterations, linear + result.linear_iterations
+                if trial == 1.0 or not faded:
+                    step = Step(result.time, iterations, linear, result.norms)
+                    self.history.steps.append(step)
+                    iterations = linear = 0
+                    for monitor in self._monitors:
+                        monitor(step)
+                self._part = min(1.0, 1.5 * part)
+                part = self._part
+                continue
+            self.history.cut_backs += 1
+            part = (trial - fraction) / 2.0
+            if part < smallest:
+                system.prescribe(start)
+                system.state[:] = origin
+                raise result
+            if fraction == 0.0:
+                faded = self._measure_imbalance(start, origin)
+
     def solve(
-        self, to: float = 1.0, step: float | None = None, smallest: float | None = None
+        self, to: float = 1.0, step: float | None = None, smallest: float = 1.0 / 1024.0
     ) -> History:
         """Increase the pseudo-time to `to` and find the equilibrium after each step.
 
@@ -307,7 +359,7 @@ class StaticProblem:
         to : pseudo-time to reach from `system.time`.
         step : largest step; default: all at once. A step that fails is halved, and grows again
             after success.
-        smallest : step below which the attempt is given up, default ``step / 1024``.
+        smallest : fraction of a step below which the attempt is given up.
 
         Raises
         ------
@@ -315,32 +367,17 @@ class StaticProblem:
             was the cause); the state is that of the last converged step.
         ConstraintError : a rigid motion is free.
         """
-        system = self.system
         if not self._ready:
             self._prepare()
-        start = system.time
-        largest = step if step is not None else max(to - start, 1e-300)
-        smallest = smallest if smallest is not None else largest / 1024.0
-        size = largest
-        now = start
+        now = self.system.time
+        largest = step if step is not None else max(to - now, 0.0)
+        self._part = 1.0
         while True:
-            target = to if now + size >= to - 1e-12 * max(1.0, abs(to)) else now + size
-            before = system.state.copy()
-            error = self._advance(target, before)
-            if error is None:
-                now = target
-                for monitor in self._monitors:
-                    monitor(self.history.steps[-1])
-                if now >= to:
-                    return self.history
-                size = min(largest, 1.5 * size)
-                continue
-            self.history.cut_backs += 1
-            size = (target - now) / 2.0
-            if size < smallest or target <= now:
-                system.prescribe(now)
-                system.state[:] = before
-                raise error
+            goal = to if now + largest >= to - 1e-12 * max(1.0, abs(to)) else now + largest
+            self._reach(now, goal, smallest)
+            now = goal
+            if now >= to:
+                return self.history
 
     def monitor(self, function: Monitor) -> None:
         """Call `function` with each converged `Step`."""
