@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of deformed bodies, drawn off-screen: no display, no X server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mpi4py import MPI
+
+from symancf.collective import together
+from symancf.errors import SymancfError
+from symancf.output import Samples, gather, read
+from symancf.view.picture import Picture
+from symancf.view.surface import surface_of
+
+Scene = Samples | str | Path | Sequence[Samples | str | Path]
+
+
+def render(
+    scenes: Scene | Mapping[str, Scene],
+    path: str | Path,
+    *,
+    field: str | None = "displacement",
+    title: str = "",
+    label: str = "",
+    unit: str = "",
+    cmap: str = "dawn",
+    limits: tuple[float, float] | None = None,
+    shared: bool = True,
+    undeformed: bool = True,
+    eye: Sequence[float] = (0.75, -1.0, 0.62),
+    up: Sequence[float] = (0.0, 0.0, 1.0),
+    columns: int = 3,
+    width: float = 11.0,
+    engine: str = "auto",
+    comm: MPI.Comm | None = None,
+) -> Path:
+    """Draw deformed bodies, coloured by a field, as a PNG. Collective.
+
+    The values of neighbouring cells are averaged where they meet.
+
+    Parameters
+    ----------
+    scenes
+        Samples of one body on this rank, a .vtu, .pvtu or .pvd file, or a sequence of them in
+        one picture. A mapping "caption" -> scene draws them side by side.
+    path
+        The PNG; missing folders are made.
+    field
+        Point or cell data that colours the bodies, vectors by their magnitude. Bodies that
+        lack it are grey.
+    title, label
+        Headline, and name of the field at the colour bar (default `field`).
+    unit
+        Unit of the field, e.g. "Pa"; the colour bar then counts in kPa, MPa, ...
+    cmap
+        "dawn" (viridis, lightened so that shading and element borders stay visible) or any
+        colour map of Matplotlib.
+    limits
+        Smallest and largest value of the colours; default those of the field.
+    shared
+        Whether the panels share colours and one colour bar.
+    undeformed
+        Whether to show the outline of the undeformed bodies.
+    eye, up
+        Directions from the bodies to the eye, and upwards.
+    columns
+        Most panels in one row.
+    width
+        Of the picture [inch at 160 dots per inch].
+    engine
+        "vtk" (pyvista, in a process of its own), "matplotlib", or "auto": the first of them
+        that works.
+    comm
+        Ranks that hold the samples, default all; rank 0 draws. `MPI.COMM_SELF` where one rank
+        has everything.
+
+    Returns
+    -------
+    The PNG.
+
+    Raises
+    ------
+    SymancfError
+        On every rank: nothing to draw, no drawing package, `engine` "vtk" does not work.
+    """
+    comm = MPI.COMM_WORLD if comm is None else comm
+    path = Path(path).with_suffix(".png")
+    named = scenes if isinstance(scenes, Mapping) else {"": scenes}
+    held = {caption: _gathered(comm, scene) for caption, scene in named.items()}
+    with together(comm):
+        if comm.rank == 0:
+            panels = {
+                caption: [surface_of(s, field) for s in bodies if len(s.points)]
+                for caption, bodies in held.items()
+            }
+            if not any(panels.values()):
+                raise SymancfError("nothing to draw: the samples hold no points")
+            picture = Picture(panels, field, limits, shared, undeformed, eye, up)
+            picture.compose(path, title, label or (field or ""), unit, cmap, columns, width, engine)
+    return path
+
+
+def _gathered(comm: MPI.Comm, scene: Scene) -> list[Samples]:
+    """All bodies of a scene on rank 0. Collective."""
+    parts = [scene] if isinstance(scene, Samples | str | Path) else list(scene)
+    out: list[Samples] = []
+    for part in parts:
+        with together(comm):
+            if not isinstance(part, Samples) and comm.rank == 0:
+                out += read(part).values()
+        if isinstance(part, Samples):
+            whole = gather(comm, part)
+            out += [] if whole is None else [whole]
+    return out

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Draw panels with pyvista: a script of its own, so that a missing OpenGL ends no simulation.
+
+    python draw_vtk.py job.npz
+
+The job holds the surfaces of every panel, the colours and the camera; the pictures are written
+beside it as panel0.png, panel1.png, ... without titles or scales. It imports nothing of symancf.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+EDGE = "#0d1720"
+GHOST = "#98a2ab"
+PLAIN = "#c3cad1"
+
+
+def main(path: Path) -> None:
+    """Draw every panel of a job."""
+    import pyvista
+
+    job = np.load(path)
+    settings = {name: job[name] for name in job.files if "/" not in name}
+    for panel in range(int(settings["panels"])):
+        width, height = (int(n) for n in settings["size"])
+        plotter = pyvista.Plotter(off_screen=True, window_size=(width, height), lighting="none")
+        plotter.enable_anti_aliasing("msaa")
+        light(pyvista, plotter)
+        for body in range(int(settings["bodies"][panel])):
+            prefix = f"{panel}/{body}/"
+            data = {n.removeprefix(prefix): job[n] for n in job.files if n.startswith(prefix)}
+            draw(pyvista, plotter, data, settings, panel)
+        camera(plotter, settings, panel)
+        plotter.screenshot(path.with_name(f"panel{panel}.png"), transparent_background=True)
+        plotter.close()
+
+
+def light(pyvista: Any, plotter: Any) -> None:
+    """Key light from above the eye's left shoulder, fill from the right, rim from behind."""
+    for position, strength in (
+        ((-0.7, 1.1, 1.4), 0.62),
+        ((1.2, -0.2, 1.0), 0.42),
+        ((0.2, 1.0, -0.6), 0.18),
+    ):
+        plotter.add_light(
+            pyvista.Light(position=position, intensity=strength, light_type="camera light")
+        )
+
+
+def draw(
+    pyvista: Any, plotter: Any, data: dict[str, Any], settings: dict[str, Any], panel: int
+) -> None:
+    """One body: undeformed outline, coloured surface, borders of its elements."""
+    from matplotlib.colors import ListedColormap
+
+    points, size = data["points"], float(settings["extent"][panel])
+    if len(data["ghost"]):
+        plotter.add_mesh(
+            lines(pyvista, data["reference"], data["ghost"]),
+            color=GHOST,
+            line_width=3.5,
+            lighting=False,
+        )
+    colours: dict[str, Any] = {"color": PLAIN}
+    if "values" in data:
+        colours = {
+            "scalars": "values",
+            "cmap": ListedColormap(settings["colours"]),
+            "clim": settings["limits"][panel].tolist(),
+            "show_scalar_bar": False,
+        }
+    shine = {"ambient": 0.55, "diffuse": 0.62, "specular": 0.2, "specular_power": 30}
+    if len(data["faces"]):
+        surface = pyvista.PolyData(points, polygons(data["faces"]))
+        if "values" in data:
+            surface["values"] = data["values"]
+        surface = surface.compute_normals(
+            cell_normals=False,
+            split_vertices=bool(data["solid"]),
+            feature_angle=35.0,
+            consistent_normals=False,
+            auto_orient_normals=False,
+        )
+        plotter.add_mesh(surface, smooth_shading=True, **colours, **shine)
+        # A little nearer to the eye, else the surface swallows half of each line.
+        nearer = points + 2e-3 * size * settings["toward"]
+        for name, width, opacity in (("borders", 2.0, 0.5), ("outline", 2.6, 0.75)):
+            if len(data[name]):
+                plotter.add_mesh(
+                    lines(pyvista, nearer, data[name]),
+                    color=EDGE,
+                    line_width=width,
+                    opacity=opacity,
+                    lighting=False,
+                )
+    if len(data["lines"]):
+        cable = lines(pyvista, points, data["lines"])
+        if "values" in data:
+            cable["values"] = data["values"]
+        tube = cable.tube(radius=0.006 * size, n_sides=20)
+        plotter.add_mesh(tube, smooth_shading=True, **colours, **shine)
+
+
+def camera(plotter: Any, settings: dict[str, Any], panel: int) -> None:
+    """Parallel projection along the given direction, fitted to the panel's frame."""
+    toward, above = settings["toward"], settings["above"]
+    (left, low), (right, high) = settings["frame"][panel]
+    width, height = settings["size"]
+    distance = float(settings["extent"][panel])
+    centre = 0.5 * (left + right) * np.cross(above, toward) + 0.5 * (low + high) * above
+    centre += float(settings["depth"][panel]) * toward
+    view = plotter.camera
+    view.parallel_projection = True
+    view.focal_point = centre
+    view.position = centre + toward * 10 * distance
+    view.up = above
+    view.parallel_scale = 0.5 * max(high - low, (right - left) * height / width)
+    plotter.reset_camera_clipping_range()
+
+
+def polygons(faces: Any) -> Any:
+    """VTK's list of polygons; triangles repeat their last corner."""
+    flat = np.full((len(faces), 5), 4, np.int64)
+    flat[:, 1:] = faces
+    if not np.any(faces[:, 2] == faces[:, 3]):
+        return flat.ravel()
+    return np.concatenate([[3, *f[:3]] if f[2] == f[3] else [4, *f] for f in faces])
+
+
+def lines(pyvista: Any, points: Any, pairs: Any) -> Any:
+    """Straight segments."""
+    flat = np.full((len(pairs), 3), 2, np.int64)
+    flat[:, 1:] = pairs
+    return pyvista.PolyData(points, lines=flat.ravel())
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

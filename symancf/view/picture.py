@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A picture of several panels: cameras, colours, captions and scales around what is drawn."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symancf.errors import SymancfError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from symancf.view.surface import Surface
+
+Floats = NDArray[np.float64]
+
+INK = "#1b2a38"
+PAPER = "#ffffff"
+
+
+class Picture:
+    """Panels with their colours and cameras."""
+
+    def __init__(
+        self,
+        panels: dict[str, list[Surface]],
+        field: str | None,
+        limits: tuple[float, float] | None,
+        shared: bool,
+        undeformed: bool,
+        eye: Sequence[float],
+        up: Sequence[float],
+    ) -> None:
+        self.panels = panels
+        self.shared = shared
+        self.undeformed = undeformed
+        self.toward = _unit(np.asarray(eye, float))
+        right = np.cross(np.asarray(up, float), self.toward)
+        if not np.linalg.norm(right) > 0:
+            raise SymancfError(f"the eye {tuple(eye)} looks along the direction up {tuple(up)}")
+        self.screen = np.stack([_unit(right), np.cross(self.toward, _unit(right))], axis=1)
+        self.frames = np.array([self._frame(bodies) for bodies in panels.values()])
+        extent = np.ptp(self.frames, axis=1).max(axis=1)
+        if np.allclose(self.frames, self.frames[:1], atol=0.35 * extent.max()):
+            self.frames[:] = self.frames[:, 0].min(axis=0), self.frames[:, 1].max(axis=0)
+        self.coloured = any(b.values is not None for bodies in panels.values() for b in bodies)
+        ranges = [self._range(bodies) for bodies in panels.values()]
+        if shared:
+            known = [r for r in ranges if r is not None]
+            whole = (min(r[0] for r in known), max(r[1] for r in known)) if known else None
+            ranges = [whole] * len(panels)
+        self.limits = np.array([limits or r or (0.0, 1.0) for r in ranges], float)
+        flat = np.ptp(self.limits, axis=1) == 0
+        self.limits[flat] += [-0.5, 0.5]
+
+    def _frame(self, bodies: list[Surface]) -> Floats:
+        """Lower left and upper right corner of a panel in the plane of the picture [m]."""
+        x = [b.points for b in bodies]
+        x += [b.reference for b in bodies] if self.undeformed else []
+        seen = np.concatenate([np.zeros((0, 3)), *x]) @ self.screen
+        if not len(seen):
+            return np.array([[0.0, 0.0], [1.0, 1.0]])
+        low, high = seen.min(axis=0), seen.max(axis=0)
+        margin = 0.03 * (high - low).max()
+        return np.array([low - margin, high + margin])
+
+    def _range(self, bodies: list[Surface]) -> tuple[float, float] | None:
+        values = [b.values for b in bodies if b.values is not None and len(b.values)]
+        if not values:
+            return None
+        joined = np.concatenate(values)
+        joined = joined[np.isfinite(joined)]
+        if not len(joined):
+            return None
+        return float(joined.min()), float(joined.max())
+
+    def compose(
+        self,
+        path: Path,
+        title: str,
+        label: str,
+        unit: str,
+        cmap: str,
+        columns: int,
+        width: float,
+        engine: str,
+    ) -> None:
+        """Lay out panels, captions and colour bars, and write the PNG."""
+        try:
+            from matplotlib.backends.backend_agg import FigureCanvasAgg
+            from matplotlib.cm import ScalarMappable
+            from matplotlib.colors import ListedColormap, Normalize
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise SymancfError(
+                "pictures need matplotlib (and look best with pyvista): pip install 'symancf[demo]'"
+            ) from None
+        n = len(self.panels)
+        columns = min(columns, n)
+        rows = -(-n // columns)
+        size = width / columns
+        head = 0.62 if title else 0.1
+        foot = 0.9 if self.coloured and self.shared else 0.15
+        below = 0.8 if self.coloured and not self.shared else 0.0
+        tall = size * self._aspect()
+        height = head + foot + rows * (tall + 0.35 + below)
+        figure = Figure((width, height), dpi=160, facecolor=PAPER)
+        FigureCanvasAgg(figure)
+        pictures = None
+        if engine != "matplotlib":
+            pictures = self._drawn_by_vtk(size, tall, cmap, engine)
+        for i, (caption, bodies) in enumerate(self.panels.items()):
+            row, column = divmod(i, columns)
+            in_row = min(columns, n - row * columns)  # a short last row is centred
+            left = column * size + (columns - in_row) * size / 2
+            bottom = height - head - (row + 1) * (tall + 0.35 + below) + below
+            axes = figure.add_axes(
+                (left / width, bottom / height, size / width, tall / height), frameon=False
+            )
+            axes.set_xticks([])
+            axes.set_yticks([])
+            shade = ScalarMappable(Normalize(*self.limits[i]), ListedColormap(_colours(cmap)))
+            if pictures is not None:
+                axes.imshow(pictures[i], interpolation="antialiased", aspect="auto")
+            else:
+                from symancf.view.draw_matplotlib import draw
+
+                draw(axes, bodies, shade, self.screen, self.toward, self.frames[i])
+            centre = (left + size / 2) / width
+            figure.text(
+                centre, (bottom + tall + 0.1) / height, caption, ha="center", size=11, color=INK
+            )
+            if self.coloured and not self.shared:
+                where = (
+                    (left + 0.15 * size) / width,
+                    (bottom - 0.2) / height,
+                    0.7 * size / width,
+                    0.1 / height,
+                )
+                self._bar(figure.add_axes(where), shade, label, unit)
+        if self.coloured and self.shared:
+            span = min(5.0, 0.7 * width)
+            where = ((width - span) / 2 / width, 0.58 / height, span / width, 0.14 / height)
+            self._bar(figure.add_axes(where), shade, label, unit)
+        if title:
+            figure.text(0.5, 1 - 0.44 / height, title, ha="center", size=16, color=INK)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{path.name}.partial")
+        figure.savefig(partial, format="png")
+        os.replace(partial, path)
+
+    def _aspect(self) -> float:
+        """Height of the panels as a part of their width, from what is to be seen."""
+        size = np.ptp(self.frames, axis=1)
+        widest = 0.62 if len(self.panels) == 1 else 1.0
+        return float(np.clip((size[:, 1] / size[:, 0]).max(), 0.3, widest))
+
+    def _bar(self, axes: Axes, shade: Any, label: str, unit: str) -> None:
+        from matplotlib.ticker import EngFormatter, FuncFormatter, MaxNLocator
+
+        bar = axes.figure.colorbar(shade, cax=axes, orientation="horizontal")
+        bar.locator = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])
+        if unit:
+            engineering = EngFormatter(unit)
+            bar.formatter = FuncFormatter(lambda x, _: engineering(x) if x else "0")
+        bar.update_ticks()
+        bar.outline.set_visible(False)
+        bar.set_label(label.replace("_", " "), size=10, color=INK)
+        axes.tick_params(labelsize=9, color=INK, labelcolor=INK, length=3)
+
+    def _drawn_by_vtk(
+        self, size: float, tall: float, cmap: str, engine: str
+    ) -> list[NDArray[np.uint8]] | None:
+        """Pictures of the panels; None where VTK cannot draw and the engine was left open."""
+        job: dict[str, Any] = {
+            "panels": len(self.panels),
+            "bodies": [len(bodies) for bodies in self.panels.values()],
+            # Twice the dots of the PNG, within what a processor draws in a second or two.
+            "size": (np.array([size, tall]) * min(320, 2400 / size)).astype(int),
+            "limits": self.limits,
+            "colours": _colours(cmap),
+            "frame": self.frames,
+            "extent": np.ptp(self.frames, axis=1).max(axis=1),
+            "depth": [
+                np.mean([b.points.mean(axis=0) @ self.toward for b in bodies if len(b.points)])
+                for bodies in self.panels.values()
+            ],
+            "toward": self.toward,
+            "above": self.screen[:, 1],
+        }
+        for i, bodies in enumerate(self.panels.values()):
+            for k, body in enumerate(bodies):
+                ghost = body.outline if self.undeformed and body.deformed else body.outline[:0]
+                for name in (
+                    "points",
+                    "reference",
+                    "faces",
+                    "lines",
+                    "borders",
+                    "outline",
+                    "solid",
+                ):
+                    job[f"{i}/{k}/{name}"] = getattr(body, name)
+                job[f"{i}/{k}/ghost"] = ghost
+                if body.values is not None:
+                    job[f"{i}/{k}/values"] = body.values
+        with tempfile.TemporaryDirectory(prefix="symancf-view-") as folder:
+            np.savez(Path(folder) / "job.npz", **job)
+            reason = run_vtk(Path(folder) / "job.npz")
+            if not reason:
+                from matplotlib.image import imread
+
+                return [imread(Path(folder) / f"panel{i}.png") for i in range(len(self.panels))]
+        if engine == "vtk":
+            raise SymancfError(f"pyvista could not draw off-screen: {reason}")
+        return None
+
+
+def _unit(v: Floats) -> Floats:
+    length = np.linalg.norm(v)
+    return np.asarray(v / length) if length > 0 else v
+
+
+def _colours(name: str) -> Floats:
+    """256 colours of a map, (256, 3)."""
+    from matplotlib import colormaps
+
+    if name != "dawn" and name not in colormaps:
+        raise SymancfError(f"no colour map {name!r}; possible: 'dawn', {', '.join(colormaps)}")
+    if name != "dawn":
+        return np.asarray(colormaps[name](np.linspace(0.0, 1.0, 256)))[:, :3]
+    colour = np.asarray(colormaps["viridis"](np.linspace(0.08, 1.0, 256)))[:, :3]
+    pale = np.linspace(0.30, 0.06, 256)[:, None]
+    return np.asarray(pale + (1.0 - pale) * colour)
+
+
+def run_vtk(job: Path) -> str:
+    """Draw in another process; what went wrong, or nothing."""
+    # A child of an MPI rank must not take itself for one of the ranks.
+    inherited = ("OMPI_", "PMIX_", "PMI_", "ORTE_")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(inherited)}
+    script = Path(__file__).with_name("draw_vtk.py")
+    try:
+        done = subprocess.run(
+            [sys.executable, str(script), str(job)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        return said[-1] if said else f"exit status {done.returncode}"
+    return ""

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the eye sees of samples: outer faces, borders of the elements, the undeformed outline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from symancf.output import Samples
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Faces of a hexahedron, normals outwards.
+_FACES = np.array(
+    [[0, 3, 2, 1], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]]
+)
+# Types of higher order are drawn by their corners.
+_CORNERS = {
+    "quad": 4,
+    "quad8": 4,
+    "quad9": 4,
+    "hexahedron": 8,
+    "hexahedron20": 8,
+    "hexahedron27": 8,
+    "line": 2,
+    "line3": 2,
+    "vertex": 1,
+    "triangle": 3,
+}
+SHARP = np.cos(np.radians(35.0))
+
+
+@dataclass
+class Surface:
+    """A body ready to be drawn; coincident points of neighbouring cells are united.
+
+    Attributes
+    ----------
+    points, reference
+        (n, 3) in the deformed and the undeformed position [m].
+    faces
+        (k, 4) numbers of points, triangles repeat their last one.
+    lines
+        (k, 2) cables.
+    borders
+        (k, 2) edges of elements.
+    outline
+        (k, 2) edges of the whole body.
+    values
+        (n,) field that colours it, averaged between cells; None if it has no such field.
+    solid
+        Whether the faces close a volume.
+    """
+
+    points: Floats
+    reference: Floats
+    faces: Ints
+    lines: Ints
+    borders: Ints
+    outline: Ints
+    values: Floats | None
+    solid: bool
+
+    @property
+    def deformed(self) -> bool:
+        """Whether the undeformed position is known and another one."""
+        scale = np.ptp(self.reference, axis=0).max(initial=0.0)
+        return bool(np.abs(self.points - self.reference).max(initial=0.0) > 1e-6 * scale)
+
+
+def surface_of(samples: Samples, field: str | None) -> Surface:
+    """Find the outer faces, borders and outline of samples."""
+    points = np.asarray(samples.points, float)
+    moved = samples.point_data.get("displacement")
+    reference = points if moved is None else points - moved
+    quads, boxes, lines = _cells(samples)
+    borders = _borders(reference, quads, _outer(boxes))
+
+    first, place = _united(points, reference)
+    boxes, quads = place[boxes], place[quads]
+    faces = np.concatenate([quads, _outer(boxes)])
+    united_points, united_reference = points[first], reference[first]
+    outline = _borders(united_reference, quads, _outer(boxes))
+    return Surface(
+        points=united_points,
+        reference=united_reference,
+        faces=faces,
+        lines=place[lines],
+        borders=np.unique(np.sort(place[borders], axis=1), axis=0),
+        outline=outline,
+        values=_values(samples, field, place, len(first)),
+        solid=len(boxes) > 0,
+    )
+
+
+def _cells(samples: Samples) -> tuple[Ints, Ints, Ints]:
+    """Quadrilaterals (with triangles), hexahedra and lines by their corners."""
+    held: dict[int, list[Ints]] = {4: [], 8: [], 2: []}
+    for kind, cells in samples.cells.items():
+        n = _CORNERS.get(kind)
+        if n == 3:
+            held[4].append(cells[:, [0, 1, 2, 2]])
+        elif n in held:
+            held[n].append(cells[:, :n])
+    quads, boxes, lines = (
+        np.concatenate([np.empty((0, n), np.int64), *held[n]]).astype(np.int64) for n in (4, 8, 2)
+    )
+    return quads, boxes, lines
+
+
+def _outer(boxes: Ints) -> Ints:
+    """Faces that belong to one hexahedron only."""
+    faces = boxes[:, _FACES].reshape(-1, 4)
+    if not len(faces):
+        return faces
+    _, back, count = np.unique(
+        np.sort(faces, axis=1), axis=0, return_inverse=True, return_counts=True
+    )
+    return np.asarray(faces[count[back.ravel()] == 1])
+
+
+def _borders(x: Floats, sheets: Ints, closed: Ints) -> Ints:
+    """Edges of one face only, and edges of a closed surface where it turns sharply."""
+    found = []
+    for faces, is_closed in ((sheets, False), (closed, True)):
+        if not len(faces):
+            continue
+        edges = np.sort(faces[:, [[0, 1], [1, 2], [2, 3], [3, 0]]].reshape(-1, 2), axis=1)
+        owner = np.repeat(np.arange(len(faces)), 4)
+        real = edges[:, 0] != edges[:, 1]
+        edges, owner = edges[real], owner[real]
+        order = np.lexsort((edges[:, 1], edges[:, 0]))
+        edges, owner = edges[order], owner[order]
+        new = np.ones(len(edges), bool)
+        new[1:] = np.any(edges[1:] != edges[:-1], axis=1)
+        start = np.flatnonzero(new)
+        count = np.diff([*start, len(edges)])
+        found.append(edges[start[count == 1]])
+        if is_closed:
+            normal = np.cross(x[faces[:, 2]] - x[faces[:, 0]], x[faces[:, 3]] - x[faces[:, 1]])
+            normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
+            pair = start[count == 2]
+            turn = np.einsum("ka,ka->k", normal[owner[pair]], normal[owner[pair + 1]])
+            found.append(edges[pair[turn < SHARP]])
+    return np.concatenate([np.empty((0, 2), np.int64), *found])
+
+
+def _united(points: Floats, reference: Floats) -> tuple[Ints, Ints]:
+    """Unite points that coincide both before and after the deformation."""
+    both = np.concatenate([points, reference], axis=1)
+    scale = max(float(np.ptp(reference, axis=0).max(initial=0.0)), 1e-300)
+    _, first, back = np.unique(
+        np.rint(both / (1e-6 * scale)), axis=0, return_index=True, return_inverse=True
+    )
+    return first, back.ravel()
+
+
+def _values(samples: Samples, field: str | None, place: Ints, n: int) -> Floats | None:
+    """Field at the united points: magnitude of vectors, mean of the cells that meet."""
+    if field is None:
+        return None
+    if field in samples.point_data:
+        values, where = _magnitude(samples.point_data[field]), place
+    elif field in samples.cell_data:
+        cell = _magnitude(samples.cell_data[field])
+        widths = np.repeat(
+            [c.shape[1] for c in samples.cells.values()], [len(c) for c in samples.cells.values()]
+        )
+        values = np.repeat(cell, widths)
+        where = place[np.concatenate([c.ravel() for c in samples.cells.values()])]
+    else:
+        return None
+    total = np.bincount(where, values, minlength=n)
+    return np.asarray(total / np.maximum(np.bincount(where, minlength=n), 1))
+
+
+def _magnitude(values: NDArray[Any]) -> Floats:
+    values = np.asarray(values, float)
+    if values.ndim == 1:
+        return values
+    return np.asarray(np.linalg.norm(values.reshape(len(values), -1), axis=1))

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures: what is drawn, on any number of ranks, with and without VTK."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+from symancf import output, view
+from symancf.errors import SymancfError
+from symancf.mesh import Mesh
+from symancf.output import Samples
+from symancf.view import picture
+from symancf.view.surface import surface_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COMM = MPI.COMM_WORLD
+plt = pytest.importorskip("matplotlib.image")
+
+
+def bent(*divisions: int, comm: MPI.Comm = MPI.COMM_SELF) -> Samples:
+    """A box (or a sheet, or a cable) of this rank's cells, bent; cells do not share points."""
+    mesh = Mesh.box((2.0, 1.0, 0.2)[: len(divisions)], divisions, comm=comm)
+    _, cells = mesh.slice("body")
+    x = mesh.fetch_points(cells).reshape(-1, 3)
+    u = np.zeros_like(x)
+    u[:, 2] = -0.2 * x[:, 0] ** 2
+    apart = np.arange(cells.size).reshape(cells.shape)
+    kind = {2: "line", 4: "quad", 8: "hexahedron"}[cells.shape[1]]
+    stress = np.abs(x[:, 1] - 0.5)
+    return Samples(x + u, {kind: apart}, {"displacement": u, "stress": stress})
+
+
+def colours_in(path: Path) -> int:
+    """Number of clearly coloured pixels of a picture that is not empty."""
+    image = plt.imread(path)[:, :, :3]
+    assert min(image.shape[:2]) > 200
+    return int((np.ptp(image, axis=2) > 0.2).sum())
+
+
+def test_surface_of_a_box_is_its_hull() -> None:
+    found = surface_of(bent(4, 3, 2), "displacement")
+    assert found.points.shape == (5 * 4 * 3, 3)  # coincident points are united
+    assert len(found.faces) == 2 * (4 * 3 + 4 * 2 + 3 * 2)
+    assert len(found.outline) == 4 * (4 + 3 + 2)  # only the twelve edges of the box
+    assert len(found.borders) > len(found.outline)
+    assert found.solid
+    assert found.deformed
+    np.testing.assert_allclose(found.values, 0.2 * found.reference[:, 0] ** 2, atol=1e-12)
+
+
+def test_surface_of_a_sheet_shows_elements_and_rim() -> None:
+    found = surface_of(bent(4, 3), "stress")
+    assert len(found.faces) == 12
+    assert len(found.borders) == 4 * 4 + 5 * 3
+    assert len(found.outline) == 2 * (4 + 3)
+    assert not found.solid
+
+
+def test_cell_data_and_missing_fields() -> None:
+    samples = bent(2, 1)
+    samples.cell_data["number"] = np.array([1.0, 3.0])
+    values = surface_of(samples, "number").values
+    assert values is not None
+    assert sorted(set(values)) == [1.0, 2.0, 3.0]  # the mean where the cells meet
+    assert surface_of(samples, "nothing").values is None
+    assert surface_of(samples, None).values is None
+
+
+def test_touching_faces_of_different_bodies_stay_apart() -> None:
+    """Points that meet only after the deformation are not united."""
+    x = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0.0]])
+    both = np.concatenate([x, x])
+    u = np.concatenate([np.zeros((4, 3)), np.full((4, 3), [0, 0, -1.0])])
+    found = surface_of(Samples(both, {"quad": np.arange(8).reshape(2, 4)}, {"displacement": u}), "")
+    assert len(found.points) == 8
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize("engine", ["matplotlib", "auto"])
+def test_draws_all_ranks_side_by_side(shared_tmp_path: Path, engine: str) -> None:
+    scenes = {
+        "block": bent(8, 4, 2, comm=COMM),
+        "sheet and cable": [bent(8, 4, comm=COMM), bent(9, comm=COMM)],
+    }
+    path = view.render(
+        scenes,
+        shared_tmp_path / "new" / f"{engine}.png",
+        title="Bent",
+        unit="m",
+        width=6.0,
+        engine=engine,
+    )
+    COMM.barrier()
+    assert colours_in(path) > 20_000
+    COMM.barrier()
+
+
+def test_draws_without_a_display_or_vtk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.setattr(picture, "run_vtk", lambda job: "no OpenGL on this machine")
+    path = view.render(bent(4, 3, 2), tmp_path / "a", comm=MPI.COMM_SELF, shared=False)
+    assert path.name == "a.png"
+    assert colours_in(path) > 20_000
+    with pytest.raises(SymancfError, match="no OpenGL on this machine"):
+        view.render(bent(4, 3, 2), tmp_path / "b", comm=MPI.COMM_SELF, engine="vtk")
+
+
+def test_vtk_draws_in_a_process_of_its_own(tmp_path: Path) -> None:
+    pytest.importorskip("pyvista")
+    try:
+        path = view.render(bent(4, 3, 2), tmp_path / "a", comm=MPI.COMM_SELF, engine="vtk")
+    except SymancfError as error:
+        pytest.skip(str(error))
+    assert colours_in(path) > 20_000
+
+
+def test_draws_files(tmp_path: Path) -> None:
+    series = output.Series(tmp_path / "run.pvd", MPI.COMM_SELF)
+    series.write(0.0, {"sheet": bent(4, 3), "cable": bent(5)})
+    path = view.render(
+        series.path,
+        tmp_path / "run",
+        field="stress",
+        comm=MPI.COMM_SELF,
+        engine="matplotlib",
+        limits=(0, 1),
+    )
+    assert colours_in(path) > 10_000
+
+
+def test_a_constant_field_and_a_still_body_are_drawn(tmp_path: Path) -> None:
+    samples = bent(3, 2)
+    samples.points = samples.points - samples.point_data["displacement"]
+    samples.point_data["displacement"] = np.zeros_like(samples.points)
+    view.render(samples, tmp_path / "a", comm=MPI.COMM_SELF, engine="matplotlib")
+    view.render(samples, tmp_path / "b", comm=MPI.COMM_SELF, engine="matplotlib", field=None)
+
+
+@pytest.mark.collective
+def test_faults_are_raised_on_every_rank(shared_tmp_path: Path) -> None:
+    def render(scene: object, **options: object) -> None:
+        view.render(scene, shared_tmp_path / "a", engine="matplotlib", **options)  # type: ignore[arg-type]
+
+    with pytest.raises(SymancfError, match="no points"):
+        render(Samples(np.empty((0, 3)), {}))
+    with pytest.raises(SymancfError, match=r"missing\.pvd"):
+        render(shared_tmp_path / "missing.pvd")
+    with pytest.raises(SymancfError, match="looks along"):
+        render(bent(2, 2), eye=(0, 0, 1))
+    with pytest.raises(SymancfError, match="no colour map 'rainbows'"):
+        render(bent(2, 2), cmap="rainbows")
