@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ import sympy as sp
 
 from symancf_codegen.declare import Rule
 
+from ..errors import KinematicsError
 from .quadrature import parse
 from .shape import ElementSpace, Field, ShapeFunctions, TableJets
 
@@ -128,7 +130,19 @@ class Element:
         Parameters
         ----------
         options : variants of the family, e.g. ``curved=True`` for a cable.
+
+        Raises
+        ------
+        KinematicsError
+            If the element has no such variant.
         """
+        possible = inspect.signature(self.family).parameters
+        for option in options:
+            if option not in possible:
+                has = f"it has {', '.join(possible)}" if possible else "it has none"
+                raise KinematicsError(
+                    f"{self.name} has no variant {option!r}; {has}", asked=option, offered=possible
+                )
         return self.family(**options)
 
     @property
