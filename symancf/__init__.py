@@ -27,6 +27,7 @@ _PUBLIC = {
     "Parameter": "parameter",
     "Field": "parameter",
     "fix": "boundary",
+    "planar": "boundary",
     "gravity": "loads",
     "force": "loads",
     "traction": "loads",
@@ -48,7 +49,7 @@ __all__ = ["__version__", "ground", *_PUBLIC, *_MODULES]
 if TYPE_CHECKING:
     from . import elements, energies, joints, output, view
     from .body import Body
-    from .boundary import fix
+    from .boundary import fix, planar
     from .check import check
     from .ends import Ground
     from .errors import (

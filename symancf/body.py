@@ -164,14 +164,7 @@ class Body:
             blocks.append((self.slope_name, used))
         return blocks
 
-    @cached_property
-    def options(self) -> dict[str, bool]:
-        """Variants of the kinematics that the reference geometry asks for."""
-        return {}
-
-    @cached_property
-    def laws(self) -> list[Any]:
-        """The point laws of the energy with their quadrature rules."""
+    def _laws(self, **options: bool) -> list[Any]:
         return energy_laws(
             self.element,
             self.energy_function,
@@ -179,8 +172,13 @@ class Body:
             fields=self.fields,
             volumetric=self.volumetric,
             quadrature=self.quadrature,
-            **self.options,
+            **options,
         )
+
+    @cached_property
+    def laws(self) -> list[Any]:
+        """The point laws of the energy with their quadrature rules (on a straight reference)."""
+        return self._laws()
 
     def build_reference(self, system: System) -> None:
         """Compute node directions, slope maps and the body's reference slopes (collective)."""
@@ -246,32 +244,47 @@ class Body:
         return values
 
     def piece(
-        self, system: System, name: str, laws: Any, role: Any, uniform: Mapping[str, Any]
+        self,
+        system: System,
+        name: str,
+        laws: Any,
+        role: Any,
+        uniform: Mapping[str, Any],
+        chosen: npt.NDArray[np.bool_] | None = None,
     ) -> Piece:
-        """Make the piece of a list of (law, rule) on this body's cells."""
-        # named by element and law: bodies with the same energy share one compiled kernel, and no
-        # body's name meets the name of a function inside
-        called = identifier(f"{self.element.name}_{laws[0][0].name}")
-        kernel = jit.cells(called, self.element.space, laws, system.comm)
-        n, nv = self.cells.shape
-        position = system.numbering.offset[self.cells, self.position_block]
-        slopes = (
-            system.numbering.offset[self.cells, self.slope_block]
-            if self.element.slopes
-            else np.zeros_like(position)
-        )
+        """Make the piece of a list of (law, rule) on this body's cells, or on `chosen` ones."""
+        kernel = jit.cells(identifier(name), self.element.space, laws, system.comm)
+        pick = slice(None) if chosen is None else chosen
+        cells = self.cells[pick]
+        n, nv = cells.shape
+        position = system.numbering.offset[cells, self.position_block]
+        slopes = np.zeros_like(position)
+        if self.element.slopes:
+            slopes = system.numbering.offset[cells, self.slope_block]
         return Piece(
             name=name,
             kernel=kernel,
             role=role,
             uniform={**self.parameters, **uniform},
-            cell=self.cell_parameters(system, list(kernel.cell)),
-            owned=self.owned,
-            vertices=self.cells.ravel(),
+            cell=self.cell_parameters(system, list(kernel.cell))[pick],
+            owned=self.owned[pick],
+            vertices=cells.ravel(),
             vertex_start=np.arange(n + 1, dtype=np.int32) * np.int32(nv),
-            entities=Cells(np.stack([position, slopes], axis=2), self.maps),
+            entities=Cells(np.stack([position, slopes], axis=2), self.maps[pick]),
         )
 
     def pieces(self, system: System) -> list[Piece]:
-        """Return the strain energy."""
-        return [self.piece(system, self.name, self.laws, "strain", {})]
+        """Return the strain energy, with a kernel of its own for cables of curved reference."""
+        if self.element.cell != "line":
+            return [self.piece(system, self.name, self.laws, "strain", {})]
+        curved = geometry.curved_lines(
+            system.points[self.cells], np.einsum("nvkc,nvca->nvka", self.maps, self.basis[self.cells])
+        )
+        some = system.comm.allreduce([bool(curved.any()), bool((~curved).any())])
+        made = []
+        if any(some[1::2]):
+            made.append(self.piece(system, self.name, self.laws, "strain", {}, ~curved))
+        if any(some[0::2]):
+            name = f"{self.name} (curved)" if made else self.name
+            made.append(self.piece(system, name, self._laws(curved=True), "strain", {}, curved))
+        return made

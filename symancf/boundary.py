@@ -17,6 +17,7 @@ from .parameter import components, evaluate
 from .terms import Entities
 
 if TYPE_CHECKING:
+    from .body import Body
     from .assembly import Piece
     from .system import System
 
@@ -46,7 +47,8 @@ class Fix:
             slope_names = [f"slope_{a}" for a in AXES]
         else:
             slope_names = [f"slope_{s}" for s in slopes]
-        possible = ["all", "position", *AXES, *(["slopes", *slope_names] if slopes else [])]
+        parts = [f"{name}.{axis}" for name in slope_names for axis in AXES]
+        possible = ["all", "position", *AXES, *(["slopes", *slope_names, *parts] if slopes else [])]
         for dof in self.dofs:
             if dof not in possible:
                 raise ParameterError(
@@ -56,8 +58,11 @@ class Fix:
                 )
         self.axes = [a for a in range(3) if {"all", "position", AXES[a]} & set(self.dofs)]
         self.slopes = [
-            k for k in range(len(slope_names)) if {"all", "slopes", slope_names[k]} & set(self.dofs)
-        ] if slopes else []
+            (k, a)
+            for k, name in enumerate(slope_names)
+            for a, axis in enumerate(AXES)
+            if slopes and {"all", "slopes", name, f"{name}.{axis}"} & set(self.dofs)
+        ]
 
     def declare(self, system: System) -> None:
         if isinstance(self.region, Nodes):
@@ -79,7 +84,7 @@ class Fix:
         columns = [position + a for a in self.axes]
         if self.slopes:
             slope = system.numbering.offset[self.vertices, self.body.slope_block]
-            columns += [slope + 3 * k + a for k in self.slopes for a in range(3)]
+            columns += [slope + 3 * k + a for k, a in self.slopes]
         return self.vertices, np.stack(columns, axis=1) if columns else np.zeros((0, 0), int)
 
     def prescribe(self, system: System, state: Array, time: float) -> None:
@@ -94,10 +99,8 @@ class Fix:
             slope = system.numbering.offset[self.vertices, self.body.slope_block]
             G = self._gradient(X, time)  # du_a/dX_b
             basis = self.body.basis[self.vertices]
-            for k in self.slopes:
-                value = np.einsum("nab,nb->na", G, basis[:, k])
-                for a in range(3):
-                    state[slope + 3 * k + a] = value[:, a]
+            for k, a in self.slopes:
+                state[slope + 3 * k + a] = np.einsum("nb,nb->n", G[:, a], basis[:, k])
 
     def _displacement(self, X: Array, time: float) -> Array:
         if self.displacement is None:
@@ -161,7 +164,8 @@ def fix(
     ----------
     region : ``body["root"]`` or a node ``body.at(X)``.
     dofs : ``"all"``, ``"position"``, ``"slopes"``, ``"x"``, ``"y"``, ``"z"``, a slope
-        (``"slope_xi"``, for full-gradient elements ``"slope_x"``), or a list of these.
+        (``"slope_xi"``, for full-gradient elements ``"slope_x"``), a component of one
+        (``"slope_xi.z"``), or a list of these.
     displacement : three numbers, `Parameter` or functions of time; a function of time that
         returns (3,); or a function (X (n, 3), time) -> (n, 3). Default: zero.
     gradient : displacement gradient du_a/dX_b that the slopes follow: (3, 3), a function of
@@ -172,3 +176,15 @@ def fix(
     Fix : a term; `Fix.reaction` is the support force after a solution.
     """
     return Fix(region, dofs, displacement, gradient, name)
+
+
+def planar(body: Body, normal: str = "z", name: str | None = None) -> Fix:
+    """Keep a body in the plane across the axis `normal`: no displacement or slope along it."""
+    if normal not in AXES:
+        raise ParameterError(f"planar: normal is {normal!r}: give 'x', 'y' or 'z'")
+    slopes = body.element.slopes
+    names = [f"slope_{a}" for a in AXES] if body.element.slope_kind == "gradient" else [
+        f"slope_{s}" for s in slopes
+    ]
+    dofs = [normal, *(f"{s}.{normal}" for s in names if slopes)]
+    return Fix(Nodes(body, body.region), dofs, None, None, name or f"planar:{body.name}")

@@ -230,3 +230,11 @@ def slope_maps(element: Element, slopes: Array, basis: Array) -> Array:
     `basis` (n, corners, s, 3) are the node slopes of the reference (orthonormal vectors).
     """
     return np.einsum("nvka,nvca->nvkc", slopes, basis)
+
+
+def curved_lines(X: Array, slopes: Array) -> npt.NDArray[np.bool_]:
+    """Tell which cubic lines with ends X (n, 2, 3) and slopes (n, 2, 1, 3) are curved."""
+    chord = X[:, 1] - X[:, 0]
+    length = np.linalg.norm(chord, axis=1)
+    bend = np.linalg.norm(np.cross(chord[:, None], slopes[:, :, 0]), axis=2).max(axis=1, initial=0)
+    return np.asarray(bend > 1e-9 * length**2)
