@@ -44,7 +44,38 @@ _PUBLIC = {
 }
 _MODULES = ("elements", "energies", "joints", "output", "view")
 
-__all__ = ["__version__", "ground", *_PUBLIC, *_MODULES]
+__all__ = [
+    "__version__",
+    "Body",
+    "CompileError",
+    "Constraint",
+    "ConstraintError",
+    "ConvergenceError",
+    "Field",
+    "History",
+    "KinematicsError",
+    "Mesh",
+    "MeshError",
+    "Parameter",
+    "ParameterError",
+    "Region",
+    "StaticProblem",
+    "SymancfError",
+    "System",
+    "check",
+    "elements",
+    "energies",
+    "fix",
+    "force",
+    "gravity",
+    "ground",
+    "joints",
+    "moment",
+    "output",
+    "planar",
+    "traction",
+    "view",
+]
 
 if TYPE_CHECKING:
     from . import elements, energies, joints, output, view

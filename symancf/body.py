@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,8 @@ from .assembly import Cells, Piece
 from .ends import Nodes, PointsOnBody
 from .errors import MeshError, ParameterError
 from .jit import identifier
-from .laws import energy_laws
 from .kinematics.naming import require_parameters, signature
+from .laws import energy_laws
 from .parameter import Field, evaluate
 from .partition import Family
 
@@ -64,7 +64,7 @@ class Body:
         energy: Energy,
         *,
         name: str | None = None,
-        volumetric: str | None = None,
+        volumetric: Literal["full", "reduced", "split"] | None = None,
         quadrature: Mapping[str, Any] | None = None,
         join: str | None = None,
         direction: Callable[[Array], npt.ArrayLike] | None = None,
@@ -230,7 +230,8 @@ class Body:
         """Return the coefficients (k, n) of a point jet at parameter values, on z = 0."""
         spread = self.element.space.point_jets[jet]
         tables = [name for name, factor in spread.items() if factor == 1]
-        return np.asarray(self.element.space.tabulate(tuple(tables), xi)).sum(axis=1)
+        table: Array = self.element.space.tabulate(tuple(tables), xi)
+        return np.asarray(table.sum(axis=1))
 
     def cell_parameters(self, system: System, names: list[str]) -> Array:
         """Return the values of per-cell parameters, (cells, len(names))."""
@@ -278,7 +279,8 @@ class Body:
         if self.element.cell != "line":
             return [self.piece(system, self.name, self.laws, "strain", {})]
         curved = geometry.curved_lines(
-            system.points[self.cells], np.einsum("nvkc,nvca->nvka", self.maps, self.basis[self.cells])
+            system.points[self.cells],
+            np.einsum("nvkc,nvca->nvka", self.maps, self.basis[self.cells]),
         )
         some = system.comm.allreduce([bool(curved.any()), bool((~curved).any())])
         made = []

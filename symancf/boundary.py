@@ -17,8 +17,8 @@ from .parameter import components, evaluate
 from .terms import Entities
 
 if TYPE_CHECKING:
-    from .body import Body
     from .assembly import Piece
+    from .body import Body
     from .system import System
 
 Array = npt.NDArray[np.float64]
@@ -65,11 +65,13 @@ class Fix:
         ]
 
     def declare(self, system: System) -> None:
+        """Announce entities and vertices before distribution."""
         if isinstance(self.region, Nodes):
             self.region.region.require_on(self.body.region)
         self.entities = Entities(system, self.name, [self.region])
 
     def pieces(self, system: System) -> list[Piece]:
+        """Return the kernels and entities on this rank."""
         return []
 
     def coordinates(self, system: System) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -115,7 +117,10 @@ class Fix:
                 )
             return u
         parts = components(f"{self.name}: displacement", given)
-        return np.broadcast_to([evaluate(f"{self.name} {a}", p, time) for a, p in zip(AXES, parts, strict=True)], X.shape)
+        return np.broadcast_to(
+            [evaluate(f"{self.name} {a}", p, time) for a, p in zip(AXES, parts, strict=True)],
+            X.shape,
+        )
 
     def _gradient(self, X: Array, time: float) -> Array:
         if self.gradient is None:
@@ -183,8 +188,10 @@ def planar(body: Body, normal: str = "z", name: str | None = None) -> Fix:
     if normal not in AXES:
         raise ParameterError(f"planar: normal is {normal!r}: give 'x', 'y' or 'z'")
     slopes = body.element.slopes
-    names = [f"slope_{a}" for a in AXES] if body.element.slope_kind == "gradient" else [
-        f"slope_{s}" for s in slopes
-    ]
+    names = (
+        [f"slope_{a}" for a in AXES]
+        if body.element.slope_kind == "gradient"
+        else [f"slope_{s}" for s in slopes]
+    )
     dofs = [normal, *(f"{s}.{normal}" for s in names if slopes)]
     return Fix(Nodes(body, body.region), dofs, None, None, name or f"planar:{body.name}")

@@ -52,7 +52,7 @@ class Check:
         ]
         for body, (energy, stress) in self.digits.items():
             lines.append(
-                f"digits lost at strain 1e-8, {body}: energy {energy:.1f}, stress {stress:.1f} of 16"
+                f"digits lost at strain 1e-8, {body}: energy {energy:.1f}, stress {stress:.1f}"
             )
         return "\n".join(lines)
 
@@ -152,7 +152,7 @@ def _random(system: System, seed: int) -> Array:
     within = np.arange(numbering.coordinates) - numbering.start[numbering.vertex_of]
     ids = system.topology.vertex_ids[numbering.vertex_of]
     key = ids.astype(np.uint64) * np.uint64(64) + within.astype(np.uint64)
-    key = (key + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64))
+    key = key + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
         key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
     key ^= key >> np.uint64(31)

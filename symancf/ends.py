@@ -50,6 +50,7 @@ class End(ABC):
 
     @property
     def size(self) -> int:
+        """Number of places."""
         return len(self.X)
 
     def __str__(self) -> str:
@@ -80,6 +81,7 @@ class Ground(End):
         return Ground(point)
 
     def resolve(self, system: System) -> None:
+        """Find X and the vertices (collective)."""
         if self.point is not None:
             self.X = self.point
             self.vertices = np.zeros((len(self.X), 0), dtype=np.int64)
@@ -93,6 +95,7 @@ class Ground(End):
     def rows(
         self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
+        """Return a jet as combinations of local coordinates; see `End.rows`."""
         empty = np.zeros(0, dtype=np.int32)
         return empty, empty, empty, empty, np.zeros(0)
 
@@ -107,6 +110,7 @@ class Nodes(End):
         self.body, self.region = body, region
 
     def resolve(self, system: System) -> None:
+        """Find X and the vertices (collective)."""
         mine = self.region.points()
         ids = np.concatenate(system.comm.allgather(mine)) if system.comm.size > 1 else mine
         self.points = np.sort(ids)
@@ -116,6 +120,7 @@ class Nodes(End):
     def rows(
         self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
+        """Return a jet as combinations of local coordinates; see `End.rows`."""
         offset = self.body.coordinate_offset(system, vertices, jet)
         return _vector_rows(offset, np.ones(offset.shape), np.zeros(offset.shape, dtype=np.int32))
 
@@ -136,6 +141,7 @@ class PointsOnBody(End):
             self.target = np.asarray(points, dtype=float).reshape(-1, 3)
 
     def resolve(self, system: System) -> None:
+        """Find X and the vertices (collective)."""
         if self.given is not None:
             self.target = self.given.X
         found = locate(self.body.region, self.target)
@@ -154,6 +160,7 @@ class PointsOnBody(End):
     def rows(
         self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
+        """Return a jet as combinations of local coordinates; see `End.rows`."""
         body, element = self.body, self.body.element
         xi = to_domain(element.cell, self.unit[chosen])
         table = body.tabulate(jet, xi)  # (k, n)

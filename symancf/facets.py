@@ -23,7 +23,7 @@ Array = npt.NDArray[np.float64]
 
 
 def _gauss(n: int) -> tuple[Array, Array]:
-    x, w = np.polynomial.legendre.leggauss(n)
+    x, w = np.polynomial.legendre.leggauss(n)  # type: ignore[no-untyped-call]
     return (x + 1.0) / 2.0, w / 2.0
 
 
@@ -43,6 +43,7 @@ class FacetPoints(End):
         self.hermite = bool(body.element.slopes)
 
     def resolve(self, system: System) -> None:
+        """Find X and the vertices (collective)."""
         mesh = self.region.mesh
         self.region.require_on(self.body.region)
         _, mine = self.region.slice(self.kind)
@@ -81,9 +82,7 @@ class FacetPoints(End):
         body = self.body
         if self.kind == "quad" or not self.hermite:
             if self.hermite:
-                from .elements import Element
-
-                element: Element = body.element
+                element = body.element
                 jet = ("value", "xi", "eta")[derivative]
                 table = body.tabulate(jet, self.unit[chosen])
                 table = table.reshape(len(chosen), 4, 1 + len(element.slopes))
@@ -113,6 +112,7 @@ class FacetPoints(End):
         vertices: npt.NDArray[np.int32],
         jet: str,
     ) -> tuple[npt.NDArray[Any], ...]:
+        """Return a jet as combinations of local coordinates; see `End.rows`."""
         if jet != "value":
             raise MeshError(f"{self}: offers positions only, not {jet!r}")
         positions, slopes = self._coefficients(system, chosen, vertices, 0)
@@ -139,9 +139,7 @@ class FacetPoints(End):
         tangents = np.zeros((dims, len(ids), 3))
         for d in range(dims):
             positions, slopes = self._coefficients(system, ids, vertices, d + 1)
-            place, component, coordinate, _, value = self._rows(
-                system, vertices, positions, slopes
-            )
+            place, component, coordinate, _, value = self._rows(system, vertices, positions, slopes)
             np.add.at(tangents[d], (place, component), value * system.reference[coordinate])
         if dims == 1:
             measure = np.linalg.norm(tangents[0], axis=1)

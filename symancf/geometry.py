@@ -229,7 +229,7 @@ def slope_maps(element: Element, slopes: Array, basis: Array) -> Array:
 
     `basis` (n, corners, s, 3) are the node slopes of the reference (orthonormal vectors).
     """
-    return np.einsum("nvka,nvca->nvkc", slopes, basis)
+    return np.asarray(np.einsum("nvka,nvca->nvkc", slopes, basis))
 
 
 def curved_lines(X: Array, slopes: Array) -> npt.NDArray[np.bool_]:

@@ -96,7 +96,8 @@ class Constraint:
             close = get_close_matches(sorted(unknown)[0], list(keywords), 1)
             raise ConstraintError(
                 f"constraint {self.name!r} has no parameter {sorted(unknown)[0]!r}; it has "
-                f"{', '.join(keywords) or 'none'}" + (f"; did you mean {close[0]!r}?" if close else "")
+                f"{', '.join(keywords) or 'none'}"
+                + (f"; did you mean {close[0]!r}?" if close else "")
             )
         signature = inspect.signature(self.function).parameters
         missing = [
@@ -150,6 +151,7 @@ class Constraint:
         )
 
     def declare(self, system: System) -> None:
+        """Announce entities and vertices before distribution."""
         self.entities = Entities(system, self.name, self.ends, virtual=1)
         system.announce_block(f"lambda:{self.name}", len(self.phi), "lambda")
 
@@ -159,6 +161,7 @@ class Constraint:
         return [(f"lambda:{self.name}", self.entities.end_vertices(len(self.ends)).ravel())]
 
     def pieces(self, system: System) -> list[Piece]:
+        """Return the kernels and entities on this rank."""
         block = system.numbering.block(f"lambda:{self.name}")
         jets = self.entities.jets(
             system,

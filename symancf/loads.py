@@ -37,6 +37,7 @@ class Gravity:
         self.bodies = bodies
 
     def declare(self, system: System) -> None:
+        """Announce entities and vertices before distribution."""
         for body in self.bodies or ():
             if "rho" not in body.parameters:
                 raise ParameterError(f"gravity acts on body {body.name!r}, which has no rho")
@@ -47,6 +48,7 @@ class Gravity:
         return [b for b in self.bodies or system.bodies if "rho" in b.parameters]
 
     def pieces(self, system: System) -> list[Piece]:
+        """Return the kernels and entities on this rank."""
         uniform = {f"g{a + 1}": g for a, g in enumerate(self.g)}
         made = []
         for body in self._heavy(system):
@@ -79,13 +81,16 @@ class Force:
             raise ParameterError(f"{name}: distribute is {distribute!r}: 'total' or 'each'")
 
     def declare(self, system: System) -> None:
+        """Announce entities and vertices before distribution."""
         self.entities = Entities(system, self.name, [self.place])
 
     def carriers(self, system: System) -> list[Any]:
+        """Take this rank's entities; return the blocks that the term puts on vertices."""
         self.entities.bind(system)
         return []
 
     def pieces(self, system: System) -> list[Piece]:
+        """Return the kernels and entities on this rank."""
         jets = self.entities.jets(system, [(0, "value")])
         if isinstance(self.place, FacetPoints):
             weight = self.place.weights(system, self.entities)
@@ -96,9 +101,7 @@ class Force:
         kernel = jit.points(_force_law(), system.comm)
         uniform = {f"F{a + 1}": f for a, f in enumerate(self.vector)}
         return [
-            self.entities.piece(
-                self.name, kernel, "potential", uniform, {"weight": weight}, jets
-            )
+            self.entities.piece(self.name, kernel, "potential", uniform, {"weight": weight}, jets)
         ]
 
 
@@ -110,8 +113,7 @@ def _force_law() -> Any:
         name="force",
         unknowns=u,
         energy=-weight * sp.Add(*[f * x for f, x in zip(F, u, strict=True)]),
-        parameters=tuple(declare.Parameter(f) for f in F)
-        + (declare.Parameter(weight, "cell"),),
+        parameters=tuple(declare.Parameter(f) for f in F) + (declare.Parameter(weight, "cell"),),
         title="-F . u",
     )
 
@@ -173,17 +175,22 @@ class Moment:
             self.jets = [j for j in ("xi", "eta", "zeta") if j in element.space.point_jets]
 
     def declare(self, system: System) -> None:
+        """Announce entities and vertices before distribution."""
         self.entities = Entities(system, self.name, [self.place])
 
     def carriers(self, system: System) -> list[Any]:
+        """Take this rank's entities; return the blocks that the term puts on vertices."""
         self.entities.bind(system)
         return []
 
     def pieces(self, system: System) -> list[Piece]:
+        """Return the kernels and entities on this rank."""
         jets = self.entities.jets(system, [(0, jet) for jet in self.jets])
         n, m = len(self.entities.ids), len(self.jets)
         reference = np.zeros((n, 3 * m))
-        np.add.at(reference, (jets.entity, jets.jet), jets.value * system.reference[jets.coordinate])
+        np.add.at(
+            reference, (jets.entity, jets.jet), jets.value * system.reference[jets.coordinate]
+        )
         cell = {f"R_{k + 1}{a + 1}": reference[:, 3 * k + a] for k in range(m) for a in range(3)}
         share = 1.0 / self.entities.size if self.distribute == "total" else 1.0
         uniform = {

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
-from .petsc import PETSc
 
 from .collective import share_error
 from .errors import ConvergenceError
+from .petsc import PETSc
 from .rigid import require_held
 from .solver import configure, reason_name
 
@@ -330,7 +330,10 @@ class StaticProblem:
             result = self._advance(start + trial * (goal - start), before, 1.0 - trial)
             if isinstance(result, Step):
                 fraction, before = trial, system.state.copy()
-                iterations, linear = iterations + result.iterations, linear + result.linear_iterations
+                iterations, linear = (
+                    iterations + result.iterations,
+                    linear + result.linear_iterations,
+                )
                 if trial == 1.0 or not faded:
                     step = Step(result.time, iterations, linear, result.norms)
                     self.history.steps.append(step)

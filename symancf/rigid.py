@@ -69,7 +69,7 @@ def _components(system: System) -> npt.NDArray[np.int64]:
     for _ in range(n):
         for k in range(n):
             group[k] = group[touch[k] > 0].min()
-    return np.unique(group, return_inverse=True)[1]
+    return np.asarray(np.unique(group, return_inverse=True)[1])
 
 
 def require_held(system: System) -> None:
@@ -132,9 +132,7 @@ def require_held(system: System) -> None:
     )
 
 
-def _describe(
-    system: System, group: npt.NDArray[np.int64], mode: Array
-) -> tuple[list[str], str]:
+def _describe(system: System, group: npt.NDArray[np.int64], mode: Array) -> tuple[list[str], str]:
     strength = np.abs(mode).max(axis=1)
     moved = strength > 1e-3 * strength.max()
     names = [b.name for k, b in enumerate(system.bodies) if moved[group[k]]]

@@ -114,7 +114,9 @@ def sample(
         cells={kind: connectivity},
         point_data={
             "displacement": np.concatenate([d.reshape(-1, 3) for d in displacement]),
-            **{name: np.concatenate([v.reshape(n * m, *v.shape[2:]) for v in values])
-               for name, values in data.items()},
+            **{
+                name: np.concatenate([v.reshape(n * m, *v.shape[2:]) for v in values])
+                for name, values in data.items()
+            },
         },
     )

@@ -62,18 +62,18 @@ class System:
         del self._families
         self.points = self._fetch_points()
         self._number()
-        self.reference = np.zeros(self.numbering.coordinates)
+        self.reference: Array = np.zeros(self.numbering.coordinates)
         position = self.numbering.offset[:, self.numbering.block("position")]
         has = position >= 0
         self.reference[position[has][:, None] + np.arange(3)] = self.points[has]
         for body in self.bodies:
             body.build_reference(self)
         self._apply_supports()
-        self.state = np.zeros(self.numbering.coordinates)
+        self.state: Array = np.zeros(self.numbering.coordinates)
         self.pieces: list[Piece] = []
         for item in [*self.bodies, *self.terms]:
             self.pieces += item.pieces(self)
-        self.plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
+        self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
 
     # ---- building -----------------------------------------------------------------------------
     def _unique_names(self) -> None:
@@ -242,7 +242,9 @@ class System:
         """Raise on every rank when an array has entries that are not finite (collective)."""
         error = None
         if not np.isfinite(values).all():
-            error = ParameterError(f"{what} is not finite in {int((~np.isfinite(values)).sum())} places")
+            error = ParameterError(
+                f"{what} is not finite in {int((~np.isfinite(values)).sum())} places"
+            )
         share_error(self.comm, error)
 
     def __str__(self) -> str:
