@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,13 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import ArrayLike, NDArray
 
-from symancf.collective import block_starts, lookup, reduced, scatter_blocks, together
+from symancf.collective import lookup, reduced, together
 from symancf.errors import MeshError
 from symancf.mesh.box import Box
 from symancf.mesh.cells import CELLS, dimension
 from symancf.mesh.region import Region, unknown_region
-from symancf.mesh.serial import SerialMesh
+from symancf.mesh.serial import SerialMesh, scatter
+from symancf.mesh.slices import Cells, Slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,34 +24,6 @@ if TYPE_CHECKING:
     from symancf.mesh.quality import Quality
 
 Ints = NDArray[np.int64]
-Members = dict[str, dict[str, Ints | None]]
-
-
-@dataclass(frozen=True)
-class Cells:
-    """One rank's slice of the cells of one type.
-
-    Attributes
-    ----------
-    kind
-        meshio's name of the type.
-    start
-        Id of the first cell of the slice; ids count the cells of this type.
-    connectivity
-        (k, nv) global point ids.
-    size
-        Number of cells of this type on all ranks.
-    """
-
-    kind: str
-    start: int
-    connectivity: Ints
-    size: int
-
-    @property
-    def ids(self) -> Ints:
-        """Ids of the cells of this slice, (k,)."""
-        return np.arange(self.start, self.start + len(self.connectivity), dtype=np.int64)
 
 
 class Mesh:
@@ -77,26 +49,18 @@ class Mesh:
         Name -> `Region`. The region "all" (all cells of the highest dimension) always exists.
     """
 
-    def __init__(
-        self,
-        comm: MPI.Comm,
-        name: str,
-        points: NDArray[np.float64],
-        point_starts: Ints,
-        cells: dict[str, Cells],
-        members: Members,
-    ) -> None:
-        """Collective. `members` are numbers within this rank's slices, None for all of them."""
+    def __init__(self, comm: MPI.Comm, name: str, slices: Slices) -> None:
+        """Collective; each rank gives its slices."""
         self.comm = comm
         self.name = name
-        self.points = points
-        self.point_starts = point_starts
-        self.n_points = int(point_starts[-1])
-        self.cells = cells
-        self._members = dict(members)
-        if "all" not in members:
-            top = max((dimension(k) for k in cells), default=0)
-            self._members["all"] = {k: None for k in cells if dimension(k) == top}
+        self.points = slices.points
+        self.point_starts = slices.point_starts
+        self.n_points = int(slices.point_starts[-1])
+        self.cells = slices.cells
+        self._members = dict(slices.members)
+        if "all" not in self._members:
+            top = max((dimension(k) for k in self.cells), default=0)
+            self._members["all"] = {k: None for k in self.cells if dimension(k) == top}
         self.regions = self._count()
 
     def _count(self) -> dict[str, Region]:
@@ -137,7 +101,7 @@ class Mesh:
         if path.suffix in (".h5", ".hdf5"):
             from symancf.mesh.storage import read_slices
 
-            mesh = read_slices(path, comm)
+            mesh = cls(comm, path.name, read_slices(path, comm))
         else:
             serial = None
             with together(comm):
@@ -145,7 +109,7 @@ class Mesh:
                     from symancf.mesh.reading import read_serial
 
                     serial = read_serial(path)
-            mesh = cls._scatter(comm, path.name, serial)
+            mesh = cls(comm, path.name, scatter(comm, serial))
         if check:
             mesh.check()
         return mesh
@@ -186,7 +150,7 @@ class Mesh:
                 if points is None or cells is None:
                     raise MeshError("Mesh.from_arrays needs points and cells on rank 0")
                 serial = SerialMesh.from_arrays(points, cells, regions or {})
-        mesh = cls._scatter(comm, name, serial)
+        mesh = cls(comm, name, scatter(comm, serial))
         if check:
             mesh.check()
         return mesh
@@ -213,12 +177,13 @@ class Mesh:
         cell
             "line", "quad" or "hexahedron", to assert the number of directions.
         warp
-            Maps coordinates (n, 3) to new ones; must give each point the same everywhere.
+            Maps coordinates (n, 3) to new ones, each point for itself.
 
         Raises
         ------
         MeshError
-            Lengths or divisions that are not positive or do not fit together.
+            Lengths or divisions that are not positive or do not fit together; a `warp` that
+            inverts cells.
         """
         comm = MPI.COMM_WORLD if comm is None else comm
         kinds = {1: "line", 2: "quad", 3: "hexahedron"}
@@ -233,54 +198,10 @@ class Mesh:
                 f"Mesh.box of {len(n)} directions has {kinds[len(n)]!r} cells, not {cell!r}"
             )
         box = Box(tuple(float(length) for length in lengths), n)
-        starts = block_starts(box.n_points, comm.size)
-        points = box.points(starts[comm.rank], starts[comm.rank + 1])
-        with together(comm):
-            if warp is not None:
-                points = np.ascontiguousarray(warp(points), float).reshape(len(points), 3)
-        cells, members = {}, Members()
-        for kind, count in box.cell_counts.items():
-            low, high = block_starts(count, comm.size)[comm.rank : comm.rank + 2]
-            cells[kind] = Cells(kind, int(low), box.cells(kind, low, high), count)
-        interior, side_kind = cells
-        members["body"] = {interior: None}
-        first, side = 0, cells[side_kind]
-        for label, count in box.side_counts.items():
-            inside = (side.ids >= first) & (side.ids < first + count)
-            members[label] = {side_kind: np.flatnonzero(inside).astype(np.int64)}
-            first += count
-        return cls(comm, name, points, starts, cells, members)
-
-    @classmethod
-    def _scatter(cls, comm: MPI.Comm, name: str, serial: SerialMesh | None) -> Mesh:
-        """Cut rank 0's mesh into slices. Collective."""
-        head = None
-        if serial is not None:
-            head = (
-                len(serial.points),
-                {kind: len(c) for kind, c in serial.cells.items()},
-                {r: {k: len(m) for k, m in held.items()} for r, held in serial.members.items()},
-            )
-        n_points, counts, sizes = comm.bcast(head)
-        starts = block_starts(n_points, comm.size)
-        points = scatter_blocks(comm, serial.points if serial else None, starts)
-        cells: dict[str, Cells] = {}
-        for kind, count in counts.items():
-            cuts = block_starts(count, comm.size)
-            rows = scatter_blocks(comm, serial.cells[kind] if serial else None, cuts)
-            cells[kind] = Cells(kind, int(cuts[comm.rank]), rows, count)
-        members: Members = {}
-        for region, held in sizes.items():
-            members[region] = {}
-            for kind, size in held.items():
-                if size == counts[kind]:
-                    members[region][kind] = None
-                    continue
-                which = serial.members[region][kind] if serial else None
-                bounds = block_starts(counts[kind], comm.size)
-                ends = None if which is None else np.searchsorted(which, bounds)
-                members[region][kind] = scatter_blocks(comm, which, ends) - cells[kind].start
-        return cls(comm, name, points, starts, cells, members)
+        mesh = cls(comm, name, box.slices(comm, warp))
+        if warp is not None:
+            mesh.check()
+        return mesh
 
     def __getitem__(self, name: str) -> Region:
         """Region of that name.

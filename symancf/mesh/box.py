@@ -4,9 +4,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from symancf.collective import block_starts, together
+from symancf.mesh.slices import Cells, Members, Slices
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mpi4py import MPI
 
 Ints = NDArray[np.int64]
 
@@ -71,6 +80,29 @@ class Box:
                 parts.append(self._side(side, np.arange(low, high)))
         width = 2 ** (self.dim - 1)
         return np.concatenate([np.empty((0, width), np.int64), *parts])
+
+    def slices(
+        self,
+        comm: MPI.Comm,
+        warp: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None,
+    ) -> Slices:
+        """Make this rank's slices; regions "body" and the sides. Collective."""
+        starts = block_starts(self.n_points, comm.size)
+        points = self.points(starts[comm.rank], starts[comm.rank + 1])
+        with together(comm):
+            if warp is not None:
+                points = np.ascontiguousarray(warp(points), float).reshape(len(points), 3)
+        cells = {}
+        for kind, count in self.cell_counts.items():
+            low, high = block_starts(count, comm.size)[comm.rank : comm.rank + 2]
+            cells[kind] = Cells(kind, int(low), self.cells(kind, low, high), count)
+        members: Members = {"body": {_CELL[self.dim]: None}}
+        first, side = 0, cells[_SIDE[self.dim]]
+        for label, count in self.side_counts.items():
+            inside = (side.ids >= first) & (side.ids < first + count)
+            members[label] = {side.kind: np.flatnonzero(inside).astype(np.int64)}
+            first += count
+        return Slices(points, starts, cells, members)
 
     def _strides(self) -> list[int]:
         return [int(np.prod([n + 1 for n in self.divisions[:d]], initial=1)) for d in range(3)]

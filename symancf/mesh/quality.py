@@ -18,7 +18,8 @@ from symancf.mesh.cells import CELLS, corner_jacobians, repeated_vertices, sizes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from symancf.mesh import Cells, Mesh
+    from symancf.mesh import Mesh
+    from symancf.mesh.slices import Cells
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -88,7 +88,8 @@ def _tags(source: meshio.Mesh, kinds: list[str], numbers: list[Ints], mesh: Seri
         for value in np.unique(tag):
             if value == 0:  # Gmsh: in no physical group
                 continue
-            name = names.get((dim, int(value)), f"{_ENTITIES[dim]} {value}")
+            number = abs(int(value))  # negative where Gmsh was told to turn the normals over
+            name = names.get((dim, number), f"{_ENTITIES[dim]} {number}")
             mesh.add_to_region(name, kind, own[np.flatnonzero(tag == value)])
 
 

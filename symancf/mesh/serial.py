@@ -5,13 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from symancf.collective import block_starts, scatter_blocks
 from symancf.errors import MeshError
 from symancf.mesh.cells import CELLS
+from symancf.mesh.slices import Cells, Members, Slices
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 Ints = NDArray[np.int64]
 
@@ -95,3 +100,34 @@ class SerialMesh:
                 f"the mesh has {count} of them"
             )
         return np.asarray(np.unique(which), np.int64)
+
+
+def scatter(comm: MPI.Comm, serial: SerialMesh | None) -> Slices:
+    """Cut rank 0's mesh into slices; other ranks pass None. Collective."""
+    head = None
+    if serial is not None:
+        head = (
+            len(serial.points),
+            {kind: len(c) for kind, c in serial.cells.items()},
+            {r: {k: len(m) for k, m in held.items()} for r, held in serial.members.items()},
+        )
+    n_points, counts, sizes = comm.bcast(head)
+    starts = block_starts(n_points, comm.size)
+    points = scatter_blocks(comm, serial.points if serial else None, starts)
+    cells: dict[str, Cells] = {}
+    for kind, count in counts.items():
+        cuts = block_starts(count, comm.size)
+        rows = scatter_blocks(comm, serial.cells[kind] if serial else None, cuts)
+        cells[kind] = Cells(kind, int(cuts[comm.rank]), rows, count)
+    members: Members = {}
+    for region, held in sizes.items():
+        members[region] = {}
+        for kind, size in held.items():
+            if size == counts[kind]:
+                members[region][kind] = None
+                continue
+            which = serial.members[region][kind] if serial else None
+            bounds = block_starts(counts[kind], comm.size)
+            ends = None if which is None else np.searchsorted(which, bounds)
+            members[region][kind] = scatter_blocks(comm, which, ends) - cells[kind].start
+    return Slices(points, starts, cells, members)

@@ -12,6 +12,7 @@ import numpy as np
 
 from symancf.collective import block_starts, together
 from symancf.errors import MeshError
+from symancf.mesh.slices import Cells, Slices
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -86,7 +87,7 @@ def _write_slice(mesh: Mesh, path: Path, offsets: dict[tuple[str, str], int]) ->
             data[first : first + len(chosen)] = chosen + mesh.cells[kind].start
 
 
-def read_slices(path: Path, comm: MPI.Comm) -> Mesh:
+def read_slices(path: Path, comm: MPI.Comm) -> Slices:
     """Read this rank's slice of a file written by `write_slices`. Collective.
 
     Raises
@@ -94,8 +95,6 @@ def read_slices(path: Path, comm: MPI.Comm) -> Mesh:
     MeshError
         On every rank: no such file, or not such a file.
     """
-    from symancf.mesh import Cells, Mesh
-
     with together(comm):
         if not path.exists():
             raise MeshError(
@@ -123,7 +122,7 @@ def read_slices(path: Path, comm: MPI.Comm) -> Mesh:
                     members[name.replace("%2F", "/")] = held
         except (OSError, KeyError) as error:
             raise MeshError(f"cannot read {str(path)!r}: {error}", path=str(path)) from None
-    return Mesh(comm, path.name, points, starts, cells, members)
+    return Slices(points, starts, cells, members)
 
 
 def _between(data: Any, ids: NDArray[np.int64]) -> NDArray[np.int64]:

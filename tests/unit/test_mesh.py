@@ -121,6 +121,12 @@ def test_cell_in_two_physical_groups_of_msh2_is_one_cell(shared_tmp_path: Path) 
     assert mesh["curve 7"].sizes == {"line": 1}  # a tag without a name
 
 
+def test_negative_tag_turns_normals_but_keeps_the_name(shared_tmp_path: Path) -> None:
+    text = TWO_GROUPS.replace("3 3 2 2 1 2 3 6 5", "3 3 2 -2 1 2 3 6 5")
+    mesh = Mesh.read(write(shared_tmp_path / "negative.msh", text))
+    assert mesh["rim"].sizes == {"quad": 1}
+
+
 @pytest.mark.parametrize("suffix", ["vtu", "vtk", "xdmf", "inp"])
 def test_other_formats(shared_tmp_path: Path, suffix: str) -> None:
     points = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0.0]]

@@ -195,6 +195,11 @@ def test_boxes_that_cannot_be() -> None:
     assert "'quad' cells" in message_of(lambda: Mesh.box((1.0, 1.0), (1, 1), cell="hexahedron"))
 
 
+def test_warp_that_inverts_cells() -> None:
+    text = message_of(lambda: Mesh.box((1.0, 1.0, 1.0), (2, 2, 2), warp=lambda x: x * [1, 1, -1]))
+    assert "inverted" in text
+
+
 def test_points_outside_the_mesh() -> None:
     mesh = Mesh.box((1.0,), (3,))
     last = COMM.rank == COMM.size - 1
