@@ -68,10 +68,13 @@ def test_root_hands_out_slices() -> None:
 
 
 def test_error_of_one_rank_is_raised_on_all() -> None:
-    last = COMM.rank == COMM.size - 1
-    with pytest.raises(MeshError, match="from the last rank") as caught, together(COMM):
-        if last:
-            raise MeshError("from the last rank", cells=[3])
+    def fail() -> None:
+        with together(COMM):
+            if COMM.rank == COMM.size - 1:
+                raise MeshError("from the last rank", cells=[3])
+
+    with pytest.raises(MeshError, match="from the last rank") as caught:
+        fail()
     assert caught.value.cells == (3,)
     with together(COMM):
         pass
