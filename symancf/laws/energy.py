@@ -77,6 +77,13 @@ def evaluate_energy(
     """
     asked = signature(energy)
     kinematics = element.kinematics(**options)
+    if not asked.quantities:
+        raise KinematicsError(
+            f"{asked.name}() asks for no quantity of {element.name}, which offers "
+            f"{', '.join(kinematics.quantities)}. If it makes energies call it first: give "
+            f"{asked.name}().",
+            offered=kinematics.quantities,
+        )
     require_quantities(asked, kinematics.quantities, element.name)
     reserved = kinematics.reserved() | set(kinematics.quantities)
     for p in asked.parameters:
@@ -140,8 +147,6 @@ def _scalar(name: str, part: str, value: Any, known: set[sp.Symbol]) -> sp.Expr:
     of = f"part {part!r} of {name}()" if part else f"{name}()"
     if value is None:
         raise KinematicsError(f"{of} is None: the function returns nothing (no return statement?)")
-    if callable(value) and not isinstance(value, sp.Basic):
-        raise KinematicsError(f"{of} returns a function; call it first: give {name}() as energy")
     try:
         w = sp.sympify(value)
     except (sp.SympifyError, TypeError) as error:

@@ -12,41 +12,56 @@ import numpy.typing as npt
 import sympy as sp
 
 from symancf_codegen.accuracy import Function, function, needed_geometry, reverse
-from symancf_codegen.declare import PointLaw, Rule
+from symancf_codegen.declare import Lets, PointLaw, Rule
 from symancf_codegen.stabilise import stabilise
-
-from ..kinematics.quantity import real
 
 Array = npt.NDArray[np.float64]
 Laws = Sequence[tuple[PointLaw, Rule]]
 
-_FUNCTIONS: dict[tuple[int, tuple[str, ...]], tuple[PointLaw, Function]] = {}
+#: H11, H12, ..., H33 and their places.
+GRADIENT = {f"H{i + 1}{k + 1}": (i, k) for i in range(3) for k in range(3)}
+
+_MADE: dict[tuple[int, tuple[str, ...], bool], tuple[PointLaw, Function]] = {}
 
 
-def _function(law: PointLaw, targets: tuple[str, ...]) -> Function:
-    """Return a function giving [W, dW/d target, ...], targets being inner variables or lets."""
-    key = (id(law), targets)
-    known = _FUNCTIONS.get(key)
-    if known is None or known[0] is not law:
+def conjugates(law: PointLaw, targets: Sequence[str], *, from_jets: bool = True) -> Function:
+    """Return a function of a dict of values giving [W, targets..., dW/d target...].
+
+    The targets are names of inner variables or lets; they vary independently of one another, so
+    that the derivatives are the forces conjugate to them. What a law does not contain is 0.
+
+    Parameters
+    ----------
+    law : of an energy; it is stabilised here.
+    targets : names.
+    from_jets : the values name jets of the displacement and of the reference; otherwise they
+        name the inner variables themselves.
+    """
+    key = (id(law), tuple(targets), from_jets)
+    if key not in _MADE or _MADE[key][0] is not law:
         stable = stabilise(law)
         assert stable.energy is not None
-        inner = tuple((s, sp.Add(*(c * v for v, c in m.items()))) for s, m in stable.inner)
-        symbols = [real(t) for t in targets]
-        free, lets = _cut(stable, symbols)
-        extended, gradient = reverse(lets, stable.energy, symbols)
-        expressions = (stable.energy, *(e for _, e in (*inner, *extended, *free)))
-        geometry = needed_geometry(stable, expressions)
-        steps = (*geometry, *inner, *free, *extended)
-        known = (law, function(steps, [stable.energy, *gradient]))
-        if len(_FUNCTIONS) > 64:
-            _FUNCTIONS.clear()
-        _FUNCTIONS[key] = known
-    return known[1]
+        inner: Lets = ()
+        if from_jets:
+            inner = tuple((s, sp.Add(*(c * v for v, c in m.items()))) for s, m in stable.inner)
+        symbols = {s.name: s for s, _ in (*stable.inner, *stable.lets)}
+        present = [symbols[t] for t in targets if t in symbols]
+        before, after = _cut(stable.lets, present)
+        steps, gradient = reverse(after, stable.energy, present)
+        steps = (*inner, *before, *steps)
+        slopes = dict(zip(present, gradient, strict=True))
+        chosen = [symbols.get(t, sp.Integer(0)) for t in targets]
+        outputs = [stable.energy, *chosen, *(slopes.get(s, sp.Integer(0)) for s in chosen)]
+        geometry = needed_geometry(stable, (*outputs, *(e for _, e in steps)))
+        if len(_MADE) > 64:
+            _MADE.clear()
+        _MADE[key] = (law, function((*geometry, *steps), outputs))
+    return _MADE[key][1]
 
 
-def _cut(law: PointLaw, targets: Sequence[sp.Symbol]) -> tuple[Any, Any]:
-    """Split lets into those that `targets` need (with the targets) and those after them."""
-    defined = dict(law.lets)
+def _cut(lets: Lets, targets: Sequence[sp.Symbol]) -> tuple[Lets, Lets]:
+    """Split lets into the targets with what they need, and the others."""
+    defined = dict(lets)
     needed: set[sp.Symbol] = set()
     pending = [t for t in targets if t in defined]
     while pending:
@@ -54,8 +69,8 @@ def _cut(law: PointLaw, targets: Sequence[sp.Symbol]) -> tuple[Any, Any]:
         if s not in needed:
             needed.add(s)
             pending.extend(x for x in defined[s].free_symbols if x in defined)
-    before = tuple((s, e) for s, e in law.lets if s in needed)
-    return before, tuple((s, e) for s, e in law.lets if s not in needed)
+    before = tuple((s, e) for s, e in lets if s in needed)
+    return before, tuple((s, e) for s, e in lets if s not in needed)
 
 
 @dataclass(frozen=True)
@@ -98,7 +113,7 @@ def von_mises(stress: Array) -> Array:
     return np.asarray(np.sqrt(1.5 * np.sum(deviator**2, axis=(-2, -1))))
 
 
-def solid_stress(laws: Laws, H: Array, values: Mapping[str, Any] | None = None) -> Stress:
+def solid_stress(laws: Laws, H: npt.ArrayLike, values: Mapping[str, Any] | None = None) -> Stress:
     """Return the stress of a solid's energy at displacement gradients H.
 
     Parameters
@@ -110,26 +125,22 @@ def solid_stress(laws: Laws, H: Array, values: Mapping[str, Any] | None = None) 
     values : parameters by name, and ``u_value1``, ... if the energy needs the displacement.
     """
     H = np.asarray(H, dtype=float)
-    names = tuple(f"H{i}{k}" for i in (1, 2, 3) for k in (1, 2, 3))
-    at = {**(values or {}), **{n: H[..., int(n[1]) - 1, int(n[2]) - 1] for n in names}}
-    energy, P = np.zeros(H.shape[:-2]), np.zeros(H.shape)
+    at = {**(values or {}), **{name: H[..., i, k] for name, (i, k) in GRADIENT.items()}}
+    return _stress(laws, at, H.shape[:-2], from_jets=False)
+
+
+def _stress(
+    laws: Laws, at: Mapping[str, Any], shape: tuple[int, ...], *, from_jets: bool
+) -> Stress:
+    energy, H, P = np.zeros(shape), np.zeros((*shape, 3, 3)), np.zeros((*shape, 3, 3))
     for law, _ in laws:
-        plain = PointLaw(
-            name=law.name,
-            unknowns=tuple(real(n) for n in names),
-            geometry=law.geometry,
-            lets=law.lets,
-            energy=law.energy,
-            parameters=law.parameters,
-        )
-        result = _PLAIN.setdefault(id(law), (law, _function(plain, names)))[1](at)
+        result = conjugates(law, tuple(GRADIENT), from_jets=from_jets)(at)
         energy += result[0]
-        for k, n in enumerate(names):
-            P[..., int(n[1]) - 1, int(n[2]) - 1] += result[1 + k]
+        for n, (i, k) in enumerate(GRADIENT.values()):
+            if law.inner:
+                H[..., i, k] = result[1 + n]
+            P[..., i, k] += result[10 + n]
     return Stress(energy, H, P)
-
-
-_PLAIN: dict[int, tuple[PointLaw, Function]] = {}
 
 
 def stress_fields(
@@ -137,7 +148,7 @@ def stress_fields(
     u: Mapping[str, Array],
     R: Mapping[str, Array],
     z: Array,
-    values: Mapping[str, float],
+    values: Mapping[str, Any],
 ) -> dict[str, Array]:
     """Return the scalar fields of stress that a body's energy has.
 
@@ -146,92 +157,69 @@ def stress_fields(
     laws : as `energy_laws` returns them.
     u, R : jets of the displacement and of the reference by name, arrays (..., 3).
     z : height above the mid-surface [m], broadcast against the jets without their last axis.
-    values : parameters by name.
+    values : parameters by name, numbers or arrays that broadcast in the same way.
 
     Returns
     -------
-    Arrays (...,): solids: ``von_mises`` [Pa]; thin plates: ``von_mises_top`` and
-    ``von_mises_bottom`` at z = thickness/2 and -thickness/2 [Pa], from n/h -+ 6 m/h^2 with
-    n = dW/dE_gl and m = dW/dkappa; cables: ``axial_force`` [N] and ``bending_moment`` [N m].
-    An energy that measures no strain has none.
+    Arrays (...,). Solids: ``von_mises`` of the Cauchy stress [Pa]. Thin plates:
+    ``von_mises_top`` and ``von_mises_bottom`` at z = thickness/2 and -thickness/2 [Pa], from
+    n/h -+ 6 m/h^2 with n = dW/dE_gl and m = dW/dkappa. Cables: ``axial_force`` dW/d(stretch)
+    [N] and ``bending_moment`` dW/dkappa [N m]. An energy that measures no strain has none.
     """
     laws = [(law, rule) for law, rule in laws if law.energy is not None]
-    names = {s.name for law, _ in laws for s, _ in law.lets}
-    inner = {s.name for law, _ in laws for s, _ in law.inner}
-    at: dict[str, Any] = dict(values)
+    lets = {s.name for law, _ in laws for s, _ in law.lets}
+    shape = np.shape(next(iter(u.values())))[:-1]
+    at: dict[str, Any] = {"t": 0.0, **values}
     for prefix, jets in (("u", u), ("R", R)):
         for jet, array in jets.items():
             at.update({f"{prefix}_{jet}{a + 1}": array[..., a] for a in range(3)})
     if "thickness" in values:
         at["zeta"] = 2 * np.asarray(z) / values["thickness"]
-    shape = next(iter(u.values())).shape[:-1]
-    if inner:
-        H = np.zeros((*shape, 3, 3))
-        law = next(law for law, _ in laws if law.inner)
-        for s, value in zip(law.inner, _inner_values(law, at), strict=True):
-            H[..., int(s[0].name[1]) - 1, int(s[0].name[2]) - 1] = value
-        return {"von_mises": solid_stress(laws, H, at).von_mises}
-
-    def conjugate(target: str) -> Array:
-        total = np.zeros(shape)
-        for law, _ in laws:
-            if any(s.name == target for s, _ in law.lets):
-                total = total + _function(law, (target,))(at)[1]
-        return total
-
-    if "E_11" in names or "E_xixi" in names or "kappa11" in names or "kappa_n3_11" in names:
-        return _plate_fields(conjugate, names, float(values["thickness"]), shape)
-    if {"epsilon", "epsilon_green", "kappa_squared", "kappa"} & names:
-        return _cable_fields(laws, conjugate, names, at, shape)
+    if any(law.inner for law, _ in laws):
+        return {"von_mises": _stress(laws, at, shape, from_jets=True).von_mises}
+    if lets & {"E_gl11", "kappa11", "kappa_n3_11"}:
+        return _plate_fields(laws, at, shape)
+    if lets & {"epsilon_green", "kappa_squared", "kappa"}:
+        return _cable_fields(laws, at, shape)
     return {}
 
 
-def _inner_values(law: PointLaw, at: Mapping[str, Any]) -> list[Any]:
-    key = (id(law), ("inner",))
-    known = _FUNCTIONS.get(key)
-    if known is None or known[0] is not law:
-        inner = [sp.Add(*(c * v for v, c in m.items())) for _, m in law.inner]
-        known = _FUNCTIONS[key] = (law, function(needed_geometry(law, inner), inner))
-    return known[1](at)
+def _sum(laws: Laws, targets: Sequence[str], at: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
+    """Return values of the targets and the sums of their conjugates over the laws."""
+    n = len(targets)
+    results = [conjugates(law, tuple(targets))(at) for law, _ in laws]
+    found = [max((r[1 + k] for r in results), key=lambda v: np.abs(v).max()) for k in range(n)]
+    return found, [sum(r[1 + n + k] for r in results) for k in range(n)]
 
 
-def _plate_fields(
-    conjugate: Any, names: set[str], h: float, shape: tuple[int, ...]
-) -> dict[str, Array]:
-    bend = "kappa" if "kappa11" in names else "kappa_n3_"
+def _plate_fields(laws: Laws, at: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, Array]:
+    families = ("E_gl", "kappa", "kappa_n3_")
+    _, slopes = _sum(laws, [f"{f}{ab}" for f in families for ab in ("11", "12", "22")], at)
 
-    def tensor(name: str) -> Array:
-        # the mixed component occurs twice in a symmetric energy
-        s11, s22 = conjugate(f"{name}11"), conjugate(f"{name}22")
-        s12 = conjugate(f"{name}12") / 2
+    def tensor(s11: Any, s12: Any, s22: Any) -> Array:
         result = np.zeros((*shape, 3, 3))
         result[..., 0, 0], result[..., 1, 1] = s11, s22
-        result[..., 0, 1] = result[..., 1, 0] = s12
+        # the mixed component stands for two entries of a symmetric tensor
+        result[..., 0, 1] = result[..., 1, 0] = np.asarray(s12) / 2
         return result
 
-    n, m = tensor("E_gl"), tensor(bend)
+    h = np.asarray(at["thickness"])[..., None, None]
+    n = tensor(*slopes[:3])
+    m = tensor(*slopes[3:6]) + tensor(*slopes[6:])
     return {
         "von_mises_top": von_mises(n / h - 6 * m / h**2),
         "von_mises_bottom": von_mises(n / h + 6 * m / h**2),
     }
 
 
-def _cable_fields(
-    laws: Laws, conjugate: Any, names: set[str], at: Mapping[str, Any], shape: tuple[int, ...]
-) -> dict[str, Array]:
-    fields: dict[str, Array] = {}
-    axial = "epsilon" if "epsilon" in names else "epsilon_green"
-    if axial in names:
-        fields["axial_force"] = conjugate(axial)
-    for name in ("kappa", "kappa_geometric"):
-        if name in names:
-            fields["bending_moment"] = conjugate(name)
-        square = f"{name}_squared"
-        if square in names:
-            law = next(law for law, _ in laws if any(s.name == square for s, _ in law.lets))
-            before, _ = _cut(law, [s for s, _ in law.lets if s.name == square])
-            value = function(
-                (*needed_geometry(law, [e for _, e in before]), *before), [before[-1][0]]
-            )(at)[0]
-            fields["bending_moment"] = 2 * np.sqrt(value) * conjugate(square)
-    return fields
+def _cable_fields(laws: Laws, at: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, Array]:
+    zero = np.zeros(shape)
+    squares = ("kappa_squared", "kappa_geometric_squared")
+    targets = ("epsilon", "epsilon_green", "kappa", "kappa_geometric", *squares)
+    found, slopes = _sum(laws, targets, at)
+    stretch = np.sqrt(1 + 2 * found[1])
+    force = slopes[0] + stretch * slopes[1]
+    moment = slopes[2] + slopes[3]
+    for square, slope in zip(found[4:], slopes[4:], strict=True):
+        moment = moment + 2 * np.sqrt(square) * slope
+    return {"axial_force": zero + force, "bending_moment": zero + moment}
