@@ -4,17 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import sympy as sp
 from mpi4py import MPI
 
 from . import geometry, jit
 from .assembly import Cells, Piece
 from .ends import Nodes, PointsOnBody
 from .errors import MeshError, ParameterError
+from .inspection import plain
 from .jit import identifier
 from .kinematics.naming import require_parameters, signature
 from .laws import energy_laws
@@ -28,6 +32,16 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 Energy = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class KernelText:
+    """One function of a generated kernel, for reading."""
+
+    function: str
+    source: str
+    ops: dict[str, dict[str, int]]
+    path: Path
 
 
 class Body:
@@ -122,6 +136,44 @@ class Body:
     def at(self, point: npt.ArrayLike) -> PointsOnBody:
         """Return the place of a point X (or of several, (k, 3)) on this body."""
         return PointsOnBody(self, point)
+
+    # ---- for people ---------------------------------------------------------------------------
+    @property
+    def energy(self) -> sp.Expr:
+        """The strain energy density in the quantities that it asks for (SymPy)."""
+        parts, _ = plain(self.energy_function, self.element)
+        return sp.Add(*parts.values())
+
+    @property
+    def residual(self) -> sp.Tuple:
+        """Equations dW/d(quantity) = ..., what the residual is made of (SymPy)."""
+        _, quantities = plain(self.energy_function, self.element)
+        density, W = self.energy, sp.Symbol("W")
+        scalars = [
+            s
+            for q in quantities.values()
+            for s in (dict.fromkeys(q) if isinstance(q, sp.MatrixBase) else [q])
+        ]
+        return sp.Tuple(
+            *(sp.Eq(sp.Derivative(W, s, evaluate=False), sp.diff(density, s)) for s in scalars)
+        )
+
+    def _kernel_name(self, laws: Any) -> str:
+        """Name kernels by law and element: bodies alike share them."""
+        return identifier(f"{laws[0][0].name}_{self.element.name}")
+
+    def kernel(self, function: str = "tangent") -> KernelText:
+        """Return the generated C of ``energy``, ``residual``, ``tangent`` or ``product``.
+
+        Attributes of the result: `source` (the whole file), `ops` (operations per quadrature
+        point of each law, by kind) and `path` of the compiled library.
+        """
+        made = jit.cells(self._kernel_name(self.laws), self.element.space, self.laws)
+        possible = sorted(next(iter(made.operations.values())))
+        if function not in possible:
+            raise ParameterError(f"kernel({function!r}): choose one of {', '.join(possible)}")
+        ops = {law: counts[function] for law, counts in made.operations.items()}
+        return KernelText(function, made.source, ops, made.path)
 
     # ---- before distribution ----------------------------------------------------------------
     @property
@@ -254,7 +306,7 @@ class Body:
         chosen: npt.NDArray[np.bool_] | None = None,
     ) -> Piece:
         """Make the piece of a list of (law, rule) on this body's cells, or on `chosen` ones."""
-        kernel = jit.cells(identifier(name), self.element.space, laws, system.comm)
+        kernel = jit.cells(self._kernel_name(laws), self.element.space, laws, system.comm)
         pick = slice(None) if chosen is None else chosen
         cells = self.cells[pick]
         n, nv = cells.shape
