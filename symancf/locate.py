@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import cKDTree
 
 if TYPE_CHECKING:
     from .mesh import Region
@@ -85,6 +84,8 @@ def locate(region: Region, points: Array) -> Found:
 
     Points within 1e-9 of a corner, relative to the cell, are put there exactly.
     """
+    from scipy.spatial import cKDTree  # half a second to import
+
     comm = region.mesh.comm
     cell = region.types[0]
     _, connectivity = region.slice(cell)

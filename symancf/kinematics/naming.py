@@ -166,11 +166,16 @@ def call_named(
 
     arguments, parameters = tuple(arguments), dict(parameters)
     previous = sys.getprofile()
+    built_in: Any = previous if hasattr(previous, "disable") else None  # cProfile: no function
+    if built_in is not None:
+        built_in.disable()
     sys.setprofile(observe)
     try:
         result = function(*arguments, **parameters)
     finally:
-        sys.setprofile(previous)
+        sys.setprofile(None if built_in is not None else previous)
+        if built_in is not None:
+            built_in.enable()
     taken = {*parameters, *(s.name for a in arguments for s in sp.sympify(a).free_symbols)}
     named = {
         name: value
