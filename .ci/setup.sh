@@ -15,7 +15,8 @@ cd "$(dirname "$0")/.."
 extra=${1:-demo}
 venv=.venv
 
-say() { printf 'setup: %s\n' "$*"; }
+say() { printf 'setup, %3d s: %s\n' $((SECONDS - start)) "$*"; }
+start=$SECONDS
 stop() { printf 'setup: %s\n' "$@" >&2; exit 1; }
 
 # ------------------------------------------------------------------ the interpreter
@@ -135,12 +136,12 @@ PYTHON
 install_python_packages() {
     export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
     say "installing Python packages [$extra] into $venv"
-    $venv/bin/python -m pip install -qq --progress-bar off --prefer-binary \
+    # --no-compile: Python compiles the few modules that are imported, when they are.
+    $venv/bin/python -m pip install -qq --progress-bar off --no-compile --prefer-binary \
         --only-binary petsc,petsc4py,mpi4py,numpy,scipy,h5py,vtk \
         --constraint $venv/constraints.txt --editable ".[$extra]" </dev/null
 }
 
-start=$SECONDS
 choose_python
 mapfile -t packages < <(missing_packages)
 if [ ${#packages[@]} -gt 0 ]; then
@@ -160,4 +161,4 @@ write_constraints
 install_python_packages
 $venv/bin/python -c 'from petsc4py import PETSc; import numpy, scipy, sympy' ||
     stop "petsc4py does not work with the packages in $venv; see .venv/bin/symancf doctor"
-say "ready after $((SECONDS - start)) s"
+say "ready"
