@@ -7,6 +7,7 @@ without the compiler.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -94,7 +95,12 @@ def function(lets: Lets, outputs: Sequence[sp.Expr], *, exact: bool = False) -> 
         from sympy.printing.numpy import NumPyPrinter as Printer
 
         scope = {k: getattr(np, k) for k in dir(np) if k[0] != "_"}
-        scope |= {"numpy": np, "log1pmx": log1pmx_array, "expm1mx": expm1mx_array}
+        scope |= {
+            "numpy": np,
+            "reduce": functools.reduce,
+            "log1pmx": log1pmx_array,
+            "expm1mx": expm1mx_array,
+        }
     printer = Printer(
         {
             "fully_qualified_modules": False,
