@@ -15,7 +15,7 @@ stage              from                                        to
 9 bind             shared library                              `Kernel`
 =================  ==========================================  ==============================
 
-Stages 1 and 2 are the caller's; `compile_cells` and `compile_points` do the rest.
+Stage 1 is the caller's; `compile_cells` and `compile_points` do the rest.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ from symancf_codegen.declare import Parameter, PointLaw, Rule, Space
 from symancf_codegen.errors import CompileError
 from symancf_codegen.fingerprint import fingerprint
 from symancf_codegen.point import Point, lower_point
-from symancf_codegen.print import MODES, cell_kernel, comment, point_kernel, signature
+from symancf_codegen.print import cell_kernel, comment, point_kernel
+from symancf_codegen.signature import MODES, signature
+from symancf_codegen.stabilise import stabilise
 from symancf_codegen.structure import build
 
 
@@ -45,10 +47,12 @@ class Options:
     ----------
     flags : flags of the C compiler.
     compiler : command of the C compiler; default $SYMANCF_CC, $CC, gcc, cc, clang.
+    stabilise : rewrite laws on cells so that small strains lose no digits (stage 2).
     """
 
     flags: tuple[str, ...] = FLAGS
     compiler: str | None = None
+    stabilise: bool = True
 
 
 DEFAULT = Options()
@@ -74,7 +78,8 @@ def compile_cells(
 
     def generate() -> tuple[Description, str]:
         uniform, cell = parameters([law for law, _ in laws])
-        structure = build(space, laws)
+        stable = [(stabilise(law) if options.stabilise else law, rule) for law, rule in laws]
+        structure = build(space, stable)
         uses = [use for segment in structure.segments for use in segment.uses]
         description = Description(
             name=name,
@@ -94,7 +99,8 @@ def compile_cells(
             head += law_lines(use.name, use.law.title, use.rule.name, description)
         return description, header(description, head) + cell_kernel(name, structure, uniform, cell)
 
-    return _finish(name, fingerprint(name, space, laws), generate, options)
+    key = fingerprint(name, space, laws, options.stabilise)
+    return _finish(name, key, generate, options)
 
 
 def compile_points(name: str, law: PointLaw, options: Options = DEFAULT) -> Kernel:
@@ -122,7 +128,7 @@ def compile_points(name: str, law: PointLaw, options: Options = DEFAULT) -> Kern
         head = [unknowns, *law_lines(law.name, law.title, "", description)]
         return description, header(description, head) + point_kernel(name, point, uniform, cell)
 
-    return _finish(name, fingerprint(name, None, [(law, None)]), generate, options)
+    return _finish(name, fingerprint(name, None, [(law, None)], False), generate, options)
 
 
 def _finish(name: str, key: str, generate: object, options: Options) -> Kernel:

@@ -53,6 +53,10 @@ COST = {
 }
 
 
+#: Longest sum that is added term by term.
+CHAIN = 4
+
+
 class Kind(enum.IntFlag):
     """What a node depends on; a constant depends on nothing."""
 
@@ -289,9 +293,17 @@ class Graph:
         return self.call(op, *args)
 
     def total(self, nodes: Iterable[Node]) -> Node:
-        """Return the sum of `nodes`."""
+        """Return the sum of `nodes`, long ones as a sum of short sums.
+
+        A processor waits four cycles for every term of one long sum.
+        """
+        terms = [node for node in nodes if node != self.zero]
+        if len(terms) > CHAIN:
+            count = -(-len(terms) // CHAIN)
+            size = -(-len(terms) // count)
+            terms = [self.total(terms[k : k + size]) for k in range(0, len(terms), size)]
         result = self.zero
-        for node in nodes:
+        for node in terms:
             result = self.add(result, node)
         return result
 

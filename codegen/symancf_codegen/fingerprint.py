@@ -56,24 +56,16 @@ class _Hasher:
 
 
 def fingerprint(
-    name: str, space: Space | None, laws: Sequence[tuple[PointLaw, Rule | None]]
+    name: str,
+    space: Space | None,
+    laws: Sequence[tuple[PointLaw, Rule | None]],
+    stabilised: bool,
 ) -> str:
     """Return a hexadecimal key that changes when the generated source may change."""
     h = _Hasher()
-    h.text(compiler_version(), name)
+    h.text(compiler_version(), name, str(stabilised))
     if space is not None:
-        h.text(space.name)
-        for c in space.coordinates:
-            h.value(c)
-        for jet, expressions in space.table_jets.items():
-            h.text("table", jet)
-            for e in expressions:
-                h.value(e)
-        for jet, monomials in space.point_jets.items():
-            h.text("point", jet)
-            for table, e in monomials.items():
-                h.text(table)
-                h.value(e)
+        _space(h, space, [rule for _, rule in laws if rule is not None])
     for law, rule in laws:
         _law(h, law)
         if rule is not None:
@@ -81,6 +73,24 @@ def fingerprint(
             for array in (rule.points, rule.weights, rule.section_points, rule.section_weights):
                 h.numbers(array)
     return h.digest.hexdigest()
+
+
+def _space(h: _Hasher, space: Space, rules: Sequence[Rule]) -> None:
+    """Hash what a kernel knows of a space: its tables at the points, where they come cheaply."""
+    jets = tuple(space.table_jets)
+    h.text(space.name, *jets)
+    if type(space).tabulate is Space.tabulate:  # through SymPy, slower than its expressions
+        for jet in jets:
+            for e in (*space.coordinates, *space.table_jets[jet]):
+                h.value(e)
+    else:
+        for rule in rules:
+            h.numbers(space.tabulate(jets, rule.points))
+    for jet, monomials in space.point_jets.items():
+        h.text("point", jet)
+        for table, e in monomials.items():
+            h.text(table)
+            h.value(e)
 
 
 def _law(h: _Hasher, law: PointLaw) -> None:

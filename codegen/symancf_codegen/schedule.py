@@ -99,16 +99,19 @@ class Scheduler:
         sections: Sequence[Section],
         named: Sequence[tuple[str, Sequence[tuple[str, Node]]]],
         loads: Mapping[str, str],
+        given: Mapping[Node, str],
     ) -> None:
         self.graph = graph
         self.loads = loads
+        self.given = given
         self.sections = sections
         outputs = [o.node for s in sections for o in s.outputs]
-        self.order = graph.reach(outputs)
+        self.order = graph.reach(outputs, stop=given)
         reached = set(self.order)
         self.uses: Counter[Node] = Counter(outputs)
         for node in self.order:
-            self.uses.update(graph.args[node])
+            if node not in given:
+                self.uses.update(graph.args[node])
         self.names: dict[Node, str] = {}
         self.taken: set[str] = set()
         self.named: list[tuple[str, list[Node]]] = []
@@ -117,7 +120,8 @@ class Scheduler:
             for name, node in pairs:
                 if node in reached and graph.args[node] and node not in self.names:
                     self.names[node] = self._unique(identifier(name))
-                    nodes.append(node)
+                    if node not in given:
+                        nodes.append(node)
             self.named.append((title, nodes))
         self.lines: list[str] = []
         self.before: list[str] = []
@@ -139,12 +143,16 @@ class Scheduler:
         length: dict[Node, int] = {}
         uniform_users: set[Node] = set()
         for node in self.order:
-            if not graph.is_uniform(node):
+            if not graph.is_uniform(node) and node not in self.given:
                 uniform_users.update(a for a in graph.args[node] if graph.is_uniform(a))
         for node in self.order:
             op = graph.op[node]
             if op == "constant":
                 length[node] = len(self._constant(node))
+                continue
+            if node in self.given:
+                kept.add(node)
+                length[node] = 4
                 continue
             size = 4 + sum(length[a] for a in graph.args[node])
             shared = self.uses[node] > 1
@@ -185,7 +193,7 @@ class Scheduler:
             node, ready = stack.pop()
             if node in self.texts or graph.op[node] == "constant":
                 continue
-            if not ready:
+            if not ready and node not in self.given:
                 stack.append((node, True))
                 stack.extend((a, False) for a in reversed(graph.args[node]))
             elif node in self.kept:
@@ -218,6 +226,8 @@ class Scheduler:
     def _expression(self, node: Node) -> tuple[str, int]:
         graph = self.graph
         op, args = graph.op[node], graph.args[node]
+        if node in self.given:
+            return self.given[node], _ATOM
         if op == "symbol":
             return self.loads[graph.name[node]], _ATOM
         if op == "add":
@@ -258,6 +268,7 @@ def schedule(
     sections: Sequence[Section],
     named: Sequence[tuple[str, Sequence[tuple[str, Node]]]],
     loads: Mapping[str, str],
+    given: Mapping[Node, str] | None = None,
 ) -> Program:
     """Return the statements that compute and store all outputs of `sections`.
 
@@ -267,10 +278,14 @@ def schedule(
     sections : outputs, in the order in which they are stored.
     named : titled lists of (name, node): quantities that keep the user's names.
     loads : C expression of every leaf by its name.
+    given : C expressions of nodes that an earlier loop has computed.
     """
-    return Scheduler(graph, sections, named, loads).run()
+    return Scheduler(graph, sections, named, loads, given or {}).run()
 
 
-def used_symbols(graph: Graph, outputs: Iterable[Node]) -> set[str]:
-    """Return the names of the leaves on which `outputs` depend."""
-    return {graph.name[n] for n in graph.reach(outputs) if graph.op[n] == "symbol"}
+def used_symbols(
+    graph: Graph, outputs: Iterable[Node], given: Mapping[Node, object] | None = None
+) -> set[str]:
+    """Return the names of the leaves on which `outputs` depend, except through `given`."""
+    reached = graph.reach(outputs, stop=given)
+    return {graph.name[n] for n in reached if graph.op[n] == "symbol"}

@@ -22,6 +22,12 @@ static inline long long symancf_bits(double x)
     return bits;
 }
 
+/* y if `good` is 1, NaN if it is 0; without a branch, which would keep gcc from vectorising. */
+static inline double symancf_nan_unless(int good, double y)
+{
+    return symancf_from_bits(symancf_bits(y) | -(long long)!good);
+}
+
 static inline double symancf_sign(double x)
 {
     return x > 0.0 ? 1.0 : (x < 0.0 ? -1.0 : 0.0);
@@ -33,11 +39,11 @@ static inline double symancf_icbrt(double x)
 {
     const double d = 6142609651758198784.0 - (double)symancf_bits(x)*(1.0/3.0);
     double y = symancf_from_bits((long long)d);
-    double r = 1.0 - x*y*y*y;
-    y += y*r*(1.0/3.0 + r*(2.0/9.0 + r*(14.0/81.0)));
-    r = 1.0 - x*y*y*y;
-    y += y*r*(1.0/3.0 + r*(2.0/9.0 + r*(14.0/81.0)));
-    return x > 0.0 ? y : NAN;
+    double r = 1.0 - (x*y)*(y*y);
+    y += (y*r)*((1.0/3.0 + r*(2.0/9.0)) + (r*r)*(14.0/81.0));
+    r = 1.0 - (x*y)*(y*y);
+    y += (y*r)*((1.0/3.0 + r*(2.0/9.0)) + (r*r)*(14.0/81.0));
+    return symancf_nan_unless(x > 0.0, y);
 }
 
 static inline double symancf_log(double x) { return log(x); }

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stage 7, print, second part: the four functions of a kernel on cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symancf_codegen.print_point import Function, LawFunctions
+from symancf_codegen.signature import signature
+from symancf_codegen.structure import LawUse, Segment, Structure
+
+#: About how many points go through a stage together.
+CHUNK = 8
+
+
+def chunk(segment: Segment) -> int:
+    """Return how many in-plane points go through the stages together."""
+    through = max(use.sections for use in segment.uses)
+    chunks = -(-segment.size // max(1, round(CHUNK / through)))
+    return -(-segment.size // chunks)
+
+
+def cell_function(
+    name: str, structure: Structure, laws: Sequence[Sequence[LawFunctions]], mode: str
+) -> str:
+    """Return the text of function `mode` of kernel `name`."""
+    segments = structure.segments
+    vector = mode != "energy"
+    tangent = mode == "tangent" and structure.has_tangent
+    body: list[str] = []
+    for segment, group in zip(segments, laws, strict=True):
+        body += _segment(segment, group, mode, tangent)
+    text = "\n".join(body)
+    lines = [signature(name, mode), "{"]
+    for argument in ("uniform", "cell", "reference", "u", "v"):
+        present = f"{argument}," in text or f"{argument})" in text or f"*){argument}" in text
+        if not present and (argument != "v" or mode == "product"):
+            lines.append(f"    (void){argument};")
+    if mode == "tangent" and not tangent:
+        lines.append("    (void)K; /* the laws are linear in the unknowns: K = 0 */")
+    lines.append("    v8 bad = {0};")
+    if mode == "energy":
+        lines.append("    symancf_zero(1, (v8 *)W);")
+    if vector:
+        lines += [f"    v8 N{s.index}[{s.size}][{3 * len(s.jets)}];" for s in segments if s.jets]
+    if tangent:
+        lines += [f"    v8 M{s.index}[{s.size}][{s.slot_count}];" for s in segments if s.slot_count]
+    lines += body
+    if vector:
+        target = "Kv" if mode == "product" else "f"
+        arguments = ", ".join([*(f"N{s.index}" for s in segments if s.jets), f"(v8 *){target}"])
+        lines.append(f"    contract_residual({arguments});")
+        lines.append(f"    symancf_finite({3 * structure.space.size}, (const v8 *){target}, &bad);")
+    else:
+        lines.append("    symancf_finite(1, (const v8 *)W, &bad);")
+    if tangent:
+        arguments = ", ".join([*(f"M{s.index}" for s in segments if s.slot_count), "(v8 *)K"])
+        lines.append(f"    contract_tangent({arguments});")
+    lines += ["    return symancf_count(lanes, &bad);", "}", ""]
+    return "\n".join(lines)
+
+
+def _segment(
+    segment: Segment, laws: Sequence[LawFunctions], mode: str, tangent: bool
+) -> list[str]:
+    """Return the loops over the points of one segment."""
+    s, size = segment.index, chunk(segment)
+    functions = [f for law in laws for f in _functions(law, mode)]
+    arguments = {a for f in functions for a in f.arguments}
+    vector = mode != "energy" and bool(segment.jets)
+    if not functions and not vector:
+        return []
+    before: list[str] = []
+    first: list[str] = []
+    if "G" in arguments:
+        same = segment.reference_jets == segment.jets
+        before.append(f"v8 G[{size}][{3 * len(segment.reference_jets)}];")
+        first.append(f"{'' if same else 'reference_'}jets{s}(q, (const v8 *)reference, G[p]);")
+    for a, source in (("g", "u"), ("h", "v")):
+        if a in arguments:
+            before.append(f"v8 {a}[{size}][{3 * len(segment.jets)}];")
+            first.append(f"jets{s}(q, (const v8 *){source}, {a}[p]);")
+    if vector:
+        first.append(f"symancf_zero({3 * len(segment.jets)}, N{s}[q]);")
+    if tangent and segment.slot_count:
+        first.append(f"symancf_zero({segment.slot_count}, M{s}[q]);")
+    body = _points(first)
+    for k, (use, law) in enumerate(zip(segment.uses, laws, strict=True)):
+        points = size * use.sections
+        parts = _functions(law, mode)
+        used = {a for f in parts for a in f.arguments}
+        if "A" in used:
+            before.append(f"v8 A{k}[{points}][{law.geometry_rows}];")
+        if "S" in used:
+            before.append(f"v8 S{k}[{points}][{law.factor_rows[mode]}];")
+        for function in parts:
+            body += _points(_call(function, use, k, s))
+    if tangent and segment.slot_count:
+        body += _points([f"symancf_finite({segment.slot_count}, M{s}[q], &bad);"])
+    if size == segment.size:
+        body = [f"const int start = 0, stop = {size};", *before, *body]
+        return ["    {", *(f"        {line}" for line in body), "    }"]
+    lines = [f"for (int start = 0; start < {segment.size}; start += {size}) {{"]
+    end = f"start + {size}"
+    if segment.size % size:
+        end = f"start + {size} < {segment.size} ? start + {size} : {segment.size}"
+    body = [f"const int stop = {end};", *before, *body]
+    return [f"    {line}" for line in (*lines, *(f"    {line}" for line in body), "}")]
+
+
+def _functions(law: LawFunctions, mode: str) -> list[Function]:
+    """Return what to call for `mode`, the geometry first."""
+    functions = law.modes[mode]
+    if law.geometry is not None and any("A" in f.arguments for f in functions):
+        return [law.geometry, *functions]
+    return functions
+
+
+def _points(statements: Sequence[str]) -> list[str]:
+    """Return the loop over the points of a chunk."""
+    if not statements:
+        return []
+    head = "for (int q = start, p = 0; q < stop; q++, p++)"
+    if len(statements) == 1:
+        return [head, f"    {statements[0]}"]
+    return [f"{head} {{", *(f"    {line}" for line in statements), "}"]
+
+
+def _call(function: Function, use: LawUse, k: int, s: int) -> list[str]:
+    """Return the statements that call a point function at in-plane point q, place p."""
+    single = use.sections == 1
+    place = "p" if single else f"{use.sections}*p + s"
+    values = {
+        "uniform": "uniform",
+        "cell": "cell",
+        "G": "(const double *)G[p]",
+        "g": "(const double *)g[p]",
+        "h": "(const double *)h[p]",
+        "A": f"(double *)A{k}[{place}]",
+        "S": f"(double *)S{k}[{place}]",
+        "W": "W",
+        "N": f"(double *)N{s}[q]",
+        "M": f"(double *)M{s}[q]",
+        "bad": "(double *)&bad",
+        "weight": f"weight{s}_{k}[q]",
+    }
+    if single:
+        factor = float(use.rule.section_weights[0])
+        if factor != 1.0:
+            values["weight"] += f"*{factor!r}"
+    else:
+        values["weight"] += f"*section{s}_{k}[s][0]"
+        for c, symbol in enumerate(use.rule.section_symbols):
+            values[symbol] = f"section{s}_{k}[s][{c + 1}]"
+    lines, line = [], f"{function.name}("
+    indent = " " * len(line)
+    for i, argument in enumerate(function.arguments):
+        piece = values[argument] + (");" if i == len(function.arguments) - 1 else ", ")
+        if len(line) + len(piece.rstrip()) > 76 and line.strip():
+            lines.append(line.rstrip())
+            line = indent
+        line += piece
+    lines.append(line)
+    if not single:
+        lines = [f"for (int s = 0; s < {use.sections}; s++)", *(f"    {x}" for x in lines)]
+    return lines

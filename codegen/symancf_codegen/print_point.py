@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stage 7, print, first part: the functions that evaluate one law at one point, 8 lanes wide."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from symancf_codegen.dag import Graph, Node
+from symancf_codegen.point import COMPONENTS, Point
+from symancf_codegen.schedule import Output, Section, identifier, schedule, used_symbols
+from symancf_codegen.stages import factor_cut, geometry_cut, worthwhile
+from symancf_codegen.structure import LawUse, Segment, moment_outputs
+
+#: Array arguments of point functions, in order; those before the scalars, those after.
+ARRAYS_IN = ("uniform", "cell", "G", "g", "h", "A", "S")
+ARRAYS_OUT = ("W", "N", "M", "bad")
+
+
+@dataclass
+class Function:
+    """The C text of a point function, its name and the names of its arguments in order."""
+
+    name: str
+    text: str
+    arguments: list[str]
+
+
+@dataclass
+class Printer:
+    """Prints point functions of one law.
+
+    Attributes
+    ----------
+    point : the lowered law.
+    loads : C expression of every leaf, by name.
+    scalars : leaves that are passed as plain numbers (weight, section coordinates).
+    """
+
+    point: Point
+    loads: dict[str, str]
+    scalars: list[str] = field(default_factory=list)
+
+    def function(
+        self, name: str, title: str, sections: Sequence[Section], given: Mapping[Node, str]
+    ) -> Function:
+        """Return the function `name` that stores the outputs of `sections`.
+
+        `given` are nodes that an earlier function has stored, with the C to load them.
+        """
+        graph = self.point.graph
+        outputs = [o.node for s in sections for o in s.outputs]
+        loads = {**self.loads, **{s: identifier(s) for s in self.scalars}}
+        program = schedule(graph, sections, self.point.named, loads, given)
+        used = used_symbols(graph, outputs, given)
+        body = "\n".join(line for _, lines in program.body for line in lines)
+        whole = "\n".join([*program.before, body])
+        stored = {a for a in (*ARRAYS_OUT, "A", "S") if _stores(body, a)}
+        arguments: list[str] = []
+        declared: list[str] = []
+        for a in ARRAYS_IN:
+            if a not in stored and f"{a}[" in whole.replace(f"_{a}[", ""):
+                arguments.append(a)
+                declared.append(f"const double *restrict {a}")
+        for s in self.scalars:
+            if s in used:
+                arguments.append(s)
+                declared.append(f"double {identifier(s)}")
+        for a in ("A", "S", *ARRAYS_OUT):
+            if a in stored:
+                arguments.append(a)
+                declared.append(f"double *restrict {a}")
+        lines = [f"/* {title} */", *_declaration(name, declared), "{"]
+        lines += [f"    {line}" for line in program.before]
+        lines.append("    #pragma omp simd simdlen(8)")
+        lines.append("    for (int l = 0; l < 8; l++) {")
+        for section_title, statements in program.body:
+            lines.append(f"        /* {section_title} */")
+            lines += [f"        {statement}" for statement in statements]
+        lines += ["    }", "}", ""]
+        return Function(name, "\n".join(lines), arguments)
+
+
+def _stores(body: str, array: str) -> bool:
+    return any(line.startswith(f"{array}[") for line in body.splitlines())
+
+
+def _declaration(name: str, arguments: Sequence[str]) -> list[str]:
+    """Return the head of a function, broken between arguments."""
+    lines, line = [], f"static void {name}("
+    indent = " " * len(line)
+    for k, argument in enumerate(arguments):
+        piece = argument + (")" if k == len(arguments) - 1 else ", ")
+        if len(line) + len(piece.rstrip()) > 96 and line.strip():
+            lines.append(line.rstrip())
+            line = indent
+        line += piece
+    return [*lines, line]
+
+
+def loads_of_parameters(uniform: Sequence[str], cell: Sequence[str]) -> dict[str, str]:
+    """Return the C expressions of the parameters."""
+    loads = {p: f"uniform[{k}]" for k, p in enumerate(uniform)}
+    loads.update({p: f"cell[{8 * k} + l]" for k, p in enumerate(cell)})
+    return loads
+
+
+def domain_section(graph: Graph, domain: Sequence[Node]) -> list[Section]:
+    """Return the section that counts a lane whose domain expressions are not all > 0."""
+    if not domain:
+        return []
+    good = graph.call("lt", graph.zero, domain[0])
+    for node in domain[1:]:
+        good = graph.call("and", good, graph.call("lt", graph.zero, node))
+    return [Section("domain", [Output("bad[l] += {};", graph.call("not", good))])]
+
+
+@dataclass
+class LawFunctions:
+    """All point functions of one law in a kernel on cells.
+
+    Attributes
+    ----------
+    geometry : stores the geometry table A, `geometry_rows` rows; None if there is none.
+    modes : per mode the functions to call one after the other; the last one adds to N, M, W.
+    factor_rows : per mode, rows of the table S that the first of two functions stores.
+    """
+
+    geometry: Function | None
+    geometry_rows: int
+    modes: dict[str, list[Function]]
+    factor_rows: dict[str, int]
+
+
+def law_functions(
+    use: LawUse, segment: Segment, uniform: Sequence[str], cell: Sequence[str]
+) -> LawFunctions:
+    """Return the point functions of one law."""
+    point, graph = use.point, use.point.graph
+    loads = loads_of_parameters(uniform, cell)
+    for leaf in point.leaves:
+        if leaf[2:-1] in segment.jets:
+            loads[leaf] = f"g[{8 * segment.row(leaf)} + l]"
+            loads[f"d_{leaf}"] = f"h[{8 * segment.row(leaf)} + l]"
+    for jet in segment.reference_jets:
+        for a in COMPONENTS:
+            loads[f"R_{jet}{a}"] = f"G[{8 * segment.reference_row(f'R_{jet}{a}')} + l]"
+    scalars = ["weight", *(use.rule.section_symbols if use.sections > 1 else ())]
+    printer = Printer(point, loads, scalars)
+    modes = _mode_sections(use, segment)
+    domain = domain_section(graph, point.domain)
+    everything = [o.node for s in modes.values() for o in _outputs([*s, *domain])]
+    title = use.law.title or use.law.name
+    staged = {mode: worthwhile(graph, [o.node for o in _outputs(s)]) for mode, s in modes.items()}
+    geometry = None
+    table: dict[Node, str] = {}
+    cut = geometry_cut(graph, everything) if any(staged.values()) else []
+    if cut:
+        outputs = [Output(f"A[{8 * k} + l] = {{}};", node) for k, node in enumerate(cut)]
+        geometry = printer.function(
+            f"{use.name}_geometry_at_point",
+            f"geometry of {title} at one point",
+            [Section("geometry table", outputs)],
+            {},
+        )
+        table = {node: f"A[{8 * k} + l]" for k, node in enumerate(cut)}
+    result = LawFunctions(geometry, len(cut), {}, {})
+    for mode, sections in modes.items():
+        result.modes[mode] = []
+        if not _outputs(sections) and not domain:
+            continue
+        nodes = [o.node for o in _outputs(sections)]
+        given = table if staged[mode] else {}
+        factors = factor_cut(graph, nodes, given) if staged[mode] else []
+        if factors and not set(nodes) <= set(factors):
+            outputs = [Output(f"S[{8 * k} + l] = {{}};", node) for k, node in enumerate(factors)]
+            first = printer.function(
+                f"{use.name}_{mode}_factors_at_point",
+                f"{mode} of {title} at one point: slow operations",
+                [*domain, Section("factors", outputs)],
+                given,
+            )
+            stored = {node: f"S[{8 * k} + l]" for k, node in enumerate(factors)}
+            last = printer.function(
+                f"{use.name}_{mode}_at_point",
+                f"{mode} of {title} at one point",
+                sections,
+                {**given, **stored},
+            )
+            result.modes[mode] = [first, last]
+            result.factor_rows[mode] = len(factors)
+        else:
+            result.modes[mode] = [
+                printer.function(
+                    f"{use.name}_{mode}_at_point",
+                    f"{mode} of {title} at one point",
+                    [*domain, *sections],
+                    given,
+                )
+            ]
+    return result
+
+
+def _outputs(sections: Sequence[Section]) -> list[Output]:
+    """Return all outputs of `sections`."""
+    return [o for s in sections for o in s.outputs]
+
+
+def _mode_sections(use: LawUse, segment: Segment) -> dict[str, list[Section]]:
+    """Return what each mode stores."""
+    point = use.point
+    zero = point.graph.zero
+
+    def vector(title: str, nodes: Sequence[Node]) -> Section:
+        pairs = zip(point.leaves, nodes, strict=True)
+        rows = [(segment.row(leaf), node) for leaf, node in pairs if node != zero]
+        return Section(title, _accumulate("N", rows))
+
+    energy = point.energy()
+    sections = {
+        "energy": [Section("energy", [Output("W[l] += {};", energy)] if energy != zero else [])],
+        "residual": [vector("residual", use.residual)],
+        "tangent": [
+            vector("residual", use.residual_with_tangent),
+            Section("tangent", _accumulate("M", moment_outputs(segment, use))),
+        ],
+        "product": [vector("tangent times direction", use.product)],
+    }
+    return {mode: [s for s in parts if s.outputs] for mode, parts in sections.items()}
+
+
+def _accumulate(target: str, pairs: Sequence[tuple[int, Node]]) -> list[Output]:
+    return [Output(f"{target}[{8 * row} + l] += {{}};", node) for row, node in pairs]
