@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every demo runs, finds its numbers, and leaves its picture; the README's example, too."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from symancf.demos import available
+from symancf.output import read
+from tests.mpi import mpirun
+
+# demo -> (ranks, files that it must leave)
+DEMOS = {
+    "silicone_plate": (
+        2,
+        ("results/silicone_plate.png", "results/silicone_plate.pvtu", "results/thin_plate.pvd"),
+    ),
+}
+
+
+def test_no_demo_is_missing() -> None:
+    assert sorted(DEMOS) == sorted(available())
+
+
+@pytest.mark.parametrize("name", sorted(DEMOS))
+def test_demo(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ranks, files = DEMOS[name]
+    monkeypatch.chdir(tmp_path)
+    done = mpirun(ranks, available()[name], timeout=400)  # it asserts its own numbers
+    assert done.returncode == 0, done.stdout + done.stderr
+    for file in files:
+        assert (tmp_path / file).stat().st_size > 500
+    fields = read(tmp_path / "results/silicone_plate.pvtu")
+    (samples,) = fields.values()
+    assert {"displacement", "von_mises", "thickness"} <= set(samples.point_data)
+    assert -0.0063 < samples.point_data["displacement"][:, 2].min() < -0.0057
+
+
+def test_example_of_the_readme(repository: Path, tmp_path: Path) -> None:
+    text = (repository / "README.md").read_text(encoding="utf-8")
+    example = re.search(r"```python\n(.*?)```", text, re.S)
+    assert example is not None
+    lines = [line for line in example[1].splitlines() if line.strip()]
+    assert len(lines) <= 15
+    done = subprocess.run(
+        [sys.executable, "-c", example[1]],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": f"{repository}:{repository / 'codegen'}"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    sag = float(done.stdout.split()[-1].rstrip("]"))
+    assert abs(sag / -5.779e-3 - 1) < 0.01  # 3D reference of the same mesh: see the demo
