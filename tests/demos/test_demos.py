@@ -29,10 +29,9 @@ def test_no_demo_is_missing() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(DEMOS))
-def test_demo(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo(name: str, tmp_path: Path) -> None:
     ranks, files = DEMOS[name]
-    monkeypatch.chdir(tmp_path)
-    done = mpirun(ranks, available()[name], timeout=400)  # it asserts its own numbers
+    done = mpirun(ranks, available()[name], timeout=400, cwd=tmp_path)  # it asserts its own numbers
     assert done.returncode == 0, done.stdout + done.stderr
     for file in files:
         assert (tmp_path / file).stat().st_size > 500
