@@ -5,7 +5,8 @@ from .accuracy import digits_lost
 from .body import body_force_laws, dead_load_laws, inertia_laws
 from .build import build_law
 from .energy import Parts, energy_laws, evaluate_energy
-from .stress import Stress, stress_fields
+from .formulas import energy_equation, stress_equations
+from .stress import Stress, solid_stress, stress_fields
 
 __all__ = [
     "Parts",
@@ -14,8 +15,11 @@ __all__ = [
     "build_law",
     "dead_load_laws",
     "digits_lost",
+    "energy_equation",
     "energy_laws",
     "evaluate_energy",
     "inertia_laws",
+    "solid_stress",
+    "stress_equations",
     "stress_fields",
 ]

@@ -168,3 +168,39 @@ def test_the_paper_and_the_local_frame_agree_on_a_flat_rectangle() -> None:
 def test_an_unknown_variant_is_refused() -> None:
     with pytest.raises(KinematicsError, match=r"hex8 has no variant 'curved'"):
         elements.hex8.kinematics(curved=True)
+
+
+@pytest.mark.parametrize(
+    ("strain", "curvature", "energy"),
+    [
+        ("epsilon_green", "kappa_geometric", 4.5239737154679815),
+        ("epsilon", "kappa", 4.506274388184852),
+    ],
+    ids=["green", "biot"],
+)
+def test_energy_of_a_space_curve(strain: str, curvature: str, energy: float) -> None:
+    """E10_mms_cable_green and E10_mms_cable_biot: int EA/2 eps^2 + EI/2 kappa^2 ds.
+
+    r(s) = (s + 0.05 sin(pi s), 0.2 s^2, 0.1 sin(2 pi s)), EA = 100, EI = 1.
+    """
+    from symancf_codegen.accuracy import function
+
+    kinematics = elements.ancf_cable.kinematics()
+    wanted = [kinematics.quantities[q].value for q in (strain, curvature)]
+    evaluate = function((*kinematics.geometry, *kinematics.lets), wanted)
+    x, w = np.polynomial.legendre.leggauss(40)
+    total = 0.0
+    for s, weight in zip((x + 1) / 2, w / 2, strict=True):
+        c, d, pi = np.cos(np.pi * s), np.sin(np.pi * s), np.pi
+        u = [0.05 * pi * c, 0.4 * s, 0.2 * pi * np.cos(2 * pi * s)]
+        uu = [-0.05 * pi**2 * d, 0.4, -0.4 * pi**2 * np.sin(2 * pi * s)]
+        at = {f"R_xi{a + 1}": float(a == 0) for a in range(3)}
+        at |= {f"R_xixi{a + 1}": 0.0 for a in range(3)}
+        at |= {f"R_value{a + 1}": 0.0 for a in range(3)} | {
+            f"u_value{a + 1}": 0.0 for a in range(3)
+        }
+        at |= {f"u_xi{a + 1}": u[a] for a in range(3)}
+        at |= {f"u_xixi{a + 1}": uu[a] for a in range(3)}
+        epsilon, kappa = evaluate(at)
+        total += weight * (50 * epsilon**2 + kappa**2 / 2)
+    assert total == pytest.approx(energy, rel=1e-11)
