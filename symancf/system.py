@@ -14,14 +14,15 @@ from mpi4py import MPI
 from .assembly import Piece, Plan
 from .boundary import Fix
 from .collective import share_error
-from .errors import MeshError, ParameterError, SymancfError
+from .ends import Nodes
+from .errors import KinematicsError, MeshError, ParameterError, SymancfError
 from .matrix import Matrix
 from .numbering import Block, Numbering
 from .partition import Family, distribute
 
 if TYPE_CHECKING:
     from .body import Body
-    from .ends import End
+    from .ends import End, PointsOnBody
     from .mesh import Mesh
 
 Array = npt.NDArray[np.float64]
@@ -215,6 +216,29 @@ class System:
         """Return the present positions (K, 3) of places of a body, on every rank (collective)."""
         u = self.displacement(place)
         return np.asarray(place.X + u)
+
+    def gradient(self, place: Nodes | PointsOnBody) -> Array:
+        """Return the deformation gradient F = dx/dX (K, 3, 3) at places of a body (collective).
+
+        F = r_a (x) R^a over the slopes a that the element has, R^a dual to the reference slopes:
+        on cables F t is the present slope of the reference tangent t, on thin plates F maps
+        tangent vectors; both give zero across. On plates it is that of the mid-surface.
+
+        Raises
+        ------
+        KinematicsError : nodes of an element without slopes; take points, ``body.at(X)``.
+        """
+        element = place.body.element
+        jets = [j for j in ("xi", "eta", "zeta") if j in element.space.point_jets]
+        if isinstance(place, Nodes):
+            jets = [f"slope{k}" for k in range(len(element.slopes))]
+        if not jets:
+            raise KinematicsError(
+                f"{place}: the nodes of {element.name} have no slopes; give points, body.at(X)"
+            )
+        R = np.stack([self._evaluate(place, jet, self.reference) for jet in jets], axis=2)
+        u = np.stack([self._evaluate(place, jet, self.state) for jet in jets], axis=2)
+        return np.asarray((R + u) @ np.linalg.pinv(R))
 
     def _evaluate(self, place: End, jet: str, vector: Array) -> Array:
         place.resolve(self)
