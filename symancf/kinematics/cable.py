@@ -9,7 +9,7 @@ import sympy as sp
 
 from symancf_codegen.declare import reference, unknown
 
-from .quantity import Kinematics, Quantity, motion, positive, real, vector
+from .quantity import Kinematics, Quantity, cross, dot, motion, positive, real, vector
 
 
 @cache
@@ -49,21 +49,21 @@ def cable(*, curved: bool = False) -> Kinematics:
         lets.append((symbol, expression))
         return symbol
 
-    RR = fixed("R_xi_squared", R.dot(R))
+    RR = fixed("R_xi_squared", dot(R, R))
     length = fixed("R_xi_length", sp.sqrt(RR))
-    green = let(real("epsilon_green"), (R.dot(u) + u.dot(u) / 2) / RR)
+    green = let(real("epsilon_green"), (dot(R, u) + dot(u, u) / 2) / RR)
     squared = let(positive("stretch_squared"), 1 + 2 * green)
     stretch = let(positive("stretch"), sp.sqrt(squared))
     epsilon = let(real("epsilon"), 2 * green / (1 + stretch))
 
-    bend = R.cross(uxx) + u.cross(Rxx) + u.cross(uxx)
+    bend = cross(R, uxx) + cross(u, Rxx) + cross(u, uxx)
     b = sp.Matrix([let(real(f"bend{i + 1}"), bend[i]) for i in range(3)])
     if curved:
-        V0 = R.cross(Rxx)
+        V0 = cross(R, Rxx)
         V = sp.Matrix([fixed(f"R_bend{i + 1}", V0[i]) for i in range(3)])
-        V_length = fixed("R_bend_length", sp.sqrt(V.dot(V)))
-        change = let(real("bend_squared_change"), 2 * V.dot(b) + b.dot(b))
-        v_length = let(positive("bend_length"), sp.sqrt(V.dot(V) + change))
+        V_length = fixed("R_bend_length", sp.sqrt(dot(V, V)))
+        change = let(real("bend_squared_change"), 2 * dot(V, b) + dot(b, b))
+        v_length = let(positive("bend_length"), sp.sqrt(dot(V, V) + change))
         difference = let(real("bend_length_change"), change / (v_length + V_length))
         factor = V_length / length**3
         # 1/lambda^2 - 1 and 1/lambda^3 - 1 from the strains, both without cancellation
@@ -77,8 +77,8 @@ def cable(*, curved: bool = False) -> Kinematics:
         )
         domain: tuple[sp.Expr, ...] = (squared, v_length)
     else:
-        kappa2 = let(positive("kappa_squared"), b.dot(b) / (RR**3 * squared**2))
-        geometric2 = let(positive("kappa_geometric_squared"), b.dot(b) / (RR * squared) ** 3)
+        kappa2 = let(positive("kappa_squared"), dot(b, b) / (RR**3 * squared**2))
+        geometric2 = let(positive("kappa_geometric_squared"), dot(b, b) / (RR * squared) ** 3)
         kappa, geometric = sp.sqrt(kappa2), sp.sqrt(geometric2)
         domain = (squared,)
 

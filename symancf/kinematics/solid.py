@@ -9,7 +9,17 @@ import sympy as sp
 
 from symancf_codegen.declare import reference, unknown
 
-from .quantity import Kinematics, Quantity, general, motion, positive, real, symmetric, vector
+from .quantity import (
+    Kinematics,
+    Quantity,
+    cross,
+    general,
+    motion,
+    positive,
+    real,
+    symmetric,
+    vector,
+)
 
 JETS = ("xi", "eta", "zeta")
 
@@ -43,7 +53,7 @@ def _solid(*, director: bool) -> Kinematics:
     geometry: list[tuple[sp.Symbol, sp.Expr]] = []
     if director:
         geometry.append((real("z"), real("zeta") * real("thickness") / 2))
-    cofactors = [R[1].cross(R[2]), R[2].cross(R[0]), R[0].cross(R[1])]
+    cofactors = [cross(R[1], R[2]), cross(R[2], R[0]), cross(R[0], R[1])]
     names = [[real(f"cofJ0_{a + 1}{i + 1}") for i in range(3)] for a in range(3)]
     for a in range(3):
         geometry.extend((names[a][i], cofactors[a][i]) for i in range(3))

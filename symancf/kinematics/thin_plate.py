@@ -9,7 +9,7 @@ import sympy as sp
 
 from symancf_codegen.declare import reference, unknown
 
-from .quantity import Kinematics, Quantity, motion, real, symmetric, vector
+from .quantity import Kinematics, Quantity, cross, dot, motion, real, symmetric, vector
 
 FIRST = ("xi", "eta")
 SECOND = ("xixi", "xieta", "etaeta")
@@ -48,15 +48,15 @@ def thin_plate() -> Kinematics:
         lets.append((real(name), expression))
         return real(name)
 
-    cross = R["xi"].cross(R["eta"])
-    N = sp.Matrix([fixed(f"N{i + 1}", cross[i]) for i in range(3)])
-    NN = fixed("N_squared", N.dot(N))
+    normal = cross(R["xi"], R["eta"])
+    N = sp.Matrix([fixed(f"N{i + 1}", normal[i]) for i in range(3)])
+    NN = fixed("N_squared", dot(N, N))
     area = fixed("N_length", sp.sqrt(NN))
-    side = fixed("R_xi_length", sp.sqrt(R["xi"].dot(R["xi"])))
+    side = fixed("R_xi_length", sp.sqrt(dot(R["xi"], R["xi"])))
     G11 = fixed("G11", 1 / side)
-    G12 = fixed("G12", -R["xi"].dot(R["eta"]) / (side * area))
+    G12 = fixed("G12", -dot(R["xi"], R["eta"]) / (side * area))
     G22 = fixed("G22", side / area)
-    RN = {jet: fixed(f"R_{jet}_N", R[jet].dot(N)) for jet in SECOND}
+    RN = {jet: fixed(f"R_{jet}_N", dot(R[jet], N)) for jet in SECOND}
 
     def local(name: str, xixi: sp.Expr, xieta: sp.Expr, etaeta: sp.Expr) -> sp.Matrix:
         """Transform a symmetric surface tensor to the local frame."""
@@ -68,20 +68,20 @@ def thin_plate() -> Kinematics:
     def strain(a: str, b: str) -> sp.Expr:
         half = sp.Rational(1, 2)
         if a == b:
-            return R[a].dot(u[a]) + half * u[a].dot(u[a])
-        return half * (R[a].dot(u[b]) + u[a].dot(R[b]) + u[a].dot(u[b]))
+            return dot(R[a], u[a]) + half * dot(u[a], u[a])
+        return half * (dot(R[a], u[b]) + dot(u[a], R[b]) + dot(u[a], u[b]))
 
     membrane = [("xi", "xi"), ("xi", "eta"), ("eta", "eta")]
     E_gl = local("E_gl", *(let(f"E_{a}{b}", strain(a, b)) for a, b in membrane))
 
-    change = R["xi"].cross(u["eta"]) + u["xi"].cross(R["eta"]) + u["xi"].cross(u["eta"])
+    change = cross(R["xi"], u["eta"]) + cross(u["xi"], R["eta"]) + cross(u["xi"], u["eta"])
     delta = sp.Matrix([let(f"delta{i + 1}", change[i]) for i in range(3)])
     n = sp.Matrix([let(f"n{i + 1}", N[i] + delta[i]) for i in range(3)])
-    e = let("nn_change", 2 * N.dot(delta) + delta.dot(delta))
+    e = let("nn_change", 2 * dot(N, delta) + dot(delta, delta))
     nn = let("nn", NN + e)
     inverse = let("n_inverse", 1 / sp.sqrt(nn))
     p = let("n_inverse_change", -e * inverse / (area * (area + nn * inverse)))
-    bend = {jet: let(f"bend_{jet}", R[jet].dot(delta) + u[jet].dot(n)) for jet in SECOND}
+    bend = {jet: let(f"bend_{jet}", dot(R[jet], delta) + dot(u[jet], n)) for jet in SECOND}
     kappa = local("kappa", *(RN[jet] * p + bend[jet] * inverse for jet in SECOND))
     p3 = let("n_inverse3_change", p * (inverse**2 + inverse / area + 1 / NN))
     kappa_n3 = local("kappa_n3_", *(NN * (RN[jet] * p3 + bend[jet] * inverse**3) for jet in SECOND))
@@ -112,7 +112,7 @@ def thin_plate() -> Kinematics:
 @cache
 def surface() -> Kinematics:
     """Return the kinematics of a surface patch without strain: it offers u, r, X and t."""
-    N = vector(reference("xi")).cross(vector(reference("eta")))
+    N = cross(vector(reference("xi")), vector(reference("eta")))
     squares = sp.Add(*(real(f"N{i + 1}") ** 2 for i in range(3)))
     geometry = [(real(f"N{i + 1}"), N[i]) for i in range(3)]
     geometry.append((real("N_length"), sp.sqrt(squares)))

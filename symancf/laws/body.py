@@ -13,7 +13,7 @@ from symancf_codegen.declare import Lets, PointLaw, Rule, reference, unknown
 from ..elements.quadrature import surface
 from ..errors import KinematicsError
 from ..kinematics.naming import require_parameters
-from ..kinematics.quantity import real, vector
+from ..kinematics.quantity import cross, dot, real, vector
 from .build import Kind, build_law
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def body_force_laws(
     law = build_law(
         f"weight_{element.name}",
         kinematics,
-        -kinematics.density * g.dot(u),
+        -kinematics.density * dot(g, u),
         kinds=kinds,
         title=f"W = -{kinematics.density} g . u",
     )
@@ -103,7 +103,7 @@ def inertia_laws(
     law = build_law(
         f"inertia_{element.name}",
         kinematics,
-        kinematics.density * u.dot(u) / 2,
+        kinematics.density * dot(u, u) / 2,
         kinds=kinds,
         title=f"T = {kinematics.density} v . v/2",
     )
@@ -142,14 +142,14 @@ def dead_load_laws(
                 offered=("bottom", "middle", "top", "volume"),
             )
         rule = surface(element.topology, (3, 3), side)
-        N = vector(reference("xi")).cross(vector(reference("eta")))
+        N = cross(vector(reference("xi")), vector(reference("eta")))
         names = [real(f"N{i}") for i in (1, 2, 3)]
         measure = real("N_length")
         geometry = (*zip(names, N, strict=True), (measure, sp.sqrt(sp.Add(*(n**2 for n in names)))))
     law = build_law(
         f"load_{element.name}",
         kinematics,
-        -f.dot(u),
+        -dot(f, u),
         extra_geometry=geometry,
         measure=measure,
         title="W = -f . u",
