@@ -26,7 +26,8 @@ help:
 
 ## make demo      set up this machine, then the silicone plate on 2 ranks (DEMO=name RANKS=n)
 demo: .venv/.ready-demo
-	@if command -v mpirun >/dev/null; then
+	@[ -t 1 ] || export TERM=dumb COLUMNS=100   # mpirun gives a terminal to rank 0 even if there is none
+	if command -v mpirun >/dev/null; then
 	    timeout --kill-after=10 $(LIMIT) mpirun -n $(RANKS) $(BIN)/python -m symancf demo $(DEMO)
 	else
 	    echo 'mpirun was not found (Debian: apt-get install openmpi-bin): running on one rank'
