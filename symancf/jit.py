@@ -11,14 +11,16 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from symancf_codegen import Kernel, Options, compile_cells, compile_points, declare
 from symancf_codegen import errors as codegen_errors
 from symancf_codegen.compile import FLAGS, library
-from symancf_codegen.declare import PointLaw, Rule, Space
 
 from .errors import CompileError
+
+if TYPE_CHECKING:
+    from symancf_codegen.declare import PointLaw, Rule, Space
 
 __all__ = ["Kernel", "Options", "cells", "declare", "load_runtime", "points"]
 

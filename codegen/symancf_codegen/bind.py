@@ -182,7 +182,9 @@ class Kernel:
         if missing:
             raise ValueError(f"kernel {self.name}: no value for {', '.join(missing)}")
         cells = len(u)
-        columns = [np.broadcast_to(np.asarray(values[name], dtype=float), cells) for name in self.cell]
+        columns = [
+            np.broadcast_to(np.asarray(values[name], dtype=float), cells) for name in self.cell
+        ]
         cell = batches(np.stack(columns, axis=1) if columns else np.zeros((cells, 1)))
         uniform = aligned(self.uniform_values(values))
         inputs = [batches(np.asarray(u).reshape(cells, -1))]

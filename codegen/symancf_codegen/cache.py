@@ -100,8 +100,8 @@ def unusable(path: Path, error: OSError) -> CompileError:
     else:
         remedy = f"make it writable (`chmod u+rwx {path}`)"
     return CompileError(
-        f"the kernel cache {path} cannot be written: {error.strerror or error}; {remedy} or set the "
-        "environment variable SYMANCF_CACHE to another folder"
+        f"the kernel cache {path} cannot be written: {error.strerror or error}; {remedy} or set "
+        "the environment variable SYMANCF_CACHE to another folder"
     )
 
 

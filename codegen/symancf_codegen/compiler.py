@@ -22,14 +22,13 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from symancf_codegen import cache
 from symancf_codegen.bind import Description, Kernel
 from symancf_codegen.compile import FLAGS, library
-from symancf_codegen.dag import Graph, Node
-from symancf_codegen.declare import Parameter, PointLaw, Rule, Space
 from symancf_codegen.errors import CompileError
 from symancf_codegen.fingerprint import fingerprint
 from symancf_codegen.point import Point, lower_point
@@ -37,6 +36,10 @@ from symancf_codegen.print import cell_kernel, comment, point_kernel
 from symancf_codegen.signature import MODES, signature
 from symancf_codegen.stabilise import stabilise
 from symancf_codegen.structure import build
+
+if TYPE_CHECKING:
+    from symancf_codegen.dag import Graph, Node
+    from symancf_codegen.declare import Parameter, PointLaw, Rule, Space
 
 
 @dataclass(frozen=True)
@@ -75,65 +78,71 @@ def compile_cells(
     CompileError
         A law that cannot be compiled, no compiler, an unusable cache.
     """
-
-    def generate() -> tuple[Description, str]:
-        uniform, cell = parameters([law for law, _ in laws])
-        stable = [(stabilise(law) if options.stabilise else law, rule) for law, rule in laws]
-        structure = build(space, stable)
-        uses = [use for segment in structure.segments for use in segment.uses]
-        description = Description(
-            name=name,
-            n=space.size,
-            rows=3 * space.size,
-            uniform=tuple(uniform),
-            cell=tuple(cell),
-            symmetric=structure.symmetric,
-            has_tangent=structure.has_tangent,
-            tabulated=True,
-            stored_geometry_rows=0,
-            operations={use.name: operations(use.point) for use in uses},
-            strategies={use.name: use.point.strategy for use in uses},
-        )
-        head = [f"element {space.name}: {space.size} shape functions, {3 * space.size} unknowns"]
-        for use in uses:
-            head += law_lines(use.name, use.law.title, use.rule.name, description)
-        return description, header(description, head) + cell_kernel(name, structure, uniform, cell)
-
     key = fingerprint(name, space, laws, options.stabilise)
-    return _finish(name, key, generate, options)
+    return _finish(name, key, lambda: cell_source(name, space, laws, options), options)
 
 
 def compile_points(name: str, law: PointLaw, options: Options = DEFAULT) -> Kernel:
     """Return the kernel of a law on tuples of scalars; see `compile_cells`."""
-
-    def generate() -> tuple[Description, str]:
-        uniform, cell = parameters([law])
-        point = lower_point(law, None, {}, weighted=False)
-        tangent = point.tangent()
-        size = len(law.unknowns)
-        description = Description(
-            name=name,
-            n=size,
-            rows=size,
-            uniform=tuple(uniform),
-            cell=tuple(cell),
-            symmetric=point.symmetric,
-            has_tangent=bool(tangent),
-            tabulated=False,
-            stored_geometry_rows=0,
-            operations={law.name: operations(point)},
-            strategies={law.name: point.strategy},
-        )
-        unknowns = ", ".join(f"u[{k}] = {s.name}" for k, s in enumerate(law.unknowns))
-        head = [unknowns, *law_lines(law.name, law.title, "", description)]
-        return description, header(description, head) + point_kernel(name, point, uniform, cell)
-
-    return _finish(name, fingerprint(name, None, [(law, None)], False), generate, options)
+    key = fingerprint(name, None, [(law, None)], False)
+    return _finish(name, key, lambda: point_source(name, law), options)
 
 
-def _finish(name: str, key: str, generate: object, options: Options) -> Kernel:
+def cell_source(
+    name: str, space: Space, laws: Sequence[tuple[PointLaw, Rule]], options: Options = DEFAULT
+) -> tuple[Description, str]:
+    """Return what a kernel on cells is and its C text, without cache or C compiler."""
+    uniform, cell = parameters([law for law, _ in laws])
+    stable = [(stabilise(law) if options.stabilise else law, rule) for law, rule in laws]
+    structure = build(space, stable)
+    uses = [use for segment in structure.segments for use in segment.uses]
+    description = Description(
+        name=name,
+        n=space.size,
+        rows=3 * space.size,
+        uniform=tuple(uniform),
+        cell=tuple(cell),
+        symmetric=structure.symmetric,
+        has_tangent=structure.has_tangent,
+        tabulated=True,
+        stored_geometry_rows=0,
+        operations={use.name: operations(use.point) for use in uses},
+        strategies={use.name: use.point.strategy for use in uses},
+    )
+    head = [f"element {space.name}: {space.size} shape functions, {3 * space.size} unknowns"]
+    for use in uses:
+        head += law_lines(use.name, use.law.title, use.rule.name, description)
+    return description, header(description, head) + cell_kernel(name, structure, uniform, cell)
+
+
+def point_source(name: str, law: PointLaw) -> tuple[Description, str]:
+    """Return what a kernel on tuples of scalars is and its C text."""
+    uniform, cell = parameters([law])
+    point = lower_point(law, None, {}, weighted=False)
+    tangent = point.tangent()
+    size = len(law.unknowns)
+    description = Description(
+        name=name,
+        n=size,
+        rows=size,
+        uniform=tuple(uniform),
+        cell=tuple(cell),
+        symmetric=point.symmetric,
+        has_tangent=bool(tangent),
+        tabulated=False,
+        stored_geometry_rows=0,
+        operations={law.name: operations(point)},
+        strategies={law.name: point.strategy},
+    )
+    unknowns = ", ".join(f"u[{k}] = {s.name}" for k, s in enumerate(law.unknowns))
+    head = [unknowns, *law_lines(law.name, law.title, "", description)]
+    return description, header(description, head) + point_kernel(name, point, uniform, cell)
+
+
+def _finish(
+    name: str, key: str, generate: Callable[[], tuple[Description, str]], options: Options
+) -> Kernel:
     """Take source and description from the cache or make them; compile and load."""
-    assert callable(generate)
     path = cache.folder() / f"{name}-{key[:20]}.json"
     stored = cache.read(path)
     if stored is None:

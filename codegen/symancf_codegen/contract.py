@@ -9,8 +9,10 @@ phi_beta,j is computed column function by column function, in tiles of three row
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from symancf_codegen.structure import FunctionClass, Structure
+if TYPE_CHECKING:
+    from symancf_codegen.structure import FunctionClass, Structure
 
 #: (name of the table, name of the index list, number of functions, rows of jets)
 Table = tuple[str, str, int, list[int]]
@@ -58,7 +60,9 @@ def contract_residual(structure: Structure) -> str:
                     continue
                 lines.append(f"        for (int q = 0; q < {s.size}; q++) {{")
                 for row, jet in enumerate(jets):
-                    lines.append(f"            const double *p{row} = phi{s.index}_{k}[q][{row}] + k;")
+                    lines.append(
+                        f"            const double *p{row} = phi{s.index}_{k}[q][{row}] + k;"
+                    )
                     for a in range(3):
                         terms = " ".join(f"f{r}{a} += p{row}[{r}]*x;" for r in range(tile))
                         lines.append(
@@ -127,7 +131,9 @@ def _columns(
                         if slot is not None:
                             parts.append(f"m[{slot}]*p{row}")
                     terms[jet, a, b] = parts
-        live = [jet for jet in row_jets if any(terms[jet, a, b] for a in range(3) for b in range(3))]
+        live = [
+            jet for jet in row_jets if any(terms[jet, a, b] for a in range(3) for b in range(3))
+        ]
         positions[s.index] = {jet: k for k, jet in enumerate(live)}
         if not live:
             continue
@@ -202,7 +208,9 @@ def _tile(
         lines.append(f"                const v8 *t = T{s.index}[q];")
         for row, jet in jets:
             lines.append("                {")
-            lines.append(f"                    const double *p = phi{s.index}_{r}[q][{row}] + i{r};")
+            lines.append(
+                f"                    const double *p = phi{s.index}_{r}[q][{row}] + i{r};"
+            )
             weights = ", ".join(f"p{k} = p[{k}]" for k in range(tile))
             lines.append(f"                    const double {weights};")
             for z in range(9):
@@ -215,7 +223,9 @@ def _tile(
     for row in range(tile):
         lines.append(f"            {{   const int i = functions{r}[i{r} + {row}];")
         if structure.symmetric:
-            lines.append("                const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;")
+            lines.append(
+                "                const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;"
+            )
             lines.append(
                 "                v8 *k = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);"
             )

@@ -19,12 +19,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 Node = int
 
-UNARY = (
-    "inv sqrt icbrt log log1p log1pmx exp expm1 expm1mx sin cos tan asin acos atan sinh cosh tanh "
-    "abs sign not"
-).split()
-BINARY = "add sub mul atan2 pow min max lt le and or".split()
-
 #: Cost of one operation on a vector of lanes, in multiplications; what is missing costs 60.
 COST = {
     "add": 1,
@@ -128,6 +122,7 @@ class Graph:
     # ---- arithmetic
 
     def neg(self, a: Node) -> Node:
+        """Return -a."""
         if self.is_constant(a):
             return self.constant(-self.value[a])
         if self.op[a] == "neg":
@@ -139,6 +134,7 @@ class Graph:
         return self._make("neg", a)
 
     def add(self, a: Node, b: Node) -> Node:
+        """Return a + b."""
         if self.is_constant(a) and self.is_constant(b):
             return self.constant(self.value[a] + self.value[b])
         if a == self.zero:
@@ -154,6 +150,7 @@ class Graph:
         return self._make("add", min(a, b), max(a, b))
 
     def sub(self, a: Node, b: Node) -> Node:
+        """Return a - b."""
         if self.is_constant(a) and self.is_constant(b):
             return self.constant(self.value[a] - self.value[b])
         if a == b:
@@ -169,6 +166,7 @@ class Graph:
         return self._make("sub", a, b)
 
     def mul(self, a: Node, b: Node) -> Node:
+        """Return a b."""
         if self.is_constant(a) and self.is_constant(b):
             return self.constant(self.value[a] * self.value[b])
         if a == self.zero or b == self.zero:
@@ -201,9 +199,9 @@ class Graph:
             return self.mul(args[b][0], self.mul(a, args[b][1]))
         if self.is_uniform(b):
             a, b = b, a
-        if self.is_uniform(a) and not self.is_uniform(b) and op[b] == "mul":
-            if self.is_uniform(args[b][0]):  # (uniform * uniform) * varying
-                return self._product(self.mul(a, args[b][0]), args[b][1])
+        nested = self.is_uniform(a) and not self.is_uniform(b) and op[b] == "mul"
+        if nested and self.is_uniform(args[b][0]):  # (uniform * uniform) * varying
+            return self._product(self.mul(a, args[b][0]), args[b][1])
         return self._product(a, b)
 
     def _product(self, a: Node, b: Node) -> Node:
@@ -213,6 +211,7 @@ class Graph:
         return self._make("mul", a, b)
 
     def inv(self, a: Node) -> Node:
+        """Return 1/a."""
         if self.is_constant(a):
             return self.constant(1.0 / self.value[a]) if self.value[a] else self._make("inv", a)
         if self.op[a] == "inv":
@@ -227,6 +226,7 @@ class Graph:
         return self._make("inv", a)
 
     def div(self, a: Node, b: Node) -> Node:
+        """Return a/b through the reciprocal of b, which other quotients share."""
         return self.mul(a, self.inv(b))
 
     def integer_power(self, a: Node, n: int) -> Node:
@@ -309,7 +309,9 @@ class Graph:
 
     # ---- traversal
 
-    def reach(self, outputs: Iterable[Node], stop: Mapping[Node, object] | None = None) -> list[Node]:
+    def reach(
+        self, outputs: Iterable[Node], stop: Mapping[Node, object] | None = None
+    ) -> list[Node]:
         """Return all nodes that `outputs` depend on, in topological order.
 
         Nodes in `stop` are included, but not what lies below them.
@@ -394,6 +396,10 @@ def evaluate_operation(op: str, x: Sequence[float]) -> float:
         return float(not x[0])
     if op == "select":
         return x[1] if x[0] else x[2]
-    if op in ("min", "max", "abs"):
-        return float({"min": min, "max": max, "abs": abs}[op](*x))
+    if op == "min":
+        return min(x)
+    if op == "max":
+        return max(x)
+    if op == "abs":
+        return abs(x[0])
     return float(getattr(math, op)(*x))

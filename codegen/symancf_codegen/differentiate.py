@@ -97,7 +97,7 @@ def second_partials(graph: Graph, node: Node) -> list[tuple[Node, Node, Node]]:
             return [(a[0], a[0], graph.constant(2.0))]
         return [(a[0], a[1], graph.one)]
     first = partials(graph, node)
-    result = []
+    result: list[tuple[Node, Node, Node]] = []
     for i, (x, _) in enumerate(first):
         seed = {y: graph.one if y == x else graph.zero for y, _ in first}
         columns = directional(graph, [d for _, d in first], seed)
@@ -144,7 +144,9 @@ def directional(
     return [dot[node] for node in outputs]
 
 
-def edge_pushing(graph: Graph, output: Node, variables: Sequence[Node]) -> tuple[list[Node], Matrix]:
+def edge_pushing(
+    graph: Graph, output: Node, variables: Sequence[Node]
+) -> tuple[list[Node], Matrix]:
     """Return gradient and Hessian (upper triangle) by edge pushing."""
     g = graph
     order = g.reach([output])
@@ -238,9 +240,7 @@ def staged(graph: Graph, stages: Stages, variables: Sequence[Node]) -> StagedHes
     slopes, curvature = flat[: len(slopes)], dict(zip(keys, flat[len(slopes) :], strict=True))
     size, count = len(variables), len(stages.leaves)
     parts = [edge_pushing(g, definition, variables) for definition in stages.definitions]
-    grad = [
-        g.total(g.mul(slopes[p], parts[p][0][k]) for p in range(count)) for k in range(size)
-    ]
+    grad = [g.total(g.mul(slopes[p], parts[p][0][k]) for p in range(count)) for k in range(size)]
     core = {
         (k, m): g.total(g.mul(parts[p][1][k, m], slopes[p]) for p in range(count))
         for k in range(size)
@@ -248,9 +248,7 @@ def staged(graph: Graph, stages: Stages, variables: Sequence[Node]) -> StagedHes
     }
     second = [
         [
-            g.total(
-                g.mul(curvature[min(p, q), max(p, q)], parts[q][0][k]) for q in range(count)
-            )
+            g.total(g.mul(curvature[min(p, q), max(p, q)], parts[q][0][k]) for q in range(count))
             for k in range(size)
         ]
         for p in range(count)

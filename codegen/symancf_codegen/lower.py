@@ -8,14 +8,17 @@ are resolved when they are first needed, so nothing enters a kernel that no resu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue, Not, Or
 
-from symancf_codegen.dag import Graph, Node
 from symancf_codegen.errors import CompileError
+
+if TYPE_CHECKING:
+    from symancf_codegen.dag import Graph, Node
 
 #: SymPy functions that are one operation of the graph, by the name of their class.
 FUNCTIONS = {

@@ -38,7 +38,7 @@ def fma_peak(samples: int = SAMPLES) -> float:
     """Return the peak of one core in GF/s: multiply-adds on 8 doubles, counted as 16 flop."""
     timer, result, repeat = _timer(), np.zeros(1), 200_000
     flops = repeat * 16 * LANES * 2
-    times = [timer.symancf_peak(repeat, result.ctypes.data) for _ in range(samples)]
+    times = [float(timer.symancf_peak(repeat, result.ctypes.data)) for _ in range(samples)]
     return flops / statistics.median(times) * 1e-9
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from symancf_codegen.dag import Graph, Kind, Node
-from symancf_codegen.declare import PointLaw, Space
 from symancf_codegen.differentiate import (
     Matrix,
     Stages,
@@ -28,6 +28,9 @@ from symancf_codegen.differentiate import (
 from symancf_codegen.errors import CompileError
 from symancf_codegen.lower import Scope
 from symancf_codegen.reduce import LinearMap, add_dyads
+
+if TYPE_CHECKING:
+    from symancf_codegen.declare import PointLaw, Space
 
 #: Component suffixes of a vector jet.
 COMPONENTS = (1, 2, 3)
@@ -85,9 +88,7 @@ class Point:
         g = self.graph
         rates = [g.symbol(f"d_{name}", Kind.DIRECTION) for name in self.leaves]
         seeds = self.to_variables.apply(g, self.to_jets.apply(g, rates))
-        forces = directional(
-            g, self._forces(), dict(zip(self.variables, seeds, strict=True))
-        )
+        forces = directional(g, self._forces(), dict(zip(self.variables, seeds, strict=True)))
         return self._final(self._pull(forces))
 
     def tangent(self) -> Matrix:
@@ -250,9 +251,7 @@ def _jet_map(
     """Return the leaves and the rows of the map leaves -> unknowns; bind reference jets."""
     g = scope.graph
     if space is None:
-        return tuple(s.name for s in law.unknowns), [
-            {k: g.one} for k in range(len(law.unknowns))
-        ]
+        return tuple(s.name for s in law.unknowns), [{k: g.one} for k in range(len(law.unknowns))]
     for jet, monomials in space.point_jets.items():
         for a in COMPONENTS:
             scope.definitions[f"R_{jet}{a}"] = sp.Add(
@@ -273,22 +272,18 @@ def _jet_map(
             f"law {law.name!r}: its unknowns must be the components of its jets, "
             f"{', '.join(expected)}; they are {', '.join(s.name for s in law.unknowns)}"
         )
-    monomials = [
-        {t: scope.lower(m) for t, m in space.point_jets[jet].items()} for jet in law.jets
-    ]
-    used = [t for t in space.table_jets if any(row.get(t, g.zero) != g.zero for row in monomials)]
+    lowered = [{t: scope.lower(m) for t, m in space.point_jets[jet].items()} for jet in law.jets]
+    used = [t for t in space.table_jets if any(row.get(t, g.zero) != g.zero for row in lowered)]
     leaves = tuple(f"u_{t}{a}" for t in used for a in COMPONENTS)
     rows = [
         {3 * used.index(t) + a - 1: m for t, m in row.items() if m != g.zero}
-        for row in monomials
+        for row in lowered
         for a in COMPONENTS
     ]
     return leaves, rows
 
 
-def _forces(
-    law: PointLaw, scope: Scope, variable_names: Sequence[str], factor: Node
-) -> list[Node]:
+def _forces(law: PointLaw, scope: Scope, variable_names: Sequence[str], factor: Node) -> list[Node]:
     work = {symbol.name: e for symbol, e in (law.work or {}).items()}
     unknown = sorted(set(work) - set(variable_names))
     if unknown:

@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symancf_codegen.contract import contract_residual, contract_tangent, jets_function
-from symancf_codegen.dag import Node
-from symancf_codegen.declare import Array
-from symancf_codegen.point import Point
 from symancf_codegen.print_cell import cell_function
 from symancf_codegen.print_point import (
     LawFunctions,
@@ -22,7 +20,13 @@ from symancf_codegen.print_point import (
 )
 from symancf_codegen.schedule import Output, Section
 from symancf_codegen.signature import MODES, signature
-from symancf_codegen.structure import Segment, Structure
+
+if TYPE_CHECKING:
+    from symancf_codegen.dag import Node
+    from symancf_codegen.declare import Array
+    from symancf_codegen.point import Point
+    from symancf_codegen.structure import Segment, Structure
+
 
 def comment(lines: Sequence[str]) -> str:
     """Return a C block comment."""

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from symancf_codegen.print_point import Function, LawFunctions
 from symancf_codegen.signature import signature
-from symancf_codegen.structure import LawUse, Segment, Structure
+
+if TYPE_CHECKING:
+    from symancf_codegen.print_point import Function, LawFunctions
+    from symancf_codegen.structure import LawUse, Segment, Structure
 
 #: About how many points go through a stage together.
 CHUNK = 8
@@ -60,9 +63,7 @@ def cell_function(
     return "\n".join(lines)
 
 
-def _segment(
-    segment: Segment, laws: Sequence[LawFunctions], mode: str, tangent: bool
-) -> list[str]:
+def _segment(segment: Segment, laws: Sequence[LawFunctions], mode: str, tangent: bool) -> list[str]:
     """Return the loops over the points of one segment."""
     s, size = segment.index, chunk(segment)
     functions = [f for law in laws for f in _functions(law, mode)]

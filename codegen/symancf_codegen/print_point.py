@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from symancf_codegen.dag import Graph, Node
 from symancf_codegen.point import COMPONENTS, Point
 from symancf_codegen.schedule import Output, Section, identifier, schedule, used_symbols
 from symancf_codegen.stages import factor_cut, geometry_cut, worthwhile
 from symancf_codegen.structure import LawUse, Segment, moment_outputs
+
+if TYPE_CHECKING:
+    from symancf_codegen.dag import Graph, Node
 
 #: Array arguments of point functions, in order; those before the scalars, those after.
 ARRAYS_IN = ("uniform", "cell", "G", "g", "h", "A", "S")

@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from symancf_codegen.dag import Graph, Node
-from symancf_codegen.differentiate import Matrix
+if TYPE_CHECKING:
+    from symancf_codegen.dag import Graph, Node
+    from symancf_codegen.differentiate import Matrix
 
 
 class LinearMap:

@@ -13,20 +13,24 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from symancf_codegen.dag import Graph, Node
+if TYPE_CHECKING:
+    from symancf_codegen.dag import Graph, Node
 
 #: Longest expression that is still written into its user.
 WIDTH = 72
 
 #: Names that a user's quantity must not take in the generated C.
 RESERVED = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if "
-    "inline int long register restrict return short signed sizeof static struct switch typedef "
-    "union unsigned void volatile while "
-    "uniform cell reference u v l q s k i j N M W K f Kv bad weight lanes v8 "
-    "log exp sin cos tan asin acos atan atan2 sinh cosh tanh sqrt pow fabs fmin fmax "
-    "log1p expm1 log1pmx icbrt j0 j1 jn y0 y1 yn gamma".split()
+    """
+    auto break case char const continue default do double else enum extern float for goto if
+    inline int long register restrict return short signed sizeof static struct switch typedef
+    union unsigned void volatile while
+    uniform cell reference u v l q s k i j N M W K f Kv A S G g h bad weight lanes v8
+    log exp sin cos tan asin acos atan atan2 sinh cosh tanh sqrt pow fabs fmin fmax
+    log1p expm1 j0 j1 jn y0 y1 yn gamma lgamma tgamma erf erfc
+    """.split()  # noqa: SIM905
 )
 
 _CALLS = {
@@ -231,10 +235,10 @@ class Scheduler:
         if op == "symbol":
             return self.loads[graph.name[node]], _ATOM
         if op == "add":
-            (a, first), (b, second) = self._text(args[0]), self._text(args[1])
+            (left, first), (right, second) = self._text(args[0]), self._text(args[1])
             if second == _SUM and first != _SUM:
-                a, b, second = b, a, first
-            return f"{a} + {b if second != _SUM else f'({b})'}", _SUM
+                left, right, second = right, left, first
+            return f"{left} + {right if second != _SUM else f'({right})'}", _SUM
         if op == "sub":
             return f"{self._wrapped(args[0], _SUM)} - {self._wrapped(args[1], _PRODUCT)}", _SUM
         if op == "neg":
@@ -250,16 +254,16 @@ class Scheduler:
                 return f"{self._wrapped(a, _PRODUCT)}/{divisor}", _PRODUCT
             return f"{self._wrapped(a, _PRODUCT)}*{self._wrapped(b, _ATOM)}", _PRODUCT
         if op in _INFIX:
-            a, b = (self._wrapped(x, _SUM) for x in args)
-            return f"({a} {_INFIX[op]} {b})", _ATOM
+            left, right = (self._wrapped(x, _SUM) for x in args)
+            return f"({left} {_INFIX[op]} {right})", _ATOM
         if op == "not":
             return f"!{self._wrapped(args[0], _ATOM)}", _ATOM
         if op == "select":
-            c, a, b = (self._wrapped(x, _SUM) for x in args)
-            return f"({c} ? {a} : {b})", _ATOM
+            condition, left, right = (self._wrapped(x, _SUM) for x in args)
+            return f"({condition} ? {left} : {right})", _ATOM
         if op in ("min", "max"):
-            a, b = (self._wrapped(x, _ATOM) for x in args)
-            return f"({a} {'<' if op == 'min' else '>'} {b} ? {a} : {b})", _ATOM
+            left, right = (self._wrapped(x, _ATOM) for x in args)
+            return f"({left} {'<' if op == 'min' else '>'} {right} ? {left} : {right})", _ATOM
         return _CALLS[op].format(*(self._text(a)[0] for a in args)), _ATOM
 
 

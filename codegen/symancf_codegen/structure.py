@@ -16,14 +16,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symancf_codegen.dag import Node
-from symancf_codegen.declare import Array, PointLaw, Rule, Space
-from symancf_codegen.differentiate import Matrix
 from symancf_codegen.point import COMPONENTS, Point, lower_point
 from symancf_codegen.schedule import used_symbols
+
+if TYPE_CHECKING:
+    from symancf_codegen.dag import Node
+    from symancf_codegen.declare import Array, PointLaw, Rule, Space
+    from symancf_codegen.differentiate import Matrix
 
 
 @dataclass
@@ -175,7 +178,9 @@ def _slots(segment: Segment, symmetric: bool) -> None:
     entries: dict[tuple[int, int], list[Node]] = {}
     size = len(segment.uses)
     for k, use in enumerate(segment.uses):
-        rows = [segment.row(leaf) if leaf[2:-1] in segment.jets else -1 for leaf in use.point.leaves]
+        rows = [
+            segment.row(leaf) if leaf[2:-1] in segment.jets else -1 for leaf in use.point.leaves
+        ]
         for (r, c), node in use.tangent.items():
             x, y = rows[r], rows[c]
             keys = [(min(x, y), max(x, y))] if symmetric else [(x, y)]
@@ -214,7 +219,7 @@ def _classes(space: Space, segments: list[Segment], tables: list[Array]) -> list
     classes = [FunctionClass(tuple(functions), jets) for jets, functions in groups.items()]
     classes = [c for c in classes if any(c.jets)]
 
-    def work(order: Sequence[FunctionClass]) -> int:
+    def work(order: tuple[FunctionClass, ...]) -> int:
         total = 0
         for k, column in enumerate(order):
             for s, segment in enumerate(segments):
@@ -227,4 +232,6 @@ def _classes(space: Space, segments: list[Segment], tables: list[Array]) -> list
 
     if len(classes) > 5:
         return classes
-    return list(min(permutations(classes), key=work))
+    orders: list[tuple[FunctionClass, ...]] = list(permutations(classes))
+    best: tuple[FunctionClass, ...] = min(orders, key=work)
+    return list(best)

@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * symancf_math.h: functions that gcc can vectorise inside an `omp simd` loop.
+ *
+ * None has a branch, a table or a call. Each is good to about 2 ulp on its domain and returns
+ * NaN where the function is not a finite real number (a pole, a negative argument of log, an
+ * argument that is NaN or infinite), so that a kernel reports the point as bad:
+ *
+ *   icbrt(x) = x^(-1/3), log(x)        positive normal x; NaN for others
+ *   log1p(x) = log(1 + x)              x > -1
+ *   log1pmx(x) = log(1 + x) - x        x > -1, also relatively good for tiny x
+ *   exp(x)                             all x; underflows to 0, overflows to infinity
+ *   expm1(x) = exp(x) - 1              all x
+ *   expm1mx(x) = exp(x) - 1 - x        all x, also relatively good for tiny x
+ *
+ * log and exp follow the classical argument reductions (fdlibm, W. J. Cody and W. Waite).
  */
 #ifndef SYMANCF_MATH_H
 #define SYMANCF_MATH_H
@@ -22,6 +35,19 @@ static inline long long symancf_bits(double x)
     return bits;
 }
 
+/* Integers of less than 51 bits to doubles and back, with additions only: 1.5 2^52. */
+#define SYMANCF_SHIFT 0x1.8p52
+
+static inline double symancf_to_double(long long k)
+{
+    return symancf_from_bits(k + 0x4338000000000000) - SYMANCF_SHIFT;
+}
+
+static inline long long symancf_to_integer(double x)
+{
+    return symancf_bits(x + SYMANCF_SHIFT) - 0x4338000000000000;
+}
+
 /* y if `good` is 1, NaN if it is 0; without a branch, which would keep gcc from vectorising. */
 static inline double symancf_nan_unless(int good, double y)
 {
@@ -33,24 +59,116 @@ static inline double symancf_sign(double x)
     return x > 0.0 ? 1.0 : (x < 0.0 ? -1.0 : 0.0);
 }
 
-/* x^(-1/3) for x > 0, NaN otherwise: exponent trick and two quartic corrections
- * y += y r (1/3 + r (2/9 + r 14/81)), r = 1 - x y^3. */
+/* The exponent of x is divided by -3 in the upper half of its bits; two quartic corrections
+ * y += y r (1/3 + r (2/9 + r 14/81)), r = 1 - x y^3, bring the error from 3 % to round-off. */
 static inline double symancf_icbrt(double x)
 {
-    const double d = 6142609651758198784.0 - (double)symancf_bits(x)*(1.0/3.0);
-    double y = symancf_from_bits((long long)d);
+    const double upper = symancf_to_double(symancf_bits(x) >> 32);
+    const long long guess = symancf_to_integer(1430181887.0 - upper*(1.0/3.0));
+    double y = symancf_from_bits(guess << 32);
     double r = 1.0 - (x*y)*(y*y);
     y += (y*r)*((1.0/3.0 + r*(2.0/9.0)) + (r*r)*(14.0/81.0));
     r = 1.0 - (x*y)*(y*y);
     y += (y*r)*((1.0/3.0 + r*(2.0/9.0)) + (r*r)*(14.0/81.0));
-    return symancf_nan_unless(x > 0.0, y);
+    return symancf_nan_unless((x >= 0x1p-1022) & (x <= 0x1.fffffffffffffp1023), y);
 }
 
-static inline double symancf_log(double x) { return log(x); }
-static inline double symancf_log1p(double x) { return log1p(x); }
-static inline double symancf_log1pmx(double x) { return log1p(x) - x; }
-static inline double symancf_exp(double x) { return exp(x); }
-static inline double symancf_expm1(double x) { return expm1(x); }
-static inline double symancf_expm1mx(double x) { return expm1(x) - x; }
+/* log(u) = k log 2 + log(1 + f), u = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), and
+ * log(1 + f) = f - tail(f), tail(f) = f^2/2 - s (f^2/2 + R(s^2)), s = f/(2 + f). */
+#define SYMANCF_LN2_HIGH 0x1.62e42feep-1
+#define SYMANCF_LN2_LOW 0x1.a39ef35793c76p-33
+
+static inline long long symancf_exponent(double u)
+{
+    return (symancf_bits(u) - 0x3fe6a09e667f3bcd) >> 52;
+}
+
+static inline double symancf_log_tail(double f)
+{
+    const double s = f/(2.0 + f), z = s*s, w = z*z, half = 0.5*f*f;
+    const double even = w*(3.999999999940941908e-01 + w*(2.222219843214978396e-01
+                           + w*1.531383769920937332e-01));
+    const double odd = z*(6.666666666666735130e-01 + w*(2.857142874366239149e-01
+                          + w*(1.818357216161805012e-01 + w*1.479819860511658591e-01)));
+    return half - s*(half + (odd + even));
+}
+
+static inline double symancf_log(double x)
+{
+    const long long e = symancf_exponent(x);
+    const double k = symancf_to_double(e);
+    const double f = symancf_from_bits(symancf_bits(x) - e*0x10000000000000) - 1.0;
+    const double y = k*SYMANCF_LN2_HIGH + (f - (symancf_log_tail(f) - k*SYMANCF_LN2_LOW));
+    return symancf_nan_unless((x >= 0x1p-1022) & (x <= 0x1.fffffffffffffp1023), y);
+}
+
+/* log(1 + x) - d for d = 0 or d = x: with u = 1 + x rounded, f = x where k = 0, and otherwise
+ * the rounding error c of u, of which c/u is a correction, with 1/(1 + f) = 1 - f + f^2. */
+static inline double symancf_log1p_less(double x, double d)
+{
+    const double u = 1.0 + x;
+    const long long e = symancf_exponent(u);
+    const double k = symancf_to_double(e);
+    const double scale = symancf_from_bits((1023 - e)*0x10000000000000);
+    const double c = (x > 1.0 ? 1.0 - (u - x) : x - (u - 1.0))*scale;
+    const double g = symancf_from_bits(symancf_bits(u) - e*0x10000000000000) - 1.0;
+    const double f = e == 0 ? x : g;
+    const double correction = e == 0 ? 0.0 : c*(1.0 - g + g*g);
+    const double low = k*SYMANCF_LN2_LOW + correction;
+    const double y = ((f + k*SYMANCF_LN2_HIGH) - d) - (symancf_log_tail(f) - low);
+    return symancf_nan_unless((u > 0.0) & (u <= 0x1.fffffffffffffp1023), y);
+}
+
+static inline double symancf_log1p(double x)
+{
+    return symancf_log1p_less(x, 0.0);
+}
+
+static inline double symancf_log1pmx(double x)
+{
+    return symancf_log1p_less(x, x);
+}
+
+/* exp(x) = 2^k exp(r), |r| <= log(2)/2; exp(r) - 1 - r by its Taylor series. */
+static inline double symancf_exp_tail(double r)
+{
+    const double q = r*r, w = q*q;
+    const double a = 1.0/2 + r*(1.0/6), b = 1.0/24 + r*(1.0/120), c = 1.0/720 + r*(1.0/5040);
+    const double d = 1.0/40320 + r*(1.0/362880), e = 1.0/3628800 + r*(1.0/39916800);
+    const double g = 1.0/479001600 + r*(1.0/6227020800);
+    return q*((a + q*b) + w*((c + q*d) + w*(e + q*g)));
+}
+
+/* exp(x) - c - d = ((2^k - c) - d) + 2^k (exp(r) - 1) with c = 0 or 1, d = 0 or x; r = x where
+ * k = 0. 2^k is written as two factors, because k may be beyond the exponents of doubles. */
+static inline double symancf_exp_less(double x, double c, double d)
+{
+    const double bounded = x > 720.0 ? 720.0 : (x < -760.0 ? -760.0 : x);
+    const double shifted = bounded*1.4426950408889634 + SYMANCF_SHIFT;
+    const double k = shifted - SYMANCF_SHIFT;
+    const long long n = symancf_bits(shifted) - 0x4338000000000000;
+    const double high = bounded - k*SYMANCF_LN2_HIGH, low = k*SYMANCF_LN2_LOW;
+    const double r = high - low, rest = (high - r) - low;
+    const long long half = n >> 1;
+    const double first = symancf_from_bits((1023 + half)*0x10000000000000);
+    const double second = symancf_from_bits((1023 + n - half)*0x10000000000000);
+    const double tail = symancf_exp_tail(r) + rest;
+    return (((first*second - c) - d) + first*r*second) + first*tail*second;
+}
+
+static inline double symancf_exp(double x)
+{
+    return symancf_exp_less(x, 0.0, 0.0);
+}
+
+static inline double symancf_expm1(double x)
+{
+    return symancf_exp_less(x, 1.0, 0.0);
+}
+
+static inline double symancf_expm1mx(double x)
+{
+    return symancf_exp_less(x, 1.0, x);
+}
 
 #endif

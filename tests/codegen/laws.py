@@ -12,6 +12,7 @@ from itertools import product
 
 import numpy as np
 import sympy as sp
+
 from symancf_codegen import Parameter, PointLaw, Rule, Space, reference, unknown
 
 xi, eta, zeta = sp.symbols("xi eta zeta")
@@ -21,10 +22,15 @@ C10, C20, C30, k, thickness = sp.symbols("C10 C20 C30 k thickness")
 # ---- spaces
 
 
-def _shape(monomials: list[sp.Expr], conditions: list[Callable[[sp.Expr], sp.Expr]]) -> list[sp.Expr]:
+def _shape(
+    monomials: list[sp.Expr], conditions: list[Callable[[sp.Expr], sp.Expr]]
+) -> list[sp.Expr]:
     matrix = sp.Matrix([[condition(m) for m in monomials] for condition in conditions])
     inverse = matrix.inv()
-    return [sp.expand(sum(inverse[r, c] * m for r, m in enumerate(monomials))) for c in range(len(monomials))]
+    return [
+        sp.expand(sum(inverse[r, c] * m for r, m in enumerate(monomials)))
+        for c in range(len(monomials))
+    ]
 
 
 def hex8() -> Space:
@@ -36,11 +42,31 @@ def hex8() -> Space:
 
 
 def _quadrilateral() -> list[sp.Expr]:
-    monomials = [xi**a * eta**b for a, b in [(0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3), (3, 1), (1, 3)]]
+    monomials = [
+        xi**a * eta**b
+        for a, b in [
+            (0, 0),
+            (1, 0),
+            (0, 1),
+            (2, 0),
+            (1, 1),
+            (0, 2),
+            (3, 0),
+            (2, 1),
+            (1, 2),
+            (0, 3),
+            (3, 1),
+            (1, 3),
+        ]
+    ]
     conditions = []
     for a, b in [(0, 0), (1, 0), (1, 1), (0, 1)]:
         for symbol in (None, xi, eta):
-            conditions.append(lambda m, a=a, b=b, symbol=symbol: (m if symbol is None else sp.diff(m, symbol)).subs({xi: a, eta: b}))
+            conditions.append(
+                lambda m, a=a, b=b, symbol=symbol: (
+                    m if symbol is None else sp.diff(m, symbol)
+                ).subs({xi: a, eta: b})
+            )
     return _shape(monomials, conditions)
 
 
@@ -84,7 +110,10 @@ def plate() -> Space:
 
 
 def cable() -> Space:
-    n = _shape([xi**a for a in range(4)], [lambda m, a=a, d=d: sp.diff(m, xi, d).subs(xi, a) for a in (0, 1) for d in (0, 1)])
+    n = _shape(
+        [xi**a for a in range(4)],
+        [lambda m, a=a, d=d: sp.diff(m, xi, d).subs(xi, a) for a in (0, 1) for d in (0, 1)],
+    )
     jets = {"xi": tuple(sp.diff(e, xi) for e in n), "xixi": tuple(sp.diff(e, xi, 2) for e in n)}
     return Space("cable", (xi,), jets, {j: {j: sp.Integer(1)} for j in jets})
 
@@ -119,7 +148,15 @@ def _matrix(name: str, rows: str = "123") -> sp.Matrix:
     return sp.Matrix(3, 3, lambda i, j: sp.Symbol(f"{name}{i + 1}{j + 1}", real=True))
 
 
-def solid(name: str, jets: tuple[str, str, str], energy, *, section: bool = False, parameters=(), domain=True) -> PointLaw:
+def solid(
+    name: str,
+    jets: tuple[str, str, str],
+    energy,
+    *,
+    section: bool = False,
+    parameters=(),
+    domain=True,
+) -> PointLaw:
     """A law in the displacement gradient H, invariants in deviation form."""
     H, A = _matrix("H"), _matrix("A")
     columns = [reference(j) for j in jets]
@@ -127,17 +164,32 @@ def solid(name: str, jets: tuple[str, str, str], energy, *, section: bool = Fals
     geometry: list[tuple[sp.Symbol, sp.Expr]] = []
     if section:
         geometry.append((sp.Symbol("z"), sp.Symbol("zeta") * thickness / 2))
-    cofactor = [[R[(i + 1) % 3, (a + 1) % 3] * R[(i + 2) % 3, (a + 2) % 3] - R[(i + 1) % 3, (a + 2) % 3] * R[(i + 2) % 3, (a + 1) % 3] for a in range(3)] for i in range(3)]
+    cofactor = [
+        [
+            R[(i + 1) % 3, (a + 1) % 3] * R[(i + 2) % 3, (a + 2) % 3]
+            - R[(i + 1) % 3, (a + 2) % 3] * R[(i + 2) % 3, (a + 1) % 3]
+            for a in range(3)
+        ]
+        for i in range(3)
+    ]
     C = _matrix("C")
     geometry += [(C[i, a], cofactor[i][a]) for i in range(3) for a in range(3)]
     J0 = sp.Symbol("J0")
     geometry.append((J0, sum(R[i, 0] * C[i, 0] for i in range(3))))
     geometry += [(A[a, i], C[i, a] / J0) for a in range(3) for i in range(3)]
     u = [unknown(j) for j in jets]
-    inner = tuple((H[i, x], {u[a][i]: A[a, x] for a in range(3)}) for i in range(3) for x in range(3))
+    inner = tuple(
+        (H[i, x], {u[a][i]: A[a, x] for a in range(3)}) for i in range(3) for x in range(3)
+    )
     m2 = sum(H[i, i] * H[j, j] - H[i, j] * H[j, i] for i, j in [(0, 1), (0, 2), (1, 2)])
     m2_, d_, s_, j_, J_ = sp.symbols("m2 detH s j J")
-    lets = [(m2_, m2), (d_, H.det(method="berkowitz")), (j_, H.trace() + m2_ + d_), (J_, 1 + j_), (s_, sum(h**2 for h in H) - 2 * m2_ - 2 * d_)]
+    lets = [
+        (m2_, m2),
+        (d_, H.det(method="berkowitz")),
+        (j_, H.trace() + m2_ + d_),
+        (J_, 1 + j_),
+        (s_, sum(h**2 for h in H) - 2 * m2_ - 2 * d_),
+    ]
     extra, value = energy(j_, J_, s_)
     lets += extra
     return PointLaw(
@@ -150,14 +202,19 @@ def solid(name: str, jets: tuple[str, str, str], energy, *, section: bool = Fals
         energy=value,
         measure=J0 * (thickness / 2 if section else 1),
         domain=(J_,) if domain else (),
-        parameters=tuple(Parameter(p) for p in parameters) + ((Parameter(thickness),) if section else ()),
+        parameters=tuple(Parameter(p) for p in parameters)
+        + ((Parameter(thickness),) if section else ()),
         title=str(value),
     )
 
 
 def deviatoric(j: sp.Symbol, J: sp.Symbol, s: sp.Symbol):
     a, b, y = sp.symbols("a b y")
-    lets = [(a, J ** sp.Rational(-1, 3)), (b, -j * a**3 / (1 + a + a**2)), (y, a**2 * s + b**2 * (a + 2) / a)]
+    lets = [
+        (a, J ** sp.Rational(-1, 3)),
+        (b, -j * a**3 / (1 + a + a**2)),
+        (y, a**2 * s + b**2 * (a + 2) / a),
+    ]
     return lets, C10 * y + C20 * y**2 + C30 * y**3
 
 
@@ -188,7 +245,10 @@ def hex_yeoh(points: int = 2, volume: int = 1):
 def plate_yeoh(points: int = 4, through: int = 3, volume: int | None = None):
     reduced = plate_rule(volume or points, 1)
     return [
-        (solid("yeoh_deviatoric", PLATE, deviatoric, section=True, parameters=YEOH), plate_rule(points, through)),
+        (
+            solid("yeoh_deviatoric", PLATE, deviatoric, section=True, parameters=YEOH),
+            plate_rule(points, through),
+        ),
         (solid("yeoh_volumetric", PLATE, volumetric, section=True, parameters=(k,)), reduced),
     ]
 
@@ -197,7 +257,7 @@ def cable_law() -> PointLaw:
     EA, EI = sp.symbols("EA EI")
     R, Rx = sp.Matrix(reference("xi")), sp.Matrix(reference("xixi"))
     u, ux = sp.Matrix(unknown("xi")), sp.Matrix(unknown("xixi"))
-    L0, w, a, c, cc, eps, kap, k0 = sp.symbols("L0 w a c cc epsilon kappa kappa0")
+    L0, w, a, _c, cc, eps, kap, k0 = sp.symbols("L0 w a c cc epsilon kappa kappa0")
     r, rx = R + u, Rx + ux
     cr0, cr = R.cross(Rx), r.cross(rx)
     return PointLaw(
@@ -205,7 +265,12 @@ def cable_law() -> PointLaw:
         unknowns=(*unknown("xi"), *unknown("xixi")),
         jets=("xi", "xixi"),
         geometry=((L0, sp.sqrt(R.dot(R))), (w, 1 / L0), (k0, sp.sqrt(cr0.dot(cr0)) / L0**3)),
-        lets=((a, (2 * u.dot(R) + u.dot(u)) * w**2), (eps, a / (1 + sp.sqrt(1 + a))), (cc, cr.dot(cr)), (kap, sp.sqrt(cc) * w**3 / (1 + a))),
+        lets=(
+            (a, (2 * u.dot(R) + u.dot(u)) * w**2),
+            (eps, a / (1 + sp.sqrt(1 + a))),
+            (cc, cr.dot(cr)),
+            (kap, sp.sqrt(cc) * w**3 / (1 + a)),
+        ),
         energy=EA / 2 * eps**2 + EI / 2 * (kap - k0) ** 2,
         measure=L0,
         domain=(1 + a,),
@@ -228,10 +293,14 @@ def kirchhoff() -> PointLaw:
     n0 = R[0].cross(R[1])
     b0 = sp.symbols("b01 b02 b03")
     geometry = [
-        (G[0], R[0].dot(R[0])), (G[1], R[1].dot(R[1])), (G[2], R[0].dot(R[1])),
+        (G[0], R[0].dot(R[0])),
+        (G[1], R[1].dot(R[1])),
+        (G[2], R[0].dot(R[1])),
         *zip(N0, n0, strict=True),
         (g0, sp.sqrt(sum(x**2 for x in N0))),
-        (I[0], G[1] / g0**2), (I[1], G[0] / g0**2), (I[2], -G[2] / g0**2),
+        (I[0], G[1] / g0**2),
+        (I[1], G[0] / g0**2),
+        (I[2], -G[2] / g0**2),
         *[(b0[i], sum(R[2 + i][c] * N0[c] for c in range(3)) / g0) for i in range(3)],
     ]
     E = sp.symbols("E11 E22 E12")
@@ -245,15 +314,18 @@ def kirchhoff() -> PointLaw:
         (E[1], (2 * R[1].dot(u[1]) + u[1].dot(u[1])) / 2),
         (E[2], (R[0].dot(u[1]) + R[1].dot(u[0]) + u[0].dot(u[1])) / 2),
         *zip(n, nn, strict=True),
-        (gg, sum(x**2 for x in n)), (s, 1 / sp.sqrt(gg)),
+        (gg, sum(x**2 for x in n)),
+        (s, 1 / sp.sqrt(gg)),
         *[(K[i], b0[i] - s * sum(r[2 + i][c] * n[c] for c in range(3))) for i in range(3)],
     ]
 
     def quadratic(e):
         # contravariant components with the metric, then C = nu tr^2 + (1-nu) e:e
         up = [
-            I[0] * e[0] + I[2] * e[2], I[0] * e[2] + I[2] * e[1],
-            I[2] * e[0] + I[1] * e[2], I[2] * e[2] + I[1] * e[1],
+            I[0] * e[0] + I[2] * e[2],
+            I[0] * e[2] + I[2] * e[1],
+            I[2] * e[0] + I[1] * e[2],
+            I[2] * e[2] + I[1] * e[1],
         ]
         trace = up[0] + up[3]
         square = up[0] ** 2 + up[3] ** 2 + 2 * up[1] * up[2]
