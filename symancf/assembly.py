@@ -68,6 +68,8 @@ class _Plan(ctypes.Structure):
         ("row", ctypes.c_void_p),
         ("rank_in_vertex", ctypes.c_void_p),
         ("vertex_row", ctypes.c_void_p),
+        ("owned", ctypes.c_int32),
+        ("rows", ctypes.c_int32),
         ("vertex_plain", ctypes.c_void_p),
         ("diagonal_start", ctypes.c_void_p),
         ("off_start", ctypes.c_void_p),
@@ -152,6 +154,7 @@ class Piece:
 
     @property
     def size(self) -> int:
+        """Number of entities."""
         return len(self.owned)
 
 
@@ -175,7 +178,6 @@ class Plan:
         self._assemble = library.symancf_assemble
         self._assemble.restype = ctypes.c_int64
         self._assemble.argtypes = [ctypes.c_void_p, ctypes.c_int] + [ctypes.c_void_p] * 4
-        self._library = library
         self._keep: list[Any] = [reference]
         self._uniform: list[Array] = []
         self._terms = (_Term * max(1, len(self.pieces)))()
@@ -188,6 +190,8 @@ class Plan:
             row=_pointer(numbering.row),
             rank_in_vertex=_pointer(numbering.rank_in_vertex),
             vertex_row=_pointer(numbering.vertex_row),
+            owned=numbering.owned_vertices,
+            rows=numbering.rows,
             vertex_plain=_pointer(numbering.vertex_plain),
         )
 
@@ -222,7 +226,7 @@ class Plan:
             term.corners = corners
             term.slopes = piece.entities.maps.shape[2] if piece.entities.maps.ndim == 4 else 0
             term.blocks = self._hold(piece.entities.blocks, np.int32)
-            maps = batched(piece.entities.maps.reshape(n, -1))
+            maps = batched(piece.entities.maps.reshape(n, int(np.prod(piece.entities.maps.shape[1:]))))
             self._keep.append(maps)
             term.maps = _pointer(maps)
         else:
@@ -288,11 +292,9 @@ class Plan:
         return self._call(RESIDUAL, x, None, f, None)
 
     def tangent(self, x: Array, f: Array, matrix: Matrix) -> int:
-        """Write residual and tangent; the matrix is zeroed first."""
+        """Write residual and tangent."""
         f.fill(0.0)
         with matrix.values() as (diagonal, off):
-            diagonal.fill(0.0)
-            off.fill(0.0)
             self._plan.diagonal = _pointer(diagonal)
             self._plan.off = _pointer(off)
             return self._call(TANGENT, x, None, f, None)

@@ -278,6 +278,13 @@ class Body:
         k = int(jet.removeprefix("slope"))
         return np.asarray(system.numbering.offset[vertices, self.slope_block] + 3 * k)
 
+    def normals_at(self, vertices: npt.NDArray[Any]) -> Array:
+        """Return the reference normals of nodes, (k, 3)."""
+        assert self.directions is not None
+        if self.directions.kink[vertices].any():
+            raise MeshError(f"body {self.name!r}: a kink has no director of its own")
+        return np.asarray(self.directions.at[vertices])
+
     def tabulate(self, jet: str, xi: Array) -> Array:
         """Return the coefficients (k, n) of a point jet at parameter values, on z = 0."""
         spread = self.element.space.point_jets[jet]

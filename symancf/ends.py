@@ -121,6 +121,10 @@ class Nodes(End):
         self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
+        if jet == "director":
+            normal = self.body.normals_at(vertices[:, 0])
+            offset = self.body.coordinate_offset(system, vertices, "slope0") + 3 * np.arange(3)
+            return _vector_rows(offset, normal, np.zeros(offset.shape, dtype=np.int32))
         offset = self.body.coordinate_offset(system, vertices, jet)
         return _vector_rows(offset, np.ones(offset.shape), np.zeros(offset.shape, dtype=np.int32))
 
@@ -162,6 +166,8 @@ class PointsOnBody(End):
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         body, element = self.body, self.body.element
+        if jet == "director":
+            jet = "zeta"
         xi = to_domain(element.cell, self.unit[chosen])
         table = body.tabulate(jet, xi)  # (k, n)
         k, nv = vertices.shape

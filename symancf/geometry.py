@@ -59,7 +59,7 @@ class Directions:
         smooth: float,
     ) -> None:
         self.name, self.element, self.topology = name, element, topology
-        self.smooth = np.radians(smooth)
+        self.smooth = np.radians(smooth) / 2.0  # each facet differs by half from the mean
         self.kink = np.zeros(len(points), dtype=bool)
         self.deviation = 0.0
         if given is not None:
@@ -137,7 +137,7 @@ class Directions:
         if kinks:
             raise MeshError(
                 f"body {self.name!r} ({self.element.name}): {kinks} points are kinks sharper than "
-                f"the smoothing angle of {np.degrees(self.smooth):.0f} degrees; cut the region "
+                f"the smoothing angle, {np.degrees(2.0 * self.smooth):.0f} degrees; cut the region "
                 "at the kink into two bodies, or raise smooth="
             )
 

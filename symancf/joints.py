@@ -20,7 +20,7 @@ import sympy as sp
 from symancf_codegen import declare
 
 from . import jit
-from .ends import End, Ground, PointsOnBody
+from .ends import End, Ground, Nodes, PointsOnBody
 from .errors import ConstraintError
 from .terms import Entities
 
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
-QUANTITIES = {"r": "position", "u": "displacement", "X": "reference position"}
+# quantity -> (jet of the end, whether its reference value is part of it)
+QUANTITIES = {"r": "value", "u": "value", "X": "value", "d": "director"}
 
 
 class Constraint:
@@ -40,7 +41,8 @@ class Constraint:
     Parameters
     ----------
     function : positional arguments ask for quantities with the end as suffix (``r_a``,
-        ``u_b``, ``X_a``) or for the time ``t``; keyword-only arguments are parameters. It
+        ``u_b``, ``X_a``; ``d_a``, the director dr/dz of a full-gradient plate) or for the time
+        ``t``; keyword-only arguments are parameters. It
         returns an expression, a sequence or a Matrix of expressions that must vanish.
     ends : up to three ends a, b, c (``body.at(...)``, ``body["region"]``, ``sa.ground``); the
         function is applied to every tuple of places.
@@ -71,7 +73,7 @@ class Constraint:
     def _read(self) -> None:
         """Call the function with symbols; keep Phi and what it asks for."""
         suffixes = "abc"[: len(self.ends)]
-        asked: list[tuple[str, str]] = []
+        self.jets: list[tuple[int, str]] = []
         arguments: list[Any] = []
         keywords: dict[str, sp.Symbol] = {}
         self.uses_time = False
@@ -89,7 +91,6 @@ class Constraint:
                         f"constraint {self.name!r} asks for {argument.name!r}; its ends offer "
                         f"{', '.join(possible)} and t"
                     )
-                asked.append((base, suffix))
                 arguments.append(self._quantity(base, suffix))
         unknown = set(self.parameters) - set(keywords)
         if unknown:
@@ -119,18 +120,22 @@ class Constraint:
         if not any(p.free_symbols for p in self.phi):
             raise ConstraintError(f"constraint {self.name!r} does not depend on its ends")
 
-    @staticmethod
-    def _quantity(base: str, suffix: str) -> sp.Matrix:
-        u = [sp.Symbol(f"u_{suffix}{a}", real=True) for a in (1, 2, 3)]
-        X = [sp.Symbol(f"X_{suffix}{a}", real=True) for a in (1, 2, 3)]
-        return sp.Matrix({"u": u, "X": X, "r": [x + d for x, d in zip(X, u, strict=True)]}[base])
+    def _quantity(self, base: str, suffix: str) -> sp.Matrix:
+        jet = (ord(suffix) - ord("a"), QUANTITIES[base])
+        if jet not in self.jets and base != "X":
+            self.jets.append(jet)
+        u, X = _unknown(jet), _reference(jet)
+        return sp.Matrix({"u": u, "X": X}.get(base, [x + d for x, d in zip(X, u, strict=True)]))
 
     def law(self) -> Any:
         """Return the point law of lambda . Phi."""
-        unknowns = [
-            sp.Symbol(f"u_{s}{a}", real=True) for s in "abc"[: len(self.ends)] for a in (1, 2, 3)
+        unknowns = [s for jet in self.jets for s in _unknown(jet)]
+        X = [
+            s
+            for k in range(len(self.ends))
+            for j in ("value", "director")
+            for s in _reference((k, j))
         ]
-        X = [sp.Symbol(f"X_{s}{a}", real=True) for s in "abc"[: len(self.ends)] for a in (1, 2, 3)]
         multipliers = [sp.Symbol(f"lam{i + 1}", real=True) for i in range(len(self.phi))]
         scale = sp.Symbol("scale", positive=True)
         used = set().union(*(p.free_symbols for p in self.phi))
@@ -163,18 +168,18 @@ class Constraint:
     def pieces(self, system: System) -> list[Piece]:
         """Return the kernels and entities on this rank."""
         block = system.numbering.block(f"lambda:{self.name}")
-        jets = self.entities.jets(
-            system,
-            [(k, "value") for k in range(len(self.ends))],
-            scalars=len(self.phi),
-            block=block,
-        )
+        jets = self.entities.jets(system, self.jets, scalars=len(self.phi), block=block)
         ids = self.entities.ids
         cell = {
-            f"X_{s}{a + 1}": end.X[ids, a]
-            for s, end in zip("abc", self.ends, strict=False)
-            for a in range(3)
+            str(symbol): end.X[ids, a]
+            for k, end in enumerate(self.ends)
+            for a, symbol in enumerate(_reference((k, "value")))
         }
+        reference = self.entities.reference(system, jets, 3 * len(self.jets))
+        for number, (k, jet) in enumerate(self.jets):
+            if jet == "director":
+                for a, symbol in enumerate(_reference((k, jet))):
+                    cell[str(symbol)] = reference[:, 3 * number + a]
         kernel = jit.points(self.law(), system.comm)
         uniform = {**self.parameters, "scale": lambda t: system.stiffness}
         return [self.entities.piece(self.name, kernel, "constraint", uniform, cell, jets)]
@@ -192,8 +197,26 @@ class Constraint:
         return np.asarray(system.sum(values))
 
 
+def _unknown(jet: tuple[int, str]) -> list[sp.Symbol]:
+    """Symbols of the displacement of a jet (end, ``value`` | ``director``)."""
+    name = "u" if jet[1] == "value" else "u_d"
+    return [sp.Symbol(f"{name}_{'abc'[jet[0]]}{a}", real=True) for a in (1, 2, 3)]
+
+
+def _reference(jet: tuple[int, str]) -> list[sp.Symbol]:
+    """Symbols of the reference value of a jet."""
+    name = "X" if jet[1] == "value" else "X_d"
+    return [sp.Symbol(f"{name}_{'abc'[jet[0]]}{a}", real=True) for a in (1, 2, 3)]
+
+
 def _coincide(r_a: sp.Matrix, r_b: sp.Matrix) -> sp.Matrix:
     return r_a - r_b
+
+
+def _weld(
+    u_a: sp.Matrix, u_b: sp.Matrix, d_a: sp.Matrix, d_b: sp.Matrix, X_a: sp.Matrix, X_b: sp.Matrix
+) -> list[sp.Expr]:
+    return [*(X_a + u_a - X_b - u_b), *(d_a - d_b)]
 
 
 def spherical(a: End, b: End | None = None, name: str = "spherical") -> Constraint:
@@ -201,12 +224,24 @@ def spherical(a: End, b: End | None = None, name: str = "spherical") -> Constrai
     return Constraint(_coincide, a, b if b is not None else Ground(), name=name)
 
 
-def tie(a: End, b: Body, name: str = "tie") -> Constraint:
-    """Tie the nodes `a` to the points of body `b` where they lie: r_a - r_b = 0 per node.
+def tie(a: Nodes, b: Body, weld: bool | None = None, name: str = "tie") -> Constraint:
+    """Tie the nodes `a` to the points of body `b` where they lie.
 
     The meshes need not match; nodes of `a` follow the surface of `b` (collocation).
+
+    Parameters
+    ----------
+    weld : also hold the directors dr/dz together, so that the line transmits moments; without
+        it the line is a hinge. Default: where both bodies have directors (`ancf_plate`).
     """
-    return Constraint(_coincide, a, PointsOnBody(b, a), name=name)
+    have = a.body.element.has_thickness and b.element.has_thickness
+    if weld and not have:
+        raise ConstraintError(
+            f"{name}: weld=True needs directors on both sides; {a.body.name!r} is of "
+            f"{a.body.element.name}, {b.name!r} of {b.element.name}"
+        )
+    function = _weld if (have if weld is None else weld) else _coincide
+    return Constraint(function, a, PointsOnBody(b, a), name=name)
 
 
 def distance(a: End, b: End, length: Any, name: str = "distance") -> Constraint:

@@ -17,7 +17,7 @@ from .ends import End, Nodes, PointsOnBody
 from .errors import KinematicsError, ParameterError
 from .facets import FacetPoints
 from .laws import body_force_laws
-from .parameter import components, evaluate
+from .parameter import components
 from .terms import Entities
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _force_law() -> Any:
         name="force",
         unknowns=u,
         energy=-weight * sp.Add(*[f * x for f, x in zip(F, u, strict=True)]),
-        parameters=tuple(declare.Parameter(f) for f in F) + (declare.Parameter(weight, "cell"),),
+        parameters=(*map(declare.Parameter, F), declare.Parameter(weight, "cell")),
         title="-F . u",
     )
 
@@ -186,16 +186,13 @@ class Moment:
     def pieces(self, system: System) -> list[Piece]:
         """Return the kernels and entities on this rank."""
         jets = self.entities.jets(system, [(0, jet) for jet in self.jets])
-        n, m = len(self.entities.ids), len(self.jets)
-        reference = np.zeros((n, 3 * m))
-        np.add.at(
-            reference, (jets.entity, jets.jet), jets.value * system.reference[jets.coordinate]
-        )
+        m = len(self.jets)
+        reference = self.entities.reference(system, jets, 3 * m)
         cell = {f"R_{k + 1}{a + 1}": reference[:, 3 * k + a] for k in range(m) for a in range(3)}
         share = 1.0 / self.entities.size if self.distribute == "total" else 1.0
         uniform = {
-            f"M{a + 1}": (lambda t, v=v, a=a: share * evaluate(f"{self.name} {a + 1}", v, t))
-            for a, v in enumerate(self.vector)
+            f"M{a + 1}": (lambda t, component=component: share * component(t))
+            for a, component in enumerate(self.vector)
         }
         kernel = jit.points(moment_law(m), system.comm)
         return [self.entities.piece(self.name, kernel, "work", uniform, cell, jets)]

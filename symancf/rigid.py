@@ -50,8 +50,8 @@ def rigid_modes(system: System) -> Array:
                 continue
             start = numbering.offset[:, number]
             at = start[start >= 0][:, None] + np.arange(block.size)
-            slopes = system.reference[at].reshape(len(at), -1, 3)
-            modes[3 + a, at] = np.cross(axis, slopes).reshape(len(at), -1)
+            slopes = system.reference[at].reshape(len(at), block.size // 3, 3)
+            modes[3 + a, at] = np.cross(axis, slopes).reshape(at.shape)
     return modes
 
 

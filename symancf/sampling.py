@@ -31,7 +31,7 @@ def coefficients(system: System, body: Body, vector: Array) -> Array:
     nodal = vector[start[..., None] + np.arange(3 * ns)].reshape(*cells.shape, ns, 3)
     slopes = np.einsum("nvkc,nvca->nvka", body.maps[body.owned], nodal)
     joined = np.concatenate([position[:, :, None, :], slopes], axis=2)
-    return np.asarray(joined.reshape(len(cells), -1, 3))
+    return np.asarray(joined.reshape(len(cells), body.element.size, 3))
 
 
 def jets_at(body: Body, e: Array, jet: str, xi: Array, z: Array) -> Array:

@@ -129,6 +129,17 @@ class Entities:
             value=joined[4].astype(float),
         )
 
+    def reference(self, system: System, jets: Jets, rows: int) -> Array:
+        """Return the reference values (n, rows) of the jets below `rows`."""
+        values = np.zeros((len(self.ids), rows))
+        chosen = jets.jet < rows
+        np.add.at(
+            values,
+            (jets.entity[chosen], jets.jet[chosen]),
+            jets.value[chosen] * system.reference[jets.coordinate[chosen]],
+        )
+        return values
+
     def piece(
         self,
         name: str,
