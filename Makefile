@@ -26,7 +26,7 @@ help:
 
 ## make demo      set up this machine, then the silicone plate on 2 ranks (DEMO=name RANKS=n)
 demo: .venv/.ready-demo
-	@[ -t 1 ] || export TERM=dumb COLUMNS=100   # mpirun gives a terminal to rank 0 even if there is none
+	@[ -t 1 ] || export TTY_COMPATIBLE=0 COLUMNS=100   # mpirun gives a terminal to rank 0 even if there is none
 	if command -v mpirun >/dev/null; then
 	    timeout --kill-after=10 $(LIMIT) mpirun -n $(RANKS) $(BIN)/python -m symancf demo $(DEMO)
 	else
