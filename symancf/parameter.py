@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ParameterError
+from .errors import ParameterError, SymancfError
 
 Array = npt.NDArray[np.float64]
 
@@ -47,6 +48,81 @@ Scalar: TypeAlias = "float | Parameter | Callable[[float], float]"
 Value: TypeAlias = "float | Parameter | Callable[[float], float] | Field"
 
 
+def label(value: Any) -> str:
+    """Return a value for messages; functions by their name, without their address."""
+    if callable(value) and not isinstance(value, Parameter):
+        name = getattr(value, "__name__", type(value).__name__)
+        return "a function" if name == "<lambda>" else f"{name}()"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def call(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a user's function; say which one it was if it fails.
+
+    Raises
+    ------
+    ParameterError : the function raised something; `what` tells what it was given for.
+    """
+    try:
+        return function(*arguments)
+    except SymancfError:
+        raise
+    except Exception as error:
+        when = f" at time {arguments[-1]:g}" if isinstance(arguments[-1], float) else ""
+        raise ParameterError(
+            f"{what}: {label(function)} failed{when}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def call_array(what: str, function: Callable[..., Any], shape: tuple[int, ...], *of: Any) -> Array:
+    """Return what a user's function makes of places, as finite numbers of a given shape.
+
+    `of` are the arguments, places X (n, 3) first; `shape` is that of the result, where a scalar
+    or a result for one place stands for all. The function is not called for n = 0.
+
+    Raises
+    ------
+    ParameterError : the function fails, or its result has another shape or is not finite.
+    """
+    if len(of[0]) == 0:
+        return np.zeros(shape)
+    given = call(what, function, *of)
+    try:
+        result = np.asarray(given, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"{what}: {label(function)} must return numbers, not {label(given)}"
+        ) from error
+    n = ("n", *map(str, shape[1:]))
+    if result.shape not in (shape, shape[1:]):
+        per = f"({', '.join(n)}{',' if len(n) == 1 else ''})"
+        got = ", ".join("n" if k == len(of[0]) else str(k) for k in result.shape)
+        raise ParameterError(
+            f"{what}: {label(function)} must map points of shape (n, 3) to numbers of shape "
+            f"{per}; it returned shape ({got}{',' if result.ndim == 1 else ''})"
+        )
+    result = np.broadcast_to(result, shape)
+    bad = ~np.isfinite(result.reshape(len(of[0]), -1)).all(axis=1)
+    if bad.any():
+        x = of[0][int(np.argmax(bad))]
+        raise ParameterError(
+            f"{what}: {label(function)} is not finite at ({x[0]:g}, {x[1]:g}, {x[2]:g})"
+        )
+    return result
+
+
+def takes_place(function: Callable[..., Any]) -> bool:
+    """Tell whether a user's function asks for (X, time), not for the time alone."""
+    try:
+        arguments = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a ufunc, for example
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    required = [a for a in arguments if a.kind in positional and a.default is a.empty]
+    return len(required) == 2
+
+
 def evaluate(name: str, value: Any, time: float) -> float:
     """Return the number that `value` stands for at `time`.
 
@@ -55,35 +131,63 @@ def evaluate(name: str, value: Any, time: float) -> float:
 
     Raises
     ------
-    ParameterError : when the result is not a finite number; names the parameter.
+    ParameterError : when the result is not a finite number, or the function fails; begins with
+        `name`.
     """
+    given = value
+    if isinstance(value, Parameter):
+        given = value.value
+    elif hasattr(value, "to_base_units"):
+        given = value.to_base_units().magnitude
+    elif callable(value):
+        given = call(name, value, float(time))
     try:
-        if isinstance(value, Parameter):
-            number = value.value
-        elif hasattr(value, "to_base_units"):
-            number = float(value.to_base_units().magnitude)
-        elif callable(value):
-            number = float(value(time))
-        else:
-            number = float(value)
+        number = float(given)
     except (TypeError, ValueError) as error:
+        made = "" if given is value else f", which gave {label(given)}"
         raise ParameterError(
-            f"parameter {name!r} is {value!r}: give a number, a Parameter, or a function of time "
-            f"that returns a number ({error})"
+            f"{name} is {label(value)}{made}: give a number, a Parameter, or a function of time "
+            "that returns a number"
         ) from error
     if not math.isfinite(number):
-        raise ParameterError(f"parameter {name!r} is {number} at time {time:g}: it must be finite")
+        raise ParameterError(f"{name} is {number} at time {time:g}: it must be finite")
     return number
 
 
 def components(name: str, vector: Any) -> list[Any]:
-    """Return the three components of a vector given as a sequence or a function of time."""
+    """Return three functions of time, the components of a vector; they name themselves.
+
+    `vector` is a sequence of three numbers, `Parameter` or functions of time, or a function of
+    time that returns three numbers.
+    """
     if callable(vector):
-        return [lambda t, a=a: np.asarray(vector(t), dtype=float)[a] for a in range(3)]
+        return [
+            lambda t, a=a: evaluate(f"{name}, {axis}", _three(name, vector, t)[a], t)
+            for a, axis in enumerate("xyz")
+        ]
     try:
         parts = list(vector)
     except TypeError as error:
-        raise ParameterError(f"{name} is {vector!r}: give three components") from error
+        raise ParameterError(f"{name} is {label(vector)}: give three components") from error
     if len(parts) != 3:
         raise ParameterError(f"{name} has {len(parts)} components: give three")
-    return parts
+    for part, axis in zip(parts, "xyz", strict=True):
+        if not callable(part) and not isinstance(part, Parameter):
+            evaluate(f"{name}, {axis}", part, 0.0)
+    return [
+        lambda t, part=part, axis=axis: evaluate(f"{name}, {axis}", part, t)
+        for part, axis in zip(parts, "xyz", strict=True)
+    ]
+
+
+def _three(name: str, function: Callable[[float], Any], time: float) -> Array:
+    given = call(name, function, float(time))
+    try:
+        result = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        result = np.zeros(0)
+    if result.shape != (3,):
+        raise ParameterError(
+            f"{name}: {label(function)} must return three numbers; it returned {label(given)}"
+        )
+    return result
