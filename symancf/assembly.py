@@ -259,7 +259,8 @@ class Plan:
         """
         for piece, slots in zip(self.pieces, self._uniform, strict=True):
             for k, name in enumerate(piece.kernel.uniform):
-                slots[k] = time if name == "t" else evaluate(name, piece.uniform[name], time)
+                value = piece.uniform.get(name)
+                slots[k] = time if name == "t" else evaluate(f"{name} of {piece.name!r}", value, time)
 
     def switch(self, name: str, active: bool) -> None:
         """Include or leave out the pieces called `name`."""
