@@ -259,8 +259,8 @@ class Plan:
         """
         for piece, slots in zip(self.pieces, self._uniform, strict=True):
             for k, name in enumerate(piece.kernel.uniform):
-                value = piece.uniform.get(name)
-                slots[k] = time if name == "t" else evaluate(f"{name} of {piece.name!r}", value, time)
+                value = time if name == "t" else piece.uniform.get(name)
+                slots[k] = evaluate(f"{name} of {piece.name!r}", value, time)
 
     def switch(self, name: str, active: bool) -> None:
         """Include or leave out the pieces called `name`."""
