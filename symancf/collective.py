@@ -11,7 +11,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from symancf.errors import MeshError
+from symancf.errors import SymancfError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,11 @@ def together(comm: MPI.Comm) -> Iterator[None]:
 
 
 def share_error(comm: MPI.Comm, error: Exception | None) -> None:
-    """Raise on every rank the error of the lowest rank that has one (collective)."""
+    """Raise on every rank the error of the lowest rank that has one (collective).
+
+    An error that cannot travel between processes becomes a `SymancfError` with its class and
+    text, on every rank.
+    """
     if comm.size == 1:
         if error is not None:
             raise error
@@ -45,19 +49,24 @@ def share_error(comm: MPI.Comm, error: Exception | None) -> None:
     first = comm.allreduce(comm.size if error is None else comm.rank, MPI.MIN)
     if first == comm.size:
         return
-    shared = comm.bcast(_portable(error) if comm.rank == first else None, first)
+    portable, text = comm.bcast(_portable(error) if comm.rank == first else None, first)
     if comm.rank == first and error is not None:
-        raise error
-    raise pickle.loads(shared)
+        if portable:
+            raise error
+        raise pickle.loads(text) from error
+    raise pickle.loads(text)
 
 
-def _portable(error: Exception | None) -> bytes:
+def _portable(error: Exception | None) -> tuple[bool, bytes]:
+    """Pickle an error, or one that says the same if it does not survive that."""
     try:
         text = pickle.dumps(error)
-        pickle.loads(text)
+        again = pickle.loads(text)
+        if type(again) is type(error) and str(again) == str(error):
+            return True, text
     except Exception:
-        return pickle.dumps(MeshError(f"{type(error).__name__}: {error}"))
-    return text
+        pass
+    return False, pickle.dumps(SymancfError(f"{type(error).__name__}: {error}"))
 
 
 def block_starts(size: int, ranks: int) -> Ints:

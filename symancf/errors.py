@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class SymancfError(Exception):
@@ -93,6 +94,16 @@ class ConvergenceError(SymancfError):
         self.reason = reason
         self.iteration = iteration
         self.time = time
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _convergence_error, (str(self), self.reason, self.iteration, self.time)
+
+
+def _convergence_error(
+    message: str, reason: str, iteration: int, time: float | None
+) -> ConvergenceError:
+    """Make an error again on another rank."""
+    return ConvergenceError(message, reason=reason, iteration=iteration, time=time)
 
 
 class ConstraintError(SymancfError):

@@ -162,7 +162,7 @@ def components(name: str, vector: Any) -> list[Any]:
     """
     if callable(vector):
         return [
-            lambda t, a=a: evaluate(f"{name}, {axis}", _three(name, vector, t)[a], t)
+            lambda t, a=a, axis=axis: evaluate(f"{name}, {axis}", _three(name, vector, t)[a], t)
             for a, axis in enumerate("xyz")
         ]
     try:
