@@ -18,10 +18,9 @@ from . import geometry, jit
 from .assembly import Cells, Piece
 from .ends import Nodes, PointsOnBody
 from .errors import MeshError, ParameterError
-from .inspection import plain
 from .jit import identifier
 from .kinematics.naming import require_parameters, signature
-from .laws import energy_laws
+from .laws import energy_equation, energy_laws, stress_equations
 from .parameter import Field, evaluate
 from .partition import Family
 
@@ -139,24 +138,14 @@ class Body:
 
     # ---- for people ---------------------------------------------------------------------------
     @property
-    def energy(self) -> sp.Expr:
-        """The strain energy density in the quantities that it asks for (SymPy)."""
-        parts, _ = plain(self.energy_function, self.element)
-        return sp.Add(*parts.values())
+    def energy(self) -> sp.Eq:
+        """The strain energy density W = ... in the quantities that it asks for (SymPy)."""
+        return energy_equation(self.element, self.energy_function)
 
     @property
     def residual(self) -> sp.Tuple:
-        """Equations dW/d(quantity) = ..., what the residual is made of (SymPy)."""
-        _, quantities = plain(self.energy_function, self.element)
-        density, W = self.energy, sp.Symbol("W")
-        scalars = [
-            s
-            for q in quantities.values()
-            for s in (dict.fromkeys(q) if isinstance(q, sp.MatrixBase) else [q])
-        ]
-        return sp.Tuple(
-            *(sp.Eq(sp.Derivative(W, s, evaluate=False), sp.diff(density, s)) for s in scalars)
-        )
+        """The stresses that make up the residual, as equations (SymPy); see `stress_equations`."""
+        return sp.Tuple(*stress_equations(self.element, self.energy_function))
 
     def _kernel_name(self, laws: Any) -> str:
         """Name kernels by law and element: bodies alike share them."""
@@ -254,10 +243,12 @@ class Body:
             self.directions.require_smooth()
         self.directions.warn_deviation()
         self.basis = geometry.node_basis(element, self.directions, len(system.points))
-        used = np.unique(self.cells)
-        start = system.numbering.offset[used, self.slope_block]
+        # every local node, also one that only a joint brought here
+        start = system.numbering.offset[:, self.slope_block]
+        used = np.flatnonzero(start >= 0)
         width = 3 * len(element.slopes)
-        system.reference[start[:, None] + np.arange(width)] = self.basis[used].reshape(-1, width)
+        at = start[used][:, None] + np.arange(width)
+        system.reference[at] = self.basis[used].reshape(at.shape)
         self.maps = self.maps_of(system, self.cells)
 
     def maps_of(self, system: System, cells: npt.NDArray[Any]) -> Array:
