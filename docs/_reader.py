@@ -18,6 +18,7 @@ def read(text: str, **_: Any) -> Any:
     if title:
         lines = lines[module.body[0].end_lineno :]
     notebook = jupytext.reads("\n".join(lines), fmt="py:percent")
+    notebook.cells = [cell for cell in notebook.cells if cell.source.strip()]
     first = notebook.cells[0] if notebook.cells else None
     if first is not None and first.cell_type == "markdown" and first.source.startswith("# "):
         heading, _newline, more = first.source.partition("\n")
