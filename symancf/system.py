@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,9 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from .assembly import Piece, Plan
+from .body import Body
 from .boundary import Fix
-from .collective import share_error
+from .collective import share_error, together
 from .ends import Nodes
 from .errors import KinematicsError, MeshError, ParameterError, SymancfError
 from .matrix import Matrix
@@ -21,7 +23,6 @@ from .numbering import Block, Numbering
 from .partition import Family, distribute
 
 if TYPE_CHECKING:
-    from .body import Body
     from .ends import End, PointsOnBody
     from .mesh import Mesh
 
@@ -46,8 +47,7 @@ class System:
     """
 
     def __init__(self, *bodies: Body, terms: Sequence[Any] = ()) -> None:
-        if not bodies:
-            raise SymancfError("a system needs at least one body")
+        self._check_kinds(bodies, terms)
         self.bodies = list(bodies)
         self.terms = list(terms)
         self.comm: MPI.Comm = bodies[0].region.mesh.comm
@@ -55,6 +55,8 @@ class System:
         self.time = 0.0
         self._unique_names()
         self._number_meshes()
+        for item in [*self.bodies, *self.terms]:
+            item.system = weakref.ref(self)
         self._families: list[Family] = []
         self._blocks: dict[str, Block] = {}
         for item in [*self.bodies, *self.terms]:
@@ -77,6 +79,47 @@ class System:
         self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
 
     # ---- building -----------------------------------------------------------------------------
+    @staticmethod
+    def _check_kinds(bodies: Sequence[Any], terms: Any) -> None:
+        if not bodies:
+            raise ParameterError("a system needs at least one body")
+        if not isinstance(terms, list | tuple):
+            raise ParameterError(f"terms= takes a list of terms, not {type(terms).__name__}")
+        for body in bodies:
+            if not isinstance(body, Body):
+                raise ParameterError(
+                    f"{type(body).__name__} is not a body: give bodies, System(plate, cable), and "
+                    "what acts on them as terms=[...]"
+                )
+        for term in terms:
+            if isinstance(term, Body) or not all(hasattr(term, a) for a in ("declare", "pieces")):
+                raise ParameterError(
+                    f"{type(term).__name__} is not a term: give supports (sa.fix), loads "
+                    "(sa.gravity, sa.force, ...) and joints in terms=[...]"
+                )
+
+    def require_member(self, body: Body, who: str) -> None:
+        """Raise where something acts on a body that is not one of this system's.
+
+        Raises
+        ------
+        ParameterError : names the bodies there are.
+        """
+        if not any(body is own for own in self.bodies):
+            raise ParameterError(
+                f"{who} is on body {body.name!r}, which is not in this system; it has "
+                f"{', '.join(repr(own.name) for own in self.bodies)}"
+            )
+
+    def _require_own(self) -> None:
+        """Raise where a body or term was given to another system after this one."""
+        for item in [*self.bodies, *self.terms]:
+            if item.system() is not self:
+                raise SymancfError(
+                    f"{item.name!r} was given to another system, made after this one, and holds "
+                    "the numbers of that one: make a body and terms for each system"
+                )
+
     def _unique_names(self) -> None:
         seen: dict[str, int] = {}
         for item in [*self.bodies, *self.terms]:
@@ -99,7 +142,10 @@ class System:
             if id(mesh) in self._bases:
                 continue
             if MPI.Comm.Compare(mesh.comm, self.comm) not in (MPI.IDENT, MPI.CONGRUENT):
-                raise MeshError(f"mesh {mesh.name!r} lives on another communicator than the first")
+                raise MeshError(
+                    f"body {body.name!r}: its mesh lives on another communicator ({mesh.comm.size} "
+                    f"ranks) than that of body {self.bodies[0].name!r} ({self.comm.size} ranks)"
+                )
             self._bases[id(mesh)] = self._points
             self._meshes.append(mesh)
             self._points += mesh.n_points
@@ -145,27 +191,49 @@ class System:
     def _apply_supports(self) -> None:
         self.supports = [term for term in self.terms if isinstance(term, Fix)]
         fixed_by = np.full(self.numbering.coordinates, -1, dtype=np.int16)
-        for k, support in enumerate(self.supports):
-            _, coordinates = support.coordinates(self)
-            coordinates = coordinates[coordinates >= 0]
-            fixed_by[coordinates] = k
+        with together(self.comm):
+            for k, support in enumerate(self.supports):
+                _, coordinates = support.coordinates(self)
+                fixed_by[coordinates[coordinates >= 0]] = support.number = k
         if self.supports:
             self.numbering.fix(fixed_by)
 
     # ---- evaluation ---------------------------------------------------------------------------
     def prescribe(self, time: float, state: Array | None = None) -> None:
-        """Write prescribed coordinates and parameter values of `time`."""
+        """Write prescribed coordinates and parameter values of `time` (collective).
+
+        Raises
+        ------
+        ParameterError : on every rank; a value is missing or not finite, a user's function
+            failed, or two supports contradict each other. The state is unchanged then.
+        """
+        self._require_own()
         state = self.state if state is None else state
-        error: Exception | None = None
-        try:
+        with together(self.comm):
             self.plan.update(time)
-            for support in self.supports:
-                support.prescribe(self, state, time)
-        except Exception as caught:
-            error = caught
-        share_error(self.comm, error)
+            given = [support.prescribed(self, time) for support in self.supports]
+            trial = state.copy()
+            for places, values in given:
+                trial[places] = values
+            for support, (places, values) in zip(self.supports, given, strict=True):
+                self._agree(support, places, values, trial, time)
+        state[:] = trial
         self.topology_update(state)
         self.time = time
+
+    def _agree(
+        self, support: Fix, places: npt.NDArray[Any], values: Array, state: Array, time: float
+    ) -> None:
+        """Raise where a later support gave a coordinate another value."""
+        differ = np.abs(state[places] - values) > 1e-12 * np.maximum(1.0, np.abs(values))
+        if differ.any():
+            at = places[int(np.argmax(differ))]
+            other = self.supports[self.numbering.fixed_by[at]].name
+            x = self.points[self.numbering.vertex_of[at]]
+            raise ParameterError(
+                f"{support.name!r} and {other!r} prescribe different values of the same coordinate "
+                f"at time {time:g}, at the node ({x[0]:g}, {x[1]:g}, {x[2]:g})"
+            )
 
     def topology_update(self, state: Array) -> None:
         """Bring the prescribed coordinates of ghosts up to date (collective)."""
@@ -241,6 +309,7 @@ class System:
         return np.asarray((R + u) @ np.linalg.pinv(R))
 
     def _evaluate(self, place: End, jet: str, vector: Array) -> Array:
+        self._require_own()
         place.resolve(self)
         wanted = place.vertices
         order = np.argsort(self.topology.vertex_ids)
