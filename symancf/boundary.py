@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from mpi4py import MPI
 
 from .ends import Nodes, PointsOnBody
 from .errors import ParameterError
-from .parameter import components, evaluate
+from .parameter import call, call_array, components, label, takes_place
 from .terms import Entities
 
 if TYPE_CHECKING:
@@ -63,6 +61,29 @@ class Fix:
             for a, axis in enumerate(AXES)
             if slopes and {"all", "slopes", name, f"{name}.{axis}"} & set(self.dofs)
         ]
+        self._check()
+        self.number = -1
+
+    def _check(self) -> None:
+        """Refuse what would be ignored or cannot be a motion."""
+        if not self.dofs:
+            raise ParameterError(f"{self.name}: dofs is empty, so that nothing is fixed")
+        for what, given, used in (
+            ("displacement", self.displacement, self.axes),
+            ("gradient", self.gradient, self.slopes),
+        ):
+            if given is not None and not used:
+                raise ParameterError(
+                    f"{self.name}: {what}= is given, but dofs={self.dofs} fixes no coordinate "
+                    f"that follows it (the nodes of {self.body.element.name} have "
+                    f"{'slopes' if self.body.element.slopes else 'positions only'})"
+                )
+        self._of_place = callable(self.displacement) and takes_place(self.displacement)
+        self._components: list[Any] = []
+        if self.displacement is not None and not self._of_place:
+            self._components = components(f"{self.name}: displacement", self.displacement)
+        if self.gradient is not None and not callable(self.gradient):
+            self._constant = self._finite_gradient(self.gradient)
 
     def declare(self, system: System) -> None:
         """Announce entities and vertices before distribution."""
@@ -89,56 +110,96 @@ class Fix:
             columns += [slope + 3 * k + a for k, a in self.slopes]
         return self.vertices, np.stack(columns, axis=1) if columns else np.zeros((0, 0), int)
 
-    def prescribe(self, system: System, state: Array, time: float) -> None:
-        """Write the prescribed coordinates at `time` into a local vector."""
+    def prescribed(self, system: System, time: float) -> tuple[npt.NDArray[Any], Array]:
+        """Return the local offsets of this support's coordinates and their values at `time`.
+
+        Raises
+        ------
+        ParameterError : a user's function fails, or its result has the wrong shape or is not
+            finite (on the ranks where that happens).
+        """
         X = system.points[self.vertices]
+        places, values = [np.zeros(0, dtype=np.int32)], [np.zeros(0)]
         if self.axes:
             position = system.numbering.offset[self.vertices, self.body.position_block]
             u = self._displacement(X, time)
-            for a in self.axes:
-                state[position + a] = u[:, a]
+            places += [position + a for a in self.axes]
+            values += [u[:, a] for a in self.axes]
         if self.slopes:
             slope = system.numbering.offset[self.vertices, self.body.slope_block]
             G = self._gradient(X, time)  # du_a/dX_b
             basis = self.body.basis[self.vertices]
-            for k, a in self.slopes:
-                state[slope + 3 * k + a] = np.einsum("nb,nb->n", G[:, a], basis[:, k])
+            places += [slope + 3 * k + a for k, a in self.slopes]
+            values += [np.einsum("nb,nb->n", G[:, a], basis[:, k]) for k, a in self.slopes]
+        return np.concatenate(places), np.concatenate(values)
 
     def _displacement(self, X: Array, time: float) -> Array:
         if self.displacement is None:
             return np.zeros_like(X)
-        given = self.displacement
-        if callable(given) and len(inspect.signature(given).parameters) == 2:
-            u = np.asarray(given(X, time), dtype=float)
-            if u.shape != X.shape or not np.isfinite(u).all():
-                raise ParameterError(
-                    f"{self.name}: the displacement function must map (n, 3) points and the time to "
-                    f"(n, 3) finite displacements; it returned shape {u.shape}"
-                )
-            return u
-        parts = components(f"{self.name}: displacement", given)
-        return np.broadcast_to(
-            [evaluate(f"{self.name} {a}", p, time) for a, p in zip(AXES, parts, strict=True)],
-            X.shape,
-        )
+        if self._of_place:
+            what = f"{self.name}: displacement"
+            return call_array(what, self.displacement, X.shape, X, float(time))
+        return np.broadcast_to([c(time) for c in self._components], X.shape)
 
     def _gradient(self, X: Array, time: float) -> Array:
+        n = len(X)
         if self.gradient is None:
-            return np.zeros((len(X), 3, 3))
-        G = self.gradient
-        if callable(G):
-            G = G(X, time) if len(inspect.signature(G).parameters) == 2 else G(time)
-        return np.broadcast_to(np.asarray(G, dtype=float), (len(X), 3, 3))
+            return np.zeros((n, 3, 3))
+        if not callable(self.gradient):
+            return np.broadcast_to(self._constant, (n, 3, 3))
+        what = f"{self.name}: gradient"
+        if takes_place(self.gradient):
+            return call_array(what, self.gradient, (n, 3, 3), X, float(time))
+        given = self._finite_gradient(call(what, self.gradient, float(time)))
+        return np.broadcast_to(given, (n, 3, 3))
+
+    def _finite_gradient(self, given: Any) -> Array:
+        try:
+            G = np.asarray(given, dtype=float)
+        except (TypeError, ValueError):
+            G = np.zeros(0)
+        if G.shape != (3, 3) or not np.isfinite(G).all():
+            raise ParameterError(
+                f"{self.name}: the gradient du_a/dX_b must be a finite (3, 3) matrix, or a "
+                f"function of time or of (X, time); it is {label(given)}"
+            )
+        return G
+
+    def _forces(self, system: System) -> Array:
+        """Return the local vector of the forces of this support on its owned coordinates."""
+        numbering = system.numbering
+        owned = numbering.vertex_of < numbering.owned_vertices
+        mine = owned & (numbering.fixed_by == self.number)
+        return np.where(mine, system.residual_at_solution(), 0.0)
 
     def reaction(self, system: System) -> Array:
-        """Return the total force (3,) that the support exerts on the body (collective)."""
-        owned = self.vertices < system.numbering.owned_vertices
-        position = system.numbering.offset[self.vertices[owned], self.body.position_block]
-        total = np.zeros(3)
-        for a in self.axes:
-            total[a] = system.residual_at_solution()[position + a].sum()
-        system.comm.Allreduce(MPI.IN_PLACE, total)
-        return total
+        """Return the total force (3,) that the support exerts on the body (collective) [N].
+
+        A coordinate that several supports fix counts for the last of them.
+        """
+        f = self._forces(system)
+        position = system.numbering.offset[self.vertices, self.body.position_block]
+        total = f[position[:, None] + np.arange(3)].sum(axis=0)
+        return system.sum(total)
+
+    def reaction_moment(self, system: System, about: npt.ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+        """Return the moment (3,) of the support forces about a point (collective) [N m].
+
+        It is the virtual work of the support forces and of the generalised forces of fixed
+        slopes in a rotation of the deformed body about the point `about`.
+        """
+        f = self._forces(system)
+        numbering = system.numbering
+        q = system.reference + system.state
+        position = numbering.offset[self.vertices, self.body.position_block]
+        at = position[:, None] + np.arange(3)
+        total = np.cross(q[at] - np.asarray(about, dtype=float), f[at]).sum(axis=0)
+        if self.slopes:
+            slope = numbering.offset[self.vertices, self.body.slope_block]
+            for k in range(len(self.body.element.slopes)):
+                at = slope[:, None] + 3 * k + np.arange(3)
+                total = total + np.cross(q[at], f[at]).sum(axis=0)
+        return system.sum(total)
 
 
 def _nodes_of_points(
@@ -148,7 +209,7 @@ def _nodes_of_points(
 
     value, _ = corner_functions(cell, unit)
     corner = value.argmax(axis=1)
-    if (value.max(axis=1, initial=1.0) < 1.0 - 1e-9).any():
+    if len(value) and (value.max(axis=1) < 1.0 - 1e-9).any():
         raise ParameterError(
             f"{name}: a point that is no node cannot be fixed by elimination; use "
             "sa.joints.spherical(body.at(point))"
