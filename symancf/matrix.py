@@ -6,13 +6,15 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from .petsc import PETSc
 
+from . import jit
 from .errors import SymancfError
+from .petsc import PETSc
 
 if TYPE_CHECKING:
     from .assembly import Piece
@@ -41,7 +43,8 @@ class Matrix:
     AIJ matrix, ``~offset`` the off-diagonal block (PETSc's two value arrays).
     """
 
-    def __init__(self, comm: Any, numbering: Numbering, pieces: Sequence[Piece], library: Any):
+    def __init__(self, comm: Any, numbering: Numbering, pieces: Sequence[Piece]):
+        library = jit.load_runtime(Path(__file__).with_name("pattern.c"), comm=comm)
         owned, local = numbering.owned_vertices, numbering.vertices
         starts, columns = [np.zeros(1, np.int32)], [np.zeros(0, np.int32)]
         total = 0
@@ -122,6 +125,7 @@ class Matrix:
         self.mat = PETSc.Mat().create(comm)
         self.mat.setSizes(((numbering.rows, numbering.size), (numbering.rows, numbering.size)))
         self.mat.setType("aij")
+        self.mat.setBlockSizes(*2 * (numbering.uniform_block,))
         self.mat.setPreallocationCSR((row_start, column[:nonzeros]))
         del row_start, column
         self.mat.assemble()

@@ -12,12 +12,14 @@
  * rows of a vertex share one column pattern (all free coordinates of all adjacent vertices),
  * so the place of a vertex pair is one offset that holds for each of its rows.
  */
+#include "symancf_kernel.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LANES 8
-#define MAX_BLOCK 12 /* coordinates of a cell at one vertex */
+#define MAX_CORNERS 8
 
 enum { ENERGY = 0, RESIDUAL = 1, TANGENT = 2, PRODUCT = 3 };
 
@@ -64,12 +66,40 @@ typedef struct {
   const int32_t *row;          /* per coordinate: owned free row or -1 */
   const int32_t *rank_in_vertex; /* per coordinate: number among the free ones of its vertex or -1 */
   const int32_t *vertex_row;   /* per vertex: its first row if owned, else -1 */
+  int32_t owned, rows;         /* vertices, and rows of the matrix, on this rank */
   const uint8_t *vertex_plain; /* per vertex: all coordinates free */
   const int32_t *diagonal_start, *off_start; /* CSR row pointers */
   double *diagonal, *off;                     /* value arrays */
 } symancf_plan;
 
 /* ---- gather: coefficient vectors of 8 cells, slopes mapped to the cell's parameters ------- */
+
+/* s[k] = sum_c map[k][c] s[c], or with the transposed map, for 3-vectors of 8 lanes */
+static inline __attribute__((always_inline)) void
+map_slopes(const v8 *restrict map, const int ns, const int transposed, v8 *restrict s)
+{
+  v8 old[9];
+  for (int k = 0; k < 3 * ns; k++) old[k] = s[k];
+  for (int k = 0; k < ns; k++)
+    for (int a = 0; a < 3; a++) {
+      v8 sum = {0};
+      for (int c = 0; c < ns; c++) sum += map[transposed ? c * ns + k : k * ns + c] * old[3 * c + a];
+      s[3 * k + a] = sum;
+    }
+}
+
+static void map_corners(const symancf_term *t, int batch, int transposed, double *e)
+{
+  const int ns = t->slopes;
+  const v8 *map = (const v8 *)t->maps + (int64_t)batch * t->corners * ns * ns;
+  for (int v = 0; v < t->corners; v++, map += ns * ns) {
+    v8 *s = (v8 *)e + 3 * (1 + ns) * v + 3;
+    if (ns == 3) map_slopes(map, 3, transposed, s);
+    else if (ns == 2) map_slopes(map, 2, transposed, s);
+    else map_slopes(map, ns, transposed, s);
+  }
+}
+
 static void gather(const symancf_term *t, int batch, const double *x, double *restrict e)
 {
   const int ns = t->slopes, nf = 1 + ns;
@@ -89,41 +119,14 @@ static void gather(const symancf_term *t, int batch, const double *x, double *re
       }
     }
   }
-  if (!ns) return;
-  const double *map = t->maps + (int64_t)batch * t->corners * ns * ns * LANES;
-  for (int v = 0; v < t->corners; v++, map += ns * ns * LANES) {
-    double *s = e + (int64_t)(3 * nf * v + 3) * LANES;
-    double old[9 * LANES];
-    memcpy(old, s, sizeof(double) * 3 * ns * LANES);
-    for (int k = 0; k < ns; k++)
-      for (int a = 0; a < 3; a++)
-        for (int l = 0; l < LANES; l++) {
-          double sum = 0.0;
-          for (int c = 0; c < ns; c++) sum += map[(k * ns + c) * LANES + l] * old[(3 * c + a) * LANES + l];
-          s[(3 * k + a) * LANES + l] = sum;
-        }
-  }
+  if (ns) map_corners(t, batch, 0, e);
 }
 
 /* ---- scatter of a vector: transposed slope maps, then add --------------------------------- */
 static void scatter_vector(const symancf_term *t, int batch, double *restrict e, double *restrict f)
 {
   const int ns = t->slopes, nf = 1 + ns;
-  if (ns) {
-    const double *map = t->maps + (int64_t)batch * t->corners * ns * ns * LANES;
-    for (int v = 0; v < t->corners; v++, map += ns * ns * LANES) {
-      double *s = e + (int64_t)(3 * nf * v + 3) * LANES;
-      double old[9 * LANES];
-      memcpy(old, s, sizeof(double) * 3 * ns * LANES);
-      for (int c = 0; c < ns; c++)
-        for (int a = 0; a < 3; a++)
-          for (int l = 0; l < LANES; l++) {
-            double sum = 0.0;
-            for (int k = 0; k < ns; k++) sum += map[(k * ns + c) * LANES + l] * old[(3 * k + a) * LANES + l];
-            s[(3 * c + a) * LANES + l] = sum;
-          }
-    }
-  }
+  if (ns) map_corners(t, batch, 1, e);
   const int first = batch * LANES;
   const int lanes = t->n - first < LANES ? t->n - first : LANES;
   for (int l = 0; l < lanes; l++) {
@@ -142,153 +145,214 @@ static void scatter_vector(const symancf_term *t, int batch, double *restrict e,
   }
 }
 
-/* ---- scatter of a matrix ------------------------------------------------------------------- */
+/* ---- scatter of a matrix -------------------------------------------------------------------
+ *
+ * The rows of a vertex are set to zero just before the first batch that adds to them: entities
+ * follow the order of the rows, so the rows are still in cache when the values arrive.
+ */
+static void clear_rows(const symancf_plan *plan, int32_t *cleared, int32_t up_to)
+{
+  if (up_to <= *cleared) return;
+  const int32_t first = plan->vertex_row[*cleared];
+  const int32_t last = up_to < plan->owned ? plan->vertex_row[up_to] : plan->rows;
+  const int32_t *d = plan->diagonal_start, *o = plan->off_start;
+  memset(plan->diagonal + d[first], 0, (size_t)(d[last] - d[first]) * sizeof(double));
+  memset(plan->off + o[first], 0, (size_t)(o[last] - o[first]) * sizeof(double));
+  *cleared = up_to;
+}
+
+/* Clear the rows of all owned vertices up to the last one of some entities. */
+static void clear_for(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+                      int32_t *cleared)
+{
+  int32_t last = *cleared - 1;
+  for (int32_t p = t->vertex_start[first]; p < t->vertex_start[first + lanes]; p++)
+    if (t->vertices[p] > last && t->vertices[p] < plan->owned) last = t->vertices[p];
+  clear_rows(plan, cleared, last + 1);
+}
+
 static inline double *row_values(const symancf_plan *plan, int32_t row, int32_t position)
 {
   return position >= 0 ? plan->diagonal + plan->diagonal_start[row] + position
                        : plan->off + plan->off_start[row] + ~position;
 }
 
-/* Tile of the vertex pair (I, J) of 8 cells, slopes mapped to nodal coordinates:
- * tile[r][c][lane], r = 3 k_i + a, c = 3 k_j + b. */
-static inline __attribute__((always_inline)) void
-load_tile(const symancf_term *t, const double *restrict K, const double *restrict maps, int I, int J,
-          const int ns, double *restrict tile)
+#if defined(__clang__) || __GNUC__ >= 12
+#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+typedef long long i8 __attribute__((vector_size(64)));
+#define PICK(a, b, ...) __builtin_shuffle(a, b, (i8){__VA_ARGS__})
+#endif
+typedef double v8_anywhere __attribute__((vector_size(64), aligned(8), may_alias));
+typedef double v4_anywhere __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double v2_anywhere __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* 8 rows of 8 lanes -> 8 doubles for each lane, `stride` doubles apart */
+static inline void transpose(const v8 *restrict x, const int16_t *restrict row, double *restrict out,
+                             int stride)
 {
-  const int nf = 1 + ns, nb = 3 * nf, n = t->corners * nf;
-  for (int ki = 0; ki < nf; ki++)
-    for (int kj = 0; kj < nf; kj++) {
-      const int i = I * nf + ki, j = J * nf + kj;
-      if (t->symmetric && i > j) { /* only on diagonal tiles: the mirrored block */
-        const double *block = K + (int64_t)9 * ((int64_t)i * (i + 1) / 2 + j) * LANES;
-        for (int a = 0; a < 3; a++)
-          for (int b = 0; b < 3; b++)
-            memcpy(tile + ((3 * ki + a) * nb + 3 * kj + b) * LANES, block + (3 * b + a) * LANES,
-                   sizeof(double) * LANES);
-      } else {
-        const int64_t index = t->symmetric ? (int64_t)j * (j + 1) / 2 + i : (int64_t)i * n + j;
-        const double *block = K + 9 * index * LANES;
-        for (int a = 0; a < 3; a++)
-          memcpy(tile + ((3 * ki + a) * nb + 3 * kj) * LANES, block + 3 * a * LANES,
-                 sizeof(double) * 3 * LANES);
-      }
-    }
-  if (!ns) return;
-  const double *mi = maps + (int64_t)I * ns * ns * LANES, *mj = maps + (int64_t)J * ns * ns * LANES;
-  double old[9 * LANES];
-  for (int r = 0; r < nb; r++) { /* columns: slopes of J */
-    double *row = tile + (r * nb + 3) * LANES;
-    memcpy(old, row, sizeof(double) * 3 * ns * LANES);
-    for (int c = 0; c < ns; c++)
-      for (int b = 0; b < 3; b++) {
-        double sum[LANES] = {0};
-        for (int k = 0; k < ns; k++)
-          for (int l = 0; l < LANES; l++)
-            sum[l] += mj[(k * ns + c) * LANES + l] * old[(3 * k + b) * LANES + l];
-        memcpy(row + (3 * c + b) * LANES, sum, sizeof sum);
-      }
+  v8 a[8], b[8];
+  for (int k = 0; k < 8; k += 2) {
+    a[k] = PICK(x[row[k]], x[row[k + 1]], 0, 8, 2, 10, 4, 12, 6, 14);
+    a[k + 1] = PICK(x[row[k]], x[row[k + 1]], 1, 9, 3, 11, 5, 13, 7, 15);
   }
-  for (int c = 0; c < nb; c++) { /* rows: slopes of I */
-    for (int k = 0; k < 3 * ns; k++)
-      memcpy(old + k * LANES, tile + ((3 + k) * nb + c) * LANES, sizeof(double) * LANES);
-    for (int m = 0; m < ns; m++)
-      for (int a = 0; a < 3; a++) {
-        double sum[LANES] = {0};
-        for (int k = 0; k < ns; k++)
-          for (int l = 0; l < LANES; l++)
-            sum[l] += mi[(k * ns + m) * LANES + l] * old[(3 * k + a) * LANES + l];
-        memcpy(tile + ((3 + 3 * m + a) * nb + c) * LANES, sum, sizeof sum);
-      }
+  for (int k = 0; k < 8; k += 4)
+    for (int m = 0; m < 2; m++) {
+      b[k + m] = PICK(a[k + m], a[k + m + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+      b[k + m + 2] = PICK(a[k + m], a[k + m + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+  for (int m = 0; m < 4; m++) {
+    *(v8_anywhere *)(out + m * stride) = PICK(b[m], b[m + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    *(v8_anywhere *)(out + (m + 4) * stride) = PICK(b[m], b[m + 4], 4, 5, 6, 7, 12, 13, 14, 15);
   }
 }
 
-/* local offset of the r-th coordinate of a cell at corner v */
-static inline int32_t coordinate(const symancf_term *t, int cell, int v, int r)
+/* Row of K that holds component b of coefficient j's force on component a of coefficient i. */
+static inline int64_t packed(int symmetric, int n, int i, int a, int j, int b)
 {
-  const int32_t *block = t->blocks + ((int64_t)cell * t->corners + v) * 2;
+  if (!symmetric) return 9 * ((int64_t)i * n + j) + 3 * a + b;
+  return i <= j ? 9 * ((int64_t)j * (j + 1) / 2 + i) + 3 * a + b
+                : 9 * ((int64_t)i * (i + 1) / 2 + j) + 3 * b + a;
+}
+
+/* The tile of corners (I, J) of 8 cells in nodal coordinates, T_I^t K T_J: [nb][nb] vectors. */
+static inline __attribute__((always_inline)) void
+map_tile(const symancf_term *t, const v8 *restrict K, const v8 *restrict maps, int I, int J,
+         const int ns, v8 *restrict tile)
+{
+  const int nf = 1 + ns, nb = 3 * nf, n = t->corners * nf;
+  const v8 *mi = maps + I * ns * ns, *mj = maps + J * ns * ns;
+  for (int r = 0; r < nb; r++) {
+    v8 *row = tile + r * nb;
+    for (int c = 0; c < nb; c++)
+      row[c] = K[packed(t->symmetric, n, I * nf + r / 3, r % 3, J * nf + c / 3, c % 3)];
+    map_slopes(mj, ns, 1, row + 3);
+  }
+  for (int c = 0; c < nb; c++) {
+    v8 column[9];
+    for (int r = 0; r < 3 * ns; r++) column[r] = tile[(3 + r) * nb + c];
+    map_slopes(mi, ns, 1, column);
+    for (int r = 0; r < 3 * ns; r++) tile[(3 + r) * nb + c] = column[r];
+  }
+}
+
+/* local offset of the r-th coordinate of a cell at a corner */
+static inline int32_t coordinate(const int32_t *block, int r)
+{
   return r < 3 ? block[0] + r : block[1] + r - 3;
 }
 
-static void add_tile_slow(const symancf_plan *plan, const symancf_term *t, int cell, int lane, int I,
-                          int J, int nb, const double *tile, int transposed)
+/* Where a cell's corner stands in the matrix. */
+typedef struct {
+  const int32_t *block; /* local offsets of position and slopes */
+  double *diagonal, *off; /* first row of its vertex; NULL if the row is on another rank */
+  int64_t width, off_width; /* from row to row */
+  int plain; /* whether the rows are its coordinates in their order, none fixed */
+} corner;
+
+static corner find_corner(const symancf_plan *plan, const symancf_term *t, int cell, int v)
 {
-  const int32_t position = t->positions[t->pair_start[cell] + (transposed ? J * t->corners + I
-                                                                           : I * t->corners + J)];
-  for (int r = 0; r < nb; r++) {
-    const int32_t row = plan->row[coordinate(t, cell, transposed ? J : I, r)];
+  const int32_t *block = t->blocks + ((int64_t)cell * t->corners + v) * 2;
+  const int32_t vertex = t->vertices[t->vertex_start[cell] + v], row = plan->vertex_row[vertex];
+  const int plain = plan->vertex_plain[vertex] && plan->rank_in_vertex[block[0]] == 0 &&
+                    (!t->slopes || block[1] == block[0] + 3);
+  if (row < 0) return (corner){block, NULL, NULL, 0, 0, plain};
+  const int32_t *d = plan->diagonal_start + row, *o = plan->off_start + row;
+  return (corner){block, plan->diagonal + d[0], plan->off + o[0], d[1] - d[0], o[1] - o[0], plain};
+}
+
+/* to[0 .. n) += from[0 .. n) in as few operations as possible; n is known to the compiler */
+static inline __attribute__((always_inline)) void add(double *to, const double *from, const int n)
+{
+  int k = 0;
+  for (; k + 8 <= n; k += 8) *(v8_anywhere *)(to + k) += *(const v8_anywhere *)(from + k);
+  for (; k + 4 <= n; k += 4) *(v4_anywhere *)(to + k) += *(const v4_anywhere *)(from + k);
+  for (; k + 2 <= n; k += 2) *(v2_anywhere *)(to + k) += *(const v2_anywhere *)(from + k);
+  for (; k < n; k++) to[k] += from[k];
+}
+
+/* Add a tile [nb][nb] to the rows of corner i and the columns of corner j of a cell. */
+static inline __attribute__((always_inline)) void
+add_tile(const symancf_plan *plan, const corner *i, const corner *j, int32_t position,
+         const double *tile, const int nb)
+{
+  if (i->plain && j->plain) {
+    double *values = position >= 0 ? i->diagonal + position : i->off + ~position;
+    const int64_t width = position >= 0 ? i->width : i->off_width;
+    for (int r = 0; r < nb; r++) add(values + r * width, tile + r * nb, nb);
+    return;
+  }
+  for (int r = 0; r < nb; r++) { /* some coordinates are fixed */
+    const int32_t row = plan->row[coordinate(i->block, r)];
     if (row < 0) continue;
     double *values = row_values(plan, row, position);
     for (int c = 0; c < nb; c++) {
-      const int32_t column = plan->rank_in_vertex[coordinate(t, cell, transposed ? I : J, c)];
-      if (column < 0) continue;
-      values[column] += tile[(transposed ? c * nb + r : r * nb + c) * LANES + lane];
+      const int32_t column = plan->rank_in_vertex[coordinate(j->block, c)];
+      if (column >= 0) values[column] += tile[r * nb + c];
     }
   }
+}
+
+/* Split a tile of 8 lanes, its entries taken in the order `row`, and add it for each cell. */
+static inline __attribute__((always_inline)) void
+add_lanes(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+          corner (*corners)[LANES], int I, int J, const v8 *restrict tile,
+          const int16_t *restrict row, const int nb)
+{
+  double split[LANES * 144 + LANES] __attribute__((aligned(64)));
+  int k = 0;
+  for (; k + LANES <= nb * nb; k += LANES) transpose(tile, row + k, split + k, nb * nb);
+  for (; k < nb * nb; k++)
+    for (int l = 0; l < LANES; l++) split[l * nb * nb + k] = tile[row[k]][l];
+  for (int l = 0; l < lanes; l++)
+    if (corners[I][l].diagonal)
+      add_tile(plan, &corners[I][l], &corners[J][l],
+               t->positions[t->pair_start[first + l] + I * t->corners + J], split + l * nb * nb, nb);
 }
 
 static inline __attribute__((always_inline)) void
-scatter_tiles(const symancf_plan *plan, const symancf_term *t, int batch, const double *restrict K,
-              const int ns)
+scatter_tiles(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+              const v8 *restrict K, const int ns)
 {
-  const int nb = 3 * (1 + ns), corners = t->corners, first = batch * LANES;
-  const int lanes = t->n - first < LANES ? t->n - first : LANES;
-  double tile[MAX_BLOCK * MAX_BLOCK * LANES] __attribute__((aligned(64)));
-  double spill[MAX_BLOCK];
-  const double *maps = ns ? t->maps + (int64_t)batch * corners * ns * ns * LANES : NULL;
-  int plain[LANES];
-  for (int l = 0; l < LANES; l++) {
-    plain[l] = 1;
-    if (l < lanes)
-      for (int v = 0; v < corners; v++) {
-        const int32_t *block = t->blocks + ((int64_t)(first + l) * corners + v) * 2;
-        plain[l] &= plan->vertex_plain[t->vertices[t->vertex_start[first + l] + v]] &&
-                    plan->rank_in_vertex[block[0]] == 0 && (!ns || block[1] == block[0] + 3);
-      }
+  const int nb = 3 * (1 + ns), n = t->corners;
+  const v8 *maps = (const v8 *)t->maps + (int64_t)(first / LANES) * n * ns * ns;
+  int16_t straight[144], flipped[144];
+  for (int k = 0; k < nb * nb; k++) {
+    straight[k] = k;
+    flipped[k] = k % nb * nb + k / nb;
   }
-  for (int I = 0; I < corners; I++)
-    for (int J = t->symmetric ? I : 0; J < corners; J++) {
-      load_tile(t, K, maps, I, J, ns, tile);
-      for (int transposed = 0; transposed <= (t->symmetric && I != J); transposed++) {
-        double *target[LANES];
-        int32_t row[LANES], position[LANES];
-        for (int l = 0; l < LANES; l++) {
-          row[l] = -1;
-          if (l >= lanes) continue;
-          const int cell = first + l;
-          if (!plain[l]) {
-            add_tile_slow(plan, t, cell, l, I, J, nb, tile, transposed);
-            continue;
-          }
-          row[l] = plan->vertex_row[t->vertices[t->vertex_start[cell] + (transposed ? J : I)]];
-          position[l] = t->positions[t->pair_start[cell] + (transposed ? J * corners + I : I * corners + J)];
-        }
-        for (int r = 0; r < nb; r++) {
-          for (int l = 0; l < LANES; l++)
-            target[l] = row[l] < 0 ? spill : row_values(plan, row[l] + r, position[l]);
-          if (transposed)
-            for (int c = 0; c < nb; c++)
-              for (int l = 0; l < LANES; l++) target[l][c] += tile[(c * nb + r) * LANES + l];
-          else
-            for (int c = 0; c < nb; c++)
-              for (int l = 0; l < LANES; l++) target[l][c] += tile[(r * nb + c) * LANES + l];
-        }
+  corner corners[MAX_CORNERS][LANES];
+  for (int v = 0; v < n; v++)
+    for (int l = 0; l < lanes; l++) corners[v][l] = find_corner(plan, t, first + l, v);
+  v8 mapped[144];
+  for (int I = 0; I < n; I++)
+    for (int J = 0; J < n; J++) {
+      const int below = t->symmetric && I > J;
+      if (!ns) { /* the packed blocks are the tiles */
+        const v8 *tile = K + (below ? packed(1, n, J, 0, I, 0) : packed(t->symmetric, n, I, 0, J, 0));
+        add_lanes(plan, t, first, lanes, corners, I, J, tile, below ? flipped : straight, nb);
+      } else if (!below) {
+        map_tile(t, K, maps, I, J, ns, mapped);
+        add_lanes(plan, t, first, lanes, corners, I, J, mapped, straight, nb);
+        if (t->symmetric && I < J) add_lanes(plan, t, first, lanes, corners, J, I, mapped, flipped, nb);
       }
     }
 }
 
-static void scatter_matrix(const symancf_plan *plan, const symancf_term *t, int batch, const double *K)
+static void scatter_matrix(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+                           const double *K)
 {
   switch (t->slopes) {
-  case 0: scatter_tiles(plan, t, batch, K, 0); break;
-  case 1: scatter_tiles(plan, t, batch, K, 1); break;
-  case 2: scatter_tiles(plan, t, batch, K, 2); break;
-  default: scatter_tiles(plan, t, batch, K, 3); break;
+  case 0: scatter_tiles(plan, t, first, lanes, (const v8 *)K, 0); break;
+  case 1: scatter_tiles(plan, t, first, lanes, (const v8 *)K, 1); break;
+  case 2: scatter_tiles(plan, t, first, lanes, (const v8 *)K, 2); break;
+  default: scatter_tiles(plan, t, first, lanes, (const v8 *)K, 3); break;
   }
 }
 
 /* ---- one term on cells ----------------------------------------------------------------------- */
 static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
-                     const double *v, double *f, double *energy, double *work)
+                     const double *v, double *f, double *energy, double *work, int32_t *cleared)
 {
   const int rows = 3 * t->corners * (1 + t->slopes);
   double *u = work, *X = u + rows * LANES, *e = X + rows * LANES, *w = e + rows * LANES,
@@ -312,7 +376,8 @@ static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, 
     } else if (what == TANGENT) {
       bad += t->tangent(lanes, t->uniform, cell, geometry, u, e, K);
       scatter_vector(t, batch, e, f);
-      scatter_matrix(plan, t, batch, K);
+      clear_for(plan, t, first, lanes, cleared);
+      scatter_matrix(plan, t, first, lanes, K);
     } else {
       gather(t, batch, v, w);
       bad += t->product(lanes, t->uniform, cell, geometry, u, w, e);
@@ -334,7 +399,8 @@ static void jets(const symancf_term *t, int first, int lanes, const double *x, d
 }
 
 static int64_t entities(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
-                        const double *v, double *f, double *energy, double *work)
+                        const double *v, double *f, double *energy, double *work,
+                        int32_t *cleared)
 {
   const int m = t->jets;
   double *g = work, *d = g + m * LANES, *P = d + m * LANES, *H = P + m * LANES;
@@ -355,6 +421,7 @@ static int64_t entities(const symancf_plan *plan, const symancf_term *t, int wha
       bad += t->product(lanes, t->uniform, cell, NULL, g, d, P);
     } else if (matrix) {
       bad += t->tangent(lanes, t->uniform, cell, NULL, g, P, H);
+      clear_for(plan, t, first, lanes, cleared);
     } else {
       bad += t->residual(lanes, t->uniform, cell, NULL, g, P);
     }
@@ -393,7 +460,8 @@ static int64_t scratch(const symancf_term *t)
 {
   if (t->tabulated) {
     const int64_t n = (int64_t)t->corners * (1 + t->slopes);
-    return (4 * 3 * n + 9 * (t->symmetric ? n * (n + 1) / 2 : n * n)) * LANES;
+    const int64_t blocks = t->symmetric ? n * (n + 1) / 2 : n * n;
+    return (4 * 3 * n + 9 * blocks) * LANES;
   }
   return ((int64_t)t->jets * (3 + t->jets)) * LANES;
 }
@@ -402,166 +470,30 @@ static int64_t scratch(const symancf_term *t)
  * Evaluate all active terms at the local vector x.
  *   what = 0: energies[term] += strain energy of owned entities
  *   what = 1: f += residual             (f: local vector)
- *   what = 2: f += residual, matrix += tangent
+ *   what = 2: f += residual, matrix = tangent
  *   what = 3: f += tangent . v          (v: local vector)
  * Returns the number of points that left the domain of their law, or -1 when memory is short.
  */
 int64_t symancf_assemble(const symancf_plan *plan, int what, const double *x, const double *v,
                          double *f, double *energies)
 {
-  int64_t size = 0, bad = 0;
+  int64_t size = LANES, bad = 0;
+  int32_t cleared = 0;
   for (int k = 0; k < plan->terms; k++) {
     const int64_t need = scratch(plan->term + k);
     if (need > size) size = need;
   }
-  if (!size) return 0;
   double *work = aligned_alloc(64, (size_t)size * sizeof(double));
   if (!work) return -1;
   for (int k = 0; k < plan->terms; k++) {
     const symancf_term *t = plan->term + k;
     double energy = 0.0;
     if (!t->active || !t->n || (what == PRODUCT && !t->has_tangent)) continue;
-    bad += t->tabulated ? cells(plan, t, what, x, v, f, &energy, work)
-                        : entities(plan, t, what, x, v, f, &energy, work);
+    bad += t->tabulated ? cells(plan, t, what, x, v, f, &energy, work, &cleared)
+                        : entities(plan, t, what, x, v, f, &energy, work, &cleared);
     if (what == ENERGY) energies[k] += energy;
   }
+  if (what == TANGENT) clear_rows(plan, &cleared, plan->owned);
   free(work);
   return bad;
-}
-
-/* ---- pattern of the matrix -------------------------------------------------------------------- */
-static int compare(const void *a, const void *b)
-{
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
-/*
- * Adjacency of owned vertices: start[owned + 1] and, unless columns is NULL, the adjacent local
- * vertices ordered by their global number.  Returns the number of pairs, or -1.
- */
-int64_t symancf_adjacency(int32_t owned, int32_t local, int32_t n, const int32_t *entity_start,
-                          const int32_t *entity_vertices, const int64_t *global, int64_t *start,
-                          int32_t *columns)
-{
-  int32_t *count = calloc((size_t)owned + 1, sizeof *count), *marker = malloc(((size_t)local + 1) * sizeof *marker);
-  if (!count || !marker) return -1;
-  const int32_t total = n ? entity_start[n] : 0;
-  for (int32_t p = 0; p < total; p++)
-    if (entity_vertices[p] < owned) count[entity_vertices[p] + 1]++;
-  for (int32_t v = 0; v < owned; v++) count[v + 1] += count[v];
-  int32_t *touching = malloc(((size_t)count[owned] + 1) * sizeof *touching);
-  int32_t *cursor = malloc(((size_t)owned + 1) * sizeof *cursor);
-  if (!touching || !cursor) return -1;
-  memcpy(cursor, count, ((size_t)owned + 1) * sizeof *cursor);
-  for (int32_t e = 0; e < n; e++)
-    for (int32_t p = entity_start[e]; p < entity_start[e + 1]; p++)
-      if (entity_vertices[p] < owned) touching[cursor[entity_vertices[p]]++] = e;
-  memset(marker, 0xff, ((size_t)local + 1) * sizeof *marker);
-  int64_t pairs = 0, capacity = 64;
-  int64_t *keys = malloc((size_t)capacity * 2 * sizeof *keys);
-  if (!keys) return -1;
-  start[0] = 0;
-  for (int32_t v = 0; v < owned; v++) {
-    int64_t found = 0;
-    marker[v] = v; /* the diagonal always exists */
-    keys[0] = global[v];
-    keys[1] = v;
-    found = 1;
-    for (int32_t k = count[v]; k < count[v + 1]; k++) {
-      const int32_t e = touching[k];
-      for (int32_t p = entity_start[e]; p < entity_start[e + 1]; p++) {
-        const int32_t w = entity_vertices[p];
-        if (marker[w] == v) continue;
-        marker[w] = v;
-        if (found == capacity) {
-          capacity *= 2;
-          int64_t *more = realloc(keys, (size_t)capacity * 2 * sizeof *keys);
-          if (!more) return -1;
-          keys = more;
-        }
-        keys[2 * found] = global[w];
-        keys[2 * found + 1] = w;
-        found++;
-      }
-    }
-    if (columns) {
-      qsort(keys, (size_t)found, 2 * sizeof *keys, compare);
-      for (int64_t k = 0; k < found; k++) columns[pairs + k] = (int32_t)keys[2 * k + 1];
-    }
-    pairs += found;
-    start[v + 1] = pairs;
-  }
-  free(count);
-  free(marker);
-  free(touching);
-  free(cursor);
-  free(keys);
-  return pairs;
-}
-
-/*
- * Column offsets: for each adjacent pair the place of the column vertex's first free coordinate
- * in any row of the row vertex, within the diagonal part (>= 0) or the off-diagonal part (~).
- */
-void symancf_offsets(int32_t owned, const int64_t *start, const int32_t *columns, const int32_t *free_count,
-                     int32_t *offsets)
-{
-  for (int32_t v = 0; v < owned; v++) {
-    int32_t diagonal = 0, off = 0;
-    for (int64_t k = start[v]; k < start[v + 1]; k++) {
-      const int32_t w = columns[k];
-      if (w < owned) {
-        offsets[k] = diagonal;
-        diagonal += free_count[w];
-      } else {
-        offsets[k] = ~off;
-        off += free_count[w];
-      }
-    }
-  }
-}
-
-/* Positions of all vertex pairs of all entities of a term (0 where the row is not owned). */
-int symancf_positions(int32_t owned, const int64_t *start, const int32_t *columns, const int32_t *offsets,
-                      const int64_t *global, int32_t n, const int32_t *vertex_start,
-                      const int32_t *vertices, const int64_t *pair_start, int32_t *positions)
-{
-  for (int32_t e = 0; e < n; e++) {
-    const int32_t *vertex = vertices + vertex_start[e];
-    const int corners = vertex_start[e + 1] - vertex_start[e];
-    for (int i = 0; i < corners; i++)
-      for (int j = 0; j < corners; j++) {
-        int32_t *position = positions + pair_start[e] + (int64_t)i * corners + j;
-        *position = 0;
-        if (vertex[i] >= owned) continue;
-        int64_t low = start[vertex[i]], high = start[vertex[i] + 1] - 1;
-        const int64_t wanted = global[vertex[j]];
-        while (low < high) {
-          const int64_t middle = (low + high) / 2;
-          if (global[columns[middle]] < wanted) low = middle + 1;
-          else high = middle;
-        }
-        if (columns[low] != vertex[j]) return 1;
-        *position = offsets[low];
-      }
-  }
-  return 0;
-}
-
-/* Expand vertex adjacency to the rows and global columns of free coordinates. */
-void symancf_expand(int32_t owned, const int64_t *start, const int32_t *columns, const int32_t *free_count,
-                    const int64_t *first_column, int32_t *row_start, int32_t *column)
-{
-  int32_t row = 0;
-  int64_t place = 0;
-  row_start[0] = 0;
-  for (int32_t v = 0; v < owned; v++)
-    for (int32_t a = 0; a < free_count[v]; a++) {
-      for (int64_t k = start[v]; k < start[v + 1]; k++) {
-        const int32_t w = columns[k];
-        for (int32_t b = 0; b < free_count[w]; b++) column[place++] = (int32_t)(first_column[w] + b);
-      }
-      row_start[++row] = (int32_t)place;
-    }
 }

@@ -250,7 +250,7 @@ class System:
     @cached_property
     def matrix(self) -> Matrix:
         """The tangent's storage; its pattern is built on first use (collective)."""
-        matrix = Matrix(self.comm, self.numbering, self.pieces, self.plan._library)
+        matrix = Matrix(self.comm, self.numbering, self.pieces)
         self.plan.attach(matrix)
         return matrix
 
