@@ -16,17 +16,18 @@ from mpi4py import MPI
 
 from . import geometry, jit
 from .assembly import Cells, Piece
+from .collective import together
+from .elements import Element
 from .ends import Nodes, PointsOnBody
-from .errors import MeshError, ParameterError
+from .errors import KinematicsError, MeshError, ParameterError, SymancfError
 from .jit import identifier
 from .kinematics.naming import require_parameters, signature
 from .laws import energy_equation, energy_laws, stress_equations
-from .parameter import Field, evaluate
+from .mesh import Region
+from .parameter import Field, Parameter, call_array, evaluate, label
 from .partition import Family
 
 if TYPE_CHECKING:
-    from .elements import Element
-    from .mesh import Region
     from .system import System
 
 Array = npt.NDArray[np.float64]
@@ -41,6 +42,16 @@ class KernelText:
     source: str
     ops: dict[str, dict[str, int]]
     path: Path
+
+
+def _check_kinds(region: Any, element: Any, energy: Any) -> None:
+    if not isinstance(region, Region):
+        raise MeshError(f"Body takes a region of a mesh, mesh['name']; given {region!r}")
+    if not isinstance(element, Element) or not callable(energy):
+        raise KinematicsError(
+            "Body(region, element, energy) takes one of symancf.elements and a function; given "
+            f"{label(element)} and {label(energy)}"
+        )
 
 
 class Body:
@@ -84,18 +95,22 @@ class Body:
         smooth: float = 50.0,
         **parameters: Any,
     ) -> None:
-        self.region = region.require(element.cell, use=element.name)
+        _check_kinds(region, element, energy)
         self.element = element
         self.energy_function = energy
         self.name = name or region.name
-        self.parameters = self._complete(parameters)
         self.volumetric, self.quadrature = volumetric, quadrature
-        self.join = join or ("all" if element.slope_kind == "gradient" else "position")
-        if self.join not in ("all", "position"):
-            raise ParameterError(f"body {self.name!r}: join is {join!r}: give 'all' or 'position'")
         self.direction, self.smooth = direction, smooth
-        self.fields = [k for k, v in self.parameters.items() if isinstance(v, Field)]
-        self.laws  # noqa: B018  (a wrong pairing of energy and element is told here)
+        with together(region.mesh.comm):  # functions of the user may fail on one rank only
+            self.region = region.require(element.cell, use=element.name)
+            self.parameters = self._complete(parameters)
+            self.join = join or ("all" if element.slope_kind == "gradient" else "position")
+            if self.join not in ("all", "position"):
+                raise ParameterError(
+                    f"body {self.name!r}: join is {join!r}: give 'all' or 'position'"
+                )
+            self.fields = [k for k, v in self.parameters.items() if isinstance(v, Field)]
+            self.laws  # noqa: B018  (a wrong pairing of energy and element is told here)
 
     def __repr__(self) -> str:
         return (
@@ -118,13 +133,26 @@ class Body:
         parameters = {**asked.defaults, **given}
         for name, value in parameters.items():
             if not isinstance(value, Field):
-                evaluate(f"{name} of body {self.name!r}", value, 0.0)
+                self._number(name, value, 0.0)
         return parameters
+
+    def _number(self, name: str, value: Any, time: float) -> float:
+        """Return the present value of a parameter that is no field."""
+        number = evaluate(f"{name} of body {self.name!r}", value, time)
+        if name == "thickness" and number <= 0.0:
+            raise ParameterError(
+                f"thickness of body {self.name!r} is {number:g} at time {time:g}: it must be "
+                "positive",
+                name=name,
+            )
+        return number
 
     def numbers(self, time: float) -> dict[str, float]:
         """Return the present values of all parameters that are not fields."""
         return {
-            k: evaluate(k, v, time) for k, v in self.parameters.items() if not isinstance(v, Field)
+            k: self._number(k, v, time)
+            for k, v in self.parameters.items()
+            if not isinstance(v, Field)
         }
 
     # ---- places ---------------------------------------------------------------------------
@@ -206,15 +234,23 @@ class Body:
         return blocks
 
     def _laws(self, **options: bool) -> list[Any]:
-        return energy_laws(
-            self.element,
-            self.energy_function,
-            values=self.parameters,
-            fields=self.fields,
-            volumetric=self.volumetric,
-            quadrature=self.quadrature,
-            **options,
-        )
+        try:
+            return energy_laws(
+                self.element,
+                self.energy_function,
+                values=self.parameters,
+                fields=self.fields,
+                volumetric=self.volumetric,
+                quadrature=self.quadrature,
+                **options,
+            )
+        except SymancfError:
+            raise
+        except Exception as error:
+            raise KinematicsError(
+                f"{label(self.energy_function)} failed on the symbols of {self.element.name}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
 
     @cached_property
     def laws(self) -> list[Any]:
@@ -243,20 +279,31 @@ class Body:
             self.directions.require_smooth()
         self.directions.warn_deviation()
         self.basis = geometry.node_basis(element, self.directions, len(system.points))
-        # every local node, also one that only a joint brought here
+        # every local node of the body, also one that only a joint brought here
         start = system.numbering.offset[:, self.slope_block]
-        used = np.flatnonzero(start >= 0)
+        member = np.zeros(len(start), dtype=np.int8)
+        member[self.cells] = 1
+        used = np.flatnonzero(system.topology.halo.updated(member))
         width = 3 * len(element.slopes)
         at = start[used][:, None] + np.arange(width)
-        system.reference[at] = self.basis[used].reshape(at.shape)
-        self.maps = self.maps_of(system, self.cells)
+        basis = self.basis[used].reshape(at.shape)
+        with together(system.comm):
+            given = system.reference[at]
+            if (given.any(axis=1) & (np.abs(given - basis).max(axis=1, initial=0) > 1e-9)).any():
+                raise MeshError(
+                    f"body {self.name!r} shares slopes with another body along other tangents; "
+                    "use join='position', or give both the same direction="
+                )
+        system.reference[at] = basis
+        with together(system.comm):
+            self.maps = self.maps_of(system, self.cells)
 
     def maps_of(self, system: System, cells: npt.NDArray[Any]) -> Array:
         """Return slope maps T (n, corners, s, s) of cells given by local vertices."""
         slopes = geometry.element_slopes(self.element, system.points, cells, self.directions)
         maps = geometry.slope_maps(self.element, slopes, self.basis[cells])
         lost = np.linalg.norm(slopes - np.einsum("nvkc,nvca->nvka", maps, self.basis[cells]))
-        if lost > 1e-6 * np.linalg.norm(slopes):
+        if not lost <= 1e-6 * np.linalg.norm(slopes):  # also where a cell has no area: NaN
             raise MeshError(f"body {self.name!r}: element slopes leave the nodes' tangent planes")
         return maps
 
@@ -283,15 +330,25 @@ class Body:
         table: Array = self.element.space.tabulate(tuple(tables), xi)
         return np.asarray(table.sum(axis=1))
 
+    def _values(self) -> dict[str, Any]:
+        """Return the values of the kernels' uniform parameters; a thickness watches its sign."""
+        values = dict(self.parameters)
+        given = values.get("thickness")
+        if isinstance(given, Parameter) or callable(given):
+            values["thickness"] = lambda t: self._number("thickness", given, t)
+        return values
+
     def cell_parameters(self, system: System, names: list[str]) -> Array:
         """Return the values of per-cell parameters, (cells, len(names))."""
         values = np.zeros((len(self.cells), len(names)))
-        for k, name in enumerate(names):
-            field = self.parameters[name]
-            centroid = system.points[self.cells].mean(axis=1)
-            given = np.asarray(field.function(centroid), dtype=float)
-            values[:, k] = np.broadcast_to(given, len(centroid)) if given.ndim == 0 else given
-        system.require_finite(values, f"a per-cell parameter of body {self.name!r}")
+        centroid = system.points[self.cells].mean(axis=1)
+        with together(system.comm):
+            for k, name in enumerate(names):
+                what = f"{name} of body {self.name!r}"
+                function = self.parameters[name].function
+                values[:, k] = call_array(what, function, (len(self.cells),), centroid)
+                if name == "thickness" and (values[:, k] <= 0.0).any():
+                    raise ParameterError(f"{what} is not positive in every cell", name=name)
         return values
 
     def piece(
@@ -316,7 +373,7 @@ class Body:
             name=name,
             kernel=kernel,
             role=role,
-            uniform={**self.parameters, **uniform},
+            uniform={**self._values(), **uniform},
             cell=self.cell_parameters(system, list(kernel.cell))[pick],
             owned=self.owned[pick],
             vertices=cells.ravel(),

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ConstraintError
+from .errors import ConstraintError, ParameterError
 from .locate import locate, to_domain
+from .parameter import label
 
 if TYPE_CHECKING:
     from .body import Body
@@ -57,6 +58,19 @@ class End(ABC):
         return type(self).__name__
 
 
+def _points(where: str, given: npt.ArrayLike) -> Array:
+    """Return points as a finite (k, 3) array."""
+    try:
+        points: Array = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        points = np.zeros(0)
+    if points.shape[-1:] != (3,) or points.ndim > 2 or not np.isfinite(points).all():
+        raise ParameterError(
+            f"{where}.at() takes a point (x, y, z) or several, shape (k, 3); given {label(given)}"
+        )
+    return points.reshape(-1, 3)
+
+
 def _vector_rows(
     coordinate: npt.NDArray[Any], value: Array, corner: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[Any], ...]:
@@ -74,7 +88,7 @@ class Ground(End):
     """Points that do not move: the places of the other end, or one given point."""
 
     def __init__(self, at: npt.ArrayLike | None = None) -> None:
-        self.point = None if at is None else np.asarray(at, dtype=float).reshape(-1, 3)
+        self.point = None if at is None else _points("the ground", at)
 
     def at(self, point: npt.ArrayLike) -> Ground:
         """Return the ground at one given point."""
@@ -85,6 +99,8 @@ class Ground(End):
         if self.point is not None:
             self.X = self.point
             self.vertices = np.zeros((len(self.X), 0), dtype=np.int64)
+        else:
+            self.__dict__.pop("X", None)  # that of another term
 
     def follow(self, other: End) -> None:
         """Take the places of another end."""
@@ -111,6 +127,7 @@ class Nodes(End):
 
     def resolve(self, system: System) -> None:
         """Find X and the vertices (collective)."""
+        system.require_member(self.body, str(self))
         mine = self.region.points()
         ids = np.concatenate(system.comm.allgather(mine)) if system.comm.size > 1 else mine
         self.points = np.sort(ids)
@@ -142,12 +159,13 @@ class PointsOnBody(End):
         self.body = body
         self.given = points if isinstance(points, End) else None
         if not isinstance(points, End):
-            self.target = np.asarray(points, dtype=float).reshape(-1, 3)
+            self.target = _points(f"body {body.name!r}", points)
 
     def resolve(self, system: System) -> None:
         """Find X and the vertices (collective)."""
         if self.given is not None:
             self.target = self.given.X
+        system.require_member(self.body, str(self))
         found = locate(self.body.region, self.target)
         far = found.distance > 1e-6 * self.body.extent + 1e-3 * found.size
         if far.any():
@@ -187,6 +205,8 @@ class PointsOnBody(End):
         return _vector_rows(coordinate, value, corner)
 
     def __str__(self) -> str:
+        if self.given is not None:
+            return f"{self.given} on {self.body.name!r}"
         x = self.target[0] if len(self.target) == 1 else None
         at = f"({x[0]:g}, {x[1]:g}, {x[2]:g})" if x is not None else f"{len(self.target)} points"
         return f"{at} of {self.body.name!r}"

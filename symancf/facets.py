@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .collective import together
 from .ends import End, _vector_rows
 from .errors import MeshError
 from .geometry import _arc_slope, unit
@@ -39,12 +40,15 @@ class FacetPoints(End):
         self.body, self.region = body, region
         kinds = {"hexahedron": ("quad",), "quad": ("line", "quad"), "line": ("line",)}
         region.require(*kinds[body.element.cell], use=f"a load on body {body.name!r}")
+        if len(region.types) > 1:
+            raise MeshError(f"{region.describe()}; load surfaces and edges by regions of their own")
         self.kind = region.types[0]
         self.hermite = bool(body.element.slopes)
 
     def resolve(self, system: System) -> None:
         """Find X and the vertices (collective)."""
         mesh = self.region.mesh
+        system.require_member(self.body, str(self))
         self.region.require_on(self.body.region)
         _, mine = self.region.slice(self.kind)
         parts = system.comm.allgather(mine) if system.comm.size > 1 else [mine]
@@ -134,7 +138,10 @@ class FacetPoints(End):
 
     def weights(self, system: System, entities: Entities) -> Array:
         """Return the reference area or length that each of this rank's points stands for."""
-        ids, vertices = entities.ids, entities.end_vertices(0)
+        with together(system.comm):
+            return self._weights(system, entities.ids, entities.end_vertices(0))
+
+    def _weights(self, system: System, ids: npt.NDArray[Any], vertices: npt.NDArray[Any]) -> Array:
         dims = 2 if self.kind == "quad" else 1
         tangents = np.zeros((dims, len(ids), 3))
         for d in range(dims):

@@ -19,7 +19,9 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from .errors import MeshError
+from .collective import together
+from .errors import MeshError, ParameterError
+from .parameter import call_array, label
 
 if TYPE_CHECKING:
     from .elements import Element
@@ -63,21 +65,43 @@ class Directions:
         self.kink = np.zeros(len(points), dtype=bool)
         self.deviation = 0.0
         if given is not None:
-            directions = np.zeros_like(points)
-            used = np.unique(cells)
-            value = np.asarray(given(points[used]), dtype=float)
-            if value.shape != (len(used), 3) or not np.isfinite(value).all():
-                raise MeshError(
-                    f"body {name!r}: the direction function must map (n, 3) points to (n, 3) "
-                    f"finite vectors; it returned shape {value.shape}"
-                )
-            directions[used] = unit(value)
-            self.at = directions
+            self.at = self._given(given, points, cells)
         elif element.cell == "quad":
             self.at = self._normals(points, cells)
         else:
             self.at = self._tangents(points, cells)
         self.deviation = topology.comm.allreduce(self.deviation, op=MPI.MAX)
+
+    def _given(
+        self,
+        function: Callable[[Array], npt.ArrayLike],
+        points: Array,
+        cells: npt.NDArray[np.int32],
+    ) -> Array:
+        """Return the user's directions, which must not be across those of the mesh."""
+        used = np.unique(cells)
+        at = np.zeros_like(points)
+        what = f"direction of body {self.name!r}"
+        with together(self.topology.comm):
+            value = call_array(what, function, (len(used), 3), points[used])
+            if not np.linalg.norm(value, axis=1).all():
+                raise ParameterError(f"{what}: {label(function)} returned a vector of length zero")
+            at[used] = unit(value)
+            for v in range(cells.shape[1] if len(cells) else 0):
+                if self.element.cell == "quad":
+                    own = _corner_normals(points, cells)[:, v]
+                else:
+                    own = unit(points[cells[:, 1]] - points[cells[:, 0]])
+                cosine = np.abs(np.einsum("na,na->n", own, at[cells[:, v]]))
+                if cosine.min() < np.cos(np.radians(75.0)):
+                    x = points[cells[int(np.argmin(cosine)), v]]
+                    kind = "normal" if self.element.cell == "quad" else "tangent"
+                    raise ParameterError(
+                        f"{what}: at ({x[0]:g}, {x[1]:g}, {x[2]:g}) {label(function)} is "
+                        f"{np.degrees(np.arccos(cosine.min())):.0f} degrees off the {kind} of the "
+                        f"mesh; give {kind}s"
+                    )
+        return np.asarray(self.topology.halo.updated(at))
 
     def _complete(self, sums: Array, spread: Array) -> Array:
         """Normalise sums at owned vertices, bring ghosts up to date."""
@@ -109,10 +133,11 @@ class Directions:
         for v in range(2):
             np.add.at(sums, cells[:, v], weight)
             np.add.at(count, cells[:, v], 1.0)
-        if (count > 2).any():
+        branches = self.topology.comm.allreduce(int((count[: self.topology.n_owned] > 2).sum()))
+        if branches:
             raise MeshError(
-                f"body {self.name!r}: {int((count > 2).sum())} points join more than two lines; "
-                "cut the branches into regions of their own and make one body of each"
+                f"body {self.name!r}: more than two lines meet at {branches} points; cut the "
+                "branches into regions of their own and make one body of each"
             )
         mean = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-300)
         spread = np.zeros(len(points))
@@ -137,8 +162,9 @@ class Directions:
         if kinks:
             raise MeshError(
                 f"body {self.name!r} ({self.element.name}): {kinks} points are kinks sharper than "
-                f"the smoothing angle, {np.degrees(2.0 * self.smooth):.0f} degrees; cut the region "
-                "at the kink into two bodies, or raise smooth="
+                f"the smoothing angle, {np.degrees(2.0 * self.smooth):.0f} degrees (or cells "
+                "there are numbered in opposite senses); cut the region at the kink into two "
+                "bodies, or raise smooth="
             )
 
     def warn_deviation(self) -> None:

@@ -9,6 +9,7 @@ any other energy.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,8 @@ from symancf_codegen import declare
 
 from . import jit
 from .ends import End, Ground, Nodes, PointsOnBody
-from .errors import ConstraintError
+from .errors import ConstraintError, SymancfError
+from .parameter import label
 from .terms import Entities
 
 if TYPE_CHECKING:
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     from .system import System
 
 Array = npt.NDArray[np.float64]
+
+# names of symbols of the constraint itself
+RESERVED = re.compile(r"scale|t|(lam|phi)\d+|(u|X)(_d)?_[abc][123]")
 
 # quantity -> (jet of the end, whether its reference value is part of it)
 QUANTITIES = {"r": "value", "u": "value", "X": "value", "d": "director"}
@@ -68,6 +73,12 @@ class Constraint:
         self.parameters = parameters
         if not 1 <= len(ends) <= 3:
             raise ConstraintError(f"constraint {self.name!r} has {len(ends)} ends: give 1 to 3")
+        for end in ends:
+            if not isinstance(end, End):
+                raise ConstraintError(
+                    f"constraint {self.name!r}: {type(end).__name__} is not an end; give "
+                    "body.at(point), body['region'] or sa.ground"
+                )
         self._read()
 
     def _read(self) -> None:
@@ -92,6 +103,15 @@ class Constraint:
                         f"{', '.join(possible)} and t"
                     )
                 arguments.append(self._quantity(base, suffix))
+        for number, jet in self.jets:
+            if jet == "director":
+                self._require_director(self.ends[number])
+        reserved = [k for k in keywords if RESERVED.fullmatch(k)]
+        if reserved:
+            raise ConstraintError(
+                f"constraint {self.name!r} calls a parameter {reserved[0]!r}, which is the name "
+                "of a symbol of its own: choose another name"
+            )
         unknown = set(self.parameters) - set(keywords)
         if unknown:
             close = get_close_matches(sorted(unknown)[0], list(keywords), 1)
@@ -113,12 +133,57 @@ class Constraint:
             )
         for k in keywords:
             self.parameters.setdefault(k, signature[k].default)
-        result = self.function(*arguments, **keywords)
-        phi = list(result) if isinstance(result, sp.MatrixBase | list | tuple) else [result]
-        self.phi = [sp.sympify(p) for p in phi]
         self.keywords = keywords
-        if not any(p.free_symbols for p in self.phi):
-            raise ConstraintError(f"constraint {self.name!r} does not depend on its ends")
+        self.phi = self._evaluate(arguments)
+        unknown_jets = {s for jet in self.jets for s in _unknown(jet)}
+        known = unknown_jets.union(keywords.values(), [sp.Symbol("t", real=True)])
+        known |= {s for k in range(3) for j in ("value", "director") for s in _reference((k, j))}
+        for i, p in enumerate(self.phi):
+            foreign = sorted(map(str, p.free_symbols - known))
+            if foreign:
+                raise ConstraintError(
+                    f"constraint {self.name!r} contains the symbol {foreign[0]!r}, which is none "
+                    "of its arguments: add it as a keyword-only argument"
+                )
+            if not p.free_symbols & unknown_jets:
+                raise ConstraintError(
+                    f"constraint {self.name!r}: its equation {i + 1}, {p} = 0, does not depend on "
+                    "the ends"
+                )
+
+    def _require_director(self, end: End) -> None:
+        element = end.body.element if isinstance(end, Nodes | PointsOnBody) else None
+        if element is None or "zeta" not in element.space.point_jets:
+            raise ConstraintError(
+                f"constraint {self.name!r} asks for the director of {end}; only full-gradient "
+                "plates (ancf_plate) have one"
+            )
+
+    def _evaluate(self, arguments: list[Any]) -> list[sp.Expr]:
+        """Call the function and return its equations as scalar expressions."""
+        try:
+            result = self.function(*arguments, **self.keywords)
+        except SymancfError:
+            raise
+        except Exception as error:
+            raise ConstraintError(
+                f"constraint {self.name!r} failed on the symbols of its arguments: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        phi = list(result) if isinstance(result, sp.MatrixBase | list | tuple) else [result]
+        scalars = []
+        for p in phi:
+            try:
+                scalar = sp.sympify(p, strict=True)
+            except (sp.SympifyError, TypeError):
+                scalar = None
+            if not isinstance(scalar, sp.Expr) or scalar.has(sp.nan, sp.zoo, sp.oo, sp.I):
+                raise ConstraintError(
+                    f"constraint {self.name!r} returned {label(p)}: it must return an expression "
+                    "that vanishes, or several in a list or Matrix"
+                )
+            scalars.append(scalar)
+        return scalars
 
     def _quantity(self, base: str, suffix: str) -> sp.Matrix:
         jet = (ord(suffix) - ord("a"), QUANTITIES[base])

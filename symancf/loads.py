@@ -39,6 +39,7 @@ class Gravity:
     def declare(self, system: System) -> None:
         """Announce entities and vertices before distribution."""
         for body in self.bodies or ():
+            system.require_member(body, self.name)
             if "rho" not in body.parameters:
                 raise ParameterError(f"gravity acts on body {body.name!r}, which has no rho")
         if not self._heavy(system):

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .collective import together
+
 if TYPE_CHECKING:
     from .mesh import Region
 
@@ -79,41 +81,103 @@ def invert(cell: str, X: Array, target: Array, steps: int = 25) -> tuple[Array, 
     return s, np.linalg.norm(np.einsum("kv,kva->ka", value, X) - target, axis=1)
 
 
+@dataclass
+class _Nearest:
+    """Of one rank, for each of K points: its nearest cell so far; ties go to the lowest id."""
+
+    distance: Array
+    size: Array
+    id: npt.NDArray[np.int64]
+    unit: Array
+    vertices: npt.NDArray[np.int64]
+
+    @classmethod
+    def none(cls, k: int, nv: int, dim: int) -> _Nearest:
+        """Nothing found yet."""
+        return cls(
+            np.full(k, np.inf),
+            np.zeros(k),
+            np.full(k, np.iinfo(np.int64).max),
+            np.zeros((k, dim)),
+            np.zeros((k, nv), dtype=np.int64),
+        )
+
+    def take(self, which: npt.NDArray[Any], other: _Nearest) -> None:
+        """Take another rank's or pass's cells for the points `which` where they are nearer."""
+        mine, theirs = self.distance[which], other.distance
+        slack = 1e-9 * np.maximum(self.size[which], other.size)
+        with np.errstate(invalid="ignore"):  # inf - inf where neither has a cell
+            closer = theirs < mine - slack
+            same = ~closer & (theirs <= mine + slack) & (other.id < self.id[which])
+        better = closer | same
+        for name in ("distance", "size", "id", "unit", "vertices"):
+            getattr(self, name)[which[better]] = getattr(other, name)[better]
+
+
+def _try(
+    found: _Nearest,
+    which: npt.NDArray[Any],
+    cells: npt.NDArray[Any],
+    points: Array,
+    mesh: tuple[str, Array, npt.NDArray[np.int64], npt.NDArray[np.int64]],
+) -> None:
+    """Compare one cell for each of the points `which` with what was found."""
+    kind, X, ids, connectivity = mesh
+    unit, distance = invert(kind, X[cells], points[which])
+    size = np.linalg.norm(np.ptp(X[cells], axis=1), axis=1)
+    found.take(which, _Nearest(distance, size, ids[cells], unit, connectivity[cells]))
+
+
+def _search(
+    kind: str,
+    X: Array,
+    ids: npt.NDArray[np.int64],
+    connectivity: npt.NDArray[np.int64],
+    points: Array,
+) -> _Nearest:
+    """Find the nearest of this rank's cells for each point."""
+    from scipy.spatial import cKDTree  # half a second to import
+
+    k, nv, dim = len(points), connectivity.shape[1], _CORNERS[kind].shape[1]
+    found = _Nearest.none(k, nv, dim)
+    if not len(X) or not k:
+        return found
+    mesh = (kind, X, ids, connectivity)
+    centre = X.mean(axis=1)
+    radius = np.linalg.norm(X - centre[:, None], axis=2).max(axis=1)
+    tree = cKDTree(centre)
+    near = min(12, len(X))
+    _, candidates = tree.query(points, k=near)
+    for column in np.asarray(candidates).reshape(k, near).T:
+        _try(found, np.arange(k), column, points, mesh)
+    # a large cell beside small ones may hold the point though its centre is far
+    missed = np.flatnonzero(found.distance > 1e-9 * found.size)
+    reach = found.distance[missed] + radius.max()
+    for point, around in zip(missed, tree.query_ball_point(points[missed], reach), strict=True):
+        cells = np.asarray(around, dtype=np.int64)
+        gap = np.linalg.norm(centre[cells] - points[point], axis=1) - radius[cells]
+        for cell in cells[gap <= found.distance[point]]:
+            _try(found, np.array([point]), np.array([cell]), points, mesh)
+    return found
+
+
 def locate(region: Region, points: Array) -> Found:
     """Return for each point the nearest cell of `region` (collective).
 
+    Where cells touch at the point, the one of the lowest id is taken, on any number of ranks.
     Points within 1e-9 of a corner, relative to the cell, are put there exactly.
     """
-    from scipy.spatial import cKDTree  # half a second to import
-
     comm = region.mesh.comm
-    cell = region.types[0]
-    _, connectivity = region.slice(cell)
+    kind = region.types[0]
+    ids, connectivity = region.slice(kind)
     X = region.mesh.fetch_points(connectivity)
-    k, nv, dim = len(points), len(_CORNERS[cell]), _CORNERS[cell].shape[1]
-    best = np.full(k, np.inf)
-    unit = np.zeros((k, dim))
-    vertices = np.zeros((k, nv), dtype=np.int64)
-    size = np.zeros(k)
-    if len(X) and k:
-        near = min(12, len(X))
-        _, candidates = cKDTree(X.mean(axis=1)).query(points, k=near)
-        candidates = np.asarray(candidates).reshape(k, near)
-        for column in candidates.T:
-            s, distance = invert(cell, X[column], points)
-            better = distance < best - 1e-12 * np.where(np.isfinite(best), best, 1.0)
-            best = np.where(better, distance, best)
-            unit[better], vertices[better] = s[better], connectivity[column][better]
-            spread = np.linalg.norm(np.ptp(X[column], axis=1), axis=1)
-            size[better] = spread[better]
+    with together(comm):
+        found = _search(kind, X, ids, connectivity, points)
     if comm.size > 1:
-        results: list[Any] = comm.allgather((best, unit, vertices, size))
-        winner = np.argmin(np.stack([r[0] for r in results]), axis=0)
-        pick = np.arange(k)
-        best = np.stack([r[0] for r in results])[winner, pick]
-        unit = np.stack([r[1] for r in results])[winner, pick]
-        vertices = np.stack([r[2] for r in results])[winner, pick]
-        size = np.stack([r[3] for r in results])[winner, pick]
-    rounded = np.round(unit)
-    unit = np.where(np.abs(unit - rounded) < 1e-9, rounded, unit)
-    return Found(vertices, unit, best, size)
+        everyone = comm.allgather(found)
+        found = everyone[0]
+        for other in everyone[1:]:
+            found.take(np.arange(len(points)), other)
+    rounded = np.round(found.unit)
+    unit = np.where(np.abs(found.unit - rounded) < 1e-9, rounded, found.unit)
+    return Found(found.vertices, unit, found.distance, found.size)

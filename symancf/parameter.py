@@ -53,7 +53,7 @@ def label(value: Any) -> str:
     if callable(value) and not isinstance(value, Parameter):
         name = getattr(value, "__name__", type(value).__name__)
         return "a function" if name == "<lambda>" else f"{name}()"
-    text = repr(value)
+    text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .assembly import Jets, Piece
+from .collective import together
+from .errors import ConstraintError
 from .partition import Family
 
 if TYPE_CHECKING:
@@ -46,7 +48,11 @@ class Entities:
         self.name, self.ends = name, list(ends)
         for end in self.ends:
             end.resolve(system)
-        self.size = max(end.size for end in self.ends if hasattr(end, "X"))
+        places = [end.size for end in self.ends if hasattr(end, "X")]
+        if not places or 0 in places:
+            listed = " and ".join(map(str, self.ends))
+            raise ConstraintError(f"{name}: there is no place to act on in {listed}")
+        self.size = max(places)
         widest = next(e for e in self.ends if hasattr(e, "X") and e.size == self.size)
         for end in self.ends:
             follow = getattr(end, "follow", None)
@@ -64,8 +70,6 @@ class Entities:
 
     def _expand(self) -> None:
         """Let an end of one place serve all entities."""
-        from .errors import ConstraintError
-
         for end in self.ends:
             if end.size == 1 and self.size > 1:
                 end.X = np.repeat(end.X, self.size, axis=0)
@@ -99,14 +103,15 @@ class Entities:
         the scalars.
         """
         parts: list[tuple[Any, ...]] = []
-        for k, (number, jet) in enumerate(wanted):
-            vertices = self.end_vertices(number)
-            place, component, coordinate, corner, value = self.ends[number].rows(
-                system, self.ids, vertices, jet
-            )
-            parts.append(
-                (place, 3 * k + component, coordinate, corner + self.columns[number], value)
-            )
+        with together(system.comm):
+            for k, (number, jet) in enumerate(wanted):
+                vertices = self.end_vertices(number)
+                place, component, coordinate, corner, value = self.ends[number].rows(
+                    system, self.ids, vertices, jet
+                )
+                parts.append(
+                    (place, 3 * k + component, coordinate, corner + self.columns[number], value)
+                )
         if scalars:
             vertex = self.end_vertices(len(self.ends))[:, 0]
             start = system.numbering.offset[vertex, block]
