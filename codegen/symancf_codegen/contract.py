@@ -8,6 +8,7 @@ phi_beta,j is computed column function by column function, in tiles of three row
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ def jets_function(name: str, size: int, tables: Sequence[Table]) -> str:
     """Return the function that interpolates `size` vector jets at point q."""
     lines = [f"static void {name}(int q, const v8 *restrict x, v8 *restrict g)", "{"]
     names = [f"g{k}" for k in range(3 * size)]
-    lines.append(f"    v8 {', '.join(f'{n} = {{0}}' for n in names)};")
+    lines += _zeros(names, 4)
     for table, functions, count, jets in tables:
         lines.append(f"    for (int k = 0; k < {count}; k++) {{")
         lines.append(f"        const v8 *c = x + 3*{functions}[k];")
@@ -34,6 +35,13 @@ def jets_function(name: str, size: int, tables: Sequence[Table]) -> str:
     lines += [f"    g[{k}] = {n};" for k, n in enumerate(names)]
     lines += ["}", ""]
     return "\n".join(lines)
+
+
+def _zeros(names: Sequence[str], indent: int) -> list[str]:
+    """Return the declaration of vectors that start at zero."""
+    text = f"v8 {', '.join(f'{name} = {{0}}' for name in names)};"
+    pad = " " * indent
+    return textwrap.wrap(text, 96, initial_indent=pad, subsequent_indent=pad + "   ")
 
 
 def contract_residual(structure: Structure) -> str:
@@ -53,7 +61,7 @@ def contract_residual(structure: Structure) -> str:
         for start, stop, tile in _tiles(count, 4):
             lines.append(f"    for (int k = {start}; k < {stop}; k += {tile}) {{")
             names = [f"f{r}{a}" for r in range(tile) for a in range(3)]
-            lines.append(f"        v8 {', '.join(f'{n} = {{0}}' for n in names)};")
+            lines += _zeros(names, 8)
             for s in segments:
                 jets = c.jets[s.index]
                 if not jets:
@@ -197,8 +205,7 @@ def _tile(
 ) -> list[str]:
     lines = []
     for row in range(tile):
-        names = ", ".join(f"k{row}{z} = {{0}}" for z in range(9))
-        lines.append(f"            v8 {names};")
+        lines += _zeros([f"k{row}{z}" for z in range(9)], 12)
     for s in structure.segments:
         live = positions.get(s.index, {})
         jets = [(row, jet) for row, jet in enumerate(row_class.jets[s.index]) if jet in live]

@@ -2,7 +2,7 @@
 """The intermediate representation: a hash-consed graph of scalar expressions.
 
 Equal expressions are one node, so common subexpressions never have to be searched for. The
-constructors keep a normal form: constants and signs move outwards, reciprocals are shared,
+constructors keep a normal form: signs and constants move outwards, reciprocals are shared,
 uniform factors meet. A node is a small integer and is always larger than its arguments, so
 the order of the integers is a topological order.
 
@@ -129,8 +129,6 @@ class Graph:
             return self.args[a][0]
         if self.op[a] == "sub":
             return self._make("sub", self.args[a][1], self.args[a][0])
-        if self.op[a] == "mul" and self.is_constant(self.args[a][0]):
-            return self.mul(self.constant(-self.value[self.args[a][0]]), self.args[a][1])
         return self._make("neg", a)
 
     def add(self, a: Node, b: Node) -> Node:
@@ -179,10 +177,10 @@ class Graph:
             a, b = b, a
         op, args = self.op, self.args
         if self.is_constant(a):
-            if self.value[a] == -1.0:
-                return self.neg(b)
+            if self.value[a] < 0:
+                return self.neg(self.mul(self.constant(-self.value[a]), b))
             if op[b] == "neg":
-                return self.mul(self.constant(-self.value[a]), args[b][0])
+                return self.neg(self.mul(a, args[b][0]))
             if op[b] == "mul" and self.is_constant(args[b][0]):
                 product = self.value[a] * self.value[args[b][0]]
                 return self.mul(self.constant(product), args[b][1])

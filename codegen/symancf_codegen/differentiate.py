@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from symancf_codegen.dag import Graph, Node
+from symancf_codegen.dag import Graph, Kind, Node
 from symancf_codegen.errors import CompileError
 
 Partials = list[tuple[Node, Node]]
@@ -96,12 +96,22 @@ def second_partials(graph: Graph, node: Node) -> list[tuple[Node, Node, Node]]:
         if a[0] == a[1]:
             return [(a[0], a[0], graph.constant(2.0))]
         return [(a[0], a[1], graph.one)]
-    first = partials(graph, node)
+    # Differentiated in leaves of their own: in terms of its arguments the normal form may have
+    # rewritten a derivative so that it no longer contains the argument's node.
+    leaves = [
+        x if graph.is_constant(x) else graph.symbol(f"argument {k}", Kind.UNKNOWN)
+        for k, x in enumerate(a)
+    ]
+    image = graph.apply(op, leaves)
+    back = {leaf: x for leaf, x in zip(leaves, a, strict=True) if not graph.is_constant(x)}
+    back[image] = node
+    first = [(x, d) for x, d in partials(graph, image) if x in back]
     result: list[tuple[Node, Node, Node]] = []
     for i, (x, _) in enumerate(first):
         seed = {y: graph.one if y == x else graph.zero for y, _ in first}
-        columns = directional(graph, [d for _, d in first], seed)
-        result.extend((x, first[k][0], columns[k]) for k in range(i, len(first)))
+        columns = directional(graph, [d for _, d in first[i:]], seed)
+        for (y, _), d in zip(first[i:], graph.substitute(columns, back), strict=True):
+            result.append((back[x], back[y], d))
     return [(x, y, d) for x, y, d in result if d != graph.zero]
 
 

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 #: Component suffixes of a vector jet.
 COMPONENTS = (1, 2, 3)
 
+#: Leaf of the quadrature weight; no symbol of a user is written like this.
+WEIGHT = "quadrature weight"
+
 
 @dataclass
 class Point:
@@ -215,7 +218,7 @@ def lower_point(
 
     factor = scope.lower(law.measure)
     if weighted:
-        factor = g.mul(g.symbol("weight", Kind.UNIFORM), factor)
+        factor = g.mul(g.symbol(WEIGHT, Kind.UNIFORM), factor)
     density, forces = None, []
     if law.energy is not None:
         density = g.mul(factor, scope.lower(law.energy))

@@ -131,7 +131,7 @@ def point_kernel(name: str, point: Point, uniform: list[str], cell: list[str]) -
     rows = {leaf: f"g[{8 * k} + l]" for k, leaf in enumerate(point.leaves)}
     rows.update({f"d_{leaf}": f"h[{8 * k} + l]" for k, leaf in enumerate(point.leaves)})
     tangent = point.tangent()
-    title = point.law.title or point.law.name
+    title = point.law.name
     parts = ['#include "symancf_kernel.h"\n#include "symancf_math.h"\n']
 
     def store(array_name: str, nodes: Sequence[Node]) -> list[Output]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from symancf_codegen.schedule import identifier
 from symancf_codegen.signature import signature
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _call(function: Function, use: LawUse, k: int, s: int) -> list[str]:
     else:
         values["weight"] += f"*section{s}_{k}[s][0]"
         for c, symbol in enumerate(use.rule.section_symbols):
-            values[symbol] = f"section{s}_{k}[s][{c + 1}]"
+            values[identifier(symbol)] = f"section{s}_{k}[s][{c + 1}]"
     lines, line = [], f"{function.name}("
     indent = " " * len(line)
     for i, argument in enumerate(function.arguments):

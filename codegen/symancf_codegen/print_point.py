@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from symancf_codegen.point import COMPONENTS, Point
+from symancf_codegen.point import COMPONENTS, WEIGHT, Point
 from symancf_codegen.schedule import Output, Section, identifier, schedule, used_symbols
 from symancf_codegen.stages import factor_cut, geometry_cut, worthwhile
 from symancf_codegen.structure import LawUse, Segment, moment_outputs
@@ -53,7 +53,8 @@ class Printer:
         """
         graph = self.point.graph
         outputs = [o.node for s in sections for o in s.outputs]
-        loads = {**self.loads, **{s: identifier(s) for s in self.scalars}}
+        names = {s: "weight" if s == WEIGHT else identifier(s) for s in self.scalars}
+        loads = {**self.loads, **names}
         program = schedule(graph, sections, self.point.named, loads, given)
         used = used_symbols(graph, outputs, given)
         body = "\n".join(line for _, lines in program.body for line in lines)
@@ -67,8 +68,8 @@ class Printer:
                 declared.append(f"const double *restrict {a}")
         for s in self.scalars:
             if s in used:
-                arguments.append(s)
-                declared.append(f"double {identifier(s)}")
+                arguments.append(names[s])
+                declared.append(f"double {names[s]}")
         for a in ("A", "S", *ARRAYS_OUT):
             if a in stored:
                 arguments.append(a)
@@ -148,12 +149,12 @@ def law_functions(
     for jet in segment.reference_jets:
         for a in COMPONENTS:
             loads[f"R_{jet}{a}"] = f"G[{8 * segment.reference_row(f'R_{jet}{a}')} + l]"
-    scalars = ["weight", *(use.rule.section_symbols if use.sections > 1 else ())]
+    scalars = [WEIGHT, *(use.rule.section_symbols if use.sections > 1 else ())]
     printer = Printer(point, loads, scalars)
     modes = _mode_sections(use, segment)
     domain = domain_section(graph, point.domain)
     everything = [o.node for s in modes.values() for o in _outputs([*s, *domain])]
-    title = use.law.title or use.law.name
+    title = use.law.name
     staged = {mode: worthwhile(graph, [o.node for o in _outputs(s)]) for mode, s in modes.items()}
     geometry = None
     table: dict[Node, str] = {}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from symancf_codegen.dag import Graph, Node
 
 #: Longest expression that is still written into its user.
-WIDTH = 72
+WIDTH = 58
 
 #: Names that a user's quantity must not take in the generated C.
 RESERVED = frozenset(
@@ -64,7 +64,7 @@ _SUM, _PRODUCT, _ATOM = 1, 2, 3
 
 def identifier(name: str) -> str:
     """Return `name` as a C identifier."""
-    text = re.sub(r"\W+", "_", name).strip("_") or "x"
+    text = re.sub(r"(\W|_)+", "_", name).strip("_") or "x"
     if text[0].isdigit():
         text = "x" + text
     return text + "_" if text in RESERVED or re.fullmatch(r"t\d+", text) else text
@@ -156,16 +156,20 @@ class Scheduler:
                 continue
             if node in self.given:
                 kept.add(node)
-                length[node] = 4
+                length[node] = len(self._name(node))
                 continue
             size = 4 + sum(length[a] for a in graph.args[node])
             shared = self.uses[node] > 1
             hoisted = node in uniform_users
             if op == "symbol" or shared or hoisted or node in self.names or size > WIDTH:
                 kept.add(node)
-                size = len(self.names.get(node, "t000"))
+                size = len(self._name(node))
             length[node] = size
         return kept
+
+    def _name(self, node: Node) -> str:
+        """Return the name that a variable will have, or one of its length."""
+        return self.names.get(node) or self.graph.name.get(node, "t000")
 
     def _constant(self, node: Node) -> str:
         value = self.graph.value[node]

@@ -43,6 +43,7 @@ class _Network:
         self.room.setdefault(b, {}).setdefault(a, 0)
 
     def _search(self, origin: int, forward: bool, goal: int | None) -> dict[int, int]:
+        """Return the vertices reached along (or against) edges with room, and from where."""
         room = self.room
         parent = {origin: origin}
         queue = deque([origin])
@@ -71,10 +72,6 @@ class _Network:
                 self.room[b][a] += flow
             total += flow
         return False
-
-    def source_side(self) -> set[int]:
-        """Return the vertices on the source's side of the cut nearest the source."""
-        return set(self._search(_SOURCE, True, None))
 
     def sink_side(self) -> set[int]:
         """Return the vertices on the sink's side of the cut nearest the sink."""
@@ -135,11 +132,9 @@ def geometry_cut(graph: Graph, outputs: Sequence[Node], store: int = 3) -> list[
             if not graph.is_uniform(a):
                 network.edge(2 * node + 1, 2 * a, _ENDLESS)
     network.saturate()
-    side = network.source_side()
+    side = network.sink_side()
     return sorted(
-        v // 2
-        for v in network.room
-        if v >= 0 and v % 2 == 0 and v in side and v + 1 in network.room and v + 1 not in side
+        v // 2 for v in network.room if v >= 0 and v % 2 == 0 and v not in side and v + 1 in side
     )
 
 

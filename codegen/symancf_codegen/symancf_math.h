@@ -140,7 +140,7 @@ static inline double symancf_exp_tail(double r)
 }
 
 /* exp(x) - c - d = ((2^k - c) - d) + 2^k (exp(r) - 1) with c = 0 or 1, d = 0 or x; r = x where
- * k = 0. 2^k is written as two factors, because k may be beyond the exponents of doubles. */
+ * k = 0. A factor `first` of 2^k is kept outside, because k may be beyond the exponents. */
 static inline double symancf_exp_less(double x, double c, double d)
 {
     const double bounded = x > 720.0 ? 720.0 : (x < -760.0 ? -760.0 : x);
@@ -149,11 +149,12 @@ static inline double symancf_exp_less(double x, double c, double d)
     const long long n = symancf_bits(shifted) - 0x4338000000000000;
     const double high = bounded - k*SYMANCF_LN2_HIGH, low = k*SYMANCF_LN2_LOW;
     const double r = high - low, rest = (high - r) - low;
+    const double tail = symancf_exp_tail(r) + rest;
     const long long half = n >> 1;
     const double first = symancf_from_bits((1023 + half)*0x10000000000000);
+    const double inverse = symancf_from_bits((1023 - half)*0x10000000000000);
     const double second = symancf_from_bits((1023 + n - half)*0x10000000000000);
-    const double tail = symancf_exp_tail(r) + rest;
-    return (((first*second - c) - d) + first*r*second) + first*tail*second;
+    return first*((((second - c*inverse) - d*inverse) + second*r) + second*tail);
 }
 
 static inline double symancf_exp(double x)

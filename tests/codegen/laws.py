@@ -7,6 +7,7 @@ elements and energies. The NumPy energies take complex displacements.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from itertools import product
 
@@ -26,13 +27,14 @@ def _shape(
     monomials: list[sp.Expr], conditions: list[Callable[[sp.Expr], sp.Expr]]
 ) -> list[sp.Expr]:
     matrix = sp.Matrix([[condition(m) for m in monomials] for condition in conditions])
-    inverse = matrix.inv()
+    inverse = matrix.to_DM(field=True).inv().to_Matrix()
     return [
         sp.expand(sum(inverse[r, c] * m for r, m in enumerate(monomials)))
         for c in range(len(monomials))
     ]
 
 
+@functools.cache
 def hex8() -> Space:
     corners = [(-1, -1, -1), (1, -1, -1), (1, 1, -1), (-1, 1, -1)]
     corners += [(a, b, 1) for a, b, _ in corners]
@@ -41,6 +43,7 @@ def hex8() -> Space:
     return Space("hex8", (xi, eta, zeta), jets, {j: {j: sp.Integer(1)} for j in jets})
 
 
+@functools.cache
 def _quadrilateral() -> list[sp.Expr]:
     monomials = [
         xi**a * eta**b
@@ -70,6 +73,7 @@ def _quadrilateral() -> list[sp.Expr]:
     return _shape(monomials, conditions)
 
 
+@functools.cache
 def thin_plate() -> Space:
     n = _quadrilateral()
     jets = {
@@ -82,6 +86,7 @@ def thin_plate() -> Space:
     return Space("thin_plate", (xi, eta), jets, {j: {j: sp.Integer(1)} for j in jets})
 
 
+@functools.cache
 def plate() -> Space:
     """The 48-coordinate plate: r = m(xi, eta) + z d(xi, eta), z = zeta thickness / 2."""
     m12 = _quadrilateral()
@@ -109,6 +114,7 @@ def plate() -> Space:
     return Space("plate", (xi, eta), jets, point)
 
 
+@functools.cache
 def cable() -> Space:
     n = _shape(
         [xi**a for a in range(4)],
@@ -223,11 +229,10 @@ def volumetric(j: sp.Symbol, J: sp.Symbol, s: sp.Symbol):
 
 
 def neo_hooke(j: sp.Symbol, J: sp.Symbol, s: sp.Symbol):
-    mu, lam = sp.symbols("mu lam")
-    L = sp.Symbol("L")
-    log1p = sp.Function("log1p")
-    log1pmx = sp.Function("log1pmx")
-    return [(L, log1p(j))], mu / 2 * (s + 2 * j) - mu * (log1pmx(j) + j) + lam / 2 * L**2
+    """As a user would write it; the stage stabilise cancels mu (J - 1) - mu log J."""
+    mu, lam, I1 = sp.symbols("mu lam I1")
+    lets = [(I1, 3 + 2 * j + s)]
+    return lets, mu / 2 * (I1 - 3) - mu * sp.log(J) + lam / 2 * sp.log(J) ** 2
 
 
 HEX = ("xi", "eta", "zeta")
@@ -344,6 +349,60 @@ def kirchhoff() -> PointLaw:
     )
 
 
+def pressure() -> PointLaw:
+    """A follower pressure on the mid-surface of a plate: force -p r_xi x r_eta on r."""
+    p = sp.Symbol("p")
+    jets = ("r", "xi", "eta")
+    r = [sp.Matrix(reference(j)) + sp.Matrix(unknown(j)) for j in jets]
+    n = sp.symbols("n1 n2 n3")
+    return PointLaw(
+        name="pressure",
+        unknowns=tuple(x for j in jets for x in unknown(j)),
+        jets=jets,
+        geometry=((sp.Symbol("z"), sp.Symbol("zeta") * thickness / 2),),
+        lets=tuple(zip(n, r[1].cross(r[2]), strict=True)),
+        work={u: -p * n[a] for a, u in enumerate(unknown("r"))},
+        parameters=(Parameter(p, "cell"), Parameter(thickness)),
+        title="-p r_xi x r_eta",
+    )
+
+
+def weight() -> PointLaw:
+    """A dead weight, linear in the unknowns."""
+    g = sp.symbols("g1 g2 g3")
+    return PointLaw(
+        name="weight",
+        unknowns=unknown("r"),
+        jets=("r",),
+        geometry=((sp.Symbol("z"), sp.Symbol("zeta") * thickness / 2),),
+        energy=-sum(a * u for a, u in zip(g, unknown("r"), strict=True)),
+        parameters=(*(Parameter(x) for x in g), Parameter(thickness)),
+        title="-g . u",
+    )
+
+
+# ---- reference configurations
+
+
+def shape(space: Space) -> np.ndarray:
+    """Return coefficients (n, 3) of a simple undeformed cell."""
+    if space.name == "hex8":
+        bottom = [(-1, -1, -1), (1, -1, -1), (1, 1, -1), (-1, 1, -1)]
+        return 0.4 * np.array([*bottom, *((a, b, 1) for a, b, _ in bottom)], dtype=float)
+    if space.name == "cable":
+        return np.array([(0, 0, 0), (1, 0.1, 0), (1, 0.1, 0.3), (1, 0.2, 0)], dtype=float)
+    slopes = [(1.0, 0, 0), (0, 1.0, 0), (0, 0, 1.0)][: 3 if space.name == "plate" else 2]
+    corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
+    return np.array([x for corner in corners for x in (corner, *slopes)], dtype=float)
+
+
+def states(space: Space, cells: int, size: float = 0.04, seed: int = 0):
+    """Return distorted references and displacements, (cells, n, 3) each."""
+    rng = np.random.default_rng(seed)
+    x = np.stack([shape(space)] * cells)
+    return x + rng.uniform(-0.05, 0.05, x.shape), rng.uniform(-size, size, x.shape)
+
+
 # ---- independent energies in NumPy: cell displacement (n, 3), possibly complex -> W
 
 
@@ -355,22 +414,33 @@ def _det(F):
     )
 
 
+_TABLES: dict = {}
+
+
+def tabulated(space: Space, points: np.ndarray) -> np.ndarray:
+    """Return all table jets at `points`, (points, jets, n); SymPy is asked only once."""
+    key = (space.name, points.tobytes())
+    if key not in _TABLES:
+        _TABLES[key] = space.tabulate(tuple(space.table_jets), points)
+    return _TABLES[key]
+
+
 def gradient_columns(space: Space, points, section, half, jets, coefficients):
-    """Return the point jets (nq, ns, 3, jets) of coefficients (n, 3)."""
+    """Return the point jets (..., nq, ns, 3, jets) of coefficients (..., n, 3)."""
     names = tuple(space.table_jets)
-    table = np.einsum("qji,ia->qja", space.tabulate(names, points), coefficients)
+    table = np.einsum("qji,...ia->...qja", tabulated(space, points), coefficients, optimize=True)
     columns = []
     for jet in jets:
         value = 0
         for t, monomial in space.point_jets[jet].items():
             factor = section * half if monomial.has(sp.Symbol("z")) else np.ones_like(section)
-            value = value + factor[None, :, None] * table[:, None, names.index(t), :]
+            value = value + factor[:, None] * table[..., None, names.index(t), :]
         columns.append(value)
     return np.stack(columns, axis=-1)
 
 
 def solid_energy(space, pairs, densities, reference_x, u, half=0.5):
-    """Sum over (jets, rule, density): density(F, J) times det of the reference Jacobian."""
+    """Return the sum over laws of density(F), integrated; half is thickness/2."""
     total = 0.0
     for (law, rule), density in zip(pairs, densities, strict=True):
         section = rule.section_points[:, 0] if rule.section_symbols else np.zeros(1)
@@ -380,5 +450,74 @@ def solid_energy(space, pairs, densities, reference_x, u, half=0.5):
         w = rule.weights[:, None] * rule.section_weights[None, :] * np.linalg.det(R)
         if rule.section_symbols:
             w = w * half
-        total = total + np.sum(w * density(F))
+        total = total + np.sum(w * density(F), axis=(-2, -1))
     return total
+
+
+def deviatoric_density(p):
+    def density(F):
+        y = _det(F) ** (-2 / 3) * np.sum(F * F, axis=(-1, -2)) - 3
+        return p["C10"] * y + p["C20"] * y**2 + p["C30"] * y**3
+
+    return density
+
+
+def volumetric_density(p):
+    return lambda F: p["k"] / 2 * (_det(F) - 1) ** 2
+
+
+def neo_hooke_density(p):
+    def density(F):
+        J, I1 = _det(F), np.sum(F * F, axis=(-1, -2))
+        return p["mu"] / 2 * (I1 - 3) - p["mu"] * np.log(J) + p["lam"] / 2 * np.log(J) ** 2
+
+    return density
+
+
+def _jets(space, law, rule, x):
+    names = tuple(space.table_jets)
+    table = np.einsum("qji,...ia->...qja", tabulated(space, rule.points), x, optimize=True)
+    return [table[..., names.index(jet), :] for jet in law.jets]
+
+
+def cable_energy(space, pairs, p, reference_x, u):
+    """Return the energy of a cable with the strains written as they are defined."""
+    ((law, rule),) = pairs
+    R, Rx = _jets(space, law, rule, reference_x)
+    r, rx = _jets(space, law, rule, reference_x + u)
+    length = np.sqrt(np.sum(R * R, -1))
+    stretch = np.sqrt(np.sum(r * r, -1)) / length
+    c0, c = np.cross(R, Rx), np.cross(r, rx)
+    kappa0 = np.sqrt(np.sum(c0 * c0, -1)) / length**3
+    kappa = np.sqrt(np.sum(c * c, -1)) / (length**3 * stretch**2)
+    w = p["EA"] / 2 * (stretch - 1) ** 2 + p["EI"] / 2 * (kappa - kappa0) ** 2
+    return np.sum(rule.weights * length * w, axis=-1)
+
+
+def kirchhoff_energy(space, pairs, p, reference_x, u):
+    """Return the energy of a shell with tensors in the metric of the reference."""
+    ((law, rule),) = pairs
+    R = _jets(space, law, rule, reference_x)
+    r = _jets(space, law, rule, reference_x + u)
+
+    def forms(x):
+        n = np.cross(x[0], x[1])
+        area = np.sqrt(np.sum(n * n, -1))
+        a = [[np.sum(x[i] * x[j], -1) for j in (0, 1)] for i in (0, 1)]
+        b = [np.sum(x[k] * n, -1) / area for k in (2, 3, 4)]
+        shaped = [[b[0], b[2]], [b[2], b[1]]]
+        tensors = [np.moveaxis(np.array(t), (0, 1), (-2, -1)) for t in (a, shaped)]
+        return *tensors, area
+
+    A, B, area = forms(R)
+    a, b, _ = forms(r)
+    inverse = np.linalg.inv(A)
+
+    def quadratic(e):
+        mixed = inverse @ e
+        trace = np.trace(mixed, axis1=-2, axis2=-1)
+        square = np.trace(mixed @ mixed, axis1=-2, axis2=-1)
+        return p["nu"] * trace**2 + (1 - p["nu"]) * square
+
+    w = p["D"] / 2 * quadratic((a - A) / 2) + p["B"] / 2 * quadratic(B - b)
+    return np.sum(rule.weights * area * w, axis=-1)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels on a communicator: the same on all ranks, and the same error on all ranks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+from mpi4py import MPI
+
+from symancf import jit
+from symancf.errors import CompileError
+
+COMM = MPI.COMM_WORLD
+x, k = sp.symbols("x k")
+
+pytestmark = pytest.mark.collective
+
+
+@pytest.fixture
+def folder(tmp_path_factory, monkeypatch):
+    """A cache that all ranks share, and that is new."""
+    path = COMM.bcast(str(tmp_path_factory.mktemp("shared")) if COMM.rank == 0 else None)
+    monkeypatch.setenv("SYMANCF_CACHE", path)
+    return path
+
+
+def spring(power=2):
+    parameters = (jit.declare.Parameter(k),)
+    return jit.declare.PointLaw("spring", (x,), energy=k * x**power / 2, parameters=parameters)
+
+
+def messages(call):
+    """Return the error that `call` raises, as every rank sees it."""
+    with pytest.raises(CompileError) as caught:
+        call()
+    return COMM.allgather(str(caught.value))
+
+
+def test_all_ranks_get_the_same_kernel(folder):
+    kernel = jit.points(spring(), COMM)
+    f, bad = kernel.residual(np.array([[0.25]]), None, {"k": 3.0})
+    assert (f[0, 0], bad) == (pytest.approx(0.75), 0)
+    assert len(set(COMM.allgather(str(kernel.path)))) == 1
+    assert len(set(COMM.allgather(kernel.source))) == 1
+    assert kernel.addresses.keys() == {"energy", "residual", "tangent", "product"}
+
+
+def test_a_law_without_c_fails_on_all_ranks(folder):
+    law = jit.declare.PointLaw("law", (x,), energy=sp.gamma(x))
+    found = messages(lambda: jit.points(law, COMM))
+    assert len(set(found)) == 1
+    assert "gamma" in found[0]
+
+
+def test_a_failing_compiler_fails_on_all_ranks(folder, monkeypatch):
+    monkeypatch.setenv("SYMANCF_CC", "false")
+    with pytest.raises(CompileError, match="the C compiler failed") as caught:
+        jit.points(spring(), COMM)
+    assert len(set(COMM.allgather(caught.value.command))) == 1
+    assert "-shared" in caught.value.command
+
+
+def test_a_mistake_in_python_fails_on_all_ranks(folder):
+    found = messages(lambda: jit.points(object(), COMM))
+    assert len(set(found)) == 1
+    assert "AttributeError" in found[0]
+
+
+def test_runtime_is_compiled_through_the_cache(folder, tmp_path_factory):
+    place = COMM.bcast(str(tmp_path_factory.mktemp("source")) if COMM.rank == 0 else None)
+    path = f"{place}/triple.c"
+    if COMM.rank == 0:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('#include "symancf_kernel.h"\nint triple(int x) { return 3*x; }\n')
+    library = jit.load_runtime(path, COMM)
+    assert library.triple(14) == 42
+    found = messages(lambda: jit.load_runtime(f"{place}/nothing.c", COMM))
+    assert len(set(found)) == 1
+    assert "nothing.c" in found[0]

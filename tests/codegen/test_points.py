@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels on tuples of scalars: constraints, forces, and functions of every kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from symancf_codegen import CompileError, Parameter, PointLaw, compile_points
+
+x, y, z, theta, lam = sp.symbols("x y z theta lam", real=True)
+a, b, c = sp.symbols("a b c", real=True)
+
+
+def relative(p, q):
+    return np.max(np.abs(np.asarray(p) - q)) / np.max(np.abs(q))
+
+
+def exact(law, u, values):
+    """Return energy (or None), forces and their Jacobian by SymPy."""
+    lets = dict(law.lets)
+
+    def expand(e):
+        for _ in law.lets:
+            e = e.subs(lets)
+        return e
+
+    if law.energy is not None:
+        w = expand(law.energy)
+        forces = [sp.diff(w, s) for s in law.unknowns]
+    else:
+        w = sp.Integer(0)
+        forces = [expand(law.work.get(s, sp.Integer(0))) for s in law.unknowns]
+    matrix = sp.Matrix(forces).jacobian(law.unknowns)
+    at = [*zip(law.unknowns, u, strict=True), *values.items()]
+    f = np.array([float(e.subs(at)) for e in forces])
+    return float(w.subs(at)), f, np.array(matrix.subs(at), dtype=float)
+
+
+PHI = sp.Symbol("Phi")
+LAWS = {
+    "constraint": PointLaw(
+        "constraint",
+        (x, y, theta, lam),
+        lets=((PHI, x**2 + y**2 - a**2 + sp.sin(theta) * x),),
+        energy=lam * PHI + c / 2 * sp.atan2(y, x) ** 2,
+        parameters=(Parameter(a), Parameter(c, "cell")),
+    ),
+    "powers": PointLaw(
+        "powers",
+        (x, y),
+        energy=x**a + sp.sqrt(x) * y ** sp.Rational(-2, 3) + (x * y) ** sp.Rational(5, 4)
+        + 1 / (x + y) ** 3 + x ** sp.Rational(7, 3) + y ** sp.Rational(-3, 2) + 2**x,
+        parameters=(Parameter(a),),
+    ),
+    "functions": PointLaw(
+        "functions",
+        (x, y, z),
+        energy=sp.exp(x) * sp.log(y) + sp.tan(x * y) + sp.asin(x / 3) + sp.acos(y / 4)
+        + sp.atan(z) + sp.sinh(x) + sp.cosh(y) * sp.tanh(z) + sp.cos(z * y) + sp.log(1 + x * z),
+    ),
+    "branches": PointLaw(
+        "branches",
+        (x, y, z),
+        energy=sp.Piecewise((a * (x - y) ** 3, (x > y) & (z > 0)), (b * (y - x) ** 2, True))
+        + sp.Max(x, y) ** 2 * z + sp.Min(y, z, 1) * x + sp.Abs(x - 2) * y**2,
+        parameters=(Parameter(a), Parameter(b)),
+    ),
+    "force": PointLaw(
+        "force",
+        (x, y, z),
+        lets=((PHI, sp.sqrt(x**2 + y**2)),),
+        work={x: a * y * PHI, z: b * x**2 * sp.exp(-z)},
+        parameters=(Parameter(a), Parameter(b, "cell")),
+    ),
+    "inner": PointLaw(
+        "inner",
+        (x, y, z),
+        inner=((sp.Symbol("p"), {x: a, y: sp.Integer(-1)}), (sp.Symbol("q"), {z: b, x: 1})),
+        lets=((PHI, sp.Symbol("p") * sp.Symbol("q") ** 2),),
+        energy=PHI**2 + sp.cos(sp.Symbol("q")),
+        parameters=(Parameter(a), Parameter(b)),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_against_sympy(law):
+    kernel = compile_points(law.name, law)
+    rng = np.random.default_rng(0)
+    u = rng.uniform(0.4, 1.4, (19, len(law.unknowns)))
+    values = {"a": 1.7, "b": np.linspace(0.5, 0.9, 19), "c": np.linspace(1, 2, 19)}
+    for name in kernel.uniform:
+        values[name] = float(np.mean(values[name]))
+    w, bad_w = kernel.energy(u, None, values)
+    r, bad_r = kernel.residual(u, None, values)
+    f, k, bad_k = kernel.tangent(u, None, values)
+    v = rng.normal(size=u.shape)
+    kv, bad_v = kernel.product(u, v, None, values)
+    assert (bad_w, bad_r, bad_k, bad_v) == (0, 0, 0, 0)
+    assert kernel.symmetric == (law.energy is not None)
+    assert relative(kv, np.einsum("cij,cj->ci", k, v)) < 1e-13
+    for i in (0, 8, 18):
+        at = {s.symbol: float(np.broadcast_to(values[s.name], 19)[i]) for s in law.parameters}
+        exact_law = law
+        if law.inner:  # written out for SymPy
+            out = {s: sp.Add(*(f * u_ for u_, f in row.items())) for s, row in law.inner}
+            exact_law = PointLaw(
+                "out",
+                law.unknowns,
+                lets=tuple((s, e.subs(out)) for s, e in law.lets),
+                energy=law.energy.subs(out),
+            )
+        ew, ef, ek = exact(exact_law, u[i], at)
+        assert w[i] == pytest.approx(ew, rel=1e-13, abs=1e-15)
+        assert relative(r[i], ef) < 1e-13
+        assert relative(f[i], ef) < 1e-13
+        assert relative(k[i], ek) < 1e-12
+
+
+def test_domain_is_counted_per_lane():
+    law = PointLaw("d", (x, y), energy=x * y, domain=(x, 1 - y))
+    kernel = compile_points("d", law)
+    u = np.full((11, 2), 0.5)
+    u[3] = (-1.0, 0.5)
+    u[7] = (-1.0, 2.0)  # two reasons, one bad point
+    u[10] = (0.5, np.nan)  # not positive, and not finite
+    assert kernel.energy(u)[1] == 2 + 2
+    assert kernel.residual(u)[1] == 2 + 2
+    assert kernel.energy(u[:3])[1] == 0
+
+
+def test_piecewise_without_an_end_is_explained():
+    law = PointLaw("p", (x,), energy=sp.Piecewise((x, x > 0)))
+    with pytest.raises(CompileError, match="True"):
+        compile_points("p", law)
+
+
+def test_complex_number_is_explained():
+    law = PointLaw("p", (x,), energy=sp.sqrt(-2) * x)
+    with pytest.raises(CompileError, match="not a real number"):
+        compile_points("p", law)
+
+
+def test_force_on_something_else_is_explained():
+    law = PointLaw("p", (x,), work={y: x})
+    with pytest.raises(CompileError, match="not its variables"):
+        compile_points("p", law)
