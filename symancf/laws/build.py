@@ -66,6 +66,12 @@ def build_law(
     if inner and any(j != "value" for j in jets):  # a linear map needs all of its jets
         jets = tuple(j for j in ("value", *kinematics.jets) if j != "value" or j in jets)
     keep_inner = tuple((s, c) for s, c in kinematics.inner if strained)
+    if keep_inner and "value" in jets:  # differentiation is by inner variables only
+        renamed = {s: real(f"displacement{i}") for i, s in enumerate(unknown("value"), 1)}
+        keep_inner += tuple((new, {old: sp.Integer(1)}) for old, new in renamed.items())
+        energy = energy.xreplace(renamed)
+        lets = [(s, e.xreplace(renamed)) for s, e in lets]
+        inner |= {new: old for old, new in renamed.items()}
     used = _closure(used.union(*(inner[s].free_symbols for s, _ in keep_inner)), dict(geometry))
     if any(s.name == "z" for s, _ in geometry) and jets:
         used = _closure(used | {real("z")}, dict(geometry))
