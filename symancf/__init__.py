@@ -21,6 +21,10 @@ _PUBLIC = {
     "Mesh": "mesh",
     "Region": "mesh",
     "Body": "body",
+    "PlanarBody": "plane",
+    "Factor": "plane",
+    "prescribe": "plane",
+    "Flexure": "flexure",
     "System": "system",
     "StaticProblem": "problem",
     "History": "problem",
@@ -45,23 +49,26 @@ _PUBLIC = {
 _MODULES = ("elements", "energies", "joints", "output", "view")
 
 __all__ = [
-    "__version__",
     "Body",
     "CompileError",
     "Constraint",
     "ConstraintError",
     "ConvergenceError",
+    "Factor",
     "Field",
+    "Flexure",
     "History",
     "KinematicsError",
     "Mesh",
     "MeshError",
     "Parameter",
     "ParameterError",
+    "PlanarBody",
     "Region",
     "StaticProblem",
     "SymancfError",
     "System",
+    "__version__",
     "check",
     "elements",
     "energies",
@@ -73,6 +80,7 @@ __all__ = [
     "moment",
     "output",
     "planar",
+    "prescribe",
     "traction",
     "view",
 ]
@@ -92,10 +100,12 @@ if TYPE_CHECKING:
         ParameterError,
         SymancfError,
     )
+    from .flexure import Flexure
     from .joints import Constraint
     from .loads import force, gravity, moment, traction
     from .mesh import Mesh, Region
     from .parameter import Field, Parameter
+    from .plane import Factor, PlanarBody, prescribe
     from .problem import History, StaticProblem
     from .system import System
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .ends import Nodes, PointsOnBody
 from .errors import ParameterError
 from .parameter import call, call_array, components, label, takes_place
+from .plane import PlanarBody, PlanarFix
 from .terms import Entities
 
 if TYPE_CHECKING:
@@ -218,17 +219,19 @@ def _nodes_of_points(
 
 
 def fix(
-    region: Nodes | PointsOnBody,
+    region: Nodes | PointsOnBody | PlanarBody,
     dofs: str | list[str] = "all",
     displacement: Any = None,
     gradient: Any = None,
     name: str | None = None,
-) -> Fix:
+) -> Fix | PlanarFix:
     """Fix coordinates of the nodes of a region, or prescribe their motion.
 
     Parameters
     ----------
-    region : ``body["root"]`` or a node ``body.at(X)``.
+    region : ``body["root"]`` or a node ``body.at(X)``; or a planar body, whose coordinates are
+        ``"x"``, ``"y"`` and ``"theta"`` of its frame; `displacement` then has one value for each
+        coordinate that is fixed, and `PlanarFix.reaction` gives force and moment.
     dofs : ``"all"``, ``"position"``, ``"slopes"``, ``"x"``, ``"y"``, ``"z"``, a slope
         (``"slope_xi"``, for full-gradient elements ``"slope_x"``), a component of one
         (``"slope_xi.z"``), or a list of these.
@@ -241,6 +244,10 @@ def fix(
     -------
     Fix : a term; `Fix.reaction` is the support force after a solution.
     """
+    if isinstance(region, PlanarBody):
+        if gradient is not None:
+            raise ParameterError(f"fix {region.name!r}: a planar body has no slopes for gradient=")
+        return PlanarFix(region, dofs, displacement, name)
     return Fix(region, dofs, displacement, gradient, name)
 
 

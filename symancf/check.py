@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from .body import Body
 from .laws import digits_lost
+from .numbering import POSITION
+from .plane import PlanarBody
 
 if TYPE_CHECKING:
     from .system import System
@@ -79,10 +82,10 @@ def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
     numbering, plan = system.numbering, system.plan
     plan.update(system.time)
     size = np.ones(numbering.coordinates)
-    position = numbering.offset[:, numbering.block("position")]
-    at = (position[position >= 0][:, None] + np.arange(3)).ravel()
-    spacing = _cell_size(system)
-    size[at] = spacing
+    for number, block in enumerate(numbering.blocks):
+        if block.name in ("position", POSITION):
+            start = numbering.offset[:, number]
+            size[start[start >= 0][:, None] + np.arange(block.size)] = _cell_size(system)
     x = system.state + amplitude * size * _random(system, seed)
     v = size * _random(system, seed + 1)
     w = size * _random(system, seed + 2)
@@ -132,7 +135,9 @@ def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
         product=norm(difference) / max(norm(kv), 1e-300),
         symmetry=abs(wkv - vkw) / max(abs(wkv), 1e-300),
         digits={
-            body.name: digits_lost(body.laws, body.numbers(system.time)) for body in system.bodies
+            body.name: digits_lost(body.laws, body.numbers(system.time))
+            for body in system.bodies
+            if isinstance(body, Body)
         },
     )
 
@@ -140,6 +145,9 @@ def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
 def _cell_size(system: System) -> float:
     total = np.zeros(2)
     for body in system.bodies:
+        if isinstance(body, PlanarBody):
+            total += [body.extent, 1.0]
+            continue
         X = system.points[body.cells]
         total += [float(np.linalg.norm(X[:, 1] - X[:, 0], axis=1).sum()), len(X)]
     total = system.sum(total)

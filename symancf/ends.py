@@ -88,7 +88,10 @@ class Ground(End):
     """Points that do not move: the places of the other end, or one given point."""
 
     def __init__(self, at: npt.ArrayLike | None = None) -> None:
-        self.point = None if at is None else _points("the ground", at)
+        self.point = None
+        if at is not None:
+            plane = np.shape(at) == (2,)  # a point of the plane z = 0
+            self.point = _points("the ground", [*np.asarray(at), 0.0] if plane else at)
 
     def at(self, point: npt.ArrayLike) -> Ground:
         """Return the ground at one given point."""

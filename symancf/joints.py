@@ -24,6 +24,7 @@ from . import jit
 from .ends import End, Ground, Nodes, PointsOnBody
 from .errors import ConstraintError, SymancfError
 from .parameter import label
+from .plane import Clamp, PlanarBody
 from .terms import Entities
 
 if TYPE_CHECKING:
@@ -327,3 +328,8 @@ def on_sphere(a: End, centre: npt.ArrayLike, radius: Any, name: str = "on_sphere
         return (gap.dot(gap) - R**2) / (2 * R)
 
     return Constraint(phi, a, Ground(centre), name=name, R=radius)
+
+
+def clamp(a: PointsOnBody, b: PlanarBody | Ground, name: str | None = None) -> Clamp:
+    """Clamp the end of a cable in the plane, ``cable.at(X)``, to a planar body or the ground."""
+    return Clamp(a, b, name)

@@ -18,6 +18,7 @@ from .errors import KinematicsError, ParameterError
 from .facets import FacetPoints
 from .laws import body_force_laws
 from .parameter import components
+from .plane import Factor, PlanarBody, PlanarForce, PlanarMoment, PlanarPoint
 from .terms import Entities
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ class Gravity:
             raise ParameterError("gravity: no body has a density; give rho=... to a body")
 
     def _heavy(self, system: System) -> list[Body]:
-        return [b for b in self.bodies or system.bodies if "rho" in b.parameters]
+        bodies = self.bodies or [b for b in system.bodies if not isinstance(b, PlanarBody)]
+        return [b for b in bodies if "rho" in b.parameters]
 
     def pieces(self, system: System) -> list[Piece]:
         """Return the kernels and entities on this rank."""
@@ -120,22 +122,29 @@ def _force_law() -> Any:
 
 
 def force(
-    place: Nodes | PointsOnBody,
+    place: Nodes | PointsOnBody | PlanarPoint,
     vector: Any,
     distribute: Literal["total", "each"] = "total",
     name: str | None = None,
-) -> Force:
+    factor: Factor | None = None,
+) -> Force | PlanarForce:
     """Dead force on a point, or on a region.
 
     Parameters
     ----------
-    place : ``body.at(X)`` or ``body["region"]``. On a region of facets, edges or cells the
-        total is spread evenly over its reference area or length; on a region of points over
-        its points.
-    vector : three components [N]: numbers, `Parameter` or functions of time.
+    place : ``body.at(X)`` or ``body["region"]``; on a planar body a point of it. On a region of
+        facets, edges or cells the total is spread evenly over its reference area or length; on
+        a region of points over its points.
+    vector : three components [N] (two on a planar body): numbers, `Parameter` or functions of
+        time.
     distribute : ``"total"`` (default): the whole region carries `vector`; ``"each"``: every
         node of the region does.
+    factor : unknown number that multiplies the load (planar bodies only); see `sa.prescribe`.
     """
+    if isinstance(place, PlanarPoint):
+        return PlanarForce(place, vector, name, factor)
+    if factor is not None:
+        raise ParameterError(f"force on {place}: factor= is for points of planar bodies")
     name = name or f"force on {place}"
     spread: End = place
     if isinstance(place, Nodes) and distribute == "total" and place.region.dim > 0:
@@ -251,14 +260,21 @@ def moment_law(m: int) -> Any:
 
 
 def moment(
-    place: Nodes | PointsOnBody,
+    place: Nodes | PointsOnBody | PlanarBody | PlanarPoint,
     vector: Any,
     distribute: Literal["total", "each"] = "total",
     name: str | None = None,
-) -> Moment:
+    factor: Factor | None = None,
+) -> Moment | PlanarMoment:
     """Moment fixed in space [N m], acting on the spin of the sections (`moment_law`).
 
     On a region it is shared evenly by the nodes (``"total"``) or acts on each (``"each"``). It
     is not conservative: its tangent is unsymmetric. Cables carry no moment along their axis.
+    On a planar body `vector` is one number, counter-clockwise, and `factor` an unknown number
+    that multiplies it.
     """
+    if isinstance(place, PlanarBody | PlanarPoint):
+        return PlanarMoment(place, vector, name, factor)
+    if factor is not None:
+        raise ParameterError(f"moment on {place}: factor= is for planar bodies")
     return Moment(place, vector, distribute, name)

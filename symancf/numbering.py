@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Integers = npt.NDArray[np.int32]
 
+POSITION, ANGLE = "planar position", "planar angle"  # blocks of a body in the plane
+
 
 @dataclass(frozen=True)
 class Block:

@@ -14,6 +14,7 @@ from mpi4py import MPI
 
 from .collective import share_error
 from .errors import ConvergenceError
+from .numbering import POSITION
 from .petsc import PETSc
 from .rigid import require_held
 from .solver import configure, reason_name
@@ -150,8 +151,8 @@ class StaticProblem:
         diagonal = self.J.getDiagonal().getArray()
         largest = 0.0
         for name, rows in self._kinds:
-            if name == "position" and len(rows):
-                largest = float(np.abs(diagonal[rows]).max())
+            if name in ("position", POSITION) and len(rows):
+                largest = max(largest, float(np.abs(diagonal[rows]).max()))
         largest = system.comm.allreduce(largest, op=MPI.MAX)
         system.stiffness = largest if np.isfinite(largest) and largest > 0 else 1.0
         system.plan.update(system.time)

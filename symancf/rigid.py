@@ -10,6 +10,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from .errors import ConstraintError
+from .numbering import ANGLE, POSITION
 
 if TYPE_CHECKING:
     from .system import System
@@ -35,7 +36,9 @@ def rigid_modes(system: System) -> Array:
     numbering = system.numbering
     position = numbering.offset[:, numbering.block("position")]
     has = np.flatnonzero(position >= 0)
-    owned = has[has < numbering.owned_vertices]
+    planar = _planar_vertices(system)
+    located = np.concatenate([has, planar])
+    owned = located[located < numbering.owned_vertices]
     sums = system.sum(np.append(system.points[owned].sum(axis=0), len(owned)))
     arm = system.points - sums[:3] / max(sums[3], 1.0)
     modes = np.zeros((6, numbering.coordinates))
@@ -52,7 +55,20 @@ def rigid_modes(system: System) -> Array:
             at = start[start >= 0][:, None] + np.arange(block.size)
             slopes = system.reference[at].reshape(len(at), block.size // 3, 3)
             modes[3 + a, at] = np.cross(axis, slopes).reshape(at.shape)
+    if len(planar):
+        at = numbering.offset[planar, numbering.block(POSITION)]
+        modes[0, at], modes[1, at + 1] = 1.0, 1.0
+        modes[5, at], modes[5, at + 1] = -arm[planar, 1], arm[planar, 0]
+        modes[5, numbering.offset[planar, numbering.block(ANGLE)]] = 1.0
     return modes
+
+
+def _planar_vertices(system: System) -> npt.NDArray[np.int64]:
+    """Local vertices that carry the coordinates of a planar body."""
+    numbering = system.numbering
+    if POSITION not in [block.name for block in numbering.blocks]:
+        return np.zeros(0, dtype=np.int64)
+    return np.flatnonzero(numbering.offset[:, numbering.block(POSITION)] >= 0)
 
 
 def _components(system: System) -> npt.NDArray[np.int64]:

@@ -21,6 +21,7 @@ from .errors import KinematicsError, MeshError, ParameterError, SymancfError
 from .matrix import Matrix
 from .numbering import Block, Numbering
 from .partition import Family, distribute
+from .plane import PlanarBody, PlanarFix, PlanarPoint
 
 if TYPE_CHECKING:
     from .ends import End, PointsOnBody
@@ -34,8 +35,10 @@ class System:
 
     Parameters
     ----------
-    bodies : at least one; bodies cut from one mesh share the positions of common nodes.
-    terms : supports (`fix`), loads and joints.
+    bodies : at least one, deformable or planar; bodies cut from one mesh share the positions
+        of common nodes.
+    terms : supports (`fix`), loads, joints and flexures.
+    comm : of a system without meshes; default: MPI.COMM_WORLD.
 
     Attributes
     ----------
@@ -46,11 +49,14 @@ class System:
     stiffness : scale of the multipliers: a multiplier times `stiffness` is a force.
     """
 
-    def __init__(self, *bodies: Body, terms: Sequence[Any] = ()) -> None:
+    def __init__(
+        self, *bodies: Body | PlanarBody, terms: Sequence[Any] = (), comm: MPI.Comm | None = None
+    ) -> None:
         self._check_kinds(bodies, terms)
         self.bodies = list(bodies)
         self.terms = list(terms)
-        self.comm: MPI.Comm = bodies[0].region.mesh.comm
+        meshes = [body.region.mesh for body in bodies if isinstance(body, Body)]
+        self.comm: MPI.Comm = meshes[0].comm if meshes else comm or MPI.COMM_WORLD
         self.stiffness = 1.0
         self.time = 0.0
         self._unique_names()
@@ -59,6 +65,7 @@ class System:
             item.system = weakref.ref(self)
         self._families: list[Family] = []
         self._blocks: dict[str, Block] = {}
+        self.announce_block("position", 3)
         for item in [*self.bodies, *self.terms]:
             item.declare(self)
         self.topology = distribute(self.comm, self._families, n_points=self._points)
@@ -86,19 +93,20 @@ class System:
         if not isinstance(terms, list | tuple):
             raise ParameterError(f"terms= takes a list of terms, not {type(terms).__name__}")
         for body in bodies:
-            if not isinstance(body, Body):
+            if not isinstance(body, Body | PlanarBody):
                 raise ParameterError(
                     f"{type(body).__name__} is not a body: give bodies, System(plate, cable), and "
                     "what acts on them as terms=[...]"
                 )
         for term in terms:
-            if isinstance(term, Body) or not all(hasattr(term, a) for a in ("declare", "pieces")):
+            acts = all(hasattr(term, a) for a in ("declare", "pieces"))
+            if isinstance(term, Body | PlanarBody) or not acts:
                 raise ParameterError(
                     f"{type(term).__name__} is not a term: give supports (sa.fix), loads "
                     "(sa.gravity, sa.force, ...) and joints in terms=[...]"
                 )
 
-    def require_member(self, body: Body, who: str) -> None:
+    def require_member(self, body: Body | PlanarBody, who: str) -> None:
         """Raise where something acts on a body that is not one of this system's.
 
         Raises
@@ -125,7 +133,7 @@ class System:
         for item in [*self.bodies, *self.terms]:
             count = seen.get(item.name, 0)
             seen[item.name] = count + 1
-            if count and item in self.bodies:
+            if count and item in self.bodies and getattr(item, "named", True):
                 raise ParameterError(
                     f"two bodies are called {item.name!r}: give one of them another name="
                 )
@@ -138,6 +146,8 @@ class System:
         self._meshes: list[Mesh] = []
         self._points = 0
         for body in self.bodies:
+            if not isinstance(body, Body):
+                continue
             mesh = body.region.mesh
             if id(mesh) in self._bases:
                 continue
@@ -189,7 +199,7 @@ class System:
         self.numbering = Numbering(self.topology, blocks, carries)
 
     def _apply_supports(self) -> None:
-        self.supports = [term for term in self.terms if isinstance(term, Fix)]
+        self.supports = [term for term in self.terms if isinstance(term, Fix | PlanarFix)]
         fixed_by = np.full(self.numbering.coordinates, -1, dtype=np.int16)
         with together(self.comm):
             for k, support in enumerate(self.supports):
@@ -222,7 +232,12 @@ class System:
         self.time = time
 
     def _agree(
-        self, support: Fix, places: npt.NDArray[Any], values: Array, state: Array, time: float
+        self,
+        support: Fix | PlanarFix,
+        places: npt.NDArray[Any],
+        values: Array,
+        state: Array,
+        time: float,
     ) -> None:
         """Raise where a later support gave a coordinate another value."""
         differ = np.abs(state[places] - values) > 1e-12 * np.maximum(1.0, np.abs(values))
@@ -278,6 +293,8 @@ class System:
 
     def displacement(self, place: End) -> Array:
         """Return the displacements (K, 3) of places of a body, on every rank (collective)."""
+        if isinstance(place, PlanarPoint):
+            return place.displacement(self)
         return self._evaluate(place, "value", self.state)
 
     def position(self, place: End) -> Array:

@@ -25,6 +25,7 @@ COST = {
     "sub": 1,
     "mul": 1,
     "neg": 0,
+    "frozen": 0,
     "inv": 16,
     "sqrt": 20,
     "icbrt": 24,
@@ -372,6 +373,8 @@ def evaluate_operation(op: str, x: Sequence[float]) -> float:
         return x[0] * x[1]
     if op == "neg":
         return -x[0]
+    if op == "frozen":
+        return x[0]
     if op == "inv":
         return 1.0 / x[0]
     if op == "icbrt":

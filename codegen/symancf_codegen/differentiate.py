@@ -79,6 +79,7 @@ _UNARY: dict[str, Callable[[Graph, Node, Node], Node]] = {
     "tanh": lambda g, x, f: g.sub(g.one, g.mul(f, f)),
     "abs": lambda g, x, f: g.call("sign", x),
     "sign": lambda g, x, f: g.zero,
+    "frozen": lambda g, x, f: g.zero,
     "lt": lambda g, x, f: g.zero,
     "le": lambda g, x, f: g.zero,
     "and": lambda g, x, f: g.zero,
@@ -90,7 +91,7 @@ _UNARY: dict[str, Callable[[Graph, Node, Node], Node]] = {
 def second_partials(graph: Graph, node: Node) -> list[tuple[Node, Node, Node]]:
     """Return the triples (x, y, second derivative of `node`), each unordered pair once."""
     op, a = graph.op[node], graph.args[node]
-    if op in ("add", "sub", "neg", "select", "min", "max", "abs", "sign"):
+    if op in ("add", "sub", "neg", "select", "min", "max", "abs", "sign", "frozen"):
         return []
     if op == "mul":
         if a[0] == a[1]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Functions that lose no digits near zero; the compiler lowers them by the names of the classes."""
+"""Functions beyond SymPy's own; the compiler lowers them by the names of their classes."""
 
 from __future__ import annotations
 
@@ -52,5 +52,25 @@ class expm1mx(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
     def _eval_evalf(self, precision: int) -> sp.Expr:
         x = self.args[0]
         return (sp.exp(x) - 1 - x)._eval_evalf(3 * precision)
+
+    _eval_is_real = lambda self: self.args[0].is_real  # noqa: E731
+
+
+class frozen(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
+    """The value x, held fixed in differentiation: a residual whose tangent leaves out a part."""
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: sp.Expr) -> sp.Expr | None:
+        """Return numbers as they are."""
+        return x if x.is_number else None
+
+    def fdiff(self, argindex: int = 1) -> sp.Expr:
+        """Return 0."""
+        return sp.Integer(0)
+
+    def _eval_evalf(self, precision: int) -> sp.Expr:
+        return self.args[0]._eval_evalf(precision)
 
     _eval_is_real = lambda self: self.args[0].is_real  # noqa: E731

@@ -41,6 +41,7 @@ FUNCTIONS = {
     "tanh": "tanh",
     "Abs": "abs",
     "sign": "sign",
+    "frozen": "frozen",
 }
 
 

@@ -265,6 +265,8 @@ class Scheduler:
         if op == "select":
             condition, left, right = (self._wrapped(x, _SUM) for x in args)
             return f"({condition} ? {left} : {right})", _ATOM
+        if op == "frozen":  # an operation of differentiation only
+            return self._text(args[0])
         if op in ("min", "max"):
             left, right = (self._wrapped(x, _ATOM) for x in args)
             return f"({left} {'<' if op == 'min' else '>'} {right} ? {left} : {right})", _ATOM

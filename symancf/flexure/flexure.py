@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Flexures as terms of a system."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import jit
+from ..ends import Ground
+from ..errors import ConstraintError, ParameterError, closest
+from ..parameter import Parameter, evaluate
+from ..plane.body import PlanarBody, PlanarPlaces, PlanarPoint, place_of
+from ..terms import Entities
+from .law import CELL, MODELS, TANGENTS, flexure_law
+from .section import compliance, strip_compliance
+
+if TYPE_CHECKING:
+    from ..assembly import Piece
+    from ..system import System
+
+Array = npt.NDArray[np.float64]
+Place = PlanarPoint | Ground
+
+FIT = 1e-3  # an attachment may miss the arc by this fraction of the radius
+
+
+class Flexure:
+    """A slender flexure clamped to two planar bodies; make it by `arc` or `straight`.
+
+    Its residual is a point law on the six coordinates of its bodies (`flexure_law`); flexures
+    of one model are evaluated together, eight at a time.
+    """
+
+    def __init__(
+        self,
+        a_end: Place,
+        b_end: Place,
+        stiffness: Array,
+        lever: Array,
+        beta: float,
+        *,
+        EI: Any,
+        model: str,
+        tangent: str,
+        name: str,
+        shape: dict[str, float],
+    ) -> None:
+        self.ends = (a_end, b_end)
+        self.EI, self.model, self.tangent, self.name = EI, model, tangent, name
+        self.shape = shape
+        for value, possible, what in ((model, MODELS, "model"), (tangent, TANGENTS, "tangent")):
+            if value not in possible:
+                raise ParameterError(
+                    f"{name}: {what} is {value!r}: choose one of {', '.join(possible)}."
+                    + closest(str(value), possible),
+                    name=str(value),
+                    possible=possible,
+                )
+        (Xa, arm_a, _), (Xb, arm_b, _) = place_of(a_end), place_of(b_end)
+        upper = stiffness[np.triu_indices(3)]
+        values = (*arm_a, *arm_b, *(Xb - Xa)[0, :2], math.cos(beta), math.sin(beta), *lever, *upper)
+        self.cell = dict(zip((s.name for s in CELL), map(float, values), strict=True))
+
+    # ---- makers ---------------------------------------------------------------------------------
+    @classmethod
+    def arc(
+        cls,
+        a_end: Place,
+        b_end: Place,
+        radius: float,
+        angle: float,
+        *,
+        EI: Any,
+        EA: float | None = None,
+        model: str = "partial",
+        direction: float | None = None,
+        tangent: str = "K",
+        name: str | None = None,
+    ) -> Flexure:
+        """Return a flexure along a circular arc from `a_end` to `b_end`.
+
+        Parameters
+        ----------
+        a_end, b_end : ``body.at(point)`` or ``sa.ground.at(point)``.
+        radius : of the arc, > 0 [m].
+        angle : by which the tangent turns from a to b [rad]; positive counter-clockwise, up to
+            a full turn.
+        EI : bending stiffness [N m^2]: a number, `Parameter` or function of time.
+        EA : axial stiffness [N]; default: inextensible, as in the paper. Needs a number EI.
+        model : ``"linear"``, ``"partial"`` or ``"consistent"``; see `flexure_law`.
+        direction : angle of the tangent at a, in the direction of travel [rad]. Default: found
+            from the chord between the ends; a full turn, whose ends coincide, needs it.
+        tangent : which parts of the tangent Newton's method uses; see `flexure_law`.
+
+        Raises
+        ------
+        ParameterError : zero radius or angle, degrees given for radians.
+        ConstraintError : the ends are not a chord of the arc apart; says by how much.
+        """
+        start, end, name = _ends("arc", a_end, b_end, name)
+        radius = evaluate(f"{name}: radius", radius, 0.0)
+        angle = evaluate(f"{name}: angle", angle, 0.0)
+        if radius <= 0.0:
+            raise ParameterError(
+                f"{name}: radius is {radius:g}: it must be positive; a clockwise arc has a "
+                "negative angle"
+            )
+        if angle == 0.0:
+            raise ParameterError(
+                f"{name}: angle is 0: an arc must turn; a straight flexure is sa.Flexure.straight"
+            )
+        if abs(angle) > 2 * math.pi * (1 + 1e-9):
+            raise ParameterError(
+                f"{name}: angle is {angle:g} rad, more than a full turn; if it is meant in "
+                f"degrees, give math.radians({angle:g}) = {math.radians(angle):.6g}"
+            )
+        r = math.copysign(radius, angle)
+        # chord in the frame of the end a: x along the tangent, y to the left
+        d = np.array([r * math.sin(angle), 2 * r * math.sin(angle / 2) ** 2])
+        chord = end - start
+        spanned, given = float(np.hypot(*d)), float(np.hypot(*chord))
+        if abs(given - spanned) > FIT * radius:
+            kind = "long" if given > spanned else "short"
+            raise ConstraintError(
+                f"{name}: the attachments are {given:.6g} apart, but an arc of radius {radius:g} "
+                f"and angle {angle:g} rad spans {spanned:.6g}: {abs(given - spanned):.3g} too "
+                f"{kind}",
+                names=[name],
+            )
+        if direction is None:
+            if spanned < 1e-6 * radius and abs(angle) > math.pi:
+                raise ParameterError(
+                    f"{name}: the ends of a full turn coincide, so its direction is open: give "
+                    "direction=, the angle of the tangent at the first end [rad]"
+                )
+            direction = math.atan2(chord[1], chord[0]) - math.atan2(d[1], d[0])
+            direction = math.remainder(direction, 2 * math.pi)
+        else:
+            direction = evaluate(f"{name}: direction", direction, 0.0)
+            c, s = math.cos(direction), math.sin(direction)
+            miss = float(np.hypot(*(chord - (c * d[0] - s * d[1], s * d[0] + c * d[1]))))
+            if miss > FIT * radius:
+                raise ConstraintError(
+                    f"{name}: an arc of radius {radius:g} and angle {angle:g} rad that leaves "
+                    f"{_text(start)} at direction {direction:g} rad ends {miss:.3g} away from its "
+                    f"second attachment {_text(end)}",
+                    names=[name],
+                )
+        unit, uniform = _bending(name, EI, EA)
+        # A_f^T d_f: the chord in the frame of the end b
+        c, s = math.cos(angle), math.sin(angle)
+        lever = np.array([c * d[0] + s * d[1], -s * d[0] + c * d[1]])
+        return cls(
+            a_end,
+            b_end,
+            np.linalg.inv(compliance(r, angle, unit, EA)),
+            lever,
+            direction + angle,
+            EI=uniform,
+            model=model,
+            tangent=tangent,
+            name=name,
+            shape={"radius": radius, "angle": angle, "direction": direction},
+        )
+
+    @classmethod
+    def straight(
+        cls,
+        a_end: Place,
+        b_end: Place,
+        *,
+        EI: float,
+        EA: float,
+        model: str = "partial",
+        tangent: str = "K",
+        name: str | None = None,
+    ) -> Flexure:
+        """Return a straight flexure from `a_end` to `b_end`; see `arc`.
+
+        `EI` [N m^2] and `EA` [N] are numbers: without axial compliance a straight strip has no
+        stiffness matrix.
+        """
+        start, end, name = _ends("straight flexure", a_end, b_end, name)
+        chord = end - start
+        length = float(np.hypot(*chord))
+        if length == 0.0:
+            raise ParameterError(f"{name}: its attachments coincide: a flexure needs a length")
+        unit, uniform = _bending(name, EI, EA)
+        direction = math.atan2(chord[1], chord[0])
+        return cls(
+            a_end,
+            b_end,
+            np.linalg.inv(strip_compliance(length, unit, EA)),
+            np.array([length, 0.0]),
+            direction,
+            EI=uniform,
+            model=model,
+            tangent=tangent,
+            name=name,
+            shape={"length": length, "direction": direction},
+        )
+
+    def __repr__(self) -> str:
+        return f"Flexure {self.name!r} ({self.model})"
+
+    def axis(self, points: int = 60) -> Array:
+        """Return points (n, 2) on the axis in the reference configuration."""
+        s = np.linspace(0.0, 1.0, points)
+        beta = self.shape["direction"]
+        if "length" in self.shape:
+            along, left = s * self.shape["length"], 0 * s
+        else:
+            angle = self.shape["angle"] * s
+            r = math.copysign(self.shape["radius"], self.shape["angle"])
+            along, left = r * np.sin(angle), 2 * r * np.sin(angle / 2) ** 2
+        start = place_of(self.ends[0])[0][0, :2]
+        c, s_ = math.cos(beta), math.sin(beta)
+        return np.asarray(start + np.stack([c * along - s_ * left, s_ * along + c * left], axis=1))
+
+    # ---- what a system asks of a term -----------------------------------------------------------
+    def _alike(self, other: Any) -> bool:
+        if not isinstance(other, Flexure):
+            return False
+        return (self.model, self.tangent) == (other.model, other.tangent) and (
+            self.EI is other.EI or self.EI == other.EI
+        )
+
+    def declare(self, system: System) -> None:
+        """Announce the flexures of one model together; the first of them speaks for all."""
+        group = [t for t in system.terms if self._alike(t)]
+        self.number = group.index(self)
+        self.leader: Flexure = group[0]
+        if self.leader is not self:
+            return
+        self.group = group
+        a, b = [t.ends[0] for t in group], [t.ends[1] for t in group]
+        name = f"flexures:{self.name}" if len(group) > 1 else self.name
+        self.entities = Entities(system, name, [PlanarPlaces(a, b), PlanarPlaces(b, a)])
+
+    def carriers(self, system: System) -> list[Any]:
+        """Take this rank's entities; a flexure puts no blocks on vertices."""
+        if self.leader is self:
+            self.entities.bind(system)
+        return []
+
+    def pieces(self, system: System) -> list[Piece]:
+        """Return the kernel and this rank's entities of all flexures of this kind."""
+        if self.leader is not self:
+            return []
+        entities = self.entities
+        self.kernel = jit.points(flexure_law(self.model, self.tangent), system.comm)
+        table = np.array([[t.cell[s.name] for s in CELL] for t in self.group])
+        cell = {s.name: table[entities.ids, k] for k, s in enumerate(CELL)}
+        jets = entities.jets(system, [(0, "planar"), (1, "planar")])
+        role: Any = "strain" if self.kernel.symmetric else "work"
+        return [entities.piece(entities.name, self.kernel, role, {"EI": self.EI}, cell, jets)]
+
+    # ---- results --------------------------------------------------------------------------------
+    def coordinates(self, system: System) -> Array:
+        """Return the present (ux, uy, phi) of bodies a and b, (6,); zero for the ground."""
+        both = [
+            p.body.displacement(system) if isinstance(p, PlanarPoint) else np.zeros(3)
+            for p in self.ends
+        ]
+        return np.concatenate(both)
+
+    def forces(self, system: System) -> Array:
+        """Return the generalised forces (2, 3) that bodies a and b exert on the flexure.
+
+        Force in the directions of the ground and moment about the origin of each body
+        (collective).
+        """
+        q = self.coordinates(system)
+        values = {**self.cell, "EI": evaluate(f"{self.name}: EI", self.EI, system.time)}
+        f, _ = self.leader.kernel.residual(q[None], None, values)
+        return np.asarray(f).reshape(2, 3)
+
+    def ground_wrench(self, system: System) -> Array | None:
+        """Return force and moment about the origin that the ground exerts, if it holds an end."""
+        held = [k for k, p in enumerate(self.ends) if isinstance(p, Ground)]
+        return self.forces(system)[held].sum(axis=0) if held else None
+
+
+def ground_wrench(system: System) -> Array:
+    """Return force and moment about the origin (3,) that the ground exerts on the system.
+
+    Sum over flexures and clamps that are held by the ground (collective).
+    """
+    total = np.zeros(3)
+    for term in system.terms:
+        wrench = getattr(term, "ground_wrench", lambda system: None)(system)
+        if wrench is not None:
+            total += wrench
+    return total
+
+
+def _text(x: Array) -> str:
+    return f"({x[0]:.6g}, {x[1]:.6g})"
+
+
+def _ends(kind: str, a: Any, b: Any, name: str | None) -> tuple[Array, Array, str]:
+    """Return the reference positions of both ends and the flexure's name."""
+    for place in (a, b):
+        if isinstance(place, PlanarBody):
+            raise ParameterError(f"{kind}: give a point of {place.name!r}, body.at((x, y))")
+        if not isinstance(place, PlanarPoint | Ground) or (
+            isinstance(place, Ground) and (place.point is None or len(place.point) != 1)
+        ):
+            raise ParameterError(
+                f"{kind}: an end is {place}: give body.at((x, y)) of a planar body, or "
+                "sa.ground.at((x, y))"
+            )
+    if isinstance(a, Ground) and isinstance(b, Ground):
+        raise ParameterError(f"{name or kind}: both ends are on the ground")
+    (Xa, _, text_a), (Xb, _, text_b) = place_of(a), place_of(b)
+    return Xa[0, :2], Xb[0, :2], name or f"{kind} from {text_a} to {text_b}"
+
+
+def _bending(name: str, EI: Any, EA: Any) -> tuple[float, Any]:
+    """Return the EI of the stored stiffness and that of the uniform slot."""
+    value = evaluate(f"{name}: EI", EI, 0.0)
+    if value <= 0.0:
+        raise ParameterError(f"{name}: EI is {value:g}: it must be positive")
+    fixed = not isinstance(EI, Parameter) and not callable(EI)
+    if EA is not None:
+        if not fixed or isinstance(EA, Parameter) or callable(EA):
+            raise ParameterError(f"{name}: with EA given, EI and EA must be plain numbers")
+        if evaluate(f"{name}: EA", EA, 0.0) <= 0.0:
+            raise ParameterError(f"{name}: EA is {EA:g}: it must be positive")
+    return (value, 1.0) if fixed else (1.0, EI)

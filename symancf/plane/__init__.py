@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rigid bodies in the plane: nodes (x, y, theta), their loads, supports and clamps."""
+
+from __future__ import annotations
+
+from .body import PlanarBody, PlanarPlaces, PlanarPoint
+from .clamp import Clamp
+from .factor import Factor, Prescribed, prescribe
+from .loads import PlanarForce, PlanarMoment
+from .support import PlanarFix
+
+__all__ = [
+    "Clamp",
+    "Factor",
+    "PlanarBody",
+    "PlanarFix",
+    "PlanarForce",
+    "PlanarMoment",
+    "PlanarPlaces",
+    "PlanarPoint",
+    "Prescribed",
+    "prescribe",
+]

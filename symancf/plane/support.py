@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fixed and prescribed coordinates of planar bodies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError, closest
+from ..parameter import call, evaluate
+from .factor import COORDINATES
+
+if TYPE_CHECKING:
+    from ..assembly import Piece
+    from ..system import System
+    from .body import PlanarBody
+
+Array = npt.NDArray[np.float64]
+
+
+class PlanarFix:
+    """Hold coordinates of a planar body's frame at given displacements; see `boundary.fix`."""
+
+    def __init__(
+        self, body: PlanarBody, dofs: str | list[str], displacement: Any, name: str | None
+    ) -> None:
+        self.body = body
+        self.name = name or f"fix:{body.name}"
+        asked = [dofs] if isinstance(dofs, str) else list(dofs)
+        possible = ("all", "position", *COORDINATES)
+        for dof in asked:
+            if dof not in possible:
+                raise ParameterError(
+                    f"{self.name}: dofs {dof!r} is not one of {', '.join(possible)}."
+                    + closest(dof, possible),
+                    name=dof,
+                    possible=possible,
+                )
+        chosen = set(asked)
+        self.axes = [
+            a
+            for a, name in enumerate(COORDINATES)
+            if {"all", name} & chosen or (a < 2 and "position" in chosen)
+        ]
+        values: list[Any] = [0.0] * len(self.axes)
+        if callable(displacement) and len(self.axes) > 1:
+            values = [
+                lambda t, k=k: np.asarray(call(self.name, displacement, t), dtype=float).ravel()[k]
+                for k in range(len(self.axes))
+            ]
+        elif displacement is not None:
+            values = list(displacement) if np.ndim(displacement) else [displacement]
+        if len(values) != len(self.axes):
+            names = ", ".join(COORDINATES[a] for a in self.axes)
+            raise ParameterError(
+                f"{self.name}: displacement has {len(values)} values for the coordinates {names}"
+            )
+        self.values = values
+        self.number = -1
+
+    def declare(self, system: System) -> None:
+        """Nothing to announce: the body's node exists."""
+
+    def pieces(self, system: System) -> list[Piece]:
+        """Return no kernels."""
+        return []
+
+    def coordinates(self, system: System) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return the body's local vertex and its fixed coordinates."""
+        here = self.body.coordinates(system)
+        self.fixed = here[self.axes] if len(here) else here
+        return self.body.cells.ravel(), self.fixed
+
+    def prescribed(self, system: System, time: float) -> tuple[npt.NDArray[Any], Array]:
+        """Return the local offsets of the fixed coordinates and their values at `time`."""
+        values = [
+            evaluate(f"{self.name}, {COORDINATES[a]}", value, time)
+            for a, value in zip(self.axes, self.values, strict=True)
+        ]
+        return self.fixed, np.array(values[: len(self.fixed)])
+
+    def reaction(self, system: System) -> Array:
+        """Return force and moment (3,) that the support exerts on the body (collective)."""
+        numbering = system.numbering
+        f = system.residual_at_solution()
+        here = self.body.coordinates(system)
+        total = np.zeros(3)
+        if len(here) and self.body.cells[0, 0] < numbering.owned_vertices:
+            total[:] = np.where(numbering.fixed_by[here] == self.number, f[here], 0.0)
+        return system.sum(total)

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Flexures: compliance, residual and tangent parts, bodies in the plane, bad input."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import symancf as sa
+from symancf import jit
+from symancf.flexure import arc_compliance, compliance, ground_wrench, symbolic, tangent_parts
+from symancf.flexure.law import CELL, MODELS, flexure_law
+from symancf_codegen.functions import frozen
+from tests import kinetostatics
+from tests.gripper import EI, gripper
+
+
+def random_states(count: int = 11) -> np.ndarray:
+    rng = np.random.default_rng(7)
+    return rng.uniform(-0.4, 0.4, (count, 9))
+
+
+def set_state(g, q):
+    for k, body in enumerate(g.bodies.values()):
+        g.system.state[body.coordinates(g.system)] = q[3 * k : 3 * k + 3]
+
+
+def matrix_of(g, q):
+    """Residual and tangent of the system in the order of the bodies."""
+    system = g.system
+    set_state(g, q)
+    f = np.zeros(system.numbering.coordinates)
+    system.plan.update(0.0)
+    system.plan.tangent(system.state, f, system.matrix)
+    order = np.concatenate([b.coordinates(system) for b in g.bodies.values()])
+    rows = system.numbering.row[order]
+    return f[order], system.matrix.mat.getValues(rows, rows)
+
+
+@pytest.mark.parametrize("theta", [0.02, 0.5, 2.0, math.radians(330), -1.3])
+@pytest.mark.parametrize("EA", [None, 3e4])
+def test_compliance_is_the_closed_form(theta: float, EA: float | None) -> None:
+    r = math.copysign(0.2, theta)
+    numbers = [sp.Float(v, 60) for v in (r, theta, 26.0)]
+    exact = arc_compliance(*numbers, None if EA is None else sp.Float(EA, 60))
+    want = np.array(exact.evalf(30).tolist(), dtype=float)
+    size = np.sqrt(np.outer(np.diag(want), np.diag(want)))
+    assert (np.abs(compliance(r, theta, 26.0, EA) - want) / size).max() < 2e-14
+
+
+def test_arc_of_small_angle_is_a_straight_flexure() -> None:
+    states = np.random.default_rng(0).uniform(-0.05, 0.05, (4, 6))
+    kernel = jit.points(flexure_law("partial"))
+    forces = []
+    body = sa.PlanarBody(at=(1.0, 0.0, 0.0))
+    ends = sa.ground.at((0.2, 0.1)), body.at((0.2, 0.1))
+    angle = 1e-6
+    arc = sa.Flexure.arc(*ends, 1.0 / (2 * math.sin(angle / 2)), angle, EI=2.0, EA=50.0)
+    strip = sa.Flexure.straight(*ends, EI=2.0, EA=50.0)
+    for flexure in (arc, strip):
+        forces.append(kernel.residual(states, None, {**flexure.cell, "EI": 1.0})[0])
+    assert np.abs(forces[0] - forces[1]).max() < 3e-5 * np.abs(forces[0]).max()
+
+
+def test_mirrored_arc_has_mirrored_forces() -> None:
+    kernel = jit.points(flexure_law("partial"))
+    q = np.array([[0.01, -0.02, 0.03, 0.02, 0.01, -0.05]])
+    mirror = np.array([1, -1, -1, 1, -1, -1])
+    forces = []
+    for sign in (1, -1):
+        a, b = sa.PlanarBody(at=(0, 0)), sa.PlanarBody(at=(1, 0.5 * sign))
+        chord = 2 * 0.3 * math.sin(0.6)
+        ends = a.at((0.2, 0.1 * sign)), b.at((0.2 + chord - 1, (0.1 - 0.5) * sign))
+        flexure = sa.Flexure.arc(*ends, 0.3, 1.2 * sign, EI=1.0)
+        motion = q if sign > 0 else q * mirror
+        forces.append(kernel.residual(motion, None, {**flexure.cell, "EI": 1.0})[0])
+    assert np.abs(forces[0] - forces[1] * mirror).max() < 1e-13 * np.abs(forces[0]).max()
+
+
+@pytest.mark.parametrize("model", ["linear", "partial"])
+def test_residual_and_tangent_are_those_of_the_paper(model: str) -> None:
+    """Against matrices of the paper and their complex steps, at 11 random states."""
+    g = gripper(model)
+    for q in random_states():
+        f, K = matrix_of(g, q)
+        want, reaction = kinetostatics.residual(q, model)
+        exact = kinetostatics.tangent(q, model)
+        assert np.abs(f - want).max() < 1e-13 * np.abs(want).max()
+        assert np.abs(K - exact).max() < 1e-13 * np.abs(exact).max()
+        assert np.abs(ground_wrench(g.system) - reaction).max() < 1e-13 * np.abs(want).max()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_parts_sum_to_the_compiled_tangent(model: str) -> None:
+    g = gripper(model)
+    for q in random_states(4):
+        _, K = matrix_of(g, q)
+        parts = tangent_parts(g.system)
+        assert np.abs(sum(parts.values()) - K).max() < 1e-13 * np.abs(K).max()
+        assert (np.abs(parts["K_III"]).max() > 0) == (model == "partial")
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("tangent", ["K_I", "K_I+K_II"])
+def test_compiled_parts_of_the_tangent(model: str, tangent: str) -> None:
+    whole, part = gripper(model), gripper(model, tangent=tangent)
+    for q in random_states(3):
+        f, _ = matrix_of(whole, q)
+        g, K = matrix_of(part, q)
+        parts = tangent_parts(part.system)
+        want = sum(parts[name] for name in tangent.split("+"))
+        assert np.abs(f - g).max() < 1e-13 * np.abs(f).max()
+        assert np.abs(K - want).max() < 1e-13 * np.abs(K).max()
+
+
+def test_consistent_model_conserves_energy_and_balance() -> None:
+    g = gripper("consistent")
+    assert sa.check(g.system).passed
+    _, K = matrix_of(g, random_states(1)[0])
+    assert np.abs(K - K.T).max() < 1e-12 * np.abs(K).max()
+    for flexure in g.flexures.values():
+        (fa, fb) = flexure.forces(g.system)
+        assert np.abs(fa[:2] + fb[:2]).max() < 1e-12 * np.abs(fa).max()
+
+
+def test_parts_print() -> None:
+    parts = symbolic("partial")
+    text = parts.latex()
+    assert "K_{III}" in text
+    assert text.count("\\begin{matrix}") >= 7
+    assert sp.simplify(parts.K_I - parts.N * parts.K * parts.J) == sp.zeros(6, 6)
+    assert parts.K_II[0, 2] == -parts.residual[1]  # (-Fy, Fx, 0) in the column of theta
+    assert parts.K_II[1, 2] == parts.residual[0]
+
+
+def test_frozen_is_a_value_without_derivative() -> None:
+    x, y = sp.symbols("x y", real=True)
+    assert sp.diff(frozen(x) * x, x) == frozen(x)
+    law = jit.declare.PointLaw(
+        name="frozen_product", unknowns=(x, y), work={x: frozen(x + y) * x, y: frozen(sp.sin(x))}
+    )
+    kernel = jit.points(law)
+    f, K, _ = kernel.tangent(np.array([[2.0, 3.0]]))
+    assert np.allclose(f, [[10.0, math.sin(2.0)]], rtol=1e-15)
+    assert np.allclose(K, [[[5.0, 0.0], [0.0, 0.0]]], rtol=1e-15)
+
+
+def test_digits_at_small_strain() -> None:
+    """Forces at displacements of 1e-9 keep their digits (nothing is formed from positions)."""
+    flexure = gripper("partial").flexures["b"]
+    kernel = jit.points(flexure_law("partial"))
+    values = {**flexure.cell, "EI": 1.0}
+    small = 1e-9 * np.random.default_rng(3).uniform(-1, 1, (1, 6))
+    f = kernel.residual(small, None, values)[0]
+    exact = {s: sp.Float(repr(float(values[s.name])), 40) for s in (*CELL,)}
+    law = flexure_law("partial")
+    names = dict(exact) | {s: sp.Float(v, 40) for s, v in zip(law.unknowns, small[0], strict=True)}
+    names[next(p.symbol for p in law.parameters if p.name == "EI")] = sp.Integer(1)
+    for symbol, definition in law.lets:
+        names[symbol] = definition.xreplace(names).evalf(40)
+    want = [float(law.work[s].xreplace(names).evalf(30)) for s in law.unknowns]
+    assert np.abs(f[0] - want).max() < 1e-14 * np.abs(want).max()
+
+
+# ---- bodies, loads, supports ----------------------------------------
+def lever_model(theta: float = 0.0, **more):
+    """One body on a straight flexure that is clamped to the ground."""
+    body = sa.PlanarBody(at=(1.0, 0.0, theta), name="lever")
+    c, s = math.cos(theta), math.sin(theta)
+    flexure = sa.Flexure.straight(
+        sa.ground.at((0, 0)), body.at((0.0, 0.0)), EI=1.0, EA=1e4, model="consistent"
+    )
+    tip = body.at((c * 0.5, -s * 0.5))  # the same place in space whatever theta is
+    return body, flexure, tip
+
+
+@pytest.mark.parametrize("theta", [0.0, 0.8, -2.0])
+def test_initial_angle_changes_nothing(theta: float) -> None:
+    body, flexure, tip = lever_model(theta)
+    system = sa.System(body, terms=[flexure, sa.force(tip, (0.0, 0.3)), sa.moment(body, -0.1)])
+    sa.StaticProblem(system, prefix="lever_").solve()
+    u = body.displacement(system)
+    reaction = ground_wrench(system)
+    if theta == 0.0:
+        test_initial_angle_changes_nothing.first = u
+    assert np.abs(u - test_initial_angle_changes_nothing.first).max() < 1e-12
+    x = system.position(tip)[0]
+    assert np.abs(reaction - [0.0, -0.3, -0.3 * x[0] + 0.1]).max() < 1e-10
+    assert abs(body.position(system)[2] - theta - u[2]) < 1e-15
+
+
+def test_small_loads_bend_a_strip_as_a_beam() -> None:
+    body, flexure, _ = lever_model()
+    system = sa.System(body, terms=[flexure, sa.force(body.at((0, 0)), (1e-6, 1e-6))])
+    sa.StaticProblem(system, prefix="strip_").solve()
+    assert np.allclose(body.displacement(system), [1e-10, 1e-6 / 3, 1e-6 / 2], rtol=1e-5)
+
+
+def test_prescribed_coordinate_and_its_reaction() -> None:
+    body, flexure, _ = lever_model()
+    hold = sa.fix(body, ["y", "theta"], displacement=[lambda t: 0.1 * t, 0.0])
+    system = sa.System(body, terms=[flexure, hold])
+    sa.StaticProblem(system, prefix="hold_").solve()
+    assert np.allclose(body.displacement(system)[1:], [0.1, 0.0], atol=1e-15)
+    reaction = hold.reaction(system)
+    assert np.abs(reaction + ground_wrench(system) * [1, 1, 0] - [0, 0, reaction[2]]).max() < 1e-9
+    assert reaction[1] == pytest.approx(12 * 0.1, rel=0.02)
+
+
+def test_released_factor_finds_the_load() -> None:
+    body, flexure, tip = lever_model()
+    factor = sa.Factor("lift")
+    terms = [
+        flexure,
+        sa.force(tip, (0.0, 2.0), factor=factor),
+        sa.prescribe(tip, "y", position=lambda t: 0.2 * t, release=factor),
+    ]
+    system = sa.System(body, terms=terms)
+    sa.StaticProblem(system, prefix="inverse_").solve()
+    assert system.position(tip)[0, 1] == pytest.approx(0.2, abs=1e-12)
+    other, flexure, tip = lever_model()
+    direct = sa.System(other, terms=[flexure, sa.force(tip, (0.0, 2.0 * factor.value(system)))])
+    sa.StaticProblem(direct, prefix="direct_").solve()
+    assert direct.position(tip)[0, 1] == pytest.approx(0.2, abs=1e-10)
+
+
+def test_loops_chains_and_a_parameter_as_stiffness() -> None:
+    """Two strips in series carry the same wrench; a Parameter EI scales K without compiling."""
+    EI = sa.Parameter("EI", 3.0)
+    bodies = [sa.PlanarBody(at=(float(k), 0.0)) for k in (1, 2)]
+    terms = [
+        sa.Flexure.arc(sa.ground.at((0, 0)), bodies[0].at((0, 0)), 0.5, math.pi, EI=EI),
+        sa.Flexure.arc(bodies[0].at((0, 0)), bodies[1].at((0, 0)), 0.5, -math.pi, EI=EI),
+        sa.force(bodies[1].at((0, 0)), lambda t: (0.0, 1e-3 * t)),
+    ]
+    system = sa.System(*bodies, terms=terms)
+    problem = sa.StaticProblem(system, prefix="chain_")
+    problem.solve()
+    first = bodies[1].displacement(system)
+    EI.value = 6.0
+    problem.solve(to=2.0)
+    assert np.allclose(bodies[1].displacement(system), first, rtol=1e-10)
+    assert bodies[0].name != bodies[1].name
+
+
+# ---- bad input ----------------------------------------
+def test_wrong_arcs_are_refused() -> None:
+    body = sa.PlanarBody(at=(1.0, 0.0), name="lever")
+    a, b = sa.ground.at((0, 0)), body.at((0, 0))
+    cases = [
+        (0.0, 1.0, sa.ParameterError, "radius is 0"),
+        (-0.5, 1.0, sa.ParameterError, "clockwise arc has a negative angle"),
+        (0.5, 0.0, sa.ParameterError, "must turn"),
+        (0.5, 300.0, sa.ParameterError, r"math.radians\(300\) = 5.23599"),
+        (0.5, 2.0, sa.ConstraintError, "spans 0.841471: 0.159 too long"),
+        (0.8, 2.0, sa.ConstraintError, "spans 1.34635: 0.346 too short"),
+        (float("nan"), 2.0, sa.ParameterError, "finite"),
+    ]
+    for radius, angle, error, text in cases:
+        with pytest.raises(error, match=text):
+            sa.Flexure.arc(a, b, radius, angle, EI=1.0)
+    with pytest.raises(sa.ConstraintError, match="ends 1 away from its second attachment"):
+        sa.Flexure.arc(a, b, 0.5, math.pi, EI=1.0, direction=math.pi / 3 - math.pi / 2)
+    with pytest.raises(sa.ParameterError, match="ends of a full turn coincide"):
+        sa.Flexure.arc(a, body.at((-1, 0)), 0.5, 2 * math.pi, EI=1.0)
+    with pytest.raises(sa.ParameterError, match="EI is -1"):
+        sa.Flexure.arc(a, b, 0.5, math.pi, EI=-1.0)
+    with pytest.raises(sa.ParameterError, match="Did you mean 'partial'"):
+        sa.Flexure.arc(a, b, 0.5, math.pi, EI=1.0, model="partiel")
+    with pytest.raises(sa.ParameterError, match="attachments coincide"):
+        sa.Flexure.straight(a, body.at((-1, 0)), EI=1.0, EA=1.0)
+    with pytest.raises(sa.ParameterError, match="both ends are on the ground"):
+        sa.Flexure.arc(a, sa.ground.at((1, 0)), 0.5, math.pi, EI=1.0)
+    with pytest.raises(sa.ParameterError, match=r"give a point of 'lever', body.at"):
+        sa.Flexure.arc(a, body, 0.5, math.pi, EI=1.0)
+    with pytest.raises(sa.ParameterError, match=r"sa.ground.at"):
+        sa.Flexure.arc(sa.ground, b, 0.5, math.pi, EI=1.0)
+
+
+def test_rounded_attachments_of_the_paper_fit() -> None:
+    body = sa.PlanarBody(at=(1.5, 0.2))
+    flexure = sa.Flexure.arc(
+        sa.ground.at((0.6848, 0.0765)), body.at((-0.8413, -0.3218)), 0.2, math.radians(300), EI=EI
+    )
+    assert flexure.shape["direction"] == pytest.approx(math.radians(112.5), abs=2e-3)
+
+
+def test_floating_body_is_named() -> None:
+    body, flexure, _ = lever_model()
+    loose = sa.PlanarBody(at=(3.0, 0.0), name="loose")
+    system = sa.System(body, loose, terms=[flexure, sa.force(loose.at((0, 0)), (1.0, 0.0))])
+    with pytest.raises(sa.ConstraintError, match=r"'loose': translation along x.*rotation about z"):
+        sa.StaticProblem(system, prefix="loose_").solve()
+
+
+def test_strangers_and_bad_loads_are_refused() -> None:
+    body, flexure, tip = lever_model()
+    stranger = sa.PlanarBody(name="stranger")
+    with pytest.raises(sa.ParameterError, match="'stranger', which is not in this system"):
+        sa.System(body, terms=[flexure, sa.force(stranger.at((0, 0)), (1, 0))])
+    with pytest.raises(sa.ParameterError, match="give two"):
+        sa.force(tip, (1.0,))
+    with pytest.raises(sa.ParameterError, match="a moment in the plane is one number"):
+        sa.moment(body, (1.0, 0.0, 0.0))
+    with pytest.raises(sa.ParameterError, match="Did you mean 'theta'"):
+        sa.fix(body, "thetta")
+    with pytest.raises(sa.ParameterError, match="displacement has 1 values"):
+        sa.fix(body, ["x", "y"], displacement=[0.0])
+    closed = sa.prescribe(tip, "x", position=0.0, release=sa.Factor("F"))
+    with pytest.raises(sa.ParameterError, match="multiplies no load"):
+        sa.System(body, terms=[flexure, closed])
