@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The guide's code runs from top to bottom."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+
+def test_guide(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    text = (repository / "docs" / "guide.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.S)
+    assert len(blocks) == 8
+    (tmp_path / "meshes").symlink_to(repository / "meshes")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec("\n".join(blocks), names)
+    history, system = names["history"], names["system"]
+    assert history.steps[-1].time == pytest.approx(1.0)
+    weight = 1100 * 0.18 * 0.16 * 0.01 * 9.81
+    reaction = system.terms[0].reaction(system)
+    np.testing.assert_allclose(reaction, [-2.0, 0.0, weight - 5.0 * 0.16], atol=1e-6)
+    assert (tmp_path / "results" / "plate.png").stat().st_size > 1000
+    assert "ok" in capsys.readouterr().out
