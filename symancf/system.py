@@ -295,7 +295,7 @@ class System:
         """Return the displacements (K, 3) of places of a body, on every rank (collective)."""
         if isinstance(place, PlanarPoint):
             return place.displacement(self)
-        return self._evaluate(place, "value", self.state)
+        return self._evaluate(place, [("value", self.state)])[0]
 
     def position(self, place: End) -> Array:
         """Return the present positions (K, 3) of places of a body, on every rank (collective)."""
@@ -321,11 +321,13 @@ class System:
             raise KinematicsError(
                 f"{place}: the nodes of {element.name} have no slopes; give points, body.at(X)"
             )
-        R = np.stack([self._evaluate(place, jet, self.reference) for jet in jets], axis=2)
-        u = np.stack([self._evaluate(place, jet, self.state) for jet in jets], axis=2)
+        wanted = [(jet, vector) for vector in (self.reference, self.state) for jet in jets]
+        values = self._evaluate(place, wanted)
+        R, u = (np.stack(part, axis=2) for part in (values[: len(jets)], values[len(jets) :]))
         return np.asarray((R + u) @ np.linalg.pinv(R))
 
-    def _evaluate(self, place: End, jet: str, vector: Array) -> Array:
+    def _evaluate(self, place: End, jets: list[tuple[str, Array]]) -> list[Array]:
+        """Return jets of local vectors at places, each (K, 3), on every rank."""
         self._require_own()
         place.resolve(self)
         wanted = place.vertices
@@ -334,11 +336,12 @@ class System:
         local = order[np.minimum(found, len(order) - 1)]
         present = self.topology.vertex_ids[local] == wanted
         mine = np.flatnonzero(present[:, 0] & (local[:, 0] < self.numbering.owned_vertices))
-        values = np.zeros((place.size, 3))
-        rows = place.rows(self, mine, local[mine].astype(np.int32), jet)
-        entity, component, coordinate, _, value = rows
-        np.add.at(values, (mine[entity], component), value * vector[coordinate])
-        return self.sum(values)
+        values = np.zeros((len(jets), place.size, 3))
+        for number, (jet, vector) in enumerate(jets):
+            rows = place.rows(self, mine, local[mine].astype(np.int32), jet)
+            entity, component, coordinate, _, value = rows
+            np.add.at(values[number], (mine[entity], component), value * vector[coordinate])
+        return list(self.sum(values))
 
     def sum(self, values: Array) -> Array:
         """Return the sum over ranks, on every rank (collective)."""
