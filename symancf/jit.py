@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from symancf_codegen import Kernel, Options, compile_cells, compile_points, declare
 from symancf_codegen import errors as codegen_errors
-from symancf_codegen.compile import FLAGS, library
+from symancf_codegen.compile import FLAGS, HEADERS, library
 
 from .errors import CompileError
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw, Rule, Space
 
-__all__ = ["Kernel", "Options", "cells", "declare", "load_runtime", "points"]
+__all__ = ["Kernel", "Options", "cells", "declare", "headers", "load_runtime", "points"]
 
 T = TypeVar("T")
 
@@ -105,6 +105,11 @@ def load_runtime(
 
     path = _first(comm, build)
     return _everywhere(comm, lambda: ctypes.CDLL(str(_visible(path))))
+
+
+def headers() -> list[Path]:
+    """Return the C headers that generated kernels include."""
+    return [HEADERS / "symancf_kernel.h", HEADERS / "symancf_math.h"]
 
 
 def _collective(comm: Any, build: Callable[[], Kernel]) -> Kernel:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .export import export
 from .flexure import Flexure, ground_wrench
 from .law import MODELS, Parts, flexure_law, symbolic
 from .section import arc_compliance, compliance
@@ -14,6 +15,7 @@ __all__ = [
     "Parts",
     "arc_compliance",
     "compliance",
+    "export",
     "flexure_law",
     "ground_wrench",
     "symbolic",

@@ -89,9 +89,9 @@ def kinetostatics(model: str, tangent: str = "K") -> Kinetostatics:
 
     sin, cos, versine = {}, {}, {}
     for end, phi in (("a", phi_a), ("b", phi_b)):
-        half = let(f"sin_half_{end}", sp.sin(phi / 2))
+        half = let(f"half_sin_{end}", sp.sin(phi / 2))
         versine[end] = let(f"versine_{end}", 2 * half**2)
-        sin[end] = let(f"sin_{end}", sp.sin(phi))
+        sin[end] = let(f"sin_{end}", 2 * half * let(f"half_cos_{end}", sp.cos(phi / 2)))
         cos[end] = let(f"cos_{end}", 1 - versine[end])
     delta = [
         let(
@@ -271,7 +271,9 @@ def symbolic(model: str) -> Parts:
         f = {_real("f1"): definitions[_real("f1")], _real("f2"): definitions[_real("f2")]}
         in_wrench = residual.xreplace(f)
         N = in_wrench.jacobian(list(k.wrench))
-        frames = [(s, e) for s, e in k.lets if s.name.startswith(("sin", "cos", "versine"))]
+        frames = [
+            (s, e) for s, e in k.lets if s.name.startswith(("half", "sin_", "cos_", "versine"))
+        ]
         K_II = sp.Matrix(6, 6, lambda i, j: _total(residual[i], UNKNOWNS[j], frames))
         lever = residual.jacobian(list(psi[:2])) if model == "partial" else sp.zeros(6, 2)
         K_III = lever * J[:2, :]

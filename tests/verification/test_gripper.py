@@ -4,18 +4,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-import sympy as sp
 
 import symancf as sa
 from symancf.flexure import ground_wrench, symbolic, tangent_parts
 from symancf.flexure.law import CELL, UNKNOWNS
 from symancf.flexure.law import EI as STIFFNESS
 from tests import gripper_tables as printed
-from tests.gripper import EI, EFFECTOR, gripper
+from tests.gripper import EFFECTOR, EI, gripper
+
+if TYPE_CHECKING:
+    import sympy as sp
 
 pytestmark = pytest.mark.collective
 
