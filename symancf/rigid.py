@@ -114,6 +114,8 @@ def require_held(system: System) -> None:
         for k, body in enumerate(system.bodies):
             if group[k] == number:
                 member[np.unique(body.cells)] = True
+        # also of vertices that only a joint brought to this rank, without a cell of their body
+        member = system.topology.halo.updated(member[:, None].astype(np.int8))[:, 0] > 0
         inside.append(member[numbering.vertex_of])
     answers = []
     product = np.zeros(numbering.coordinates)
