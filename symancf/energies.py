@@ -185,7 +185,7 @@ def kirchhoff(*, curvature: Literal["n1", "n3"] = "n1") -> Energy:
 def cable(
     *,
     strain: Literal["biot", "green"] = "biot",
-    curvature: Literal["reference", "geometric"] = "reference",
+    curvature: Literal["reference", "geometric", "plane"] = "reference",
 ) -> Energy:
     r"""Return the energy of a cable or thin beam without torsion.
 
@@ -200,7 +200,8 @@ def cable(
         with no axial strain at any EA. ``"geometric"``: kappa = |r' x r''|/|r'|^3, the
         curvature of the current curve; bending then also shortens the axis, epsilon =
         -EI kappa^2/EA to first order, which vanishes in the thin limit. On curved references
-        kappa is the change of curvature.
+        kappa is the change of curvature. ``"plane"``: the signed turn about z per reference
+        length, for cables in a plane z = const whose curvature may change sign.
 
     Returns
     -------
@@ -220,8 +221,8 @@ def cable(
     """
     if strain not in ("biot", "green"):
         raise _no_such("cable", "strain", strain, ("biot", "green"))
-    if curvature not in ("reference", "geometric"):
-        raise _no_such("cable", "curvature", curvature, ("reference", "geometric"))
+    if curvature not in ("reference", "geometric", "plane"):
+        raise _no_such("cable", "curvature", curvature, ("reference", "geometric", "plane"))
 
     def cable(epsilon: Expr, kappa: Expr, *, EA: Expr, EI: Expr) -> Expr:
         return EA * epsilon**2 / 2 + EI * kappa**2 / 2
@@ -237,6 +238,14 @@ def cable(
     ) -> Expr:
         return EA * epsilon_green**2 / 2 + EI * kappa_geometric**2 / 2
 
+    def cable_plane(epsilon: Expr, kappa_plane: Expr, *, EA: Expr, EI: Expr) -> Expr:
+        return EA * epsilon**2 / 2 + EI * kappa_plane**2 / 2
+
+    def cable_green_plane(epsilon_green: Expr, kappa_plane: Expr, *, EA: Expr, EI: Expr) -> Expr:
+        return EA * epsilon_green**2 / 2 + EI * kappa_plane**2 / 2
+
+    if curvature == "plane":
+        return cable_plane if strain == "biot" else cable_green_plane
     if curvature == "reference":
         return cable if strain == "biot" else cable_green
     return cable_geometric if strain == "biot" else cable_green_geometric

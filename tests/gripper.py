@@ -77,3 +77,42 @@ def gripper(
     given = terms(bodies) if callable(terms) else list(terms)
     system = sa.System(*bodies.values(), terms=[*flexures.values(), force, *given])
     return Gripper(bodies, flexures, system, load, bodies[3].at(EFFECTOR))
+
+
+EA = 1e11 * 25e-3 * 5e-3  # uN: 100 GPa on 25 um x 5 um
+
+
+def exact_gripper(elements: int, terms: Any = (), **options: Any) -> Any:
+    """Return the mechanism with flexures of ANCF cables: bodies, system and effector.
+
+    `terms` is a function of the bodies that returns loads.
+    """
+    bodies = {k: sa.PlanarBody(at=(*G[k], 0.0), name=f"body {k}") for k in (2, 3, 4)}
+    cables, joints = [], []
+    for name, (i, j) in PAIRS.items():
+        O = np.append(CENTRES[name], 0.0)
+        angles = np.radians(START[name] + ANGLE[name] * np.linspace(0.0, 1.0, elements + 1))
+        X = O + RADIUS * np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
+        lines = np.stack([np.arange(elements), np.arange(1, elements + 1)], axis=1)
+        mesh = sa.Mesh.from_arrays(X, {"line": lines}, name=f"flexure {name}", check=False)
+
+        def tangent(x: Any, O: Any = O) -> Any:
+            d = (x - O) / RADIUS
+            return np.stack([-d[:, 1], d[:, 0], 0 * d[:, 0]], axis=1)
+
+        cable = sa.Body(
+            mesh["all"],
+            sa.elements.ancf_cable,
+            sa.energies.cable(curvature="plane"),
+            name=f"flexure {name}",
+            direction=tangent,
+            EA=EA,
+            EI=EI,
+            **options,
+        )
+        cables.append(cable)
+        joints.append(sa.planar(cable))
+        for X_end, k in ((X[0], i), (X[-1], j)):
+            joints.append(sa.joints.clamp(cable.at(X_end), sa.ground if k == 1 else bodies[k]))
+    system = sa.System(*bodies.values(), *cables, terms=[*joints, *terms(bodies)])
+    return bodies, system, bodies[3].at(EFFECTOR)

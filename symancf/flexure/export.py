@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import jit
 from ..ends import Ground
@@ -54,7 +55,7 @@ static const double mechanism_uniform[8] __attribute__((aligned(64))) = {{{unifo
 """
 
 
-def _braces(values: np.ndarray, form: str) -> str:
+def _braces(values: npt.NDArray[np.generic], form: str) -> str:
     if values.ndim == 1:
         return "{" + ", ".join(format(v, form) for v in values) + "}"
     return "{\n" + ",\n".join(_braces(v, form) for v in values) + "}"

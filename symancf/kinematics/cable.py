@@ -30,6 +30,15 @@ def cable(*, curved: bool = False) -> Kinematics:
     kappa/lambda is the curvature of the current curve; bending then also pulls the axis, by
     -EI kappa^2/(EA lambda^3), which vanishes in the thin limit.
 
+    `kappa_plane` is the change of the *signed* turn about z per reference length,
+
+    .. math::
+        \kappa_{plane} = \frac{(r_\xi\times r_{\xi\xi})\cdot e_z}{|r_\xi|^2\,|R_\xi|}
+        - \frac{(R_\xi\times R_{\xi\xi})\cdot e_z}{|R_\xi|^3},
+
+    for cables that stay in a plane z = const (`planar`), straight or curved: it may change sign,
+    which a scalar curvature cannot.
+
     Parameters
     ----------
     curved : False: the reference is straight; only kappa^2 occurs, smooth at kappa = 0, and an
@@ -81,6 +90,9 @@ def cable(*, curved: bool = False) -> Kinematics:
         geometric2 = let(positive("kappa_geometric_squared"), dot(b, b) / (RR * squared) ** 3)
         kappa, geometric = sp.sqrt(kappa2), sp.sqrt(geometric2)
         domain = (squared,)
+        fixed("R_bend3", cross(R, Rxx)[2])
+    signed = (b[2] - real("R_bend3") * 2 * green) / (length**3 * squared)
+    plane = let(real("kappa_plane"), signed)
 
     common, more = motion()
     lets.extend(more)
@@ -90,6 +102,7 @@ def cable(*, curved: bool = False) -> Kinematics:
         "epsilon_green": Quantity(green, "axial strain (|r_xi|^2/|R_xi|^2 - 1)/2 (Green) [-]"),
         "kappa": Quantity(kappa, f"{change_of}curvature per reference length, d theta/dS [1/m]"),
         "kappa_geometric": Quantity(geometric, f"{change_of}curvature of the curve [1/m]"),
+        "kappa_plane": Quantity(plane, "change of the signed turn about z per length [1/m]"),
     }
     return Kinematics(
         name="cable",

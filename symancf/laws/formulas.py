@@ -20,6 +20,7 @@ CONJUGATE = {
     "epsilon_green": "N_2",
     "kappa": "M",
     "kappa_geometric": "M",
+    "kappa_plane": "M",
     "kappa_n3": "m",
     "E_gl": "n",
     "u": "f",

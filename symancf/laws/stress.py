@@ -215,11 +215,11 @@ def _plate_fields(laws: Laws, at: Mapping[str, Any], shape: tuple[int, ...]) -> 
 def _cable_fields(laws: Laws, at: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, Array]:
     zero = np.zeros(shape)
     squares = ("kappa_squared", "kappa_geometric_squared")
-    targets = ("epsilon", "epsilon_green", "kappa", "kappa_geometric", *squares)
+    targets = ("epsilon", "epsilon_green", "kappa", "kappa_geometric", *squares, "kappa_plane")
     found, slopes = _sum(laws, targets, at)
     stretch = np.sqrt(1 + 2 * found[1])
     force = slopes[0] + stretch * slopes[1]
-    moment = slopes[2] + slopes[3]
-    for square, slope in zip(found[4:], slopes[4:], strict=True):
+    moment = slopes[2] + slopes[3] + slopes[6]
+    for square, slope in zip(found[4:6], slopes[4:6], strict=True):
         moment = moment + 2 * np.sqrt(square) * slope
     return {"axial_force": zero + force, "bending_moment": zero + moment}

@@ -167,9 +167,10 @@ def test_kirchhoff_of_pure_strain_and_bending() -> None:
             "cable_geometric",
             ("epsilon", "kappa_geometric"),
         ),
+        (lambda: energies.cable(curvature="plane"), "cable_plane", ("epsilon", "kappa_plane")),
         (lambda: energies.kirchhoff(curvature="n3"), "kirchhoff_n3", ("E_gl", "kappa_n3")),
     ],
-    ids=["cable", "green", "geometric", "n3"],
+    ids=["cable", "green", "geometric", "plane", "n3"],
 )
 def test_factories_give_plain_functions(
     make: Callable[[], Any], name: str, quantities: tuple[str, ...]

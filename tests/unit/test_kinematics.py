@@ -92,6 +92,9 @@ def textbook(element: Element, R: Array, r: Array, point: Array, zeta: float, h:
         bend = np.linalg.norm(np.cross(g["xi"], g["xixi"]))
         return float(bend / np.linalg.norm(g["xi"]) ** power)
 
+    def turn(g: dict[str, Array], power: int) -> float:
+        return float(np.cross(g["xi"], g["xixi"])[2] / np.linalg.norm(g["xi"]) ** power)
+
     length = np.linalg.norm(A["xi"])
     stretch = np.linalg.norm(a["xi"]) / length
     return {
@@ -99,6 +102,7 @@ def textbook(element: Element, R: Array, r: Array, point: Array, zeta: float, h:
         "epsilon_green": (stretch**2 - 1) / 2,
         "kappa": curvature(a, 2) / length - curvature(A, 3),
         "kappa_geometric": curvature(a, 3) - curvature(A, 3),
+        "kappa_plane": turn(a, 2) / length - turn(A, 3),
         "measure": length,
     }
 

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The gripper with geometrically exact flexures: ANCF cables clamped to planar bodies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.flexure import ground_wrench
+from tests.gripper import EFFECTOR, exact_gripper
+
+pytestmark = pytest.mark.collective
+
+# Extensible Kirchhoff elastica per flexure, RK4 shooting with 400 steps (independent code).
+CLOSING = 69.856
+X = {30.0: 0.257670, 50.0: 0.126748, 69.85: 4.1e-5, -40.0: 0.625759}
+
+
+def closing_force(elements: int) -> tuple[float, Any]:
+    factor = sa.Factor("closing force")
+
+    def loads(bodies: Any) -> list[Any]:
+        target = sa.prescribe(
+            bodies[3].at(EFFECTOR), "x", position=lambda t: 0.4429 * (1 - t), release=factor
+        )
+        return [sa.force(bodies[2].at((0, 0)), (0, 1), factor=factor), target]
+
+    _, system, _ = exact_gripper(elements, loads)
+    sa.StaticProblem(system, prefix="exact_").solve(step=0.1)
+    return factor.value(system), system
+
+
+def test_closing_force_converges_with_fourth_order() -> None:
+    force = {}
+    for n in (8, 16, 32, 64, 128):
+        force[n], system = closing_force(n)
+        assert np.allclose(ground_wrench(system)[:2], [0.0, -force[n]], atol=1e-9)
+    assert abs(force[16] / CLOSING - 1) < 0.002
+    assert abs(force[32] / CLOSING - 1) < 1e-4
+    assert force[128] == pytest.approx(CLOSING, abs=5e-4)
+    errors = [force[n] - force[128] for n in (8, 16, 32)]
+    orders = np.log2(np.divide(errors[:-1], errors[1:]))
+    assert (orders > 3.5).all(), orders
+
+
+@pytest.mark.parametrize("F", sorted(X))
+def test_opening_at_given_force(F: float) -> None:
+    _, system, effector = exact_gripper(
+        48, lambda bodies: [sa.force(bodies[2].at((0, 0)), lambda t: (0.0, F * t))]
+    )
+    sa.StaticProblem(system, prefix="force_").solve(step=0.1)
+    assert system.position(effector)[0, 0] == pytest.approx(X[F], abs=4e-6)
+
+
+def test_residual_and_tangent_of_clamps_and_cables() -> None:
+    bodies, system, _ = exact_gripper(3, lambda b: [sa.force(b[2].at((0.1, 0.2)), (3.0, 4.0))])
+    checked = sa.check(system)
+    assert checked.passed, str(checked)
+    assert len(bodies) == 3
+
+
+def test_a_clamp_takes_cables_and_planar_bodies() -> None:
+    _, system, _ = exact_gripper(3, lambda bodies: [])
+    cable = system.bodies[3]
+    with pytest.raises(sa.ConstraintError, match="holds a cable at a planar body or at sa.ground"):
+        sa.joints.clamp(cable.at((0.0, 0.0, 0.0)), cable)
+    with pytest.raises(sa.ConstraintError, match="takes a point of a cable"):
+        sa.joints.clamp(system.bodies[0].at((0, 0)), sa.ground)
