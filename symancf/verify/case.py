@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a case of the verification is, and how its numbers are compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+Body = Callable[[], Iterator["Number"]]
+
+# Newton's method to round-off: references have more digits than the default tolerance gives
+TIGHT = {"snes_rtol": 1e-12}
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of a case, as measured.
+
+    Attributes
+    ----------
+    quantity : what it is, with the values that tell it from others and its unit.
+    value, reference : what symancf gives, and what is right.
+    tolerance : largest error that passes.
+    scale : of the error ``|value - reference| / scale``; default ``|reference|``, or 1 where
+        that is zero.
+    """
+
+    quantity: str
+    value: float
+    reference: float
+    tolerance: float
+    scale: float | None = None
+
+    @property
+    def error(self) -> float:
+        """Error relative to `scale`."""
+        scale = self.scale if self.scale is not None else abs(self.reference) or 1.0
+        return abs(self.value - self.reference) / scale
+
+
+@dataclass(frozen=True)
+class Result:
+    """A compared number; the fields are those of ``symancf verify --json``."""
+
+    id: str
+    quantity: str
+    value: float | None
+    reference: float | None
+    error: float | None
+    tolerance: float
+    passed: bool
+    source: str
+
+    def record(self) -> dict[str, Any]:
+        """Return the fields for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A verification problem: a name, a source of its reference values, and a function."""
+
+    id: str
+    title: str
+    source: str
+    function: Body
+
+    def run(self) -> list[Result]:
+        """Solve the problem and compare. An exception becomes a result that has not passed."""
+        results: list[Result] = []
+        try:
+            results.extend(self._compared(number) for number in self.function())
+        except Exception as error:
+            text = f"raised {type(error).__name__}: {error}"
+            results.append(Result(self.id, text, None, None, None, 0.0, False, self.source))
+        return results
+
+    def _compared(self, number: Number) -> Result:
+        error = number.error
+        return Result(
+            self.id,
+            number.quantity,
+            _finite(number.value),
+            _finite(number.reference),
+            _finite(error),
+            number.tolerance,
+            bool(error <= number.tolerance),
+            self.source,
+        )
+
+
+def _finite(value: float) -> float | None:
+    """Return a float that JSON can hold: None for one that is not finite."""
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+CASES: dict[str, Case] = {}
+
+
+def case(id: str, source: str) -> Callable[[Body], Body]:
+    """Register a function that yields `Number` as the case `id`; its docstring is the title."""
+
+    def register(function: Body) -> Body:
+        title = (function.__doc__ or id).splitlines()[0]
+        CASES[id] = Case(id, title, source, function)
+        return function
+
+    return register
+
+
+def order(errors: list[float]) -> float:
+    """Return the order of convergence of the last two of a sequence of halved meshes."""
+    return math.log2(errors[-2] / errors[-1])

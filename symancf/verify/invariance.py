@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rigid motions: they change no energy, turn the forces, and are all that costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from symancf import energies
+from symancf.body import Body
+from symancf.elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8
+from symancf.system import System
+
+from .case import Number, case
+from .meshes import bent, box
+from .states import energy, residual, rotation, tangent, turned
+
+Array = npt.NDArray[np.float64]
+
+RUBBER: dict[str, Any] = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 100.0}
+PLATE: dict[str, Any] = {"E": 1.0, "nu": 0.3, "thickness": 0.1}
+CABLE: dict[str, Any] = {"EA": 1.0, "EI": 1e-2}
+
+
+def solids(cells: tuple[int, int, int] = (2, 1, 1)) -> System:
+    """Return a patch of distorted hexahedra."""
+    mesh = box((2.0, 2.0, 2.0), cells, 0.1)
+    return System(Body(mesh["body"], hex8, energies.yeoh, **RUBBER))
+
+
+def plates(cells: tuple[int, int] = (2, 1)) -> System:
+    """Return a patch of distorted full-gradient plates."""
+    mesh = box((2.0, 2.0), cells, 0.1)
+    return System(Body(mesh["body"], ancf_plate, energies.yeoh, thickness=0.1, **RUBBER))
+
+
+def thin_plates(cells: tuple[int, int] = (2, 1)) -> System:
+    """Return a patch of distorted thin plates."""
+    mesh = box((2.0, 2.0), cells, 0.1)
+    return System(Body(mesh["body"], ancf_thin_plate, energies.kirchhoff(), **PLATE))
+
+
+def shells(cells: tuple[int, int] = (2, 2)) -> System:
+    """Return a patch of thin plates on a cylinder."""
+    mesh, normal = bent((2.0, 2.0), cells, 2.6)
+    return System(
+        Body(mesh["body"], ancf_thin_plate, energies.kirchhoff(), direction=normal, **PLATE)
+    )
+
+
+def thick_shells(cells: tuple[int, int] = (2, 2)) -> System:
+    """Return a patch of full-gradient plates on a cylinder."""
+    mesh, normal = bent((2.0, 2.0), cells, 2.6)
+    body = Body(mesh["body"], ancf_plate, energies.yeoh, direction=normal, thickness=0.1, **RUBBER)
+    return System(body)
+
+
+def cables(cells: int = 2) -> System:
+    """Return a straight cable."""
+    return System(Body(box((2.0,), (cells,))["body"], ancf_cable, energies.cable(), **CABLE))
+
+
+def curved_cables(cells: int = 2) -> System:
+    """Return a cable on an arc of a circle."""
+    mesh, _ = bent((2.0,), (cells,), 2.6)
+    return System(Body(mesh["body"], ancf_cable, energies.cable(), **CABLE))
+
+
+PATCHES: dict[str, Callable[..., System]] = {
+    "hex8": solids,
+    "ancf_plate": plates,
+    "ancf_plate on a cylinder": thick_shells,
+    "ancf_thin_plate": thin_plates,
+    "ancf_thin_plate on a cylinder": shells,
+    "ancf_cable": cables,
+    "ancf_cable on an arc": curved_cables,
+}
+
+MOTIONS = {
+    "1.234 rad about (1, 2, 3)": (rotation((1, 2, 3), np.degrees(1.234)), (0.0, 0.0, 0.0)),
+    "179.9 degrees about (1, 2, 3)": (rotation((1, 2, 3), 179.9), (0.0, 0.0, 0.0)),
+    "translation by 1000": (np.eye(3), (1000.0, 0.0, 0.0)),
+}
+
+
+def scattered(system: System, amount: float = 0.1) -> Array:
+    """Return random displacements; multiples of 2^-40, so that adding 1000 to them is exact."""
+    size = system.numbering.coordinates
+    state = amount * np.random.default_rng(1).uniform(-1.0, 1.0, size)
+    return np.asarray(np.round(state * 2.0**40) / 2.0**40)
+
+
+@case("E02_rigid_invariance", "definition of a rigid motion")
+def rigid() -> Iterator[Number]:
+    """Energy and forces after rigid motions of the reference and of a random state."""
+    for name, patch in PATCHES.items():
+        system = patch()
+        rest = np.zeros(system.numbering.coordinates)
+        state = scattered(system)
+        W, f = energy(system, state), residual(system, state)
+        stiff = float(np.abs(system.plan.energies(state)[0]).sum()) / 0.01
+        for motion, (Q, c) in MOTIONS.items():
+            label = f"{name}, {motion}"
+            at_rest = turned(system, rest, Q, c)
+            yield Number(f"W of the reference: {label}", energy(system, at_rest), 0.0, 1e-12, stiff)
+            largest = float(np.abs(residual(system, at_rest)).max())
+            yield Number(f"forces on the reference: {label}", largest, 0.0, 1e-12, stiff)
+            there = turned(system, state, Q, c)
+            yield Number(f"W of a random state: {label}", energy(system, there), W, 1e-12)
+            wrong = np.abs(residual(system, there).reshape(-1, 3) - f.reshape(-1, 3) @ Q.T).max()
+            scale = float(np.abs(f).max())
+            yield Number(f"|f(Q x) - Q f(x)|: {label}", float(wrong), 0.0, 1e-12, scale)
+
+
+# zero eigenvalues of the free stiffness at rest. A straight cable cannot feel a turn about its
+# axis. On an arc every energy of r' and r'' is blind at first order to displacements across
+# its plane, since |r'|^2, r'.r'' and |r''|^2 change at second order only: 3 rigid motions in the
+# plane and all 2 (n + 1) coordinates across it.
+ZEROS = {
+    "hex8": 6,
+    "ancf_plate": 6,
+    "ancf_plate on a cylinder": 6,
+    "ancf_thin_plate": 6,
+    "ancf_thin_plate on a cylinder": 6,
+    "ancf_cable": 5,
+    "ancf_cable on an arc": 3 + 2 * 3,
+}
+
+
+@case("E03_zero_modes", "theory: rigid motions only")
+def zero_modes() -> Iterator[Number]:
+    """Zero eigenvalues of the free stiffness at rest, of one cell and of a patch."""
+    for name, patch in PATCHES.items():
+        for cells in ("one cell", "patch"):
+            if name == "ancf_cable on an arc" and cells == "one cell":
+                continue  # an arc needs neighbours
+            n = {"hex8": 3, "ancf_cable": 1, "ancf_cable on an arc": 1}.get(name, 2)
+            system = patch() if cells == "patch" else patch(*([1] if n == 1 else [(1,) * n]))
+            K = tangent(system, np.zeros(system.numbering.coordinates))
+            values = np.sort(np.abs(np.linalg.eigvalsh((K + K.T) / 2.0)))
+            values = np.maximum(values, 1e-17 * values[-1])
+            steps = values[1:] / values[:-1]
+            count = int(np.argmax(steps)) + 1
+            gap = float(steps[ZEROS[name] - 1])
+            yield Number(f"zero eigenvalues: {name}, {cells}", count, ZEROS[name], 0.0)
+            yield Number(f"10^6 / gap: {name}, {cells}", 1e6 / gap, 0.0, 1.0, 1.0)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Energies and stresses of homogeneous deformations, in the compiled kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from symancf import energies
+from symancf.body import Body
+from symancf.elements import ancf_plate, hex8
+from symancf.system import System
+
+from .case import Number, case
+from .meshes import box
+from .references import HOMOGENEOUS
+from .states import affine, energy, moment, moved, positions, residual
+
+F = np.array([[1.1, 0.2, -0.05], [0.03, 0.95, 0.1], [0.0, -0.08, 1.02]])
+
+MATERIALS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "saint_venant_kirchhoff": (energies.saint_venant_kirchhoff, {"E": 1000.0, "nu": 0.3}),
+    "neo_hooke": (energies.neo_hooke, {"mu": 1000.0 / 2.6, "lam": 300.0 / (1.3 * 0.4)}),
+    "yeoh": (energies.yeoh, {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 1000.0}),
+}
+
+MESHES: dict[str, list[tuple[tuple[int, ...], float]]] = {
+    "hex8": [((2, 2, 2), 0.0), ((3, 3, 3), 0.12)],
+    "ancf_plate": [((2, 2), 0.0), ((3, 3), 0.12)],
+}
+THICKNESS = 0.1
+
+
+@case("E01_homogeneous_F", "complex step of the definitions")
+def homogeneous() -> Iterator[Number]:
+    """Energy, stress and interior residual of a homogeneous deformation."""
+    for element in (hex8, ancf_plate):
+        for divisions, amount in MESHES[element.name]:
+            for material, (function, parameters) in MATERIALS.items():
+                W, P = HOMOGENEOUS[material]
+                section: dict[str, Any] = {"thickness": THICKNESS} if element.has_thickness else {}
+                mesh = box([1.2, 0.9, 0.7][: len(divisions)], divisions, amount)
+                volume = 1.2 * 0.9 * (THICKNESS if element.has_thickness else 0.7)
+                body = Body(mesh["body"], element, function, **parameters, **section)
+                system = System(body)
+                state = moved(system, *affine(F, (0.3, -0.2, 0.1)))
+                f = residual(system, state)
+                stress = moment(system, f) / volume
+                at, X = positions(system)
+                inside = np.ones(len(X), dtype=bool)
+                for a, length in zip(range(len(divisions)), (1.2, 0.9, 0.7), strict=False):
+                    inside &= (X[:, a] > 1e-9) & (X[:, a] < length - 1e-9)
+                forces = np.abs(f[at[inside][:, None] + np.arange(3)]).max()
+                shape = "distorted" if amount else "regular"
+                label = f"{material}, {element.name}, {shape}"
+                yield Number(f"W: {label}", energy(system, state) / volume, W, 1e-11)
+                wrong = float(np.abs(stress - np.array(P)).max())
+                yield Number(f"|P - P_ref|: {label}", wrong, 0.0, 1e-11, np.abs(P).max())
+                largest = float(np.abs(f).max())
+                yield Number(f"interior forces: {label}", forces, 0.0, 1e-11, largest)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every verification case of the package passes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from symancf import verify
+from symancf.errors import SymancfError
+from symancf.verify import Case
+
+
+@pytest.mark.parametrize("case", verify.cases(), ids=lambda case: case.id)
+def test_case(case: Case) -> None:
+    results = case.run()
+    assert results
+    wrong = [
+        f"{r.quantity}: {r.value} against {r.reference}, error {r.error} > {r.tolerance}"
+        for r in results
+        if not r.passed
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_json_holds_the_promised_fields(capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify.main("A32_", as_json=True) == 0
+    records = json.loads(capsys.readouterr().out)
+    assert {r["id"] for r in records} == {"A32_hanging_cable"}
+    fields = ["id", "quantity", "value", "reference", "error", "tolerance", "passed", "source"]
+    assert all(list(r) == fields for r in records)
+    assert all(r["passed"] and r["source"] for r in records)
+
+
+def test_table_names_the_case(capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify.main("a32p") == 0
+    assert "A32p_hanging_cable_tip" in capsys.readouterr().out
+
+
+def test_an_exception_is_a_number_that_does_not_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    def broken() -> object:
+        raise ValueError("no such thing")
+        yield
+
+    case = Case("X", "broken", "nowhere", broken)  # type: ignore[arg-type]
+    (result,) = case.run()
+    assert not result.passed
+    assert "no such thing" in result.quantity
+    assert json.loads(json.dumps(result.record()))["value"] is None
+
+
+def test_an_unknown_group_is_named_with_those_that_exist() -> None:
+    with pytest.raises(SymancfError, match="E02_rigid_invariance"):
+        verify.main("nothing")
