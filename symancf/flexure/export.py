@@ -62,7 +62,7 @@ def _braces(values: npt.NDArray[np.generic], form: str) -> str:
 
 
 def export(system: System, folder: str | Path) -> list[Path]:
-    """Write a mechanism of flexures as C files into `folder` and return their paths.
+    """Write a mechanism of flexures as C files into `folder` and return their paths (rank 0 does).
 
     `mechanism.h` holds the data, ``flexure_MODEL.c`` and ``.h`` the generated kernel, and
     `symancf_kernel.h` and `symancf_math.h` what it includes; compile with
@@ -107,6 +107,8 @@ def export(system: System, folder: str | Path) -> list[Path]:
         uniform=format(evaluate("EI", leader.EI, system.time), ".17g"),
     )
     folder = Path(folder)
+    if system.comm.rank:
+        return []
     folder.mkdir(parents=True, exist_ok=True)
     written = [folder / f"{kernel.name}.c", folder / f"{kernel.name}.h", folder / "mechanism.h"]
     for path, content in zip(written, (kernel.source, kernel.header, text), strict=True):

@@ -13,7 +13,7 @@ from .. import jit
 from ..ends import Ground
 from ..errors import ConstraintError, ParameterError, closest
 from ..parameter import Parameter, evaluate
-from ..plane.body import PlanarBody, PlanarPlaces, PlanarPoint, place_of
+from ..plane.body import PlanarBody, PlanarPlaces, PlanarPoint, place_of, rotation
 from ..terms import Entities
 from .law import CELL, MODELS, TANGENTS, flexure_law
 from .section import compliance, strip_compliance
@@ -48,8 +48,10 @@ class Flexure:
         tangent: str,
         name: str,
         shape: dict[str, float],
+        unit: float,
     ) -> None:
         self.ends = (a_end, b_end)
+        self.unit = unit  # the bending stiffness is unit * EI
         self.EI, self.model, self.tangent, self.name = EI, model, tangent, name
         self.shape = shape
         for value, possible, what in ((model, MODELS, "model"), (tangent, TANGENTS, "tangent")):
@@ -165,6 +167,7 @@ class Flexure:
             tangent=tangent,
             name=name,
             shape={"radius": radius, "angle": angle, "direction": direction},
+            unit=unit,
         )
 
     @classmethod
@@ -202,24 +205,11 @@ class Flexure:
             tangent=tangent,
             name=name,
             shape={"length": length, "direction": direction},
+            unit=unit,
         )
 
     def __repr__(self) -> str:
         return f"Flexure {self.name!r} ({self.model})"
-
-    def axis(self, points: int = 60) -> Array:
-        """Return points (n, 2) on the axis in the reference configuration."""
-        s = np.linspace(0.0, 1.0, points)
-        beta = self.shape["direction"]
-        if "length" in self.shape:
-            along, left = s * self.shape["length"], 0 * s
-        else:
-            angle = self.shape["angle"] * s
-            r = math.copysign(self.shape["radius"], self.shape["angle"])
-            along, left = r * np.sin(angle), 2 * r * np.sin(angle / 2) ** 2
-        start = place_of(self.ends[0])[0][0, :2]
-        c, s_ = math.cos(beta), math.sin(beta)
-        return np.asarray(start + np.stack([c * along - s_ * left, s_ * along + c * left], axis=1))
 
     # ---- what a system asks of a term -----------------------------------------------------------
     def _alike(self, other: Any) -> bool:
@@ -278,6 +268,54 @@ class Flexure:
         values = {**self.cell, "EI": evaluate(f"{self.name}: EI", self.EI, system.time)}
         f, _ = self.leader.kernel.residual(q[None], None, values)
         return np.asarray(f).reshape(2, 3)
+
+    def tip_wrench(self, system: System) -> Array:
+        """Return (F_x, F_y, M) on the flexure at b, in the frame of its tip (collective)."""
+        fx, fy, moment = self.forces(system)[1]
+        turn = self.coordinates(system)[5]
+        c, s = math.cos(turn), math.sin(turn)
+        arm = place_of(self.ends[1])[1]
+        x, y = c * arm[0] - s * arm[1], s * arm[0] + c * arm[1]
+        turn += math.atan2(self.cell["sin_beta"], self.cell["cos_beta"])
+        c, s = math.cos(turn), math.sin(turn)
+        return np.array([c * fx + s * fy, -s * fx + c * fy, moment - x * fy + y * fx])
+
+    def bending_moment(self, system: System, points: int = 61) -> Array:
+        """Return the bending moment (n,) along the flexure, from a to b (collective)."""
+        back = np.linspace(1.0, 0.0, points)
+        Fx, Fy, M = self.tip_wrench(system)
+        if "length" in self.shape:
+            return np.asarray(M + Fy * self.shape["length"] * back)
+        r, phi = (
+            math.copysign(self.shape["radius"], self.shape["angle"]),
+            self.shape["angle"] * back,
+        )
+        return np.asarray(M + r * Fy * np.sin(phi) + r * Fx * (1 - np.cos(phi)))
+
+    def axis(self, system: System | None = None, points: int = 61) -> Array:
+        """Return points (n, 2) on the axis: of the reference, or in the state of `system`.
+
+        The deformed axis has the curvature of the reference plus M/EI and leaves body a along
+        its tangent; what then misses body b (second order in a linear flexure) is spread
+        evenly (collective).
+        """
+        length = self.shape.get("length", 0.0) or self.shape["radius"] * abs(self.shape["angle"])
+        s = np.linspace(0.0, 1.0, points)
+        theta = self.shape["direction"] + self.shape.get("angle", 0.0) * s
+        (Xa, arm_a, _), (Xb, arm_b, _) = (place_of(p) for p in self.ends)
+        start, end = Xa[0, :2], Xb[0, :2]
+        if system is not None:
+            EI = self.unit * evaluate(f"{self.name}: EI", self.EI, system.time)
+            kappa = self.bending_moment(system, points) / EI
+            q = self.coordinates(system)
+            theta = theta + q[2]
+            theta[1:] += np.cumsum((kappa[1:] + kappa[:-1]) / 2) * length / (points - 1)
+            start = start + q[:2] + (rotation(q[2]) - np.eye(2)) @ arm_a
+            end = end + q[3:5] + (rotation(q[5]) - np.eye(2)) @ arm_b
+        middle = (theta[1:] + theta[:-1]) / 2
+        steps = np.stack([np.cos(middle), np.sin(middle)], axis=1) * length / (points - 1)
+        line = start + np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
+        return np.asarray(line + s[:, None] * (end - line[-1]))
 
     def ground_wrench(self, system: System) -> Array | None:
         """Return force and moment about the origin that the ground exerts, if it holds an end."""

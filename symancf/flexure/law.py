@@ -190,7 +190,7 @@ def _total(expression: sp.Expr, q: sp.Symbol, lets: Sequence[tuple[sp.Symbol, sp
         for other in definition.free_symbols & set(rates):
             rate += sp.diff(definition, other) * rates[other]
         if rate != 0:
-            rates[symbol] = sp.expand(rate)
+            rates[symbol] = rate
     result = sp.diff(expression, q)
     for other in expression.free_symbols & set(rates):
         result += sp.diff(expression, other) * rates[other]
@@ -211,8 +211,10 @@ class Parts:
     lets : definitions of the names that the expressions use, in order.
     residual : (6, 1) generalised forces.
     N : (6, 3) forces per wrench, J : (3, 6) deformation per coordinate, K : (3, 3) stiffness.
-    K_I : N K J. K_II : derivative of the frames in which the forces act. K_III : derivative of
-        the lever (zero for ``linear``; for ``consistent`` K_I = J^T K J and all else is in K_II).
+    L : (6, 2) forces per change of the lever.
+    K_I : N K J. K_II : derivative of the frames in which the forces act. K_III : L times the
+        first two rows of J, the change of the lever (zero for ``linear``; for ``consistent``
+        K_I = J^T K J and all else is in K_II).
     """
 
     lets: tuple[tuple[sp.Symbol, sp.Expr], ...]
@@ -220,6 +222,7 @@ class Parts:
     N: sp.Matrix
     K: sp.Matrix
     J: sp.Matrix
+    L: sp.Matrix
     K_I: sp.Matrix
     K_II: sp.Matrix
     K_III: sp.Matrix
@@ -239,11 +242,11 @@ class Parts:
                 ("N", self.N),
                 ("K", self.K),
                 ("J", self.J),
-                ("K_{I} = N K J", self.K_I),
+                ("L", self.L),
                 ("K_{II}", self.K_II),
-                ("K_{III}", self.K_III),
             )
         ]
+        lines += ["K_{I} &= N K J", "K_{III} &= L \\, J_{x}, \\quad J_{x} = J_{1..2}"]
         return "\\begin{align}\n" + " \\\\\n".join(lines) + "\n\\end{align}"
 
     def _repr_latex_(self) -> str:
@@ -265,7 +268,7 @@ def symbolic(model: str) -> Parts:
         # derivative of J^T at fixed wrench: in the angles and, through y, in all coordinates
         held = [(s, e) for s, e in free if s not in (*k.wrench, _real("f1"), _real("f2"))]
         K_II = sp.Matrix(6, 6, lambda i, j: _total(residual[i], UNKNOWNS[j], held))
-        K_III = sp.zeros(6, 6)
+        lever = sp.zeros(6, 2)
     else:
         residual = sp.Matrix(k.forces)
         f = {_real("f1"): definitions[_real("f1")], _real("f2"): definitions[_real("f2")]}
@@ -276,5 +279,6 @@ def symbolic(model: str) -> Parts:
         ]
         K_II = sp.Matrix(6, 6, lambda i, j: _total(residual[i], UNKNOWNS[j], frames))
         lever = residual.jacobian(list(psi[:2])) if model == "partial" else sp.zeros(6, 2)
-        K_III = lever * J[:2, :]
-    return Parts(k.lets, residual, N, stiffness, J, N * stiffness * J, K_II, K_III)
+    return Parts(
+        k.lets, residual, N, stiffness, J, lever, N * stiffness * J, K_II, lever * J[:2, :]
+    )

@@ -15,7 +15,7 @@ from symancf.flexure import arc_compliance, compliance, ground_wrench, symbolic,
 from symancf.flexure.law import CELL, MODELS, flexure_law
 from symancf_codegen.functions import frozen
 from tests import kinetostatics
-from tests.gripper import EI, gripper
+from tests.gripper import ANGLE, EI, RADIUS, attachments, gripper
 
 
 def random_states(count: int = 11) -> np.ndarray:
@@ -126,11 +126,35 @@ def test_consistent_model_conserves_energy_and_balance() -> None:
         assert np.abs(fa[:2] + fb[:2]).max() < 1e-12 * np.abs(fa).max()
 
 
+def test_axis_and_moment_belong_to_the_state() -> None:
+    g = gripper("partial")
+    g.load.value = 10.0
+    sa.StaticProblem(g.system, prefix="axis_").solve()
+    for name, flexure in g.flexures.items():
+        ends = attachments(name)
+        assert np.abs(flexure.axis()[[0, -1]] - ends).max() < 1e-12
+        line = flexure.axis(g.system, 201)
+        # the wrench of the tip, carried to the other end, is that of the first body, reversed
+        theta, r = math.radians(ANGLE[name]), RADIUS
+        moment = flexure.bending_moment(g.system)
+        fx, fy, m = flexure.tip_wrench(g.system)
+        assert moment[0] == pytest.approx(
+            m + r * fy * math.sin(theta) + r * fx * (1 - math.cos(theta))
+        )
+        assert moment[-1] == pytest.approx(m)
+        # curvature of the drawn line: 1/r + M/EI at first order
+        d = np.gradient(line, axis=0)
+        turn = np.unwrap(np.arctan2(d[:, 1], d[:, 0]))
+        phi = flexure.coordinates(g.system)
+        assert turn[-2] - turn[1] == pytest.approx((theta + phi[5] - phi[2]) * 198 / 200, abs=0.02)
+
+
 def test_parts_print() -> None:
     parts = symbolic("partial")
     text = parts.latex()
     assert "K_{III}" in text
-    assert text.count("\\begin{matrix}") >= 7
+    assert text.count("\\begin{matrix}") == 6  # R, N, K, J, L, K_II
+    assert sp.simplify(parts.K_III - parts.L * parts.J[:2, :]) == sp.zeros(6, 6)
     assert sp.simplify(parts.K_I - parts.N * parts.K * parts.J) == sp.zeros(6, 6)
     assert parts.K_II[0, 2] == -parts.residual[1]  # (-Fy, Fx, 0) in the column of theta
     assert parts.K_II[1, 2] == parts.residual[0]

@@ -65,7 +65,7 @@ def test_residual_and_tangent_of_clamps_and_cables() -> None:
 def test_a_clamp_takes_cables_and_planar_bodies() -> None:
     _, system, _ = exact_gripper(3, lambda bodies: [])
     cable = system.bodies[3]
-    with pytest.raises(sa.ConstraintError, match="holds a cable at a planar body or at sa.ground"):
+    with pytest.raises(sa.ConstraintError, match="holds a cable at a planar body or"):
         sa.joints.clamp(cable.at((0.0, 0.0, 0.0)), cable)
     with pytest.raises(sa.ConstraintError, match="takes a point of a cable"):
         sa.joints.clamp(system.bodies[0].at((0, 0)), sa.ground)
