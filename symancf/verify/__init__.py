@@ -33,6 +33,7 @@ _MODULES = (
     "rubber",
     "sag",
     "constraints",
+    "gripper",
 )
 
 
