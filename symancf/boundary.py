@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .ends import Nodes, PointsOnBody
-from .errors import ParameterError
+from .errors import MeshError, ParameterError
 from .parameter import call, call_array, components, label, takes_place
 from .plane import PlanarBody, PlanarFix
 from .terms import Entities
@@ -251,15 +251,87 @@ def fix(
     return Fix(region, dofs, displacement, gradient, name)
 
 
+class Mirror(Fix):
+    """Keep nodes in a plane across an axis, and slopes as they are beside a mirror there."""
+
+    def __init__(self, region: Nodes | PointsOnBody, normal: str, name: str | None) -> None:
+        if normal not in AXES:
+            raise ParameterError(f"symmetry: normal is {normal!r}: give 'x', 'y' or 'z'")
+        super().__init__(region, normal, None, None, name)
+        self.normal = AXES.index(normal)
+
+    def coordinates(self, system: System) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return local vertices (k,) of the region and their fixed coordinates, -1 for none."""
+        vertices, columns = super().coordinates(system)
+        self._held = self._slopes(system)
+        return vertices, np.concatenate([columns, self._held], axis=1)
+
+    def prescribed(self, system: System, time: float) -> tuple[npt.NDArray[Any], Array]:
+        """Return the local offsets of this support's coordinates and their values at `time`."""
+        places, values = super().prescribed(system, time)
+        held = self._held[self._held >= 0]
+        return np.concatenate([places, held]), np.concatenate([values, np.zeros(len(held))])
+
+    def _slopes(self, system: System) -> npt.NDArray[Any]:
+        """Return the local offsets (k, 3 s) of the fixed components of slopes, -1 for none.
+
+        A mirror M maps the displacement gradient to M G M = G: slopes b in the plane keep no
+        component across it, slopes along the normal keep only that component.
+        """
+        if not self.body.element.slopes:
+            return np.zeros((len(self.vertices), 0), dtype=np.int32)
+        basis = self.body.basis[self.vertices]
+        across = np.abs(basis[:, :, self.normal])
+        inside, along = across < 1e-6, across > 1.0 - 1e-6
+        tilted = ~(inside | along)
+        if tilted.any():
+            x = system.points[self.vertices[int(np.argmax(tilted.any(axis=1)))]]
+            raise MeshError(
+                f"{self.name}: at the node ({x[0]:g}, {x[1]:g}, {x[2]:g}) body {self.body.name!r} "
+                f"meets the plane across {AXES[self.normal]} neither at a right angle nor in it; "
+                "give the body its exact normals or tangents, direction=..."
+            )
+        slope = system.numbering.offset[self.vertices, self.body.slope_block]
+        columns = []
+        for k in range(basis.shape[1]):
+            for a in range(3):
+                fixed = self._fixes(inside[:, k], along[:, k], k, a)
+                columns.append(np.where(fixed, slope + 3 * k + a, -1))
+        return np.stack(columns, axis=1)
+
+    def _fixes(
+        self, inside: npt.NDArray[np.bool_], along: npt.NDArray[np.bool_], k: int, a: int
+    ) -> npt.NDArray[np.bool_]:
+        """Tell at which nodes component a of the slope k is fixed."""
+        return inside if a == self.normal else along
+
+
+class Planar(Mirror):
+    """Keep a whole body in a plane: as `Mirror`, and no strain across the plane."""
+
+    def _fixes(
+        self, inside: npt.NDArray[np.bool_], along: npt.NDArray[np.bool_], k: int, a: int
+    ) -> npt.NDArray[np.bool_]:
+        director = np.zeros(len(self.vertices), dtype=bool)
+        if self.body.element.has_thickness:  # the thickness of a plate in its plane may change
+            director = np.abs(self.body.normals_at(self.vertices)[:, self.normal]) > 0.5
+        return (inside | ~director) if a == self.normal else along
+
+
+def symmetry(region: Nodes | PointsOnBody, normal: str, name: str | None = None) -> Fix:
+    """Hold the nodes of a region as a plane of symmetry does.
+
+    Displacements along the axis `normal` (``"x"``, ``"y"`` or ``"z"``) vanish; slopes in the
+    plane get no component along it, slopes along it get no other component. A shell must meet
+    the plane at a right angle, or lie in it.
+    """
+    where = region.region.name if isinstance(region, Nodes) else "point"
+    return Mirror(region, normal, name or f"symmetry:{region.body.name}.{where}")
+
+
 def planar(body: Body, normal: str = "z", name: str | None = None) -> Fix:
-    """Keep a body in the plane across the axis `normal`: no displacement or slope along it."""
-    if normal not in AXES:
-        raise ParameterError(f"planar: normal is {normal!r}: give 'x', 'y' or 'z'")
-    slopes = body.element.slopes
-    names = (
-        [f"slope_{a}" for a in AXES]
-        if body.element.slope_kind == "gradient"
-        else [f"slope_{s}" for s in slopes]
-    )
-    dofs = [normal, *(f"{s}.{normal}" for s in names if slopes)]
-    return Fix(Nodes(body, body.region), dofs, None, None, name or f"planar:{body.name}")
+    """Keep a body in the plane across the axis `normal`: no displacement or strain along it.
+
+    The thickness of a plate that lies in the plane stays free.
+    """
+    return Planar(Nodes(body, body.region), normal, name or f"planar:{body.name}")
