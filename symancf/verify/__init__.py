@@ -78,8 +78,8 @@ def main(group: str | None = None, *, as_json: bool = False) -> int:
         from rich.console import Console
 
         console = Console()
-        if not console.is_terminal:
-            console = Console(width=160)
+        if console.width < 120:  # a file, or the narrow terminal that mpirun pretends to be
+            console = Console(width=120)
         console.print(_table(chosen, results, seconds))
         failed = [result for result in everything if not result.passed]
         for result in failed:
