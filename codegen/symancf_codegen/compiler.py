@@ -29,16 +29,16 @@ from typing import TYPE_CHECKING
 from symancf_codegen import cache
 from symancf_codegen.bind import Description, Kernel
 from symancf_codegen.compile import FLAGS, library
+from symancf_codegen.derive import Results, derive
 from symancf_codegen.errors import CompileError
 from symancf_codegen.fingerprint import fingerprint
-from symancf_codegen.point import Point, lower_point
+from symancf_codegen.point import lower_point
 from symancf_codegen.print import cell_kernel, comment, point_kernel
 from symancf_codegen.signature import MODES, signature
 from symancf_codegen.stabilise import stabilise
 from symancf_codegen.structure import build
 
 if TYPE_CHECKING:
-    from symancf_codegen.dag import Graph, Node
     from symancf_codegen.declare import Parameter, PointLaw, Rule, Space
 
 
@@ -106,8 +106,8 @@ def cell_source(
         has_tangent=structure.has_tangent,
         tabulated=True,
         stored_geometry_rows=0,
-        operations={use.name: operations(use.point) for use in uses},
-        strategies={use.name: use.point.strategy for use in uses},
+        operations={use.name: operations(use.results) for use in uses},
+        strategies={use.name: use.results.strategy for use in uses},
     )
     head = [f"element {space.name}: {space.size} shape functions, {3 * space.size} unknowns"]
     for use in uses:
@@ -118,8 +118,7 @@ def cell_source(
 def point_source(name: str, law: PointLaw) -> tuple[Description, str]:
     """Return what a kernel on tuples of scalars is and its C text."""
     uniform, cell = parameters([law])
-    point = lower_point(law, None, {}, weighted=False)
-    tangent = point.tangent()
+    results = derive(lower_point(law, None, {}, weighted=False))
     size = len(law.unknowns)
     description = Description(
         name=name,
@@ -127,16 +126,17 @@ def point_source(name: str, law: PointLaw) -> tuple[Description, str]:
         rows=size,
         uniform=tuple(uniform),
         cell=tuple(cell),
-        symmetric=point.symmetric,
-        has_tangent=bool(tangent),
+        symmetric=results.symmetric,
+        has_tangent=bool(results.tangent),
         tabulated=False,
         stored_geometry_rows=0,
-        operations={law.name: operations(point)},
-        strategies={law.name: point.strategy},
+        operations={law.name: operations(results)},
+        strategies={law.name: results.strategy},
     )
     unknowns = ", ".join(f"u[{k}] = {s.name}" for k, s in enumerate(law.unknowns))
     head = [unknowns, *law_lines(law.name, law.title, "", description)]
-    return description, header(description, head) + point_kernel(name, point, uniform, cell)
+    text = point_kernel(name, results, law.name, uniform, cell)
+    return description, header(description, head) + text
 
 
 def _finish(
@@ -178,18 +178,11 @@ def _agree(law: PointLaw, parameter: Parameter, kinds: dict[str, str]) -> None:
         )
 
 
-def operations(point: Point) -> dict[str, dict[str, int]]:
+def operations(results: Results) -> dict[str, dict[str, int]]:
     """Return the operations per lane and point of each function."""
-
-    def count(graph: Graph, nodes: Sequence[Node]) -> dict[str, int]:
-        return dict(sorted(graph.count(nodes).items()))
-
-    tangent = point.tangent()
+    graph = results.graph
     return {
-        "energy": count(point.graph, [point.energy()]),
-        "residual": count(point.graph, point.residual()),
-        "tangent": count(point.graph, [*point.residual_with_tangent(), *tangent.values()]),
-        "product": count(point.graph, point.product()),
+        mode: dict(sorted(graph.count(nodes).items())) for mode, nodes in results.modes().items()
     }
 
 

@@ -29,6 +29,7 @@ COST = {
     "inv": 16,
     "sqrt": 20,
     "icbrt": 24,
+    "rsqrt": 20,
     "log": 30,
     "log1p": 30,
     "log1pmx": 30,
@@ -60,6 +61,7 @@ class Kind(enum.IntFlag):
     REFERENCE = 4
     UNKNOWN = 8
     DIRECTION = 16
+    POINT = 32  # the same for all lanes, but not for all points: weight, section coordinates
 
 
 VARYING = Kind.CELL | Kind.REFERENCE | Kind.UNKNOWN | Kind.DIRECTION
@@ -146,6 +148,9 @@ class Graph:
             return self.sub(a, self.args[b][0])
         if self.op[a] == "neg":
             return self.sub(b, self.args[a][0])
+        for number, other in ((a, b), (b, a)):
+            if self.value.get(number, 0.0) < 0:
+                return self.sub(other, self.constant(-self.value[number]))
         return self._make("add", min(a, b), max(a, b))
 
     def sub(self, a: Node, b: Node) -> Node:
@@ -162,6 +167,10 @@ class Graph:
             return self.add(a, self.args[b][0])
         if self.op[a] == "neg":
             return self.neg(self.add(self.args[a][0], b))
+        if self.value.get(b, 0.0) < 0:
+            return self.add(a, self.constant(-self.value[b]))
+        if self.value.get(a, 0.0) < 0:
+            return self.neg(self.add(self.constant(-self.value[a]), b))
         return self._make("sub", a, b)
 
     def mul(self, a: Node, b: Node) -> Node:
@@ -220,8 +229,10 @@ class Graph:
         if self.op[a] == "mul" and self.is_constant(self.args[a][0]):
             scale = self.constant(1.0 / self.value[self.args[a][0]])
             return self.mul(scale, self.inv(self.args[a][1]))
-        if self.op[a] == "sqrt":  # shares the reciprocal: 1/sqrt(x) = sqrt(x)/x
-            return self.mul(a, self.inv(self.args[a][0]))
+        if self.op[a] == "sqrt":
+            return self.call("rsqrt", self.args[a][0])
+        if self.op[a] == "rsqrt":
+            return self.call("sqrt", self.args[a][0])
         return self._make("inv", a)
 
     def div(self, a: Node, b: Node) -> Node:
@@ -247,10 +258,9 @@ class Graph:
         if q == 1:
             return self.integer_power(a, p)
         if q == 2:
-            root = self.call("sqrt", a)
-            if p > 0:
-                return self.mul(self.integer_power(a, p // 2), root)
-            return self.mul(self.integer_power(self.inv(a), (1 - p) // 2), root)
+            if p < 0:
+                return self.integer_power(self.call("rsqrt", a), -p)
+            return self.mul(self.integer_power(a, p // 2), self.call("sqrt", a))
         if q == 3:
             root = self.call("icbrt", a)
             if p < 0:
@@ -379,6 +389,8 @@ def evaluate_operation(op: str, x: Sequence[float]) -> float:
         return 1.0 / x[0]
     if op == "icbrt":
         return math.pow(x[0], -1.0 / 3.0)
+    if op == "rsqrt":
+        return 1.0 / math.sqrt(x[0])
     if op == "log1pmx":
         return math.log1p(x[0]) - x[0]
     if op == "expm1mx":

@@ -36,10 +36,16 @@ def partials(graph: Graph, node: Node) -> Partials:
             return [(a[0], g.mul(g.constant(2.0), a[0]))]
         return [(a[0], a[1]), (a[1], a[0])]
     if op == "select":
-        return [(a[1], g.select(a[0], g.one, g.zero)), (a[2], g.select(a[0], g.zero, g.one))]
+        return [
+            (a[1], g.select(a[0], g.one, g.zero)),
+            (a[2], g.select(a[0], g.zero, g.one)),
+        ]
     if op in ("min", "max"):
         first = g.call("lt", *a) if op == "min" else g.call("lt", a[1], a[0])
-        return [(a[0], g.select(first, g.one, g.zero)), (a[1], g.select(first, g.zero, g.one))]
+        return [
+            (a[0], g.select(first, g.one, g.zero)),
+            (a[1], g.select(first, g.zero, g.one)),
+        ]
     if op == "atan2":
         y, x = a
         scale = g.inv(g.add(g.mul(x, x), g.mul(y, y)))
@@ -61,6 +67,7 @@ _UNARY: dict[str, Callable[[Graph, Node, Node], Node]] = {
     "neg": lambda g, x, f: g.constant(-1.0),
     "inv": lambda g, x, f: g.neg(g.mul(f, f)),
     "sqrt": lambda g, x, f: g.mul(g.constant(0.5), g.inv(f)),
+    "rsqrt": lambda g, x, f: g.mul(g.constant(-0.5), g.integer_power(f, 3)),
     "icbrt": lambda g, x, f: g.mul(g.constant(-1.0 / 3.0), g.integer_power(f, 4)),
     "log": lambda g, x, f: g.inv(x),
     "log1p": lambda g, x, f: g.inv(g.add(g.one, x)),
@@ -228,19 +235,50 @@ class Stages:
 
 @dataclass(frozen=True)
 class StagedHessian:
-    """H = core + sum_p first_p (x) second_p, not yet multiplied out."""
+    """H = core + sum_p first_p (x) u_p, u_p = sum_q curvature_pq first_q, not multiplied out."""
 
     gradient: list[Node]
     core: Matrix
     first: list[list[Node]]
-    second: list[list[Node]]
+    curvature: Matrix
+
+    def times(self, g: Graph, x: Sequence[Node]) -> list[Node]:
+        """Return H x."""
+        size = len(x)
+        dots = [g.total(g.mul(a, b) for a, b in zip(v, x, strict=True)) for v in self.first]
+        weights = [
+            g.total(g.mul(self.curvature[min(p, q), max(p, q)], d) for q, d in enumerate(dots))
+            for p in range(len(dots))
+        ]
+        return [
+            g.total(
+                [
+                    *(g.mul(self.core[min(k, m), max(k, m)], x[m]) for m in range(size)),
+                    *(g.mul(v[k], w) for v, w in zip(self.first, weights, strict=True)),
+                ]
+            )
+            for k in range(size)
+        ]
+
+    def weighted(self, g: Graph, vectors: Sequence[Sequence[Node]]) -> list[list[Node]]:
+        """Return the u_p of vectors that may stand for `first` in other variables."""
+        count = len(vectors)
+        return [
+            [
+                g.total(
+                    g.mul(self.curvature[min(p, q), max(p, q)], v[k]) for q, v in enumerate(vectors)
+                )
+                for k in range(len(vectors[p]))
+            ]
+            for p in range(count)
+        ]
 
 
 def staged(graph: Graph, stages: Stages, variables: Sequence[Node]) -> StagedHessian:
     """Differentiate W(I(x)) through the quantities I.
 
     Returns the gradient and the Hessian as its curvature part ``core`` = sum_p W_p Hess(I_p)
-    and the dyads grad(I_p) (x) u_p, so that a linear change of variables can be applied to
+    and the vectors grad(I_p) with W_pq, so that a linear change of variables can be applied to
     the vectors before they are multiplied.
     """
     g = graph
@@ -248,7 +286,10 @@ def staged(graph: Graph, stages: Stages, variables: Sequence[Node]) -> StagedHes
     keys = list(curvature)
     replace = dict(zip(stages.leaves, stages.definitions, strict=True))
     flat = g.substitute([*slopes, *(curvature[k] for k in keys)], replace)
-    slopes, curvature = flat[: len(slopes)], dict(zip(keys, flat[len(slopes) :], strict=True))
+    slopes, curvature = (
+        flat[: len(slopes)],
+        dict(zip(keys, flat[len(slopes) :], strict=True)),
+    )
     size, count = len(variables), len(stages.leaves)
     parts = [edge_pushing(g, definition, variables) for definition in stages.definitions]
     grad = [g.total(g.mul(slopes[p], parts[p][0][k]) for p in range(count)) for k in range(size)]
@@ -257,14 +298,7 @@ def staged(graph: Graph, stages: Stages, variables: Sequence[Node]) -> StagedHes
         for k in range(size)
         for m in range(k, size)
     }
-    second = [
-        [
-            g.total(g.mul(curvature[min(p, q), max(p, q)], parts[q][0][k]) for q in range(count))
-            for k in range(size)
-        ]
-        for p in range(count)
-    ]
-    return StagedHessian(grad, core, [part[0] for part in parts], second)
+    return StagedHessian(grad, core, [part[0] for part in parts], curvature)
 
 
 def jacobian(graph: Graph, outputs: Sequence[Node], variables: Sequence[Node]) -> Matrix:

@@ -1,39 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A law at one point as graph outputs: energy, residual, tangent and product in table jets.
+"""Stage 3, lower, second half: one law at one point as nodes of a graph.
 
-Chain of linear maps, lowest first: table jets -> point jets (monomials of the section
-coordinates) -> inner variables (geometry). The law is differentiated in the inner variables;
-gradient and Hessian are pulled back through both maps inside the same graph.
+The unknowns reach the law through a chain of linear maps: leaves (table jets) -> point jets
+(monomials of the section coordinates) -> inner variables (geometry). The law itself is kept as
+a function of the inner variables, in which it is differentiated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from symancf_codegen.dag import Graph, Kind, Node
-from symancf_codegen.differentiate import (
-    Matrix,
-    Stages,
-    directional,
-    edge_pushing,
-    forward_over_reverse,
-    gradient,
-    jacobian,
-    staged,
-)
+from symancf_codegen.differentiate import Stages
 from symancf_codegen.errors import CompileError
 from symancf_codegen.lower import Scope
-from symancf_codegen.reduce import LinearMap, add_dyads
+from symancf_codegen.reduce import LinearMap
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw, Space
 
 #: Component suffixes of a vector jet.
 COMPONENTS = (1, 2, 3)
+
+#: Titled lists of (name, node).
+Named = list[tuple[str, list[tuple[str, Node]]]]
 
 #: Leaf of the quadrature weight; no symbol of a user is written like this.
 WEIGHT = "quadrature weight"
@@ -52,12 +46,13 @@ class Point:
     density : weight * measure * energy as a function of the variables (None for a work law).
     forces : weight * measure * generalised forces conjugate to the variables (work laws).
     domain : nodes that must be > 0.
-    named : sections of (name, node) for the printer, in the user's order.
+    named : titled lists of (name, node) for the printer, in the user's order.
+    stages : the energy as a function of the lets that are made of the variables directly.
+    replace : the variables as functions of the leaves, to be put in last.
     """
 
     law: PointLaw
     graph: Graph
-    scope: Scope
     leaves: tuple[str, ...]
     variables: list[Node]
     to_variables: LinearMap
@@ -65,103 +60,14 @@ class Point:
     density: Node | None
     forces: list[Node]
     domain: list[Node]
-    named: list[tuple[str, list[tuple[str, Node]]]]
+    named: Named
     stages: Stages | None
     replace: dict[Node, Node]
-    strategy: str = ""
-    _cache: dict[str, list[Node]] = field(default_factory=dict)
 
     @property
     def symmetric(self) -> bool:
         """Whether the tangent is symmetric: the law is an energy."""
         return self.density is not None
-
-    def energy(self) -> Node:
-        """Return weight * measure * energy in the leaves (zero for a work law)."""
-        return self._final([self.graph.zero if self.density is None else self.density])[0]
-
-    def residual(self) -> list[Node]:
-        """Return the contributions to the residual, one per leaf."""
-        if "residual" not in self._cache:
-            self._cache["residual"] = self._final(self._pull(self._forces()))
-        return self._cache["residual"]
-
-    def product(self) -> list[Node]:
-        """Return tangent times direction, one per leaf; the direction's leaves are d_<leaf>."""
-        g = self.graph
-        rates = [g.symbol(f"d_{name}", Kind.DIRECTION) for name in self.leaves]
-        seeds = self.to_variables.apply(g, self.to_jets.apply(g, rates))
-        forces = directional(g, self._forces(), dict(zip(self.variables, seeds, strict=True)))
-        return self._final(self._pull(forces))
-
-    def tangent(self) -> Matrix:
-        """Return d residual / d leaves: upper triangle for an energy, all entries for a work.
-
-        Zero entries are left out. The cheapest of the differentiation strategies is taken.
-        """
-        g = self.graph
-        candidates = self._energy_tangents() if self.symmetric else self._work_tangents()
-        residual = self._pull(self._forces())
-        best: tuple[int, str, list[Node], Matrix] | None = None
-        for name, first, matrix in candidates:
-            outputs = first if first is not None else residual
-            cost = g.cost([*outputs, *matrix.values()])
-            if best is None or cost < best[0]:
-                best = (cost, name, outputs, matrix)
-        assert best is not None
-        _, self.strategy, outputs, matrix = best
-        keys = [k for k, node in matrix.items() if node != g.zero]
-        final = self._final([*outputs, *(matrix[k] for k in keys)])
-        self._cache["with tangent"] = final[: len(outputs)]
-        return dict(zip(keys, final[len(outputs) :], strict=True))
-
-    def residual_with_tangent(self) -> list[Node]:
-        """Return the residual in the form that shares most with the tangent; after it."""
-        return self._cache["with tangent"]
-
-    def _forces(self) -> list[Node]:
-        if self.density is None:
-            return self.forces
-        return gradient(self.graph, self.density, self.variables)
-
-    def _energy_tangents(self) -> list[tuple[str, list[Node] | None, Matrix]]:
-        g, energy, x = self.graph, self.density, self.variables
-        assert energy is not None
-        result: list[tuple[str, list[Node] | None, Matrix]] = []
-        for name, method in (
-            ("edge pushing", edge_pushing),
-            ("forward over reverse", forward_over_reverse),
-        ):
-            first, hessian = method(g, energy, x)
-            result.append((name, self._pull(first), self._pull_matrix(hessian, True)))
-        if self.stages is not None:
-            s = staged(g, self.stages, x)
-            first = self._pull(s.gradient)
-            whole = add_dyads(g, s.core, s.first, s.second)
-            result.append(("staged", first, self._pull_matrix(whole, True)))
-            core = self.to_variables.pull_matrix(g, s.core, True)
-            vectors = [[self.to_variables.pull(g, v) for v in w] for w in (s.first, s.second)]
-            whole = add_dyads(g, core, *vectors)
-            result.append(
-                ("staged, dyads pulled back", first, self.to_jets.pull_matrix(g, whole, True))
-            )
-        return result
-
-    def _work_tangents(self) -> list[tuple[str, list[Node] | None, Matrix]]:
-        matrix = jacobian(self.graph, self.forces, self.variables)
-        return [("Jacobian", None, self._pull_matrix(matrix, False))]
-
-    def _pull(self, vector: Sequence[Node]) -> list[Node]:
-        g = self.graph
-        return self.to_jets.pull(g, self.to_variables.pull(g, vector))
-
-    def _pull_matrix(self, matrix: Matrix, symmetric: bool) -> Matrix:
-        g = self.graph
-        inner = self.to_variables.pull_matrix(g, matrix, symmetric)
-        return self.to_jets.pull_matrix(g, inner, symmetric)
-
-    def _final(self, nodes: Sequence[Node]) -> list[Node]:
-        return self.graph.substitute(list(nodes), self.replace)
 
 
 def lower_point(
@@ -183,7 +89,7 @@ def lower_point(
         kind = Kind.UNIFORM if parameter.kind == "uniform" else Kind.CELL
         scope.bind(parameter.name, g.symbol(parameter.name, kind))
     for name, value in section.items():
-        leaf = g.symbol(name, Kind.UNIFORM) if value is None else g.constant(value)
+        leaf = g.symbol(name, Kind.POINT) if value is None else g.constant(value)
         scope.bind(name, leaf)
     scope.define(law.geometry)
     names = [s.name for s in law.unknowns]
@@ -218,23 +124,22 @@ def lower_point(
 
     factor = scope.lower(law.measure)
     if weighted:
-        factor = g.mul(g.symbol(WEIGHT, Kind.UNIFORM), factor)
+        factor = g.mul(g.symbol(WEIGHT, Kind.POINT), factor)
     density, forces = None, []
     if law.energy is not None:
         density = g.mul(factor, scope.lower(law.energy))
     else:
         forces = _forces(law, scope, variable_names, factor)
-    domain = g.substitute([scope.lower(e) for e in law.domain], replace)
+    domain = [scope.lower(e) for e in law.domain]
     named = [
-        ("reference geometry", _names(scope, law.geometry, replace)),
+        ("reference geometry", _names(scope, law.geometry)),
         ("displacement", list(zip(names, jets, strict=True)) if space is not None else []),
         ("inner variables", list(zip(variable_names, values, strict=True)) if law.inner else []),
-        ("quantities", _names(scope, law.lets, replace)),
+        ("quantities", _names(scope, law.lets)),
     ]
     return Point(
         law=law,
         graph=g,
-        scope=scope,
         leaves=leaves,
         variables=variables,
         to_variables=to_variables,
@@ -302,12 +207,10 @@ def _forces(law: PointLaw, scope: Scope, variable_names: Sequence[str], factor: 
 
 
 def _names(
-    scope: Scope, definitions: Sequence[tuple[sp.Symbol, sp.Expr]], replace: Mapping[Node, Node]
+    scope: Scope, definitions: Sequence[tuple[sp.Symbol, sp.Expr]]
 ) -> list[tuple[str, Node]]:
     """Return (name, node) of the definitions that were needed."""
-    found = [s.name for s, _ in definitions if s.name in scope.nodes]
-    nodes = scope.graph.substitute([scope.nodes[name] for name in found], replace)
-    return list(zip(found, nodes, strict=True))
+    return [(s.name, scope.nodes[s.name]) for s, _ in definitions if s.name in scope.nodes]
 
 
 def _stages(

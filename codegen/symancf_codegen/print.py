@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symancf_codegen.contract import contract_residual, contract_tangent, jets_function
+from symancf_codegen.contract import contract_residual, jets_function
+from symancf_codegen.contract_tangent import contract_tangent
 from symancf_codegen.print_cell import cell_function
 from symancf_codegen.print_point import (
     LawFunctions,
@@ -24,7 +25,7 @@ from symancf_codegen.signature import MODES, signature
 if TYPE_CHECKING:
     from symancf_codegen.dag import Node
     from symancf_codegen.declare import Array
-    from symancf_codegen.point import Point
+    from symancf_codegen.derive import Results
     from symancf_codegen.structure import Segment, Structure
 
 
@@ -63,13 +64,13 @@ def cell_kernel(name: str, structure: Structure, uniform: list[str], cell: list[
     for segment in structure.segments:
         parts += jets_functions(structure, segment)
         laws.append([law_functions(use, segment, uniform, cell) for use in segment.uses])
-    functions = [law.geometry for group in laws for law in group]
+    functions = [law.parameters for group in laws for law in group]
+    functions += [law.geometry for group in laws for law in group]
     for mode in MODES:
         functions += [f for group in laws for law in group for f in law.modes[mode]]
     parts += [f.text for f in functions if f is not None]
     parts.append(contract_residual(structure))
-    if structure.has_tangent:
-        parts.append(contract_tangent(structure))
+    parts += [contract_tangent(structure, s) for s in structure.segments if s.slot_count]
     parts += [cell_function(name, structure, laws, mode) for mode in MODES]
     return "\n".join(parts)
 
@@ -118,44 +119,53 @@ def jets_functions(structure: Structure, segment: Segment) -> list[str]:
             values = table[:, list(jets), :][:, :, functions]
             parts.append(array(f"reference_phi{s}_{k}", values))
             tables.append(
-                (f"reference_phi{s}_{k}", f"reference_functions{s}_{k}", len(functions), list(jets))
+                (
+                    f"reference_phi{s}_{k}",
+                    f"reference_functions{s}_{k}",
+                    len(functions),
+                    list(jets),
+                )
             )
         parts.append(jets_function(f"reference_jets{s}", len(segment.reference_jets), tables))
     return parts
 
 
-def point_kernel(name: str, point: Point, uniform: list[str], cell: list[str]) -> str:
+def point_kernel(
+    name: str, results: Results, title: str, uniform: list[str], cell: list[str]
+) -> str:
     """Return the C text of a kernel on tuples of scalars, without its header comment."""
-    graph, zero = point.graph, point.graph.zero
-    size = len(point.leaves)
-    rows = {leaf: f"g[{8 * k} + l]" for k, leaf in enumerate(point.leaves)}
-    rows.update({f"d_{leaf}": f"h[{8 * k} + l]" for k, leaf in enumerate(point.leaves)})
-    tangent = point.tangent()
-    title = point.law.name
+    graph, zero = results.graph, results.graph.zero
+    size = len(results.leaves)
+    rows = {leaf: f"g[{8 * k} + l]" for k, leaf in enumerate(results.leaves)}
+    rows.update({f"d_{leaf}": f"h[{8 * k} + l]" for k, leaf in enumerate(results.leaves)})
+    tangent = results.tangent
     parts = ['#include "symancf_kernel.h"\n#include "symancf_math.h"\n']
 
     def store(array_name: str, nodes: Sequence[Node]) -> list[Output]:
         return [Output(f"{array_name}[{8 * k} + l] = {{}};", x) for k, x in enumerate(nodes)]
 
-    if point.symmetric:
+    if results.symmetric:
         keys = [(r, c) for c in range(size) for r in range(c + 1)]
     else:
         keys = [(r, c) for r in range(size) for c in range(size)]
     sections = {
-        "energy": [Section("energy", [Output("W[l] = {};", point.energy())])],
-        "residual": [Section("residual", store("N", point.residual()))],
-        "tangent": [Section("residual", store("N", point.residual_with_tangent()))],
-        "product": [Section("tangent times direction", store("N", point.product()))],
+        "energy": [Section("energy", [Output("W[l] = {};", results.energy)])],
+        "residual": [Section("residual", store("N", results.residual))],
+        "tangent": [Section("residual", store("N", results.residual_with_tangent))],
+        "product": [Section("tangent times direction", store("N", results.product))],
     }
     if tangent:
         nodes = [tangent.get(key, zero) for key in keys]
         sections["tangent"].append(Section("tangent", store("M", nodes)))
     loads = loads_of_parameters(uniform, cell)
-    printer = Printer(point, {**loads, **rows})
-    domain = domain_section(graph, point.domain)
+    printer = Printer(results, {**loads, **rows})
+    domain = domain_section(graph, results.domain)
     for mode in MODES:
         function = printer.function(
-            f"{name}_{mode}_at_point", f"{mode} of {title}", [*domain, *sections[mode]], {}
+            f"{name}_{mode}_at_point",
+            f"{mode} of {title}",
+            [*domain, *sections[mode]],
+            {},
         )
         parts.append(function.text)
         arguments = function.arguments

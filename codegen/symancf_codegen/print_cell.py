@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from symancf_codegen.contract_tangent import assigns, tangent_chunk
 from symancf_codegen.schedule import identifier
 from symancf_codegen.signature import signature
 
@@ -17,11 +18,19 @@ if TYPE_CHECKING:
 CHUNK = 8
 
 
-def chunk(segment: Segment) -> int:
+def chunk(segment: Segment, tangent: bool) -> int:
     """Return how many in-plane points go through the stages together."""
+    if tangent and segment.slot_count:
+        return tangent_chunk(segment)
     through = max(use.sections for use in segment.uses)
     chunks = -(-segment.size // max(1, round(CHUNK / through)))
     return -(-segment.size // chunks)
+
+
+def tangent_rows(structure: Structure) -> int:
+    """Return the number of rows of K."""
+    n = structure.space.size
+    return 9 * (n * (n + 1) // 2 if structure.symmetric else n * n)
 
 
 def cell_function(
@@ -47,8 +56,8 @@ def cell_function(
         lines.append("    symancf_zero(1, (v8 *)W);")
     if vector:
         lines += [f"    v8 N{s.index}[{s.size}][{3 * len(s.jets)}];" for s in segments if s.jets]
-    if tangent:
-        lines += [f"    v8 M{s.index}[{s.size}][{s.slot_count}];" for s in segments if s.slot_count]
+    if tangent and not assigns(structure):
+        lines.append(f"    symancf_zero({tangent_rows(structure)}, (v8 *)K);")
     lines += body
     if vector:
         target = "Kv" if mode == "product" else "f"
@@ -57,21 +66,19 @@ def cell_function(
         lines.append(f"    symancf_finite({3 * structure.space.size}, (const v8 *){target}, &bad);")
     else:
         lines.append("    symancf_finite(1, (const v8 *)W, &bad);")
-    if tangent:
-        arguments = ", ".join([*(f"M{s.index}" for s in segments if s.slot_count), "(v8 *)K"])
-        lines.append(f"    contract_tangent({arguments});")
     lines += ["    return symancf_count(lanes, &bad);", "}", ""]
     return "\n".join(lines)
 
 
 def _segment(segment: Segment, laws: Sequence[LawFunctions], mode: str, tangent: bool) -> list[str]:
     """Return the loops over the points of one segment."""
-    s, size = segment.index, chunk(segment)
+    s, size = segment.index, chunk(segment, tangent)
     functions = [f for law in laws for f in _functions(law, mode)]
     arguments = {a for f in functions for a in f.arguments}
     vector = mode != "energy" and bool(segment.jets)
     if not functions and not vector:
         return []
+    once: list[str] = []
     before: list[str] = []
     first: list[str] = []
     if "G" in arguments:
@@ -85,7 +92,8 @@ def _segment(segment: Segment, laws: Sequence[LawFunctions], mode: str, tangent:
     if vector:
         first.append(f"symancf_zero({3 * len(segment.jets)}, N{s}[q]);")
     if tangent and segment.slot_count:
-        first.append(f"symancf_zero({segment.slot_count}, M{s}[q]);")
+        before.append(f"v8 M[{size}][{segment.slot_count}];")
+        first.append(f"symancf_zero({segment.slot_count}, M[p]);")
     body = _points(first)
     for k, (use, law) in enumerate(zip(segment.uses, laws, strict=True)):
         points = size * use.sections
@@ -93,21 +101,26 @@ def _segment(segment: Segment, laws: Sequence[LawFunctions], mode: str, tangent:
         used = {a for f in parts for a in f.arguments}
         if "A" in used:
             before.append(f"v8 A{k}[{points}][{law.geometry_rows}];")
+        if "P" in used and law.parameters is not None:
+            once.append(f"double P{k}[{law.parameter_rows}];")
+            once.append(f"{law.parameters.name}(uniform, P{k});")
         if "S" in used:
             before.append(f"v8 S{k}[{points}][{law.factor_rows[mode]}];")
         for function in parts:
             body += _points(_call(function, use, k, s))
     if tangent and segment.slot_count:
-        body += _points([f"symancf_finite({segment.slot_count}, M{s}[q], &bad);"])
+        body += _points([f"symancf_finite({segment.slot_count}, M[p], &bad);"])
+        body.append(f"contract_tangent{s}(start, stop, M, (v8 *)K);")
     if size == segment.size:
-        body = [f"const int start = 0, stop = {size};", *before, *body]
-        return ["    {", *(f"        {line}" for line in body), "    }"]
-    lines = [f"for (int start = 0; start < {segment.size}; start += {size}) {{"]
-    end = f"start + {size}"
-    if segment.size % size:
-        end = f"start + {size} < {segment.size} ? start + {size} : {segment.size}"
-    body = [f"const int stop = {end};", *before, *body]
-    return [f"    {line}" for line in (*lines, *(f"    {line}" for line in body), "}")]
+        lines = [f"const int start = 0, stop = {size};", *before, *body]
+    else:
+        end = f"start + {size}"
+        if segment.size % size:
+            end = f"start + {size} < {segment.size} ? start + {size} : {segment.size}"
+        lines = [f"for (int start = 0; start < {segment.size}; start += {size}) {{"]
+        inner = [f"const int stop = {end};", *before, *body]
+        lines += [*(f"    {line}" for line in inner), "}"]
+    return ["    {", *(f"        {line}" for line in (*once, *lines)), "    }"]
 
 
 def _functions(law: LawFunctions, mode: str) -> list[Function]:
@@ -134,6 +147,7 @@ def _call(function: Function, use: LawUse, k: int, s: int) -> list[str]:
     place = "p" if single else f"{use.sections}*p + s"
     values = {
         "uniform": "uniform",
+        "P": f"P{k}",
         "cell": "cell",
         "G": "(const double *)G[p]",
         "g": "(const double *)g[p]",
@@ -142,7 +156,7 @@ def _call(function: Function, use: LawUse, k: int, s: int) -> list[str]:
         "S": f"(double *)S{k}[{place}]",
         "W": "W",
         "N": f"(double *)N{s}[q]",
-        "M": f"(double *)M{s}[q]",
+        "M": "(double *)M[p]",
         "bad": "(double *)&bad",
         "weight": f"weight{s}_{k}[q]",
     }
@@ -164,5 +178,8 @@ def _call(function: Function, use: LawUse, k: int, s: int) -> list[str]:
         line += piece
     lines.append(line)
     if not single:
-        lines = [f"for (int s = 0; s < {use.sections}; s++)", *(f"    {x}" for x in lines)]
+        lines = [
+            f"for (int s = 0; s < {use.sections}; s++)",
+            *(f"    {x}" for x in lines),
+        ]
     return lines

@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from symancf_codegen.point import COMPONENTS, WEIGHT, Point
+from symancf_codegen.point import COMPONENTS, WEIGHT
 from symancf_codegen.schedule import Output, Section, identifier, schedule, used_symbols
-from symancf_codegen.stages import factor_cut, geometry_cut, worthwhile
+from symancf_codegen.stages import factor_cut, geometry_cut, parameter_cut, worthwhile
 from symancf_codegen.structure import LawUse, Segment, moment_outputs
 
 if TYPE_CHECKING:
     from symancf_codegen.dag import Graph, Node
+    from symancf_codegen.derive import Results
 
 #: Array arguments of point functions, in order; those before the scalars, those after.
-ARRAYS_IN = ("uniform", "cell", "G", "g", "h", "A", "S")
+ARRAYS_IN = ("uniform", "P", "cell", "G", "g", "h", "A", "S")
 ARRAYS_OUT = ("W", "N", "M", "bad")
 
 
@@ -35,12 +36,12 @@ class Printer:
 
     Attributes
     ----------
-    point : the lowered law.
+    results : of the law.
     loads : C expression of every leaf, by name.
     scalars : leaves that are passed as plain numbers (weight, section coordinates).
     """
 
-    point: Point
+    results: Results
     loads: dict[str, str]
     scalars: list[str] = field(default_factory=list)
 
@@ -51,11 +52,11 @@ class Printer:
 
         `given` are nodes that an earlier function has stored, with the C to load them.
         """
-        graph = self.point.graph
+        graph = self.results.graph
         outputs = [o.node for s in sections for o in s.outputs]
         names = {s: "weight" if s == WEIGHT else identifier(s) for s in self.scalars}
         loads = {**self.loads, **names}
-        program = schedule(graph, sections, self.point.named, loads, given)
+        program = schedule(graph, sections, self.results.named, loads, given)
         used = used_symbols(graph, outputs, given)
         body = "\n".join(line for _, lines in program.body for line in lines)
         whole = "\n".join([*program.before, body])
@@ -83,6 +84,15 @@ class Printer:
             lines += [f"        {statement}" for statement in statements]
         lines += ["    }", "}", ""]
         return Function(name, "\n".join(lines), arguments)
+
+    def once(self, name: str, title: str, nodes: Sequence[Node]) -> Function:
+        """Return the function that stores expressions of parameters in the array P."""
+        outputs = [Output(f"P[{k}] = {{}};", node) for k, node in enumerate(nodes)]
+        program = schedule(self.results.graph, [Section("", outputs)], [], self.loads, {})
+        body = [*program.before, *(line for _, lines in program.body for line in lines)]
+        head = f"static void {name}(const double *restrict uniform, double *restrict P)"
+        text = [f"/* {title} */", head, "{", *(f"    {line}" for line in body), "}", ""]
+        return Function(name, "\n".join(text), ["uniform", "P"])
 
 
 def _stores(body: str, array: str) -> bool:
@@ -125,11 +135,14 @@ class LawFunctions:
 
     Attributes
     ----------
+    parameters : stores expressions of the parameters in P, `parameter_rows` of them.
     geometry : stores the geometry table A, `geometry_rows` rows; None if there is none.
     modes : per mode the functions to call one after the other; the last one adds to N, M, W.
     factor_rows : per mode, rows of the table S that the first of two functions stores.
     """
 
+    parameters: Function | None
+    parameter_rows: int
     geometry: Function | None
     geometry_rows: int
     modes: dict[str, list[Function]]
@@ -140,9 +153,9 @@ def law_functions(
     use: LawUse, segment: Segment, uniform: Sequence[str], cell: Sequence[str]
 ) -> LawFunctions:
     """Return the point functions of one law."""
-    point, graph = use.point, use.point.graph
+    results, graph = use.results, use.results.graph
     loads = loads_of_parameters(uniform, cell)
-    for leaf in point.leaves:
+    for leaf in results.leaves:
         if leaf[2:-1] in segment.jets:
             loads[leaf] = f"g[{8 * segment.row(leaf)} + l]"
             loads[f"d_{leaf}"] = f"h[{8 * segment.row(leaf)} + l]"
@@ -150,59 +163,60 @@ def law_functions(
         for a in COMPONENTS:
             loads[f"R_{jet}{a}"] = f"G[{8 * segment.reference_row(f'R_{jet}{a}')} + l]"
     scalars = [WEIGHT, *(use.rule.section_symbols if use.sections > 1 else ())]
-    printer = Printer(point, loads, scalars)
+    printer = Printer(results, loads, scalars)
     modes = _mode_sections(use, segment)
-    domain = domain_section(graph, point.domain)
+    domain = domain_section(graph, results.domain)
     everything = [o.node for s in modes.values() for o in _outputs([*s, *domain])]
-    title = use.law.name
-    staged = {mode: worthwhile(graph, [o.node for o in _outputs(s)]) for mode, s in modes.items()}
+    once = parameter_cut(graph, everything)
+    constants = {node: f"P[{k}]" for k, node in enumerate(once)}
+    parameters = None
+    if once:
+        name = f"{use.name}_parameters"
+        parameters = printer.once(name, f"parameters of {use.name}, for all points", once)
+    cut = geometry_cut(graph, everything)
+    factors = {mode: _factors(graph, _outputs(s), cut) for mode, s in modes.items()}
     geometry = None
     table: dict[Node, str] = {}
-    cut = geometry_cut(graph, everything) if any(staged.values()) else []
-    if cut:
+    if cut and any(factors.values()):
         outputs = [Output(f"A[{8 * k} + l] = {{}};", node) for k, node in enumerate(cut)]
         geometry = printer.function(
             f"{use.name}_geometry_at_point",
-            f"geometry of {title} at one point",
+            f"geometry of {use.name} at one point",
             [Section("geometry table", outputs)],
-            {},
+            constants,
         )
         table = {node: f"A[{8 * k} + l]" for k, node in enumerate(cut)}
-    result = LawFunctions(geometry, len(cut), {}, {})
+    result = LawFunctions(parameters, len(once), geometry, len(table), {}, {})
     for mode, sections in modes.items():
         result.modes[mode] = []
         if not _outputs(sections) and not domain:
             continue
-        nodes = [o.node for o in _outputs(sections)]
-        given = table if staged[mode] else {}
-        factors = factor_cut(graph, nodes, given) if staged[mode] else []
-        if factors and not set(nodes) <= set(factors):
-            outputs = [Output(f"S[{8 * k} + l] = {{}};", node) for k, node in enumerate(factors)]
+        name, title = f"{use.name}_{mode}", f"{mode} of {use.name} at one point"
+        sections, given = [*domain, *sections], constants
+        if kept := factors[mode]:
+            outputs = [Output(f"S[{8 * k} + l] = {{}};", node) for k, node in enumerate(kept)]
             first = printer.function(
-                f"{use.name}_{mode}_factors_at_point",
-                f"{mode} of {title} at one point: slow operations",
+                f"{name}_factors_at_point",
+                f"{title}: slow operations",
                 [*domain, Section("factors", outputs)],
-                given,
+                {**constants, **table},
             )
-            stored = {node: f"S[{8 * k} + l]" for k, node in enumerate(factors)}
-            last = printer.function(
-                f"{use.name}_{mode}_at_point",
-                f"{mode} of {title} at one point",
-                sections,
-                {**given, **stored},
-            )
-            result.modes[mode] = [first, last]
-            result.factor_rows[mode] = len(factors)
-        else:
-            result.modes[mode] = [
-                printer.function(
-                    f"{use.name}_{mode}_at_point",
-                    f"{mode} of {title} at one point",
-                    [*domain, *sections],
-                    given,
-                )
-            ]
+            result.modes[mode].append(first)
+            result.factor_rows[mode] = len(kept)
+            stored = {node: f"S[{8 * k} + l]" for k, node in enumerate(kept)}
+            sections, given = sections[len(domain) :], {**constants, **table, **stored}
+        last = printer.function(f"{name}_at_point", title, sections, given)
+        result.modes[mode].append(last)
     return result
+
+
+def _factors(graph: Graph, outputs: Sequence[Output], geometry: Sequence[Node]) -> list[Node]:
+    """Return the factors at which to cut a mode; empty if it is better not cut."""
+    nodes = [o.node for o in outputs]
+    if not worthwhile(graph, nodes):
+        return []
+    cut = factor_cut(graph, nodes, geometry)
+    return [] if set(nodes) <= set(cut) else cut
 
 
 def _outputs(sections: Sequence[Section]) -> list[Output]:
@@ -212,23 +226,23 @@ def _outputs(sections: Sequence[Section]) -> list[Output]:
 
 def _mode_sections(use: LawUse, segment: Segment) -> dict[str, list[Section]]:
     """Return what each mode stores."""
-    point = use.point
-    zero = point.graph.zero
+    results = use.results
+    zero = results.graph.zero
 
     def vector(title: str, nodes: Sequence[Node]) -> Section:
-        pairs = zip(point.leaves, nodes, strict=True)
+        pairs = zip(results.leaves, nodes, strict=True)
         rows = [(segment.row(leaf), node) for leaf, node in pairs if node != zero]
         return Section(title, _accumulate("N", rows))
 
-    energy = point.energy()
+    energy = results.energy
     sections = {
         "energy": [Section("energy", [Output("W[l] += {};", energy)] if energy != zero else [])],
-        "residual": [vector("residual", use.residual)],
+        "residual": [vector("residual", results.residual)],
         "tangent": [
-            vector("residual", use.residual_with_tangent),
+            vector("residual", results.residual_with_tangent),
             Section("tangent", _accumulate("M", moment_outputs(segment, use))),
         ],
-        "product": [vector("tangent times direction", use.product)],
+        "product": [vector("tangent times direction", results.product)],
     }
     return {mode: [s for s in parts if s.outputs] for mode, parts in sections.items()}
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stage 5, reduce: what symmetry, linearity and zero blocks save.
+"""Stage 5, reduce: what symmetry, linearity, zero blocks and shared roots save.
 
-`LinearMap` pulls gradients and Hessians back through sparse linear maps.
+`LinearMap` pulls gradients and Hessians back through sparse linear maps; `share_roots`
+replaces quotients and roots by powers of a root that is there anyway.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -40,17 +42,18 @@ class LinearMap:
 
     def pull_matrix(self, g: Graph, matrix: Matrix, symmetric: bool) -> Matrix:
         """Return A^T H A; of a symmetric H only the upper triangle is read and returned."""
+        matrix = dict(matrix)
+        result = self._pull_skew_blocks(g, matrix) if symmetric else {}
         size = len(self.rows)
         half: list[dict[int, Node]] = [{} for _ in range(size)]  # H A
         for k in range(size):
             for m in range(size):
-                key = (min(k, m), max(k, m)) if symmetric else (k, m)
+                key = _upper(k, m) if symmetric else (k, m)
                 h = matrix.get(key, g.zero)
                 if h == g.zero:
                     continue
                 for c, a in self.rows[m].items():
                     half[k][c] = g.add(half[k].get(c, g.zero), g.mul(h, a))
-        result: Matrix = {}
         for k in range(size):
             for r, a in self.rows[k].items():
                 for c in sorted(half[k]):
@@ -60,9 +63,78 @@ class LinearMap:
                     result[r, c] = g.add(result.get((r, c), g.zero), value)
         return {key: result[key] for key in sorted(result)}
 
+    def _pull_skew_blocks(self, g: Graph, matrix: Matrix) -> Matrix:
+        """Take skew blocks out of `matrix` and return them pulled back.
+
+        Rows that combine the same columns form a group; H = Du J0^-1 has three, one per
+        component. A block S of H between two groups with the same coefficients a that is skew
+        (so is every block of the second derivative of a determinant) is pulled back through
+        the minors of a: (a^T S a)_cd = sum_k<l S_kl (a_kc a_ld - a_lc a_kd), again skew.
+        """
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for k, row in enumerate(self.rows):
+            groups.setdefault(tuple(row), []).append(k)
+        result: Matrix = {}
+        for (columns, first), (others, second) in itertools.combinations(groups.items(), 2):
+            size = len(first)
+            if size != len(second):
+                continue
+            a = [list(self.rows[k].values()) for k in first]
+            if a != [list(self.rows[k].values()) for k in second]:
+                continue
+            s = [[matrix.get(_upper(k, m), g.zero) for m in second] for k in first]
+            pairs = list(itertools.combinations(range(size), 2))
+            if any(s[k][k] != g.zero for k in range(size)):
+                continue
+            if any(s[m][k] != g.neg(s[k][m]) for k, m in pairs):
+                continue
+            for c, d in itertools.combinations(range(len(columns)), 2):
+                value = g.total(
+                    g.mul(s[k][m], g.sub(g.mul(a[k][c], a[m][d]), g.mul(a[m][c], a[k][d])))
+                    for k, m in pairs
+                )
+                result[_upper(columns[c], others[d])] = value
+                result[_upper(columns[d], others[c])] = g.neg(value)
+            for k, m in itertools.product(first, second):
+                matrix.pop(_upper(k, m), None)
+        return result
+
+
+def _upper(k: int, m: int) -> tuple[int, int]:
+    """Return the place of an entry in the upper triangle."""
+    return min(k, m), max(k, m)
+
+
+def share_roots(g: Graph, outputs: Sequence[Node]) -> dict[Node, Node]:
+    """Return replacements of slow operations of x by powers of another root of x.
+
+    With y = x^(-1/2): sqrt(x) = x y and 1/x = y^2; with y = x^(-1/3): 1/x = y^3 and
+    1/y = x y^2. A reciprocal takes a processor as long as 16 products.
+    """
+    replace: dict[Node, Node] = {}
+    reached = g.reach(outputs)
+    roots = {(g.op[n], g.args[n][0]): n for n in reached if g.op[n] in ("rsqrt", "icbrt")}
+    for node in reached:
+        if g.is_uniform(node) or g.op[node] not in ("sqrt", "inv"):
+            continue
+        x = g.args[node][0]
+        square, cube = roots.get(("rsqrt", x)), roots.get(("icbrt", x))
+        if g.op[node] == "sqrt" and square is not None:
+            replace[node] = g.mul(x, square)
+        elif g.op[node] == "inv" and square is not None:
+            replace[node] = g.mul(square, square)
+        elif g.op[node] == "inv" and cube is not None:
+            replace[node] = g.integer_power(cube, 3)
+        elif g.op[node] == "inv" and g.op[x] == "icbrt":
+            replace[node] = g.mul(g.args[x][0], g.mul(x, x))
+    return replace
+
 
 def add_dyads(
-    g: Graph, core: Matrix, first: Sequence[Sequence[Node]], second: Sequence[Sequence[Node]]
+    g: Graph,
+    core: Matrix,
+    first: Sequence[Sequence[Node]],
+    second: Sequence[Sequence[Node]],
 ) -> Matrix:
     """Return core + sum_p first_p (x) second_p, upper triangle of a symmetric sum."""
     size = len(first[0]) if first else 0

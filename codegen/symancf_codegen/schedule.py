@@ -36,6 +36,7 @@ RESERVED = frozenset(
 _CALLS = {
     "sqrt": "sqrt({})",
     "icbrt": "symancf_icbrt({})",
+    "rsqrt": "symancf_rsqrt({})",
     "log": "symancf_log({})",
     "log1p": "symancf_log1p({})",
     "log1pmx": "symancf_log1pmx({})",

@@ -6,12 +6,13 @@ quotients, stress), and a processor overlaps only about one of them with the nex
 three loops over several points, every loop is short enough for the processor to work on
 several points at once; that makes a residual about 1.3 times faster.
 
+* *parameters*: what depends on parameters alone is computed once for all points;
 * *geometry*: what depends on no unknown and is needed by something that does; a value is
   either stored or computed again where it is used, whichever is cheaper in all;
 * *factors*: the fewest numbers from which the outputs follow without another root, quotient
   or function. What is cheap is simply computed again after the cut.
 
-Both are minimum cuts, found as maximum flows.
+The last two are minimum cuts, found as maximum flows.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from symancf_codegen.dag import COST, Graph, Kind, Node
 SLOW = 10
 
 #: Cycles until a result can be used.
-LATENCY = {"inv": 24, "sqrt": 30, "icbrt": 56, "neg": 0, "select": 4}
+LATENCY = {"inv": 24, "sqrt": 30, "icbrt": 56, "rsqrt": 48, "neg": 0, "select": 4}
 
 _ENDLESS = 1 << 30
 _SOURCE, _SINK = -1, -2
@@ -101,6 +102,18 @@ def worthwhile(graph: Graph, outputs: Sequence[Node]) -> bool:
     operations = sum(graph.count(outputs).values())
     chain = max((ready[node] for node in outputs), default=0)
     return operations > 200 and chain > 200 and chain > 0.75 * operations
+
+
+def parameter_cut(graph: Graph, outputs: Sequence[Node]) -> list[Node]:
+    """Return the expressions of uniform parameters that other expressions use."""
+    kinds = Kind.UNIFORM
+    cut: set[Node] = set()
+    for node in graph.reach(outputs):
+        if graph.depends[node] != kinds:
+            cut.update(a for a in graph.args[node] if graph.depends[a] == kinds and graph.args[a])
+        elif graph.args[node] and node in outputs:
+            cut.add(node)
+    return sorted(cut)
 
 
 def geometry_cut(graph: Graph, outputs: Sequence[Node], store: int = 3) -> list[Node]:

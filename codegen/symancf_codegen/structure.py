@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symancf_codegen.point import COMPONENTS, Point, lower_point
+from symancf_codegen.derive import Results, derive
+from symancf_codegen.point import COMPONENTS, lower_point
 from symancf_codegen.schedule import used_symbols
 
 if TYPE_CHECKING:
     from symancf_codegen.dag import Node
     from symancf_codegen.declare import Array, PointLaw, Rule, Space
-    from symancf_codegen.differentiate import Matrix
 
 
 @dataclass
@@ -36,11 +36,7 @@ class LawUse:
     law: PointLaw
     rule: Rule
     name: str
-    point: Point
-    residual: list[Node]
-    product: list[Node]
-    tangent: Matrix
-    residual_with_tangent: list[Node]
+    results: Results
 
     @property
     def sections(self) -> int:
@@ -115,7 +111,7 @@ def build(space: Space, pairs: Sequence[tuple[PointLaw, Rule]]) -> Structure:
         else:
             groups.append((np.asarray(rule.points, dtype=float), [use]))
     segments = [Segment(k, points, uses) for k, (points, uses) in enumerate(groups)]
-    symmetric = all(use.point.symmetric for s in segments for use in s.uses)
+    symmetric = all(use.results.symmetric for s in segments for use in s.uses)
     for segment in segments:
         _jets(segment, space)
         _slots(segment, symmetric)
@@ -142,18 +138,8 @@ def _use(law: PointLaw, rule: Rule, space: Space, names: set[str]) -> LawUse:
     section = {
         s: float(values[0, c]) if single else None for c, s in enumerate(rule.section_symbols)
     }
-    point = lower_point(law, space, section, weighted=True)
-    tangent = point.tangent()
-    return LawUse(
-        law=law,
-        rule=rule,
-        name=name,
-        point=point,
-        residual=point.residual(),
-        product=point.product(),
-        tangent=tangent,
-        residual_with_tangent=point.residual_with_tangent(),
-    )
+    results = derive(lower_point(law, space, section, weighted=True))
+    return LawUse(law, rule, name, results)
 
 
 def _jets(segment: Segment, space: Space) -> None:
@@ -161,12 +147,12 @@ def _jets(segment: Segment, space: Space) -> None:
     unknown: set[str] = set()
     reference: set[str] = set()
     for use in segment.uses:
-        zero = use.point.graph.zero
-        outputs = [use.point.energy(), *use.residual, *use.product, *use.tangent.values()]
-        symbols = used_symbols(use.point.graph, [*outputs, *use.point.domain])
-        pairs = zip(use.point.leaves, use.residual, strict=True)
-        symbols |= {leaf for leaf, node in pairs if node != zero}
-        unknown |= {s[2:-1] for s in symbols if s in use.point.leaves}
+        r = use.results
+        outputs = [node for nodes in r.modes().values() for node in nodes]
+        symbols = used_symbols(r.graph, [*outputs, *r.domain])
+        pairs = zip(r.leaves, r.residual, strict=True)
+        symbols |= {leaf for leaf, node in pairs if node != r.graph.zero}
+        unknown |= {s[2:-1] for s in symbols if s in r.leaves}
         candidates = {f"R_{t}{a}": t for t in space.table_jets for a in COMPONENTS}
         reference |= {candidates[s] for s in symbols if s in candidates}
     segment.jets = tuple(t for t in space.table_jets if t in unknown)
@@ -179,12 +165,12 @@ def _slots(segment: Segment, symmetric: bool) -> None:
     size = len(segment.uses)
     for k, use in enumerate(segment.uses):
         rows = [
-            segment.row(leaf) if leaf[2:-1] in segment.jets else -1 for leaf in use.point.leaves
+            segment.row(leaf) if leaf[2:-1] in segment.jets else -1 for leaf in use.results.leaves
         ]
-        for (r, c), node in use.tangent.items():
+        for (r, c), node in use.results.tangent.items():
             x, y = rows[r], rows[c]
             keys = [(min(x, y), max(x, y))] if symmetric else [(x, y)]
-            if not symmetric and use.point.symmetric and x != y:
+            if not symmetric and use.results.symmetric and x != y:
                 keys.append((y, x))
             for key in keys:
                 entries.setdefault(key, [-1] * size)[k] = node
@@ -198,11 +184,11 @@ def _slots(segment: Segment, symmetric: bool) -> None:
 def moment_outputs(segment: Segment, use: LawUse) -> list[tuple[int, Node]]:
     """Return (row of M, node) for all rows to which one law contributes."""
     outputs: dict[int, Node] = {}
-    rows = [segment.row(leaf) if leaf[2:-1] in segment.jets else -1 for leaf in use.point.leaves]
-    for (r, c), node in use.tangent.items():
+    rows = [segment.row(leaf) if leaf[2:-1] in segment.jets else -1 for leaf in use.results.leaves]
+    for (r, c), node in use.results.tangent.items():
         x, y = rows[r], rows[c]
         for key in ((x, y), (y, x)):
-            if key in segment.slots and (key == (x, y) or use.point.symmetric):
+            if key in segment.slots and (key == (x, y) or use.results.symmetric):
                 outputs.setdefault(segment.slots[key], node)
     return sorted(outputs.items())
 

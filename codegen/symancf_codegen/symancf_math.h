@@ -6,7 +6,8 @@
  * NaN where the function is not a finite real number (a pole, a negative argument of log, an
  * argument that is NaN or infinite), so that a kernel reports the point as bad:
  *
- *   icbrt(x) = x^(-1/3), log(x)        positive normal x; NaN for others
+ *   icbrt(x) = x^(-1/3)                positive normal x; NaN for others
+ *   rsqrt(x) = x^(-1/2), log(x)        the same
  *   log1p(x) = log(1 + x)              x > -1
  *   log1pmx(x) = log(1 + x) - x        x > -1, also relatively good for tiny x
  *   exp(x)                             all x; underflows to 0, overflows to infinity
@@ -70,6 +71,18 @@ static inline double symancf_icbrt(double x)
     y += (y*r)*((1.0/3.0 + r*(2.0/9.0)) + (r*r)*(14.0/81.0));
     r = 1.0 - (x*y)*(y*y);
     y += (y*r)*((1.0/3.0 + r*(2.0/9.0)) + (r*r)*(14.0/81.0));
+    return symancf_nan_unless((x >= 0x1p-1022) & (x <= 0x1.fffffffffffffp1023), y);
+}
+
+/* The same for the square root, from an error of 3.4 %. */
+static inline double symancf_rsqrt(double x)
+{
+    const unsigned long long bits = (unsigned long long)symancf_bits(x);
+    double y = symancf_from_bits(0x5fe6eb50c7b537a9 - (long long)(bits >> 1));
+    double r = 1.0 - (x*y)*y;
+    y += (y*r)*(1.0/2.0 + r*(3.0/8.0 + r*(5.0/16.0)));
+    r = 1.0 - (x*y)*y;
+    y += (y*r)*(1.0/2.0 + r*(3.0/8.0 + r*(5.0/16.0)));
     return symancf_nan_unless((x >= 0x1p-1022) & (x <= 0x1.fffffffffffffp1023), y);
 }
 

@@ -23,6 +23,22 @@ C10, C20, C30, k, thickness = sp.symbols("C10 C20 C30 k thickness")
 # ---- spaces
 
 
+class FastSpace(Space):
+    """Tabulates all functions by one NumPy function, and only once."""
+
+    def tabulate(self, jets, points):
+        key = (self.name, jets, np.asarray(points).tobytes())
+        if key not in _TABLES:
+            expressions = [e for jet in jets for e in self.table_jets[jet]]
+            values = sp.lambdify(self.coordinates, expressions, "numpy")(*np.transpose(points))
+            table = np.array([np.broadcast_to(v, len(points)) for v in values], dtype=float)
+            _TABLES[key] = table.T.reshape(len(points), len(jets), self.size)
+        return _TABLES[key].copy()
+
+
+_TABLES: dict = {}
+
+
 def _shape(
     monomials: list[sp.Expr], conditions: list[Callable[[sp.Expr], sp.Expr]]
 ) -> list[sp.Expr]:
@@ -40,7 +56,7 @@ def hex8() -> Space:
     corners += [(a, b, 1) for a, b, _ in corners]
     n = [(1 + a * xi) * (1 + b * eta) * (1 + c * zeta) / 8 for a, b, c in corners]
     jets = {s.name: tuple(sp.diff(e, s) for e in n) for s in (xi, eta, zeta)}
-    return Space("hex8", (xi, eta, zeta), jets, {j: {j: sp.Integer(1)} for j in jets})
+    return FastSpace("hex8", (xi, eta, zeta), jets, {j: {j: sp.Integer(1)} for j in jets})
 
 
 @functools.cache
@@ -83,7 +99,7 @@ def thin_plate() -> Space:
         "etaeta": tuple(sp.diff(e, eta, 2) for e in n),
         "xieta": tuple(sp.diff(e, xi, eta) for e in n),
     }
-    return Space("thin_plate", (xi, eta), jets, {j: {j: sp.Integer(1)} for j in jets})
+    return FastSpace("thin_plate", (xi, eta), jets, {j: {j: sp.Integer(1)} for j in jets})
 
 
 @functools.cache
@@ -111,7 +127,7 @@ def plate() -> Space:
         "z": {"d": sp.Integer(1)},
         "r": {"m": sp.Integer(1), "d": z},
     }
-    return Space("plate", (xi, eta), jets, point)
+    return FastSpace("plate", (xi, eta), jets, point)
 
 
 @functools.cache
@@ -121,7 +137,7 @@ def cable() -> Space:
         [lambda m, a=a, d=d: sp.diff(m, xi, d).subs(xi, a) for a in (0, 1) for d in (0, 1)],
     )
     jets = {"xi": tuple(sp.diff(e, xi) for e in n), "xixi": tuple(sp.diff(e, xi, 2) for e in n)}
-    return Space("cable", (xi,), jets, {j: {j: sp.Integer(1)} for j in jets})
+    return FastSpace("cable", (xi,), jets, {j: {j: sp.Integer(1)} for j in jets})
 
 
 # ---- rules
@@ -414,15 +430,9 @@ def _det(F):
     )
 
 
-_TABLES: dict = {}
-
-
 def tabulated(space: Space, points: np.ndarray) -> np.ndarray:
-    """Return all table jets at `points`, (points, jets, n); SymPy is asked only once."""
-    key = (space.name, points.tobytes())
-    if key not in _TABLES:
-        _TABLES[key] = space.tabulate(tuple(space.table_jets), points)
-    return _TABLES[key]
+    """Return all table jets at `points`, (points, jets, n)."""
+    return space.tabulate(tuple(space.table_jets), points)
 
 
 def gradient_columns(space: Space, points, section, half, jets, coefficients):

@@ -19,6 +19,9 @@ from symancf_codegen import (
     Rule,
     compile_cells,
 )
+from symancf_codegen.derive import candidates
+from symancf_codegen.differentiate import staged
+from symancf_codegen.point import lower_point
 from tests.codegen import laws
 
 P = {
@@ -149,25 +152,26 @@ def test_reference_state_is_free_of_stress(case):
 def test_strategies_agree(case):
     """Every way to the Hessian gives the same numbers."""
     declared, _ = case
-    from symancf_codegen.structure import build
-
-    structure = build(declared.space(), declared.pairs())
     rng = np.random.default_rng(3)
-    for segment in structure.segments:
-        for use in segment.uses:
-            point, graph = use.point, use.point.graph
-            at = {name: rng.uniform(0.01, 0.05) for name in graph.name.values()}
-            at.update(P, weight=0.7, zeta=0.3)
-            names = [n for n in graph.name.values() if n.startswith("R_")]
-            at.update({n: rng.uniform(0.5, 1.5) for n in names})
-            values = []
-            for _, first, matrix in point._energy_tangents():
-                keys = sorted(k for k, node in use.tangent.items())
-                nodes = point._final([*first, *(matrix.get(k, graph.zero) for k in keys)])
-                values.append(np.array(graph.evaluate(nodes, at)))
-            assert len(values) >= 3
-            for other in values[1:]:
-                assert relative(other, values[0]) < 1e-12
+    for law, rule in declared.pairs():
+        section = dict.fromkeys(rule.section_symbols, 0.3)
+        point = lower_point(law, declared.space(), section, weighted=True)
+        graph = point.graph
+        found = candidates(point, [], staged(graph, point.stages, point.variables))
+        assert len(found) == 4
+        space = declared.space()
+        jets = np.einsum("ji,ia->ja", laws.tabulated(space, rule.points)[0], laws.shape(space))
+        names = [f"R_{jet}{a}" for jet in space.table_jets for a in (1, 2, 3)]
+        at = {name: rng.uniform(0.01, 0.05) for name in graph.name.values()}
+        at.update(zip(names, jets.ravel() + rng.uniform(-0.05, 0.05, jets.size), strict=True))
+        at.update(P)
+        values = []
+        for _, first, matrix in found:
+            keys = sorted({key for *_, m in found for key in m})
+            nodes = [*first, *(matrix.get(key, graph.zero) for key in keys)]
+            values.append(np.array(graph.evaluate(graph.substitute(nodes, point.replace), at)))
+        for other in values[1:]:
+            assert relative(other, values[0]) < 1e-12
 
 
 def test_bad_points_are_counted_once_per_cell_that_exists():

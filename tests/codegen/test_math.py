@@ -11,7 +11,7 @@ import pytest
 
 from symancf_codegen.compile import FLAGS, library
 
-NAMES = ("icbrt", "log", "log1p", "log1pmx", "exp", "expm1", "expm1mx")
+NAMES = ("icbrt", "rsqrt", "log", "log1p", "log1pmx", "exp", "expm1", "expm1mx")
 BITS = 1400  # log(1 + 1e-150) - 1e-150 needs them
 
 
@@ -20,6 +20,7 @@ def with_mpmath(name, x):
         x = mpmath.mpf(float(x))
         return {
             "icbrt": lambda: 1 / mpmath.cbrt(x),
+            "rsqrt": lambda: 1 / mpmath.sqrt(x),
             "log": lambda: mpmath.log(x),
             "log1p": lambda: mpmath.log(1 + x),
             "log1pmx": lambda: mpmath.log(1 + x) - x,
@@ -68,6 +69,7 @@ NEAR_ONE = 1 + SIGN * 10.0 ** RNG.uniform(-15, -0.5, N)
 STRAIN = RNG.uniform(-0.5, 1.0, N)
 RANGES = {
     "icbrt": [(WHOLE, 1.0), (NEAR_ONE, 1.0), (np.array([2.0**-1022, 1.0, 8.0, 1.7e308]), 1.0)],
+    "rsqrt": [(WHOLE, 1.0), (NEAR_ONE, 1.0), (np.array([2.0**-1022, 1.0, 4.0, 1.7e308]), 1.0)],
     "log": [(WHOLE, 1.0), (NEAR_ONE, 1.0), (np.array([2.0**-1022, 1.0, 1.7e308]), 1.0)],
     "log1p": [(TINY, 1.1), (STRAIN, 1.1), (WHOLE, 1.1), (-1 + 10.0 ** RNG.uniform(-15, 0, N), 1.1)],
     "log1pmx": [(TINY, 3), (STRAIN, 3), (10.0 ** RNG.uniform(0, 300, N), 2)],
@@ -100,6 +102,7 @@ DENORMAL = 5e-324
     ("name", "outside"),
     [
         ("icbrt", [0.0, -0.0, -1.0, -np.inf, np.inf, np.nan, DENORMAL, 1e-310]),
+        ("rsqrt", [0.0, -0.0, -1.0, -np.inf, np.inf, np.nan, DENORMAL, 1e-310]),
         ("log", [0.0, -0.0, -1.0, -np.inf, np.inf, np.nan, DENORMAL, 1e-310]),
         ("log1p", [-1.0, -2.0, -np.inf, np.inf, np.nan]),
         ("log1pmx", [-1.0, -2.0, -np.inf, np.inf, np.nan]),

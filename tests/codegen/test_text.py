@@ -29,7 +29,6 @@ ROOT = Path(__file__).resolve().parents[2]
 def sources(names=()):
     """Return kernels of every kind, or only `names` of those on cells: name -> C text."""
     line = Rule("5", *laws.gauss(5, 1, unit=True))
-    square = Rule("3x3", *laws.gauss(3, 2, unit=True))
     mid = laws.plate_rule(2, 1)
     cells = {
         "cable": (laws.cable(), [(laws.cable_law(), line)]),
@@ -37,7 +36,6 @@ def sources(names=()):
         "plate_yeoh": (laws.plate(), laws.plate_yeoh(3, 2)),
         "plate_pressure": (laws.plate(), [*laws.plate_yeoh(2, 1), (laws.pressure(), mid)]),
         "plate_weight": (laws.plate(), [(laws.weight(), mid)]),
-        "thin_plate": (laws.thin_plate(), [(laws.kirchhoff(), square)]),
     }
     chosen = {name: cells[name] for name in names or cells}
     result = {name: cell_source(name, *arguments)[1] for name, arguments in chosen.items()}

@@ -4,10 +4,10 @@
  * element cable: 4 shape functions, 12 unknowns
  *
  * cable (5 points): EA/2 epsilon**2 + EI/2 (kappa - kappa0)**2
- *   energy: 20 add, 3 inv, 45 mul, 4 sqrt, 7 sub
- *   residual: 26 add, 4 inv, 98 mul, 4 sqrt, 14 sub
- *   tangent: 69 add, 4 inv, 281 mul, 4 sqrt, 42 sub
- *   product: 62 add, 4 inv, 196 mul, 4 sqrt, 26 sub
+ *   energy: 20 add, 1 inv, 48 mul, 3 rsqrt, 1 sqrt, 7 sub
+ *   residual: 26 add, 1 inv, 99 mul, 3 rsqrt, 1 sqrt, 14 sub
+ *   tangent: 69 add, 1 inv, 280 mul, 3 rsqrt, 1 sqrt, 40 sub
+ *   product: 60 add, 1 inv, 196 mul, 3 rsqrt, 1 sqrt, 26 sub
  *   tangent by: staged
  *
  * u, v, f, Kv, reference: [12][8]
@@ -53,14 +53,16 @@ static void jets0(int q, const v8 *restrict x, v8 *restrict g)
     g[5] = g5;
 }
 
-/* energy of cable at one point */
-static void cable_energy_at_point(const double *restrict uniform, const double *restrict cell,
-                                  const double *restrict G, const double *restrict g,
-                                  double weight, double *restrict W, double *restrict bad)
+/* parameters of cable, for all points */
+static void cable_parameters(const double *restrict uniform, double *restrict P)
 {
-    const double quadrature_weight = weight;
     const double EA = uniform[0];
-    const double t17 = 0.5*EA;
+    P[0] = 0.5*EA;
+}
+
+/* geometry of cable at one point */
+static void cable_geometry_at_point(const double *restrict G, double *restrict A)
+{
     #pragma omp simd simdlen(8)
     for (int l = 0; l < 8; l++) {
         /* reference geometry */
@@ -68,8 +70,38 @@ static void cable_energy_at_point(const double *restrict uniform, const double *
         const double R_xi1 = G[0 + l];
         const double R_xi2 = G[8 + l];
         const double t0 = R_xi1*R_xi1 + R_xi2*R_xi2 + R_xi3*R_xi3;
-        const double L0 = sqrt(t0);
-        const double w = L0/t0;
+        const double w = symancf_rsqrt(t0);
+        const double L0 = t0*w;
+        const double R_xixi1 = G[24 + l];
+        const double R_xixi3 = G[40 + l];
+        const double t1 = R_xi3*R_xixi1 - R_xi1*R_xixi3;
+        const double R_xixi2 = G[32 + l];
+        const double t2 = R_xi1*R_xixi2 - R_xi2*R_xixi1;
+        const double t3 = R_xi2*R_xixi3 - R_xi3*R_xixi2;
+        const double kappa0 = w*(w*w)*sqrt(t2*t2 + t3*t3 + t1*t1);
+        /* geometry table */
+        A[0 + l] = w;
+        A[8 + l] = kappa0;
+        A[16 + l] = L0;
+    }
+}
+
+/* energy of cable at one point */
+static void cable_energy_at_point(const double *restrict P, const double *restrict cell,
+                                  const double *restrict G, const double *restrict g,
+                                  double weight, double *restrict W, double *restrict bad)
+{
+    const double quadrature_weight = weight;
+    const double t18 = P[0];
+    #pragma omp simd simdlen(8)
+    for (int l = 0; l < 8; l++) {
+        /* reference geometry */
+        const double R_xi3 = G[16 + l];
+        const double R_xi1 = G[0 + l];
+        const double R_xi2 = G[8 + l];
+        const double t0 = R_xi1*R_xi1 + R_xi2*R_xi2 + R_xi3*R_xi3;
+        const double w = symancf_rsqrt(t0);
+        const double L0 = t0*w;
         const double t1 = w*w;
         const double t2 = w*t1;
         const double R_xixi1 = G[24 + l];
@@ -86,28 +118,29 @@ static void cable_energy_at_point(const double *restrict uniform, const double *
         const double t6 = 2.0*(R_xi1*u_xi1) + 2.0*(R_xi2*u_xi2) + 2.0*(R_xi3*u_xi3);
         const double a = t1*(u_xi1*u_xi1 + u_xi2*u_xi2 + u_xi3*u_xi3 + t6);
         const double t7 = 1.0 + a;
-        const double epsilon = a/(1.0 + sqrt(t7));
+        const double t8 = symancf_rsqrt(t7);
+        const double epsilon = a/(1.0 + t7*t8);
         const double u_xixi1 = g[24 + l];
-        const double t8 = R_xixi1 + u_xixi1;
-        const double t9 = R_xi3 + u_xi3;
-        const double t10 = R_xi1 + u_xi1;
+        const double t9 = R_xixi1 + u_xixi1;
+        const double t10 = R_xi3 + u_xi3;
+        const double t11 = R_xi1 + u_xi1;
         const double u_xixi3 = g[40 + l];
-        const double t11 = R_xixi3 + u_xixi3;
-        const double t12 = t8*t9 - t10*t11;
+        const double t12 = R_xixi3 + u_xixi3;
+        const double t13 = t9*t10 - t11*t12;
         const double u_xixi2 = g[32 + l];
-        const double t13 = R_xixi2 + u_xixi2;
-        const double t14 = R_xi2 + u_xi2;
-        const double t15 = t10*t13 - t14*t8;
-        const double t16 = t14*t11 - t13*t9;
-        const double cc = t15*t15 + t16*t16 + t12*t12;
-        const double kappa = t2*sqrt(cc)/t7;
+        const double t14 = R_xixi2 + u_xixi2;
+        const double t15 = R_xi2 + u_xi2;
+        const double t16 = t11*t14 - t15*t9;
+        const double t17 = t15*t12 - t14*t10;
+        const double cc = t16*t16 + t17*t17 + t13*t13;
+        const double kappa = t8*t8*(t2*(cc*symancf_rsqrt(cc)));
         /* domain */
         bad[l] += !(0.0 < t7);
         /* energy */
         const double EI = cell[0 + l];
-        const double t18 = kappa - kappa0;
-        const double t19 = quadrature_weight*L0*(t17*(epsilon*epsilon) + 0.5*(EI*(t18*t18)));
-        W[l] += t19;
+        const double t19 = kappa - kappa0;
+        const double t20 = quadrature_weight*L0*(t18*(epsilon*epsilon) + 0.5*(EI*(t19*t19)));
+        W[l] += t20;
     }
 }
 
@@ -127,8 +160,8 @@ static void cable_residual_at_point(const double *restrict uniform, const double
         const double R_xi1 = G[0 + l];
         const double R_xi2 = G[8 + l];
         const double t0 = R_xi1*R_xi1 + R_xi2*R_xi2 + R_xi3*R_xi3;
-        const double L0 = sqrt(t0);
-        const double w = L0/t0;
+        const double w = symancf_rsqrt(t0);
+        const double L0 = t0*w;
         const double t1 = w*w;
         const double t2 = w*t1;
         const double R_xixi1 = G[24 + l];
@@ -145,8 +178,8 @@ static void cable_residual_at_point(const double *restrict uniform, const double
         const double t6 = 2.0*(R_xi1*u_xi1) + 2.0*(R_xi2*u_xi2) + 2.0*(R_xi3*u_xi3);
         const double a = t1*(u_xi1*u_xi1 + u_xi2*u_xi2 + u_xi3*u_xi3 + t6);
         const double t7 = 1.0 + a;
-        const double t8 = sqrt(t7);
-        const double t9 = 1.0/(1.0 + t8);
+        const double t8 = symancf_rsqrt(t7);
+        const double t9 = 1.0/(1.0 + t7*t8);
         const double epsilon = a*t9;
         const double u_xixi1 = g[24 + l];
         const double t10 = R_xixi1 + u_xixi1;
@@ -161,20 +194,20 @@ static void cable_residual_at_point(const double *restrict uniform, const double
         const double t17 = t12*t15 - t16*t10;
         const double t18 = t16*t13 - t15*t11;
         const double cc = t17*t17 + t18*t18 + t14*t14;
-        const double t19 = 1.0/t7;
-        const double t20 = sqrt(cc);
-        const double t21 = t2*t20;
+        const double t19 = t8*t8;
+        const double t20 = symancf_rsqrt(cc);
+        const double t21 = t2*(cc*t20);
         const double kappa = t19*t21;
         /* domain */
         bad[l] += !(0.0 < t7);
         /* residual */
         const double EI = cell[0 + l];
         const double t23 = EI*(t22*L0)*(kappa - kappa0);
-        const double t24 = t2*(t19*t23)*(t20/cc);
+        const double t24 = t20*(t2*(t19*t23));
         const double t25 = t17*t24;
         const double t26 = t14*t24;
-        const double t28 = epsilon*(t27*L0);
-        const double t29 = 2.0*(t21*t23*(t19*t19)) + a*t28*(t9*t9)*(t8*t19);
+        const double t28 = t27*L0*epsilon;
+        const double t29 = 2.0*(t21*t23*(t19*t19)) + t8*(a*t28*(t9*t9));
         const double t30 = t1*(2.0*(t9*t28) - t29);
         const double t31 = 2.0*(t15*t25) - 2.0*(t13*t26) + 2.0*(R_xi1*t30);
         N[0 + l] += t31 + 2.0*(u_xi1*t30);
@@ -197,9 +230,9 @@ static void cable_tangent_at_point(const double *restrict uniform, const double 
 {
     const double EA = uniform[0];
     const double quadrature_weight = weight;
-    const double t28 = EA*quadrature_weight;
-    const double t29 = 0.5*t28;
-    const double t31 = 0.5*quadrature_weight;
+    const double t29 = EA*quadrature_weight;
+    const double t30 = 0.5*t29;
+    const double t32 = 0.5*quadrature_weight;
     #pragma omp simd simdlen(8)
     for (int l = 0; l < 8; l++) {
         /* reference geometry */
@@ -207,8 +240,8 @@ static void cable_tangent_at_point(const double *restrict uniform, const double 
         const double R_xi1 = G[0 + l];
         const double R_xi2 = G[8 + l];
         const double t0 = R_xi1*R_xi1 + R_xi2*R_xi2 + R_xi3*R_xi3;
-        const double L0 = sqrt(t0);
-        const double w = L0/t0;
+        const double w = symancf_rsqrt(t0);
+        const double L0 = t0*w;
         const double t1 = w*w;
         const double t2 = w*t1;
         const double R_xixi1 = G[24 + l];
@@ -225,8 +258,8 @@ static void cable_tangent_at_point(const double *restrict uniform, const double 
         const double t6 = 2.0*(R_xi1*u_xi1) + 2.0*(R_xi2*u_xi2) + 2.0*(R_xi3*u_xi3);
         const double a = t1*(u_xi1*u_xi1 + u_xi2*u_xi2 + u_xi3*u_xi3 + t6);
         const double t7 = 1.0 + a;
-        const double t8 = sqrt(t7);
-        const double t9 = 1.0/(1.0 + t8);
+        const double t8 = symancf_rsqrt(t7);
+        const double t9 = 1.0/(1.0 + t7*t8);
         const double epsilon = a*t9;
         const double u_xixi1 = g[24 + l];
         const double t10 = R_xixi1 + u_xixi1;
@@ -247,237 +280,264 @@ static void cable_tangent_at_point(const double *restrict uniform, const double 
         const double t23 = t17*t11;
         const double t24 = t22 - t23;
         const double cc = t21*t21 + t24*t24 + t16*t16;
-        const double t25 = 1.0/t7;
-        const double t26 = sqrt(cc);
-        const double t27 = t2*t26;
+        const double t25 = t8*t8;
+        const double t26 = symancf_rsqrt(cc);
+        const double t27 = t2*(cc*t26);
         const double kappa = t25*t27;
         /* domain */
         bad[l] += !(0.0 < t7);
         /* residual */
-        const double t30 = epsilon*(t29*L0);
+        const double t28 = 2.0*(R_xi1*t1) + 2.0*(u_xi1*t1);
+        const double t31 = t30*L0*epsilon;
         const double EI = cell[0 + l];
-        const double t32 = EI*(t31*L0);
-        const double t33 = t32*(kappa - kappa0);
-        const double t34 = t27*t33;
-        const double t35 = t25*t25;
-        const double t36 = a*t30;
-        const double t37 = t9*t9;
-        const double t38 = t36*t37;
-        const double t39 = t8*t25;
-        const double t40 = 2.0*(t9*t30) - (2.0*(t34*t35) + t38*t39);
-        const double t41 = 2.0*(R_xi1*t1) + 2.0*(u_xi1*t1);
-        const double t42 = t2*(t25*t33);
-        const double t43 = 1.0/cc;
-        const double t44 = t26*t43;
-        const double t45 = t42*t44;
-        const double t46 = 2.0*(t17*t21) - 2.0*(t14*t16);
-        N[0 + l] += t40*t41 + t45*t46;
-        const double t47 = 2.0*(R_xi2*t1) + 2.0*(u_xi2*t1);
-        const double t48 = 2.0*(t14*t24) - 2.0*(t10*t21);
-        N[8 + l] += t40*t47 + t45*t48;
-        const double t49 = 2.0*(R_xi3*t1) + 2.0*(u_xi3*t1);
-        const double t50 = 2.0*(t10*t16) - 2.0*(t17*t24);
-        N[16 + l] += t40*t49 + t45*t50;
-        const double t51 = 2.0*(t11*t16) - 2.0*(t19*t21);
-        N[24 + l] += t45*t51;
-        const double t52 = 2.0*(t13*t21) - 2.0*(t11*t24);
-        N[32 + l] += t45*t52;
-        const double t53 = 2.0*(t19*t24) - 2.0*(t13*t16);
-        N[40 + l] += t45*t53;
+        const double t33 = EI*(t32*L0);
+        const double t34 = t33*(kappa - kappa0);
+        const double t35 = t27*t34;
+        const double t36 = t25*t25;
+        const double t37 = a*t31;
+        const double t38 = t9*t9;
+        const double t39 = t37*t38;
+        const double t40 = 2.0*(t9*t31) - (2.0*(t35*t36) + t8*t39);
+        const double t41 = 2.0*(t17*t21) - 2.0*(t14*t16);
+        const double t42 = t2*(t25*t34);
+        const double t43 = t26*t42;
+        N[0 + l] += t28*t40 + t41*t43;
+        const double t44 = 2.0*(R_xi2*t1) + 2.0*(u_xi2*t1);
+        const double t45 = 2.0*(t14*t24) - 2.0*(t10*t21);
+        N[8 + l] += t44*t40 + t45*t43;
+        const double t46 = 2.0*(R_xi3*t1) + 2.0*(u_xi3*t1);
+        const double t47 = 2.0*(t10*t16) - 2.0*(t17*t24);
+        N[16 + l] += t46*t40 + t47*t43;
+        const double t48 = 2.0*(t11*t16) - 2.0*(t19*t21);
+        N[24 + l] += t48*t43;
+        const double t49 = 2.0*(t13*t21) - 2.0*(t11*t24);
+        N[32 + l] += t49*t43;
+        const double t50 = 2.0*(t19*t24) - 2.0*(t13*t16);
+        N[40 + l] += t50*t43;
         /* tangent */
-        const double t54 = 2.0*(t1*t40);
-        const double t55 = 2.0*(t14*t14);
-        const double t56 = 2.0*(t17*t17);
-        const double t57 = t28*L0;
-        const double t58 = t9*t57;
-        const double t59 = t27*t32;
-        const double t60 = 2.0*(t35*(t27*t59*t35)) + 4.0*(t34*(t25*t35));
-        const double t61 = t37*(a*(a*t57)*t37) + 4.0*(t36*(t9*t37));
-        const double t62 = t60 + 0.25*(t39*(t61*t39)) - t38*(0.5*(t25*t39) - t8*t35);
-        const double t63 = t9*t58 + t62 - (2.0*t30 + a*t58)*t37*t39;
-        const double t64 = t2*(2.0*t33 + 2.0*(t25*t59))*t35*t44;
-        const double t65 = t54 + t45*(t55 + t56) + t41*(t63*t41 - 0.5*(t64*t46));
-        const double t66 = 0.5*(t44*(t2*(t2*(t25*(t25*t32)))*t44));
-        const double t67 = t66 + t42*(0.5*(t43*t44) - t26*(t43*t43));
-        M[0 + l] += t65 + t46*(t67*t46 - 0.5*(t64*t41));
-        const double t68 = t63*t47 - 0.5*(t64*t48);
-        const double t69 = t67*t48 - 0.5*(t64*t47);
-        const double t70 = t41*t68 - 2.0*(t45*(t17*t10)) + t46*t69;
-        M[8 + l] += t70;
-        const double t71 = t63*t49 - 0.5*(t64*t50);
-        const double t72 = t67*t50 - 0.5*(t64*t49);
-        const double t73 = t41*t71 - 2.0*(t45*(t10*t14)) + t46*t72;
-        M[16 + l] += t73;
-        const double t74 = t67*t51;
-        const double t75 = 2.0*(t14*t11);
-        const double t76 = 2.0*(t17*t19);
-        const double t77 = t64*t51;
-        const double t78 = t46*t74 - (t45*(t75 + t76) + 0.5*(t41*t77));
-        M[24 + l] += t78;
-        const double t79 = 2.0*t21;
-        const double t80 = t64*t52;
-        const double t81 = t67*t52;
-        const double t82 = t45*(t79 + 2.0*t18) - 0.5*(t41*t80) + t46*t81;
-        M[32 + l] += t82;
-        const double t83 = 2.0*t16;
-        const double t84 = t64*t53;
-        const double t85 = t67*t53;
-        const double t86 = t45*(2.0*t15 - t83) - 0.5*(t41*t84) + t46*t85;
-        M[40 + l] += t86;
-        const double t87 = 2.0*(t10*t10);
-        const double t88 = t54 + t45*(t55 + t87) + t47*t68 + t48*t69;
-        M[48 + l] += t88;
-        const double t89 = t47*t71 - 2.0*(t45*(t17*t14)) + t48*t72;
-        M[56 + l] += t89;
-        const double t90 = t45*(2.0*t20 - t79) - 0.5*(t47*t77) + t48*t74;
-        M[64 + l] += t90;
-        const double t91 = 2.0*(t13*t10);
-        const double t92 = t48*t81 - (t45*(t75 + t91) + 0.5*(t47*t80));
-        M[72 + l] += t92;
-        const double t93 = 2.0*t24;
-        const double t94 = t45*(t93 + 2.0*t22) - 0.5*(t47*t84) + t48*t85;
-        M[80 + l] += t94;
-        const double t95 = t54 + t45*(t87 + t56) + t49*t71 + t50*t72;
-        M[88 + l] += t95;
-        const double t96 = t45*(t83 + 2.0*t12) - 0.5*(t49*t77) + t50*t74;
-        M[96 + l] += t96;
-        const double t97 = t45*(2.0*t23 - t93) - 0.5*(t49*t80) + t50*t81;
-        M[104 + l] += t97;
-        const double t98 = t50*t85 - (t45*(t91 + t76) + 0.5*(t49*t84));
-        M[112 + l] += t98;
-        const double t99 = 2.0*(t11*t11);
-        const double t100 = 2.0*(t19*t19);
-        M[120 + l] += t45*(t99 + t100) + t51*t74;
-        M[128 + l] += t51*t81 - 2.0*(t45*(t13*t19));
-        M[136 + l] += t51*t85 - 2.0*(t45*(t13*t11));
-        const double t101 = 2.0*(t13*t13);
-        M[144 + l] += t45*(t101 + t99) + t52*t81;
-        M[152 + l] += t52*t85 - 2.0*(t45*(t19*t11));
-        M[160 + l] += t45*(t101 + t100) + t53*t85;
+        const double t51 = 2.0*(t1*t40);
+        const double t52 = 2.0*(t14*t14);
+        const double t53 = 2.0*(t17*t17);
+        const double t54 = t29*L0;
+        const double t55 = t54*t9;
+        const double t56 = t33*t27;
+        const double t57 = 2.0*(t36*(t36*(t27*t56))) + 4.0*(t35*(t25*t36));
+        const double t58 = t38*(t38*(a*(a*t54))) + 4.0*(t37*(t9*t38));
+        const double t59 = t57 + 0.25*(t8*(t8*t58)) + 0.5*(t8*t25*t39);
+        const double t60 = t9*t55 + t59 - t8*(t38*(2.0*t31 + a*t55));
+        const double t61 = t26*(t36*(t2*(2.0*t34 + 2.0*(t25*t56))));
+        const double t62 = t51 + (t52 + t53)*t43 + t28*(t28*t60 - 0.5*(t41*t61));
+        const double t63 = 0.5*(t26*(t26*(t2*(t2*(t25*(t25*t33))))));
+        const double t64 = t63 - 0.5*(t26*(t26*t26)*t42);
+        M[0 + l] += t62 + t41*(t41*t64 - 0.5*(t28*t61));
+        const double t65 = t44*t60 - 0.5*(t45*t61);
+        const double t66 = t45*t64 - 0.5*(t44*t61);
+        const double t67 = t28*t65 - 2.0*(t17*t10*t43) + t41*t66;
+        M[8 + l] += t67;
+        const double t68 = t46*t60 - 0.5*(t47*t61);
+        const double t69 = t47*t64 - 0.5*(t46*t61);
+        const double t70 = t28*t68 - 2.0*(t10*t14*t43) + t41*t69;
+        M[16 + l] += t70;
+        const double t71 = t48*t64;
+        const double t72 = 2.0*(t14*t11);
+        const double t73 = 2.0*(t17*t19);
+        const double t74 = t48*t61;
+        const double t75 = t41*t71 - ((t72 + t73)*t43 + 0.5*(t28*t74));
+        M[24 + l] += t75;
+        const double t76 = 2.0*t21;
+        const double t77 = t49*t61;
+        const double t78 = t49*t64;
+        const double t79 = (t76 + 2.0*t18)*t43 - 0.5*(t28*t77) + t41*t78;
+        M[32 + l] += t79;
+        const double t80 = 2.0*t16;
+        const double t81 = t50*t61;
+        const double t82 = t50*t64;
+        const double t83 = (2.0*t15 - t80)*t43 - 0.5*(t28*t81) + t41*t82;
+        M[40 + l] += t83;
+        const double t84 = 2.0*(t10*t10);
+        const double t85 = t51 + (t52 + t84)*t43 + t44*t65 + t45*t66;
+        M[48 + l] += t85;
+        const double t86 = t44*t68 - 2.0*(t17*t14*t43) + t45*t69;
+        M[56 + l] += t86;
+        const double t87 = (2.0*t20 - t76)*t43 - 0.5*(t44*t74) + t45*t71;
+        M[64 + l] += t87;
+        const double t88 = 2.0*(t13*t10);
+        const double t89 = t45*t78 - ((t72 + t88)*t43 + 0.5*(t44*t77));
+        M[72 + l] += t89;
+        const double t90 = 2.0*t24;
+        const double t91 = (t90 + 2.0*t22)*t43 - 0.5*(t44*t81) + t45*t82;
+        M[80 + l] += t91;
+        const double t92 = t51 + (t84 + t53)*t43 + t46*t68 + t47*t69;
+        M[88 + l] += t92;
+        const double t93 = (t80 + 2.0*t12)*t43 - 0.5*(t46*t74) + t47*t71;
+        M[96 + l] += t93;
+        const double t94 = (2.0*t23 - t90)*t43 - 0.5*(t46*t77) + t47*t78;
+        M[104 + l] += t94;
+        const double t95 = t47*t82 - ((t88 + t73)*t43 + 0.5*(t46*t81));
+        M[112 + l] += t95;
+        const double t96 = 2.0*(t11*t11);
+        const double t97 = 2.0*(t19*t19);
+        M[120 + l] += (t96 + t97)*t43 + t48*t71;
+        M[128 + l] += t48*t78 - 2.0*(t13*t19*t43);
+        M[136 + l] += t48*t82 - 2.0*(t13*t11*t43);
+        const double t98 = 2.0*(t13*t13);
+        M[144 + l] += (t98 + t96)*t43 + t49*t78;
+        M[152 + l] += t49*t82 - 2.0*(t19*t11*t43);
+        M[160 + l] += (t98 + t97)*t43 + t50*t82;
+    }
+}
+
+/* product of cable at one point: slow operations */
+static void cable_product_factors_at_point(const double *restrict G, const double *restrict g,
+                                           const double *restrict A, double *restrict S,
+                                           double *restrict bad)
+{
+    #pragma omp simd simdlen(8)
+    for (int l = 0; l < 8; l++) {
+        /* quantities */
+        const double w = A[0 + l];
+        const double u_xi3 = g[16 + l];
+        const double u_xi1 = g[0 + l];
+        const double u_xi2 = g[8 + l];
+        const double R_xi3 = G[16 + l];
+        const double R_xi1 = G[0 + l];
+        const double R_xi2 = G[8 + l];
+        const double t0 = 2.0*(R_xi1*u_xi1) + 2.0*(R_xi2*u_xi2) + 2.0*(R_xi3*u_xi3);
+        const double a = w*w*(u_xi1*u_xi1 + u_xi2*u_xi2 + u_xi3*u_xi3 + t0);
+        const double R_xixi1 = G[24 + l];
+        const double u_xixi1 = g[24 + l];
+        const double t1 = R_xixi1 + u_xixi1;
+        const double t2 = R_xi3 + u_xi3;
+        const double t3 = R_xi1 + u_xi1;
+        const double R_xixi3 = G[40 + l];
+        const double u_xixi3 = g[40 + l];
+        const double t4 = R_xixi3 + u_xixi3;
+        const double t5 = t1*t2 - t3*t4;
+        const double R_xixi2 = G[32 + l];
+        const double u_xixi2 = g[32 + l];
+        const double t6 = R_xixi2 + u_xixi2;
+        const double t7 = R_xi2 + u_xi2;
+        const double t8 = t3*t6 - t7*t1;
+        const double t9 = t7*t4 - t6*t2;
+        const double cc = t8*t8 + t9*t9 + t5*t5;
+        /* domain */
+        const double t10 = 1.0 + a;
+        bad[l] += !(0.0 < t10);
+        /* factors */
+        S[0 + l] = symancf_rsqrt(cc);
+        const double t11 = symancf_rsqrt(t10);
+        S[8 + l] = t11;
+        S[16 + l] = 1.0/(1.0 + t10*t11);
     }
 }
 
 /* product of cable at one point */
 static void cable_product_at_point(const double *restrict uniform, const double *restrict cell,
                                    const double *restrict G, const double *restrict g,
-                                   const double *restrict h, double weight, double *restrict N,
-                                   double *restrict bad)
+                                   const double *restrict h, const double *restrict A,
+                                   const double *restrict S, double weight, double *restrict N)
 {
     const double quadrature_weight = weight;
-    const double t22 = 0.5*quadrature_weight;
+    const double t17 = 0.5*quadrature_weight;
     const double EA = uniform[0];
-    const double t48 = 0.5*(EA*quadrature_weight);
+    const double t39 = 0.5*(EA*quadrature_weight);
     #pragma omp simd simdlen(8)
     for (int l = 0; l < 8; l++) {
-        /* reference geometry */
-        const double R_xi3 = G[16 + l];
-        const double R_xi1 = G[0 + l];
-        const double R_xi2 = G[8 + l];
-        const double t0 = R_xi1*R_xi1 + R_xi2*R_xi2 + R_xi3*R_xi3;
-        const double L0 = sqrt(t0);
-        const double w = L0/t0;
-        const double t1 = w*w;
-        const double t2 = w*t1;
-        const double R_xixi1 = G[24 + l];
-        const double R_xixi3 = G[40 + l];
-        const double t3 = R_xi3*R_xixi1 - R_xi1*R_xixi3;
-        const double R_xixi2 = G[32 + l];
-        const double t4 = R_xi1*R_xixi2 - R_xi2*R_xixi1;
-        const double t5 = R_xi2*R_xixi3 - R_xi3*R_xixi2;
-        const double kappa0 = t2*sqrt(t4*t4 + t5*t5 + t3*t3);
         /* quantities */
+        const double w = A[0 + l];
+        const double t0 = w*w;
         const double u_xi3 = g[16 + l];
         const double u_xi1 = g[0 + l];
         const double u_xi2 = g[8 + l];
-        const double t6 = 2.0*(R_xi1*u_xi1) + 2.0*(R_xi2*u_xi2) + 2.0*(R_xi3*u_xi3);
-        const double a = t1*(u_xi1*u_xi1 + u_xi2*u_xi2 + u_xi3*u_xi3 + t6);
-        const double t7 = 1.0 + a;
-        const double t8 = sqrt(t7);
-        const double t9 = 1.0/(1.0 + t8);
-        const double epsilon = a*t9;
+        const double R_xi3 = G[16 + l];
+        const double R_xi1 = G[0 + l];
+        const double R_xi2 = G[8 + l];
+        const double t1 = 2.0*(R_xi1*u_xi1) + 2.0*(R_xi2*u_xi2) + 2.0*(R_xi3*u_xi3);
+        const double a = t0*(u_xi1*u_xi1 + u_xi2*u_xi2 + u_xi3*u_xi3 + t1);
+        const double t2 = S[16 + l];
+        const double epsilon = a*t2;
+        const double R_xixi1 = G[24 + l];
         const double u_xixi1 = g[24 + l];
-        const double t10 = R_xixi1 + u_xixi1;
-        const double t11 = R_xi3 + u_xi3;
-        const double t12 = R_xi1 + u_xi1;
+        const double t3 = R_xixi1 + u_xixi1;
+        const double t4 = R_xi3 + u_xi3;
+        const double t5 = R_xi1 + u_xi1;
+        const double R_xixi3 = G[40 + l];
         const double u_xixi3 = g[40 + l];
-        const double t13 = R_xixi3 + u_xixi3;
-        const double t14 = t10*t11 - t12*t13;
+        const double t6 = R_xixi3 + u_xixi3;
+        const double t7 = t3*t4 - t5*t6;
+        const double R_xixi2 = G[32 + l];
         const double u_xixi2 = g[32 + l];
-        const double t15 = R_xixi2 + u_xixi2;
-        const double t16 = R_xi2 + u_xi2;
-        const double t17 = t12*t15 - t16*t10;
-        const double t18 = t16*t13 - t15*t11;
-        const double cc = t17*t17 + t18*t18 + t14*t14;
-        const double t19 = 1.0/t7;
-        const double t20 = sqrt(cc);
-        const double t21 = t2*t20;
-        const double kappa = t19*t21;
-        /* domain */
-        bad[l] += !(0.0 < t7);
+        const double t8 = R_xixi2 + u_xixi2;
+        const double t9 = R_xi2 + u_xi2;
+        const double t10 = t5*t8 - t9*t3;
+        const double t11 = t9*t6 - t8*t4;
+        const double cc = t10*t10 + t11*t11 + t7*t7;
+        const double t12 = S[8 + l];
+        const double t13 = t12*t12;
+        const double t14 = w*t0;
+        const double t15 = S[0 + l];
+        const double t16 = t14*(cc*t15);
+        const double kappa = t13*t16;
         /* tangent times direction */
-        const double EI = cell[0 + l];
-        const double t23 = EI*(t22*L0);
-        const double t24 = t23*(kappa - kappa0);
-        const double t25 = t2*(t19*t24);
-        const double t26 = 1.0/cc;
-        const double t27 = t20*t26;
-        const double t28 = t25*t27;
-        const double t29 = t17*t28;
         const double d_u_xixi2 = h[32 + l];
+        const double EI = cell[0 + l];
+        const double L0 = A[16 + l];
+        const double t18 = EI*(t17*L0);
+        const double kappa0 = A[8 + l];
+        const double t19 = t18*(kappa - kappa0);
+        const double t20 = t14*(t13*t19);
+        const double t21 = t15*t20;
+        const double t22 = t10*t21;
         const double d_u_xi1 = h[0 + l];
         const double d_u_xi2 = h[8 + l];
         const double d_u_xixi1 = h[24 + l];
-        const double t30 = t15*d_u_xi1 + t12*d_u_xixi2 - (t10*d_u_xi2 + t16*d_u_xixi1);
+        const double t23 = d_u_xi1*t8 + d_u_xixi2*t5 - (d_u_xi2*t3 + d_u_xixi1*t9);
         const double d_u_xi3 = h[16 + l];
         const double d_u_xixi3 = h[40 + l];
-        const double t31 = t11*d_u_xixi1 + t10*d_u_xi3 - (t13*d_u_xi1 + t12*d_u_xixi3);
-        const double t32 = t13*d_u_xi2 + t16*d_u_xixi3 - (t11*d_u_xixi2 + t15*d_u_xi3);
-        const double t33 = 2.0*(t17*t30) + 2.0*(t18*t32) + 2.0*(t14*t31);
-        const double t34 = t27*t33;
-        const double t35 = t2*t34;
-        const double t36 = t19*t19;
-        const double t37 = 2.0*(R_xi1*d_u_xi1) + 2.0*(R_xi2*d_u_xi2) + 2.0*(R_xi3*d_u_xi3);
-        const double t38 = 2.0*(u_xi1*d_u_xi1) + 2.0*(u_xi2*d_u_xi2) + 2.0*(u_xi3*d_u_xi3);
-        const double t39 = t1*(t37 + t38);
-        const double t40 = t36*t39;
-        const double t41 = t23*(0.5*(t19*t35) - t21*t40);
-        const double t42 = t25*(0.5*(t26*t34) - t20*(t26*t26*t33));
-        const double t43 = t27*(t2*(t19*t41 - t24*t40)) + t42;
-        const double t44 = t28*t30 + t17*t43;
-        const double t45 = t14*t28;
-        const double t46 = t28*t31 + t14*t43;
-        const double t47 = 2.0*(t29*d_u_xixi2 + t15*t44) - 2.0*(t45*d_u_xixi3 + t13*t46);
-        const double t49 = t48*L0;
-        const double t50 = t9*t9;
-        const double t51 = t8*t19;
-        const double t52 = t51*t39;
-        const double t53 = t50*t52;
-        const double t54 = t49*(t9*t39 - 0.5*(a*t53));
-        const double t55 = epsilon*t49;
-        const double t56 = t21*t24;
-        const double t57 = t36*(0.5*(t24*t35) + t21*t41) - 2.0*(t56*(t19*t40));
-        const double t58 = a*t55;
-        const double t59 = t51*(t50*(t55*t39 + a*t54) - t58*(t9*t53));
-        const double t60 = t58*t50;
-        const double t61 = t59 + t60*(0.5*(t19*t52) - t8*t40) + 2.0*t57;
-        const double t62 = t1*(2.0*(t9*t54 - 0.5*(t55*t53)) - t61);
-        const double t63 = t1*(2.0*(t9*t55) - (2.0*(t56*t36) + t60*t51));
-        const double t64 = t47 + 2.0*(R_xi1*t62) + 2.0*(t63*d_u_xi1 + u_xi1*t62);
-        N[0 + l] += t64;
-        const double t65 = t18*t28;
-        const double t66 = t28*t32 + t18*t43;
-        const double t67 = 2.0*(t65*d_u_xixi3 + t13*t66) - 2.0*(t29*d_u_xixi1 + t10*t44);
-        const double t68 = t67 + 2.0*(R_xi2*t62) + 2.0*(t63*d_u_xi2 + u_xi2*t62);
-        N[8 + l] += t68;
-        const double t69 = 2.0*(t45*d_u_xixi1 + t10*t46) - 2.0*(t65*d_u_xixi2 + t15*t66);
-        const double t70 = t69 + 2.0*(R_xi3*t62) + 2.0*(t63*d_u_xi3 + u_xi3*t62);
-        N[16 + l] += t70;
-        const double t71 = 2.0*(t45*d_u_xi3 + t11*t46) - 2.0*(t29*d_u_xi2 + t16*t44);
-        N[24 + l] += t71;
-        const double t72 = 2.0*(t29*d_u_xi1 + t12*t44) - 2.0*(t65*d_u_xi3 + t11*t66);
-        N[32 + l] += t72;
-        const double t73 = 2.0*(t65*d_u_xi2 + t16*t66) - 2.0*(t45*d_u_xi1 + t12*t46);
-        N[40 + l] += t73;
+        const double t24 = d_u_xixi1*t4 + d_u_xi3*t3 - (d_u_xi1*t6 + d_u_xixi3*t5);
+        const double t25 = d_u_xi2*t6 + d_u_xixi3*t9 - (d_u_xixi2*t4 + d_u_xi3*t8);
+        const double t26 = 2.0*(t10*t23) + 2.0*(t11*t25) + 2.0*(t7*t24);
+        const double t27 = t14*(t15*t26);
+        const double t28 = 2.0*(R_xi1*d_u_xi1) + 2.0*(R_xi2*d_u_xi2) + 2.0*(R_xi3*d_u_xi3);
+        const double t29 = 2.0*(u_xi1*d_u_xi1) + 2.0*(u_xi2*d_u_xi2) + 2.0*(u_xi3*d_u_xi3);
+        const double t30 = t0*(t28 + t29);
+        const double t31 = t13*t13;
+        const double t32 = t30*t31;
+        const double t33 = t18*(0.5*(t27*t13) - t16*t32);
+        const double t34 = t15*(t14*(t13*t33 - t19*t32)) - 0.5*(t26*(t15*(t15*t15))*t20);
+        const double t35 = t23*t21 + t10*t34;
+        const double t36 = t7*t21;
+        const double t37 = t24*t21 + t7*t34;
+        const double t38 = 2.0*(d_u_xixi2*t22 + t8*t35) - 2.0*(d_u_xixi3*t36 + t6*t37);
+        const double t40 = t39*L0;
+        const double t41 = t2*t2;
+        const double t42 = t12*t30*t41;
+        const double t43 = t40*(t30*t2 - 0.5*(a*t42));
+        const double t44 = t40*epsilon;
+        const double t45 = t16*t19;
+        const double t46 = t31*(0.5*(t27*t19) + t16*t33) - 2.0*(t45*(t13*t32));
+        const double t47 = a*t44;
+        const double t48 = t12*(t41*(t30*t44 + a*t43) - t47*(t2*t42));
+        const double t49 = t47*t41;
+        const double t50 = 2.0*(t2*t43 - 0.5*(t44*t42)) - (t48 - 0.5*(t30*(t12*t13)*t49) + 2.0*t46);
+        const double t51 = t0*t50;
+        const double t52 = t0*(2.0*(t2*t44) - (2.0*(t45*t31) + t12*t49));
+        const double t53 = t38 + 2.0*(R_xi1*t51) + 2.0*(d_u_xi1*t52 + u_xi1*t51);
+        N[0 + l] += t53;
+        const double t54 = t11*t21;
+        const double t55 = t25*t21 + t11*t34;
+        const double t56 = 2.0*(d_u_xixi3*t54 + t6*t55) - 2.0*(d_u_xixi1*t22 + t3*t35);
+        const double t57 = t56 + 2.0*(R_xi2*t51) + 2.0*(d_u_xi2*t52 + u_xi2*t51);
+        N[8 + l] += t57;
+        const double t58 = 2.0*(d_u_xixi1*t36 + t3*t37) - 2.0*(d_u_xixi2*t54 + t8*t55);
+        const double t59 = t58 + 2.0*(R_xi3*t51) + 2.0*(d_u_xi3*t52 + u_xi3*t51);
+        N[16 + l] += t59;
+        const double t60 = 2.0*(d_u_xi3*t36 + t4*t37) - 2.0*(d_u_xi2*t22 + t9*t35);
+        N[24 + l] += t60;
+        const double t61 = 2.0*(d_u_xi1*t22 + t5*t35) - 2.0*(d_u_xi3*t54 + t4*t55);
+        N[32 + l] += t61;
+        const double t62 = 2.0*(d_u_xi2*t54 + t9*t55) - 2.0*(d_u_xi1*t36 + t5*t37);
+        N[40 + l] += t62;
     }
 }
 
@@ -505,14 +565,15 @@ static void contract_residual(v8 (*restrict N0)[6], v8 *restrict f)
 }
 
 /* K_ij = sum over points and jets of phi_i T_j, T_j = M phi_j */
-static void contract_tangent(v8 (*restrict M0)[21], v8 *restrict K)
+static void contract_tangent0(int start, int stop, v8 (*restrict M)[21],
+                              v8 *restrict K)
 {
     for (int kj = 0; kj < 4; kj++) {
         const int j = functions0[kj];
-        v8 T0[5][18];
-        for (int q = 0; q < 5; q++) {
-            const v8 *m = M0[q];
-            v8 *t = T0[q];
+        v8 T[5][18];
+        for (int q = start; q < stop; q++) {
+            const v8 *m = M[q - start];
+            v8 *t = T[q - start];
             const double p0 = phi0_0[q][0][kj];
             const double p1 = phi0_0[q][1][kj];
             t[0] = m[0]*p0 + m[3]*p1;
@@ -534,152 +595,145 @@ static void contract_tangent(v8 (*restrict M0)[21], v8 *restrict K)
             t[16] = m[10]*p0 + m[19]*p1;
             t[17] = m[14]*p0 + m[20]*p1;
         }
-        int i0 = 0;
-        for (; i0 + 3 <= kj + 1; i0 += 3) {
-            v8 k00 = {0}, k01 = {0}, k02 = {0}, k03 = {0}, k04 = {0}, k05 = {0}, k06 = {0}, k07
-               = {0}, k08 = {0};
-            v8 k10 = {0}, k11 = {0}, k12 = {0}, k13 = {0}, k14 = {0}, k15 = {0}, k16 = {0}, k17
-               = {0}, k18 = {0};
-            v8 k20 = {0}, k21 = {0}, k22 = {0}, k23 = {0}, k24 = {0}, k25 = {0}, k26 = {0}, k27
-               = {0}, k28 = {0};
-            for (int q = 0; q < 5; q++) {
-                const v8 *t = T0[q];
-                {
-                    const double *p = phi0_0[q][0] + i0;
-                    const double p0 = p[0], p1 = p[1], p2 = p[2];
-                    { const v8 x = t[0]; k00 += p0*x; k10 += p1*x; k20 += p2*x; }
-                    { const v8 x = t[1]; k01 += p0*x; k11 += p1*x; k21 += p2*x; }
-                    { const v8 x = t[2]; k02 += p0*x; k12 += p1*x; k22 += p2*x; }
-                    { const v8 x = t[3]; k03 += p0*x; k13 += p1*x; k23 += p2*x; }
-                    { const v8 x = t[4]; k04 += p0*x; k14 += p1*x; k24 += p2*x; }
-                    { const v8 x = t[5]; k05 += p0*x; k15 += p1*x; k25 += p2*x; }
-                    { const v8 x = t[6]; k06 += p0*x; k16 += p1*x; k26 += p2*x; }
-                    { const v8 x = t[7]; k07 += p0*x; k17 += p1*x; k27 += p2*x; }
-                    { const v8 x = t[8]; k08 += p0*x; k18 += p1*x; k28 += p2*x; }
+        for (int k = 0; k < kj + 1; k += 3) {
+            if (k + 3 <= kj + 1) {
+                v8 k00 = {0}, k01 = {0}, k02 = {0}, k03 = {0}, k04 = {0}, k05 = {0}, k06 = {0}, k07
+                   = {0}, k08 = {0};
+                v8 k10 = {0}, k11 = {0}, k12 = {0}, k13 = {0}, k14 = {0}, k15 = {0}, k16 = {0}, k17
+                   = {0}, k18 = {0};
+                v8 k20 = {0}, k21 = {0}, k22 = {0}, k23 = {0}, k24 = {0}, k25 = {0}, k26 = {0}, k27
+                   = {0}, k28 = {0};
+                for (int q = start; q < stop; q++) {
+                    const v8 *t = T[q - start];
+                    {
+                        const double *p = phi0_0[q][0] + k, p0 = p[0], p1 = p[1], p2 = p[2];
+                        { const v8 x = t[0]; k00 += p0*x; k10 += p1*x; k20 += p2*x; }
+                        { const v8 x = t[1]; k01 += p0*x; k11 += p1*x; k21 += p2*x; }
+                        { const v8 x = t[2]; k02 += p0*x; k12 += p1*x; k22 += p2*x; }
+                        { const v8 x = t[3]; k03 += p0*x; k13 += p1*x; k23 += p2*x; }
+                        { const v8 x = t[4]; k04 += p0*x; k14 += p1*x; k24 += p2*x; }
+                        { const v8 x = t[5]; k05 += p0*x; k15 += p1*x; k25 += p2*x; }
+                        { const v8 x = t[6]; k06 += p0*x; k16 += p1*x; k26 += p2*x; }
+                        { const v8 x = t[7]; k07 += p0*x; k17 += p1*x; k27 += p2*x; }
+                        { const v8 x = t[8]; k08 += p0*x; k18 += p1*x; k28 += p2*x; }
+                    }
+                    {
+                        const double *p = phi0_0[q][1] + k, p0 = p[0], p1 = p[1], p2 = p[2];
+                        { const v8 x = t[9]; k00 += p0*x; k10 += p1*x; k20 += p2*x; }
+                        { const v8 x = t[10]; k01 += p0*x; k11 += p1*x; k21 += p2*x; }
+                        { const v8 x = t[11]; k02 += p0*x; k12 += p1*x; k22 += p2*x; }
+                        { const v8 x = t[12]; k03 += p0*x; k13 += p1*x; k23 += p2*x; }
+                        { const v8 x = t[13]; k04 += p0*x; k14 += p1*x; k24 += p2*x; }
+                        { const v8 x = t[14]; k05 += p0*x; k15 += p1*x; k25 += p2*x; }
+                        { const v8 x = t[15]; k06 += p0*x; k16 += p1*x; k26 += p2*x; }
+                        { const v8 x = t[16]; k07 += p0*x; k17 += p1*x; k27 += p2*x; }
+                        { const v8 x = t[17]; k08 += p0*x; k18 += p1*x; k28 += p2*x; }
+                    }
                 }
-                {
-                    const double *p = phi0_0[q][1] + i0;
-                    const double p0 = p[0], p1 = p[1], p2 = p[2];
-                    { const v8 x = t[9]; k00 += p0*x; k10 += p1*x; k20 += p2*x; }
-                    { const v8 x = t[10]; k01 += p0*x; k11 += p1*x; k21 += p2*x; }
-                    { const v8 x = t[11]; k02 += p0*x; k12 += p1*x; k22 += p2*x; }
-                    { const v8 x = t[12]; k03 += p0*x; k13 += p1*x; k23 += p2*x; }
-                    { const v8 x = t[13]; k04 += p0*x; k14 += p1*x; k24 += p2*x; }
-                    { const v8 x = t[14]; k05 += p0*x; k15 += p1*x; k25 += p2*x; }
-                    { const v8 x = t[15]; k06 += p0*x; k16 += p1*x; k26 += p2*x; }
-                    { const v8 x = t[16]; k07 += p0*x; k17 += p1*x; k27 += p2*x; }
-                    { const v8 x = t[17]; k08 += p0*x; k18 += p1*x; k28 += p2*x; }
+                {   const int i = functions0[k + 0];
+                    const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
+                    v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
+                    b[0*d + 0*e] = k00; b[0*d + 1*e] = k01; b[0*d + 2*e] = k02;
+                    b[1*d + 0*e] = k03; b[1*d + 1*e] = k04; b[1*d + 2*e] = k05;
+                    b[2*d + 0*e] = k06; b[2*d + 1*e] = k07; b[2*d + 2*e] = k08;
                 }
-            }
-            {   const int i = functions0[i0 + 0];
-                const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
-                v8 *k = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
-                k[0*d + 0*e] = k00; k[0*d + 1*e] = k01; k[0*d + 2*e] = k02;
-                k[1*d + 0*e] = k03; k[1*d + 1*e] = k04; k[1*d + 2*e] = k05;
-                k[2*d + 0*e] = k06; k[2*d + 1*e] = k07; k[2*d + 2*e] = k08;
-            }
-            {   const int i = functions0[i0 + 1];
-                const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
-                v8 *k = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
-                k[0*d + 0*e] = k10; k[0*d + 1*e] = k11; k[0*d + 2*e] = k12;
-                k[1*d + 0*e] = k13; k[1*d + 1*e] = k14; k[1*d + 2*e] = k15;
-                k[2*d + 0*e] = k16; k[2*d + 1*e] = k17; k[2*d + 2*e] = k18;
-            }
-            {   const int i = functions0[i0 + 2];
-                const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
-                v8 *k = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
-                k[0*d + 0*e] = k20; k[0*d + 1*e] = k21; k[0*d + 2*e] = k22;
-                k[1*d + 0*e] = k23; k[1*d + 1*e] = k24; k[1*d + 2*e] = k25;
-                k[2*d + 0*e] = k26; k[2*d + 1*e] = k27; k[2*d + 2*e] = k28;
-            }
-        }
-        if (kj + 1 - i0 == 2) {
-            v8 k00 = {0}, k01 = {0}, k02 = {0}, k03 = {0}, k04 = {0}, k05 = {0}, k06 = {0}, k07
-               = {0}, k08 = {0};
-            v8 k10 = {0}, k11 = {0}, k12 = {0}, k13 = {0}, k14 = {0}, k15 = {0}, k16 = {0}, k17
-               = {0}, k18 = {0};
-            for (int q = 0; q < 5; q++) {
-                const v8 *t = T0[q];
-                {
-                    const double *p = phi0_0[q][0] + i0;
-                    const double p0 = p[0], p1 = p[1];
-                    { const v8 x = t[0]; k00 += p0*x; k10 += p1*x; }
-                    { const v8 x = t[1]; k01 += p0*x; k11 += p1*x; }
-                    { const v8 x = t[2]; k02 += p0*x; k12 += p1*x; }
-                    { const v8 x = t[3]; k03 += p0*x; k13 += p1*x; }
-                    { const v8 x = t[4]; k04 += p0*x; k14 += p1*x; }
-                    { const v8 x = t[5]; k05 += p0*x; k15 += p1*x; }
-                    { const v8 x = t[6]; k06 += p0*x; k16 += p1*x; }
-                    { const v8 x = t[7]; k07 += p0*x; k17 += p1*x; }
-                    { const v8 x = t[8]; k08 += p0*x; k18 += p1*x; }
+                {   const int i = functions0[k + 1];
+                    const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
+                    v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
+                    b[0*d + 0*e] = k10; b[0*d + 1*e] = k11; b[0*d + 2*e] = k12;
+                    b[1*d + 0*e] = k13; b[1*d + 1*e] = k14; b[1*d + 2*e] = k15;
+                    b[2*d + 0*e] = k16; b[2*d + 1*e] = k17; b[2*d + 2*e] = k18;
                 }
-                {
-                    const double *p = phi0_0[q][1] + i0;
-                    const double p0 = p[0], p1 = p[1];
-                    { const v8 x = t[9]; k00 += p0*x; k10 += p1*x; }
-                    { const v8 x = t[10]; k01 += p0*x; k11 += p1*x; }
-                    { const v8 x = t[11]; k02 += p0*x; k12 += p1*x; }
-                    { const v8 x = t[12]; k03 += p0*x; k13 += p1*x; }
-                    { const v8 x = t[13]; k04 += p0*x; k14 += p1*x; }
-                    { const v8 x = t[14]; k05 += p0*x; k15 += p1*x; }
-                    { const v8 x = t[15]; k06 += p0*x; k16 += p1*x; }
-                    { const v8 x = t[16]; k07 += p0*x; k17 += p1*x; }
-                    { const v8 x = t[17]; k08 += p0*x; k18 += p1*x; }
+                {   const int i = functions0[k + 2];
+                    const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
+                    v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
+                    b[0*d + 0*e] = k20; b[0*d + 1*e] = k21; b[0*d + 2*e] = k22;
+                    b[1*d + 0*e] = k23; b[1*d + 1*e] = k24; b[1*d + 2*e] = k25;
+                    b[2*d + 0*e] = k26; b[2*d + 1*e] = k27; b[2*d + 2*e] = k28;
                 }
-            }
-            {   const int i = functions0[i0 + 0];
-                const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
-                v8 *k = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
-                k[0*d + 0*e] = k00; k[0*d + 1*e] = k01; k[0*d + 2*e] = k02;
-                k[1*d + 0*e] = k03; k[1*d + 1*e] = k04; k[1*d + 2*e] = k05;
-                k[2*d + 0*e] = k06; k[2*d + 1*e] = k07; k[2*d + 2*e] = k08;
-            }
-            {   const int i = functions0[i0 + 1];
-                const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
-                v8 *k = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
-                k[0*d + 0*e] = k10; k[0*d + 1*e] = k11; k[0*d + 2*e] = k12;
-                k[1*d + 0*e] = k13; k[1*d + 1*e] = k14; k[1*d + 2*e] = k15;
-                k[2*d + 0*e] = k16; k[2*d + 1*e] = k17; k[2*d + 2*e] = k18;
-            }
-        }
-        if (kj + 1 - i0 == 1) {
-            v8 k00 = {0}, k01 = {0}, k02 = {0}, k03 = {0}, k04 = {0}, k05 = {0}, k06 = {0}, k07
-               = {0}, k08 = {0};
-            for (int q = 0; q < 5; q++) {
-                const v8 *t = T0[q];
-                {
-                    const double *p = phi0_0[q][0] + i0;
-                    const double p0 = p[0];
-                    { const v8 x = t[0]; k00 += p0*x; }
-                    { const v8 x = t[1]; k01 += p0*x; }
-                    { const v8 x = t[2]; k02 += p0*x; }
-                    { const v8 x = t[3]; k03 += p0*x; }
-                    { const v8 x = t[4]; k04 += p0*x; }
-                    { const v8 x = t[5]; k05 += p0*x; }
-                    { const v8 x = t[6]; k06 += p0*x; }
-                    { const v8 x = t[7]; k07 += p0*x; }
-                    { const v8 x = t[8]; k08 += p0*x; }
+            } else if (k + 2 == kj + 1) {
+                v8 k00 = {0}, k01 = {0}, k02 = {0}, k03 = {0}, k04 = {0}, k05 = {0}, k06 = {0}, k07
+                   = {0}, k08 = {0};
+                v8 k10 = {0}, k11 = {0}, k12 = {0}, k13 = {0}, k14 = {0}, k15 = {0}, k16 = {0}, k17
+                   = {0}, k18 = {0};
+                for (int q = start; q < stop; q++) {
+                    const v8 *t = T[q - start];
+                    {
+                        const double *p = phi0_0[q][0] + k, p0 = p[0], p1 = p[1];
+                        { const v8 x = t[0]; k00 += p0*x; k10 += p1*x; }
+                        { const v8 x = t[1]; k01 += p0*x; k11 += p1*x; }
+                        { const v8 x = t[2]; k02 += p0*x; k12 += p1*x; }
+                        { const v8 x = t[3]; k03 += p0*x; k13 += p1*x; }
+                        { const v8 x = t[4]; k04 += p0*x; k14 += p1*x; }
+                        { const v8 x = t[5]; k05 += p0*x; k15 += p1*x; }
+                        { const v8 x = t[6]; k06 += p0*x; k16 += p1*x; }
+                        { const v8 x = t[7]; k07 += p0*x; k17 += p1*x; }
+                        { const v8 x = t[8]; k08 += p0*x; k18 += p1*x; }
+                    }
+                    {
+                        const double *p = phi0_0[q][1] + k, p0 = p[0], p1 = p[1];
+                        { const v8 x = t[9]; k00 += p0*x; k10 += p1*x; }
+                        { const v8 x = t[10]; k01 += p0*x; k11 += p1*x; }
+                        { const v8 x = t[11]; k02 += p0*x; k12 += p1*x; }
+                        { const v8 x = t[12]; k03 += p0*x; k13 += p1*x; }
+                        { const v8 x = t[13]; k04 += p0*x; k14 += p1*x; }
+                        { const v8 x = t[14]; k05 += p0*x; k15 += p1*x; }
+                        { const v8 x = t[15]; k06 += p0*x; k16 += p1*x; }
+                        { const v8 x = t[16]; k07 += p0*x; k17 += p1*x; }
+                        { const v8 x = t[17]; k08 += p0*x; k18 += p1*x; }
+                    }
                 }
-                {
-                    const double *p = phi0_0[q][1] + i0;
-                    const double p0 = p[0];
-                    { const v8 x = t[9]; k00 += p0*x; }
-                    { const v8 x = t[10]; k01 += p0*x; }
-                    { const v8 x = t[11]; k02 += p0*x; }
-                    { const v8 x = t[12]; k03 += p0*x; }
-                    { const v8 x = t[13]; k04 += p0*x; }
-                    { const v8 x = t[14]; k05 += p0*x; }
-                    { const v8 x = t[15]; k06 += p0*x; }
-                    { const v8 x = t[16]; k07 += p0*x; }
-                    { const v8 x = t[17]; k08 += p0*x; }
+                {   const int i = functions0[k + 0];
+                    const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
+                    v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
+                    b[0*d + 0*e] = k00; b[0*d + 1*e] = k01; b[0*d + 2*e] = k02;
+                    b[1*d + 0*e] = k03; b[1*d + 1*e] = k04; b[1*d + 2*e] = k05;
+                    b[2*d + 0*e] = k06; b[2*d + 1*e] = k07; b[2*d + 2*e] = k08;
                 }
-            }
-            {   const int i = functions0[i0 + 0];
-                const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
-                v8 *k = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
-                k[0*d + 0*e] = k00; k[0*d + 1*e] = k01; k[0*d + 2*e] = k02;
-                k[1*d + 0*e] = k03; k[1*d + 1*e] = k04; k[1*d + 2*e] = k05;
-                k[2*d + 0*e] = k06; k[2*d + 1*e] = k07; k[2*d + 2*e] = k08;
+                {   const int i = functions0[k + 1];
+                    const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
+                    v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
+                    b[0*d + 0*e] = k10; b[0*d + 1*e] = k11; b[0*d + 2*e] = k12;
+                    b[1*d + 0*e] = k13; b[1*d + 1*e] = k14; b[1*d + 2*e] = k15;
+                    b[2*d + 0*e] = k16; b[2*d + 1*e] = k17; b[2*d + 2*e] = k18;
+                }
+            } else {
+                v8 k00 = {0}, k01 = {0}, k02 = {0}, k03 = {0}, k04 = {0}, k05 = {0}, k06 = {0}, k07
+                   = {0}, k08 = {0};
+                for (int q = start; q < stop; q++) {
+                    const v8 *t = T[q - start];
+                    {
+                        const double *p = phi0_0[q][0] + k, p0 = p[0];
+                        { const v8 x = t[0]; k00 += p0*x; }
+                        { const v8 x = t[1]; k01 += p0*x; }
+                        { const v8 x = t[2]; k02 += p0*x; }
+                        { const v8 x = t[3]; k03 += p0*x; }
+                        { const v8 x = t[4]; k04 += p0*x; }
+                        { const v8 x = t[5]; k05 += p0*x; }
+                        { const v8 x = t[6]; k06 += p0*x; }
+                        { const v8 x = t[7]; k07 += p0*x; }
+                        { const v8 x = t[8]; k08 += p0*x; }
+                    }
+                    {
+                        const double *p = phi0_0[q][1] + k, p0 = p[0];
+                        { const v8 x = t[9]; k00 += p0*x; }
+                        { const v8 x = t[10]; k01 += p0*x; }
+                        { const v8 x = t[11]; k02 += p0*x; }
+                        { const v8 x = t[12]; k03 += p0*x; }
+                        { const v8 x = t[13]; k04 += p0*x; }
+                        { const v8 x = t[14]; k05 += p0*x; }
+                        { const v8 x = t[15]; k06 += p0*x; }
+                        { const v8 x = t[16]; k07 += p0*x; }
+                        { const v8 x = t[17]; k08 += p0*x; }
+                    }
+                }
+                {   const int i = functions0[k + 0];
+                    const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
+                    v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
+                    b[0*d + 0*e] = k00; b[0*d + 1*e] = k01; b[0*d + 2*e] = k02;
+                    b[1*d + 0*e] = k03; b[1*d + 1*e] = k04; b[1*d + 2*e] = k05;
+                    b[2*d + 0*e] = k06; b[2*d + 1*e] = k07; b[2*d + 2*e] = k08;
+                }
             }
         }
     }
@@ -691,6 +745,8 @@ int cable_energy(int lanes, const double *uniform, const double *cell,
     v8 bad = {0};
     symancf_zero(1, (v8 *)W);
     {
+        double P0[1];
+        cable_parameters(uniform, P0);
         const int start = 0, stop = 5;
         v8 G[5][6];
         v8 g[5][6];
@@ -699,9 +755,8 @@ int cable_energy(int lanes, const double *uniform, const double *cell,
             jets0(q, (const v8 *)u, g[p]);
         }
         for (int q = start, p = 0; q < stop; q++, p++) {
-            cable_energy_at_point(uniform, cell, (const double *)G[p],
-                                  (const double *)g[p], weight0_0[q], W,
-                                  (double *)&bad);
+            cable_energy_at_point(P0, cell, (const double *)G[p], (const double *)g[p],
+                                  weight0_0[q], W, (double *)&bad);
         }
     }
     symancf_finite(1, (const v8 *)W, &bad);
@@ -738,28 +793,28 @@ int cable_tangent(int lanes, const double *uniform, const double *cell,
 {
     v8 bad = {0};
     v8 N0[5][6];
-    v8 M0[5][21];
     {
         const int start = 0, stop = 5;
         v8 G[5][6];
         v8 g[5][6];
+        v8 M[5][21];
         for (int q = start, p = 0; q < stop; q++, p++) {
             jets0(q, (const v8 *)reference, G[p]);
             jets0(q, (const v8 *)u, g[p]);
             symancf_zero(6, N0[q]);
-            symancf_zero(21, M0[q]);
+            symancf_zero(21, M[p]);
         }
         for (int q = start, p = 0; q < stop; q++, p++) {
             cable_tangent_at_point(uniform, cell, (const double *)G[p],
                                    (const double *)g[p], weight0_0[q], (double *)N0[q],
-                                   (double *)M0[q], (double *)&bad);
+                                   (double *)M[p], (double *)&bad);
         }
         for (int q = start, p = 0; q < stop; q++, p++)
-            symancf_finite(21, M0[q], &bad);
+            symancf_finite(21, M[p], &bad);
+        contract_tangent0(start, stop, M, (v8 *)K);
     }
     contract_residual(N0, (v8 *)f);
     symancf_finite(12, (const v8 *)f, &bad);
-    contract_tangent(M0, (v8 *)K);
     return symancf_count(lanes, &bad);
 }
 
@@ -773,16 +828,26 @@ int cable_product(int lanes, const double *uniform, const double *cell,
         v8 G[5][6];
         v8 g[5][6];
         v8 h[5][6];
+        v8 A0[5][3];
+        v8 S0[5][3];
         for (int q = start, p = 0; q < stop; q++, p++) {
             jets0(q, (const v8 *)reference, G[p]);
             jets0(q, (const v8 *)u, g[p]);
             jets0(q, (const v8 *)v, h[p]);
             symancf_zero(6, N0[q]);
         }
+        for (int q = start, p = 0; q < stop; q++, p++)
+            cable_geometry_at_point((const double *)G[p], (double *)A0[p]);
+        for (int q = start, p = 0; q < stop; q++, p++) {
+            cable_product_factors_at_point((const double *)G[p], (const double *)g[p],
+                                           (double *)A0[p], (double *)S0[p],
+                                           (double *)&bad);
+        }
         for (int q = start, p = 0; q < stop; q++, p++) {
             cable_product_at_point(uniform, cell, (const double *)G[p],
                                    (const double *)g[p], (const double *)h[p],
-                                   weight0_0[q], (double *)N0[q], (double *)&bad);
+                                   (double *)A0[p], (double *)S0[p], weight0_0[q],
+                                   (double *)N0[q]);
         }
     }
     contract_residual(N0, (v8 *)Kv);

@@ -74,7 +74,7 @@ static void constraint_residual_at_point(const double *restrict uniform,
         const double t5 = x*lam;
         N[0 + l] = lam*t0 - t3*(y*t4) + 2.0*t5;
         N[8 + l] = t3*(x*t4) + 2.0*(y*lam);
-        N[16 + l] = cos(theta)*t5;
+        N[16 + l] = t5*cos(theta);
         N[24 + l] = Phi;
     }
 }
@@ -156,32 +156,32 @@ static void constraint_product_at_point(const double *restrict cell, const doubl
     #pragma omp simd simdlen(8)
     for (int l = 0; l < 8; l++) {
         /* tangent times direction */
+        const double d_lam = h[24 + l];
         const double theta = g[16 + l];
         const double t0 = sin(theta);
-        const double d_lam = h[24 + l];
         const double lam = g[24 + l];
-        const double t1 = cos(theta);
         const double d_theta = h[16 + l];
-        const double t2 = t1*d_theta;
+        const double t1 = cos(theta);
+        const double t2 = d_theta*t1;
         const double y = g[8 + l];
         const double x = g[0 + l];
         const double t3 = 1.0/(x*x + y*y);
         const double t4 = y*t3;
         const double c = cell[0 + l];
-        const double t5 = x*t3;
         const double d_y = h[8 + l];
+        const double t5 = x*t3;
         const double d_x = h[0 + l];
-        const double t6 = c*(t5*d_y - t4*d_x);
+        const double t6 = c*(d_y*t5 - d_x*t4);
         const double t7 = c*atan2(y, x);
         const double t8 = 2.0*(x*d_x) + 2.0*(y*d_y);
-        const double t9 = t3*t3*t8;
-        const double t10 = t0*d_lam + lam*t2 - (t4*t6 + t7*(t3*d_y - y*t9));
+        const double t9 = t8*(t3*t3);
+        const double t10 = d_lam*t0 + lam*t2 - (t4*t6 + t7*(d_y*t3 - y*t9));
         const double t11 = lam*d_x + x*d_lam;
         N[0 + l] = t10 + 2.0*t11;
-        const double t12 = t5*t6 + t7*(t3*d_x - x*t9) + 2.0*(lam*d_y + y*d_lam);
+        const double t12 = t5*t6 + t7*(d_x*t3 - x*t9) + 2.0*(lam*d_y + y*d_lam);
         N[8 + l] = t12;
-        N[16 + l] = t1*t11 - x*lam*(t0*d_theta);
-        N[24 + l] = t0*d_x + x*t2 + t8;
+        N[16 + l] = t1*t11 - x*lam*(d_theta*t0);
+        N[24 + l] = d_x*t0 + x*t2 + t8;
     }
 }
 

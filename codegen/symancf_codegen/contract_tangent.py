@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stage 7, print, fourth part: contraction of the moments with the tables.
+
+K_ij = sum_q,alpha phi_alpha,i T_alpha,j with T_alpha = sum_beta M_alpha,beta phi_beta,j is
+computed column function by column function, in tiles of three row functions: 27 accumulators
+stay in registers, and every T is loaded once for three rows. The points come in chunks whose
+moments fit in the first cache; later chunks add to K.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from symancf_codegen.contract import zeros
+
+if TYPE_CHECKING:
+    from symancf_codegen.structure import FunctionClass, Segment, Structure
+
+#: Row functions in a tile.
+TILE = 3
+
+#: Bytes of the moments of a chunk of points.
+CACHE = 40 * 1024
+
+
+def tangent_chunk(segment: Segment) -> int:
+    """Return how many in-plane points are contracted together."""
+    most = max(1, CACHE // (64 * max(1, segment.slot_count)))
+    chunks = -(-segment.size // most)
+    return -(-segment.size // chunks)
+
+
+def assigns(structure: Structure) -> bool:
+    """Whether the first chunk of the first segment visits, and so can assign, every block."""
+    first = structure.segments[0]
+    if sum(len(c.functions) for c in structure.classes) < structure.space.size:
+        return False
+    if not first.slot_count:
+        return False
+    for k, column in enumerate(structure.classes):
+        rows = structure.classes[: k + 1] if structure.symmetric else structure.classes
+        live = _Column(structure, first, k).live
+        if any(not set(r.jets[first.index]) & set(live) for r in rows):
+            return False
+        if not column.jets[first.index]:
+            return False
+    return True
+
+
+def contract_tangent(structure: Structure, segment: Segment) -> str:
+    """Return the function that adds the share of a chunk of one segment's points to K."""
+    s = segment.index
+    chunked = tangent_chunk(segment) < segment.size
+    alone = s == 0 and assigns(structure)
+    store = "set" if alone and not chunked else "both" if alone else "add"
+    head = f"static void contract_tangent{s}("
+    lines = [
+        "/* K_ij = sum over points and jets of phi_i T_j, T_j = M phi_j */",
+        f"{head}int start, int stop, v8 (*restrict M)[{segment.slot_count}],",
+        f"{' ' * len(head)}v8 *restrict K)",
+        "{",
+    ]
+    for k, column in enumerate(structure.classes):
+        if column.jets[s]:
+            lines += _Column(structure, segment, k).text(store)
+    lines += ["}", ""]
+    return "\n".join(lines)
+
+
+@dataclass
+class _Column:
+    """The columns of K that belong to one class of functions.
+
+    `live[jet]` is the place in T of the row jet `jet`, in units of nine.
+    """
+
+    structure: Structure
+    segment: Segment
+    column: int
+
+    def __post_init__(self) -> None:
+        s, structure = self.segment.index, self.structure
+        end = self.column + 1 if structure.symmetric else len(structure.classes)
+        self.rows = structure.classes[:end]
+        self.jets = structure.classes[self.column].jets[s]
+        row_jets = sorted({jet for r in self.rows for jet in r.jets[s]})
+        self.terms = {
+            (jet, a, b): self._terms(jet, a, b)
+            for jet in row_jets
+            for a in range(3)
+            for b in range(3)
+        }
+        used = [j for j in row_jets if any(t for (jet, _, _), t in self.terms.items() if jet == j)]
+        self.live = {jet: place for place, jet in enumerate(used)}
+
+    def _terms(self, jet: int, a: int, b: int) -> list[tuple[int, int]]:
+        """Return the (row of M, row of the table) whose products add to T."""
+        found = []
+        for row, other in enumerate(self.jets):
+            x, y = 3 * jet + a, 3 * other + b
+            key = (min(x, y), max(x, y)) if self.structure.symmetric else (x, y)
+            slot = self.segment.slots.get(key)
+            if slot is not None:
+                found.append((slot, row))
+        return found
+
+    def text(self, store: str) -> list[str]:
+        """Return the loop over these columns; `store` says whether to set K or add to it."""
+        if not self.live:
+            return []
+        s, c = self.segment.index, self.column
+        count = len(self.structure.classes[c].functions)
+        lines = [f"    for (int kj = 0; kj < {count}; kj++) {{"]
+        lines.append(f"        const int j = functions{c}[kj];")
+        lines.append(f"        v8 T[{tangent_chunk(self.segment)}][{9 * len(self.live)}];")
+        lines.append("        for (int q = start; q < stop; q++) {")
+        lines.append("            const v8 *m = M[q - start];")
+        lines.append("            v8 *t = T[q - start];")
+        used = {row for terms in self.terms.values() for _, row in terms}
+        for row in sorted(used):
+            lines.append(f"            const double p{row} = phi{s}_{c}[q][{row}][kj];")
+        for (jet, a, b), terms in self.terms.items():
+            if jet in self.live:
+                value = " + ".join(f"m[{slot}]*p{row}" for slot, row in terms) or "(v8){0}"
+                place = 9 * self.live[jet] + 3 * a + b
+                lines.append(f"            t[{place}] = {value};")
+        lines.append("        }")
+        for r, row_class in enumerate(self.rows):
+            if set(row_class.jets[s]) & set(self.live):
+                lines += self._rows(r, row_class, store)
+        return [*lines, "    }"]
+
+    def _rows(self, r: int, row_class: FunctionClass, store: str) -> list[str]:
+        """Return the loop over the row functions of one class, in tiles."""
+        own = self.structure.symmetric and r == self.column
+        size = len(row_class.functions)
+        count = "kj + 1" if own else str(size)
+        tile = min(TILE, size)
+        lines = [f"        for (int k = 0; k < {count}; k += {tile}) {{"]
+        rests = range(1, tile) if own else [size % tile] if size % tile else []
+        if not rests:
+            return [*lines, *self._tile(r, row_class, tile, store), "        }"]
+        lines.append(f"            if (k + {tile} <= {count}) {{")
+        lines += [f"    {line}" for line in self._tile(r, row_class, tile, store)]
+        for n, rest in enumerate(sorted(rests, reverse=True)):
+            last = n == len(rests) - 1
+            lines.append(
+                "            } else {"
+                if last
+                else f"            }} else if (k + {rest} == {count}) {{"
+            )
+            lines += [f"    {line}" for line in self._tile(r, row_class, rest, store)]
+        return [*lines, "            }", "        }"]
+
+    def _tile(self, r: int, row_class: FunctionClass, tile: int, store: str) -> list[str]:
+        s, pad = self.segment.index, " " * 12
+        lines = []
+        for row in range(tile):
+            lines += zeros([f"k{row}{z}" for z in range(9)], 12)
+        lines.append(f"{pad}for (int q = start; q < stop; q++) {{")
+        lines.append(f"{pad}    const v8 *t = T[q - start];")
+        for row, jet in enumerate(row_class.jets[s]):
+            if jet not in self.live:
+                continue
+            weights = ", ".join(f"p{k} = p[{k}]" for k in range(tile))
+            lines.append(f"{pad}    {{")
+            lines.append(f"{pad}        const double *p = phi{s}_{r}[q][{row}] + k, {weights};")
+            for z in range(9):
+                terms = " ".join(f"k{k}{z} += p{k}*x;" for k in range(tile))
+                lines.append(
+                    f"{pad}        {{ const v8 x = t[{9 * self.live[jet] + z}]; {terms} }}"
+                )
+            lines.append(f"{pad}    }}")
+        lines.append(f"{pad}}}")
+        for row in range(tile):
+            lines += [f"{pad}{line}" for line in self._store(r, row, store)]
+        return lines
+
+    def _store(self, r: int, row: int, store: str) -> list[str]:
+        """Return the statements that put one block of nine accumulators into K."""
+        lines = [f"{{   const int i = functions{r}[k + {row}];"]
+        if self.structure.symmetric:
+            lines.append("    const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;")
+            lines.append("    v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);")
+            index = [f"{x}*d + {y}*e" for x in range(3) for y in range(3)]
+        else:
+            lines.append(f"    v8 *b = K + 9*(i*{self.structure.space.size} + j);")
+            index = [str(z) for z in range(9)]
+
+        def statements(operator: str) -> list[str]:
+            return [
+                " ".join(f"b[{index[z]}] {operator} k{row}{z};" for z in range(3 * x, 3 * x + 3))
+                for x in range(3)
+            ]
+
+        if store != "both":
+            lines += [f"    {line}" for line in statements("=" if store == "set" else "+=")]
+        else:
+            lines.append("    if (start == 0) {")
+            lines += [f"        {line}" for line in statements("=")]
+            lines.append("    } else {")
+            lines += [f"        {line}" for line in statements("+=")]
+            lines.append("    }")
+        return [*lines, "}"]

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All results of one law at one point: energy, residual, tangent and product, in the leaves.
+
+The law is differentiated in its inner variables; gradient and Hessian are pulled back through
+the linear maps to the leaves inside the same graph, and the cheapest Hessian is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from symancf_codegen.dag import Graph, Kind, Node
+from symancf_codegen.differentiate import (
+    Matrix,
+    StagedHessian,
+    directional,
+    edge_pushing,
+    forward_over_reverse,
+    gradient,
+    jacobian,
+    staged,
+)
+from symancf_codegen.reduce import add_dyads, share_roots
+
+if TYPE_CHECKING:
+    from symancf_codegen.point import Named, Point
+
+#: A way to the tangent: its name, the residual in the form that goes with it, the tangent.
+Candidate = tuple[str, list[Node], Matrix]
+
+
+@dataclass
+class Results:
+    """What the point functions of a law compute, as nodes of one graph.
+
+    Attributes
+    ----------
+    graph, leaves, symmetric : as in `Point`.
+    energy : weight * measure * energy; zero for a virtual work.
+    residual, product : one node per leaf; the direction's leaves are ``d_<leaf>``.
+    tangent : d residual / d leaves without zeros; the upper triangle for an energy.
+    residual_with_tangent : the residual in the form that shares most with the tangent.
+    domain : nodes that must be > 0.
+    named : titled lists of (name, node) for the printer.
+    strategy : how the tangent was derived.
+    """
+
+    graph: Graph
+    leaves: tuple[str, ...]
+    symmetric: bool
+    energy: Node
+    residual: list[Node]
+    product: list[Node]
+    tangent: Matrix
+    residual_with_tangent: list[Node]
+    domain: list[Node]
+    named: Named
+    strategy: str
+
+    def modes(self) -> dict[str, list[Node]]:
+        """Return the outputs of every function."""
+        return {
+            "energy": [self.energy],
+            "residual": self.residual,
+            "tangent": [*self.residual_with_tangent, *self.tangent.values()],
+            "product": self.product,
+        }
+
+
+def derive(point: Point) -> Results:
+    """Return the results of a lowered law."""
+    g = point.graph
+    forces = _forces(point)
+    residual = _pull(point, forces)
+    rates = [g.symbol(f"d_{name}", Kind.DIRECTION) for name in point.leaves]
+    seeds = point.to_variables.apply(g, point.to_jets.apply(g, rates))
+    products = [directional(g, forces, dict(zip(point.variables, seeds, strict=True)))]
+    hessian = staged(g, point.stages, point.variables) if point.stages is not None else None
+    if hessian is not None:
+        products.append(hessian.times(g, seeds))
+    found = candidates(point, residual, hessian)
+    costs = [g.cost([*first, *matrix.values()]) for _, first, matrix in found]
+    strategy, first, matrix = found[costs.index(min(costs))]
+    keys = [key for key, node in matrix.items() if node != g.zero]
+    groups = [
+        [g.zero if point.density is None else point.density],
+        residual,
+        min((_pull(point, p) for p in products), key=g.cost),
+        first,
+        [matrix[key] for key in keys],
+        point.domain,
+        *([node for _, node in pairs] for _, pairs in point.named),
+    ]
+    flat = g.substitute([node for group in groups for node in group], point.replace)
+    needed = sum(len(group) for group in groups[:6])
+    while replace := share_roots(g, flat[:needed]):
+        flat = g.substitute(flat, replace)
+    energy, residual, product, first, entries, domain, *named = _split(flat, groups)
+    return Results(
+        graph=g,
+        leaves=point.leaves,
+        symmetric=point.symmetric,
+        energy=energy[0],
+        residual=residual,
+        product=product,
+        tangent=dict(zip(keys, entries, strict=True)),
+        residual_with_tangent=first,
+        domain=domain,
+        named=[
+            (
+                title,
+                [(name, node) for (name, _), node in zip(pairs, nodes, strict=True)],
+            )
+            for (title, pairs), nodes in zip(point.named, named, strict=True)
+        ],
+        strategy=strategy,
+    )
+
+
+def candidates(
+    point: Point, residual: list[Node], in_stages: StagedHessian | None
+) -> list[Candidate]:
+    """Return all ways to the tangent, before the leaves are put in."""
+    g, x = point.graph, point.variables
+    if point.density is None:
+        matrix = jacobian(g, point.forces, x)
+        return [("Jacobian", residual, _pull_matrix(point, matrix))]
+    found: list[Candidate] = []
+    for name, method in (
+        ("edge pushing", edge_pushing),
+        ("forward over reverse", forward_over_reverse),
+    ):
+        first, hessian = method(g, point.density, x)
+        found.append((name, _pull(point, first), _pull_matrix(point, hessian)))
+    if in_stages is not None:
+        s = in_stages
+        first = _pull(point, s.gradient)
+        whole = add_dyads(g, s.core, s.first, s.weighted(g, s.first))
+        found.append(("staged", first, _pull_matrix(point, whole)))
+        core = point.to_variables.pull_matrix(g, s.core, True)
+        vectors = [point.to_variables.pull(g, v) for v in s.first]
+        whole = add_dyads(g, core, vectors, s.weighted(g, vectors))
+        whole = point.to_jets.pull_matrix(g, whole, True)
+        found.append(("staged, dyads pulled back", first, whole))
+    return found
+
+
+def _forces(point: Point) -> list[Node]:
+    if point.density is None:
+        return point.forces
+    return gradient(point.graph, point.density, point.variables)
+
+
+def _pull(point: Point, vector: Sequence[Node]) -> list[Node]:
+    g = point.graph
+    return point.to_jets.pull(g, point.to_variables.pull(g, vector))
+
+
+def _pull_matrix(point: Point, matrix: Matrix) -> Matrix:
+    g, symmetric = point.graph, point.symmetric
+    inner = point.to_variables.pull_matrix(g, matrix, symmetric)
+    return point.to_jets.pull_matrix(g, inner, symmetric)
+
+
+def _split(flat: Sequence[Node], groups: Iterable[Sequence[Node]]) -> list[list[Node]]:
+    """Cut `flat` into lists as long as `groups`."""
+    result, start = [], 0
+    for group in groups:
+        result.append(list(flat[start : start + len(group)]))
+        start += len(group)
+    return result
