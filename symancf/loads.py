@@ -122,7 +122,7 @@ def _force_law() -> Any:
 
 
 def force(
-    place: Nodes | PointsOnBody | PlanarPoint,
+    place: Nodes | PointsOnBody | PlanarBody | PlanarPoint,
     vector: Any,
     distribute: Literal["total", "each"] = "total",
     name: str | None = None,
@@ -132,16 +132,16 @@ def force(
 
     Parameters
     ----------
-    place : ``body.at(X)`` or ``body["region"]``; on a planar body a point of it. On a region of
-        facets, edges or cells the total is spread evenly over its reference area or length; on
-        a region of points over its points.
+    place : ``body.at(X)`` or ``body["region"]``; or a planar body (its origin) or a point of
+        one. On a region of facets, edges or cells the total is spread evenly over its reference
+        area or length; on a region of points over its points.
     vector : three components [N] (two on a planar body): numbers, `Parameter` or functions of
         time.
     distribute : ``"total"`` (default): the whole region carries `vector`; ``"each"``: every
         node of the region does.
     factor : unknown number that multiplies the load (planar bodies only); see `sa.prescribe`.
     """
-    if isinstance(place, PlanarPoint):
+    if isinstance(place, PlanarBody | PlanarPoint):
         return PlanarForce(place, vector, name, factor)
     if factor is not None:
         raise ParameterError(f"force on {place}: factor= is for points of planar bodies")

@@ -82,8 +82,13 @@ class PlanarForce(PlanarLoad):
     """A force fixed in space [N] on a point of a planar body: -F . (u + (R(phi) - 1) s)."""
 
     def __init__(
-        self, place: PlanarPoint, vector: Any, name: str | None, factor: Factor | None = None
+        self,
+        place: PlanarBody | PlanarPoint,
+        vector: Any,
+        name: str | None,
+        factor: Factor | None = None,
     ) -> None:
+        place = place.origin if isinstance(place, PlanarBody) else place
         super().__init__(place, name or f"force on {place}", factor)
         self.vector = _two(self.name, vector)
 

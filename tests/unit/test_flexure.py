@@ -218,7 +218,7 @@ def test_initial_angle_changes_nothing(theta: float) -> None:
 
 def test_small_loads_bend_a_strip_as_a_beam() -> None:
     body, flexure, _ = lever_model()
-    system = sa.System(body, terms=[flexure, sa.force(body.at((0, 0)), (1e-6, 1e-6))])
+    system = sa.System(body, terms=[flexure, sa.force(body, (1e-6, 1e-6))])
     sa.StaticProblem(system, prefix="strip_").solve()
     assert np.allclose(body.displacement(system), [1e-10, 1e-6 / 3, 1e-6 / 2], rtol=1e-5)
 
