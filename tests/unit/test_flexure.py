@@ -336,3 +336,16 @@ def test_strangers_and_bad_loads_are_refused() -> None:
     closed = sa.prescribe(tip, "x", position=0.0, release=sa.Factor("F"))
     with pytest.raises(sa.ParameterError, match="multiplies no load"):
         sa.System(body, terms=[flexure, closed])
+
+
+def test_load_beyond_the_last_equilibrium() -> None:
+    g = gripper("partial")
+    problem = sa.StaticProblem(g.system, prefix="overload_")
+
+    def overload() -> None:
+        for g.load.value in range(-10, -1000, -10):
+            problem.solve()
+
+    with pytest.raises(sa.ConvergenceError, match="no equilibrium at pseudo-time"):
+        overload()
+    assert g.load.value < -120
