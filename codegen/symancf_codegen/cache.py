@@ -52,7 +52,7 @@ def folder() -> Path:
             f"the kernel cache {path} belongs to another user; kernels are code, so it is not "
             "used. Set the environment variable SYMANCF_CACHE to a folder of your own"
         )
-    if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
+    if status.st_mode & stat.S_IWOTH:
         raise CompileError(
             f"the kernel cache {path} can be written by everyone; kernels are code, so it is not "
             f"used. Run `chmod go-w {path}` or set SYMANCF_CACHE to a folder of your own"

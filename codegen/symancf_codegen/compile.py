@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -16,10 +17,13 @@ from pathlib import Path
 from symancf_codegen import cache
 from symancf_codegen.errors import CompileError
 
+#: On x86 gcc would split vectors in two on processors that it thinks prefer that.
+_WIDE = ("-mprefer-vector-width=512",) if platform.machine() in ("x86_64", "AMD64") else ()
+
 FLAGS = (
     "-O3",
     "-march=native",
-    "-mprefer-vector-width=512",
+    *_WIDE,
     "-fno-math-errno",
     "-fno-trapping-math",
     "-ffp-contract=fast",

@@ -21,6 +21,7 @@ Stage 1 is the caller's; `compile_cells` and `compile_points` do the rest.
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -34,6 +35,7 @@ from symancf_codegen.errors import CompileError
 from symancf_codegen.fingerprint import fingerprint
 from symancf_codegen.point import lower_point
 from symancf_codegen.print import cell_kernel, comment, point_kernel
+from symancf_codegen.schedule import identifier
 from symancf_codegen.signature import MODES, signature
 from symancf_codegen.stabilise import stabilise
 from symancf_codegen.structure import build
@@ -92,6 +94,7 @@ def cell_source(
     name: str, space: Space, laws: Sequence[tuple[PointLaw, Rule]], options: Options = DEFAULT
 ) -> tuple[Description, str]:
     """Return what a kernel on cells is and its C text, without cache or C compiler."""
+    check_names(name, [law for law, _ in laws])
     uniform, cell = parameters([law for law, _ in laws])
     stable = [(stabilise(law) if options.stabilise else law, rule) for law, rule in laws]
     structure = build(space, stable)
@@ -117,6 +120,7 @@ def cell_source(
 
 def point_source(name: str, law: PointLaw) -> tuple[Description, str]:
     """Return what a kernel on tuples of scalars is and its C text."""
+    check_names(name, [law])
     uniform, cell = parameters([law])
     results = derive(lower_point(law, None, {}, weighted=False))
     size = len(law.unknowns)
@@ -157,6 +161,18 @@ def _finish(
     declarations = "\n".join(f"{signature(name, mode)};" for mode in MODES)
     made = library(name, source, options.flags, compiler=options.compiler)
     return Kernel(description, source, declarations + "\n", made)
+
+
+def check_names(name: str, laws: Sequence[PointLaw]) -> None:
+    """Raise a CompileError if kernel or laws do not bear names of C."""
+    if not laws:
+        raise CompileError(f"kernel {name!r} has no law")
+    for what, given in [("kernel", name), *(("law", law.name) for law in laws)]:
+        if not re.fullmatch(r"[A-Za-z]\w*", given, re.ASCII):
+            raise CompileError(
+                f"the name {given!r} of a {what} is not a name of C: use letters, digits and "
+                f"underscores, such as {identifier(given)!r}"
+            )
 
 
 def parameters(laws: Sequence[PointLaw]) -> tuple[list[str], list[str]]:

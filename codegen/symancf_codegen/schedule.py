@@ -10,6 +10,7 @@ to the width of a line; named quantities keep the user's names.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -64,8 +65,11 @@ _SUM, _PRODUCT, _ATOM = 1, 2, 3
 
 
 def identifier(name: str) -> str:
-    """Return `name` as a C identifier."""
-    text = re.sub(r"(\W|_)+", "_", name).strip("_") or "x"
+    """Return `name` as a C identifier; a Greek letter is written out."""
+    letters = [
+        c if c.isascii() else f"_{unicodedata.name(c, c).split()[-1].lower()}_" for c in name
+    ]
+    text = re.sub(r"(\W|_)+", "_", "".join(letters), flags=re.ASCII).strip("_") or "x"
     if text[0].isdigit():
         text = "x" + text
     return text + "_" if text in RESERVED or re.fullmatch(r"t\d+", text) else text

@@ -231,6 +231,8 @@ def test_schedule_hoists_uniform_expressions_and_keeps_names():
         ("u", "u_"),
         ("2x", "x2x"),
         ("t3", "t3_"),
+        ("κ_ξ", "kappa_xi"),
+        ("∇", "nabla"),
     ],
 )
 def test_identifiers(name, expected):

@@ -147,3 +147,9 @@ def test_force_on_something_else_is_explained():
     law = PointLaw("p", (x,), work={y: x})
     with pytest.raises(CompileError, match="not its variables"):
         compile_points("p", law)
+
+
+@pytest.mark.parametrize(("kernel", "law"), [("a b", "p"), ("p", "2p"), ("p", "σ")])
+def test_names_that_c_does_not_have_are_explained(kernel, law):
+    with pytest.raises(CompileError, match="not a name of C"):
+        compile_points(kernel, PointLaw(law, (x,), energy=x**2))
