@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from mpi4py import MPI
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
 
 from .errors import ConstraintError
 from .numbering import ANGLE, POSITION
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from .system import System
 
 Array = npt.NDArray[np.float64]
+
+ROUND_OFF = 1e-18  # square of the response to a unit motion, by the stiffness
 
 _NAMES = (
     "translation along x",
@@ -72,20 +75,23 @@ def _planar_vertices(system: System) -> npt.NDArray[np.int64]:
 
 
 def _components(system: System) -> npt.NDArray[np.int64]:
-    """Number for each body the group of bodies that share nodes (collective)."""
+    """Number for each body the group of bodies that share nodes or are bonded (collective).
+
+    Terms may have ``bonds()``, pairs of bodies that they let not move apart as rigid bodies.
+    """
     n = len(system.bodies)
-    touch = np.zeros((n, n), dtype=np.int64)
-    present = np.zeros((n, system.numbering.vertices), dtype=bool)
-    for k, body in enumerate(system.bodies):
-        present[k, np.unique(body.cells)] = True
-    for k in range(n):
-        touch[k] = (present & present[k]).any(axis=1)
-    system.comm.Allreduce(MPI.IN_PLACE, touch, op=MPI.MAX)
-    group = np.arange(n)
-    for _ in range(n):
-        for k in range(n):
-            group[k] = group[touch[k] > 0].min()
-    return np.asarray(np.unique(group, return_inverse=True)[1])
+    used = [np.unique(body.cells) for body in system.bodies]
+    body = np.repeat(np.arange(n), [len(v) for v in used])
+    vertex = np.concatenate([*used, np.zeros(0, dtype=np.int64)]).astype(np.int64)
+    shape = (n, max(1, system.numbering.vertices))
+    present = csr_matrix((np.ones(len(vertex)), (body, vertex)), shape)
+    edges = np.stack((present @ present.T).nonzero())
+    number = {id(b): k for k, b in enumerate(system.bodies)}
+    bonds = [pair for term in system.terms for pair in getattr(term, "bonds", list)()]
+    pairs = np.array([[number[id(b)] for b in pair] for pair in bonds], dtype=np.int64)
+    edges = np.concatenate([*system.comm.allgather(edges), pairs.reshape(-1, 2).T], axis=1)
+    graph = csr_matrix((np.ones(edges.shape[1]), tuple(edges)), (n, n))
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
 
 
 def require_held(system: System) -> None:
@@ -137,17 +143,31 @@ def require_held(system: System) -> None:
     values, vectors = np.linalg.eigh(reduce.T @ held @ reduce)
     nodes = system.sum(np.array([float(fixed.sum()), float(owned.sum())]))
     threshold = 1e-13 * max(1.0, values[-1]) + 1e-12 / max(nodes[1], 1.0)
-    loose = [reduce @ vectors[:, k] for k in np.flatnonzero(values < threshold)]
+    weak = reduce @ vectors[:, values < threshold]
+    if not weak.size:
+        return
+    # among them, those held by nothing but round-off: long chains are soft, not loose
+    answer, moved = weak.T @ A[:, free] / stiffness, weak.T @ V[:, fixed]
+    values, vectors = np.linalg.eigh(system.sum(answer @ answer.T + moved @ moved.T))
+    loose = [weak @ vectors[:, k] for k in np.flatnonzero(values < ROUND_OFF)]
     if not loose:
         return
     described = [_describe(system, group, mode.reshape(count, 6)) for mode in loose]
     names = sorted({name for names, _ in described for name in names})
-    motions = "; ".join(f"{' and '.join(map(repr, n))}: {motion}" for n, motion in described)
+    motions = "; ".join(f"{_listed(some)}: {motion}" for some, motion in described)
     raise ConstraintError(
         f"{len(loose)} rigid motion(s) are free ({motions}); fix coordinates with sa.fix, or add "
         "a joint; pass check_held=False to solve all the same",
         names=names,
     )
+
+
+def _listed(names: list[str]) -> str:
+    """Return names as words, not more than six."""
+    words = [repr(name) for name in names]
+    if len(words) > 6:
+        words = [*words[:5], f"{len(words) - 5} more"]
+    return " and ".join(words)
 
 
 def _describe(system: System, group: npt.NDArray[np.int64], mode: Array) -> tuple[list[str], str]:

@@ -249,6 +249,13 @@ class Flexure:
         role: Any = "strain" if self.kernel.symmetric else "work"
         return [entities.piece(entities.name, self.kernel, role, {"EI": self.EI}, cell, jets)]
 
+    def bonds(self) -> list[tuple[PlanarBody, PlanarBody]]:
+        """Return the bodies that move together where the flexure does not deform."""
+        a, b = self.ends
+        if isinstance(a, PlanarPoint) and isinstance(b, PlanarPoint):
+            return [(a.body, b.body)]
+        return []
+
     # ---- results --------------------------------------------------------------------------------
     def coordinates(self, system: System) -> Array:
         """Return the present (ux, uy, phi) of bodies a and b, (6,); zero for the ground."""
