@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -180,6 +181,7 @@ class Plan:
         self._assemble.argtypes = [ctypes.c_void_p, ctypes.c_int] + [ctypes.c_void_p] * 4
         self._keep: list[Any] = [reference]
         self._uniform: list[Array] = []
+        self._addresses: dict[int, tuple[weakref.ref[Array], int]] = {}
         self._terms = (_Term * max(1, len(self.pieces)))()
         for term, piece in zip(self._terms, self.pieces, strict=False):
             self._fill(term, piece)
@@ -268,14 +270,22 @@ class Plan:
             if piece.name == name:
                 term.active = int(active)
 
+    def _address(self, array: Array | None) -> int | None:
+        """Return the address of an array; asking NumPy costs more than a small assembly."""
+        if array is None:
+            return None
+        known = self._addresses.get(id(array))
+        if known is not None and known[0]() is array:
+            return known[1]
+        if len(self._addresses) > 64:
+            self._addresses.clear()
+        address = _pointer(array)
+        self._addresses[id(array)] = weakref.ref(array), address
+        return address
+
     def _call(self, what: int, x: Array, v: Array | None, f: Array | None, e: Array | None) -> int:
         bad = self._assemble(
-            ctypes.byref(self._plan),
-            what,
-            _pointer(x),
-            _pointer(v) if v is not None else None,
-            _pointer(f) if f is not None else None,
-            _pointer(e) if e is not None else None,
+            ctypes.byref(self._plan), what, *(self._address(array) for array in (x, v, f, e))
         )
         if bad < 0:
             raise MemoryError("assembly: no memory for the scratch of one batch")
@@ -296,8 +306,8 @@ class Plan:
         """Write residual and tangent."""
         f.fill(0.0)
         with matrix.values() as (diagonal, off):
-            self._plan.diagonal = _pointer(diagonal)
-            self._plan.off = _pointer(off)
+            self._plan.diagonal = diagonal
+            self._plan.off = off
             return self._call(TANGENT, x, None, f, None)
 
     def product(self, x: Array, v: Array, f: Array) -> int:

@@ -147,20 +147,17 @@ class Matrix:
         return [diagonal, off]
 
     @contextmanager
-    def values(self) -> Iterator[tuple[Array, Array]]:
-        """Give the value arrays of the diagonal and the off-diagonal part, then assemble."""
-        pointers = []
-        arrays = []
-        for part, rows in zip(self._parts, (self.diagonal_start, self.off_start), strict=False):
-            pointer = ctypes.POINTER(ctypes.c_double)()
+    def values(self) -> Iterator[tuple[int, int]]:
+        """Give the addresses of the values of the diagonal and the off-diagonal part.
+
+        The matrix is assembled afterwards; the second address is 0 on one rank.
+        """
+        pointers = [ctypes.c_void_p() for _ in self._parts]
+        for part, pointer in zip(self._parts, pointers, strict=True):
             _check(_petsc.MatSeqAIJGetArray(part, ctypes.byref(pointer)), "MatSeqAIJGetArray")
-            size = int(rows[-1])
-            arrays.append(np.ctypeslib.as_array(pointer, (size,)) if size else np.zeros(1))
-            pointers.append(pointer)
-        if len(arrays) == 1:
-            arrays.append(np.zeros(1))
+        addresses = [pointer.value or 0 for pointer in pointers]
         try:
-            yield arrays[0], arrays[1]
+            yield addresses[0], addresses[-1] if len(addresses) > 1 else 0
         finally:
             for part, pointer in zip(self._parts, pointers, strict=True):
                 _petsc.MatSeqAIJRestoreArray(part, ctypes.byref(pointer))
