@@ -28,6 +28,8 @@ FLAGS = (
     "-fno-trapping-math",
     "-ffp-contract=fast",
     "-fno-tree-slp-vectorize",
+    "-fschedule-insns",
+    "-fsched-pressure",
     "-fopenmp-simd",
 )
 HEADERS = Path(__file__).parent

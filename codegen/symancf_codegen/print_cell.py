@@ -89,11 +89,12 @@ def _segment(segment: Segment, laws: Sequence[LawFunctions], mode: str, tangent:
         if a in arguments:
             before.append(f"v8 {a}[{size}][{3 * len(segment.jets)}];")
             first.append(f"jets{s}(q, (const v8 *){source}, {a}[p]);")
-    if vector:
+    if vector and not ("N" in arguments and segment.alone):
         first.append(f"symancf_zero({3 * len(segment.jets)}, N{s}[q]);")
     if tangent and segment.slot_count:
         before.append(f"v8 M[{size}][{segment.slot_count}];")
-        first.append(f"symancf_zero({segment.slot_count}, M[p]);")
+        if not segment.alone:
+            first.append(f"symancf_zero({segment.slot_count}, M[p]);")
     body = _points(first)
     for k, (use, law) in enumerate(zip(segment.uses, laws, strict=True)):
         points = size * use.sections

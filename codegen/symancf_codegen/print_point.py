@@ -231,8 +231,14 @@ def _mode_sections(use: LawUse, segment: Segment) -> dict[str, list[Section]]:
 
     def vector(title: str, nodes: Sequence[Node]) -> Section:
         pairs = zip(results.leaves, nodes, strict=True)
-        rows = [(segment.row(leaf), node) for leaf, node in pairs if node != zero]
-        return Section(title, _accumulate("N", rows))
+        rows = {segment.row(leaf): node for leaf, node in pairs if node != zero}
+        if segment.alone:  # every row is written
+            rows = {row: rows.get(row, zero) for row in range(3 * len(segment.jets))}
+        return Section(title, store("N", sorted(rows.items())))
+
+    def store(target: str, pairs: Sequence[tuple[int, Node]]) -> list[Output]:
+        sign = "=" if segment.alone else "+="
+        return [Output(f"{target}[{8 * row} + l] {sign} {{}};", node) for row, node in pairs]
 
     energy = results.energy
     sections = {
@@ -240,12 +246,8 @@ def _mode_sections(use: LawUse, segment: Segment) -> dict[str, list[Section]]:
         "residual": [vector("residual", results.residual)],
         "tangent": [
             vector("residual", results.residual_with_tangent),
-            Section("tangent", _accumulate("M", moment_outputs(segment, use))),
+            Section("tangent", store("M", moment_outputs(segment, use))),
         ],
         "product": [vector("tangent times direction", results.product)],
     }
     return {mode: [s for s in parts if s.outputs] for mode, parts in sections.items()}
-
-
-def _accumulate(target: str, pairs: Sequence[tuple[int, Node]]) -> list[Output]:
-    return [Output(f"{target}[{8 * row} + l] += {{}};", node) for row, node in pairs]

@@ -65,6 +65,11 @@ class Segment:
         """Number of in-plane points."""
         return len(self.points)
 
+    @property
+    def alone(self) -> bool:
+        """Whether one law at one section point makes all of N and M, which then are no sums."""
+        return len(self.uses) == 1 and self.uses[0].sections == 1
+
     def row(self, leaf: str) -> int:
         """Return the row of the component `leaf` = ``u_<jet><a>`` in the arrays g and N."""
         return 3 * self.jets.index(leaf[2:-1]) + int(leaf[-1]) - 1

@@ -210,15 +210,15 @@ static void cable_residual_at_point(const double *restrict uniform, const double
         const double t29 = 2.0*(t21*t23*(t19*t19)) + t8*(a*t28*(t9*t9));
         const double t30 = t1*(2.0*(t9*t28) - t29);
         const double t31 = 2.0*(t15*t25) - 2.0*(t13*t26) + 2.0*(R_xi1*t30);
-        N[0 + l] += t31 + 2.0*(u_xi1*t30);
+        N[0 + l] = t31 + 2.0*(u_xi1*t30);
         const double t32 = t18*t24;
         const double t33 = 2.0*(t13*t32) - 2.0*(t10*t25) + 2.0*(R_xi2*t30);
-        N[8 + l] += t33 + 2.0*(u_xi2*t30);
+        N[8 + l] = t33 + 2.0*(u_xi2*t30);
         const double t34 = 2.0*(t10*t26) - 2.0*(t15*t32) + 2.0*(R_xi3*t30);
-        N[16 + l] += t34 + 2.0*(u_xi3*t30);
-        N[24 + l] += 2.0*(t11*t26) - 2.0*(t16*t25);
-        N[32 + l] += 2.0*(t12*t25) - 2.0*(t11*t32);
-        N[40 + l] += 2.0*(t16*t32) - 2.0*(t12*t26);
+        N[16 + l] = t34 + 2.0*(u_xi3*t30);
+        N[24 + l] = 2.0*(t11*t26) - 2.0*(t16*t25);
+        N[32 + l] = 2.0*(t12*t25) - 2.0*(t11*t32);
+        N[40 + l] = 2.0*(t16*t32) - 2.0*(t12*t26);
     }
 }
 
@@ -301,19 +301,19 @@ static void cable_tangent_at_point(const double *restrict uniform, const double 
         const double t41 = 2.0*(t17*t21) - 2.0*(t14*t16);
         const double t42 = t2*(t25*t34);
         const double t43 = t26*t42;
-        N[0 + l] += t28*t40 + t41*t43;
+        N[0 + l] = t28*t40 + t41*t43;
         const double t44 = 2.0*(R_xi2*t1) + 2.0*(u_xi2*t1);
         const double t45 = 2.0*(t14*t24) - 2.0*(t10*t21);
-        N[8 + l] += t44*t40 + t45*t43;
+        N[8 + l] = t44*t40 + t45*t43;
         const double t46 = 2.0*(R_xi3*t1) + 2.0*(u_xi3*t1);
         const double t47 = 2.0*(t10*t16) - 2.0*(t17*t24);
-        N[16 + l] += t46*t40 + t47*t43;
+        N[16 + l] = t46*t40 + t47*t43;
         const double t48 = 2.0*(t11*t16) - 2.0*(t19*t21);
-        N[24 + l] += t48*t43;
+        N[24 + l] = t48*t43;
         const double t49 = 2.0*(t13*t21) - 2.0*(t11*t24);
-        N[32 + l] += t49*t43;
+        N[32 + l] = t49*t43;
         const double t50 = 2.0*(t19*t24) - 2.0*(t13*t16);
-        N[40 + l] += t50*t43;
+        N[40 + l] = t50*t43;
         /* tangent */
         const double t51 = 2.0*(t1*t40);
         const double t52 = 2.0*(t14*t14);
@@ -329,61 +329,61 @@ static void cable_tangent_at_point(const double *restrict uniform, const double 
         const double t62 = t51 + (t52 + t53)*t43 + t28*(t28*t60 - 0.5*(t41*t61));
         const double t63 = 0.5*(t26*(t26*(t2*(t2*(t25*(t25*t33))))));
         const double t64 = t63 - 0.5*(t26*(t26*t26)*t42);
-        M[0 + l] += t62 + t41*(t41*t64 - 0.5*(t28*t61));
+        M[0 + l] = t62 + t41*(t41*t64 - 0.5*(t28*t61));
         const double t65 = t44*t60 - 0.5*(t45*t61);
         const double t66 = t45*t64 - 0.5*(t44*t61);
         const double t67 = t28*t65 - 2.0*(t17*t10*t43) + t41*t66;
-        M[8 + l] += t67;
+        M[8 + l] = t67;
         const double t68 = t46*t60 - 0.5*(t47*t61);
         const double t69 = t47*t64 - 0.5*(t46*t61);
         const double t70 = t28*t68 - 2.0*(t10*t14*t43) + t41*t69;
-        M[16 + l] += t70;
+        M[16 + l] = t70;
         const double t71 = t48*t64;
         const double t72 = 2.0*(t14*t11);
         const double t73 = 2.0*(t17*t19);
         const double t74 = t48*t61;
         const double t75 = t41*t71 - ((t72 + t73)*t43 + 0.5*(t28*t74));
-        M[24 + l] += t75;
+        M[24 + l] = t75;
         const double t76 = 2.0*t21;
         const double t77 = t49*t61;
         const double t78 = t49*t64;
         const double t79 = (t76 + 2.0*t18)*t43 - 0.5*(t28*t77) + t41*t78;
-        M[32 + l] += t79;
+        M[32 + l] = t79;
         const double t80 = 2.0*t16;
         const double t81 = t50*t61;
         const double t82 = t50*t64;
         const double t83 = (2.0*t15 - t80)*t43 - 0.5*(t28*t81) + t41*t82;
-        M[40 + l] += t83;
+        M[40 + l] = t83;
         const double t84 = 2.0*(t10*t10);
         const double t85 = t51 + (t52 + t84)*t43 + t44*t65 + t45*t66;
-        M[48 + l] += t85;
+        M[48 + l] = t85;
         const double t86 = t44*t68 - 2.0*(t17*t14*t43) + t45*t69;
-        M[56 + l] += t86;
+        M[56 + l] = t86;
         const double t87 = (2.0*t20 - t76)*t43 - 0.5*(t44*t74) + t45*t71;
-        M[64 + l] += t87;
+        M[64 + l] = t87;
         const double t88 = 2.0*(t13*t10);
         const double t89 = t45*t78 - ((t72 + t88)*t43 + 0.5*(t44*t77));
-        M[72 + l] += t89;
+        M[72 + l] = t89;
         const double t90 = 2.0*t24;
         const double t91 = (t90 + 2.0*t22)*t43 - 0.5*(t44*t81) + t45*t82;
-        M[80 + l] += t91;
+        M[80 + l] = t91;
         const double t92 = t51 + (t84 + t53)*t43 + t46*t68 + t47*t69;
-        M[88 + l] += t92;
+        M[88 + l] = t92;
         const double t93 = (t80 + 2.0*t12)*t43 - 0.5*(t46*t74) + t47*t71;
-        M[96 + l] += t93;
+        M[96 + l] = t93;
         const double t94 = (2.0*t23 - t90)*t43 - 0.5*(t46*t77) + t47*t78;
-        M[104 + l] += t94;
+        M[104 + l] = t94;
         const double t95 = t47*t82 - ((t88 + t73)*t43 + 0.5*(t46*t81));
-        M[112 + l] += t95;
+        M[112 + l] = t95;
         const double t96 = 2.0*(t11*t11);
         const double t97 = 2.0*(t19*t19);
-        M[120 + l] += (t96 + t97)*t43 + t48*t71;
-        M[128 + l] += t48*t78 - 2.0*(t13*t19*t43);
-        M[136 + l] += t48*t82 - 2.0*(t13*t11*t43);
+        M[120 + l] = (t96 + t97)*t43 + t48*t71;
+        M[128 + l] = t48*t78 - 2.0*(t13*t19*t43);
+        M[136 + l] = t48*t82 - 2.0*(t13*t11*t43);
         const double t98 = 2.0*(t13*t13);
-        M[144 + l] += (t98 + t96)*t43 + t49*t78;
-        M[152 + l] += t49*t82 - 2.0*(t19*t11*t43);
-        M[160 + l] += (t98 + t97)*t43 + t50*t82;
+        M[144 + l] = (t98 + t96)*t43 + t49*t78;
+        M[152 + l] = t49*t82 - 2.0*(t19*t11*t43);
+        M[160 + l] = (t98 + t97)*t43 + t50*t82;
     }
 }
 
@@ -523,21 +523,21 @@ static void cable_product_at_point(const double *restrict uniform, const double 
         const double t51 = t0*t50;
         const double t52 = t0*(2.0*(t2*t44) - (2.0*(t45*t31) + t12*t49));
         const double t53 = t38 + 2.0*(R_xi1*t51) + 2.0*(d_u_xi1*t52 + u_xi1*t51);
-        N[0 + l] += t53;
+        N[0 + l] = t53;
         const double t54 = t11*t21;
         const double t55 = t25*t21 + t11*t34;
         const double t56 = 2.0*(d_u_xixi3*t54 + t6*t55) - 2.0*(d_u_xixi1*t22 + t3*t35);
         const double t57 = t56 + 2.0*(R_xi2*t51) + 2.0*(d_u_xi2*t52 + u_xi2*t51);
-        N[8 + l] += t57;
+        N[8 + l] = t57;
         const double t58 = 2.0*(d_u_xixi1*t36 + t3*t37) - 2.0*(d_u_xixi2*t54 + t8*t55);
         const double t59 = t58 + 2.0*(R_xi3*t51) + 2.0*(d_u_xi3*t52 + u_xi3*t51);
-        N[16 + l] += t59;
+        N[16 + l] = t59;
         const double t60 = 2.0*(d_u_xi3*t36 + t4*t37) - 2.0*(d_u_xi2*t22 + t9*t35);
-        N[24 + l] += t60;
+        N[24 + l] = t60;
         const double t61 = 2.0*(d_u_xi1*t22 + t5*t35) - 2.0*(d_u_xi3*t54 + t4*t55);
-        N[32 + l] += t61;
+        N[32 + l] = t61;
         const double t62 = 2.0*(d_u_xi2*t54 + t9*t55) - 2.0*(d_u_xi1*t36 + t5*t37);
-        N[40 + l] += t62;
+        N[40 + l] = t62;
     }
 }
 
@@ -775,7 +775,6 @@ int cable_residual(int lanes, const double *uniform, const double *cell,
         for (int q = start, p = 0; q < stop; q++, p++) {
             jets0(q, (const v8 *)reference, G[p]);
             jets0(q, (const v8 *)u, g[p]);
-            symancf_zero(6, N0[q]);
         }
         for (int q = start, p = 0; q < stop; q++, p++) {
             cable_residual_at_point(uniform, cell, (const double *)G[p],
@@ -801,8 +800,6 @@ int cable_tangent(int lanes, const double *uniform, const double *cell,
         for (int q = start, p = 0; q < stop; q++, p++) {
             jets0(q, (const v8 *)reference, G[p]);
             jets0(q, (const v8 *)u, g[p]);
-            symancf_zero(6, N0[q]);
-            symancf_zero(21, M[p]);
         }
         for (int q = start, p = 0; q < stop; q++, p++) {
             cable_tangent_at_point(uniform, cell, (const double *)G[p],
@@ -834,7 +831,6 @@ int cable_product(int lanes, const double *uniform, const double *cell,
             jets0(q, (const v8 *)reference, G[p]);
             jets0(q, (const v8 *)u, g[p]);
             jets0(q, (const v8 *)v, h[p]);
-            symancf_zero(6, N0[q]);
         }
         for (int q = start, p = 0; q < stop; q++, p++)
             cable_geometry_at_point((const double *)G[p], (double *)A0[p]);
