@@ -248,6 +248,8 @@ class Plan:
         self._keep.append(matrix)
         self._plan.diagonal_start = _pointer(matrix.diagonal_start)
         self._plan.off_start = _pointer(matrix.off_start)
+        self._plan.diagonal = _pointer(matrix.diagonal)
+        self._plan.off = _pointer(matrix.off)
         for term, (pair_start, positions) in zip(self._terms, matrix.positions, strict=False):
             term.pair_start = self._hold(pair_start, np.int64)
             term.positions = self._hold(positions, np.int32)
@@ -305,10 +307,9 @@ class Plan:
     def tangent(self, x: Array, f: Array, matrix: Matrix) -> int:
         """Write residual and tangent."""
         f.fill(0.0)
-        with matrix.values() as (diagonal, off):
-            self._plan.diagonal = diagonal
-            self._plan.off = off
-            return self._call(TANGENT, x, None, f, None)
+        bad = self._call(TANGENT, x, None, f, None)
+        matrix.finish()
+        return bad
 
     def product(self, x: Array, v: Array, f: Array) -> int:
         """Write tangent(x) . v into the local vector `f` without a matrix."""

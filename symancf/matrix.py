@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from mpi4py import MPI
 
 from . import jit
 from .errors import SymancfError
@@ -21,13 +21,9 @@ if TYPE_CHECKING:
     from .numbering import Numbering
 
 Array = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int32]
 
 _petsc = ctypes.CDLL(PETSc.__file__)  # its symbols include those of the PETSc it links
-
-
-def _check(code: int, call: str) -> None:
-    if code:
-        raise SymancfError(f"PETSc's {call} failed with error {code}")
 
 
 def _pointer(array: npt.NDArray[Any]) -> ctypes.c_void_p:
@@ -35,138 +31,154 @@ def _pointer(array: npt.NDArray[Any]) -> ctypes.c_void_p:
 
 
 class Matrix:
-    """Pattern and storage of the tangent.
+    """Pattern and storage of the tangent (collective).
 
-    Every rank holds the rows of its free coordinates. All rows of a vertex share one
-    pattern, so an entity needs one offset per pair of its vertices: `positions` holds for
-    each piece ``(pair_start, offsets)``; offsets >= 0 address the diagonal block of the
-    AIJ matrix, ``~offset`` the off-diagonal block (PETSc's two value arrays).
+    Every rank holds the rows of its free coordinates, as PETSc stores them: the columns of
+    this rank's rows in a diagonal part, all others in an off-diagonal part. The arrays are
+    ours, PETSc works on them without a copy. All rows of a vertex share one pattern, so an
+    entity needs one offset per pair of its vertices: `positions` holds for each piece
+    ``(pair_start, offsets)``; offsets >= 0 address the diagonal part, ``~offset`` the other.
+
+    Attributes
+    ----------
+    mat : the petsc4py matrix.
+    diagonal_start, off_start : (rows + 1,) row pointers of the two parts.
+    diagonal, off : values of the two parts.
     """
 
-    def __init__(self, comm: Any, numbering: Numbering, pieces: Sequence[Piece]):
-        library = jit.load_runtime(Path(__file__).with_name("pattern.c"), comm=comm)
-        owned, local = numbering.owned_vertices, numbering.vertices
-        starts, columns = [np.zeros(1, np.int32)], [np.zeros(0, np.int32)]
-        total = 0
-        for piece in pieces:
-            starts.append(piece.vertex_start[1:].astype(np.int32) + np.int32(total))
-            columns.append(np.asarray(piece.vertices, dtype=np.int32).ravel())
-            total += int(piece.vertex_start[-1])
-        entity_start = np.ascontiguousarray(np.concatenate(starts))
-        entity_vertices = np.ascontiguousarray(np.concatenate(columns))
-        del starts, columns
-        vertex_number = np.ascontiguousarray(numbering.global_vertex, dtype=np.int64)
-        adjacency = library.symancf_adjacency
-        adjacency.restype = ctypes.c_int64
-        start = np.zeros(owned + 1, dtype=np.int64)
+    def __init__(self, comm: Any, numbering: Numbering, pieces: Sequence[Piece]) -> None:
+        self._library = jit.load_runtime(Path(__file__).with_name("pattern.c"), comm=comm)
+        self.numbering = numbering
+        start, adjacent = self._adjacency(pieces)
+        rows, owned = numbering.rows, numbering.owned_vertices
+        offsets = np.empty_like(adjacent)
+        self.diagonal_start = np.zeros(rows + 1, dtype=np.int32)
+        self.off_start = np.zeros(rows + 1, dtype=np.int32)
+        pattern = (owned, _pointer(start), _pointer(adjacent), _pointer(numbering.row_count))
+        if self._library.symancf_rows(
+            *pattern, _pointer(offsets), _pointer(self.diagonal_start), _pointer(self.off_start)
+        ):
+            raise SymancfError("the tangent has 2^31 or more entries on a rank: use more ranks")
+        self.positions = [self._positions(piece, start, adjacent, offsets) for piece in pieces]
+        del offsets
+        sizes = int(self.diagonal_start[-1]), int(self.off_start[-1])
+        self.nonzeros = sum(sizes)
+        diagonal_column, off_column = (np.empty(max(1, n), dtype=np.int32) for n in sizes)
+        self._library.symancf_columns(
+            *pattern,
+            ctypes.c_int64(numbering.first_row),
+            _pointer(numbering.first_column),
+            _pointer(diagonal_column),
+            _pointer(off_column),
+        )
+        del start, adjacent
+        self.diagonal, self.off = (np.zeros(max(1, n)) for n in sizes)
+        self._arrays = [
+            array if array.dtype == PETSc.IntType else array.astype(PETSc.IntType)
+            for array in (self.diagonal_start, diagonal_column, self.off_start, off_column)
+        ]
+        self.mat = self._create(comm)
+        self.mat.setBlockSizes(numbering.block_size, numbering.block_size)
+        self.mat.assemble()
+        self._held = self._places_on_diagonal(numbering.held_rows, diagonal_column)
+        row = numbering.row[numbering.free_owned]
+        partner = row[np.minimum(np.searchsorted(row, numbering.held_rows), len(row) - 1)]
+        self._partner = self._places_on_diagonal(partner, diagonal_column)
+
+    def _adjacency(self, pieces: Sequence[Piece]) -> tuple[npt.NDArray[np.int64], Integers]:
+        """Return for each owned vertex the vertices that share an entity with it."""
+        numbering = self.numbering
+        ends = [piece.vertex_start[1:].astype(np.int32) for piece in pieces]
+        before = np.cumsum([0] + [len(piece.vertices.ravel()) for piece in pieces])
+        entity_start = np.concatenate(
+            [np.zeros(1, np.int32), *(e + np.int32(b) for e, b in zip(ends, before, strict=False))]
+        )
+        entity_vertices = np.concatenate(
+            [np.zeros(0, np.int32), *(np.asarray(p.vertices, np.int32).ravel() for p in pieces)]
+        )
+        start = np.zeros(numbering.owned_vertices + 1, dtype=np.int64)
         arguments = (
-            owned,
-            local,
+            numbering.owned_vertices,
+            numbering.vertices,
             len(entity_start) - 1,
             _pointer(entity_start),
             _pointer(entity_vertices),
-            _pointer(vertex_number),
+            _pointer(numbering.global_vertex),
             _pointer(start),
         )
+        adjacency = self._library.symancf_adjacency
+        adjacency.restype = ctypes.c_int64
         pairs = adjacency(*arguments, None)
-        adjacent = np.zeros(max(1, pairs), dtype=np.int32)
+        adjacent = np.empty(max(1, pairs), dtype=np.int32)
         if pairs < 0 or adjacency(*arguments, _pointer(adjacent)) < 0:
             raise MemoryError("matrix pattern: not enough memory")
-        del entity_start, entity_vertices
-        free_count = numbering.free_count
-        offsets = np.zeros_like(adjacent)
-        library.symancf_offsets(
-            owned, _pointer(start), _pointer(adjacent), _pointer(free_count), _pointer(offsets)
-        )
-        self.positions = []
-        for piece in pieces:
-            vertex_start = np.ascontiguousarray(piece.vertex_start, dtype=np.int32)
-            corners = np.diff(vertex_start).astype(np.int64)
-            pair_start = np.concatenate([[0], np.cumsum(corners**2)]).astype(np.int64)
-            positions = np.zeros(max(1, int(pair_start[-1])), dtype=np.int32)
-            vertices = np.ascontiguousarray(piece.vertices, dtype=np.int32).ravel()
-            failed = library.symancf_positions(
-                owned,
-                _pointer(start),
-                _pointer(adjacent),
-                _pointer(offsets),
-                _pointer(vertex_number),
-                piece.size,
-                _pointer(vertex_start),
-                _pointer(vertices),
-                _pointer(pair_start),
-                _pointer(positions),
-            )
-            if failed:
-                raise SymancfError(f"matrix pattern: a vertex pair of {piece.name!r} is missing")
-            self.positions.append((pair_start, positions))
-        # row pointers of the two parts, and the rows themselves for PETSc
-        inside = adjacent[:pairs] < owned
-        row_vertex = np.repeat(np.arange(owned), np.diff(start))
-        widths = free_count[adjacent[:pairs]]
-        diagonal_width = np.bincount(row_vertex, widths * inside, minlength=owned)
-        off_width = np.bincount(row_vertex, widths * ~inside, minlength=owned)
-        rows_of = free_count[:owned]
-        del row_vertex, widths, inside, offsets
-        self.diagonal_start = _cumulative(np.repeat(diagonal_width, rows_of))
-        self.off_start = _cumulative(np.repeat(off_width, rows_of))
-        nonzeros = int(self.diagonal_start[-1]) + int(self.off_start[-1])
-        row_start = np.zeros(numbering.rows + 1, dtype=np.int32)
-        column = np.zeros(max(1, nonzeros), dtype=np.int32)
-        library.symancf_expand(
-            owned,
+        return start, adjacent
+
+    def _positions(
+        self, piece: Piece, start: npt.NDArray[np.int64], adjacent: Integers, offsets: Integers
+    ) -> tuple[npt.NDArray[np.int64], Integers]:
+        vertex_start = np.ascontiguousarray(piece.vertex_start, dtype=np.int32)
+        vertices = np.ascontiguousarray(piece.vertices, dtype=np.int32).ravel()
+        pair_start = np.zeros(len(vertex_start), dtype=np.int64)
+        np.cumsum(np.diff(vertex_start).astype(np.int64) ** 2, out=pair_start[1:])
+        positions = np.empty(max(1, int(pair_start[-1])), dtype=np.int32)
+        if self._library.symancf_positions(
+            self.numbering.owned_vertices,
             _pointer(start),
             _pointer(adjacent),
-            _pointer(free_count),
-            _pointer(numbering.first_column),
-            _pointer(row_start),
-            _pointer(column),
-        )
-        self.mat = PETSc.Mat().create(comm)
-        self.mat.setSizes(((numbering.rows, numbering.size), (numbering.rows, numbering.size)))
-        self.mat.setType("aij")
-        self.mat.setBlockSizes(*2 * (numbering.uniform_block,))
-        self.mat.setPreallocationCSR((row_start, column[:nonzeros]))
-        del row_start, column
-        self.mat.assemble()
-        self.nonzeros = nonzeros
-        self._parts = self._sequential_parts()
+            _pointer(offsets),
+            _pointer(self.numbering.global_vertex),
+            piece.size,
+            _pointer(vertex_start),
+            _pointer(vertices),
+            _pointer(pair_start),
+            _pointer(positions),
+        ):
+            raise SymancfError(f"matrix pattern: a vertex pair of {piece.name!r} is missing")
+        return pair_start, positions
 
-    def _sequential_parts(self) -> list[ctypes.c_void_p]:
-        handle = ctypes.c_void_p(self.mat.handle)
-        if self.mat.getComm().getSize() == 1:
-            return [handle]
-        diagonal, off = ctypes.c_void_p(), ctypes.c_void_p()
-        columns = ctypes.c_void_p()
-        _check(
-            _petsc.MatMPIAIJGetSeqAIJ(
-                handle, ctypes.byref(diagonal), ctypes.byref(off), ctypes.byref(columns)
-            ),
-            "MatMPIAIJGetSeqAIJ",
-        )
-        return [diagonal, off]
+    def _create(self, comm: Any) -> PETSc.Mat:
+        rows, size = self.numbering.rows, self.numbering.size
+        diagonal_start, diagonal_column, off_start, off_column = self._arrays
+        if comm.size == 1:
+            csr = (diagonal_start, diagonal_column[: self.nonzeros], self.diagonal[: self.nonzeros])
+            return PETSc.Mat().createAIJWithArrays((size, size), csr, comm=comm)
+        mat = PETSc.Mat().create(comm)
+        handle = ctypes.c_int if MPI._sizeof(comm) == 4 else ctypes.c_void_p
+        made = ctypes.c_void_p()
+        integer = ctypes.c_int64 if np.dtype(PETSc.IntType).itemsize == 8 else ctypes.c_int
+        code = _petsc.MatCreateMPIAIJWithSplitArrays(
+            handle.from_address(MPI._addressof(comm)),
+            *(integer(n) for n in (rows, rows, size, size)),
+            _pointer(diagonal_start),
+            _pointer(diagonal_column),
+            _pointer(self.diagonal),
+            _pointer(off_start),
+            _pointer(off_column),
+            _pointer(self.off),
+            ctypes.byref(made),
+        ) or _petsc.MatHeaderReplace(ctypes.c_void_p(mat.handle), ctypes.byref(made))
+        if code:
+            raise SymancfError(f"PETSc could not create the tangent: error {code}")
+        return mat
 
-    @contextmanager
-    def values(self) -> Iterator[tuple[int, int]]:
-        """Give the addresses of the values of the diagonal and the off-diagonal part.
+    def _places_on_diagonal(self, rows: Integers, columns: Integers) -> npt.NDArray[np.int64]:
+        """Return the places of diagonal entries in the values of the diagonal part."""
+        start = self.diagonal_start
+        places = [
+            start[r] + np.searchsorted(columns[start[r] : start[r + 1]], r) for r in rows.tolist()
+        ]
+        return np.array(places, dtype=np.int64)
 
-        The matrix is assembled afterwards; the second address is 0 on one rank.
+    def finish(self) -> None:
+        """Tell PETSc that the values are new.
+
+        The diagonal of a held row (a fixed coordinate of a partly free vertex) becomes that of
+        a free row nearby.
         """
-        pointers = [ctypes.c_void_p() for _ in self._parts]
-        for part, pointer in zip(self._parts, pointers, strict=True):
-            _check(_petsc.MatSeqAIJGetArray(part, ctypes.byref(pointer)), "MatSeqAIJGetArray")
-        addresses = [pointer.value or 0 for pointer in pointers]
-        try:
-            yield addresses[0], addresses[-1] if len(addresses) > 1 else 0
-        finally:
-            for part, pointer in zip(self._parts, pointers, strict=True):
-                _petsc.MatSeqAIJRestoreArray(part, ctypes.byref(pointer))
-            self.mat.stateIncrease()
-            self.mat.assemblyBegin()
-            self.mat.assemblyEnd()
-
-
-def _cumulative(widths: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    start = np.zeros(len(widths) + 1, dtype=np.int32)
-    np.cumsum(widths, out=start[1:])
-    return start
+        if len(self._held):
+            size = np.abs(self.diagonal[self._partner])
+            self.diagonal[self._held] = np.where(size > 0.0, size, 1.0)
+        self.mat.stateIncrease()
+        self.mat.assemblyBegin()
+        self.mat.assemblyEnd()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -37,16 +38,21 @@ class Numbering:
 
     A vertex carries some of the system's blocks, in the order of `blocks`; the *local
     vector* holds all coordinates of all local vertices (owned first, then ghosts), fixed
-    ones included. Only free coordinates of owned vertices are rows of PETSc's vectors.
+    ones included. Free coordinates of owned vertices are rows of PETSc's vectors. Where this
+    gives the vertices a common block size, which multigrid needs, a partly fixed vertex keeps
+    rows for its fixed coordinates, too: these *held* rows are decoupled and always zero.
 
     Attributes
     ----------
     start : (vertices + 1,) first coordinate of each local vertex.
     offset : (vertices, blocks) local offset of each block, -1 where the vertex has none.
     fixed_by : (coordinates,) number of the `fix` that prescribes it, -1 where it is free.
-    rank_in_vertex : (coordinates,) number among the free ones of its vertex, -1 if fixed.
+    rank_in_vertex : (coordinates,) number among those of its vertex with rows, -1 if fixed.
     row : (coordinates,) row on this rank, -1 if fixed or not owned.
-    first_column : (vertices,) global column of the vertex's first free coordinate.
+    row_count : (vertices,) rows of each local vertex.
+    first_column : (vertices,) global column of the vertex's first row.
+    coordinate_of_row, held_rows : of this rank.
+    block_size : a common divisor of the vertices' numbers of rows.
     """
 
     def __init__(
@@ -84,14 +90,24 @@ class Numbering:
         table = self.topology.halo.updated(table)
         self.fixed_by = np.ascontiguousarray(table[self.vertex_of, within])
         free = self.fixed_by < 0
-        count = np.bincount(self.vertex_of, weights=free, minlength=self.vertices)
-        self.free_count = np.ascontiguousarray(count, dtype=np.int32)
-        before = np.cumsum(free) - free
-        first = np.concatenate([[0], np.cumsum(self.free_count)])[:-1]
-        self.rank_in_vertex = np.where(free, before - first[self.vertex_of], -1).astype(np.int32)
         owned = self.vertex_of < self.owned_vertices
+        width = np.diff(self.start)
+        free_count = np.bincount(self.vertex_of, weights=free, minlength=self.vertices).astype(int)
+        whole = np.where(free_count > 0, width, 0)
+        self.block_size = self._common(free_count)
+        block_of_whole = self._common(whole)
+        has_row = free
+        if block_of_whole > self.block_size:
+            self.block_size = block_of_whole
+            has_row = free_count[self.vertex_of] > 0
+        before = np.cumsum(has_row) - has_row
+        self.row_count = np.bincount(
+            self.vertex_of, weights=has_row, minlength=self.vertices
+        ).astype(np.int32)
+        first = np.concatenate([[0], np.cumsum(self.row_count)])[:-1]
+        self.rank_in_vertex = np.where(free, before - first[self.vertex_of], -1).astype(np.int32)
         self.row = np.where(free & owned, before, -1).astype(np.int32)
-        self.rows = int(self.free_count[: self.owned_vertices].sum())
+        self.rows = int(self.row_count[: self.owned_vertices].sum())
         self.size = int(self.comm.allreduce(self.rows))
         offset = int(self.comm.exscan(self.rows) or 0)
         self.first_row = offset
@@ -101,26 +117,35 @@ class Numbering:
         self.vertex_row = np.where(
             np.arange(self.vertices) < self.owned_vertices, first, -1
         ).astype(np.int32)
-        self.vertex_plain = (self.free_count == np.diff(self.start)).astype(np.uint8)
+        self.vertex_plain = (free_count == width).astype(np.uint8)
         self.free = np.flatnonzero(free).astype(np.int32)
         self.free_owned = np.flatnonzero(free & owned).astype(np.int32)
+        self.coordinate_of_row = np.flatnonzero(has_row & owned).astype(np.int32)
+        self.held_rows = np.flatnonzero(~free[self.coordinate_of_row]).astype(np.int32)
         self.columns_of_free = (
             self.first_column[self.vertex_of[self.free]] + self.rank_in_vertex[self.free]
         ).astype(np.int64)
 
+    def _common(self, counts: npt.NDArray[np.int64]) -> int:
+        """Greatest common divisor of the counts of owned vertices on all ranks (collective)."""
+        owned = counts[: self.owned_vertices]
+        return math.gcd(*self.comm.allgather(int(np.gcd.reduce(owned, initial=0)))) or 1
+
+    def to_rows(self, local: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return a local vector's values in this rank's rows, zeros in those of held ones."""
+        rows = local[self.coordinate_of_row]
+        rows[self.held_rows] = 0.0
+        return rows
+
+    def from_rows(self, rows: npt.NDArray[np.float64], local: npt.NDArray[np.float64]) -> None:
+        """Write the values of this rank's rows to the free coordinates of a local vector."""
+        local[self.free_owned] = (
+            rows if not len(self.held_rows) else rows[self.row[self.free_owned]]
+        )
+
     def block(self, name: str) -> int:
         """Return the number of the block called `name`."""
         return [block.name for block in self.blocks].index(name)
-
-    @property
-    def uniform_block(self) -> int:
-        """Common number of free coordinates of all free vertices on all ranks, or 1."""
-        owned = self.free_count[: self.owned_vertices]
-        present = owned[owned > 0]
-        low = int(present.min(initial=np.iinfo(np.int32).max))
-        high = int(present.max(initial=0))
-        low, high = self.comm.allreduce(low, op=MPI.MIN), self.comm.allreduce(high, op=MPI.MAX)
-        return high if low == high else 1
 
     def kind_of_rows(self) -> tuple[list[str], npt.NDArray[np.int8]]:
         """Name the kinds of rows and give each row of this rank the number of its kind.
@@ -132,7 +157,21 @@ class Numbering:
             start = self.offset[:, number]
             for a in range(self.blocks[number].size):
                 kind[start[start >= 0] + a] = number
-        return [block.name for block in self.blocks], kind[self.free_owned]
+        return [block.name for block in self.blocks], kind[self.coordinate_of_row]
+
+    def random(self, seed: int) -> npt.NDArray[np.float64]:
+        """Return numbers in [-1, 1] for all local coordinates: the same on any number of ranks.
+
+        They are a hash of the vertices' original ids.
+        """
+        within = np.arange(self.coordinates) - self.start[self.vertex_of]
+        ids = self.topology.vertex_ids[self.vertex_of]
+        key = ids.astype(np.uint64) * np.uint64(64) + within.astype(np.uint64)
+        key = key + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
+            key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
+        key ^= key >> np.uint64(31)
+        return np.asarray(key / np.float64(2**63) - 1.0)
 
     def gather_columns(self, vertices: Any, block: int) -> Integers:
         """Return local offsets of `block` at local `vertices` (any shape)."""

@@ -79,25 +79,37 @@ int64_t symancf_adjacency(int32_t owned, int32_t local, int32_t n, const int32_t
 }
 
 /*
- * Column offsets: for each adjacent pair the place of the column vertex's first free coordinate
- * in any row of the row vertex, within the diagonal part (>= 0) or the off-diagonal part (~).
+ * Row pointers of the diagonal and off-diagonal parts, and for each adjacent pair the place of the
+ * column vertex's first row in any row of the row vertex: within the diagonal part (>= 0) or the
+ * off-diagonal part (~).  Returns 1 when a part has 2^31 or more entries.
  */
-void symancf_offsets(int32_t owned, const int64_t *start, const int32_t *columns, const int32_t *free_count,
-                     int32_t *offsets)
+int symancf_rows(int32_t owned, const int64_t *start, const int32_t *columns, const int32_t *row_count,
+                 int32_t *offsets, int32_t *diagonal_start, int32_t *off_start)
 {
+  int32_t row = 0;
+  int64_t total = 0, off_total = 0;
   for (int32_t v = 0; v < owned; v++) {
     int32_t diagonal = 0, off = 0;
     for (int64_t k = start[v]; k < start[v + 1]; k++) {
       const int32_t w = columns[k];
       if (w < owned) {
         offsets[k] = diagonal;
-        diagonal += free_count[w];
+        diagonal += row_count[w];
       } else {
         offsets[k] = ~off;
-        off += free_count[w];
+        off += row_count[w];
       }
     }
+    for (int32_t a = 0; a < row_count[v]; a++) {
+      total += diagonal;
+      off_total += off;
+      if (total > INT32_MAX || off_total > INT32_MAX) return 1;
+      row++;
+      diagonal_start[row] = (int32_t)total;
+      off_start[row] = (int32_t)off_total;
+    }
   }
+  return 0;
 }
 
 /* Positions of all vertex pairs of all entities of a term (0 where the row is not owned). */
@@ -127,19 +139,17 @@ int symancf_positions(int32_t owned, const int64_t *start, const int32_t *column
   return 0;
 }
 
-/* Expand vertex adjacency to the rows and global columns of free coordinates. */
-void symancf_expand(int32_t owned, const int64_t *start, const int32_t *columns, const int32_t *free_count,
-                    const int64_t *first_column, int32_t *row_start, int32_t *column)
+/* Columns of all rows: those of the diagonal part count from first_row, the others are global. */
+void symancf_columns(int32_t owned, const int64_t *start, const int32_t *columns, const int32_t *row_count,
+                     int64_t first_row, const int64_t *first_column, int32_t *diagonal, int32_t *off)
 {
-  int32_t row = 0;
-  int64_t place = 0;
-  row_start[0] = 0;
   for (int32_t v = 0; v < owned; v++)
-    for (int32_t a = 0; a < free_count[v]; a++) {
+    for (int32_t a = 0; a < row_count[v]; a++)
       for (int64_t k = start[v]; k < start[v + 1]; k++) {
         const int32_t w = columns[k];
-        for (int32_t b = 0; b < free_count[w]; b++) column[place++] = (int32_t)(first_column[w] + b);
+        for (int32_t b = 0; b < row_count[w]; b++) {
+          if (w < owned) *diagonal++ = (int32_t)(first_column[w] - first_row + b);
+          else *off++ = (int32_t)(first_column[w] + b);
+        }
       }
-      row_start[++row] = (int32_t)place;
-    }
 }
