@@ -34,6 +34,8 @@ class Description:
     stored_geometry_rows : rows of the geometry table that replaces `reference`; 0 = none.
     operations : {"law": {"residual": {"mul": 12, ...}}} per point.
     strategies : {"law": how its tangent was derived}.
+    flops : operations of one cell in each function (see `work.flops`); of one tuple, for a
+        kernel on node tuples.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Description:
     stored_geometry_rows: int
     operations: dict[str, dict[str, dict[str, int]]]
     strategies: dict[str, str]
+    flops: dict[str, int]
 
 
 class Kernel:
@@ -80,6 +83,7 @@ class Kernel:
         self.stored_geometry_rows = description.stored_geometry_rows
         self.operations = description.operations
         self.strategies = description.strategies
+        self.flops = description.flops
         self._library = ctypes.CDLL(str(path))
         self._functions: dict[str, Any] = {}
         self.addresses: dict[str, int] = {}

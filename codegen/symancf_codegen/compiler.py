@@ -39,6 +39,7 @@ from symancf_codegen.schedule import identifier
 from symancf_codegen.signature import MODES, signature
 from symancf_codegen.stabilise import stabilise
 from symancf_codegen.structure import build
+from symancf_codegen.work import flops
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import Parameter, PointLaw, Rule, Space
@@ -111,6 +112,7 @@ def cell_source(
         stored_geometry_rows=0,
         operations={use.name: operations(use.results) for use in uses},
         strategies={use.name: use.results.strategy for use in uses},
+        flops=flops(structure),
     )
     head = [f"element {space.name}: {space.size} shape functions, {3 * space.size} unknowns"]
     for use in uses:
@@ -136,6 +138,7 @@ def point_source(name: str, law: PointLaw) -> tuple[Description, str]:
         stored_geometry_rows=0,
         operations={law.name: operations(results)},
         strategies={law.name: results.strategy},
+        flops={mode: sum(n.values()) for mode, n in operations(results).items()},
     )
     unknowns = ", ".join(f"u[{k}] = {s.name}" for k, s in enumerate(law.unknowns))
     head = [unknowns, *law_lines(law.name, law.title, "", description)]
@@ -220,6 +223,8 @@ def header(description: Description, lines: Sequence[str]) -> str:
         shapes = [f"u, v, f, Kv, reference: [{d.rows}][8]", f"K: {blocks} of 3x3"]
     else:
         shapes = [f"u, v, f, Kv: [{d.rows}][8]", "K: upper triangle" if d.symmetric else "K: full"]
+    total = ", ".join(f"{mode} {n}" for mode, n in d.flops.items())
+    shapes.append(f"floating-point operations per {'cell' if d.tabulated else 'tuple'}: {total}")
     if not d.has_tangent:
         shapes.append("the laws are linear in the unknowns: K = 0 is not written")
     slots = [f"uniform[{k}] = {name}" for k, name in enumerate(d.uniform)]

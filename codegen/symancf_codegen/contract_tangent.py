@@ -40,7 +40,7 @@ def assigns(structure: Structure) -> bool:
         return False
     for k, column in enumerate(structure.classes):
         rows = structure.classes[: k + 1] if structure.symmetric else structure.classes
-        live = _Column(structure, first, k).live
+        live = Column(structure, first, k).live
         if any(not set(r.jets[first.index]) & set(live) for r in rows):
             return False
         if not column.jets[first.index]:
@@ -63,13 +63,13 @@ def contract_tangent(structure: Structure, segment: Segment) -> str:
     ]
     for k, column in enumerate(structure.classes):
         if column.jets[s]:
-            lines += _Column(structure, segment, k).text(store)
+            lines += Column(structure, segment, k).text(store)
     lines += ["}", ""]
     return "\n".join(lines)
 
 
 @dataclass
-class _Column:
+class Column:
     """The columns of K that belong to one class of functions.
 
     `live[jet]` is the place in T of the row jet `jet`, in units of nine.

@@ -292,6 +292,23 @@ def test_functions_without_a_jet_get_zeros():
     assert np.any(k)
 
 
+def test_operations_are_counted():
+    """One jet of eight functions, at one and at eight points."""
+    u = laws.unknown("xi")
+    law = PointLaw("quartic", u, ("xi",), energy=u[0] ** 4)
+    for points in (1, 8):
+        kernel = compile_cells(
+            "quartic", laws.hex8(), [(law, laws.hex_rule(round(points ** (1 / 3))))]
+        )
+        at_point = {m: sum(n.values()) for m, n in kernel.operations["quartic"].items()}
+        jets = 8 * 3 * 2
+        assert kernel.flops["energy"] == points * (jets + at_point["energy"])
+        assert kernel.flops["residual"] == points * (2 * jets + at_point["residual"])
+        assert kernel.flops["product"] == points * (3 * jets + at_point["product"])
+        contraction = 8 * 1 + 36 * 18  # T has one entry; a block is nine multiply-adds
+        assert kernel.flops["tangent"] == points * (2 * jets + at_point["tangent"] + contraction)
+
+
 def test_options_without_avx512_give_the_same_numbers():
     flags = ("-O1", "-march=x86-64-v3", "-ffp-contract=fast", "-fopenmp-simd")
     for case in (CASES[0], CASES[3]):

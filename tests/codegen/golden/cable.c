@@ -12,6 +12,7 @@
  *
  * u, v, f, Kv, reference: [12][8]
  * K: upper blocks i <= j of 3x3
+ * floating-point operations per cell: energy 880, residual 1440, tangent 5570, product 2395
  * uniform[0] = EA
  * cell[0] = EI
  */

@@ -12,6 +12,7 @@
  *
  * u, v, f, Kv: [4][8]
  * K: upper triangle
+ * floating-point operations per tuple: energy 13, residual 24, tangent 52, product 57
  * uniform[0] = a
  * cell[0] = c
  */

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How much arithmetic a kernel on cells does, for `symancf bench` and the curious."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symancf_codegen.contract_tangent import Column
+from symancf_codegen.schedule import used_symbols
+from symancf_codegen.signature import MODES
+
+if TYPE_CHECKING:
+    from symancf_codegen.structure import LawUse, Segment, Structure
+
+
+def flops(structure: Structure) -> dict[str, int]:
+    """Return the floating-point operations of one cell in every function.
+
+    An addition, multiplication, quotient, root or function counts as one, a multiply-add as
+    two. Only what the result needs is counted: no zeros, one triangle of a symmetric tangent.
+    """
+    return {mode: sum(_segment(structure, s, mode) for s in structure.segments) for mode in MODES}
+
+
+def _segment(structure: Structure, segment: Segment, mode: str) -> int:
+    s = segment.index
+    table = sum(len(c.functions) * len(c.jets[s]) for c in structure.classes)
+    reference = int(np.count_nonzero(np.any(structure.reference_tables[s], axis=0)))
+    fields = 2 if mode == "product" else 1
+    total = segment.size * 6 * table * (fields + (mode != "energy"))
+    if any(_reads_reference(use, mode) for use in segment.uses):
+        total += segment.size * 6 * reference
+    for use in segment.uses:
+        graph = use.results.graph
+        total += use.rule.size * sum(graph.count(use.results.modes()[mode]).values())
+    if mode == "tangent" and segment.slot_count:
+        total += segment.size * sum(
+            _column(structure, segment, k) for k in range(len(structure.classes))
+        )
+    return total
+
+
+def _reads_reference(use: LawUse, mode: str) -> bool:
+    symbols = used_symbols(use.results.graph, use.results.modes()[mode])
+    return any(name.startswith("R_") for name in symbols)
+
+
+def _column(structure: Structure, segment: Segment, k: int) -> int:
+    """Return the operations per point of the columns of one class."""
+    s, column = segment.index, Column(structure, segment, k)
+    count = len(structure.classes[k].functions)
+    total = count * sum(2 * len(terms) - 1 for terms in column.terms.values() if terms)
+    for r, rows in enumerate(column.rows):
+        live = len(set(rows.jets[s]) & set(column.live))
+        own = structure.symmetric and r == k
+        blocks = count * (count + 1) // 2 if own else count * len(rows.functions)
+        total += blocks * 18 * live
+    return total
