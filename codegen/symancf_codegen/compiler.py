@@ -25,6 +25,7 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symancf_codegen import cache
@@ -151,19 +152,29 @@ def _finish(
 ) -> Kernel:
     """Take source and description from the cache or make them; compile and load."""
     path = cache.folder() / f"{name}-{key[:20]}.json"
-    stored = cache.read(path)
-    if stored is None:
-        description, source = generate()
-        entry = {"description": asdict(description), "source": source}
-        cache.write(path, json.dumps(entry).encode())
-    else:
-        entry = json.loads(stored)
-        fields = dict(entry["description"])
-        fields.update(uniform=tuple(fields["uniform"]), cell=tuple(fields["cell"]))
-        description, source = Description(**fields), entry["source"]
+    entry = _stored(path)
+    if entry is None:
+        entry = description, source = generate()
+        content = {"description": asdict(description), "source": source}
+        cache.write(path, json.dumps(content).encode())
+    description, source = entry
     declarations = "\n".join(f"{signature(name, mode)};" for mode in MODES)
     made = library(name, source, options.flags, compiler=options.compiler)
     return Kernel(description, source, declarations + "\n", made)
+
+
+def _stored(path: Path) -> tuple[Description, str] | None:
+    """Return what a file of the cache says; None if there is none that can be understood."""
+    content = cache.read(path)
+    if content is None:
+        return None
+    try:
+        entry = json.loads(content)
+        fields = dict(entry["description"])
+        fields.update(uniform=tuple(fields["uniform"]), cell=tuple(fields["cell"]))
+        return Description(**fields), str(entry["source"])
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
 def check_names(name: str, laws: Sequence[PointLaw]) -> None:

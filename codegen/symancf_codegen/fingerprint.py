@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,14 +13,17 @@ import sympy as sp
 from symancf_codegen.declare import PointLaw, Rule, Space
 
 
-@functools.cache
-def compiler_version() -> str:
+def _compiler_version() -> str:
     """Return a hash of the compiler's own source."""
     digest = hashlib.sha256()
     folder = Path(__file__).parent
     for path in sorted([*folder.glob("*.py"), *folder.glob("*.h")]):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
+
+
+#: Taken when this is imported: files that are replaced later are not the code that runs.
+COMPILER_VERSION = _compiler_version()
 
 
 class _Hasher:
@@ -63,7 +65,7 @@ def fingerprint(
 ) -> str:
     """Return a hexadecimal key that changes when the generated source may change."""
     h = _Hasher()
-    h.text(compiler_version(), name, str(stabilised))
+    h.text(COMPILER_VERSION, name, str(stabilised))
     if space is not None:
         _space(h, space, [rule for _, rule in laws if rule is not None])
     for law, rule in laws:

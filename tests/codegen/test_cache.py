@@ -101,6 +101,15 @@ def test_a_damaged_entry_is_made_again(folder, suffix, damage):
     assert victim.read_bytes() != b""
 
 
+def test_an_entry_of_another_version_is_made_again(folder):
+    path = compile_points("spring", spring()).path
+    (victim,) = files(folder, ".json")
+    cache.write(victim, b'{"description": {"name": "spring"}, "source": ""}')
+    again = compile_points("spring", spring())
+    check(again)
+    assert again.path == path
+
+
 SCRIPT = """
 import numpy as np
 from tests.codegen.test_cache import check, spring
