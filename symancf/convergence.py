@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""When Newton's method may stop: every kind of row small, or at round-off."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from .numbering import ANGLE, POSITION
+from .petsc import PETSc
+
+if TYPE_CHECKING:
+    from .system import System
+
+Array = npt.NDArray[np.float64]
+
+EPS = float(np.finfo(float).eps)
+NEAR = 8.0  # times the estimate of round-off; residuals that fell no more were 0.1 to 1.3 of it
+NO_GAIN = 0.9
+
+
+class Convergence:
+    r"""Test of one problem's residual, kind of row by kind of row.
+
+    Forces, slope forces and constraints have different units, so each kind k (positions, the
+    slopes of each body, the multipliers of each constraint) has its own norm n_k and reference
+    r_k: the largest n_k of the step, scaled by one common factor such that the imbalance at the
+    start of the step counts in full for at least one kind. Newton's method has converged when
+
+    .. math:: n_k \le \mathrm{rtol}\; r_k \quad\text{or}\quad n_k \le \|K\,\delta u\|_k
+
+    for every k, where du changes each displacement by one unit in its last place: no smaller
+    residual can be told from zero. Stiff directions may hide in it what soft ones still lack,
+    so round-off is believed only after a step of less than 1e-8 |u|, or in two iterations
+    running. Iterations also end with a step shorter than stol |u|, or when they bring nothing
+    any more, if all n_k are below sqrt(rtol) r_k; and before the first one if the residual is
+    that with which the last step ended.
+
+    Attributes
+    ----------
+    norms : of the last iteration, by kind.
+    rows : kind -> numbers of this rank's rows.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        numbering = system.numbering
+        names, kind = numbering.kind_of_rows()
+        rows = {name: np.flatnonzero(kind == k) for k, name in enumerate(names)}
+        counts = system.sum(np.array([float(len(r)) for r in rows.values()]))
+        self.rows = {k: r for (k, r), n in zip(rows.items(), counts, strict=True) if n}
+        self._of_place = {  # kinds whose rows are functions of positions, not of displacements
+            b.name for b in numbering.blocks if b.order == "lambda" or b.name in (POSITION, ANGLE)
+        } & set(self.rows)
+        # a few rows need several tries: one may happen to cancel
+        self._tries = [numbering.random(3 + k) for k in range(4 if numbering.size < 2000 else 1)]
+        self.norms: dict[str, float] = {}
+        self._largest: dict[str, float] = {}
+        self._first: dict[str, float] = {}
+        self._accepted: dict[str, float] = {}
+        self._trail: list[float] = []
+        self._near = False
+
+    def by_kind(self, f: Array) -> dict[str, float]:
+        """Return the norm of each kind of row of this rank's part of a vector (collective)."""
+        squares = np.array([float(f[rows] @ f[rows]) for rows in self.rows.values()])
+        norms = np.sqrt(self.system.sum(squares))
+        return dict(zip(self.rows, norms.tolist(), strict=True))
+
+    def settled(self, norms: dict[str, float]) -> bool:
+        """Whether a residual is the one with which the last step ended: nothing has changed."""
+        last = self._accepted
+        return bool(last) and all(abs(norms[k] - last[k]) <= 1e-9 * last[k] for k in norms)
+
+    def round_off(self) -> dict[str, float]:
+        """Return the norms of the residual of one unit in the last place (collective)."""
+        system = self.system
+        size = np.abs(system.state)
+        noise = self._response(size)
+        if self._of_place:
+            seen = self._response(size + _place_size(system))
+            noise |= {kind: seen[kind] for kind in self._of_place}
+        return noise
+
+    def _response(self, size: Array) -> dict[str, float]:
+        answer = np.zeros_like(size)
+        largest = dict.fromkeys(self.rows, 0.0)
+        for signs in self._tries:
+            change = EPS * size * (0.5 * np.sign(signs) + signs)
+            self.system.plan.product(self.system.state, change, answer)
+            norms = self.by_kind(self.system.numbering.to_rows(answer))
+            largest = {k: max(largest[k], norms[k]) for k in norms}
+        return largest
+
+    def test(
+        self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float], f: Array
+    ) -> int:
+        """Return PETSc's reason to stop, or that to go on (collective).
+
+        Parameters
+        ----------
+        norms : of the solution, of the last step and of the residual, as PETSc gives them.
+        f : residual of this rank's rows.
+        """
+        xnorm, step, fnorm = norms
+        reasons = PETSc.SNES.ConvergedReason
+        if not np.isfinite(fnorm):
+            return int(reasons.DIVERGED_FNORM_NAN)
+        n = self.norms = self.by_kind(f)
+        if iteration == 0:
+            self._first, self._largest = n, dict.fromkeys(n, 0.0)
+            self._trail, self._near = [], False
+        self._largest = {k: max(self._largest[k], n[k]) for k in n}
+        rtol, atol, stol, _ = snes.getTolerances()
+        if fnorm <= atol:
+            reason = int(reasons.CONVERGED_FNORM_ABS)
+        elif iteration == 0:
+            reason = int(reasons.CONVERGED_FNORM_RELATIVE) if self.settled(n) else 0
+        else:
+            reason = self._reason(rtol, stol, step / xnorm if xnorm > 0 else np.inf)
+        if reason > 0:
+            self._accepted = n
+        return reason
+
+    def _reason(self, rtol: float, stol: float, step: float) -> int:
+        reasons = PETSc.SNES.ConvergedReason
+        n = self.norms
+        factor = max((self._first[k] / m for k, m in self._largest.items() if m > 0), default=1.0)
+        share = {k: n[k] / (factor * m) if m > 0 else 0.0 for k, m in self._largest.items()}
+        if all(s <= rtol for s in share.values()):
+            return int(reasons.CONVERGED_FNORM_RELATIVE)
+        if min(share.values()) > 1e-3 and step > 1e-6:  # far from round-off; spare its estimate
+            self._trail.append(max(share.values()))
+            return int(reasons.ITERATING)
+        noise = self.round_off()
+        above = {k: n[k] / noise[k] if noise[k] > 0 else np.inf for k in n}
+        open_ = [k for k in n if share[k] > rtol]
+        lowest, near = max(above[k] for k in open_) <= 1.0, max(above[k] for k in open_) <= NEAR
+        before, self._near = self._near, near
+        believed = step <= 1e-8 or before
+        if (lowest and believed) or (near and before):
+            return int(reasons.CONVERGED_FNORM_RELATIVE)
+        rest = max((share[k] for k in open_ if above[k] > 1e3), default=0.0)
+        self._trail.append(rest)
+        stalled = len(self._trail) > 2 and min(self._trail[-2:]) > 0.9 * min(self._trail[:-2])
+        if rest <= np.sqrt(rtol) and (step <= stol or stalled):
+            return int(reasons.CONVERGED_SNORM_RELATIVE)
+        return int(reasons.ITERATING)
+
+
+def _place_size(system: System) -> Array:
+    """Sizes of the reference values that positions are the sum of."""
+    numbering = system.numbering
+    size = np.abs(system.reference)
+    for number, block in enumerate(numbering.blocks):
+        start = numbering.offset[:, number]
+        has = np.flatnonzero(start >= 0)
+        if block.name == POSITION:
+            size[start[has][:, None] + np.arange(2)] = np.abs(system.points[has, :2])
+        elif block.name == ANGLE:
+            size[start[has]] = np.pi
+    return size

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rigid motions of bodies that nothing holds, named by body and axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from .errors import ConstraintError
+from .numbering import ANGLE, POSITION
+
+if TYPE_CHECKING:
+    from .system import System
+
+Array = npt.NDArray[np.float64]
+
+FREE = 1e-11  # of a motion's own size; motions that nothing holds answered with 1e-16 to 1e-13
+
+
+@dataclass
+class _Body:
+    """Coordinates of one body on this rank, its present centre and half its extent."""
+
+    name: str
+    blocks: list[tuple[str, npt.NDArray[np.int64]]]  # name of the block, its local offsets
+    places: list[Array]  # present position (or slopes, (k, s, 3)) of each
+    centre: Array
+    reach: float
+
+
+def _body(system: System, body: Any) -> _Body:
+    """Find a body's coordinates, also those that only a joint brought to this rank."""
+    numbering = system.numbering
+    q = system.reference + system.state
+    blocks, places = [], []
+    sums = np.zeros(4)
+    for name, vertices in body.carriers(system):
+        member = np.zeros(numbering.vertices, dtype=np.int8)
+        member[vertices] = 1
+        at = np.flatnonzero(system.topology.halo.updated(member))
+        start = numbering.offset[at, numbering.block(name)].astype(np.int64)
+        size = numbering.blocks[numbering.block(name)].size
+        if name.startswith("slopes:"):
+            place = q[start[:, None] + np.arange(size)].reshape(len(at), size // 3, 3)
+        elif name in (POSITION, ANGLE):
+            place = system.points[at].copy()
+            if name == POSITION:
+                place[:, :2] += system.state[start[:, None] + np.arange(2)]
+        else:
+            place = q[start[:, None] + np.arange(3)]
+        if name in ("position", POSITION):
+            mine = at < numbering.owned_vertices
+            sums += np.append(place[mine].sum(axis=0), mine.sum())
+        blocks.append((name, start))
+        places.append(place)
+    sums = system.sum(sums)
+    return _Body(body.name, blocks, places, sums[:3] / max(sums[3], 1.0), body.extent / 2.0)
+
+
+def _motions(system: System, body: _Body) -> tuple[Array, Array]:
+    """Return a body's rotations about its centre and translations, and its coordinates.
+
+    Returns
+    -------
+    (6, coordinates) motions: rotations by 1 about x, y, z, translations by its reach;
+    (coordinates,) 1 where the body has a coordinate.
+    """
+    motions = np.zeros((6, system.numbering.coordinates))
+    member = np.zeros(system.numbering.coordinates)
+    for (name, start), place in zip(body.blocks, body.places, strict=True):
+        if name.startswith("slopes:"):
+            size = place.shape[1] * 3
+            at = start[:, None] + np.arange(size)
+            for a, axis in enumerate(np.eye(3)):
+                motions[a, at] = np.cross(axis, place).reshape(at.shape)
+        elif name == ANGLE:
+            at = start[:, None]
+            motions[2, at] = 1.0
+        else:
+            width = 2 if name == POSITION else 3
+            at = start[:, None] + np.arange(width)
+            for a, axis in enumerate(np.eye(3)):
+                motions[a, at] = np.cross(axis, place - body.centre)[:, :width]
+                motions[3 + a, at] = body.reach * axis[:width]
+        member[at] = 1.0
+    return motions, member
+
+
+def require_held(system: System) -> None:
+    """Raise when a rigid motion of some bodies meets no resistance at the present state.
+
+    Each body may move rigidly; where bodies share coordinates the mean of their motions counts,
+    so that bodies that agree there move together. A motion is held by fixed coordinates, by
+    constraints, or by any term whose tangent answers it, in proportion to the diagonal of the
+    tangent, which must be that of the present state. Motions that move no coordinate (of a
+    straight cable about itself, of a planar body out of its plane) do not count. Collective.
+
+    Raises
+    ------
+    ConstraintError : names the bodies and the motions.
+    """
+    numbering, plan = system.numbering, system.plan
+    bodies = [_body(system, body) for body in system.bodies]
+    moved = [_motions(system, body) for body in bodies]
+    shared = np.maximum(1.0, sum(member for _, member in moved))
+    V = np.concatenate([motions for motions, _ in moved]) / shared
+    A = np.zeros_like(V)
+    for v, answer in zip(V, A, strict=True):
+        plan.product(system.state, v, answer)
+    size = np.ones(numbering.coordinates)  # of a coordinate in a motion by 1
+    for body in bodies:
+        for name, start in body.blocks:
+            if name in ("position", POSITION):
+                width = 2 if name == POSITION else 3
+                at = start[:, None] + np.arange(width)
+                size[at] = np.maximum(size[at] * (size[at] != 1.0), body.reach)
+    diagonal = np.zeros(numbering.coordinates)
+    numbering.from_rows(np.abs(system.matrix.mat.getDiagonal().getArray()), diagonal)
+    stiffness = system.stiffness if system.stiffness > 0.0 else 1.0
+    owned = numbering.vertex_of < numbering.owned_vertices
+    fixed, free = owned & (numbering.fixed_by >= 0), owned & (numbering.fixed_by < 0)
+    strength = diagonal * size
+    strength = np.where(strength > 1e-9 * stiffness, strength, stiffness * size)
+    rows = np.concatenate([V[:, fixed] / size[fixed], A[:, free] / strength[free]], axis=1).T
+    moves = (V[:, owned] / size[owned]).T
+    if not system.comm.allreduce(bool(np.isfinite(rows).all()), op=MPI.LAND):
+        return  # a state outside the domain of a law; the solution will say so
+    loose = _null(system, rows, moves)
+    if not len(loose):
+        return
+    loose = _readable(bodies, loose)
+    told = [_describe(bodies, motion) for motion in loose]
+    motions = "; ".join(f"{' and '.join(map(repr, names))}: {motion}" for names, motion in told)
+    count = "1 rigid motion is" if len(loose) == 1 else f"{len(loose)} rigid motions are"
+    raise ConstraintError(
+        f"{count} free ({motions}). Fix coordinates with sa.fix or add a joint; "
+        "StaticProblem(..., check_held=False) solves all the same",
+        names=sorted({name for names, _ in told for name in names}),
+    )
+
+
+def _factor(system: System, rows: Array) -> Array:
+    """Return R of the QR decomposition of the rows of all ranks (collective)."""
+    mine = np.linalg.qr(rows, mode="r") if len(rows) else rows
+    if system.comm.size == 1:
+        return np.asarray(mine)
+    every = np.concatenate(system.comm.allgather(mine))
+    return np.asarray(np.linalg.qr(every, mode="r"))
+
+
+def _null(system: System, rows: Array, moves: Array) -> Array:
+    """Return the combinations (k, 6 bodies) that move something and that nothing answers."""
+    _, scale, basis = np.linalg.svd(_factor(system, moves), full_matrices=False)
+    moving = scale > 1e-9 * scale.max(initial=0.0)
+    reduce = basis[moving].T / scale[moving]
+    R = _factor(system, rows) @ reduce
+    _, values, vectors = np.linalg.svd(R, full_matrices=True)
+    values = np.append(values, np.zeros(len(vectors) - len(values)))
+    return np.asarray((reduce @ vectors[values < FREE * max(1.0, values.max())].T).T)
+
+
+def _readable(bodies: list[_Body], motions: Array) -> Array:
+    """Combine motions so that each has what the others have not: rotations, then translations."""
+    first = np.array([6 * b + a for a in range(6) for b in range(len(bodies))])
+    rows = motions[:, first].copy()
+    done = 0
+    for column in range(rows.shape[1]):
+        if done == len(rows):
+            break
+        pivot = done + int(np.argmax(np.abs(rows[done:, column])))
+        if abs(rows[pivot, column]) < 1e-6 * np.abs(rows).max():
+            rows[done:, column] = 0.0
+            continue
+        rows[[done, pivot]] = rows[[pivot, done]]
+        rows[done] /= rows[done, column]
+        for other in range(len(rows)):
+            if other != done:
+                rows[other] -= rows[other, column] * rows[done]
+        done += 1
+    result = np.zeros_like(rows)
+    result[:, first] = rows
+    return result
+
+
+def _describe(bodies: list[_Body], motion: Array) -> tuple[list[str], str]:
+    """Return the bodies that a motion moves, and the motion of the one that moves most."""
+    parts = motion.reshape(len(bodies), 6)
+    strength = np.abs(parts).max(axis=1)
+    names = [b.name for b, s in zip(bodies, strength, strict=True) if s > 1e-6 * strength.max()]
+    most = int(np.argmax(strength > 0.5 * strength.max()))
+    body, spin, shift = bodies[most], parts[most, :3], parts[most, 3:] * bodies[most].reach
+    turn = float(np.linalg.norm(spin))
+    if turn * body.reach < 1e-6 * np.linalg.norm(shift):
+        return names, f"translation along {_axis(shift)}"
+    along = float(spin @ shift) / turn
+    through = body.centre + np.cross(spin, shift) / turn**2
+    through = np.where(np.abs(through) < 1e-9 * body.reach, 0.0, through)
+    x, y, z = through
+    text = f"rotation about {_axis(spin)} through ({x:.4g}, {y:.4g}, {z:.4g})"
+    if abs(along) > 1e-6 * turn * body.reach:
+        text += " with a translation along it"
+    return names, text
+
+
+def _axis(v: Array) -> str:
+    unit = v / np.linalg.norm(v)
+    unit = unit * np.sign(unit[np.argmax(np.abs(unit))])
+    for name, e in zip("xyz", np.eye(3), strict=True):
+        if np.abs(unit - e).max() < 1e-6:
+            return name
+    unit = np.where(np.abs(unit) < 1e-9, 0.0, unit)
+    return f"({unit[0]:.3g}, {unit[1]:.3g}, {unit[2]:.3g})"
