@@ -235,6 +235,7 @@ class Constraint:
         """Return the kernels and entities on this rank."""
         block = system.numbering.block(f"lambda:{self.name}")
         jets = self.entities.jets(system, self.jets, scalars=len(self.phi), block=block)
+        self._coordinates = jets
         ids = self.entities.ids
         cell = {
             str(symbol): end.X[ids, a]
@@ -250,14 +251,36 @@ class Constraint:
         uniform = {**self.parameters, "scale": lambda t: system.stiffness}
         return [self.entities.piece(self.name, kernel, "constraint", uniform, cell, jets)]
 
+    def idle(self, system: System) -> npt.NDArray[Any]:
+        """Return the local offsets of multipliers whose equation moves no free coordinate.
+
+        Where supports hold both ends, an equation is fulfilled or contradicted by them; its
+        multiplier would make the tangent singular.
+        """
+        fixed, jets = system.numbering.fixed_by, self._coordinates
+        moves = (fixed[jets.coordinate] < 0) & (np.abs(jets.value) > 1e-12)  # else: round-off
+        start = self._first(system)
+        found = [np.zeros(0, dtype=start.dtype)]
+        for i, phi in enumerate(self.phi):
+            names = [s for jet in self.jets for s in _unknown(jet)]
+            used = np.array([s in phi.free_symbols for s in names] + [False] * len(self.phi))
+            free = np.zeros(len(start), dtype=bool)
+            free[jets.entity[moves & used[jets.jet]]] = True
+            found.append(start[~free] + i)
+        return np.concatenate(found)
+
+    def _first(self, system: System) -> npt.NDArray[Any]:
+        """Return the local offset of the first multiplier of each entity of this rank."""
+        block = system.numbering.block(f"lambda:{self.name}")
+        vertex = self.entities.end_vertices(len(self.ends))[:, 0]
+        return np.asarray(system.numbering.offset[vertex, block])
+
     def multipliers(self, system: System) -> Array:
         """Return the multipliers (K, m) in force units, on every rank (collective)."""
-        block = system.numbering.block(f"lambda:{self.name}")
         m = len(self.phi)
         values = np.zeros((self.entities.size, m))
         mine = self.entities.owned
-        vertex = self.entities.end_vertices(len(self.ends))[mine, 0]
-        start = system.numbering.offset[vertex, block]
+        start = self._first(system)[mine]
         ids = self.entities.ids[mine]
         values[ids] = system.state[start[:, None] + np.arange(m)] * system.stiffness
         return np.asarray(system.sum(values))

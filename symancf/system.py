@@ -17,7 +17,7 @@ from .body import Body
 from .boundary import Fix
 from .collective import share_error, together
 from .ends import Nodes
-from .errors import KinematicsError, MeshError, ParameterError, SymancfError
+from .errors import ConstraintError, KinematicsError, MeshError, ParameterError, SymancfError
 from .matrix import Matrix
 from .numbering import Block, Numbering
 from .partition import Family, distribute
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from .mesh import Mesh
 
 Array = npt.NDArray[np.float64]
+
+IDLE = np.iinfo(np.int16).max  # in Numbering.fixed_by: a multiplier that nothing can answer
 
 
 class System:
@@ -83,6 +85,7 @@ class System:
         self.pieces: list[Piece] = []
         for item in [*self.bodies, *self.terms]:
             self.pieces += item.pieces(self)
+        self._idle_multipliers()
         self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
 
     # ---- building -----------------------------------------------------------------------------
@@ -208,6 +211,32 @@ class System:
         if self.supports:
             self.numbering.fix(fixed_by)
 
+    def _idle_multipliers(self) -> None:
+        """Take multipliers out of the unknowns whose equations only supports can fulfil."""
+        self._idle: list[tuple[str, npt.NDArray[Any]]] = []
+        for term in self.terms:
+            if hasattr(term, "idle"):
+                self._idle.append((term.name, term.idle(self)))
+        if not self.comm.allreduce(sum(len(offsets) for _, offsets in self._idle)):
+            self._idle = []
+            return
+        fixed_by = self.numbering.fixed_by.copy()
+        for _, offsets in self._idle:
+            fixed_by[offsets] = IDLE
+        self.numbering.fix(fixed_by)
+
+    def _require_fulfilled(self) -> None:
+        """Raise where supports contradict a constraint that only they can fulfil."""
+        f = self.residual_at(self.state)
+        for name, offsets in self._idle:
+            wrong = np.abs(f[offsets]).max(initial=0.0) / self.stiffness
+            size = max(body.extent for body in self.bodies)
+            if wrong > 1e-9 * size:
+                raise ConstraintError(
+                    f"the supports of both ends contradict the constraint {name!r} at time "
+                    f"{self.time:g}: it is violated by {wrong:.3g}"
+                )
+
     # ---- evaluation ---------------------------------------------------------------------------
     def prescribe(self, time: float, state: Array | None = None) -> None:
         """Write prescribed coordinates and parameter values of `time` (collective).
@@ -230,6 +259,9 @@ class System:
         state[:] = trial
         self.topology_update(state)
         self.time = time
+        if self._idle and state is self.state:
+            with together(self.comm):
+                self._require_fulfilled()
 
     def _agree(
         self,
@@ -274,9 +306,13 @@ class System:
 
         Rows of owned coordinates are complete; those of fixed ones are the support forces.
         """
-        f = np.zeros(self.numbering.coordinates)
         self.plan.update(self.time)
-        self.plan.residual(self.state, f)
+        return self.residual_at(self.state)
+
+    def residual_at(self, state: Array) -> Array:
+        """Return the residual of all coordinates at a state (local vector)."""
+        f = np.zeros(self.numbering.coordinates)
+        self.plan.residual(state, f)
         return f
 
     def energies(self) -> dict[str, float]:

@@ -68,7 +68,9 @@ def tied():
         for name in ("left", "right")
     )
     terms = [sa.fix(left["root"]), sa.joints.tie(left["seam"], right)]
-    return [left, right], [*terms, sa.force(right["tip"], (0.0, 0.5, 2.0))]
+    # both ends of a tie held: its multipliers there are no unknowns
+    terms += [sa.fix(body.at((0.5, 0.0, 0.0)), "position") for body in (left, right)]
+    return [left, right], [*terms, sa.force(right["tip"], (0.0, 0.5, 5.0))]
 
 
 def displacements(bodies, terms):
