@@ -22,29 +22,43 @@ FREE = 1e-11  # of a motion's own size; motions that nothing holds answered with
 
 
 @dataclass
-class _Body:
-    """Coordinates of one body on this rank, its present centre and half its extent."""
+class _Group:
+    """Bodies that move rigidly together: their coordinates on this rank, centre and reach."""
 
-    name: str
+    names: list[str]
     blocks: list[tuple[str, npt.NDArray[np.int64]]]  # name of the block, its local offsets
     places: list[Array]  # present position (or slopes, (k, s, 3)) of each
     centre: Array
     reach: float
 
 
-def _body(system: System, body: Any) -> _Body:
-    """Find a body's coordinates, also those that only a joint brought to this rank."""
+def _groups(system: System) -> list[list[Any]]:
+    """Return the bodies one by one, but those together that elastic bonds such as flexures join."""
+    number = {id(body): k for k, body in enumerate(system.bodies)}
+    bonds = [pair for term in system.terms for pair in getattr(term, "bonds", list)()]
+    group = list(range(len(system.bodies)))
+    for a, b in bonds:
+        one, other = group[number[id(a)]], group[number[id(b)]]
+        group = [one if g == other else g for g in group]
+    return [
+        [body for body, g in zip(system.bodies, group, strict=True) if g == which]
+        for which in dict.fromkeys(group)
+    ]
+
+
+def _group(system: System, bodies: list[Any]) -> _Group:
+    """Find the coordinates of bodies, also those that only a joint brought to this rank."""
     numbering = system.numbering
     q = system.reference + system.state
     blocks, places = [], []
     sums = np.zeros(4)
-    for name, vertices in body.carriers(system):
+    for name, vertices in [carried for body in bodies for carried in body.carriers(system)]:
         member = np.zeros(numbering.vertices, dtype=np.int8)
         member[vertices] = 1
         at = np.flatnonzero(system.topology.halo.updated(member))
         start = numbering.offset[at, numbering.block(name)].astype(np.int64)
-        size = numbering.blocks[numbering.block(name)].size
         if name.startswith("slopes:"):
+            size = numbering.blocks[numbering.block(name)].size
             place = q[start[:, None] + np.arange(size)].reshape(len(at), size // 3, 3)
         elif name in (POSITION, ANGLE):
             place = system.points[at].copy()
@@ -58,10 +72,16 @@ def _body(system: System, body: Any) -> _Body:
         blocks.append((name, start))
         places.append(place)
     sums = system.sum(sums)
-    return _Body(body.name, blocks, places, sums[:3] / max(sums[3], 1.0), body.extent / 2.0)
+    centre = sums[:3] / max(sums[3], 1.0)
+    reach = max(body.extent for body in bodies) / 2.0
+    for (name, _), place in zip(blocks, places, strict=True):
+        if name in ("position", POSITION):
+            reach = max(reach, np.linalg.norm(place - centre, axis=1).max(initial=0.0))
+    reach = system.comm.allreduce(float(reach), op=MPI.MAX)
+    return _Group([body.name for body in bodies], blocks, places, centre, reach)
 
 
-def _motions(system: System, body: _Body) -> tuple[Array, Array]:
+def _motions(system: System, body: _Group) -> tuple[Array, Array]:
     """Return a body's rotations about its centre and translations, and its coordinates.
 
     Returns
@@ -93,18 +113,19 @@ def _motions(system: System, body: _Body) -> tuple[Array, Array]:
 def require_held(system: System) -> None:
     """Raise when a rigid motion of some bodies meets no resistance at the present state.
 
-    Each body may move rigidly; where bodies share coordinates the mean of their motions counts,
-    so that bodies that agree there move together. A motion is held by fixed coordinates, by
-    constraints, or by any term whose tangent answers it, in proportion to the diagonal of the
-    tangent, which must be that of the present state. Motions that move no coordinate (of a
-    straight cable about itself, of a planar body out of its plane) do not count. Collective.
+    Each body may move rigidly (those that flexures join, together); where bodies share
+    coordinates the mean of their motions counts, so that bodies that agree there move as one. A
+    motion is held by fixed coordinates, by constraints, or by any term whose tangent answers it,
+    in proportion to the diagonal of the tangent, which must be that of the present state.
+    Motions that move no coordinate (of a straight cable about itself, of a planar body out of
+    its plane) do not count. Collective.
 
     Raises
     ------
     ConstraintError : names the bodies and the motions.
     """
     numbering, plan = system.numbering, system.plan
-    bodies = [_body(system, body) for body in system.bodies]
+    bodies = [_group(system, members) for members in _groups(system)]
     moved = [_motions(system, body) for body in bodies]
     shared = np.maximum(1.0, sum(member for _, member in moved))
     V = np.concatenate([motions for motions, _ in moved]) / shared
@@ -134,7 +155,7 @@ def require_held(system: System) -> None:
         return
     loose = _readable(bodies, loose)
     told = [_describe(bodies, motion) for motion in loose]
-    motions = "; ".join(f"{' and '.join(map(repr, names))}: {motion}" for names, motion in told)
+    motions = "; ".join(f"{_listed(names)}: {motion}" for names, motion in told)
     count = "1 rigid motion is" if len(loose) == 1 else f"{len(loose)} rigid motions are"
     raise ConstraintError(
         f"{count} free ({motions}). Fix coordinates with sa.fix or add a joint; "
@@ -163,7 +184,7 @@ def _null(system: System, rows: Array, moves: Array) -> Array:
     return np.asarray((reduce @ vectors[values < FREE * max(1.0, values.max())].T).T)
 
 
-def _readable(bodies: list[_Body], motions: Array) -> Array:
+def _readable(bodies: list[_Group], motions: Array) -> Array:
     """Combine motions so that each has what the others have not: rotations, then translations."""
     first = np.array([6 * b + a for a in range(6) for b in range(len(bodies))])
     rows = motions[:, first].copy()
@@ -186,11 +207,12 @@ def _readable(bodies: list[_Body], motions: Array) -> Array:
     return result
 
 
-def _describe(bodies: list[_Body], motion: Array) -> tuple[list[str], str]:
+def _describe(bodies: list[_Group], motion: Array) -> tuple[list[str], str]:
     """Return the bodies that a motion moves, and the motion of the one that moves most."""
     parts = motion.reshape(len(bodies), 6)
     strength = np.abs(parts).max(axis=1)
-    names = [b.name for b, s in zip(bodies, strength, strict=True) if s > 1e-6 * strength.max()]
+    moved = strength > 1e-6 * strength.max()
+    names = [name for b, m in zip(bodies, moved, strict=True) if m for name in b.names]
     most = int(np.argmax(strength > 0.5 * strength.max()))
     body, spin, shift = bodies[most], parts[most, :3], parts[most, 3:] * bodies[most].reach
     turn = float(np.linalg.norm(spin))
@@ -204,6 +226,14 @@ def _describe(bodies: list[_Body], motion: Array) -> tuple[list[str], str]:
     if abs(along) > 1e-6 * turn * body.reach:
         text += " with a translation along it"
     return names, text
+
+
+def _listed(names: list[str]) -> str:
+    """Return names as words, not more than six."""
+    words = [repr(name) for name in names]
+    if len(words) > 6:
+        words = [*words[:5], f"{len(words) - 5} more"]
+    return " and ".join(words)
 
 
 def _axis(v: Array) -> str:
