@@ -131,8 +131,10 @@ class Convergence:
         share = {k: n[k] / (factor * m) if m > 0 else 0.0 for k, m in self._largest.items()}
         if all(s <= rtol for s in share.values()):
             return int(reasons.CONVERGED_FNORM_RELATIVE)
-        if min(share.values()) > 1e-3 and step > 1e-6:  # far from round-off; spare its estimate
-            self._trail.append(max(share.values()))
+        worst = max(share.values())
+        gaining = bool(self._trail) and worst < 0.1 * self._trail[-1]
+        if step > 1e-6 and (min(share.values()) > 1e-3 or gaining):  # far from round-off
+            self._trail.append(worst)  # spare its estimate
             return int(reasons.ITERATING)
         noise = self.round_off()
         above = {k: n[k] / noise[k] if noise[k] > 0 else np.inf for k in n}
