@@ -7,7 +7,9 @@ import sys
 
 import petsc4py
 
-petsc4py.init([sys.argv[0], *(a for a in sys.argv[1:] if a not in ("-h", "-help", "--help"))])
+# PETSc's own signal handler would turn a closed pipe (`symancf verify | head`) into an abort
+_ARGUMENTS = [a for a in sys.argv[1:] if a not in ("-h", "-help", "--help")]
+petsc4py.init([sys.argv[0], *_ARGUMENTS, "-no_signal_handler"])
 
 from petsc4py import PETSc  # noqa: E402
 
