@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -18,25 +17,29 @@ def jets_function(name: str, size: int, tables: Sequence[Table]) -> str:
     """Return the function that interpolates `size` vector jets at point q."""
     lines = [f"static void {name}(int q, const v8 *restrict x, v8 *restrict g)", "{"]
     names = [f"g{k}" for k in range(3 * size)]
-    lines += zeros(names, 4)
+    lines.append("    FOR_PARTS {")
+    lines += zeros(names, 8)
     for table, functions, count, jets in tables:
-        lines.append(f"    for (int k = 0; k < {count}; k++) {{")
-        lines.append(f"        const v8 *c = x + 3*{functions}[k];")
+        lines.append(f"        for (int k = 0; k < {count}; k++) {{")
+        lines.append(f"            const v8 *c = x + 3*{functions}[k];")
         for row, jet in enumerate(jets):
-            lines.append(f"        const double p{row} = {table}[q][{row}][k];")
-            terms = " ".join(f"g{3 * jet + a} += p{row}*c[{a}];" for a in range(3))
-            lines.append(f"        {terms}")
-        lines.append("    }")
-    lines += [f"    g[{k}] = {n};" for k, n in enumerate(names)]
-    lines += ["}", ""]
+            lines.append(f"            const double p{row} = {table}[q][{row}][k];")
+            terms = " ".join(f"g{3 * jet + a} += p{row}*PART(c[{a}]);" for a in range(3))
+            lines.append(f"            {terms}")
+        lines.append("        }")
+    lines += [f"        PART(g[{k}]) = {n};" for k, n in enumerate(names)]
+    lines += ["    }", "}", ""]
     return "\n".join(lines)
 
 
 def zeros(names: Sequence[str], indent: int) -> list[str]:
     """Return the declaration of vectors that start at zero."""
-    text = f"v8 {', '.join(f'{name} = {{0}}' for name in names)};"
     pad = " " * indent
-    return textwrap.wrap(text, 96, initial_indent=pad, subsequent_indent=pad + "   ")
+    pieces = [f"{name} = {{0}}" for name in names]
+    rows = [pieces[k : k + 5] for k in range(0, len(pieces), 5)]
+    lines = [f"{pad}    {', '.join(row)}," for row in rows]
+    lines[0] = f"{pad}vec {', '.join(rows[0])},"
+    return [*lines[:-1], lines[-1].removesuffix(",") + ";"]
 
 
 def contract_residual(structure: Structure) -> str:
@@ -54,7 +57,7 @@ def contract_residual(structure: Structure) -> str:
     for k, c in enumerate(structure.classes):
         count = len(c.functions)
         for start, stop, tile in _tiles(count, 4):
-            lines.append(f"    for (int k = {start}; k < {stop}; k += {tile}) {{")
+            lines.append(f"    FOR_PARTS for (int k = {start}; k < {stop}; k += {tile}) {{")
             names = [f"f{r}{a}" for r in range(tile) for a in range(3)]
             lines += zeros(names, 8)
             for s in segments:
@@ -68,12 +71,11 @@ def contract_residual(structure: Structure) -> str:
                     )
                     for a in range(3):
                         terms = " ".join(f"f{r}{a} += p{row}[{r}]*x;" for r in range(tile))
-                        lines.append(
-                            f"            {{ const v8 x = N{s.index}[q][{3 * jet + a}]; {terms} }}"
-                        )
+                        load = f"const vec x = PART(N{s.index}[q][{3 * jet + a}]);"
+                        lines.append(f"            {{ {load} {terms} }}")
                 lines.append("        }")
             for r in range(tile):
-                stores = " ".join(f"f[3*i + {a}] = f{r}{a};" for a in range(3))
+                stores = " ".join(f"PART(f[3*i + {a}]) = f{r}{a};" for a in range(3))
                 lines.append(f"        {{ const int i = functions{k}[k + {r}]; {stores} }}")
             lines.append("    }")
     lines += ["}", ""]

@@ -114,7 +114,7 @@ class Column:
         lines = [f"    for (int kj = 0; kj < {count}; kj++) {{"]
         lines.append(f"        const int j = functions{c}[kj];")
         lines.append(f"        v8 T[{tangent_chunk(self.segment)}][{9 * len(self.live)}];")
-        lines.append("        for (int q = start; q < stop; q++) {")
+        lines.append("        FOR_PARTS for (int q = start; q < stop; q++) {")
         lines.append("            const v8 *m = M[q - start];")
         lines.append("            v8 *t = T[q - start];")
         used = {row for terms in self.terms.values() for _, row in terms}
@@ -122,9 +122,9 @@ class Column:
             lines.append(f"            const double p{row} = phi{s}_{c}[q][{row}][kj];")
         for (jet, a, b), terms in self.terms.items():
             if jet in self.live:
-                value = " + ".join(f"m[{slot}]*p{row}" for slot, row in terms) or "(v8){0}"
+                value = " + ".join(f"p{row}*PART(m[{slot}])" for slot, row in terms)
                 place = 9 * self.live[jet] + 3 * a + b
-                lines.append(f"            t[{place}] = {value};")
+                lines.append(f"            PART(t[{place}]) = {value or '(vec){0}'};")
         lines.append("        }")
         for r, row_class in enumerate(self.rows):
             if set(row_class.jets[s]) & set(self.live):
@@ -137,7 +137,7 @@ class Column:
         size = len(row_class.functions)
         count = "kj + 1" if own else str(size)
         tile = min(TILE, size)
-        lines = [f"        for (int k = 0; k < {count}; k += {tile}) {{"]
+        lines = [f"        FOR_PARTS for (int k = 0; k < {count}; k += {tile}) {{"]
         rests = range(1, tile) if own else [size % tile] if size % tile else []
         if not rests:
             return [*lines, *self._tile(r, row_class, tile, store), "        }"]
@@ -169,7 +169,7 @@ class Column:
             for z in range(9):
                 terms = " ".join(f"k{k}{z} += p{k}*x;" for k in range(tile))
                 lines.append(
-                    f"{pad}        {{ const v8 x = t[{9 * self.live[jet] + z}]; {terms} }}"
+                    f"{pad}        {{ const vec x = PART(t[{9 * self.live[jet] + z}]); {terms} }}"
                 )
             lines.append(f"{pad}    }}")
         lines.append(f"{pad}}}")
@@ -190,7 +190,9 @@ class Column:
 
         def statements(operator: str) -> list[str]:
             return [
-                " ".join(f"b[{index[z]}] {operator} k{row}{z};" for z in range(3 * x, 3 * x + 3))
+                " ".join(
+                    f"PART(b[{index[z]}]) {operator} k{row}{z};" for z in range(3 * x, 3 * x + 3)
+                )
                 for x in range(3)
             ]
 

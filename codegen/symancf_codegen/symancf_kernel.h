@@ -31,36 +31,51 @@
 
 #define SYMANCF_ABI 1
 
-/* Eight lanes. Any CPU: gcc splits it into the registers that there are. */
+/* A row: eight lanes. */
 typedef double v8 __attribute__((vector_size(64), may_alias));
+
+/* Arithmetic on rows is done in parts that fit a register of the processor. */
+#if defined(__AVX512F__)
+#define SYMANCF_WIDTH 8
+#elif defined(__AVX__)
+#define SYMANCF_WIDTH 4
+#else
+#define SYMANCF_WIDTH 2
+#endif
+typedef double vec __attribute__((vector_size(8*SYMANCF_WIDTH), may_alias));
+#define FOR_PARTS for (int part = 0; part < 8/SYMANCF_WIDTH; part++)
+#define PART(row) (((vec *)&(row))[part])
 
 static inline void symancf_zero(int rows, v8 *restrict x)
 {
     for (int k = 0; k < rows; k++)
-        x[k] = (v8){0};
+        FOR_PARTS
+            PART(x[k]) = (vec){0};
 }
 
 /* Add 1 to bad[l] where any of the rows is not finite: 0*x is 0, or else NaN. */
 static inline void symancf_finite(int rows, const v8 *restrict x, v8 *restrict bad)
 {
-    v8 s = {0}, r = {0};
-    int k = 0;
-    for (; k + 1 < rows; k += 2) {
-        s += 0.0*x[k];
-        r += 0.0*x[k + 1];
+    FOR_PARTS {
+        vec s = {0}, r = {0};
+        int k = 0;
+        for (; k + 1 < rows; k += 2) {
+            s += 0.0*PART(x[k]);
+            r += 0.0*PART(x[k + 1]);
+        }
+        if (k < rows)
+            s += 0.0*PART(x[k]);
+        s += r;
+        for (int l = 0; l < SYMANCF_WIDTH; l++)
+            PART(*bad)[l] += s[l] == 0.0 ? 0.0 : 1.0;
     }
-    if (k < rows)
-        s += 0.0*x[k];
-    s += r;
-    for (int l = 0; l < 8; l++)
-        (*bad)[l] += s[l] == 0.0 ? 0.0 : 1.0;
 }
 
 static inline int symancf_count(int lanes, const v8 *bad)
 {
     double count = 0.0;
     for (int l = 0; l < lanes; l++)
-        count += (*bad)[l];
+        count += ((const double *)bad)[l];
     return (int)count;
 }
 

@@ -38,20 +38,23 @@ static const double weight0_0[5] =
 
 static void jets0(int q, const v8 *restrict x, v8 *restrict g)
 {
-    v8 g0 = {0}, g1 = {0}, g2 = {0}, g3 = {0}, g4 = {0}, g5 = {0};
-    for (int k = 0; k < 4; k++) {
-        const v8 *c = x + 3*functions0[k];
-        const double p0 = phi0_0[q][0][k];
-        g0 += p0*c[0]; g1 += p0*c[1]; g2 += p0*c[2];
-        const double p1 = phi0_0[q][1][k];
-        g3 += p1*c[0]; g4 += p1*c[1]; g5 += p1*c[2];
+    FOR_PARTS {
+        vec g0 = {0}, g1 = {0}, g2 = {0}, g3 = {0}, g4 = {0},
+            g5 = {0};
+        for (int k = 0; k < 4; k++) {
+            const v8 *c = x + 3*functions0[k];
+            const double p0 = phi0_0[q][0][k];
+            g0 += p0*PART(c[0]); g1 += p0*PART(c[1]); g2 += p0*PART(c[2]);
+            const double p1 = phi0_0[q][1][k];
+            g3 += p1*PART(c[0]); g4 += p1*PART(c[1]); g5 += p1*PART(c[2]);
+        }
+        PART(g[0]) = g0;
+        PART(g[1]) = g1;
+        PART(g[2]) = g2;
+        PART(g[3]) = g3;
+        PART(g[4]) = g4;
+        PART(g[5]) = g5;
     }
-    g[0] = g0;
-    g[1] = g1;
-    g[2] = g2;
-    g[3] = g3;
-    g[4] = g4;
-    g[5] = g5;
 }
 
 /* parameters of cable, for all points */
@@ -545,23 +548,24 @@ static void cable_product_at_point(const double *restrict uniform, const double 
 /* f_i = sum over points and jets of phi_i N */
 static void contract_residual(v8 (*restrict N0)[6], v8 *restrict f)
 {
-    for (int k = 0; k < 4; k += 4) {
-        v8 f00 = {0}, f01 = {0}, f02 = {0}, f10 = {0}, f11 = {0}, f12 = {0}, f20 = {0}, f21 =
-           {0}, f22 = {0}, f30 = {0}, f31 = {0}, f32 = {0};
+    FOR_PARTS for (int k = 0; k < 4; k += 4) {
+        vec f00 = {0}, f01 = {0}, f02 = {0}, f10 = {0}, f11 = {0},
+            f12 = {0}, f20 = {0}, f21 = {0}, f22 = {0}, f30 = {0},
+            f31 = {0}, f32 = {0};
         for (int q = 0; q < 5; q++) {
             const double *p0 = phi0_0[q][0] + k;
-            { const v8 x = N0[q][0]; f00 += p0[0]*x; f10 += p0[1]*x; f20 += p0[2]*x; f30 += p0[3]*x; }
-            { const v8 x = N0[q][1]; f01 += p0[0]*x; f11 += p0[1]*x; f21 += p0[2]*x; f31 += p0[3]*x; }
-            { const v8 x = N0[q][2]; f02 += p0[0]*x; f12 += p0[1]*x; f22 += p0[2]*x; f32 += p0[3]*x; }
+            { const vec x = PART(N0[q][0]); f00 += p0[0]*x; f10 += p0[1]*x; f20 += p0[2]*x; f30 += p0[3]*x; }
+            { const vec x = PART(N0[q][1]); f01 += p0[0]*x; f11 += p0[1]*x; f21 += p0[2]*x; f31 += p0[3]*x; }
+            { const vec x = PART(N0[q][2]); f02 += p0[0]*x; f12 += p0[1]*x; f22 += p0[2]*x; f32 += p0[3]*x; }
             const double *p1 = phi0_0[q][1] + k;
-            { const v8 x = N0[q][3]; f00 += p1[0]*x; f10 += p1[1]*x; f20 += p1[2]*x; f30 += p1[3]*x; }
-            { const v8 x = N0[q][4]; f01 += p1[0]*x; f11 += p1[1]*x; f21 += p1[2]*x; f31 += p1[3]*x; }
-            { const v8 x = N0[q][5]; f02 += p1[0]*x; f12 += p1[1]*x; f22 += p1[2]*x; f32 += p1[3]*x; }
+            { const vec x = PART(N0[q][3]); f00 += p1[0]*x; f10 += p1[1]*x; f20 += p1[2]*x; f30 += p1[3]*x; }
+            { const vec x = PART(N0[q][4]); f01 += p1[0]*x; f11 += p1[1]*x; f21 += p1[2]*x; f31 += p1[3]*x; }
+            { const vec x = PART(N0[q][5]); f02 += p1[0]*x; f12 += p1[1]*x; f22 += p1[2]*x; f32 += p1[3]*x; }
         }
-        { const int i = functions0[k + 0]; f[3*i + 0] = f00; f[3*i + 1] = f01; f[3*i + 2] = f02; }
-        { const int i = functions0[k + 1]; f[3*i + 0] = f10; f[3*i + 1] = f11; f[3*i + 2] = f12; }
-        { const int i = functions0[k + 2]; f[3*i + 0] = f20; f[3*i + 1] = f21; f[3*i + 2] = f22; }
-        { const int i = functions0[k + 3]; f[3*i + 0] = f30; f[3*i + 1] = f31; f[3*i + 2] = f32; }
+        { const int i = functions0[k + 0]; PART(f[3*i + 0]) = f00; PART(f[3*i + 1]) = f01; PART(f[3*i + 2]) = f02; }
+        { const int i = functions0[k + 1]; PART(f[3*i + 0]) = f10; PART(f[3*i + 1]) = f11; PART(f[3*i + 2]) = f12; }
+        { const int i = functions0[k + 2]; PART(f[3*i + 0]) = f20; PART(f[3*i + 1]) = f21; PART(f[3*i + 2]) = f22; }
+        { const int i = functions0[k + 3]; PART(f[3*i + 0]) = f30; PART(f[3*i + 1]) = f31; PART(f[3*i + 2]) = f32; }
     }
 }
 
@@ -572,168 +576,168 @@ static void contract_tangent0(int start, int stop, v8 (*restrict M)[21],
     for (int kj = 0; kj < 4; kj++) {
         const int j = functions0[kj];
         v8 T[5][18];
-        for (int q = start; q < stop; q++) {
+        FOR_PARTS for (int q = start; q < stop; q++) {
             const v8 *m = M[q - start];
             v8 *t = T[q - start];
             const double p0 = phi0_0[q][0][kj];
             const double p1 = phi0_0[q][1][kj];
-            t[0] = m[0]*p0 + m[3]*p1;
-            t[1] = m[1]*p0 + m[4]*p1;
-            t[2] = m[2]*p0 + m[5]*p1;
-            t[3] = m[1]*p0 + m[8]*p1;
-            t[4] = m[6]*p0 + m[9]*p1;
-            t[5] = m[7]*p0 + m[10]*p1;
-            t[6] = m[2]*p0 + m[12]*p1;
-            t[7] = m[7]*p0 + m[13]*p1;
-            t[8] = m[11]*p0 + m[14]*p1;
-            t[9] = m[3]*p0 + m[15]*p1;
-            t[10] = m[8]*p0 + m[16]*p1;
-            t[11] = m[12]*p0 + m[17]*p1;
-            t[12] = m[4]*p0 + m[16]*p1;
-            t[13] = m[9]*p0 + m[18]*p1;
-            t[14] = m[13]*p0 + m[19]*p1;
-            t[15] = m[5]*p0 + m[17]*p1;
-            t[16] = m[10]*p0 + m[19]*p1;
-            t[17] = m[14]*p0 + m[20]*p1;
+            PART(t[0]) = p0*PART(m[0]) + p1*PART(m[3]);
+            PART(t[1]) = p0*PART(m[1]) + p1*PART(m[4]);
+            PART(t[2]) = p0*PART(m[2]) + p1*PART(m[5]);
+            PART(t[3]) = p0*PART(m[1]) + p1*PART(m[8]);
+            PART(t[4]) = p0*PART(m[6]) + p1*PART(m[9]);
+            PART(t[5]) = p0*PART(m[7]) + p1*PART(m[10]);
+            PART(t[6]) = p0*PART(m[2]) + p1*PART(m[12]);
+            PART(t[7]) = p0*PART(m[7]) + p1*PART(m[13]);
+            PART(t[8]) = p0*PART(m[11]) + p1*PART(m[14]);
+            PART(t[9]) = p0*PART(m[3]) + p1*PART(m[15]);
+            PART(t[10]) = p0*PART(m[8]) + p1*PART(m[16]);
+            PART(t[11]) = p0*PART(m[12]) + p1*PART(m[17]);
+            PART(t[12]) = p0*PART(m[4]) + p1*PART(m[16]);
+            PART(t[13]) = p0*PART(m[9]) + p1*PART(m[18]);
+            PART(t[14]) = p0*PART(m[13]) + p1*PART(m[19]);
+            PART(t[15]) = p0*PART(m[5]) + p1*PART(m[17]);
+            PART(t[16]) = p0*PART(m[10]) + p1*PART(m[19]);
+            PART(t[17]) = p0*PART(m[14]) + p1*PART(m[20]);
         }
-        for (int k = 0; k < kj + 1; k += 3) {
+        FOR_PARTS for (int k = 0; k < kj + 1; k += 3) {
             if (k + 3 <= kj + 1) {
-                v8 k00 = {0}, k01 = {0}, k02 = {0}, k03 = {0}, k04 = {0}, k05 = {0}, k06 = {0}, k07
-                   = {0}, k08 = {0};
-                v8 k10 = {0}, k11 = {0}, k12 = {0}, k13 = {0}, k14 = {0}, k15 = {0}, k16 = {0}, k17
-                   = {0}, k18 = {0};
-                v8 k20 = {0}, k21 = {0}, k22 = {0}, k23 = {0}, k24 = {0}, k25 = {0}, k26 = {0}, k27
-                   = {0}, k28 = {0};
+                vec k00 = {0}, k01 = {0}, k02 = {0}, k03 = {0}, k04 = {0},
+                    k05 = {0}, k06 = {0}, k07 = {0}, k08 = {0};
+                vec k10 = {0}, k11 = {0}, k12 = {0}, k13 = {0}, k14 = {0},
+                    k15 = {0}, k16 = {0}, k17 = {0}, k18 = {0};
+                vec k20 = {0}, k21 = {0}, k22 = {0}, k23 = {0}, k24 = {0},
+                    k25 = {0}, k26 = {0}, k27 = {0}, k28 = {0};
                 for (int q = start; q < stop; q++) {
                     const v8 *t = T[q - start];
                     {
                         const double *p = phi0_0[q][0] + k, p0 = p[0], p1 = p[1], p2 = p[2];
-                        { const v8 x = t[0]; k00 += p0*x; k10 += p1*x; k20 += p2*x; }
-                        { const v8 x = t[1]; k01 += p0*x; k11 += p1*x; k21 += p2*x; }
-                        { const v8 x = t[2]; k02 += p0*x; k12 += p1*x; k22 += p2*x; }
-                        { const v8 x = t[3]; k03 += p0*x; k13 += p1*x; k23 += p2*x; }
-                        { const v8 x = t[4]; k04 += p0*x; k14 += p1*x; k24 += p2*x; }
-                        { const v8 x = t[5]; k05 += p0*x; k15 += p1*x; k25 += p2*x; }
-                        { const v8 x = t[6]; k06 += p0*x; k16 += p1*x; k26 += p2*x; }
-                        { const v8 x = t[7]; k07 += p0*x; k17 += p1*x; k27 += p2*x; }
-                        { const v8 x = t[8]; k08 += p0*x; k18 += p1*x; k28 += p2*x; }
+                        { const vec x = PART(t[0]); k00 += p0*x; k10 += p1*x; k20 += p2*x; }
+                        { const vec x = PART(t[1]); k01 += p0*x; k11 += p1*x; k21 += p2*x; }
+                        { const vec x = PART(t[2]); k02 += p0*x; k12 += p1*x; k22 += p2*x; }
+                        { const vec x = PART(t[3]); k03 += p0*x; k13 += p1*x; k23 += p2*x; }
+                        { const vec x = PART(t[4]); k04 += p0*x; k14 += p1*x; k24 += p2*x; }
+                        { const vec x = PART(t[5]); k05 += p0*x; k15 += p1*x; k25 += p2*x; }
+                        { const vec x = PART(t[6]); k06 += p0*x; k16 += p1*x; k26 += p2*x; }
+                        { const vec x = PART(t[7]); k07 += p0*x; k17 += p1*x; k27 += p2*x; }
+                        { const vec x = PART(t[8]); k08 += p0*x; k18 += p1*x; k28 += p2*x; }
                     }
                     {
                         const double *p = phi0_0[q][1] + k, p0 = p[0], p1 = p[1], p2 = p[2];
-                        { const v8 x = t[9]; k00 += p0*x; k10 += p1*x; k20 += p2*x; }
-                        { const v8 x = t[10]; k01 += p0*x; k11 += p1*x; k21 += p2*x; }
-                        { const v8 x = t[11]; k02 += p0*x; k12 += p1*x; k22 += p2*x; }
-                        { const v8 x = t[12]; k03 += p0*x; k13 += p1*x; k23 += p2*x; }
-                        { const v8 x = t[13]; k04 += p0*x; k14 += p1*x; k24 += p2*x; }
-                        { const v8 x = t[14]; k05 += p0*x; k15 += p1*x; k25 += p2*x; }
-                        { const v8 x = t[15]; k06 += p0*x; k16 += p1*x; k26 += p2*x; }
-                        { const v8 x = t[16]; k07 += p0*x; k17 += p1*x; k27 += p2*x; }
-                        { const v8 x = t[17]; k08 += p0*x; k18 += p1*x; k28 += p2*x; }
+                        { const vec x = PART(t[9]); k00 += p0*x; k10 += p1*x; k20 += p2*x; }
+                        { const vec x = PART(t[10]); k01 += p0*x; k11 += p1*x; k21 += p2*x; }
+                        { const vec x = PART(t[11]); k02 += p0*x; k12 += p1*x; k22 += p2*x; }
+                        { const vec x = PART(t[12]); k03 += p0*x; k13 += p1*x; k23 += p2*x; }
+                        { const vec x = PART(t[13]); k04 += p0*x; k14 += p1*x; k24 += p2*x; }
+                        { const vec x = PART(t[14]); k05 += p0*x; k15 += p1*x; k25 += p2*x; }
+                        { const vec x = PART(t[15]); k06 += p0*x; k16 += p1*x; k26 += p2*x; }
+                        { const vec x = PART(t[16]); k07 += p0*x; k17 += p1*x; k27 += p2*x; }
+                        { const vec x = PART(t[17]); k08 += p0*x; k18 += p1*x; k28 += p2*x; }
                     }
                 }
                 {   const int i = functions0[k + 0];
                     const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
                     v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
-                    b[0*d + 0*e] = k00; b[0*d + 1*e] = k01; b[0*d + 2*e] = k02;
-                    b[1*d + 0*e] = k03; b[1*d + 1*e] = k04; b[1*d + 2*e] = k05;
-                    b[2*d + 0*e] = k06; b[2*d + 1*e] = k07; b[2*d + 2*e] = k08;
+                    PART(b[0*d + 0*e]) = k00; PART(b[0*d + 1*e]) = k01; PART(b[0*d + 2*e]) = k02;
+                    PART(b[1*d + 0*e]) = k03; PART(b[1*d + 1*e]) = k04; PART(b[1*d + 2*e]) = k05;
+                    PART(b[2*d + 0*e]) = k06; PART(b[2*d + 1*e]) = k07; PART(b[2*d + 2*e]) = k08;
                 }
                 {   const int i = functions0[k + 1];
                     const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
                     v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
-                    b[0*d + 0*e] = k10; b[0*d + 1*e] = k11; b[0*d + 2*e] = k12;
-                    b[1*d + 0*e] = k13; b[1*d + 1*e] = k14; b[1*d + 2*e] = k15;
-                    b[2*d + 0*e] = k16; b[2*d + 1*e] = k17; b[2*d + 2*e] = k18;
+                    PART(b[0*d + 0*e]) = k10; PART(b[0*d + 1*e]) = k11; PART(b[0*d + 2*e]) = k12;
+                    PART(b[1*d + 0*e]) = k13; PART(b[1*d + 1*e]) = k14; PART(b[1*d + 2*e]) = k15;
+                    PART(b[2*d + 0*e]) = k16; PART(b[2*d + 1*e]) = k17; PART(b[2*d + 2*e]) = k18;
                 }
                 {   const int i = functions0[k + 2];
                     const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
                     v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
-                    b[0*d + 0*e] = k20; b[0*d + 1*e] = k21; b[0*d + 2*e] = k22;
-                    b[1*d + 0*e] = k23; b[1*d + 1*e] = k24; b[1*d + 2*e] = k25;
-                    b[2*d + 0*e] = k26; b[2*d + 1*e] = k27; b[2*d + 2*e] = k28;
+                    PART(b[0*d + 0*e]) = k20; PART(b[0*d + 1*e]) = k21; PART(b[0*d + 2*e]) = k22;
+                    PART(b[1*d + 0*e]) = k23; PART(b[1*d + 1*e]) = k24; PART(b[1*d + 2*e]) = k25;
+                    PART(b[2*d + 0*e]) = k26; PART(b[2*d + 1*e]) = k27; PART(b[2*d + 2*e]) = k28;
                 }
             } else if (k + 2 == kj + 1) {
-                v8 k00 = {0}, k01 = {0}, k02 = {0}, k03 = {0}, k04 = {0}, k05 = {0}, k06 = {0}, k07
-                   = {0}, k08 = {0};
-                v8 k10 = {0}, k11 = {0}, k12 = {0}, k13 = {0}, k14 = {0}, k15 = {0}, k16 = {0}, k17
-                   = {0}, k18 = {0};
+                vec k00 = {0}, k01 = {0}, k02 = {0}, k03 = {0}, k04 = {0},
+                    k05 = {0}, k06 = {0}, k07 = {0}, k08 = {0};
+                vec k10 = {0}, k11 = {0}, k12 = {0}, k13 = {0}, k14 = {0},
+                    k15 = {0}, k16 = {0}, k17 = {0}, k18 = {0};
                 for (int q = start; q < stop; q++) {
                     const v8 *t = T[q - start];
                     {
                         const double *p = phi0_0[q][0] + k, p0 = p[0], p1 = p[1];
-                        { const v8 x = t[0]; k00 += p0*x; k10 += p1*x; }
-                        { const v8 x = t[1]; k01 += p0*x; k11 += p1*x; }
-                        { const v8 x = t[2]; k02 += p0*x; k12 += p1*x; }
-                        { const v8 x = t[3]; k03 += p0*x; k13 += p1*x; }
-                        { const v8 x = t[4]; k04 += p0*x; k14 += p1*x; }
-                        { const v8 x = t[5]; k05 += p0*x; k15 += p1*x; }
-                        { const v8 x = t[6]; k06 += p0*x; k16 += p1*x; }
-                        { const v8 x = t[7]; k07 += p0*x; k17 += p1*x; }
-                        { const v8 x = t[8]; k08 += p0*x; k18 += p1*x; }
+                        { const vec x = PART(t[0]); k00 += p0*x; k10 += p1*x; }
+                        { const vec x = PART(t[1]); k01 += p0*x; k11 += p1*x; }
+                        { const vec x = PART(t[2]); k02 += p0*x; k12 += p1*x; }
+                        { const vec x = PART(t[3]); k03 += p0*x; k13 += p1*x; }
+                        { const vec x = PART(t[4]); k04 += p0*x; k14 += p1*x; }
+                        { const vec x = PART(t[5]); k05 += p0*x; k15 += p1*x; }
+                        { const vec x = PART(t[6]); k06 += p0*x; k16 += p1*x; }
+                        { const vec x = PART(t[7]); k07 += p0*x; k17 += p1*x; }
+                        { const vec x = PART(t[8]); k08 += p0*x; k18 += p1*x; }
                     }
                     {
                         const double *p = phi0_0[q][1] + k, p0 = p[0], p1 = p[1];
-                        { const v8 x = t[9]; k00 += p0*x; k10 += p1*x; }
-                        { const v8 x = t[10]; k01 += p0*x; k11 += p1*x; }
-                        { const v8 x = t[11]; k02 += p0*x; k12 += p1*x; }
-                        { const v8 x = t[12]; k03 += p0*x; k13 += p1*x; }
-                        { const v8 x = t[13]; k04 += p0*x; k14 += p1*x; }
-                        { const v8 x = t[14]; k05 += p0*x; k15 += p1*x; }
-                        { const v8 x = t[15]; k06 += p0*x; k16 += p1*x; }
-                        { const v8 x = t[16]; k07 += p0*x; k17 += p1*x; }
-                        { const v8 x = t[17]; k08 += p0*x; k18 += p1*x; }
+                        { const vec x = PART(t[9]); k00 += p0*x; k10 += p1*x; }
+                        { const vec x = PART(t[10]); k01 += p0*x; k11 += p1*x; }
+                        { const vec x = PART(t[11]); k02 += p0*x; k12 += p1*x; }
+                        { const vec x = PART(t[12]); k03 += p0*x; k13 += p1*x; }
+                        { const vec x = PART(t[13]); k04 += p0*x; k14 += p1*x; }
+                        { const vec x = PART(t[14]); k05 += p0*x; k15 += p1*x; }
+                        { const vec x = PART(t[15]); k06 += p0*x; k16 += p1*x; }
+                        { const vec x = PART(t[16]); k07 += p0*x; k17 += p1*x; }
+                        { const vec x = PART(t[17]); k08 += p0*x; k18 += p1*x; }
                     }
                 }
                 {   const int i = functions0[k + 0];
                     const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
                     v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
-                    b[0*d + 0*e] = k00; b[0*d + 1*e] = k01; b[0*d + 2*e] = k02;
-                    b[1*d + 0*e] = k03; b[1*d + 1*e] = k04; b[1*d + 2*e] = k05;
-                    b[2*d + 0*e] = k06; b[2*d + 1*e] = k07; b[2*d + 2*e] = k08;
+                    PART(b[0*d + 0*e]) = k00; PART(b[0*d + 1*e]) = k01; PART(b[0*d + 2*e]) = k02;
+                    PART(b[1*d + 0*e]) = k03; PART(b[1*d + 1*e]) = k04; PART(b[1*d + 2*e]) = k05;
+                    PART(b[2*d + 0*e]) = k06; PART(b[2*d + 1*e]) = k07; PART(b[2*d + 2*e]) = k08;
                 }
                 {   const int i = functions0[k + 1];
                     const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
                     v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
-                    b[0*d + 0*e] = k10; b[0*d + 1*e] = k11; b[0*d + 2*e] = k12;
-                    b[1*d + 0*e] = k13; b[1*d + 1*e] = k14; b[1*d + 2*e] = k15;
-                    b[2*d + 0*e] = k16; b[2*d + 1*e] = k17; b[2*d + 2*e] = k18;
+                    PART(b[0*d + 0*e]) = k10; PART(b[0*d + 1*e]) = k11; PART(b[0*d + 2*e]) = k12;
+                    PART(b[1*d + 0*e]) = k13; PART(b[1*d + 1*e]) = k14; PART(b[1*d + 2*e]) = k15;
+                    PART(b[2*d + 0*e]) = k16; PART(b[2*d + 1*e]) = k17; PART(b[2*d + 2*e]) = k18;
                 }
             } else {
-                v8 k00 = {0}, k01 = {0}, k02 = {0}, k03 = {0}, k04 = {0}, k05 = {0}, k06 = {0}, k07
-                   = {0}, k08 = {0};
+                vec k00 = {0}, k01 = {0}, k02 = {0}, k03 = {0}, k04 = {0},
+                    k05 = {0}, k06 = {0}, k07 = {0}, k08 = {0};
                 for (int q = start; q < stop; q++) {
                     const v8 *t = T[q - start];
                     {
                         const double *p = phi0_0[q][0] + k, p0 = p[0];
-                        { const v8 x = t[0]; k00 += p0*x; }
-                        { const v8 x = t[1]; k01 += p0*x; }
-                        { const v8 x = t[2]; k02 += p0*x; }
-                        { const v8 x = t[3]; k03 += p0*x; }
-                        { const v8 x = t[4]; k04 += p0*x; }
-                        { const v8 x = t[5]; k05 += p0*x; }
-                        { const v8 x = t[6]; k06 += p0*x; }
-                        { const v8 x = t[7]; k07 += p0*x; }
-                        { const v8 x = t[8]; k08 += p0*x; }
+                        { const vec x = PART(t[0]); k00 += p0*x; }
+                        { const vec x = PART(t[1]); k01 += p0*x; }
+                        { const vec x = PART(t[2]); k02 += p0*x; }
+                        { const vec x = PART(t[3]); k03 += p0*x; }
+                        { const vec x = PART(t[4]); k04 += p0*x; }
+                        { const vec x = PART(t[5]); k05 += p0*x; }
+                        { const vec x = PART(t[6]); k06 += p0*x; }
+                        { const vec x = PART(t[7]); k07 += p0*x; }
+                        { const vec x = PART(t[8]); k08 += p0*x; }
                     }
                     {
                         const double *p = phi0_0[q][1] + k, p0 = p[0];
-                        { const v8 x = t[9]; k00 += p0*x; }
-                        { const v8 x = t[10]; k01 += p0*x; }
-                        { const v8 x = t[11]; k02 += p0*x; }
-                        { const v8 x = t[12]; k03 += p0*x; }
-                        { const v8 x = t[13]; k04 += p0*x; }
-                        { const v8 x = t[14]; k05 += p0*x; }
-                        { const v8 x = t[15]; k06 += p0*x; }
-                        { const v8 x = t[16]; k07 += p0*x; }
-                        { const v8 x = t[17]; k08 += p0*x; }
+                        { const vec x = PART(t[9]); k00 += p0*x; }
+                        { const vec x = PART(t[10]); k01 += p0*x; }
+                        { const vec x = PART(t[11]); k02 += p0*x; }
+                        { const vec x = PART(t[12]); k03 += p0*x; }
+                        { const vec x = PART(t[13]); k04 += p0*x; }
+                        { const vec x = PART(t[14]); k05 += p0*x; }
+                        { const vec x = PART(t[15]); k06 += p0*x; }
+                        { const vec x = PART(t[16]); k07 += p0*x; }
+                        { const vec x = PART(t[17]); k08 += p0*x; }
                     }
                 }
                 {   const int i = functions0[k + 0];
                     const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
                     v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
-                    b[0*d + 0*e] = k00; b[0*d + 1*e] = k01; b[0*d + 2*e] = k02;
-                    b[1*d + 0*e] = k03; b[1*d + 1*e] = k04; b[1*d + 2*e] = k05;
-                    b[2*d + 0*e] = k06; b[2*d + 1*e] = k07; b[2*d + 2*e] = k08;
+                    PART(b[0*d + 0*e]) = k00; PART(b[0*d + 1*e]) = k01; PART(b[0*d + 2*e]) = k02;
+                    PART(b[1*d + 0*e]) = k03; PART(b[1*d + 1*e]) = k04; PART(b[1*d + 2*e]) = k05;
+                    PART(b[2*d + 0*e]) = k06; PART(b[2*d + 1*e]) = k07; PART(b[2*d + 2*e]) = k08;
                 }
             }
         }
