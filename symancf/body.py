@@ -257,8 +257,14 @@ class Body:
         """The point laws of the energy with their quadrature rules (on a straight reference)."""
         return self._laws()
 
+    @cached_property
+    def curved_laws(self) -> list[Any]:
+        """The point laws of the energy on a curved reference (cables)."""
+        return self._laws(curved=True)
+
     def build_reference(self, system: System) -> None:
         """Compute node directions, slope maps and the body's reference slopes (collective)."""
+        self._curved: tuple[npt.NDArray[np.bool_], bool, bool] | None = None
         element = self.element
         self.position_block = system.numbering.block("position")
         self.directions: geometry.Directions | None = None
@@ -339,7 +345,7 @@ class Body:
         return values
 
     def cell_parameters(self, system: System, names: list[str]) -> Array:
-        """Return the values of per-cell parameters, (cells, len(names))."""
+        """Return the values of per-cell parameters, (cells, len(names)) (collective)."""
         values = np.zeros((len(self.cells), len(names)))
         centroid = system.points[self.cells].mean(axis=1)
         with together(system.comm):
@@ -383,17 +389,28 @@ class Body:
 
     def pieces(self, system: System) -> list[Piece]:
         """Return the strain energy, with a kernel of its own for cables of curved reference."""
-        if self.element.cell != "line":
-            return [self.piece(system, self.name, self.laws, "strain", {})]
-        curved = geometry.curved_lines(
-            system.points[self.cells],
-            np.einsum("nvkc,nvca->nvka", self.maps, self.basis[self.cells]),
-        )
-        some = system.comm.allreduce([bool(curved.any()), bool((~curved).any())])
-        made = []
-        if any(some[1::2]):
-            made.append(self.piece(system, self.name, self.laws, "strain", {}, ~curved))
-        if any(some[0::2]):
+        made: list[Piece] = []
+        for laws, cells in self.variants(system):
             name = f"{self.name} (curved)" if made else self.name
-            made.append(self.piece(system, name, self._laws(curved=True), "strain", {}, curved))
+            made.append(self.piece(system, name, laws, "strain", {}, cells))
         return made
+
+    def variants(self, system: System) -> list[tuple[list[Any], npt.NDArray[np.bool_]]]:
+        """Return the laws of the energy, each with the cells (n,) where it holds (collective).
+
+        Cables have one for straight and one for curved references; where all cells of all ranks
+        are of one kind there is only that.
+        """
+        everywhere = np.ones(len(self.cells), dtype=bool)
+        if self.element.cell != "line":
+            return [(self.laws, everywhere)]
+        if self._curved is None:
+            slopes = np.einsum("nvkc,nvca->nvka", self.maps, self.basis[self.cells])
+            curved = geometry.curved_lines(system.points[self.cells], slopes)
+            some = system.comm.allreduce([bool(curved.any()), bool((~curved).any())])
+            self._curved = (curved, any(some[0::2]), any(some[1::2]))
+        curved, has_curved, has_straight = self._curved
+        found = [(self.laws, ~curved)] if has_straight else []
+        if has_curved:
+            found.append((self.curved_laws, curved))
+        return found

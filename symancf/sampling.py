@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,13 +35,47 @@ def coefficients(system: System, body: Body, vector: Array) -> Array:
 
 
 def jets_at(body: Body, e: Array, jet: str, xi: Array, z: Array) -> Array:
-    """Return a point jet (cells, points, 3) of coefficients e (cells, n, 3) at xi, z (points,)."""
+    """Return a point jet (cells, points, 3) of coefficients e (cells, n, 3) at xi (points,).
+
+    `z` (cells, points) is the height above the mid-surface.
+    """
     total = np.zeros((len(e), len(xi), 3))
     for table, factor in body.element.space.point_jets[jet].items():
         values = body.element.space.tabulate((table,), xi)[:, 0]
-        if factor != 1:  # the section coordinate
-            values = values * z[:, None]
-        total += np.einsum("pi,nia->npa", values, e)
+        term = np.einsum("pi,nia->npa", values, e)
+        total += term if factor == 1 else term * z[..., None]  # the section coordinate
+    return total
+
+
+def _parameters(system: System, body: Body) -> dict[str, Any]:
+    """Return present values of all parameters: numbers, or (owned cells, 1) arrays (collective)."""
+    numbers: dict[str, Any] = {"t": system.time, **body.numbers(system.time)}
+    if body.fields:
+        given = body.cell_parameters(system, body.fields)[body.owned]
+        numbers |= {name: given[:, k, None] for k, name in enumerate(body.fields)}
+    return numbers
+
+
+def _stresses(
+    system: System, body: Body, u: Array, X: Array, xi: Array, z: Array, numbers: dict[str, Any]
+) -> dict[str, Array]:
+    """Return the stress fields (cells, points) of owned cells, each by its own laws."""
+    total: dict[str, Array] = {}
+    jets = list(body.element.space.point_jets)
+    for laws, cells in body.variants(system):
+        pick = cells[body.owned]
+        if not pick.any():
+            continue
+        some = {k: v[pick] if isinstance(v, np.ndarray) else v for k, v in numbers.items()}
+        fields = stress_fields(
+            laws,
+            {j: jets_at(body, u[pick], j, xi, z[pick]) for j in jets},
+            {j: jets_at(body, X[pick], j, xi, z[pick]) for j in jets},
+            z[pick],
+            some,
+        )
+        for name, values in fields.items():
+            total.setdefault(name, np.zeros(z.shape))[pick] = values
     return total
 
 
@@ -55,6 +89,8 @@ def sample(
     state: Array | None = None,
 ) -> Samples:
     """Return the deformed body on this rank's cells, each cut into `divisions` per direction.
+
+    Collective where a parameter varies from cell to cell.
 
     Parameters
     ----------
@@ -72,31 +108,23 @@ def sample(
     state = system.state if state is None else state
     u, X = coefficients(system, body, state), coefficients(system, body, system.reference)
     xi, lattice = element.sample(1 if element.name == "hex8" else divisions)
-    thickness = body.numbers(system.time).get("thickness", 0.0)
-    layers = [0.0]
-    cell_type = element.cell
-    if solid:
-        if not element.has_thickness:
-            raise SymancfError(f"{element.name} has no faces: solid=True is for plates")
-        layers = [-thickness / 2, thickness / 2]
+    numbers = _parameters(system, body)
+    thickness = np.asarray(numbers.get("thickness", 0.0))
+    if not solid:
+        layers = [0.0]
+    elif not element.has_thickness:
+        raise SymancfError(f"{element.name} has no faces: solid=True is for plates")
+    else:
+        layers = [-0.5, 0.5]
     m = len(xi)
     points, displacement, parts = [], [], []
     data: dict[str, list[Array]] = {}
-    for z in layers:
-        depth = np.full(m, z)
+    for layer in layers:
+        depth = np.broadcast_to(layer * thickness, (len(u), m))
         d = jets_at(body, u, "value", xi, depth)
         points.append(jets_at(body, X, "value", xi, depth) + d)
         displacement.append(d)
-        fields = {}
-        if stress and len(u):
-            jets = [j for j in element.space.point_jets if j != "value"]
-            fields = stress_fields(
-                body.laws,
-                {j: jets_at(body, u, j, xi, depth) for j in jets},
-                {j: jets_at(body, X, j, xi, depth) for j in jets},
-                depth,
-                body.numbers(system.time),
-            )
+        fields = _stresses(system, body, u, X, xi, depth, numbers) if stress and len(u) else {}
         if element.has_thickness:
             director = jets_at(body, X, "zeta", xi, depth) + jets_at(body, u, "zeta", xi, depth)
             fields = {**fields, "thickness": thickness * np.linalg.norm(director, axis=2)}
@@ -108,7 +136,7 @@ def sample(
     for k in range(len(layers)):
         parts.append(flat + k * n * m)
     connectivity = parts[0] if not solid else np.concatenate(parts, axis=1)
-    kind = "hexahedron" if solid else cell_type
+    kind = "hexahedron" if solid else element.cell
     return Samples(
         points=np.concatenate([p.reshape(-1, 3) for p in points]),
         cells={kind: connectivity},
