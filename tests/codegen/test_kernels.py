@@ -22,7 +22,7 @@ from symancf_codegen import (
 from symancf_codegen.derive import candidates
 from symancf_codegen.differentiate import staged
 from symancf_codegen.point import lower_point
-from tests.codegen import laws
+from tests.codegen import energies, laws
 
 P = {
     "C10": 0.27, "C20": 0.03, "C30": -0.004, "k": 50.0, "thickness": 0.3, "mu": 1.1, "lam": 3.0,
@@ -47,7 +47,7 @@ class Case:
 
 def solid(name, space, pairs, densities):
     def energy(x, u):
-        return laws.solid_energy(space(), pairs(), [d(P) for d in densities], x, u, HALF)
+        return energies.solid_energy(space(), pairs(), [d(P) for d in densities], x, u, HALF)
 
     return Case(name, space, pairs, energy)
 
@@ -59,7 +59,7 @@ def simple(name, space, law, rule, energy):
     return Case(name, space, pairs, lambda x, u: energy(space(), pairs(), P, x, u))
 
 
-YEOH = (laws.deviatoric_density, laws.volumetric_density)
+YEOH = (energies.deviatoric_density, energies.volumetric_density)
 LINE = Rule("5", *laws.gauss(5, 1, unit=True))
 SQUARE = Rule("4x4", *laws.gauss(4, 2, unit=True))
 
@@ -72,11 +72,11 @@ def neo_hooke_pairs():
 CASES = [
     solid("hex8_yeoh", laws.hex8, laws.hex_yeoh, YEOH),
     solid("hex8_yeoh_full", laws.hex8, lambda: laws.hex_yeoh(2, 2), YEOH),
-    solid("hex8_neo_hooke", laws.hex8, neo_hooke_pairs, (laws.neo_hooke_density,)),
+    solid("hex8_neo_hooke", laws.hex8, neo_hooke_pairs, (energies.neo_hooke_density,)),
     solid("plate_yeoh", laws.plate, laws.plate_yeoh, YEOH),
     solid("plate_yeoh_two_rules", laws.plate, lambda: laws.plate_yeoh(3, 2, 2), YEOH),
-    simple("thin_plate", laws.thin_plate, laws.kirchhoff, SQUARE, laws.kirchhoff_energy),
-    simple("cable", laws.cable, laws.cable_law, LINE, laws.cable_energy),
+    simple("thin_plate", laws.thin_plate, laws.kirchhoff, SQUARE, energies.kirchhoff_energy),
+    simple("cable", laws.cable, laws.cable_law, LINE, energies.cable_energy),
 ]
 
 
