@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -137,6 +137,7 @@ class Piece:
         lambda . Phi; ``work`` has no energy.
     uniform : kernel slot -> value (number, Parameter or function of time).
     cell : (n, rows) per-entity parameters in the kernel's order.
+    cell_at : function of time that returns them, where they change.
     owned : (n,) whether this rank counts the entity.
     vertices : (n, corners) or a flat array with `vertex_start`.
     """
@@ -151,7 +152,7 @@ class Piece:
     vertex_start: Integers
     entities: Cells | Jets
     active: bool = True
-    updates: list[Callable[[float], None]] = field(default_factory=list)
+    cell_at: Callable[[float], Array] | None = None
 
     @property
     def size(self) -> int:
@@ -181,6 +182,7 @@ class Plan:
         self._assemble.argtypes = [ctypes.c_void_p, ctypes.c_int] + [ctypes.c_void_p] * 4
         self._keep: list[Any] = [reference]
         self._uniform: list[Array] = []
+        self._cell: list[Array] = []
         self._addresses: dict[int, tuple[weakref.ref[Array], int]] = {}
         self._terms = (_Term * max(1, len(self.pieces)))()
         for term, piece in zip(self._terms, self.pieces, strict=False):
@@ -218,7 +220,7 @@ class Plan:
         self._uniform.append(uniform)
         term.uniform = _pointer(uniform)
         cell = batched(piece.cell.reshape(piece.size, len(kernel.cell)))
-        self._keep.append(cell)
+        self._cell.append(cell)
         term.cell = _pointer(cell)
         term.owned = self._hold(piece.owned, np.uint8)
         term.vertex_start = self._hold(piece.vertex_start, np.int32)
@@ -228,7 +230,8 @@ class Plan:
             term.corners = corners
             term.slopes = piece.entities.maps.shape[2] if piece.entities.maps.ndim == 4 else 0
             term.blocks = self._hold(piece.entities.blocks, np.int32)
-            maps = batched(piece.entities.maps.reshape(n, int(np.prod(piece.entities.maps.shape[1:]))))
+            maps = piece.entities.maps
+            maps = batched(maps.reshape(n, int(np.prod(maps.shape[1:]))))
             self._keep.append(maps)
             term.maps = _pointer(maps)
         else:
@@ -255,13 +258,16 @@ class Plan:
             term.positions = self._hold(positions, np.int32)
 
     def update(self, time: float) -> None:
-        """Write the present values of all uniform parameters into the kernels' slots.
+        """Write the present values of all parameters into the kernels' slots.
 
         Raises
         ------
-        ParameterError : a value is missing or not finite (the same error on every rank).
+        ParameterError : a value is missing or not finite (the same error on every rank), or a
+            function of places failed (on the ranks where that happens).
         """
-        for piece, slots in zip(self.pieces, self._uniform, strict=True):
+        for piece, slots, cell in zip(self.pieces, self._uniform, self._cell, strict=True):
+            if piece.cell_at is not None:
+                cell[...] = batched(piece.cell_at(time))
             for k, name in enumerate(piece.kernel.uniform):
                 value = time if name == "t" else piece.uniform.get(name)
                 slots[k] = evaluate(f"{name} of {piece.name!r}", value, time)

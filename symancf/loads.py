@@ -17,7 +17,7 @@ from .ends import End, Nodes, PointsOnBody
 from .errors import KinematicsError, ParameterError
 from .facets import FacetPoints
 from .laws import body_force_laws
-from .parameter import components
+from .parameter import call_array, components, takes_place
 from .plane import Factor, PlanarBody, PlanarForce, PlanarMoment, PlanarPoint
 from .terms import Entities
 
@@ -79,7 +79,13 @@ class Force:
         name: str,
     ) -> None:
         self.place, self.name, self.distribute = place, name, distribute
-        self.vector = components(name, vector)
+        self.of_place = vector if callable(vector) and takes_place(vector) else None
+        self.vector = [] if self.of_place else components(name, vector)
+        if self.of_place is not None and distribute != "density":
+            raise ParameterError(
+                f"{name}: a force is a vector or a function of time; for one that depends on the "
+                "place give its density, sa.traction(region, function of (X, time))"
+            )
         if distribute not in ("total", "each", "density"):
             raise ParameterError(f"{name}: distribute is {distribute!r}: 'total' or 'each'")
 
@@ -101,14 +107,26 @@ class Force:
             weight = np.ones(len(self.entities.ids))
         if self.distribute == "total":
             weight = weight / system.sum(np.array([weight[self.entities.owned].sum()]))[0]
-        kernel = jit.points(_force_law(), system.comm)
         uniform = {f"F{a + 1}": f for a, f in enumerate(self.vector)}
-        return [
-            self.entities.piece(self.name, kernel, "potential", uniform, {"weight": weight}, jets)
-        ]
+        cell = {"weight": weight}
+        if self.of_place is not None:
+            cell |= {f"F{a + 1}": np.zeros(len(weight)) for a in range(3)}
+        kernel = jit.points(_force_law(self.of_place is not None), system.comm)
+        piece = self.entities.piece(self.name, kernel, "potential", uniform, cell, jets)
+        if self.of_place is not None:
+            X = self.entities.reference(system, jets, 3)
+            piece.cell_at = lambda time: self._at(kernel.cell, weight, X, time)
+        return [piece]
+
+    def _at(self, names: Sequence[str], weight: Array, X: Array, time: float) -> Array:
+        """Return the cell parameters (n, rows) of a force that depends on the place."""
+        assert self.of_place is not None
+        vector = call_array(self.name, self.of_place, X.shape, X, float(time))
+        values = {"weight": weight, **{f"F{a + 1}": vector[:, a] for a in range(3)}}
+        return np.stack([values[name] for name in names], axis=1)
 
 
-def _force_law() -> Any:
+def _force_law(of_place: bool = False) -> Any:
     u = sp.symbols("u_a1 u_a2 u_a3", real=True)
     F = sp.symbols("F1 F2 F3", real=True)
     weight = sp.Symbol("weight", real=True)
@@ -116,7 +134,10 @@ def _force_law() -> Any:
         name="force",
         unknowns=u,
         energy=-weight * sp.Add(*[f * x for f, x in zip(F, u, strict=True)]),
-        parameters=(*map(declare.Parameter, F), declare.Parameter(weight, "cell")),
+        parameters=(
+            *(declare.Parameter(f, "cell" if of_place else "uniform") for f in F),
+            declare.Parameter(weight, "cell"),
+        ),
         title="-F . u",
     )
 
@@ -155,7 +176,8 @@ def force(
 def traction(place: Nodes, vector: Any, name: str | None = None) -> Force:
     """Dead force per reference area (facets, plates) or length (edges, cables) of a region.
 
-    `vector`: three components [N/m^2 or N/m]: numbers, `Parameter` or functions of time.
+    `vector`: three components [N/m^2 or N/m]: numbers, `Parameter` or functions of time; or a
+    function (X (n, 3), time) -> (n, 3) of places on the reference.
     """
     if place.region.dim == 0:
         raise ParameterError(f"traction on {place}: a region of points has no area; use force")

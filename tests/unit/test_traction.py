@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tractions that depend on place and time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from symancf.body import Body
+from symancf.boundary import fix
+from symancf.elements import ancf_cable, ancf_thin_plate, hex8
+from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
+from symancf.errors import ParameterError
+from symancf.loads import force, traction
+from symancf.mesh import Mesh
+from symancf.problem import StaticProblem
+from symancf.system import System
+
+Array = npt.NDArray[np.float64]
+
+
+def up(values: Array) -> Array:
+    """Return vectors along z."""
+    return np.multiply.outer(values, [0.0, 0.0, 1.0])
+
+
+def test_a_pressure_that_grows_with_depth_is_carried_by_the_support() -> None:
+    mesh = Mesh.box((1.0, 2.0, 3.0), (2, 2, 4))
+    block = Body(mesh["body"], hex8, saint_venant_kirchhoff, E=1e6, nu=0.3)
+    base = fix(block["z0"])
+
+    def pressure(X: Array, t: float) -> Array:
+        return np.multiply.outer(10.0 * t * (3.0 - X[:, 2]), [-1.0, 0.0, 0.0])
+
+    system = System(block, terms=[base, traction(block["x1"], pressure)])
+    problem = StaticProblem(system)
+    for time in (1.0, 0.5):
+        problem.solve(to=time)
+        total = time * 10.0 * 2.0 * 3.0**2 / 2
+        np.testing.assert_allclose(base.reaction(system), [total, 0.0, 0.0], atol=1e-9)
+        # about the base: the centre of pressure lies at a third of the depth
+        moment = base.reaction_moment(system, about=(0.0, 1.0, 0.0))
+        np.testing.assert_allclose(moment[1], total * 1.0, rtol=1e-3)
+
+
+def test_sine_load_on_a_simply_supported_plate() -> None:
+    """Navier: w = q/(4 pi^4 D) sin(pi x) sin(pi y)."""
+    E, nu, h, q = 1e9, 0.3, 0.01, 1e-3
+    mesh = Mesh.box((1.0, 1.0), (12, 12))
+    plate = Body(mesh["body"], ancf_thin_plate, kirchhoff(), E=E, nu=nu, thickness=h)
+    sides = [fix(plate[side], "position") for side in ("x0", "x1", "y0", "y1")]
+
+    def load(X: Array, t: float) -> Array:
+        return up(q * t * np.sin(np.pi * X[:, 0]) * np.sin(np.pi * X[:, 1]))
+
+    system = System(plate, terms=[*sides, traction(plate["body"], load)])
+    StaticProblem(system).solve()
+    exact = q / (4 * np.pi**4 * (E * h**3 / 12 / (1 - nu**2)))
+    middle = system.displacement(plate.at((0.5, 0.5, 0.0)))[0, 2]
+    np.testing.assert_allclose(middle, exact, rtol=0.01)
+
+
+def test_on_a_curved_cable_the_place_is_that_of_the_arc() -> None:
+    def arc(X: Array) -> Array:
+        return np.stack([np.sin(X[:, 0]), 1.0 - np.cos(X[:, 0]), 0.0 * X[:, 0]], axis=1)
+
+    def tangent(X: Array) -> Array:
+        return np.stack([1.0 - X[:, 1], X[:, 0], 0.0 * X[:, 0]], axis=1)
+
+    radii: list[float] = []
+
+    def load(X: Array, t: float) -> Array:
+        radii.extend(np.hypot(X[:, 0], X[:, 1] - 1.0))
+        return np.ones((len(X), 3))
+
+    mesh = Mesh.box((np.pi / 2,), (16,), warp=arc)
+    beam = Body(mesh["body"], ancf_cable, cable(), EA=1.0, EI=1.0, direction=tangent)
+    system = System(beam, terms=[fix(beam["x0"]), traction(beam["body"], load)])
+    system.prescribe(1.0)
+    np.testing.assert_allclose(radii, 1.0, atol=1e-6)
+    total = system.residual_at(np.zeros_like(system.state))
+    position = system.numbering.offset[:, system.numbering.block("position")]
+    np.testing.assert_allclose(
+        total[position[:, None] + np.arange(3)].sum(axis=0), -np.pi / 2, rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda X, t: X[:, 0], r"must map points of shape \(n, 3\)"),
+        (lambda X, t: X * np.nan, "finite"),
+        (lambda X, t: X.nothing, "nothing"),
+    ],
+)
+def test_a_wrong_function_is_named(function: Any, message: str) -> None:
+    mesh = Mesh.box((1.0,), (2,))
+    beam = Body(mesh["body"], ancf_cable, cable(), EA=1.0, EI=1.0)
+    load = traction(beam["body"], function, name="wind")
+    system = System(beam, terms=[fix(beam["x0"]), load])
+    with pytest.raises(ParameterError, match=f"wind.*{message}"):
+        StaticProblem(system).solve()
+
+
+def test_a_force_of_places_is_a_traction() -> None:
+    mesh = Mesh.box((1.0,), (2,))
+    beam = Body(mesh["body"], ancf_cable, cable(), EA=1.0, EI=1.0)
+    with pytest.raises(ParameterError, match=r"sa\.traction"):
+        force(beam["body"], lambda X, t: X)
