@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Speed of kernels and assembly: CPU time of one core, beside the core's own peak."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import jit
+from ..laws import energy_laws
+from .cases import Case, all_cases
+
+Array = npt.NDArray[np.float64]
+Row = dict[str, Any]
+
+IN_CACHE, IN_MEMORY = 64, 60_000  # cells
+
+
+def kernel_row(case: Case, peak: float, memory_cells: int = IN_MEMORY) -> Row:
+    """Return the times of one cell [ns]: in cache, and the residual with data from memory."""
+    laws = energy_laws(case.element, case.energy, values=case.parameters, **_rules(case))
+    name = f"{laws[0][0].name}_{case.element.name}"
+    kernel = jit.cells(name, case.element.space, laws)
+    random = np.random.default_rng(0)
+
+    def cells(count: int) -> tuple[Array, Array]:
+        shape = (count, kernel.n, 3)
+        reference = case.reference() + random.uniform(-0.05, 0.05, shape)
+        return random.uniform(-0.03, 0.03, shape), reference
+
+    u, reference = cells(IN_CACHE)
+    timed = {
+        mode: jit.measure.nanoseconds(kernel, mode, u, reference, case.parameters)
+        for mode in ("residual", "tangent", "product")
+    }
+    u, reference = cells(memory_cells)
+    memory = jit.measure.nanoseconds(kernel, "residual", u, reference, case.parameters, samples=3)
+    return {
+        "element": case.name,
+        "energy": case.energy.__name__,
+        "quadrature": case.quadrature,
+        **{f"{mode}_ns": ns for mode, ns in timed.items()},
+        "residual_memory_ns": memory,
+        "fraction_of_peak_tangent": kernel.flops["tangent"] / timed["tangent"] / peak,
+    }
+
+
+def _rules(case: Case) -> dict[str, Any]:
+    return {k: v for k, v in case.options.items() if k in ("volumetric", "quadrature")}
+
+
+def assembly_row(
+    case: Case, *, shuffled: bool, divisions: tuple[int, ...] | None = None
+) -> tuple[Row, dict[str, float]]:
+    """Return the times of one cell [us] into PETSc AIJ, all included, and two check sums."""
+    system = case.system(shuffled=shuffled, divisions=divisions)
+    cells = system.pieces[0].size
+    x, y, z = system.points.T
+    displacement = np.stack(
+        [
+            0.1 * np.sin(1.3 * x + 0.4 * y),
+            0.08 * x * y + 0.05 * np.sin(z),
+            0.06 * np.cos(x + z),
+        ],
+        axis=1,
+    )
+    if case.name == "hex8":  # the field on which all packages are compared
+        start = system.numbering.offset[:, system.numbering.block("position")]
+        system.state[start[:, None] + np.arange(3)] = displacement
+    system.plan.update(0.0)
+    f, matrix = np.zeros_like(system.state), system.matrix
+    tangent = _median(lambda: system.plan.tangent(system.state, f, matrix))
+    norm = float(np.linalg.norm(f))
+    residual = _median(lambda: system.plan.residual(system.state, f))
+    row = {
+        "element": case.name,
+        "energy": case.energy.__name__,
+        "quadrature": case.quadrature,
+        "shuffled": shuffled,
+        "elements": cells,
+        "residual_us": 1e6 * residual / cells,
+        "tangent_us": 1e6 * tangent / cells,
+    }
+    trace = float(matrix.mat.getDiagonal().sum())
+    return row, {"residual_norm": norm, "trace": trace}
+
+
+def _median(call: Callable[[], Any], samples: int = 7) -> float:
+    call()
+    times = []
+    for _ in range(samples):
+        start = time.thread_time()
+        call()
+        times.append(time.thread_time() - start)
+    return statistics.median(times)
+
+
+def peers(n: int, sums: dict[str, float]) -> list[Row]:
+    """Return the same assembly by DOLFINx, where the system's Python has it."""
+    script = Path(__file__).with_name("peer_dolfinx.py")
+    try:
+        done = subprocess.run(
+            ["/usr/bin/python3", str(script), "assembly", str(n)],
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        text = getattr(error, "stderr", "") or str(error)
+        reason = text.strip().splitlines()[-1] if text.strip() else "no output"
+        return [{"peer": "DOLFINx", "missing": f"{reason} (Debian: apt install python3-dolfinx)"}]
+    row: Row = json.loads(done.stdout.strip().splitlines()[-1])
+    same = all(abs(row[k] / sums[k] - 1.0) < 1e-9 for k in sums if k in row)
+    return [{"peer": "DOLFINx", **row, "same_work": same}]
+
+
+def measure_all(with_peers: bool = False) -> dict[str, Any]:
+    """Return the peak, the kernels, the assembly and, if asked for, the peers."""
+    peak = jit.measure.fma_peak()
+    result: dict[str, Any] = {"fma_peak_gflops": peak, "kernels": [], "assembly": []}
+    sums: dict[str, float] = {}
+    for case in all_cases():
+        row = kernel_row(case, peak)
+        plain, checked = assembly_row(case, shuffled=False)
+        mixed, _ = assembly_row(case, shuffled=True)
+        row["assembled_residual_ns"] = 1e3 * mixed["residual_us"]
+        row["assembled_tangent_ns"] = 1e3 * mixed["tangent_us"]
+        sums = sums or checked
+        result["kernels"].append(row)
+        result["assembly"] += [plain, mixed]
+    if with_peers:
+        result["check"] = sums
+        result["peers"] = peers(all_cases()[0].divisions[0], sums)
+    return result
+
+
+def main(*, as_json: bool = False, peers: bool = False) -> int:
+    """Measure and print a table, or JSON."""
+    result = measure_all(peers)
+    if as_json:
+        json.dump(result, sys.stdout, indent=1)
+        print()
+        return 0
+    from .table import show
+
+    show(result)
+    return 0

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is timed: elements with their energies, cells in the cache, and shuffled meshes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from .. import elements, energies
+from ..body import Body
+from ..mesh import Mesh
+from ..parameter import Field
+from ..system import System
+
+if TYPE_CHECKING:
+    from ..elements import Element
+
+Array = npt.NDArray[np.float64]
+
+SILICONE = {"C10": 0.2712, "C20": 0.03053, "C30": -0.0004013, "k": 1000.0}
+
+
+@dataclass(frozen=True)
+class Case:
+    """An element with an energy and a quadrature, and the mesh on which it is assembled.
+
+    `divisions` of the unit cube, square or line; `varying` names a parameter that has a value
+    of its own in each cell of the assembled mesh.
+    """
+
+    name: str
+    element: Element
+    energy: Callable[..., Any]
+    quadrature: str
+    parameters: Mapping[str, float]
+    varying: str
+    divisions: tuple[int, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def reference(self) -> Array:
+        """Return the coefficient vectors (n, 3) of a unit cell at rest."""
+        corners = np.zeros((self.element.vertices, 3))
+        domain = np.array(self.element.topology.vertices, dtype=float)
+        corners[:, : domain.shape[1]] = domain
+        axes = {"xi": (1, 0, 0), "eta": (0, 1, 0), "z": (0, 0, 1)}
+        rows = [[c, *(axes[s] for s in self.element.slopes)] for c in corners]
+        return np.array([v for row in rows for v in row], dtype=float)
+
+    def system(self, *, shuffled: bool, divisions: tuple[int, ...] | None = None) -> System:
+        """Return a system of this case alone; `shuffled`: distorted, in random order."""
+        divisions = divisions or self.divisions
+        mesh = Mesh.box((1.0,) * len(divisions), divisions, comm=MPI.COMM_SELF)
+        parameters: dict[str, Any] = dict(self.parameters)
+        if shuffled:
+            mesh = shuffle(mesh, self.element.cell)
+            base = parameters[self.varying]
+            parameters[self.varying] = Field(lambda X: base * (1.0 + 0.1 * X[:, 0]))
+        body = Body(
+            mesh["all"], self.element, self.energy, name="body", **self.options, **parameters
+        )
+        return System(body)
+
+
+def shuffle(mesh: Mesh, cell: str) -> Mesh:
+    """Return the mesh with points moved by up to a tenth of a cell, and all in random order."""
+    random = np.random.default_rng(1)
+    points = mesh.points.copy()
+    cells = mesh.cells[cell].connectivity
+    spacing = np.linalg.norm(points[cells[0, 1]] - points[cells[0, 0]])
+    moved = points + (0.2 * random.random(points.shape) - 0.1) * spacing * (np.ptp(points, 0) > 0)
+    order = random.permutation(len(points))
+    number = np.argsort(order)
+    return Mesh.from_arrays(
+        moved[order],
+        {cell: number[cells][random.permutation(len(cells))]},
+        comm=mesh.comm,
+        name="shuffled",
+    )
+
+
+def all_cases() -> list[Case]:
+    """Return the cases in the order of the table."""
+    plate = {**SILICONE, "thickness": 0.1}
+    return [
+        Case(
+            "hex8",
+            elements.hex8,
+            energies.yeoh,
+            "2x2x2",
+            SILICONE,
+            "C10",
+            (32, 32, 32),
+            {"volumetric": "full"},
+        ),
+        Case(
+            "ancf_plate",
+            elements.ancf_plate,
+            energies.yeoh,
+            "3x3x2+9",
+            plate,
+            "C10",
+            (80, 80),
+            {"quadrature": {"deviatoric": "3x3x2", "volumetric": "3x3"}},
+        ),
+        Case(
+            "ancf_plate",
+            elements.ancf_plate,
+            energies.yeoh,
+            "4x4x3+16",
+            plate,
+            "C10",
+            (80, 80),
+            {"volumetric": "reduced"},
+        ),
+        Case(
+            "ancf_thin_plate",
+            elements.ancf_thin_plate,
+            energies.kirchhoff(),
+            "4x4",
+            {"E": 1e5, "nu": 0.3, "thickness": 0.01},
+            "E",
+            (80, 80),
+        ),
+        Case(
+            "ancf_cable",
+            elements.ancf_cable,
+            energies.cable(),
+            "5",
+            {"EA": 1e3, "EI": 1.0},
+            "EI",
+            (20000,),
+        ),
+    ]

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The measurements as tables for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+def show(result: dict[str, Any]) -> None:
+    """Print the result of `measure_all`."""
+    console = Console(width=None if Console().width >= 110 else 110)
+    console.print(
+        f"FMA peak of one core {result['fma_peak_gflops']:.1f} GF/s; CPU time, medians; "
+        "assembled: shuffled, distorted mesh, a parameter per cell, into PETSc AIJ"
+    )
+    kernels = Table(title="One cell [ns]")
+    heads = ("element", "rule", "residual", "tangent", "product", "from memory")
+    for head in (*heads, "assembled R", "assembled K", "of peak"):
+        kernels.add_column(head, justify="left" if head in ("element", "rule") else "right")
+    for row in result["kernels"]:
+        numbers = [
+            row[k]
+            for k in (
+                "residual_ns",
+                "tangent_ns",
+                "product_ns",
+                "residual_memory_ns",
+                "assembled_residual_ns",
+                "assembled_tangent_ns",
+            )
+        ]
+        kernels.add_row(
+            row["element"],
+            row["quadrature"],
+            *(f"{n:.0f}" for n in numbers),
+            f"{100 * row['fraction_of_peak_tangent']:.0f} %",
+        )
+    console.print(kernels)
+    assembly = Table(title="Assembly into PETSc AIJ [us per cell]")
+    for head in ("element", "rule", "mesh", "cells", "residual", "tangent"):
+        assembly.add_column(
+            head, justify="left" if head in ("element", "rule", "mesh") else "right"
+        )
+    for row in result["assembly"]:
+        assembly.add_row(
+            row["element"],
+            row["quadrature"],
+            "shuffled" if row["shuffled"] else "box",
+            str(row["elements"]),
+            f"{row['residual_us']:.2f}",
+            f"{row['tangent_us']:.2f}",
+        )
+    console.print(assembly)
+    for row in result.get("peers", ()):
+        console.print(row)
