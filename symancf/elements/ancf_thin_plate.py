@@ -26,6 +26,8 @@ ancf_thin_plate = Element(
     references that are free of stress by construction.
 
     Limits: C0 (slopes normal to edges are not continuous); on unstructured quadrilaterals every
-    affine state is exact; constant curvature is reproduced on parallelograms only.
+    affine state is exact; constant curvature is reproduced on parallelograms only. On 6 x 6
+    trapezoids with 25 % distortion its energy is 2 to 3 % off, its deflection 0.4 %; meshes that
+    zigzag at every refinement keep the error in energy, smooth ones lose it.
     """,
 )
