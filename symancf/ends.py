@@ -145,7 +145,7 @@ class Nodes(End):
             normal = self.body.normals_at(vertices[:, 0])
             offset = self.body.coordinate_offset(system, vertices, "slope0") + 3 * np.arange(3)
             return _vector_rows(offset, normal, np.zeros(offset.shape, dtype=np.int32))
-        offset = self.body.coordinate_offset(system, vertices, jet)
+        offset = self.body.coordinate_offset(system, vertices, jet.replace("along", "slope"))
         return _vector_rows(offset, np.ones(offset.shape), np.zeros(offset.shape, dtype=np.int32))
 
     def __str__(self) -> str:
@@ -185,10 +185,22 @@ class PointsOnBody(End):
     def rows(
         self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
-        """Return a jet as combinations of local coordinates; see `End.rows`."""
+        """Return a jet as combinations of local coordinates; see `End.rows`.
+
+        Jets are ``value``, ``director``, the derivatives ``xi``, ``eta``, ``zeta``, and
+        ``along0``, ... by the slope directions of the nodes that these points were made from.
+        """
+        if jet.startswith("along"):
+            directions = self._directions(system, chosen)[:, int(jet.removeprefix("along"))]
+            return self._derivative(system, chosen, vertices, directions)
+        jet = "zeta" if jet == "director" else jet
+        return _vector_rows(*self._coefficients(system, chosen, vertices, jet))
+
+    def _coefficients(
+        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+    ) -> tuple[npt.NDArray[Any], Array, npt.NDArray[Any]]:
+        """Return offsets, values and corners (k, m) of a jet for one component."""
         body, element = self.body, self.body.element
-        if jet == "director":
-            jet = "zeta"
         xi = to_domain(element.cell, self.unit[chosen])
         table = body.tabulate(jet, xi)  # (k, n)
         k, nv = vertices.shape
@@ -205,7 +217,36 @@ class PointsOnBody(End):
         coordinate = np.concatenate(coordinates, axis=2).reshape(k, nv * (1 + ns))
         value = np.concatenate(values, axis=2).reshape(k, nv * (1 + ns))
         corner = np.broadcast_to(np.repeat(np.arange(nv), 1 + ns), coordinate.shape)
-        return _vector_rows(coordinate, value, corner)
+        return coordinate, value, corner
+
+    def _directions(self, system: System, chosen: Ints) -> Array:
+        """Return the reference slopes (k, s, 3) of the nodes that these points were made from."""
+        assert isinstance(self.given, Nodes)
+        order = np.argsort(system.topology.vertex_ids)
+        wanted = self.given.vertices[chosen, 0]
+        at = order[np.searchsorted(system.topology.vertex_ids, wanted, sorter=order)]
+        return np.asarray(self.given.body.basis[at])
+
+    def _derivative(
+        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], direction: Array
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """Return the derivative by the reference along directions (k, 3)."""
+        jets = [j for j in ("xi", "eta", "zeta") if j in self.body.element.space.point_jets]
+        parts = [self._coefficients(system, chosen, vertices, jet) for jet in jets]
+        coordinate, _, corner = parts[0]
+        values = np.stack([value for _, value, _ in parts], axis=2)  # (k, m, s)
+        reference = system.reference[coordinate[..., None] + np.arange(3)]
+        R = np.einsum("kms,kma->kas", values, reference)
+        weights = np.einsum("ksa,ka->ks", np.linalg.pinv(R), direction)
+        left = np.linalg.norm(np.einsum("kas,ks->ka", R, weights) - direction, axis=1)
+        if len(left) and left.max() > 1e-6:
+            x = self.X[chosen[int(np.argmax(left))]]
+            raise ConstraintError(
+                f"at ({x[0]:g}, {x[1]:g}, {x[2]:g}) a slope of {self.given} leaves the tangent "
+                f"plane of body {self.body.name!r}: only positions can be tied there (weld=False), "
+                "or give both bodies their exact normals, direction=..."
+            )
+        return _vector_rows(coordinate, np.einsum("kms,ks->km", values, weights), corner)
 
     def __str__(self) -> str:
         if self.given is not None:

@@ -21,6 +21,7 @@ import sympy as sp
 from symancf_codegen import declare
 
 from . import jit
+from .collective import together
 from .ends import End, Ground, Nodes, PointsOnBody
 from .errors import ConstraintError, SymancfError
 from .parameter import label
@@ -35,10 +36,13 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 # names of symbols of the constraint itself
-RESERVED = re.compile(r"scale|t|(lam|phi)\d+|(u|X)(_d)?_[abc][123]")
+RESERVED = re.compile(r"scale|t|(lam|phi)\d+|(u|X)(_d|_g\d)?_[abc][123]")
 
 # quantity -> (jet of the end, whether its reference value is part of it)
 QUANTITIES = {"r": "value", "u": "value", "X": "value", "d": "director"}
+# for ties: derivatives of u along the slope directions of the nodes a, at a and at b
+DERIVATIVES = {"g1": "along0", "g2": "along1", "g3": "along2"}
+JETS = QUANTITIES | DERIVATIVES
 
 
 class Constraint:
@@ -97,7 +101,7 @@ class Constraint:
                 arguments.append(sp.Symbol("t", real=True))
             else:
                 base, _, suffix = argument.name.rpartition("_")
-                if base not in QUANTITIES or suffix not in suffixes:
+                if base not in JETS or suffix not in suffixes:
                     possible = [f"{q}_{s}" for s in suffixes for q in QUANTITIES]
                     raise ConstraintError(
                         f"constraint {self.name!r} asks for {argument.name!r}; its ends offer "
@@ -187,11 +191,13 @@ class Constraint:
         return scalars
 
     def _quantity(self, base: str, suffix: str) -> sp.Matrix:
-        jet = (ord(suffix) - ord("a"), QUANTITIES[base])
+        jet = (ord(suffix) - ord("a"), JETS[base])
         if jet not in self.jets and base != "X":
             self.jets.append(jet)
         u, X = _unknown(jet), _reference(jet)
-        return sp.Matrix({"u": u, "X": X}.get(base, [x + d for x, d in zip(X, u, strict=True)]))
+        if base in ("u", *DERIVATIVES):
+            return sp.Matrix(u)
+        return sp.Matrix(X if base == "X" else [x + d for x, d in zip(X, u, strict=True)])
 
     def law(self) -> Any:
         """Return the point law of lambda . Phi."""
@@ -234,7 +240,8 @@ class Constraint:
     def pieces(self, system: System) -> list[Piece]:
         """Return the kernels and entities on this rank."""
         block = system.numbering.block(f"lambda:{self.name}")
-        jets = self.entities.jets(system, self.jets, scalars=len(self.phi), block=block)
+        with together(system.comm):
+            jets = self.entities.jets(system, self.jets, scalars=len(self.phi), block=block)
         self._coordinates = jets
         ids = self.entities.ids
         cell = {
@@ -287,25 +294,52 @@ class Constraint:
 
 
 def _unknown(jet: tuple[int, str]) -> list[sp.Symbol]:
-    """Symbols of the displacement of a jet (end, ``value`` | ``director``)."""
-    name = "u" if jet[1] == "value" else "u_d"
-    return [sp.Symbol(f"{name}_{'abc'[jet[0]]}{a}", real=True) for a in (1, 2, 3)]
+    """Symbols of the displacement of a jet (end, ``value`` | ``director`` | ``along0`` ...)."""
+    return [sp.Symbol(f"u{_part(jet)}_{'abc'[jet[0]]}{a}", real=True) for a in (1, 2, 3)]
 
 
 def _reference(jet: tuple[int, str]) -> list[sp.Symbol]:
     """Symbols of the reference value of a jet."""
-    name = "X" if jet[1] == "value" else "X_d"
-    return [sp.Symbol(f"{name}_{'abc'[jet[0]]}{a}", real=True) for a in (1, 2, 3)]
+    return [sp.Symbol(f"X{_part(jet)}_{'abc'[jet[0]]}{a}", real=True) for a in (1, 2, 3)]
+
+
+def _part(jet: tuple[int, str]) -> str:
+    """Part of a symbol's name that tells the jet."""
+    if jet[1].startswith("along"):
+        return f"_g{int(jet[1].removeprefix('along')) + 1}"
+    return "" if jet[1] == "value" else "_d"
 
 
 def _coincide(r_a: sp.Matrix, r_b: sp.Matrix) -> sp.Matrix:
     return r_a - r_b
 
 
-def _weld(
-    u_a: sp.Matrix, u_b: sp.Matrix, d_a: sp.Matrix, d_b: sp.Matrix, X_a: sp.Matrix, X_b: sp.Matrix
+def _weld1(u_a: sp.Matrix, u_b: sp.Matrix, g1_a: sp.Matrix, g1_b: sp.Matrix) -> list[sp.Expr]:
+    return [*(u_a - u_b), *(g1_a - g1_b)]
+
+
+def _weld2(
+    u_a: sp.Matrix,
+    u_b: sp.Matrix,
+    g1_a: sp.Matrix,
+    g1_b: sp.Matrix,
+    g2_a: sp.Matrix,
+    g2_b: sp.Matrix,
 ) -> list[sp.Expr]:
-    return [*(X_a + u_a - X_b - u_b), *(d_a - d_b)]
+    return [*_weld1(u_a, u_b, g1_a, g1_b), *(g2_a - g2_b)]
+
+
+def _weld3(
+    u_a: sp.Matrix,
+    u_b: sp.Matrix,
+    g1_a: sp.Matrix,
+    g1_b: sp.Matrix,
+    g2_a: sp.Matrix,
+    g2_b: sp.Matrix,
+    g3_a: sp.Matrix,
+    g3_b: sp.Matrix,
+) -> list[sp.Expr]:
+    return [*_weld2(u_a, u_b, g1_a, g1_b, g2_a, g2_b), *(g3_a - g3_b)]
 
 
 def spherical(a: End, b: End | None = None, name: str = "spherical") -> Constraint:
@@ -316,20 +350,31 @@ def spherical(a: End, b: End | None = None, name: str = "spherical") -> Constrai
 def tie(a: Nodes, b: Body, weld: bool | None = None, name: str = "tie") -> Constraint:
     """Tie the nodes `a` to the points of body `b` where they lie.
 
-    The meshes need not match; nodes of `a` follow the surface of `b` (collocation).
+    The meshes need not match; nodes of `a` follow the surface of `b` (collocation), so `a`
+    should have the finer mesh.
 
     Parameters
     ----------
-    weld : also hold the directors dr/dz together, so that the line transmits moments; without
-        it the line is a hinge. Default: where both bodies have directors (`ancf_plate`).
+    weld : also hold the slopes of `a` to the derivatives of `b` in the same directions, so that
+        the line transmits moments and does not open between nodes; where the nodes match, this
+        is the body in one piece. Without it the line is a hinge. Default: where both bodies
+        have slopes of the same kind.
+
+    Raises
+    ------
+    ConstraintError : with `weld`, where a slope of `a` leaves the tangent plane of `b`.
     """
-    have = a.body.element.has_thickness and b.element.has_thickness
-    if weld and not have:
+    element = a.body.element
+    same = element.slope_kind == b.element.slope_kind and len(element.slopes) > 0
+    have = same and len(element.slopes) == len(b.element.slopes)
+    if weld and not element.slopes:
         raise ConstraintError(
-            f"{name}: weld=True needs directors on both sides; {a.body.name!r} is of "
-            f"{a.body.element.name}, {b.name!r} of {b.element.name}"
+            f"{name}: weld=True needs slopes, which the nodes of {element.name} "
+            f"(body {a.body.name!r}) do not have"
         )
-    function = _weld if (have if weld is None else weld) else _coincide
+    function: Callable[..., Any] = _coincide
+    if have if weld is None else weld:
+        function = (_weld1, _weld2, _weld3)[len(element.slopes) - 1]
     return Constraint(function, a, PointsOnBody(b, a), name=name)
 
 

@@ -93,6 +93,7 @@ def _table(
     chosen: list[Case], results: dict[str, list[Result]], seconds: dict[str, float]
 ) -> Table:
     """One row per case: how many numbers, and the one that is nearest to its tolerance."""
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table("case", "passed", "nearest to its tolerance", "value", "error", "tolerance", "s")
@@ -107,7 +108,7 @@ def _table(
         table.add_row(
             case.id,
             f"{passed}/{len(some)}",
-            worst.quantity,
+            escape(worst.quantity),  # [m] is a unit, not a style
             _short(worst.value, 7),
             _short(worst.error, 2),
             f"{worst.tolerance:.1e}",

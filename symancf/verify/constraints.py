@@ -13,8 +13,8 @@ import numpy.typing as npt
 from symancf import joints
 from symancf.body import Body
 from symancf.boundary import fix
-from symancf.elements import ancf_cable, ancf_plate
-from symancf.energies import cable, saint_venant_kirchhoff
+from symancf.elements import ancf_cable, ancf_plate, ancf_thin_plate
+from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
 from symancf.loads import force, gravity
 from symancf.mesh import Mesh
 from symancf.problem import StaticProblem
@@ -58,27 +58,33 @@ def halves(along: int, left: int, right: int) -> Mesh:
 
 @case("T01_tied_plates", "the plate in one piece; equilibrium")
 def tied() -> Iterator[Number]:
-    """A cantilever of two plates tied along a line whose nodes do not match."""
-    for name, load, along, left, right, tolerance in (
-        ("bending", np.array([0.0, 0.0, 5.0]), 4, 6, 4, 1e-3),
-        ("tension", np.array([1000.0, 0.0, 0.0]), 8, 12, 8, 5e-3),
+    """A cantilever of two plates tied along a line whose nodes do not match, or match."""
+    solid: tuple[Any, Any] = (ancf_plate, saint_venant_kirchhoff)
+    thin: tuple[Any, Any] = (ancf_thin_plate, kirchhoff())
+    up, along = np.array([0.0, 0.0, 5.0]), np.array([1000.0, 0.0, 0.0])
+    for (element, energy), load, left, right, tolerance in (
+        (solid, up, 6, 4, 1e-4),
+        (solid, along, 6, 4, 1e-4),
+        (solid, up, 4, 4, 1e-9),
+        (solid, along, 4, 4, 1e-9),
+        (thin, up, 6, 4, 1e-3),
+        (thin, along, 4, 4, 1e-9),
     ):
-        mesh = halves(along, left, right)
-        a = Body(mesh["left"], ancf_plate, saint_venant_kirchhoff, name="left", **PLATE)
-        b = Body(mesh["right"], ancf_plate, saint_venant_kirchhoff, name="right", **PLATE)
+        mesh = halves(4, left, right)
+        a = Body(mesh["left"], element, energy, name="left", **PLATE)
+        b = Body(mesh["right"], element, energy, name="right", **PLATE)
         tie, root = joints.tie(a["seam"], b), fix(a["root"])
         system = System(a, b, terms=[root, tie, force(b["tip"], load)])
         StaticProblem(system, options=TIGHT).solve()
-        place = b.at((LENGTH, WIDTH / 2, 0.0))
-        u = system.displacement(place)[0]
-        whole = Mesh.box((LENGTH, WIDTH), (2 * along, left))
-        piece = Body(whole["body"], ancf_plate, saint_venant_kirchhoff, name="piece", **PLATE)
+        u = system.displacement(b.at((LENGTH, WIDTH / 2, 0.0)))[0]
+        whole = Mesh.box((LENGTH, WIDTH), (8, left))
+        piece = Body(whole["body"], element, energy, name="piece", **PLATE)
         alone = System(piece, terms=[fix(piece["x0"]), force(piece["x1"], load)])
         StaticProblem(alone, options=TIGHT).solve()
         exact = alone.displacement(piece.at((LENGTH, WIDTH / 2, 0.0)))[0]
-        axis = int(np.argmax(np.abs(load)))
-        label = f"{name}, {left} and {right} cells"
-        size = float(np.abs(load).max())
+        axis, size = int(np.argmax(load)), float(load.max())
+        how = "bending" if axis == 2 else "tension"
+        label = f"{element.name}, {how}, {left} and {right} cells"
         yield Number(f"tip displacement [m]: {label}", u[axis], exact[axis], tolerance)
         line = np.linspace([LENGTH / 2, 0.0, 0.0], [LENGTH / 2, WIDTH, 0.0], left + 1)
         gap = system.position(a.at(line)) - system.position(b.at(line))
