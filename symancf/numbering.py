@@ -100,7 +100,7 @@ class Numbering:
         if block_of_whole > self.block_size:
             self.block_size = block_of_whole
             has_row = free_count[self.vertex_of] > 0
-        before = np.cumsum(has_row) - has_row
+        before: npt.NDArray[np.int64] = np.cumsum(has_row) - has_row
         self.row_count = np.bincount(
             self.vertex_of, weights=has_row, minlength=self.vertices
         ).astype(np.int32)
@@ -108,8 +108,8 @@ class Numbering:
         self.rank_in_vertex = np.where(free, before - first[self.vertex_of], -1).astype(np.int32)
         self.row = np.where(free & owned, before, -1).astype(np.int32)
         self.rows = int(self.row_count[: self.owned_vertices].sum())
-        self.size = int(self.comm.allreduce(self.rows))
-        offset = int(self.comm.exscan(self.rows) or 0)
+        rows = self.comm.allgather(self.rows)
+        self.size, offset = sum(rows), sum(rows[: self.comm.rank])
         self.first_row = offset
         columns = np.zeros((self.vertices, 1), dtype=np.int64)
         columns[:, 0] = first + offset
@@ -118,10 +118,10 @@ class Numbering:
             np.arange(self.vertices) < self.owned_vertices, first, -1
         ).astype(np.int32)
         self.vertex_plain = (free_count == width).astype(np.uint8)
-        self.free = np.flatnonzero(free).astype(np.int32)
-        self.free_owned = np.flatnonzero(free & owned).astype(np.int32)
-        self.coordinate_of_row = np.flatnonzero(has_row & owned).astype(np.int32)
-        self.held_rows = np.flatnonzero(~free[self.coordinate_of_row]).astype(np.int32)
+        self.free = np.flatnonzero(free)
+        self.free_owned = np.flatnonzero(free & owned)
+        self.coordinate_of_row = np.flatnonzero(has_row & owned)
+        self.held_rows = np.flatnonzero(~free[self.coordinate_of_row])
         self.columns_of_free = (
             self.first_column[self.vertex_of[self.free]] + self.rank_in_vertex[self.free]
         ).astype(np.int64)

@@ -127,7 +127,7 @@ def _localize(
     place[owned] = np.arange(n_owned, dtype=np.int32)
     chosen = in_graph(comm, families)
     cells = [place[v] for v, inside in zip(entities, chosen, strict=True) if inside]
-    order = reverse_cuthill_mckee_order(adjacency(n_owned, cells))
+    order = reverse_cuthill_mckee_order(comm, adjacency(comm, n_owned, cells))
     del cells
     place[owned[order]] = np.arange(n_owned, dtype=np.int32)
 

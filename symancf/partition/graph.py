@@ -6,14 +6,14 @@ from __future__ import annotations
 import ctypes
 import os
 import warnings
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix, csr_matrix
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from symancf import jit
 from symancf.collective import exchange_blocks, reduced
 from symancf.mesh.cells import CELLS
 
@@ -36,36 +36,65 @@ def edges_of(vertices: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return vertices[:, pairs[:, 0]].ravel(), vertices[:, pairs[:, 1]].ravel()
 
 
-def adjacency(size: int, entities: list[NDArray[np.int32]]) -> csr_matrix:
-    """Symmetric pattern of the edges of entities with vertices < `size`, without diagonal.
+class Graph(NamedTuple):
+    """A symmetric graph without loops in compressed rows: the neighbours of each vertex."""
+
+    start: Ints
+    neighbours: Ints32
+
+    def only(self, kept: Ints) -> Graph:
+        """Return the graph of the vertices `kept` (ascending), numbered along them."""
+        number = np.full(len(self.start) - 1, -1, np.int32)
+        number[kept] = np.arange(len(kept), dtype=np.int32)
+        row = np.repeat(number, np.diff(self.start))
+        column = number[self.neighbours]
+        inside = (row >= 0) & (column >= 0)
+        start = np.zeros(len(kept) + 1, np.int64)
+        np.cumsum(np.bincount(row[inside], minlength=len(kept)), out=start[1:])
+        return Graph(start, column[inside])
+
+
+def _library(comm: MPI.Comm) -> ctypes.CDLL:
+    library = jit.load_runtime(Path(__file__).with_name("graph.c"), comm)
+    library.symancf_graph.restype = ctypes.c_int64
+    return library
+
+
+def _address(array: NDArray[Any]) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+def adjacency(comm: MPI.Comm, size: int, entities: list[NDArray[np.int32]]) -> Graph:
+    """Return the edges of entities with vertices < `size` (collective, but of this rank only).
 
     Ends outside 0 <= v < `size` are left out.
     """
-    total: csr_matrix | None = None
-    for vertices in entities:
-        a, b = edges_of(vertices)
-        inside = (a < size) & (b < size) & (a != b)
-        if not inside.all():
-            a, b = a[inside], b[inside]
-        low, high = np.minimum(a, b), np.maximum(a, b)
-        upper = coo_matrix((np.ones(len(low), bool), (low, high)), (size, size)).tocsr()
-        upper.sum_duplicates()
-        total = upper if total is None else total + upper
-    if total is None:
-        return csr_matrix((size, size), dtype=bool)
-    return (total + total.T).tocsr()
+    library = _library(comm)
+    ends = [edges_of(vertices) for vertices in entities]
+    a = np.concatenate([np.empty(0, np.int32), *(a for a, _ in ends)])
+    b = np.concatenate([np.empty(0, np.int32), *(b for _, b in ends)])
+    del ends
+    start, neighbours = np.empty(size + 1, np.int64), np.empty(max(1, 2 * len(a)), np.int32)
+    entries = library.symancf_graph(
+        size, ctypes.c_int64(len(a)), *(_address(x) for x in (a, b, start, neighbours))
+    )
+    if entries < 0:
+        raise MemoryError("graph of the vertices: not enough memory")
+    return Graph(start, neighbours[:entries].copy())
 
 
-def reverse_cuthill_mckee_order(graph: csr_matrix) -> Ints32:
-    """Order of the vertices that keeps neighbours close: new place -> old number."""
-    if graph.shape[0] == 0:
-        return np.empty(0, np.int32)
-    return np.asarray(reverse_cuthill_mckee(graph, symmetric_mode=True), np.int32)
+def reverse_cuthill_mckee_order(comm: MPI.Comm, graph: Graph) -> Ints32:
+    """Order of the vertices that keeps neighbours close: new place -> old number (collective)."""
+    size = len(graph.start) - 1
+    order = np.empty(max(1, size), np.int32)
+    if _library(comm).symancf_order(
+        size, *(_address(x) for x in (graph.start, graph.neighbours, order))
+    ):
+        raise MemoryError("order of the vertices: not enough memory")
+    return order[:size]
 
 
-def gather_rows(
-    comm: MPI.Comm, graph: csr_matrix, numbers: Ints, starts: Ints
-) -> tuple[Ints, Ints]:
+def gather_rows(comm: MPI.Comm, graph: Graph, numbers: Ints, starts: Ints) -> tuple[Ints, Ints]:
     """Send the rows of this rank's graph to the ranks that hold them and unite them there.
 
     Parameters
@@ -82,9 +111,9 @@ def gather_rows(
     Row pointers and columns (global numbers) of this rank's rows.
     """
     cuts = np.searchsorted(numbers, starts)
-    lengths = np.diff(graph.indptr)
-    columns = numbers[graph.indices]
-    at = graph.indptr[cuts].astype(np.int64)
+    lengths = np.diff(graph.start)
+    columns = numbers[graph.neighbours]
+    at = graph.start[cuts]
     _, (rows, counts) = exchange_blocks(comm, np.diff(cuts), numbers, lengths)
     _, (columns,) = exchange_blocks(comm, np.diff(at), columns)
     mine = int(starts[comm.rank + 1] - starts[comm.rank])

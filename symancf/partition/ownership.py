@@ -107,11 +107,11 @@ def _cut(
     number = np.where(used_here, np.cumsum(used_here) - 1 + nodes[comm.rank], -1)
     _, (numbers,) = exchange_blocks(comm, asked, number[ids])
     graph = adjacency(
-        len(local_ids), [v for v, inside in zip(local, chosen, strict=True) if inside]
+        comm, len(local_ids), [v for v, inside in zip(local, chosen, strict=True) if inside]
     )
     if (numbers < 0).any():
         kept = np.flatnonzero(numbers >= 0)
-        graph, numbers = graph[kept][:, kept], numbers[kept]
+        graph, numbers = graph.only(kept), numbers[kept]
     pointers, columns = gather_rows(comm, graph, numbers, nodes)
     del graph, numbers, number
     table = np.full(mine, -1, np.int32)

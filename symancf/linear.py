@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The linear solver of Newton's method: its operator, and how long its preconditioner lasts."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from .petsc import PETSc
+
+if TYPE_CHECKING:
+    from .system import System
+    from .vectors import Vectors
+
+Array = npt.NDArray[np.float64]
+
+RENEWAL = 20  # iterations of CG that cost as much as multigrid's set-up, about
+
+
+_INDEFINITE = PETSc.KSP.ConvergedReason.DIVERGED_INDEFINITE_MAT
+_petsc = ctypes.CDLL(PETSc.__file__)
+_Mult = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_MATOP_MULT = 3
+_PETSC_ERR_USER = 83
+
+
+class Tangent:
+    """The tangent at a given state as PETSc's operator: products by the kernels, no entries.
+
+    On hexahedra and plates it takes less time than a product with the assembled matrix.
+
+    Attributes
+    ----------
+    state : local vector; whoever changes it calls ``mat.stateIncrease()``.
+    mat : of PETSc's type shell. (Its type python cannot be used: PETSc destroys its last objects
+        after Python is gone.)
+    error : what a product raised, if any.
+    """
+
+    def __init__(self, system: System, vectors: Vectors) -> None:
+        self.state = system.state.copy()
+        self.error: Exception | None = None
+        numbering = vectors.numbering
+        plan = system.plan
+        state, v, f = self.state, np.zeros_like(self.state), np.zeros_like(self.state)
+        ours = vectors.new()
+        handle = ctypes.c_void_p(ours.handle)
+
+        def mult(mat: int, x: int, y: int) -> int:
+            try:
+                _petsc.VecCopy(ctypes.c_void_p(x), handle)
+                vectors.to_local(ours, v)
+                plan.product(state, v, f)
+                vectors.to_global(f, ours)
+                _petsc.VecCopy(handle, ctypes.c_void_p(y))
+            except Exception as error:
+                self.error = self.error or error
+                return _PETSC_ERR_USER
+            return 0
+
+        self._mult = _Mult(mult)
+        self.mat = PETSc.Mat().create(numbering.comm)
+        size = (numbering.rows, numbering.size)
+        self.mat.setSizes((size, size))
+        self.mat.setType(PETSc.Mat.Type.SHELL)
+        self.mat.setUp()
+        _petsc.MatShellSetOperation(ctypes.c_void_p(self.mat.handle), _MATOP_MULT, self._mult)
+
+
+class LinearSolver:
+    """Operators of a KSP along Newton's iterations.
+
+    A direct solver gets the assembled tangent of each state. A Krylov solver works with the
+    tangent of the present state as a product of the kernels; the assembled matrix only serves
+    to build a preconditioner, which is kept until the iterations beyond the fewest seen with it
+    add up to `RENEWAL`. Multigrid smooths with the tangent for which it was built.
+
+    Attributes
+    ----------
+    operator, matrix : what the KSP solves with, and what preconditioners are made of.
+    renewals : number of preconditioners built.
+    seconds : its entry "assembly" grows by the CPU time of assembling.
+    """
+
+    def __init__(
+        self, ksp: PETSc.KSP, system: System, vectors: Vectors, seconds: dict[str, float]
+    ) -> None:
+        self.ksp, self.system, self.seconds = ksp, system, seconds
+        self.matrix: PETSc.Mat = system.matrix.mat
+        self.direct = ksp.getType() == PETSc.KSP.Type.PREONLY
+        self.renewals = 0
+        self._scratch = np.zeros_like(system.state)
+        self._fewest, self._beyond = 0.0, 0.0
+        self._rtol = min(ksp.getTolerances()[0], 0.1)
+        if self.direct:
+            self.operator = self.matrix
+        else:
+            self._present, self._smoothed = Tangent(system, vectors), Tangent(system, vectors)
+            self.operator = self._present.mat
+
+    def linearize(self, state: Array, needed: float = 0.0) -> int:
+        """Prepare for the tangent at `state`; return the number of bad points (collective).
+
+        Parameters
+        ----------
+        needed : factor by which the residual must fall to end Newton's method. A Krylov solver
+            aims at half of it when that is within reach, instead of at its relative tolerance.
+        """
+        bad = 0
+        if self.direct:
+            bad = self._assemble(state)
+        else:
+            self._present.state[:] = state
+            self.operator.stateIncrease()
+            if self._worn():
+                bad = self._renew(state)
+            near = needed / 2.0 > self._rtol / 10.0
+            self.ksp.setTolerances(rtol=min(needed / 2.0, 0.1) if near else self._rtol)
+        self.ksp.setOperators(self.operator, self.matrix)
+        return bad
+
+    @property
+    def error(self) -> Exception | None:
+        """What a product raised while PETSc solved, if any."""
+        return None if self.direct else self._present.error or self._smoothed.error
+
+    def forget(self) -> None:
+        """Drop a factorisation that failed: it would be used again."""
+        if self.direct:
+            self.ksp.reset()
+
+    def _assemble(self, state: Array) -> int:
+        start = time.process_time()
+        bad = self.system.plan.tangent(state, self._scratch, self.system.matrix)
+        self.seconds["assembly"] += time.process_time() - start
+        return bad
+
+    def _worn(self) -> bool:
+        reason = self.ksp.getConvergedReason()
+        if not self.renewals or (reason < 0 and reason != _INDEFINITE):
+            return True
+        asked = self.ksp.getTolerances()[0]
+        used = self.ksp.getIterationNumber() * math.log(self._rtol) / math.log(asked)
+        self._fewest = min(self._fewest or used, used)
+        self._beyond += used - self._fewest
+        return self._beyond >= RENEWAL
+
+    def _renew(self, state: Array) -> int:
+        self._fewest, self._beyond = 0.0, 0.0
+        self.renewals += 1
+        self._smoothed.state[:] = state
+        self._smoothed.mat.stateIncrease()
+        bad = self._assemble(state)
+        self.ksp.setOperators(self._smoothed.mat, self.matrix)
+        if not self.system.comm.allreduce(bad):
+            self.ksp.setUp()
+        return bad

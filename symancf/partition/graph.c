@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Graphs of vertices in compressed rows: from pairs of vertices, and an order for locality.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare(const void *a, const void *b)
+{
+  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/*
+ * The symmetric graph of n vertices with the edges (a[k], b[k]): start[n + 1], and neighbours
+ * [2 pairs], each row ascending without repetition.  Pairs outside 0 <= v < n and loops are left
+ * out.  Returns the number of entries, or -1 when memory is short.
+ */
+int64_t symancf_graph(int32_t n, int64_t pairs, const int32_t *a, const int32_t *b, int64_t *start,
+                      int32_t *neighbours)
+{
+  int64_t *end = calloc((size_t)n + 1, sizeof *end);
+  if (!end) return -1;
+  memset(start, 0, ((size_t)n + 1) * sizeof *start);
+#define VALID(k) (a[k] >= 0 && b[k] >= 0 && a[k] < n && b[k] < n && a[k] != b[k])
+  for (int64_t k = 0; k < pairs; k++)
+    if (VALID(k)) {
+      start[a[k] + 1]++;
+      start[b[k] + 1]++;
+    }
+  for (int32_t v = 0; v < n; v++) start[v + 1] += start[v];
+  memcpy(end, start, ((size_t)n + 1) * sizeof *end);
+  for (int64_t k = 0; k < pairs; k++)
+    if (VALID(k)) {
+      neighbours[end[a[k]]++] = b[k];
+      neighbours[end[b[k]]++] = a[k];
+    }
+  int64_t place = 0;
+  for (int32_t v = 0; v < n; v++) {
+    const int64_t first = start[v];
+    qsort(neighbours + first, (size_t)(end[v] - first), sizeof *neighbours, compare);
+    start[v] = place;
+    for (int64_t k = first; k < end[v]; k++)
+      if (k == first || neighbours[k] != neighbours[k - 1]) neighbours[place++] = neighbours[k];
+  }
+  start[n] = place;
+  free(end);
+  return place;
+}
+
+static const int64_t *degree_start; /* for by_degree */
+static int by_degree(const void *a, const void *b)
+{
+  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  const int64_t p = degree_start[x + 1] - degree_start[x], q = degree_start[y + 1] - degree_start[y];
+  return p != q ? (p > q) - (p < q) : (x > y) - (x < y);
+}
+
+/*
+ * Breadth-first search from a root: `order` receives the vertices that it reaches, neighbours by
+ * degree.  Vertices with mark[v] == stamp count as reached.  Returns their number; *last is the
+ * place in `order` where the last level begins, *depth the number of levels.
+ */
+static int32_t search(const int64_t *start, const int32_t *neighbours, int32_t root, int32_t stamp,
+                      int32_t *mark, int32_t *order, int32_t *last, int32_t *depth)
+{
+  int32_t count = 1, level_end = 1;
+  order[0] = root;
+  mark[root] = stamp;
+  *last = 0;
+  *depth = 1;
+  for (int32_t k = 0; k < count; k++) {
+    if (k == level_end) {
+      *last = k;
+      level_end = count;
+      ++*depth;
+    }
+    const int32_t v = order[k], first = count;
+    for (int64_t p = start[v]; p < start[v + 1]; p++)
+      if (mark[neighbours[p]] != stamp) {
+        mark[neighbours[p]] = stamp;
+        order[count++] = neighbours[p];
+      }
+    qsort(order + first, (size_t)(count - first), sizeof *order, by_degree);
+  }
+  return count;
+}
+
+/*
+ * Reverse Cuthill-McKee order (Cuthill, McKee 1969; roots by George, Liu 1979): order[n], new
+ * place -> vertex.  Returns 0, or 1 when memory is short.
+ */
+int symancf_order(int32_t n, const int64_t *start, const int32_t *neighbours, int32_t *order)
+{
+  int32_t *mark = malloc(((size_t)n + 1) * sizeof *mark), *by = malloc(((size_t)n + 1) * sizeof *by);
+  int32_t *found = malloc(((size_t)n + 1) * sizeof *found);
+  if (!mark || !by || !found) return 1;
+  degree_start = start;
+  memset(mark, 0xff, ((size_t)n + 1) * sizeof *mark);
+  for (int32_t v = 0; v < n; v++) by[v] = v;
+  qsort(by, (size_t)n, sizeof *by, by_degree);
+  int32_t done = 0, stamp = 0;
+  for (int32_t k = 0; k < n; k++) {
+    int32_t root = by[k], last, depth, deeper, count;
+    if (mark[root] >= 0) continue; /* reached before */
+    count = search(start, neighbours, root, stamp++, mark, found, &last, &depth);
+    for (int tries = 0; tries < 8; tries++) { /* a vertex far from the others */
+      int32_t far = found[last];
+      for (int32_t p = last; p < count; p++)
+        if (by_degree(found + p, &far) < 0) far = found[p];
+      search(start, neighbours, far, stamp++, mark, found, &last, &deeper);
+      if (deeper <= depth) break;
+      depth = deeper;
+      root = far;
+    }
+    search(start, neighbours, root, stamp++, mark, order + done, &last, &depth);
+    done += count;
+  }
+  for (int32_t k = 0; k < n / 2; k++) {
+    const int32_t swap = order[k];
+    order[k] = order[n - 1 - k];
+    order[n - 1 - k] = swap;
+  }
+  free(mark);
+  free(by);
+  free(found);
+  return 0;
+}

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PETSc's vectors of rows, and how their values reach local vectors with ghosts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from .petsc import PETSc
+
+if TYPE_CHECKING:
+    from .numbering import Numbering
+
+Array = npt.NDArray[np.float64]
+
+
+class Vectors:
+    """Exchange between PETSc's vectors (rows) and local vectors (all coordinates, ghosts too)."""
+
+    def __init__(self, numbering: Numbering) -> None:
+        self.numbering = numbering
+        self._scatter: PETSc.Scatter | None = None
+        if numbering.comm.size > 1:
+            self._ghosted = PETSc.Vec().createSeq(len(numbering.free), comm=PETSc.COMM_SELF)
+            columns = PETSc.IS().createGeneral(
+                numbering.columns_of_free.astype(PETSc.IntType), comm=PETSc.COMM_SELF
+            )
+            self._scatter = PETSc.Scatter().create(self.new(), columns, self._ghosted, None)
+
+    def new(self) -> PETSc.Vec:
+        """Return a vector of zeros (collective)."""
+        numbering = self.numbering
+        return PETSc.Vec().createMPI((numbering.rows, numbering.size), comm=numbering.comm)
+
+    def to_local(self, x: PETSc.Vec, local: Array) -> None:
+        """Write the values of `x` to all free coordinates of a local vector (collective)."""
+        if self._scatter is None:
+            self.numbering.from_rows(x.getArray(readonly=True), local)
+        else:
+            self._scatter.scatter(x, self._ghosted)
+            local[self.numbering.free] = self._ghosted.getArray(readonly=True)
+
+    def to_global(self, local: Array, x: PETSc.Vec) -> None:
+        """Write the owned free coordinates of a local vector to `x`."""
+        x.setArray(self.numbering.to_rows(local))
