@@ -95,7 +95,7 @@ def write(path: Path, content: bytes) -> None:
 
 def unusable(path: Path, error: OSError) -> CompileError:
     """Return the error that says why the cache folder `path` cannot be used and what to do."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         remedy = "free space there (`symancf cache clear`)"
     else:
         remedy = f"make it writable (`chmod u+rwx {path}`)"
