@@ -27,11 +27,12 @@ _PUBLIC = {
     "Flexure": "flexure",
     "System": "system",
     "StaticProblem": "problem",
-    "History": "problem",
+    "History": "history",
     "Parameter": "parameter",
     "Field": "parameter",
     "fix": "boundary",
     "planar": "boundary",
+    "symmetry": "boundary",
     "gravity": "loads",
     "force": "loads",
     "traction": "loads",
@@ -81,6 +82,7 @@ __all__ = [
     "output",
     "planar",
     "prescribe",
+    "symmetry",
     "traction",
     "view",
 ]
@@ -88,7 +90,7 @@ __all__ = [
 if TYPE_CHECKING:
     from . import elements, energies, joints, output, view
     from .body import Body
-    from .boundary import fix, planar
+    from .boundary import fix, planar, symmetry
     from .check import check
     from .ends import Ground
     from .errors import (
@@ -106,7 +108,7 @@ if TYPE_CHECKING:
     from .mesh import Mesh, Region
     from .parameter import Field, Parameter
     from .plane import Factor, PlanarBody, prescribe
-    from .problem import History, StaticProblem
+    from .problem import StaticProblem
     from .system import System
 
     ground: Ground

@@ -179,7 +179,8 @@ class Plan:
         library = jit.load_runtime(Path(__file__).with_name("runtime.c"), comm=comm)
         self._assemble = library.symancf_assemble
         self._assemble.restype = ctypes.c_int64
-        self._assemble.argtypes = [ctypes.c_void_p, ctypes.c_int] + [ctypes.c_void_p] * 4
+        address = ctypes.c_void_p
+        self._assemble.argtypes = [address, ctypes.c_int, address, address, address, address]
         self._keep: list[Any] = [reference]
         self._uniform: list[Array] = []
         self._cell: list[Array] = []

@@ -86,9 +86,9 @@ def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
         if block.name in ("position", POSITION):
             start = numbering.offset[:, number]
             size[start[start >= 0][:, None] + np.arange(block.size)] = _cell_size(system)
-    x = system.state + amplitude * size * _random(system, seed)
-    v = size * _random(system, seed + 1)
-    w = size * _random(system, seed + 2)
+    x = system.state + amplitude * size * numbering.random(seed)
+    v = size * numbering.random(seed + 1)
+    w = size * numbering.random(seed + 2)
     free = np.zeros(numbering.coordinates, dtype=bool)
     free[numbering.free_owned] = True
     v, w = _only_free(system, v), _only_free(system, w)
@@ -124,10 +124,10 @@ def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
     scratch = np.zeros_like(x)
     plan.tangent(x, scratch, matrix)
     vector = matrix.mat.createVecRight()
-    vector.setArray(v[numbering.free_owned])
+    vector.setArray(numbering.to_rows(v))
     answer = matrix.mat * vector
     difference = np.zeros_like(x)
-    difference[numbering.free_owned] = answer.getArray() - kv[numbering.free_owned]
+    numbering.from_rows(answer.getArray() - numbering.to_rows(kv), difference)
     wkv, vkw = dot(w, kv), dot(v, kw)
     return Check(
         residual=residual_error,
@@ -152,19 +152,6 @@ def _cell_size(system: System) -> float:
         total += [float(np.linalg.norm(X[:, 1] - X[:, 0], axis=1).sum()), len(X)]
     total = system.sum(total)
     return float(total[0] / max(total[1], 1.0))
-
-
-def _random(system: System, seed: int) -> Array:
-    """Uniform in [-1, 1], by the vertices' original ids: the same on any number of ranks."""
-    numbering = system.numbering
-    within = np.arange(numbering.coordinates) - numbering.start[numbering.vertex_of]
-    ids = system.topology.vertex_ids[numbering.vertex_of]
-    key = ids.astype(np.uint64) * np.uint64(64) + within.astype(np.uint64)
-    key = key + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
-        key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
-    key ^= key >> np.uint64(31)
-    return np.asarray(key / np.float64(2**63) - 1.0)
 
 
 def _only_free(system: System, v: Array) -> Array:

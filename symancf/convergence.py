@@ -26,8 +26,9 @@ class Convergence:
 
     Forces, slope forces and constraints have different units, so each kind k (positions, the
     slopes of each body, the multipliers of each constraint) has its own norm n_k and reference
-    r_k: the largest n_k of the step, scaled by one common factor such that the imbalance at the
-    start of the step counts in full for at least one kind. Newton's method has converged when
+    r_k: the largest n_k of the step, or the support forces if they are larger, scaled by one
+    common factor such that an imbalance that only arose on the way (Newton's method stretches
+    what turns) does not count for all kinds. Newton's method has converged when
 
     .. math:: n_k \le \mathrm{rtol}\; r_k \quad\text{or}\quad n_k \le \|K\,\delta u\|_k
 
@@ -51,6 +52,7 @@ class Convergence:
         rows = {name: np.flatnonzero(kind == k) for k, name in enumerate(names)}
         counts = system.sum(np.array([float(len(r)) for r in rows.values()]))
         self.rows = {k: r for (k, r), n in zip(rows.items(), counts, strict=True) if n}
+        self._held = self._fixed_rows()
         self._of_place = {  # kinds whose rows are functions of positions, not of displacements
             b.name for b in numbering.blocks if b.order == "lambda" or b.name in (POSITION, ANGLE)
         } & set(self.rows)
@@ -59,15 +61,32 @@ class Convergence:
         self.norms: dict[str, float] = {}
         self._largest: dict[str, float] = {}
         self._first: dict[str, float] = {}
+        self._support: dict[str, float] = {}
         self._accepted: dict[str, float] = {}
         self._trail: list[float] = []
         self._near = False
 
-    def by_kind(self, f: Array) -> dict[str, float]:
+    def _fixed_rows(self) -> dict[str, npt.NDArray[np.int64]]:
+        """Return for each kind the local offsets of this rank's fixed coordinates."""
+        numbering = self.system.numbering
+        owned = numbering.vertex_of < numbering.owned_vertices
+        fixed = owned & (numbering.fixed_by >= 0)
+        held = {}
+        for number, block in enumerate(numbering.blocks):
+            start = numbering.offset[:, number]
+            at = (start[start >= 0][:, None] + np.arange(block.size)).ravel().astype(np.int64)
+            if block.name in self.rows:
+                held[block.name] = at[fixed[at]]
+        return held
+
+    def by_kind(
+        self, f: Array, rows: dict[str, npt.NDArray[np.int64]] | None = None
+    ) -> dict[str, float]:
         """Return the norm of each kind of row of this rank's part of a vector (collective)."""
-        squares = np.array([float(f[rows] @ f[rows]) for rows in self.rows.values()])
+        rows = self.rows if rows is None else rows
+        squares = np.array([float(f[some] @ f[some]) for some in rows.values()])
         norms = np.sqrt(self.system.sum(squares))
-        return dict(zip(self.rows, norms.tolist(), strict=True))
+        return dict(zip(rows, norms.tolist(), strict=True))
 
     def settled(self, norms: dict[str, float]) -> bool:
         """Whether a residual is the one with which the last step ended: nothing has changed."""
@@ -95,7 +114,12 @@ class Convergence:
         return largest
 
     def test(
-        self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float], f: Array
+        self,
+        snes: PETSc.SNES,
+        iteration: int,
+        norms: tuple[float, float, float],
+        f: Array,
+        local: Array,
     ) -> int:
         """Return PETSc's reason to stop, or that to go on (collective).
 
@@ -103,12 +127,14 @@ class Convergence:
         ----------
         norms : of the solution, of the last step and of the residual, as PETSc gives them.
         f : residual of this rank's rows.
+        local : the same as a local vector, with the support forces at fixed coordinates.
         """
         xnorm, step, fnorm = norms
         reasons = PETSc.SNES.ConvergedReason
         if not np.isfinite(fnorm):
             return int(reasons.DIVERGED_FNORM_NAN)
         n = self.norms = self.by_kind(f)
+        self._support = self.by_kind(local, self._held)
         if iteration == 0:
             self._first, self._largest = n, dict.fromkeys(n, 0.0)
             self._trail, self._near = [], False
@@ -124,11 +150,22 @@ class Convergence:
             self._accepted = n
         return reason
 
+    def _shares(self) -> dict[str, float]:
+        """Return the norms relative to their references."""
+        least = {k: max(n, self._support[k]) for k, n in self._first.items()}
+        most = {k: max(n, self._support[k]) for k, n in self._largest.items()}
+        factor = max((least[k] / m for k, m in most.items() if m > 0), default=1.0)
+        return {k: self.norms[k] / (factor * m) if m > 0 else 0.0 for k, m in most.items()}
+
+    def needed(self, rtol: float) -> float:
+        """Return the factor by which the residual must still fall."""
+        worst = max(self._shares().values(), default=0.0)
+        return rtol / worst if worst > 0.0 else 1.0
+
     def _reason(self, rtol: float, stol: float, step: float) -> int:
         reasons = PETSc.SNES.ConvergedReason
         n = self.norms
-        factor = max((self._first[k] / m for k, m in self._largest.items() if m > 0), default=1.0)
-        share = {k: n[k] / (factor * m) if m > 0 else 0.0 for k, m in self._largest.items()}
+        share = self._shares()
         if all(s <= rtol for s in share.values()):
             return int(reasons.CONVERGED_FNORM_RELATIVE)
         worst = max(share.values())

@@ -113,16 +113,41 @@ def _motions(system: System, body: _Group) -> tuple[Array, Array]:
 def require_held(system: System) -> None:
     """Raise when a rigid motion of some bodies meets no resistance at the present state.
 
+    See `find_free`; collective.
+
+    Raises
+    ------
+    ConstraintError : names the bodies and the motions.
+    """
+    told = find_free(system)
+    if not told:
+        return
+    count = "1 rigid motion is" if len(told) == 1 else f"{len(told)} rigid motions are"
+    raise ConstraintError(
+        f"{count} free ({_sentence(told)}). Fix coordinates with sa.fix or add a joint; "
+        "StaticProblem(..., check_held=False) solves all the same",
+        names=sorted({name for names, _ in told for name in names}),
+    )
+
+
+def free_motions(system: System) -> str:
+    """Describe the rigid motions that nothing holds; "" if there are none (collective)."""
+    return _sentence(find_free(system))
+
+
+def _sentence(told: list[tuple[list[str], str]]) -> str:
+    return "; ".join(f"{_listed(names)}: {motion}" for names, motion in told)
+
+
+def find_free(system: System) -> list[tuple[list[str], str]]:
+    """Return the rigid motions that nothing holds: names of bodies, and the motion in words.
+
     Each body may move rigidly (those that flexures join, together); where bodies share
     coordinates the mean of their motions counts, so that bodies that agree there move as one. A
     motion is held by fixed coordinates, by constraints, or by any term whose tangent answers it,
     in proportion to the diagonal of the tangent, which must be that of the present state.
     Motions that move no coordinate (of a straight cable about itself, of a planar body out of
     its plane) do not count. Collective.
-
-    Raises
-    ------
-    ConstraintError : names the bodies and the motions.
     """
     numbering, plan = system.numbering, system.plan
     bodies = [_group(system, members) for members in _groups(system)]
@@ -149,19 +174,11 @@ def require_held(system: System) -> None:
     rows = np.concatenate([V[:, fixed] / size[fixed], A[:, free] / strength[free]], axis=1).T
     moves = (V[:, owned] / size[owned]).T
     if not system.comm.allreduce(bool(np.isfinite(rows).all()), op=MPI.LAND):
-        return  # a state outside the domain of a law; the solution will say so
+        return []  # a state outside the domain of a law; the solution will say so
     loose = _null(system, rows, moves)
     if not len(loose):
-        return
-    loose = _readable(bodies, loose)
-    told = [_describe(bodies, motion) for motion in loose]
-    motions = "; ".join(f"{_listed(names)}: {motion}" for names, motion in told)
-    count = "1 rigid motion is" if len(loose) == 1 else f"{len(loose)} rigid motions are"
-    raise ConstraintError(
-        f"{count} free ({motions}). Fix coordinates with sa.fix or add a joint; "
-        "StaticProblem(..., check_held=False) solves all the same",
-        names=sorted({name for names, _ in told for name in names}),
-    )
+        return []
+    return [_describe(bodies, motion) for motion in _readable(bodies, loose)]
 
 
 def _factor(system: System, rows: Array) -> Array:

@@ -3,76 +3,51 @@
 
 from __future__ import annotations
 
+import math
 import time as clock
+import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from .collective import share_error
-from .errors import ConvergenceError
+from .collective import share_error, together
+from .convergence import Convergence
+from .diagnosis import undetermined
+from .errors import ConvergenceError, ParameterError, SymancfError
+from .held import require_held
+from .history import History, Step
+from .linear import LinearSolver
 from .numbering import POSITION
+from .options import complaint, warn_unused
 from .petsc import PETSc
-from .rigid import require_held
 from .solver import configure, reason_name
+from .vectors import Vectors
 
 if TYPE_CHECKING:
     from .system import System
 
 Array = npt.NDArray[np.float64]
-Monitor = Callable[["Step"], None]
+Monitor = Callable[[Step], None]
+
+EASY = 8  # Newton iterations of a part that leave its size as it is
 
 
-@dataclass
-class Step:
-    """One converged step of the pseudo-time.
+def _loosely(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a bound method that does not keep its object alive.
 
-    Attributes
-    ----------
-    time : pseudo-time reached.
-    iterations, linear_iterations : of Newton's method, and of the Krylov solver in all.
-    norms : residual norm of each kind of row at the end.
+    PETSc's objects hold their callbacks where Python does not look for cycles.
     """
+    reference = weakref.WeakMethod(method)
 
-    time: float
-    iterations: int
-    linear_iterations: int
-    norms: dict[str, float]
+    def call(*arguments: Any) -> Any:
+        bound = reference()
+        assert bound is not None, "the StaticProblem of this solver is gone"
+        return bound(*arguments)
 
-
-@dataclass
-class History:
-    """The converged steps of a solution, with the work that they took."""
-
-    steps: list[Step] = field(default_factory=list)
-    cut_backs: int = 0
-    seconds: dict[str, float] = field(default_factory=lambda: {"assembly": 0.0, "solve": 0.0})
-
-    @property
-    def iterations(self) -> int:
-        """Newton iterations in all."""
-        return sum(step.iterations for step in self.steps)
-
-    @property
-    def linear_iterations(self) -> int:
-        """Krylov iterations in all."""
-        return sum(step.linear_iterations for step in self.steps)
-
-    def __str__(self) -> str:
-        rows = [f"{'time':>10} {'Newton':>7} {'linear':>7}  residual norms"]
-        for step in self.steps:
-            norms = ", ".join(f"{k} {v:.1e}" for k, v in step.norms.items())
-            rows.append(
-                f"{step.time:10.4g} {step.iterations:7d} {step.linear_iterations:7d}  {norms}"
-            )
-        rows.append(
-            f"{len(self.steps)} steps, {self.cut_backs} cut back; CPU s: "
-            + ", ".join(f"{k} {v:.2f}" for k, v in self.seconds.items())
-        )
-        return "\n".join(rows)
+    return call
 
 
 class StaticProblem:
@@ -89,7 +64,8 @@ class StaticProblem:
 
     Attributes
     ----------
-    snes, J, F, x : petsc4py objects of the free unknowns.
+    snes, J, F, x : petsc4py objects of the free unknowns, from the first solution on.
+    convergence : `Convergence`, the test that ends Newton's method.
     history : `History` of all solves so far.
     """
 
@@ -105,79 +81,66 @@ class StaticProblem:
         self.check_held = check_held
         self.history = History()
         self._error: Exception | None = None
+        self._left_domain, self._extra_linear, self._part = 0, 0, 1.0
+        self._path: list[tuple[float, Array]] = []  # equilibria of the present solve
         self._ready = False
         self._options = dict(options or {})
+        self._told = False
         self._monitors: list[Monitor] = []
 
     # ---- set-up -------------------------------------------------------------------------------
     def _prepare(self) -> None:
         system, numbering = self.system, self.numbering
         comm = system.comm
+        PETSc.garbage_cleanup(comm)  # objects of earlier problems wait for this on several ranks
+        system.prescribe(system.time)
         self.matrix = system.matrix
         self.J = self.matrix.mat
-        self.x = PETSc.Vec().createMPI((numbering.rows, numbering.size), comm=comm)
-        self.F = self.x.duplicate()
-        self._imbalance = self.x.duplicate()
+        self.vectors = Vectors(numbering)
+        self.x = self.vectors.new()
+        self.F, self._imbalance = self.x.duplicate(), self.x.duplicate()
+        self._rhs, self._du = self.x.duplicate(), self.x.duplicate()
         self._fade = 0.0
-        self._largest: dict[str, float] = {}
         self._local_f = np.zeros(numbering.coordinates)
-        self._scatter = None
-        if comm.size > 1:
-            self._ghosted = PETSc.Vec().createSeq(len(numbering.free), comm=PETSc.COMM_SELF)
-            columns = PETSc.IS().createGeneral(
-                numbering.columns_of_free.astype(PETSc.IntType), comm=PETSc.COMM_SELF
-            )
-            self._scatter = PETSc.Scatter().create(self.x, columns, self._ghosted, None)
-        names, kind = numbering.kind_of_rows()
-        self._kinds = [
-            (name, np.flatnonzero(kind == k).astype(np.int64)) for k, name in enumerate(names)
-        ]
-        system.prescribe(system.time)
+        self.convergence = Convergence(system)
         self._scale_multipliers()
         self.snes = PETSc.SNES().create(comm)
-        self.snes.setFunction(self._function, self.F)
-        self.snes.setJacobian(self._jacobian, self.J)
-        self.snes.setConvergenceTest(self._converged)
+        self.snes.setFunction(_loosely(self._function), self.F)
+        self.snes.setConvergenceTest(_loosely(self._test))
         configure(self.snes, system, self.prefix, self._options)
+        self.linear = LinearSolver(self.snes.getKSP(), system, self.vectors, self.history.seconds)
+        self.snes.setJacobian(_loosely(self._jacobian), self.linear.operator, self.J)
         if self.check_held:
             require_held(system)
         self._ready = True
 
     def _scale_multipliers(self) -> None:
         """Set the multipliers' scale to the largest diagonal stiffness of a position."""
-        system, numbering = self.system, self.numbering
+        system = self.system
         system.stiffness = 1.0
         self._guarded(lambda: system.plan.tangent(system.state, self._local_f, self.matrix))
-        diagonal = self.J.getDiagonal().getArray()
+        diagonal = self.J.getDiagonal(self._rhs).getArray()
         largest = 0.0
-        for name, rows in self._kinds:
+        for name, rows in self.convergence.rows.items():
             if name in ("position", POSITION) and len(rows):
                 largest = max(largest, float(np.abs(diagonal[rows]).max()))
         largest = system.comm.allreduce(largest, op=MPI.MAX)
         system.stiffness = largest if np.isfinite(largest) and largest > 0 else 1.0
-        system.plan.update(system.time)
+        system.prescribe(system.time)
 
     def _guarded(self, call: Callable[[], int]) -> int:
         """Call on every rank; raise the first error on all of them."""
-        error: Exception | None = None
         bad = 0
-        try:
+        with together(self.system.comm):
             bad = call()
-        except Exception as caught:
-            error = caught
-        share_error(self.system.comm, error)
         return int(self.system.comm.allreduce(bad))
 
     # ---- local and global vectors ---------------------------------------------------------------
     def _to_local(self, x: PETSc.Vec) -> None:
-        if self._scatter is None:
-            self.system.state[self.numbering.free] = x.getArray(readonly=True)
-        else:
-            self._scatter.scatter(x, self._ghosted)
-            self.system.state[self.numbering.free] = self._ghosted.getArray(readonly=True)
+        self.vectors.to_local(x, self.system.state)
 
     def _to_global(self, local: Array, x: PETSc.Vec) -> None:
-        x.setArray(local[self.numbering.free_owned])
+        self.vectors.to_global(local, x)
 
     # ---- callbacks: never let an exception cross PETSc -----------------------------------------
     def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
@@ -197,44 +160,22 @@ class StaticProblem:
         self.history.seconds["assembly"] += clock.process_time() - start
 
     def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
-        start = clock.process_time()
         try:
             self._to_local(x)
-            self.system.plan.tangent(self.system.state, self._local_f, self.matrix)
+            needed = self.convergence.needed(snes.getTolerances()[0])
+            self.linear.linearize(self.system.state, needed)
         except Exception as error:
             self._error = self._error or error
-        self.history.seconds["assembly"] += clock.process_time() - start
 
-    def _norms(self) -> dict[str, float]:
-        f = self.F.getArray(readonly=True)
-        squares = np.array([float(f[rows] @ f[rows]) for _, rows in self._kinds])
-        norms = np.sqrt(self.system.sum(squares))
-        return {name: float(n) for (name, _), n in zip(self._kinds, norms, strict=True)}
+    def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
+        try:
+            rows = self.F.getArray(readonly=True)
+            return self.convergence.test(snes, iteration, norms, rows, self._local_f)
+        except Exception as error:
+            self._error = self._error or error
+            return int(PETSc.SNES.ConvergedReason.DIVERGED_FNORM_NAN)
 
-    def _converged(
-        self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]
-    ) -> int:
-        """Every kind of row must have fallen by rtol from its largest norm in this step."""
-        xnorm, step, fnorm = norms
-        reasons = PETSc.SNES.ConvergedReason
-        if not np.isfinite(fnorm):
-            return int(reasons.DIVERGED_FNORM_NAN)
-        kinds = self._norms()
-        if iteration == 0:
-            self._largest = dict.fromkeys(kinds, 0.0)
-        for name, norm in kinds.items():
-            self._largest[name] = max(self._largest[name], norm)
-        self._last_norms = kinds
-        rtol, atol, stol, _ = snes.getTolerances()
-        if fnorm <= atol:
-            return int(reasons.CONVERGED_FNORM_ABS)
-        if iteration and all(n <= rtol * self._largest[k] for k, n in kinds.items()):
-            return int(reasons.CONVERGED_FNORM_RELATIVE)
-        if iteration and step <= stol * xnorm:
-            return int(reasons.CONVERGED_SNORM_RELATIVE)
-        return int(reasons.ITERATING)
-
-    # ---- stepping -------------------------------------------------------------------------------
+    # ---- one Newton solution --------------------------------------------------------------------
     def _predict(self, before: Array) -> None:
         """Follow a change of prescribed coordinates: K_ff du = -(F + K_fc dg), once."""
         system = self.system
@@ -244,17 +185,17 @@ class StaticProblem:
             return
         base = np.where(self.numbering.fixed_by >= 0, before, system.state)
         residual = np.zeros_like(base)
-        self._guarded(lambda: system.plan.tangent(base, residual, self.matrix))
+        self._guarded(lambda: self.linear.linearize(base))
+        self._guarded(lambda: system.plan.residual(base, residual))
         answer = np.zeros_like(base)
         self._guarded(lambda: system.plan.product(base, change, answer))
-        rhs, du = self.F.duplicate(), self.x.duplicate()
+        rhs, du = self._rhs, self._du
         self._to_global(-(residual + answer), rhs)
         if self._fade:
             rhs.axpy(self._fade, self._imbalance)
         if not np.isfinite(rhs.norm()):
             return
         ksp = self.snes.getKSP()
-        ksp.setOperators(self.J, self.J)
         ksp.solve(rhs, du)
         self._extra_linear += ksp.getIterationNumber()
         if ksp.getConvergedReason() < 0 or not np.isfinite(du.norm()):
@@ -267,49 +208,115 @@ class StaticProblem:
             self.x.axpy(-1.0, du)
             self._to_local(self.x)
 
+    def _guess(self, time: float) -> bool:
+        """Continue the free coordinates on the parabola through the last three equilibria.
+
+        Slender structures turn on curved paths: from here Newton's method needs half of the
+        iterations that it needs from the last equilibrium.
+        """
+        if len(self._path) < 3:
+            return False
+        system, free = self.system, self.numbering.free
+        old = system.state[free]
+        guess = np.zeros_like(old)
+        for at, state in self._path:
+            others = [t for t, _ in self._path if t != at]
+            weight = math.prod((time - t) / (at - t) for t in others)
+            guess += weight * state[free]
+        moved, size = system.sum(np.array([np.square(guess - old).sum(), np.square(old).sum()]))
+        if moved <= 1e-24 * size:
+            return False
+        system.state[free] = guess
+        bad = self._guarded(lambda: system.plan.residual(system.state, self._local_f))
+        if bad:
+            system.state[free] = old
+        return not bad
+
     def _advance(self, time: float, before: Array, fade: float) -> ConvergenceError | Step:
         """Try one step; on failure return the error with the state put back."""
         system = self.system
         self._error, self._left_domain, self._extra_linear = None, 0, 0
-        self._last_norms: dict[str, float] = {}
-        self._fade = fade
+        self._fade, self._hopeless = fade, False
         start = clock.process_time()
         assembly = self.history.seconds["assembly"]
         system.prescribe(time)
-        self._predict(before)
-        self._to_global(system.state, self.x)
-        self.snes.solve(None, self.x)
+        if not self.numbering.size:  # nothing is free
+            return self._without_unknowns(time)
+        try:
+            guessed = self._guess(time)
+            if not guessed:
+                self._predict(before)
+            self._to_global(system.state, self.x)
+            self.snes.solve(None, self.x)
+        except PETSc.Error as error:
+            self._ready = False  # what PETSc leaves behind is not to be trusted
+            if self.linear.error is not None:
+                raise self.linear.error from error
+            said = complaint(error)
+            raise SymancfError(f"PETSc failed at pseudo-time {time:g}: {said}") from error
+
+        finally:
+            spent = clock.process_time() - start - (self.history.seconds["assembly"] - assembly)
+            self.history.seconds["solve"] += spent
         share_error(system.comm, self._error)
-        spent = clock.process_time() - start - (self.history.seconds["assembly"] - assembly)
-        self.history.seconds["solve"] += spent
         iteration = self.snes.getIterationNumber()
         if self.snes.getConvergedReason() > 0:
             self._to_local(self.x)
             linear = self.snes.getLinearSolveIterations() + self._extra_linear
-            return Step(time, iteration, linear, self._last_norms)
+            return Step(time, iteration, linear, self.convergence.norms)
         name, text = reason_name(self.snes)
+        self.history.wasted += iteration
+        linear_failed = PETSc.SNES.ConvergedReason.DIVERGED_LINEAR_SOLVE
+        failed = self.snes.getConvergedReason() == linear_failed
+        self._hopeless = failed and self.linear.direct and iteration == 0 and not guessed
+        self.linear.forget()
+        system.state[:] = before
+        return self._failure(time, name, text, iteration)
+
+    def _without_unknowns(self, time: float) -> ConvergenceError | Step:
+        """Step of a system all of whose coordinates are prescribed."""
+        plan, state = self.system.plan, self.system.state
+        self._left_domain = self._guarded(lambda: plan.residual(state, self._local_f))
+        if not self._left_domain:
+            return Step(time, 0, 0, {})
+        return self._failure(time, "DIVERGED_FUNCTION_DOMAIN", "all coordinates are prescribed", 0)
+
+    def _failure(self, time: float, reason: str, text: str, iteration: int) -> ConvergenceError:
         if self._left_domain:
             text += (
                 f"; {self._left_domain} quadrature points left the domain of their law "
                 "(J <= 0 or not finite)"
             )
-        system.state[:] = before
         return ConvergenceError(
             f"no equilibrium at pseudo-time {time:g}: {text} after {iteration} iterations",
-            reason=name,
+            reason=reason,
             iteration=iteration,
             time=time,
         )
 
+    def _explained(self, error: ConvergenceError, state: Array, time: float) -> ConvergenceError:
+        """Add what the tangent of the last equilibrium leaves undetermined, if it is singular."""
+        system = self.system
+        system.state[:] = state
+        system.prescribe(time)
+        self._guarded(lambda: system.plan.tangent(state, self._local_f, self.matrix))
+        reason = undetermined(system)
+        if not reason:
+            return error
+        return ConvergenceError(
+            f"{error}; {reason}", reason=error.reason, iteration=error.iteration, time=error.time
+        )
+
+    # ---- stepping -------------------------------------------------------------------------------
     def _measure_imbalance(self, time: float, state: Array) -> bool:
         """Keep the residual at the start of a step; tell whether it was no equilibrium."""
         self.system.prescribe(time)
         f = np.zeros_like(state)
         self._guarded(lambda: self.system.plan.residual(state, f))
         self._to_global(f, self._imbalance)
-        size = self._imbalance.norm()
-        small = self.history.steps and size <= 1e-6 * max(self._largest.values(), default=0.0)
-        if small or not np.isfinite(size):
+        norms = self.convergence.by_kind(self._imbalance.getArray(readonly=True))
+        small = self.convergence.settled(norms)
+        if small or not np.isfinite(list(norms.values())).all():
             self._imbalance.set(0.0)
         return not small
 
@@ -318,49 +325,62 @@ class StaticProblem:
 
         Where one step fails it is cut: prescribed values and loads follow the pseudo-time, and
         what was out of balance at the start (dead loads that are there at once) fades away with
-        it.
+        it. Equilibria on the way are steps of their own; whatever happens, the state is left at
+        the last one.
         """
         system = self.system
-        origin = before = system.state.copy()
+        last, last_time = system.state.copy(), start
+        before = last
         fraction, iterations, linear = 0.0, 0, 0
-        part, faded = self._part, False
-        if part < 1.0:
-            faded = self._measure_imbalance(start, origin)
-        while fraction < 1.0:
-            trial = 1.0 if fraction + part > 1.0 - 1e-9 else fraction + part
-            result = self._advance(start + trial * (goal - start), before, 1.0 - trial)
-            if isinstance(result, Step):
+        if not self._path or self._path[-1][0] != start:
+            self._path = [(start, last)]
+        faded = self._part < 1.0 and self._measure_imbalance(start, last)
+        try:
+            while fraction < 1.0:
+                whole = fraction + self._part > 1.0 - 1e-9
+                trial = 1.0 if whole else fraction + self._part
+                time = goal if whole else start + trial * (goal - start)
+                result = self._advance(time, before, 1.0 - trial)
+                if isinstance(result, ConvergenceError):
+                    self.history.cut_backs += 1
+                    self._part = (trial - fraction) / 2.0
+                    if self._part < smallest or self._hopeless:
+                        raise self._explained(result, last, last_time)
+                    if fraction == 0.0:
+                        faded = self._measure_imbalance(start, last)
+                    continue
                 fraction, before = trial, system.state.copy()
-                iterations, linear = (
-                    iterations + result.iterations,
-                    linear + result.linear_iterations,
-                )
-                if trial == 1.0 or not faded:
-                    step = Step(result.time, iterations, linear, result.norms)
-                    self.history.steps.append(step)
+                if start != goal:
+                    self._path = [*self._path[-2:], (time, before)]
+                iterations += result.iterations
+                linear += result.linear_iterations
+                ease = math.sqrt(EASY / max(1, result.iterations))
+                self._part = min(1.0, self._part * min(2.0, max(0.5, ease)))
+                if whole or not faded:
+                    last, last_time = before, time
+                    self._record(Step(time, iterations, linear, result.norms))
                     iterations = linear = 0
-                    for monitor in self._monitors:
-                        monitor(step)
-                self._part = min(1.0, 1.5 * part)
-                part = self._part
-                continue
-            self.history.cut_backs += 1
-            part = (trial - fraction) / 2.0
-            if part < smallest:
-                system.prescribe(start)
-                system.state[:] = origin
-                raise result
-            if fraction == 0.0:
-                faded = self._measure_imbalance(start, origin)
+            if faded:
+                self._path = []
+        finally:
+            system.state[:] = last
+            system.time = last_time
+
+    def _record(self, step: Step) -> None:
+        self.history.steps.append(step)
+        with together(self.system.comm):
+            for monitor in self._monitors:
+                monitor(step)
 
     def solve(
         self, to: float = 1.0, step: float | None = None, smallest: float = 1.0 / 1024.0
     ) -> History:
-        """Increase the pseudo-time to `to` and find the equilibrium after each step.
+        """Change the pseudo-time to `to` and find the equilibrium after each step.
 
         Parameters
         ----------
-        to : pseudo-time to reach from `system.time`.
+        to : pseudo-time to reach from `system.time`; it may be smaller (unloading) or the same
+            (after a change of a `Parameter`).
         step : largest step; default: all at once. A step that fails is halved, and grows again
             after success.
         smallest : fraction of a step below which the attempt is given up.
@@ -368,20 +388,36 @@ class StaticProblem:
         Raises
         ------
         ConvergenceError : on every rank, with PETSc's reason (that of the linear solver, if it
-            was the cause); the state is that of the last converged step.
+            was the cause).
         ConstraintError : a rigid motion is free.
+        ParameterError : a step that is not positive, or a parameter or prescribed displacement
+            that is not finite.
+        SymancfError : PETSc refused, e.g. an option.
+
+        Whatever is raised, the state is that of the last converged step and one may go on.
         """
+        if not math.isfinite(to):
+            raise ParameterError(f"solve(to={to}): the pseudo-time must be finite")
+        now = self.system.time
+        if step is not None and not (step > 0.0 and now + step != now):
+            raise ParameterError(f"solve(step={step}): the largest step must be positive")
+        if not 0.0 < smallest <= 1.0:
+            raise ParameterError(f"solve(smallest={smallest}): give a fraction of a step")
         if not self._ready:
             self._prepare()
-        now = self.system.time
-        largest = step if step is not None else max(to - now, 0.0)
-        self._part = 1.0
+        largest = abs(to - now) if step is None else float(step)
+        self._part, self._path = 1.0, []
         while True:
-            goal = to if now + largest >= to - 1e-12 * max(1.0, abs(to)) else now + largest
+            whole = abs(to - now) <= largest * (1.0 + 1e-9)
+            goal = to if whole else now + math.copysign(largest, to - now)
             self._reach(now, goal, smallest)
             now = goal
-            if now >= to:
-                return self.history
+            if whole:
+                break
+        if not self._told:
+            warn_unused(self.system.comm, self.prefix, self._options)
+            self._told = True
+        return self.history
 
     def monitor(self, function: Monitor) -> None:
         """Call `function` with each converged `Step`."""

@@ -3,17 +3,24 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from .petsc import PETSc
 
+from .errors import SymancfError
+from .options import complaint, offer
+from .petsc import PETSc
 from .rigid import rigid_modes
 
 if TYPE_CHECKING:
     from .system import System
 
-DIRECT_UP_TO = 60_000  # rows; beyond, CG with GAMG takes less time and memory
+_petsc = ctypes.CDLL(PETSc.__file__)
+
+# Unknowns up to which a direct solver takes less time than multigrid: a factorisation of a solid
+# fills in far more than one of a surface.
+DIRECT_UP_TO = {"solid": 10_000, "plate": 100_000}
 
 
 def _has(package: str) -> bool:
@@ -23,18 +30,39 @@ def _has(package: str) -> bool:
         return package in ("mumps",)
 
 
+def _direct(system: System) -> bool:
+    """Whether a direct solver suits the system better than multigrid.
+
+    It does up to `DIRECT_UP_TO` unknowns, for saddle points (multipliers), and for bending
+    without shear (thin plates, cables), which multigrid by aggregation hardly reduces.
+    """
+    if any(piece.role == "constraint" for piece in system.pieces):
+        return True
+    kinds = {getattr(getattr(body, "element", None), "slope_kind", "") for body in system.bodies}
+    if not kinds <= {"none", "gradient"}:
+        return True
+    limit = DIRECT_UP_TO["plate" if "gradient" in kinds else "solid"]
+    return bool(system.numbering.size <= limit)
+
+
 def defaults(system: System) -> dict[str, Any]:
     """Return the options that suit a system.
 
     Newton's method with full steps, backtracking only from states outside the domain of a law:
     the residual of slender structures grows in the first iterations, because a rotation found
     by a linear step stretches them, so a decrease must not be asked for (a negative alpha makes
-    PETSc's backtracking accept a residual up to 1e5 times larger). Small serial systems: KLU or UMFPACK; larger: MUMPS,
-    LDL^T where the tangent is symmetric, else LU. Beyond `DIRECT_UP_TO` unknowns without
-    multipliers: CG (GMRES if unsymmetric) with algebraic multigrid on the rigid modes.
+    PETSc's backtracking accept a residual up to 1e5 times larger).
+
+    Direct: UMFPACK for small serial systems; larger: MUMPS, LDL^T where the tangent is
+    symmetric, else LU.
+
+    Multigrid: CG (GMRES if unsymmetric), solved as loosely as Newton's method allows, with
+    smoothed aggregation on the rigid modes. Smoothing is Jacobi's method with Chebyshev
+    polynomials, which needs products only, and these come from the kernels (see
+    `symancf.linear`); they span 1/20 of the spectrum instead of 1/10: nearly incompressible
+    bodies converge faster so.
     """
     symmetric = all(piece.kernel.symmetric for piece in system.pieces)
-    indefinite = any(piece.role == "constraint" for piece in system.pieces)
     options: dict[str, Any] = {
         "snes_type": "newtonls",
         "snes_linesearch_type": "bt",
@@ -44,48 +72,55 @@ def defaults(system: System) -> dict[str, Any]:
         "snes_stol": 1e-9,
         "snes_max_it": 40,
     }
-    if system.numbering.size <= DIRECT_UP_TO or indefinite:
-        options |= {"ksp_type": "preonly", "pc_type": "lu"}
-        if system.comm.size == 1 and system.numbering.size <= 2000 and _has("suitesparse"):
-            options["pc_factor_mat_solver_type"] = "umfpack"
-        elif _has("mumps"):
-            options["pc_factor_mat_solver_type"] = "mumps"
-            if symmetric:
-                options["pc_type"] = "cholesky"
-            if indefinite:
-                options["mat_mumps_icntl_14"] = 60  # more work space: delayed pivots
-    else:
-        options |= {
+    if not _direct(system):
+        return options | {
             "ksp_type": "cg" if symmetric else "gmres",
-            "ksp_rtol": 1e-3,
+            "ksp_rtol": 3e-3,
+            "ksp_max_it": 500,
             "pc_type": "gamg",
             "pc_gamg_threshold": 0.02,
             "mg_levels_ksp_type": "chebyshev",
+            "mg_levels_ksp_chebyshev_esteig": "0,0.05,0,1.1",
             "mg_levels_pc_type": "jacobi",
         }
+    options |= {"ksp_type": "preonly", "pc_type": "lu"}
+    if system.comm.size == 1 and system.numbering.size <= 2000 and _has("suitesparse"):
+        options["pc_factor_mat_solver_type"] = "umfpack"
+    elif _has("mumps"):
+        options["pc_factor_mat_solver_type"] = "mumps"
+        if symmetric:
+            options["pc_type"] = "cholesky"
+        if any(piece.role == "constraint" for piece in system.pieces):
+            options["mat_mumps_icntl_14"] = 60  # more work space: delayed pivots
     return options
 
 
 def configure(snes: PETSc.SNES, system: System, prefix: str, given: dict[str, Any]) -> None:
-    """Set defaults, then the user's `given` options, then what the command line says."""
+    """Set defaults, then the user's `given` options, then what the command line says.
+
+    Raises
+    ------
+    SymancfError : PETSc refuses an option.
+    """
     snes.setOptionsPrefix(prefix)
-    options = PETSc.Options(prefix)
-    for name, value in {**defaults(system), **given}.items():
-        if not options.hasName(name):
-            options.setValue(name, "" if value is None else value)
-    if options.getString("pc_type", "") == "gamg":
+    held = offer(prefix, defaults(system), given)
+    if held.get("pc_type") == "gamg":
         attach_rigid_modes(system)
-    snes.setFromOptions()
+    try:
+        snes.setFromOptions()
+    except PETSc.Error as error:
+        raise SymancfError(
+            f"PETSc refuses an option of this problem: {complaint(error)}"
+        ) from error
 
 
 def attach_rigid_modes(system: System) -> None:
     """Give the tangent the six rigid motions as its near-null space."""
     numbering = system.numbering
-    modes = rigid_modes(system)[:, numbering.free_owned]
-    vectors = []
-    for mode in modes:
+    vectors: list[PETSc.Vec] = []
+    for mode in rigid_modes(system):
         vector = PETSc.Vec().createMPI((numbering.rows, numbering.size), comm=system.comm)
-        vector.setArray(mode)
+        vector.setArray(numbering.to_rows(mode))
         for other in vectors:
             vector.axpy(-vector.dot(other), other)
         length = vector.norm()
@@ -97,8 +132,17 @@ def attach_rigid_modes(system: System) -> None:
 
 def _lookup(enumeration: Any, value: int) -> str:
     names = [n for n in dir(enumeration) if n.isupper() and getattr(enumeration, n) == value]
-    specific = [n for n in names if n not in ("ITERATING", "CONVERGED_ITERATING")]
+    aliases = ("ITERATING", "CONVERGED_ITERATING", "DIVERGED_MAX_IT")
+    specific = [n for n in names if n not in aliases]
     return max(specific or names or [str(value)], key=len)
+
+
+# PCFailedReason
+_FAILED = {
+    1: "a row of the tangent is empty",
+    2: "the tangent is singular: a pivot is zero",
+    3: "the memory did not suffice for the factors (MUMPS: -mat_mumps_icntl_14 100)",
+}
 
 
 def reason_name(snes: PETSc.SNES) -> tuple[str, str]:
@@ -107,9 +151,12 @@ def reason_name(snes: PETSc.SNES) -> tuple[str, str]:
     if name == "DIVERGED_LINEAR_SOLVE":
         ksp = snes.getKSP()
         inner = _lookup(PETSc.KSP.ConvergedReason, ksp.getConvergedReason())
-        pc = ksp.getPC().getType()
-        text = f"the linear solver ({ksp.getType()} with {pc}) failed: {inner}"
-        if pc in ("lu", "cholesky"):
-            text += "; the tangent is singular: look for mechanisms or contradicting constraints"
+        inner = inner.replace("DIVERGED_MAX_IT", "DIVERGED_ITS")  # what PETSc itself calls it
+        pc = ksp.getPC()
+        text = f"the linear solver ({ksp.getType()} with {pc.getType()}) failed: {inner}"
+        failed = ctypes.c_int(0)
+        _petsc.PCGetFailedReason(ctypes.c_void_p(pc.handle), ctypes.byref(failed))
+        if failed.value in _FAILED:
+            text += f", {_FAILED[failed.value]}"
         return inner, text
     return name, f"Newton's method stopped: {name}"

@@ -366,17 +366,19 @@ class System:
         """Return jets of local vectors at places, each (K, 3), on every rank."""
         self._require_own()
         place.resolve(self)
-        wanted = place.vertices
-        order = np.argsort(self.topology.vertex_ids)
-        found = np.searchsorted(self.topology.vertex_ids, wanted, sorter=order)
-        local = order[np.minimum(found, len(order) - 1)]
-        present = self.topology.vertex_ids[local] == wanted
-        mine = np.flatnonzero(present[:, 0] & (local[:, 0] < self.numbering.owned_vertices))
         values = np.zeros((len(jets), place.size, 3))
-        for number, (jet, vector) in enumerate(jets):
-            rows = place.rows(self, mine, local[mine].astype(np.int32), jet)
-            entity, component, coordinate, _, value = rows
-            np.add.at(values[number], (mine[entity], component), value * vector[coordinate])
+        with together(self.comm):
+            if self.numbering.owned_vertices:
+                ids = self.topology.vertex_ids
+                order = np.argsort(ids)
+                found = np.searchsorted(ids, place.vertices, sorter=order)
+                local = order[np.minimum(found, len(order) - 1)]
+                present = ids[local] == place.vertices
+                mine = np.flatnonzero(present[:, 0] & (local[:, 0] < self.numbering.owned_vertices))
+                for number, (jet, vector) in enumerate(jets):
+                    rows = place.rows(self, mine, local[mine].astype(np.int32), jet)
+                    entity, component, coordinate, _, value = rows
+                    np.add.at(values[number], (mine[entity], component), value * vector[coordinate])
         return list(self.sum(values))
 
     def sum(self, values: Array) -> Array:

@@ -47,6 +47,7 @@ class Parameter:
 
     @property
     def name(self) -> str:
+        """The parameter's name, which is that of its slot."""
         return str(self.symbol.name)
 
 
@@ -88,7 +89,7 @@ class PointLaw:
     lets: Lets = ()
     energy: sp.Expr | None = None
     work: Mapping[sp.Symbol, sp.Expr] | None = None
-    measure: sp.Expr = sp.Integer(1)
+    measure: sp.Expr = sp.S.One
     domain: tuple[sp.Expr, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     title: str = ""
@@ -122,6 +123,7 @@ class Rule:
 
     @property
     def size(self) -> int:
+        """Number of points, those through the section included."""
         return len(self.weights) * len(self.section_weights)
 
 

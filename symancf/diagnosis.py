@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a tangent that cannot be solved with leaves undetermined; asked after a failure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from .held import free_motions
+from .petsc import PETSc
+
+if TYPE_CHECKING:
+    from .system import System
+
+Array = npt.NDArray[np.float64]
+
+LARGEST = 60_000  # rows; beyond, a factorisation only for a message takes too long
+SINGULAR = 1e-13  # of the equilibrated tangent; that of slender but sound structures is 1e-10
+
+
+def undetermined(system: System) -> str:
+    """Tell what the tangent at the present state leaves free, or "" if nothing (collective).
+
+    The vector that the tangent K diminishes most is found by inverse iteration. Equilibrated by
+    the largest entries of the rows, its part in the multipliers points to constraints that say
+    the same or contradict each other, its part in the positions to a mechanism.
+    """
+    motions = free_motions(system)
+    if motions:
+        return f"rigid motions are free: {motions}"
+    if system.numbering.size > LARGEST or not system.numbering.size:
+        return ""
+    matrix = system.matrix.mat
+    start, _, values = matrix.getValuesCSR()
+    rows = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    largest = np.zeros(len(start) - 1)
+    np.maximum.at(largest, rows, np.abs(values))
+    if not system.comm.allreduce(bool(np.isfinite(values).all()), op=MPI.LAND):
+        return ""
+    scale = np.sqrt(np.where(largest > 0.0, largest, 1.0))
+    weak = _weakest(system, matrix)
+    if weak is None:
+        return ""
+    answer = matrix.createVecLeft()
+    matrix.mult(weak, answer)
+    y, r = weak.getArray(readonly=True) * scale, answer.getArray(readonly=True) / scale
+    answer.destroy()
+    weak.destroy()
+    norms = np.sqrt(system.sum(np.array([y @ y, r @ r])))
+    if not norms[1] <= SINGULAR * norms[0]:
+        return ""
+    return _named(system, y / norms[0])
+
+
+def _weakest(system: System, matrix: PETSc.Mat) -> PETSc.Vec | None:
+    """Return the vector of the smallest eigenvalue of the tangent, as far as that is defined."""
+    random = system.numbering.random(11)
+    for shift in (0.0, 1e-12 * system.stiffness):
+        shifted = matrix if shift == 0.0 else matrix.copy()
+        if shift:
+            shifted.shift(shift)
+        x, b = matrix.createVecs()
+        b.setArray(system.numbering.to_rows(random))
+        ksp = PETSc.KSP().create(system.comm)
+        ksp.setType("preonly")
+        ksp.setOperators(shifted)
+        pc = ksp.getPC()
+        pc.setType("lu")
+        try:
+            pc.setFactorSolverType("mumps")
+            found = all(_iterate(ksp, b, x) for _ in range(3))
+        except PETSc.Error:
+            found = False
+        for thing in (ksp, x, *([shifted] if shift else [])):
+            thing.destroy()
+        if found:
+            return b
+        b.destroy()
+    return None
+
+
+def _iterate(ksp: PETSc.KSP, b: PETSc.Vec, x: PETSc.Vec) -> bool:
+    """Put b = A^-1 b / |A^-1 b|; tell whether that went well."""
+    ksp.solve(b, x)
+    length = x.norm()
+    if ksp.getConvergedReason() < 0 or not np.isfinite(length) or length == 0.0:
+        return False
+    x.copy(b)
+    b.scale(1.0 / length)
+    return True
+
+
+def _named(system: System, y: Array) -> str:
+    """Describe a unit vector of undetermined unknowns by constraints or by a place."""
+    numbering = system.numbering
+    names, kind = numbering.kind_of_rows()
+    shares = system.sum(np.array([np.square(y[kind == k]).sum() for k in range(len(names))]))
+    constraints = [
+        repr(name.removeprefix("lambda:"))
+        for name, share in zip(names, shares, strict=True)
+        if name.startswith("lambda:") and share > 1e-4
+    ]
+    if constraints:
+        return (
+            f"the tangent is singular in the multipliers of {' and '.join(constraints)}: these "
+            "constraints say the same as others or as the supports, or contradict them"
+        )
+    local = np.zeros(numbering.coordinates)
+    numbering.from_rows(np.abs(y), local)
+    at = int(np.argmax(local)) if len(local) else 0
+    mine = (float(local[at]) if len(local) else -1.0, -system.comm.rank)
+    _, rank = system.comm.allreduce(mine, op=MPI.MAX)
+    place = system.points[numbering.vertex_of[at]] if system.comm.rank == -rank else None
+    x = system.comm.bcast(place, root=-rank)
+    return (
+        "the tangent is singular: a motion meets no resistance, most of all near "
+        f"({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g})"
+    )

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Solutions that fail, and small systems on many ranks. Run by test_failures."""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from mpi4py import MPI
+
+import symancf as sa
+from symancf.energies import cable, kirchhoff, neo_hooke
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COMM = MPI.COMM_WORLD
+CASES: dict[str, Callable[[], dict[str, Any]]] = {}
+HEX8, THIN, CABLE = sa.elements.hex8, sa.elements.ancf_thin_plate, sa.elements.ancf_cable
+
+
+def case(function: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
+    CASES[function.__name__] = function
+    return function
+
+
+def block(n: tuple[int, int, int] = (3, 2, 2), **options: Any) -> sa.Body:
+    mesh = sa.Mesh.box((3.0, 1.0, 1.0), n)
+    return sa.Body(mesh["body"], HEX8, neo_hooke, **({"mu": 1.0, "lam": 2.0} | options))
+
+
+def sheet(n: tuple[int, int] = (2, 2), by: Any = (0, 0, 0), **options: Any) -> sa.Body:
+    mesh = sa.Mesh.box((1.0, 1.0), n, warp=lambda X: X + np.asarray(by))
+    given = {"E": 1e4, "nu": 0.3, "thickness": 0.1} | options
+    return sa.Body(mesh["body"], THIN, kirchhoff(), **given)
+
+
+def rope(n: int = 5, **options: Any) -> sa.Body:
+    mesh = sa.Mesh.box((1.0,), (n,))
+    return sa.Body(mesh["body"], CABLE, cable(), **({"EA": 1e3, "EI": 1.0} | options))
+
+
+def attempt(problem: sa.StaticProblem, **options: Any) -> dict[str, Any]:
+    """Solve; return what was raised and whether the state is that of the last step."""
+    found: dict[str, Any] = {"error": "", "text": ""}
+    try:
+        problem.solve(**options)
+    except sa.SymancfError as error:
+        found = {"error": type(error).__name__, "text": str(error)}
+        if isinstance(error, sa.ConvergenceError):
+            found |= {"reason": error.reason, "iteration": error.iteration, "time": error.time}
+    found["now"] = problem.system.time
+    found["last"] = problem.history.steps[-1].time if problem.history.steps else 0.0
+    return found
+
+
+def imbalance(system: sa.System) -> float:
+    """Return the largest force out of balance at the present state."""
+    numbering = system.numbering
+    f = system.residual_at_solution()[numbering.free_owned]
+    return float(COMM.allreduce(float(np.abs(f).max(initial=0.0)), op=MPI.MAX))
+
+
+@case
+def overload() -> dict[str, Any]:
+    """A soft block pulled beyond what the solver can follow, then by less."""
+    body = block()
+    pull = sa.Parameter("pull", 0.05)
+    system = sa.System(
+        body, terms=[sa.fix(body["x0"]), sa.force(body["x1"], lambda t: (pull.value * t, 0, 0))]
+    )
+    problem = sa.StaticProblem(system)
+    problem.solve()
+    before = system.displacement(body.at((3, 0.5, 0.5)))
+    pull.value = -50.0
+    found = attempt(problem, to=2.0, step=0.5)
+    found["imbalance"] = imbalance_at_last(problem, pull, body, before)
+    return found
+
+
+def imbalance_at_last(
+    problem: sa.StaticProblem, pull: sa.Parameter, body: sa.Body, before: Any
+) -> float:
+    """Solve on from the last good state with the old load; return the difference."""
+    pull.value = 0.05
+    problem.solve(to=1.0)
+    after = problem.system.displacement(body.at((3, 0.5, 0.5)))
+    return float(np.abs(after - before).max())
+
+
+@case
+def crushed() -> dict[str, Any]:
+    """A block pressed through itself: the determinant of F cannot pass zero."""
+    body = block()
+    end = sa.fix(body["x1"], displacement=lambda t: (-4.0 * t, 0.0, 0.0))
+    system = sa.System(body, terms=[sa.fix(body["x0"]), end])
+    problem = sa.StaticProblem(system)
+    found = attempt(problem, step=0.25)
+    found["imbalance"] = imbalance(system)
+    found["moved"] = float(system.displacement(body.at((3, 0, 0)))[0, 0])
+    return found
+
+
+@case
+def too_few_linear_iterations() -> dict[str, Any]:
+    """Inner reason of a Krylov solver that gives up."""
+    body = block()
+    system = sa.System(body, terms=[sa.fix(body["x0"]), sa.force(body["x1"], (0, 0, 1e-3))])
+    options = {"ksp_type": "cg", "pc_type": "none", "ksp_max_it": 1, "ksp_rtol": 1e-8}
+    problem = sa.StaticProblem(system, prefix="few_", options=options)
+    return attempt(problem)
+
+
+@case
+def free_body_without_check() -> dict[str, Any]:
+    body = block(rho=1.0)
+    system = sa.System(body, terms=[sa.gravity((0, 0, -1.0))])
+    return attempt(sa.StaticProblem(system, check_held=False))
+
+
+@case
+def two_joints_at_one_place() -> dict[str, Any]:
+    """The same constraint twice: redundant."""
+    body = rope(rho=1.0, A=1.0)
+    joints = [sa.joints.spherical(body.at((1, 0, 0))), sa.joints.spherical(body.at((1, 0, 0)))]
+    system = sa.System(body, terms=[sa.fix(body["x0"]), *joints, sa.gravity((0, 0, -1.0))])
+    return attempt(sa.StaticProblem(system))
+
+
+@case
+def joint_at_a_fixed_node() -> dict[str, Any]:
+    """A constraint that the supports fulfil already."""
+    body = rope(rho=1.0, A=1.0)
+    joint = sa.joints.spherical(body.at((0, 0, 0)))
+    system = sa.System(body, terms=[sa.fix(body["x0"]), joint, sa.gravity((0, 0, -1.0))])
+    return attempt(sa.StaticProblem(system))
+
+
+@case
+def joint_against_a_support() -> dict[str, Any]:
+    """A constraint that the supports contradict."""
+    body = rope()
+    joint = sa.joints.spherical(body.at((0, 0, 0)), sa.ground.at((0, 0, 0.1)))
+    system = sa.System(body, terms=[sa.fix(body["x0"]), joint])
+    return attempt(sa.StaticProblem(system))
+
+
+@case
+def two_joints_that_contradict() -> dict[str, Any]:
+    body = rope()
+    joints = [
+        sa.joints.spherical(body.at((1, 0, 0)), sa.ground.at((1, 0, 0.1))),
+        sa.joints.spherical(body.at((1, 0, 0)), sa.ground.at((1, 0, -0.1))),
+    ]
+    system = sa.System(body, terms=[sa.fix(body["x0"]), *joints])
+    return attempt(sa.StaticProblem(system))
+
+
+@case
+def distance_that_cannot_be() -> dict[str, Any]:
+    """A stiff short link between two fixed places is out of reach."""
+    body = rope()
+    joint = sa.joints.distance(body.at((1, 0, 0)), sa.ground.at((30, 0, 0)), 1.0)
+    system = sa.System(body, terms=[sa.fix(body["x0"]), joint])
+    found = attempt(sa.StaticProblem(system))
+    found["end"] = float(system.position(body.at((1, 0, 0)))[0, 0])
+    return found
+
+
+@case
+def tie_with_clamped_ends() -> dict[str, Any]:
+    """Two sheets tied along an edge whose first node is fixed in both of them."""
+    one, two = sheet(), sheet(by=(0, 1, 0), n=(3, 1), name="two")
+    tie = sa.joints.tie(two["y0"], one)
+    terms = [sa.fix(one["x0"]), sa.fix(two["x0"]), tie, sa.force(two["x1"], (0, 0, 1.0))]
+    system = sa.System(one, two, terms=terms)
+    found = attempt(sa.StaticProblem(system))
+    found["u"] = system.displacement(two.at((1, 2, 0))).tolist()
+    return found
+
+
+@case
+def one_cell() -> dict[str, Any]:
+    """One hexahedron on all ranks."""
+    body = block((1, 1, 1))
+    system = sa.System(body, terms=[sa.fix(body["x0"]), sa.force(body["x1"], (0.01, 0, 0))])
+    found = attempt(sa.StaticProblem(system))
+    found["u"] = system.displacement(body.at((3, 1, 1))).tolist()
+    found["rows"] = system.numbering.size
+    return found
+
+
+@case
+def two_cells() -> dict[str, Any]:
+    """Two cells of a plate on up to four ranks."""
+    body = sheet((2, 1))
+    system = sa.System(body, terms=[sa.fix(body["x0"]), sa.force(body["x1"], (0, 0, 1.0))])
+    found = attempt(sa.StaticProblem(system))
+    found["u"] = system.displacement(body.at((1, 1, 0))).tolist()
+    return found
+
+
+@case
+def one_cable_cell_with_a_joint() -> dict[str, Any]:
+    """One line cell and a constraint: ranks without cells and rows."""
+    body = rope(1, rho=1.0, A=1.0)
+    joint = sa.joints.on_sphere(body.at((1, 0, 0)), (1, 0, -0.5), 0.5)
+    system = sa.System(body, terms=[sa.fix(body["x0"]), joint, sa.gravity((0.0, 0.3, -1.0))])
+    found = attempt(sa.StaticProblem(system))
+    found["u"] = system.displacement(body.at((1, 0, 0))).tolist()
+    return found
+
+
+@case
+def all_fixed() -> dict[str, Any]:
+    """Every coordinate prescribed: the energy and the reactions are still to be had."""
+    body = block()
+    system = sa.System(
+        body, terms=[sa.fix(body["body"], displacement=lambda X, t: X * [0.1 * t, 0, 0])]
+    )
+    problem = sa.StaticProblem(system)
+    found = attempt(problem, step=0.5)
+    found["energy"] = system.strain_energy()
+    found["steps"] = len(problem.history.steps)
+    return found
+
+
+@case
+def all_fixed_and_crushed() -> dict[str, Any]:
+    body = block()
+    system = sa.System(
+        body, terms=[sa.fix(body["body"], displacement=lambda X, t: X * [-2.0 * t, 0, 0])]
+    )
+    return attempt(sa.StaticProblem(system))
+
+
+@case
+def nothing_to_do() -> dict[str, Any]:
+    """No load, then the same time once more."""
+    body = block()
+    problem = sa.StaticProblem(sa.System(body, terms=[sa.fix(body["x0"])]))
+    attempt(problem)
+    found = attempt(problem)
+    found["iterations"] = [s.iterations for s in problem.history.steps]
+    return found
+
+
+@case
+def unused_option() -> dict[str, Any]:
+    body = block()
+    system = sa.System(body, terms=[sa.fix(body["x0"])])
+    problem = sa.StaticProblem(system, prefix="odd_", options={"snes_rtoll": 1e-3, "pc_type": "lu"})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        problem.solve()
+    texts = COMM.bcast([str(w.message) for w in caught])
+    return {"warnings": texts}
+
+
+def main(names: list[str], tell: bool) -> None:
+    """Run cases and print as one line of JSON what each rank found."""
+    outcome = {}
+    for name in names:
+        if tell and COMM.rank == 0:
+            print("@@", name, file=sys.stderr, flush=True)
+        faulthandler.dump_traceback_later(60.0, exit=True)
+        found = CASES[name]()
+        outcome[name] = COMM.allgather(found)
+        faulthandler.cancel_dump_traceback_later()
+        if tell and COMM.rank == 0:
+            print(json.dumps({name: outcome[name]}), flush=True)
+    if COMM.rank == 0:
+        print(json.dumps(outcome))
+
+
+if __name__ == "__main__":
+    chosen = [name for name in sys.argv[1:] if name != "-v"]
+    main(chosen or list(CASES), "-v" in sys.argv)
