@@ -3,12 +3,9 @@
 
 from __future__ import annotations
 
-import faulthandler
-import json
 import os
 import resource
 import shutil
-import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,17 +15,13 @@ import numpy as np
 from mpi4py import MPI
 
 import symancf as sa
+from tests.cases import Cases, caught
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 COMM = MPI.COMM_WORLD
-CASES: dict[str, Callable[[Path], None]] = {}
-
-
-def case(function: Callable[[Path], None]) -> Callable[[Path], None]:
-    CASES[function.__name__] = function
-    return function
+case = Cases(limit=60.0)
 
 
 def solution() -> str:
@@ -115,39 +108,16 @@ def damaged_files(folder: Path) -> None:
     assert solution() == "0.015"
 
 
-@case
-def folder_that_vanishes(folder: Path) -> None:
-    assert solution() == "0.015"
-    if COMM.rank == 0:
-        shutil.rmtree(folder)
+def run(function: Callable[[Path], None]) -> list[str]:
+    """Run a case with a cache of its own; return what it raised."""
+    folder = Path(COMM.bcast(tempfile.mkdtemp() if COMM.rank == 0 else None))
+    with environment(SYMANCF_CACHE=str(folder)):
+        kind, text = caught(lambda: function(folder))
     COMM.barrier()
-    assert solution() == "0.015"
-
-
-def main(names: list[str], tell: bool) -> None:
-    """Run cases, each with a cache of its own; print what each rank raised."""
-    outcome = {}
-    for name in names:
-        if tell and COMM.rank == 0:
-            print("@@", name, file=sys.stderr, flush=True)
-        faulthandler.dump_traceback_later(60.0, exit=True)
-        folder = Path(COMM.bcast(tempfile.mkdtemp() if COMM.rank == 0 else None))
-        caught = ["nothing", ""]
-        with environment(SYMANCF_CACHE=str(folder)):
-            try:
-                CASES[name](folder)
-            except Exception as error:
-                caught = [type(error).__name__, str(error).replace(str(folder), "FOLDER")]
-        outcome[name] = COMM.allgather(caught)
-        if COMM.rank == 0:
-            shutil.rmtree(folder, ignore_errors=True)
-        faulthandler.cancel_dump_traceback_later()
-        if tell and COMM.rank == 0:
-            print(json.dumps({name: outcome[name]}), flush=True)
     if COMM.rank == 0:
-        print(json.dumps(outcome))
+        shutil.rmtree(folder, ignore_errors=True)
+    return [kind, text.replace(str(folder), "FOLDER")]
 
 
 if __name__ == "__main__":
-    chosen = [name for name in sys.argv[1:] if name != "-v"]
-    main(chosen or list(CASES), "-v" in sys.argv)
+    case.main(run)
