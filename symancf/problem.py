@@ -254,7 +254,6 @@ class StaticProblem:
                 raise self.linear.error from error
             said = complaint(error)
             raise SymancfError(f"PETSc failed at pseudo-time {time:g}: {said}") from error
-
         finally:
             spent = clock.process_time() - start - (self.history.seconds["assembly"] - assembly)
             self.history.seconds["solve"] += spent
@@ -283,10 +282,7 @@ class StaticProblem:
 
     def _failure(self, time: float, reason: str, text: str, iteration: int) -> ConvergenceError:
         if self._left_domain:
-            text += (
-                f"; {self._left_domain} quadrature points left the domain of their law "
-                "(J <= 0 or not finite)"
-            )
+            text += "; quadrature points left the domain of their law (J <= 0 or not finite)"
         return ConvergenceError(
             f"no equilibrium at pseudo-time {time:g}: {text} after {iteration} iterations",
             reason=reason,
