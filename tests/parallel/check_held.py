@@ -3,29 +3,20 @@
 
 from __future__ import annotations
 
-import faulthandler
-import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, neo_hooke, saint_venant_kirchhoff
+from tests.cases import Cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-COMM = MPI.COMM_WORLD
-CASES: dict[str, Callable[[], sa.System]] = {}
+case = Cases()
 HEX8, PLATE = sa.elements.hex8, sa.elements.ancf_plate
 THIN, CABLE = sa.elements.ancf_thin_plate, sa.elements.ancf_cable
-
-
-def case(function: Callable[[], sa.System]) -> Callable[[], sa.System]:
-    CASES[function.__name__] = function
-    return function
 
 
 def shifted(by: Any) -> Callable[[Any], Any]:
@@ -188,7 +179,14 @@ def tied_blocks() -> sa.System:
 
 
 @case
-def tied_sheets_are_hinged() -> sa.System:
+def tied_sheets_without_weld_are_hinged() -> sa.System:
+    one, two = sheet(), sheet(by=(0.3, 0, 0), name="second")
+    tie = sa.joints.tie(two["x0"], one, weld=False)
+    return sa.System(one, two, terms=[sa.fix(one["x0"]), tie])
+
+
+@case
+def tied_sheets_are_welded() -> sa.System:
     one, two = sheet(), sheet(by=(0.3, 0, 0), name="second")
     return sa.System(one, two, terms=[sa.fix(one["x0"]), sa.joints.tie(two["x0"], one)])
 
@@ -269,25 +267,5 @@ def verdict(system: sa.System) -> str:
     return "held"
 
 
-def main(names: list[str], tell: bool) -> None:
-    outcome = {}
-    for name in names:
-        if tell and COMM.rank == 0:
-            print("@@", name, file=sys.stderr, flush=True)
-        faulthandler.dump_traceback_later(30.0, exit=True)
-        caught = ["nothing", ""]
-        try:
-            caught = ["verdict", verdict(CASES[name]())]
-        except Exception as error:
-            caught = [type(error).__name__, str(error)]
-        outcome[name] = COMM.allgather(caught)
-        faulthandler.cancel_dump_traceback_later()
-        if tell and COMM.rank == 0:
-            print(json.dumps({name: outcome[name]}), flush=True)
-    if COMM.rank == 0:
-        print(json.dumps(outcome))
-
-
 if __name__ == "__main__":
-    chosen = [name for name in sys.argv[1:] if name != "-v"]
-    main(chosen or list(CASES), "-v" in sys.argv)
+    case.main(lambda build: verdict(build()))
