@@ -195,7 +195,7 @@ class Fix:
         position = numbering.offset[self.vertices, self.body.position_block]
         at = position[:, None] + np.arange(3)
         total = np.cross(q[at] - np.asarray(about, dtype=float), f[at]).sum(axis=0)
-        if self.slopes:
+        if self.body.element.slopes:
             slope = numbering.offset[self.vertices, self.body.slope_block]
             for k in range(len(self.body.element.slopes)):
                 at = slope[:, None] + 3 * k + np.arange(3)
