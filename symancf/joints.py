@@ -246,7 +246,7 @@ class Constraint:
         ids = self.entities.ids
         cell = {
             str(symbol): end.X[ids, a]
-            for k, end in enumerate(self.ends)
+            for k, end in enumerate(self.entities.ends)
             for a, symbol in enumerate(_reference((k, "value")))
         }
         reference = self.entities.reference(system, jets, 3 * len(self.jets))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -45,9 +46,10 @@ class Entities:
     """
 
     def __init__(self, system: System, name: str, ends: Sequence[End], virtual: int = 0) -> None:
-        self.name, self.ends = name, list(ends)
-        for end in self.ends:
+        self.name = name
+        for end in ends:
             end.resolve(system)
+        self.ends = [copy.copy(end) for end in ends]  # other terms may have the same ends
         places = [end.size for end in self.ends if hasattr(end, "X")]
         if not places or 0 in places:
             listed = " and ".join(map(str, self.ends))
