@@ -76,6 +76,8 @@ class _Plan(ctypes.Structure):
         ("off_start", ctypes.c_void_p),
         ("diagonal", ctypes.c_void_p),
         ("off", ctypes.c_void_p),
+        ("rate", ctypes.c_void_p),
+        ("rate_factor", ctypes.c_void_p),
     ]
 
 
@@ -117,7 +119,8 @@ class Jets:
     """Entities of a point kernel: each jet a sparse combination of local coordinates.
 
     One row per non-zero, sorted by entity: `entity`, `jet`, `coordinate` (offset in the
-    local vector), `vertex` (number within the entity's vertices) and `value`.
+    local vector), `vertex` (number within the entity's vertices) and `value`. An entry of
+    the rate of coordinate c has the coordinate ~c = -1 - c; no force acts on it.
     """
 
     entity: Integers
@@ -272,6 +275,15 @@ class Plan:
             for k, name in enumerate(piece.kernel.uniform):
                 value = time if name == "t" else piece.uniform.get(name)
                 slots[k] = evaluate(f"{name} of {piece.name!r}", value, time)
+
+    def follow(self, rate: Array | None, factor: Array | None) -> None:
+        """Let rates be those of the local vector `rate`, and change with their coordinates.
+
+        `factor` (local vector) is d rate / d coordinate of the time integrator. None: no motion.
+        """
+        self._motion = rate, factor
+        self._plan.rate = None if rate is None else _pointer(rate)
+        self._plan.rate_factor = None if factor is None else _pointer(factor)
 
     def switch(self, name: str, active: bool) -> None:
         """Include or leave out the pieces called `name`."""

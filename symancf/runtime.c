@@ -59,6 +59,8 @@ typedef struct {
   const double *entry_value;
 } symancf_term;
 
+/* An entry of a rate has the coordinate ~c: it takes the rate of coordinate c, no force. */
+
 typedef struct {
   int32_t terms;
   symancf_term *term;
@@ -70,6 +72,8 @@ typedef struct {
   const uint8_t *vertex_plain; /* per vertex: all coordinates free */
   const int32_t *diagonal_start, *off_start; /* CSR row pointers */
   double *diagonal, *off;                     /* value arrays */
+  const double *rate;        /* rates of the coordinates, local vector; NULL: zero */
+  const double *rate_factor; /* d rate / d coordinate of the time integrator; NULL: zero */
 } symancf_plan;
 
 /* ---- gather: coefficient vectors of 8 cells, slopes mapped to the cell's parameters ------- */
@@ -388,13 +392,38 @@ static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, 
 }
 
 /* ---- one term on entities: g = B e, f += B^T P, K += B^T H B --------------------------------- */
-static void jets(const symancf_term *t, int first, int lanes, const double *x, double *g)
+static void jets(const symancf_term *t, int first, int lanes, const double *x, const double *rate,
+                 double *g)
 {
   for (int k = 0; k < t->jets * LANES; k++) g[k] = 0.0;
   for (int l = 0; l < LANES; l++) {
     const int entity = first + (l < lanes ? l : lanes - 1);
-    for (int32_t p = t->entry_start[entity]; p < t->entry_start[entity + 1]; p++)
-      g[t->entry_jet[p] * LANES + l] += t->entry_value[p] * x[t->entry_coordinate[p]];
+    for (int32_t p = t->entry_start[entity]; p < t->entry_start[entity + 1]; p++) {
+      const int32_t c = t->entry_coordinate[p];
+      const double value = c >= 0 ? x[c] : rate ? rate[~c] : 0.0;
+      g[t->entry_jet[p] * LANES + l] += t->entry_value[p] * value;
+    }
+  }
+}
+
+/* Change of the rate with its coordinate. */
+static inline double rate_factor(const symancf_plan *plan, int32_t coordinate)
+{
+  return plan->rate_factor ? plan->rate_factor[~coordinate] : 0.0;
+}
+
+/* Jets in the direction v of the coordinates, their rates following by the rate factors. */
+static void directions(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+                       const double *v, double *g)
+{
+  for (int k = 0; k < t->jets * LANES; k++) g[k] = 0.0;
+  for (int l = 0; l < LANES; l++) {
+    const int entity = first + (l < lanes ? l : lanes - 1);
+    for (int32_t p = t->entry_start[entity]; p < t->entry_start[entity + 1]; p++) {
+      const int32_t c = t->entry_coordinate[p];
+      const double value = c >= 0 ? v[c] : rate_factor(plan, c) * v[~c];
+      g[t->entry_jet[p] * LANES + l] += t->entry_value[p] * value;
+    }
   }
 }
 
@@ -409,7 +438,7 @@ static int64_t entities(const symancf_plan *plan, const symancf_term *t, int wha
     const int lanes = t->n - first < LANES ? t->n - first : LANES;
     const double *cell = t->cell + (int64_t)(first / LANES) * t->cell_rows * LANES;
     const int matrix = what == TANGENT && t->has_tangent;
-    jets(t, first, lanes, x, g);
+    jets(t, first, lanes, x, plan->rate, g);
     if (what == ENERGY) {
       bad += t->energy(lanes, t->uniform, cell, NULL, g, P);
       for (int l = 0; l < lanes; l++)
@@ -417,7 +446,7 @@ static int64_t entities(const symancf_plan *plan, const symancf_term *t, int wha
       continue;
     }
     if (what == PRODUCT) {
-      jets(t, first, lanes, v, d);
+      directions(plan, t, first, lanes, v, d);
       bad += t->product(lanes, t->uniform, cell, NULL, g, d, P);
     } else if (matrix) {
       bad += t->tangent(lanes, t->uniform, cell, NULL, g, P, H);
@@ -429,16 +458,19 @@ static int64_t entities(const symancf_plan *plan, const symancf_term *t, int wha
       const int entity = first + l;
       const int32_t start = t->entry_start[entity], end = t->entry_start[entity + 1];
       for (int32_t p = start; p < end; p++)
-        f[t->entry_coordinate[p]] += t->entry_value[p] * P[t->entry_jet[p] * LANES + l];
+        if (t->entry_coordinate[p] >= 0)
+          f[t->entry_coordinate[p]] += t->entry_value[p] * P[t->entry_jet[p] * LANES + l];
       if (!matrix) continue;
       const int corners = t->vertex_start[entity + 1] - t->vertex_start[entity];
       const int32_t *positions = t->positions + t->pair_start[entity];
       for (int32_t p = start; p < end; p++) {
+        if (t->entry_coordinate[p] < 0) continue;
         const int32_t row = plan->row[t->entry_coordinate[p]];
         if (row < 0) continue;
         const int jp = t->entry_jet[p];
         for (int32_t q = start; q < end; q++) {
-          const int32_t column = plan->rank_in_vertex[t->entry_coordinate[q]];
+          const int32_t c = t->entry_coordinate[q];
+          const int32_t column = plan->rank_in_vertex[c >= 0 ? c : ~c];
           if (column < 0) continue;
           const int jq = t->entry_jet[q];
           const int h = !t->symmetric ? jp * m + jq
@@ -447,7 +479,7 @@ static int64_t entities(const symancf_plan *plan, const symancf_term *t, int wha
           const double value = H[h * LANES + l];
           if (value == 0.0) continue;
           row_values(plan, row, positions[t->entry_vertex[p] * corners + t->entry_vertex[q]])[column] +=
-              t->entry_value[p] * t->entry_value[q] * value;
+              t->entry_value[p] * (c >= 0 ? 1.0 : rate_factor(plan, c)) * t->entry_value[q] * value;
         }
       }
     }

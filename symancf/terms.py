@@ -97,20 +97,27 @@ class Entities:
         return self.local[:, self.columns[k] : self.columns[k + 1]]
 
     def jets(
-        self, system: System, wanted: Sequence[tuple[int, str]], scalars: int = 0, block: int = -1
+        self,
+        system: System,
+        wanted: Sequence[tuple[int, str] | tuple[int, str, Literal["rate"]]],
+        scalars: int = 0,
+        block: int = -1,
+        rates: bool = False,
     ) -> Jets:
         """Combine jets of the ends and `scalars` coordinates of the virtual vertex.
 
-        `wanted` lists (end, jet); jet number 3 k + a is component a of the k-th, followed by
-        the scalars.
+        `wanted` lists (end, jet), or (end, jet, "rate") for its rate of change; jet number
+        3 k + a is component a of the k-th, followed by the scalars and, with `rates`, by the
+        rates of the scalars.
         """
         parts: list[tuple[Any, ...]] = []
         with together(system.comm):
-            for k, (number, jet) in enumerate(wanted):
+            for k, (number, jet, *rate) in enumerate(wanted):
                 vertices = self.end_vertices(number)
                 place, component, coordinate, corner, value = self.ends[number].rows(
                     system, self.ids, vertices, jet
                 )
+                coordinate = ~coordinate if rate else coordinate
                 parts.append(
                     (place, 3 * k + component, coordinate, corner + self.columns[number], value)
                 )
@@ -118,15 +125,17 @@ class Entities:
             vertex = self.end_vertices(len(self.ends))[:, 0]
             start = system.numbering.offset[vertex, block]
             n = len(start)
-            parts.append(
-                (
-                    np.repeat(np.arange(n), scalars),
-                    np.tile(3 * len(wanted) + np.arange(scalars), n),
-                    (start[:, None] + np.arange(scalars)).ravel(),
-                    np.full(n * scalars, self.columns[-2]),
-                    np.ones(n * scalars),
+            for k in range(2 if rates else 1):
+                coordinate = (start[:, None] + np.arange(scalars)).ravel()
+                parts.append(
+                    (
+                        np.repeat(np.arange(n), scalars),
+                        np.tile(3 * len(wanted) + k * scalars + np.arange(scalars), n),
+                        ~coordinate if k else coordinate,
+                        np.full(n * scalars, self.columns[-2]),
+                        np.ones(n * scalars),
+                    )
                 )
-            )
         joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
         return Jets(
             entity=joined[0].astype(np.int32),
@@ -139,7 +148,7 @@ class Entities:
     def reference(self, system: System, jets: Jets, rows: int) -> Array:
         """Return the reference values (n, rows) of the jets below `rows`."""
         values = np.zeros((len(self.ids), rows))
-        chosen = jets.jet < rows
+        chosen = (jets.jet < rows) & (jets.coordinate >= 0)
         np.add.at(
             values,
             (jets.entity[chosen], jets.jet[chosen]),
