@@ -49,6 +49,10 @@ class End(ABC):
         ``value``, one row per non-zero.
         """
 
+    def constant(self, jet: str) -> Array | None:
+        """Return the reference values (K, 3) of a jet that do not follow from coordinates."""
+        return self.X if jet == "value" else None
+
     @property
     def size(self) -> int:
         """Number of places."""
@@ -117,6 +121,11 @@ class Ground(End):
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         empty = np.zeros(0, dtype=np.int32)
         return empty, empty, empty, empty, np.zeros(0)
+
+    def constant(self, jet: str) -> Array | None:
+        """Return the constant value (K, 3) of a jet: the place, or an axis of space."""
+        axis = {"axis0": 0, "axis1": 1, "axis2": 2}.get(jet)
+        return self.X if axis is None else np.tile(np.eye(3)[axis], (self.size, 1))
 
     def __str__(self) -> str:
         return "the ground"

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a user's function of places asks for: quantities by end, parameters and the time.
+
+The name of a positional argument is a quantity with the end as suffix, ``r_a`` or ``e1_b``;
+keyword-only arguments are parameters. Each quantity is a *jet* of the end, a vector linear in
+the coordinates: its present value, its change, its reference value, or its rate.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from symancf_codegen import declare
+
+from .ends import End, Nodes, PointsOnBody
+from .errors import ConstraintError, SymancfError
+from .parameter import label
+
+if TYPE_CHECKING:
+    from .assembly import Jets
+    from .system import System
+    from .terms import Entities
+
+Array = npt.NDArray[np.float64]
+JetOfEnd = tuple[int, str]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A vector that a function may ask for: what it is of which jet."""
+
+    jet: str
+    of: Literal["present", "change", "reference", "rate"]
+    meaning: str
+
+
+QUANTITIES = {
+    "r": Quantity("value", "present", "position"),
+    "u": Quantity("value", "change", "displacement"),
+    "X": Quantity("value", "reference", "reference position"),
+    "d": Quantity("director", "present", "director of a full-gradient plate"),
+    "e1": Quantity("axis0", "present", "first axis"),
+    "e2": Quantity("axis1", "present", "second axis"),
+    "e3": Quantity("axis2", "present", "third axis"),
+    "E1": Quantity("axis0", "reference", "first axis of the reference"),
+    "E2": Quantity("axis1", "reference", "second axis of the reference"),
+    "E3": Quantity("axis2", "reference", "third axis of the reference"),
+}
+# for ties: derivatives of u along the slope directions of the nodes a, at a and at b
+DERIVATIVES = {f"g{k + 1}": Quantity(f"along{k}", "change", "derivative of u") for k in range(3)}
+RATES = {
+    "v": Quantity("value", "rate", "velocity"),
+    "w1": Quantity("axis0", "rate", "rate of the first axis"),
+    "w2": Quantity("axis1", "rate", "rate of the second axis"),
+    "w3": Quantity("axis2", "rate", "rate of the third axis"),
+}
+_PARTS = {"value": "", "director": "_d"}
+_PARTS |= {f"along{k}": f"_g{k + 1}" for k in range(3)} | {
+    f"axis{k}": f"_e{k + 1}" for k in range(3)
+}
+RESERVED = re.compile(r"scale|t|(lam|phi|force)\d+|(u|X|v)(_d|_[eg]\d)?_[abc][123]|(state|rate)_.*")
+TIME = sp.Symbol("t", real=True)
+
+
+def symbols_of(jet: JetOfEnd, of: Literal["change", "reference", "rate"]) -> list[sp.Symbol]:
+    """Return the three symbols of a jet's change, its reference value or its rate."""
+    letter = {"change": "u", "reference": "X", "rate": "v"}[of]
+    name = f"{letter}{_PARTS[jet[1]]}_{'abc'[jet[0]]}"
+    return [sp.Symbol(f"{name}{a}", real=True) for a in (1, 2, 3)]
+
+
+def check_ends(what: str, ends: Sequence[Any]) -> list[End]:
+    """Return one to three ends.
+
+    Raises
+    ------
+    ConstraintError : there are others, or one of them is no end.
+    """
+    if not 1 <= len(ends) <= 3:
+        raise ConstraintError(f"{what} has {len(ends)} ends: give 1 to 3")
+    for end in ends:
+        if not isinstance(end, End):
+            raise ConstraintError(
+                f"{what}: {type(end).__name__} is not an end; give "
+                "body.at(point), body['region'] or sa.ground"
+            )
+    return list(ends)
+
+
+class Reading:
+    """A user's function called with symbols.
+
+    Parameters
+    ----------
+    what : what the function is for, as messages begin: ``"constraint 'spherical'"``.
+    function : asks for quantities of the ends, ``t``, states and (keyword-only) parameters.
+    ends : one to three.
+    parameters : values given for the keyword-only arguments.
+    rates : whether velocities may be asked for.
+    states : names of scalars of the term's own that it may ask for.
+    vector : makes the argument of three components.
+
+    Attributes
+    ----------
+    jets, rates : (end, jet) of the jets and of the rates that are asked for.
+    states : symbols of the term's own scalars, by name.
+    keywords : symbols of the parameters; `parameters`: their values, defaults filled in.
+    result : what the function returned.
+
+    Raises
+    ------
+    ConstraintError : an unknown quantity, an unknown, missing or reserved parameter, or the
+        function fails on the symbols.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        function: Callable[..., Any],
+        ends: Sequence[End],
+        parameters: Mapping[str, Any],
+        *,
+        rates: bool = False,
+        states: Sequence[str] = (),
+        vector: Callable[..., Any] = sp.Matrix,
+    ) -> None:
+        self.what, self.function, self.ends = what, function, ends
+        self.vector = vector
+        self.jets: list[JetOfEnd] = []
+        self.rates: list[JetOfEnd] = []
+        self.states = {s: sp.Symbol(f"state_{s}", real=True) for s in states}
+        self.uses_time = False
+        self.offered = QUANTITIES | DERIVATIVES | (RATES if rates else {})
+        self.keywords: dict[str, sp.Symbol] = {}
+        arguments: list[Any] = []
+        signature = inspect.signature(function).parameters
+        for argument in signature.values():
+            if argument.kind is inspect.Parameter.KEYWORD_ONLY:
+                self.keywords[argument.name] = sp.Symbol(argument.name, real=True)
+            elif argument.name == "t":
+                self.uses_time = True
+                arguments.append(TIME)
+            elif argument.name in self.states:
+                arguments.append(self.states[argument.name])
+            else:
+                arguments.append(self._argument(argument.name))
+        for number, jet in [*self.jets, *self.rates]:
+            require_offered(what, ends[number], jet)
+        self.parameters = self._values(parameters, signature)
+        try:
+            self.result = function(*arguments, **self.keywords)
+        except SymancfError:
+            raise
+        except Exception as error:
+            raise ConstraintError(
+                f"{what} failed on the symbols of its arguments: {type(error).__name__}: {error}"
+            ) from error
+
+    def _argument(self, name: str) -> Any:
+        base, _, suffix = name.rpartition("_")
+        suffixes = "abc"[: len(self.ends)]
+        if base not in self.offered or suffix not in suffixes or not suffix:
+            possible = [f"{q}_{s}" for s in suffixes for q in self.offered if q not in DERIVATIVES]
+            raise ConstraintError(
+                f"{self.what} asks for {name!r}; its ends offer {', '.join(possible)} and "
+                + ", ".join(["t", *self.states])
+            )
+        quantity = self.offered[base]
+        jet = ("abc".index(suffix), quantity.jet)
+        if quantity.of == "rate":
+            if jet not in self.rates:
+                self.rates.append(jet)
+            return self.vector(symbols_of(jet, "rate"))
+        if quantity.of != "reference" and jet not in self.jets:
+            self.jets.append(jet)
+        u, X = symbols_of(jet, "change"), symbols_of(jet, "reference")
+        if quantity.of == "present":
+            return self.vector([x + d for x, d in zip(X, u, strict=True)])
+        return self.vector(u if quantity.of == "change" else X)
+
+    def _values(self, given: Mapping[str, Any], signature: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values of all parameters."""
+        keywords = self.keywords
+        reserved = [k for k in keywords if RESERVED.fullmatch(k) or k in self.states]
+        if reserved:
+            raise ConstraintError(
+                f"{self.what} calls a parameter {reserved[0]!r}, which is the name of a symbol of "
+                "its own: choose another name"
+            )
+        unknown = sorted(set(given) - set(keywords))
+        if unknown:
+            close = get_close_matches(unknown[0], list(keywords), 1)
+            raise ConstraintError(
+                f"{self.what} has no parameter {unknown[0]!r}; it has "
+                f"{', '.join(keywords) or 'none'}"
+                + (f"; did you mean {close[0]!r}?" if close else "")
+            )
+        values = {}
+        for k in keywords:
+            values[k] = given.get(k, signature[k].default)
+            if values[k] is inspect.Parameter.empty:
+                raise ConstraintError(
+                    f"{self.what} needs the parameter {k!r}; given {', '.join(given) or 'none'}"
+                )
+        return values
+
+    def scalar(self, expression: Any, must: str) -> sp.Expr:
+        """Return an expression of symbols of this reading.
+
+        Raises
+        ------
+        ConstraintError : it is none (`must` tells what it must be), or has other symbols.
+        """
+        try:
+            scalar = sp.sympify(expression, strict=True)
+        except (sp.SympifyError, TypeError):
+            scalar = None
+        if not isinstance(scalar, sp.Expr) or scalar.has(sp.nan, sp.zoo, sp.oo, sp.I):
+            raise ConstraintError(f"{self.what} returned {label(expression)}: {must}")
+        foreign = sorted(map(str, scalar.free_symbols - self.known))
+        if foreign:
+            raise ConstraintError(
+                f"{self.what} contains the symbol {foreign[0]!r}, which is none of its arguments: "
+                "add it as a keyword-only argument"
+            )
+        return scalar
+
+    @property
+    def unknowns(self) -> list[sp.Symbol]:
+        """Symbols of the changes of the jets."""
+        return [s for jet in self.jets for s in symbols_of(jet, "change")]
+
+    @property
+    def velocities(self) -> list[sp.Symbol]:
+        """Symbols of the rates of the jets."""
+        return [s for jet in self.rates for s in symbols_of(jet, "rate")]
+
+    @property
+    def references(self) -> list[sp.Symbol]:
+        """Symbols of the reference values of all jets of the ends."""
+        ends = range(len(self.ends))
+        return [s for k in ends for jet in _PARTS for s in symbols_of((k, jet), "reference")]
+
+    @property
+    def known(self) -> set[sp.Symbol]:
+        """All symbols that the function's result may contain."""
+        own = [*self.states.values(), *self.keywords.values(), TIME]
+        return {*self.unknowns, *self.velocities, *self.references, *own}
+
+    def law_parameters(self, *expressions: sp.Expr) -> list[declare.Parameter]:
+        """Return the parameters that a law of these expressions needs."""
+        used = set().union(*(e.free_symbols for e in expressions))
+        parameters = [declare.Parameter(x, "cell") for x in self.references if x in used]
+        parameters += [declare.Parameter(s) for s in self.keywords.values()]
+        return parameters + ([declare.Parameter(TIME)] if self.uses_time else [])
+
+    def cell_values(self, system: System, entities: Entities) -> dict[str, Array]:
+        """Return the reference values of the jets at this rank's entities, by symbol."""
+        values: dict[str, Array] = {}
+        moving = []
+        for jet in dict.fromkeys([*self.jets, *self._fixed()]):
+            constant = entities.ends[jet[0]].constant(jet[1])
+            if constant is None:
+                moving.append(jet)
+                continue
+            for a, symbol in enumerate(symbols_of(jet, "reference")):
+                values[str(symbol)] = constant[entities.ids, a]
+        if moving:
+            jets: Jets = entities.jets(system, moving)
+            reference = entities.reference(system, jets, 3 * len(moving))
+            for number, jet in enumerate(moving):
+                for a, symbol in enumerate(symbols_of(jet, "reference")):
+                    values[str(symbol)] = reference[:, 3 * number + a]
+        return values
+
+    def _fixed(self) -> list[JetOfEnd]:
+        """Jets of which only the reference value is asked for."""
+        names = inspect.signature(self.function).parameters
+        found = []
+        for name in names:
+            base, _, suffix = name.rpartition("_")
+            if base in self.offered and self.offered[base].of == "reference":
+                found.append(("abc".index(suffix), self.offered[base].jet))
+        return found
+
+
+def require_offered(what: str, end: End, jet: str) -> None:
+    """Raise where an end has no jet of this name.
+
+    Raises
+    ------
+    ConstraintError : says which ends have one.
+    """
+    if jet != "director":
+        return
+    element = end.body.element if isinstance(end, Nodes | PointsOnBody) else None
+    if element is None or "zeta" not in element.space.point_jets:
+        raise ConstraintError(
+            f"{what} asks for the director of {end}; only full-gradient plates (ancf_plate) "
+            "have one"
+        )
