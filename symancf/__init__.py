@@ -38,6 +38,8 @@ _PUBLIC = {
     "traction": "loads",
     "moment": "loads",
     "Constraint": "joints",
+    "Potential": "work",
+    "VirtualWork": "work",
     "check": "check",
     "SymancfError": "errors",
     "MeshError": "errors",
@@ -65,10 +67,12 @@ __all__ = [
     "Parameter",
     "ParameterError",
     "PlanarBody",
+    "Potential",
     "Region",
     "StaticProblem",
     "SymancfError",
     "System",
+    "VirtualWork",
     "__version__",
     "check",
     "elements",
@@ -110,6 +114,7 @@ if TYPE_CHECKING:
     from .plane import Factor, PlanarBody, prescribe
     from .problem import StaticProblem
     from .system import System
+    from .work import Potential, VirtualWork
 
     ground: Ground
 
