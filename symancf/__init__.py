@@ -37,7 +37,7 @@ _PUBLIC = {
     "force": "loads",
     "traction": "loads",
     "moment": "loads",
-    "Constraint": "joints",
+    "Constraint": "constraint",
     "Potential": "work",
     "VirtualWork": "work",
     "check": "check",
@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from .body import Body
     from .boundary import fix, planar, symmetry
     from .check import check
+    from .constraint import Constraint
     from .ends import Ground
     from .errors import (
         CompileError,
@@ -107,7 +108,6 @@ if TYPE_CHECKING:
         SymancfError,
     )
     from .flexure import Flexure
-    from .joints import Constraint
     from .loads import force, gravity, moment, traction
     from .mesh import Mesh, Region
     from .parameter import Field, Parameter

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +21,19 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Place = TypeVar("Place", bound="End")
 
 
 class End(ABC):
     """A list of K places. Resolved before the system is distributed, on every rank alike.
+
+    Places may have axes e1, e2, e3, the jets ``axis0``, ``axis1``, ``axis2``: directions that
+    are fixed in the material there and move with it as its fibres do.
+
+    Attributes
+    ----------
+    frame : (3, 3) whose columns are the axes in the reference configuration, or None: where the
+        end does not say otherwise, those of the end's default (`reference_frame`).
 
     Attributes after `resolve`
     --------------------------
@@ -33,6 +43,7 @@ class End(ABC):
 
     X: Array
     vertices: Ints
+    frame: Array | None = None
 
     @abstractmethod
     def resolve(self, system: System) -> None:
@@ -53,6 +64,21 @@ class End(ABC):
         """Return the reference values (K, 3) of a jet that do not follow from coordinates."""
         return self.X if jet == "value" else None
 
+    def directions(self, system: System, chosen: Ints) -> Array:
+        """Return the reference directions (k, s, 3) of the jets ``along0``, ``along1``, ..."""
+        return np.zeros((len(chosen), 0, 3))
+
+    @property
+    def reference_frame(self) -> Array:
+        """The axes (3, 3) in the reference configuration, columns; those of the ground if unset."""
+        return np.eye(3) if self.frame is None else self.frame
+
+    def with_axes(self: Place, axes: Array) -> Place:
+        """Return this end with other axes: columns of (3, 3), in the reference configuration."""
+        turned = copy.copy(self)
+        turned.frame = axes
+        return turned
+
     @property
     def size(self) -> int:
         """Number of places."""
@@ -60,6 +86,57 @@ class End(ABC):
 
     def __str__(self) -> str:
         return type(self).__name__
+
+
+def frame_of(what: str, given: npt.ArrayLike | None) -> Array | None:
+    """Return a frame (3, 3), columns orthogonal unit vectors, right-handed; None stays None.
+
+    Raises
+    ------
+    ParameterError : it is none to 1e-6; what is closer is rounded to one.
+    """
+    if given is None:
+        return None
+    try:
+        frame = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        frame = np.zeros(0)
+    if frame.shape != (3, 3) or not np.isfinite(frame).all():
+        raise ParameterError(f"{what}: a frame is a matrix (3, 3) of axes; given {label(given)}")
+    wrong = float(np.abs(frame.T @ frame - np.eye(3)).max())
+    if wrong > 1e-6:
+        raise ParameterError(
+            f"{what}: the axes of a frame, its columns, are orthogonal unit vectors; F^T F differs "
+            f"by {wrong:.2g} from the unit matrix"
+        )
+    if np.linalg.det(frame) < 0.0:
+        raise ParameterError(f"{what}: the axes of its frame are left-handed: reverse one of them")
+    u, _, v = np.linalg.svd(frame)
+    return np.asarray(u @ v)
+
+
+def _local(system: System, ids: Ints) -> npt.NDArray[np.int64]:
+    """Return the local numbers of vertices that this rank has."""
+    order = np.argsort(system.topology.vertex_ids)
+    found = np.searchsorted(system.topology.vertex_ids, ids, sorter=order)
+    return np.asarray(order[found])
+
+
+def _orthonormal(slopes: Array) -> Array:
+    """Return axes (k, s, 3) in the span of reference slopes (k, s, 3), the first along the first.
+
+    Three slopes: the axes of the ground.
+    """
+    k, s, _ = slopes.shape
+    if s == 3:
+        return np.broadcast_to(np.eye(3), (k, 3, 3))
+    axes = np.zeros((k, s, 3))
+    for a in range(s):
+        rest = slopes[:, a].copy()
+        for b in range(a):
+            rest -= np.einsum("ka,ka->k", rest, axes[:, b])[:, None] * axes[:, b]
+        axes[:, a] = rest / np.linalg.norm(rest, axis=1)[:, None]
+    return axes
 
 
 def _points(where: str, given: npt.ArrayLike) -> Array:
@@ -91,15 +168,16 @@ def _vector_rows(
 class Ground(End):
     """Points that do not move: the places of the other end, or one given point."""
 
-    def __init__(self, at: npt.ArrayLike | None = None) -> None:
+    def __init__(self, at: npt.ArrayLike | None = None, frame: npt.ArrayLike | None = None) -> None:
         self.point = None
+        self.frame = frame_of("the ground", frame)
         if at is not None:
             plane = np.shape(at) == (2,)  # a point of the plane z = 0
             self.point = _points("the ground", [*np.asarray(at), 0.0] if plane else at)
 
-    def at(self, point: npt.ArrayLike) -> Ground:
-        """Return the ground at one given point."""
-        return Ground(point)
+    def at(self, point: npt.ArrayLike, frame: npt.ArrayLike | None = None) -> Ground:
+        """Return the ground at one given point, perhaps with axes (columns of `frame`)."""
+        return Ground(point, frame)
 
     def resolve(self, system: System) -> None:
         """Find X and the vertices (collective)."""
@@ -124,14 +202,60 @@ class Ground(End):
 
     def constant(self, jet: str) -> Array | None:
         """Return the constant value (K, 3) of a jet: the place, or an axis of space."""
-        axis = {"axis0": 0, "axis1": 1, "axis2": 2}.get(jet)
-        return self.X if axis is None else np.tile(np.eye(3)[axis], (self.size, 1))
+        if jet.startswith("axis"):
+            axis = self.reference_frame[:, int(jet.removeprefix("axis"))]
+            return np.tile(axis, (self.size, 1))
+        return self.X if jet == "value" else None
 
     def __str__(self) -> str:
         return "the ground"
 
 
-class Nodes(End):
+class _OnBody(End):
+    """Places on a deformable body: their axes are images F e of directions e of the reference."""
+
+    body: Body
+
+    def framed(self: Place, frame: npt.ArrayLike) -> Place:
+        """Return these places with axes: columns (3, 3), directions of the reference."""
+        axes = frame_of(str(self), frame)
+        assert axes is not None
+        return self.with_axes(axes)
+
+    def _weights(self, chosen: Ints, slopes: Array | None, k: int) -> Array:
+        """Return axis k as combinations (k, s) of reference slopes (k, s, 3).
+
+        Raises
+        ------
+        ConstraintError : there are no slopes, or the axis is not in their span.
+        """
+        name, element = f"e{k + 1}", self.body.element.name
+        if slopes is None:
+            raise ConstraintError(
+                f"{self}: the nodes of {element} have no slopes and hence no axis {name}; take a "
+                "point, body.at(X)"
+            )
+        if self.frame is None:
+            axes = _orthonormal(slopes)
+            if k >= axes.shape[1]:
+                held = ", ".join(f"e{a + 1}" for a in range(axes.shape[1]))
+                raise ConstraintError(f"{self}: {element} has no axis {name}; it has {held}")
+            wanted = axes[:, k]
+        else:
+            wanted = np.broadcast_to(self.frame[:, k], (len(slopes), 3))
+        weights = np.einsum("kas,ka->ks", np.linalg.pinv(slopes), wanted)
+        lost = np.linalg.norm(np.einsum("ks,ksa->ka", weights, slopes) - wanted, axis=1)
+        if lost.max(initial=0.0) > 1e-6:
+            x, e = self.X[chosen[int(np.argmax(lost))]], wanted[int(np.argmax(lost))]
+            raise ConstraintError(
+                f"{self}, at ({x[0]:g}, {x[1]:g}, {x[2]:g}): its axis {name} = ({e[0]:g}, {e[1]:g},"
+                f" {e[2]:g}) is none of the {'tangents' if slopes.shape[1] < 3 else 'directions'} "
+                f"that the slopes of {element} follow"
+            )
+        return np.asarray(weights)
+
+
+class Nodes(_OnBody):
     """The nodes of a region of a body, one place each: ``plate["rim"]``."""
 
     def __init__(self, body: Body, region: Region) -> None:
@@ -154,21 +278,36 @@ class Nodes(End):
             normal = self.body.normals_at(vertices[:, 0])
             offset = self.body.coordinate_offset(system, vertices, "slope0") + 3 * np.arange(3)
             return _vector_rows(offset, normal, np.zeros(offset.shape, dtype=np.int32))
+        if jet.startswith("axis"):
+            slopes = self.body.basis[vertices[:, 0]] if self.body.element.slopes else None
+            weights = self._weights(chosen, slopes, int(jet.removeprefix("axis")))
+            offset = self.body.coordinate_offset(system, vertices, "slope0")
+            offset = offset + 3 * np.arange(weights.shape[1])
+            return _vector_rows(offset, weights, np.zeros(offset.shape, dtype=np.int32))
         offset = self.body.coordinate_offset(system, vertices, jet.replace("along", "slope"))
         return _vector_rows(offset, np.ones(offset.shape), np.zeros(offset.shape, dtype=np.int32))
+
+    def directions(self, system: System, chosen: Ints) -> Array:
+        """Return the reference directions (k, s, 3) of the nodes' slopes."""
+        if not self.body.element.slopes:
+            return super().directions(system, chosen)
+        return np.asarray(self.body.basis[_local(system, self.vertices[chosen, 0])])
 
     def __str__(self) -> str:
         return f"nodes of {self.region.name!r} of {self.body.name!r}"
 
 
-class PointsOnBody(End):
+class PointsOnBody(_OnBody):
     """Given points, each in the cell of a body that holds it: ``plate.at((x, y, z))``.
 
     A point that coincides with a node is that node.
     """
 
-    def __init__(self, body: Body, points: npt.ArrayLike | End) -> None:
+    def __init__(
+        self, body: Body, points: npt.ArrayLike | End, frame: npt.ArrayLike | None = None
+    ) -> None:
         self.body = body
+        self.frame = frame_of(f"a point of body {body.name!r}", frame)
         self.given = points if isinstance(points, End) else None
         if not isinstance(points, End):
             self.target = _points(f"body {body.name!r}", points)
@@ -197,11 +336,16 @@ class PointsOnBody(End):
         """Return a jet as combinations of local coordinates; see `End.rows`.
 
         Jets are ``value``, ``director``, the derivatives ``xi``, ``eta``, ``zeta``, and
-        ``along0``, ... by the slope directions of the nodes that these points were made from.
+        ``along0``, ... by the slope directions of the nodes that these points were made from,
+        or else by orthogonal tangents; ``axis0``, ... by the axes.
         """
         if jet.startswith("along"):
-            directions = self._directions(system, chosen)[:, int(jet.removeprefix("along"))]
+            directions = self.directions(system, chosen)[:, int(jet.removeprefix("along"))]
             return self._derivative(system, chosen, vertices, directions)
+        if jet.startswith("axis"):
+            coordinate, values, corner, slopes = self._gradient(system, chosen, vertices)
+            weights = self._weights(chosen, slopes, int(jet.removeprefix("axis")))
+            return _vector_rows(coordinate, np.einsum("kms,ks->km", values, weights), corner)
         jet = "zeta" if jet == "director" else jet
         return _vector_rows(*self._coefficients(system, chosen, vertices, jet))
 
@@ -228,24 +372,36 @@ class PointsOnBody(End):
         corner = np.broadcast_to(np.repeat(np.arange(nv), 1 + ns), coordinate.shape)
         return coordinate, value, corner
 
-    def _directions(self, system: System, chosen: Ints) -> Array:
-        """Return the reference slopes (k, s, 3) of the nodes that these points were made from."""
-        assert isinstance(self.given, Nodes)
-        order = np.argsort(system.topology.vertex_ids)
-        wanted = self.given.vertices[chosen, 0]
-        at = order[np.searchsorted(system.topology.vertex_ids, wanted, sorter=order)]
-        return np.asarray(self.given.body.basis[at])
+    def directions(self, system: System, chosen: Ints) -> Array:
+        """Return the reference directions (k, s, 3) that `along` derivatives are taken by.
+
+        Those of the slopes of the nodes that these points were made from; else orthogonal
+        tangents, as many as the nodes of the element have slopes.
+        """
+        if self.given is not None:
+            return self.given.directions(system, chosen)
+        if not self.body.element.slopes:
+            return super().directions(system, chosen)
+        vertices = _local(system, self.vertices[chosen]).astype(np.int32)
+        return _orthonormal(self._gradient(system, chosen, vertices)[3])
+
+    def _gradient(
+        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32]
+    ) -> tuple[npt.NDArray[Any], Array, npt.NDArray[Any], Array]:
+        """Return offsets, values (k, m, s), corners and reference (k, s, 3) of all derivatives."""
+        jets = [j for j in ("xi", "eta", "zeta") if j in self.body.element.space.point_jets]
+        parts = [self._coefficients(system, chosen, vertices, jet) for jet in jets]
+        coordinate, _, corner = parts[0]
+        values = np.stack([value for _, value, _ in parts], axis=2)
+        reference = system.reference[coordinate[..., None] + np.arange(3)]
+        return coordinate, values, corner, np.einsum("kms,kma->ksa", values, reference)
 
     def _derivative(
         self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], direction: Array
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return the derivative by the reference along directions (k, 3)."""
-        jets = [j for j in ("xi", "eta", "zeta") if j in self.body.element.space.point_jets]
-        parts = [self._coefficients(system, chosen, vertices, jet) for jet in jets]
-        coordinate, _, corner = parts[0]
-        values = np.stack([value for _, value, _ in parts], axis=2)  # (k, m, s)
-        reference = system.reference[coordinate[..., None] + np.arange(3)]
-        R = np.einsum("kms,kma->kas", values, reference)
+        coordinate, values, corner, slopes = self._gradient(system, chosen, vertices)
+        R = np.swapaxes(slopes, 1, 2)
         weights = np.einsum("ksa,ka->ks", np.linalg.pinv(R), direction)
         left = np.linalg.norm(np.einsum("kas,ks->ka", R, weights) - direction, axis=1)
         if len(left) and left.max() > 1e-6:
