@@ -36,7 +36,7 @@ _PUBLIC = {
     "gravity": "loads",
     "force": "loads",
     "traction": "loads",
-    "moment": "loads",
+    "moment": "moments",
     "Constraint": "constraint",
     "Potential": "work",
     "VirtualWork": "work",
@@ -45,14 +45,16 @@ _PUBLIC = {
     "MeshError": "errors",
     "KinematicsError": "errors",
     "ParameterError": "errors",
+    "CheckpointError": "errors",
     "CompileError": "errors",
     "ConstraintError": "errors",
     "ConvergenceError": "errors",
 }
-_MODULES = ("elements", "energies", "joints", "output", "view")
+_MODULES = ("checkpoint", "elements", "energies", "joints", "output", "view")
 
 __all__ = [
     "Body",
+    "CheckpointError",
     "CompileError",
     "Constraint",
     "ConstraintError",
@@ -75,6 +77,7 @@ __all__ = [
     "VirtualWork",
     "__version__",
     "check",
+    "checkpoint",
     "elements",
     "energies",
     "fix",
@@ -92,13 +95,14 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from . import elements, energies, joints, output, view
+    from . import checkpoint, elements, energies, joints, output, view
     from .body import Body
     from .boundary import fix, planar, symmetry
     from .check import check
     from .constraint import Constraint
     from .ends import Ground
     from .errors import (
+        CheckpointError,
         CompileError,
         ConstraintError,
         ConvergenceError,
@@ -108,8 +112,9 @@ if TYPE_CHECKING:
         SymancfError,
     )
     from .flexure import Flexure
-    from .loads import force, gravity, moment, traction
+    from .loads import force, gravity, traction
     from .mesh import Mesh, Region
+    from .moments import moment
     from .parameter import Field, Parameter
     from .plane import Factor, PlanarBody, prescribe
     from .problem import StaticProblem

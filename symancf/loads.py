@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dead loads: gravity, forces, moments and tractions."""
+"""Dead loads: gravity, forces and tractions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from symancf_codegen import declare
 
 from . import jit
 from .ends import End, Nodes, PointsOnBody
-from .errors import KinematicsError, ParameterError
+from .errors import ParameterError
 from .facets import FacetPoints
 from .laws import body_force_laws
 from .parameter import call_array, components, takes_place
-from .plane import Factor, PlanarBody, PlanarForce, PlanarMoment, PlanarPoint
+from .plane import Factor, PlanarBody, PlanarForce, PlanarPoint
 from .terms import Entities
 
 if TYPE_CHECKING:
@@ -183,120 +183,3 @@ def traction(place: Nodes, vector: Any, name: str | None = None) -> Force:
         raise ParameterError(f"traction on {place}: a region of points has no area; use force")
     points = FacetPoints(place.body, place.region)
     return Force(points, vector, "density", name or f"traction on {place}")
-
-
-class Moment:
-    """A moment fixed in space, on sections of bodies; see `moment`."""
-
-    def __init__(
-        self, place: Nodes | PointsOnBody, vector: Any, distribute: str, name: str | None
-    ) -> None:
-        self.place = place
-        self.name = name or f"moment on {place}"
-        self.vector = components(self.name, vector)
-        self.distribute = distribute
-        element = place.body.element
-        if isinstance(place, Nodes):
-            self.jets = [f"slope{k}" for k in range(len(element.slopes))]
-            if not self.jets:
-                raise KinematicsError(
-                    f"{self.name}: the nodes of {element.name} have no slopes to carry a moment; "
-                    "apply it at a point, body.at(X)"
-                )
-        else:
-            self.jets = [j for j in ("xi", "eta", "zeta") if j in element.space.point_jets]
-
-    def declare(self, system: System) -> None:
-        """Announce entities and vertices before distribution."""
-        self.entities = Entities(system, self.name, [self.place])
-
-    def carriers(self, system: System) -> list[Any]:
-        """Take this rank's entities; return the blocks that the term puts on vertices."""
-        self.entities.bind(system)
-        return []
-
-    def pieces(self, system: System) -> list[Piece]:
-        """Return the kernels and entities on this rank."""
-        jets = self.entities.jets(system, [(0, jet) for jet in self.jets])
-        m = len(self.jets)
-        reference = self.entities.reference(system, jets, 3 * m)
-        cell = {f"R_{k + 1}{a + 1}": reference[:, 3 * k + a] for k in range(m) for a in range(3)}
-        share = 1.0 / self.entities.size if self.distribute == "total" else 1.0
-        uniform = {
-            f"M{a + 1}": (lambda t, component=component: share * component(t))
-            for a, component in enumerate(self.vector)
-        }
-        kernel = jit.points(moment_law(m), system.comm)
-        return [self.entities.piece(self.name, kernel, "work", uniform, cell, jets)]
-
-
-def moment_law(m: int) -> Any:
-    """Return the virtual work of a moment M on a section with m slope vectors f_k.
-
-    The spin is that of the vorticity, omega = 1/2 vect(L - L^T), L = Fdot F^-1 with F of
-    columns f_k; then M . omega = sum_k Q_k . fdot_k with
-
-    * m = 3: Q_k = 1/2 M x g^k (g^k the dual vectors),
-    * m = 2: Q_k = 1/2 (I + n n^T) (M x g^k), n the unit normal completing F,
-    * m = 1: Q = M x f / |f|^2 (torsion cannot be represented).
-    """
-    R = [[sp.Symbol(f"R_{k + 1}{a + 1}", real=True) for a in range(3)] for k in range(m)]
-    u = [[sp.Symbol(f"u_{k + 1}{a + 1}", real=True) for a in range(3)] for k in range(m)]
-    M = sp.Matrix(sp.symbols("M1 M2 M3", real=True))
-    lets: list[tuple[sp.Symbol, sp.Expr]] = []
-
-    def named(name: str, vector: sp.Matrix) -> sp.Matrix:
-        symbols = [sp.Symbol(f"{name}{a + 1}", real=True) for a in range(3)]
-        lets.extend(zip(symbols, list(vector), strict=True))
-        return sp.Matrix(symbols)
-
-    f = [named(f"f_{k + 1}", sp.Matrix(R[k]) + sp.Matrix(u[k])) for k in range(m)]
-    forces: list[sp.Matrix]
-    if m == 1:
-        forces = [M.cross(f[0]) / f[0].dot(f[0])]
-        domain = f[0].dot(f[0])
-    elif m == 2:
-        n = named("n", f[0].cross(f[1]))
-        domain = n.dot(n)
-        dual = [named("g_1", f[1].cross(n) / domain), named("g_2", n.cross(f[0]) / domain)]
-        forces = []
-        for g in dual:
-            c = M.cross(g)
-            forces.append((c + n * (n.dot(c) / domain)) / 2)
-    else:
-        domain = f[0].dot(f[1].cross(f[2]))
-        dual = [f[(k + 1) % 3].cross(f[(k + 2) % 3]) / domain for k in range(3)]
-        forces = [M.cross(g) / 2 for g in dual]
-    work = {u[k][a]: -forces[k][a] for k in range(m) for a in range(3)}
-    parameters = [declare.Parameter(s) for s in M]
-    parameters += [declare.Parameter(s, "cell") for row in R for s in row]
-    return declare.PointLaw(
-        name=f"moment_{m}",
-        unknowns=tuple(s for row in u for s in row),
-        lets=tuple(lets),
-        work=work,
-        domain=(domain,),
-        parameters=tuple(parameters),
-        title="-M . omega, spin by vorticity",
-    )
-
-
-def moment(
-    place: Nodes | PointsOnBody | PlanarBody | PlanarPoint,
-    vector: Any,
-    distribute: Literal["total", "each"] = "total",
-    name: str | None = None,
-    factor: Factor | None = None,
-) -> Moment | PlanarMoment:
-    """Moment fixed in space [N m], acting on the spin of the sections (`moment_law`).
-
-    On a region it is shared evenly by the nodes (``"total"``) or acts on each (``"each"``). It
-    is not conservative: its tangent is unsymmetric. Cables carry no moment along their axis.
-    On a planar body `vector` is one number, counter-clockwise, and `factor` an unknown number
-    that multiplies it.
-    """
-    if isinstance(place, PlanarBody | PlanarPoint):
-        return PlanarMoment(place, vector, name, factor)
-    if factor is not None:
-        raise ParameterError(f"moment on {place}: factor= is for planar bodies")
-    return Moment(place, vector, distribute, name)

@@ -52,7 +52,9 @@ class PlaceTerm:
         rates: bool,
         states: Sequence[str] = (),
     ) -> None:
-        self.name: str = name or str(getattr(function, "__name__", self.kind))
+        given_name = str(getattr(function, "__name__", self.kind))
+        self.name: str = name or given_name
+        self.law_name = jit.identifier(given_name)  # terms of one function share their kernel
         self.what = f"{self.kind} {self.name!r}"
         self.ends = check_ends(self.what, ends)
         self.states = list(states)
@@ -298,12 +300,12 @@ class VirtualWork(PlaceTerm):
             work[self.reading.states[s]] = sp.Symbol(f"rate_{s}") - f
         everything = [*work.values(), *self.forces]
         return declare.PointLaw(
-            name=jit.identifier(self.name),
+            name=self.law_name,
             unknowns=self._unknowns(),
             lets=lets,
             work=work,
             parameters=self._parameters(*everything),
-            title="-(d motion/d rate)^T force, motions " + ", ".join(map(str, self.motions)),
+            title="-(d motion/d rate)^T force of " + self.law_name,
         )
 
     def values(self, system: System) -> Array:
@@ -345,11 +347,11 @@ class Potential(PlaceTerm):
     def law(self) -> Any:
         """Return the point law of the energy."""
         return declare.PointLaw(
-            name=jit.identifier(self.name),
+            name=self.law_name,
             unknowns=self._unknowns(),
             energy=self.energy,
             parameters=self._parameters(self.energy),
-            title=f"W = {self.energy}",
+            title=f"energy of {self.law_name}",
         )
 
     def values(self, system: System) -> Array:

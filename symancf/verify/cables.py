@@ -12,8 +12,9 @@ from symancf.body import Body
 from symancf.boundary import fix
 from symancf.elements import ancf_cable
 from symancf.energies import cable
-from symancf.loads import force, gravity, moment
+from symancf.loads import force, gravity
 from symancf.mesh import Mesh
+from symancf.moments import moment
 from symancf.problem import StaticProblem
 from symancf.system import System
 

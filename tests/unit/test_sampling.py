@@ -12,8 +12,9 @@ from symancf.body import Body
 from symancf.boundary import fix, planar
 from symancf.elements import ancf_cable, ancf_plate, hex8
 from symancf.energies import cable, saint_venant_kirchhoff
-from symancf.loads import force, moment
+from symancf.loads import force
 from symancf.mesh import Mesh
+from symancf.moments import moment
 from symancf.parameter import Field
 from symancf.problem import StaticProblem
 from symancf.sampling import sample
