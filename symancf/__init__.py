@@ -46,6 +46,7 @@ _PUBLIC = {
     "KinematicsError": "errors",
     "ParameterError": "errors",
     "CheckpointError": "errors",
+    "CheckpointError": "errors",
     "CompileError": "errors",
     "ConstraintError": "errors",
     "ConvergenceError": "errors",

@@ -119,6 +119,23 @@ class ConstraintError(SymancfError):
         self.names = tuple(names)
 
 
+class CheckpointError(SymancfError):
+    """A checkpoint is missing, damaged, or that of another system.
+
+    Attributes
+    ----------
+    path : the file.
+    differences : in what its system differs from the present one.
+    """
+
+    def __init__(
+        self, message: str, *, path: str | None = None, differences: Iterable[str] = ()
+    ) -> None:
+        super().__init__(message)
+        self.path = path
+        self.differences = tuple(differences)
+
+
 def closest(name: str, possible: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the closest of the possible names, else ``""``."""
     by_lower = {p.lower(): p for p in possible}

@@ -1,18 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a solution took: its converged steps, iterations and time."""
+"""What a solution took and what was watched on the way: steps, iterations, named series."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from .collective import share_error
+from .errors import ParameterError, closest
+from .streams import CsvStream, HdfStream, read
+
+if TYPE_CHECKING:
+    from .streams import Stream
+
+Array = npt.NDArray[np.float64]
 
 
 @dataclass
 class Step:
-    """One converged step of the pseudo-time.
+    """One converged step of the (pseudo-)time.
 
     Attributes
     ----------
-    time : pseudo-time reached.
+    time : (pseudo-)time reached.
     iterations, linear_iterations : of Newton's method, and of the Krylov solver in all; those of
         attempts that failed are not counted.
     norms : residual norm of each kind of row at the end.
@@ -24,9 +40,55 @@ class Step:
     norms: dict[str, float]
 
 
-@dataclass
+class _Series:
+    """Values (n, ...) of one series in a buffer that grows by doubling."""
+
+    def __init__(self, name: str, function: Callable[[], Any], every: int, first: int) -> None:
+        self.name, self.function, self.every, self.first = name, function, every, first
+        self.count = 0
+        self.buffer: Array | None = None
+
+    def checked(self, value: Any) -> Array:
+        """Return a value as a row of this series."""
+        try:
+            row = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError(
+                f"series {self.name!r}: its function returned {type(value).__name__}: give a "
+                "number or an array of numbers",
+                name=self.name,
+            ) from None
+        if self.buffer is None:
+            self.buffer = np.empty((64, *row.shape))
+        if row.shape != self.buffer.shape[1:]:
+            raise ParameterError(
+                f"series {self.name!r}: its function returned shape {row.shape}, before "
+                f"{self.buffer.shape[1:]}",
+                name=self.name,
+            )
+        return row
+
+    def append(self, row: Array) -> None:
+        """Keep a row."""
+        assert self.buffer is not None
+        if self.count == len(self.buffer):
+            self.buffer = np.concatenate([self.buffer, np.empty_like(self.buffer)])
+        self.buffer[self.count] = row
+        self.count += 1
+
+    @property
+    def values(self) -> Array:
+        return np.zeros(0) if self.buffer is None else self.buffer[: self.count]
+
+
 class History:
-    """The converged steps of a solution, with the work that they took.
+    """The converged steps of a solution, with the work that they took and recorded series.
+
+    Parameters
+    ----------
+    csv, hdf5 : files to which every step is written as soon as it is reached, so that they are
+        readable whatever ends the run; existing files are replaced. See `read`.
+    comm : ranks of the run, default all; rank 0 writes, errors are raised on every rank.
 
     Attributes
     ----------
@@ -34,12 +96,192 @@ class History:
     cut_backs : attempts that failed and were repeated with a smaller step.
     wasted : Newton iterations of attempts that failed.
     seconds : CPU time of this rank for assembly, and for all else in PETSc's solver.
+
+    Examples
+    --------
+    >>> history = History()
+    >>> x = [0.0]
+    >>> history.record("x", lambda: x[0])
+    >>> history.sample(0.0); x[0] = 2.0; history.sample(0.5)
+    >>> history.time, history["x"]
+    (array([0. , 0.5]), array([0., 2.]))
     """
 
-    steps: list[Step] = field(default_factory=list)
-    cut_backs: int = 0
-    wasted: int = 0
-    seconds: dict[str, float] = field(default_factory=lambda: {"assembly": 0.0, "solve": 0.0})
+    def __init__(
+        self,
+        csv: str | Path | None = None,
+        hdf5: str | Path | None = None,
+        comm: MPI.Comm | None = None,
+    ) -> None:
+        self.comm = MPI.COMM_WORLD if comm is None else comm
+        self.steps: list[Step] = []
+        self.cut_backs = 0
+        self.wasted = 0
+        self.seconds = {"assembly": 0.0, "solve": 0.0}
+        self._time = _Series("time", float, 1, 0)
+        self._series: dict[str, _Series] = {}
+        self._streams: list[Stream] = []
+        self.stream(csv, hdf5)
+
+    # ---- recording ------------------------------------------------------------------------------
+    def stream(self, csv: str | Path | None = None, hdf5: str | Path | None = None) -> None:
+        """Write every step from now on to files, too (see the parameters of the class)."""
+        if (csv or hdf5) and self._time.count:
+            raise ParameterError("stream: name the files before the first step is recorded")
+        self._streams += [CsvStream(Path(csv))] if csv else []
+        self._streams += [HdfStream(Path(hdf5))] if hdf5 else []
+
+    def record(self, name: Any, function: Callable[[], Any], every: Any = 1) -> None:
+        """Keep what `function` returns after each step, or after each `every`-th.
+
+        Parameters
+        ----------
+        name : key of the series.
+        function : called without arguments on every rank; returns a number or an array, always
+            of the same shape and on every rank the same. It may communicate.
+
+        Raises
+        ------
+        ParameterError : a name that is taken or impossible, or files that were begun without it.
+        """
+        if not isinstance(name, str) or not name or any(c in name for c in '/,"\n') or name == ".":
+            raise ParameterError(f"record({name!r}): a name is a text without / , and quotes")
+        if name == "time" or name in self._series:
+            raise ParameterError(f"record({name!r}): there is already a series of that name")
+        if not callable(function):
+            raise ParameterError(f"record({name!r}): {function!r} is not a function", name=name)
+        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+            raise ParameterError(f"record({name!r}, every={every!r}): give a number of steps")
+        if self._streams and self._time.count:
+            raise ParameterError(
+                f"record({name!r}): its column is missing in files begun at the first step; "
+                "record before solving"
+            )
+        self._series[name] = _Series(name, function, every, self._time.count)
+
+    def sample(self, time: float) -> None:
+        """Call the functions of all series that are due, and write the files (collective).
+
+        Raises
+        ------
+        Exception, on every rank : of a user's function, or OSError of a file.
+        """
+        error: Exception | None = None
+        try:
+            number = self._time.count
+            rows = {
+                name: series.checked(series.function())
+                for name, series in self._series.items()
+                if (number - series.first) % series.every == 0
+            }
+            for name, row in rows.items():
+                self._series[name].append(row)
+            self._time.append(self._time.checked(time))
+            if self._streams and self.comm.rank == 0:
+                every = {s.name: s.every for s in self._series.values()}
+                for stream in self._streams:
+                    stream.write(time, rows, every)
+        except Exception as caught:
+            error = caught
+        share_error(self.comm, error)
+
+    def close(self) -> None:
+        """Close the files; the next step opens none."""
+        for stream in self._streams:
+            stream.close()
+        self._streams = []
+
+    # ---- results --------------------------------------------------------------------------------
+    @property
+    def time(self) -> Array:
+        """Times of all recorded steps, (n,)."""
+        return self._time.values
+
+    @property
+    def names(self) -> list[str]:
+        """The recorded series."""
+        return list(self._series)
+
+    def _of(self, name: str) -> _Series:
+        if name == "time":
+            return self._time
+        if name not in self._series:
+            known = ", ".join(map(repr, self._series)) or "none"
+            raise ParameterError(
+                f"no series {name!r} was recorded; there are: {known}."
+                + closest(name, self._series),
+                name=name,
+                possible=self._series,
+            )
+        return self._series[name]
+
+    def __getitem__(self, name: str) -> Array:
+        """Return a series, (n, ...): one row for each of `times(name)`."""
+        return self._of(name).values
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._series
+
+    def times(self, name: str) -> Array:
+        """Return the times of a series: all of `time`, unless it was recorded with ``every``."""
+        series = self._of(name)
+        return self.time[series.first :: series.every][: series.count]
+
+    def _write(self, stream: Stream) -> None:
+        error: Exception | None = None
+        try:
+            if self.comm.rank == 0:
+                every = {s.name: s.every for s in self._series.values()}
+                late = [s.name for s in self._series.values() if s.first and s.count]
+                if late:
+                    raise ParameterError(
+                        f"series {', '.join(map(repr, late))} began after the first step and fit "
+                        "into no table with the others; take history[name] and history.times(name)"
+                    )
+                for k, time in enumerate(self.time):
+                    due = [s for s in self._series.values() if k % s.every == 0]
+                    rows = {s.name: s.values[k // s.every] for s in due}
+                    stream.write(float(time), rows, every)
+        except Exception as caught:
+            error = caught
+        finally:
+            stream.close()
+        share_error(self.comm, error)
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write all series as a table of comma-separated values (collective)."""
+        self._write(CsvStream(Path(path)))
+
+    def to_hdf5(self, path: str | Path) -> None:
+        """Write all series as data sets of an HDF5 file (collective)."""
+        self._write(HdfStream(Path(path)))
+
+    @staticmethod
+    def read(path: str | Path) -> dict[str, Array]:
+        """Return the columns of a file written here, also of a run that is going on or died.
+
+        A vector is one array from HDF5, and one column for each component from CSV.
+        """
+        return read(Path(path))
+
+    def plot(self, *names: str, path: str | Path, label: str = "") -> Path:
+        """Draw series over the time as a PNG, without a display; rank 0 draws (collective).
+
+        Parameters
+        ----------
+        names : series; those of vectors give one line for each component.
+        label : of the ordinate, default the names.
+        """
+        path = Path(path).with_suffix(".png")
+        error: Exception | None = None
+        try:
+            drawn = {name: (self.times(name), self[name]) for name in names or self.names}
+            if self.comm.rank == 0:
+                _plot(drawn, path, label or ", ".join(drawn))
+        except Exception as caught:
+            error = caught
+        share_error(self.comm, error)
+        return path
 
     @property
     def iterations(self) -> int:
@@ -65,3 +307,24 @@ class History:
             + ", ".join(f"{k} {v:.2f}" for k, v in self.seconds.items())
         )
         return "\n".join(rows)
+
+
+def _plot(drawn: dict[str, tuple[Array, Array]], path: Path, label: str) -> None:
+    """Draw (times, values) of each name."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure((7.0, 4.0), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot(xlabel="time", ylabel=label)
+    for name, (time, values) in drawn.items():
+        columns = values.reshape(len(time), -1).T
+        letters = "xyz" if values.shape[1:] in ((3,), (1, 3)) else range(len(columns))
+        for letter, column in zip(letters, columns, strict=True):
+            text = f"{name} {letter}" if len(columns) > 1 else name
+            axes.plot(time, column, lw=1.4, label=text)
+    axes.grid(alpha=0.3)
+    axes.margins(x=0.0)
+    axes.legend(frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=140)

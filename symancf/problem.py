@@ -6,13 +6,15 @@ from __future__ import annotations
 import math
 import time as clock
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from . import checkpoint
 from .collective import share_error, together
 from .convergence import Convergence
 from .diagnosis import undetermined
@@ -24,6 +26,7 @@ from .numbering import POSITION
 from .options import complaint, warn_unused
 from .petsc import PETSc
 from .solver import configure, reason_name
+from .tracking import watched
 from .vectors import Vectors
 
 if TYPE_CHECKING:
@@ -61,6 +64,7 @@ class StaticProblem:
     options : defaults of PETSc options without prefix, ``{"pc_type": "lu"}``; the command line
         wins.
     check_held : look for rigid motions left free before the first step.
+    history : takes the steps, e.g. ``History(csv="run.csv", hdf5="run.h5")``.
 
     Attributes
     ----------
@@ -75,11 +79,12 @@ class StaticProblem:
         prefix: str = "",
         options: dict[str, Any] | None = None,
         check_held: bool = True,
+        history: History | None = None,
     ) -> None:
         self.system, self.prefix = system, prefix
         self.numbering = system.numbering
         self.check_held = check_held
-        self.history = History()
+        self.history = history or History(comm=system.comm)
         self._error: Exception | None = None
         self._left_domain, self._extra_linear, self._part = 0, 0, 1.0
         self._path: list[tuple[float, Array]] = []  # equilibria of the present solve
@@ -87,6 +92,7 @@ class StaticProblem:
         self._options = dict(options or {})
         self._told = False
         self._monitors: list[Monitor] = []
+        self._restored = False  # the scale of the multipliers is that of a checkpoint
 
     # ---- set-up -------------------------------------------------------------------------------
     def _prepare(self) -> None:
@@ -117,6 +123,8 @@ class StaticProblem:
     def _scale_multipliers(self) -> None:
         """Set the multipliers' scale to the largest diagonal stiffness of a position."""
         system = self.system
+        if self._restored:
+            return
         system.stiffness = 1.0
         self._guarded(lambda: system.plan.tangent(system.state, self._local_f, self.matrix))
         diagonal = self.J.getDiagonal(self._rhs).getArray()
@@ -367,6 +375,7 @@ class StaticProblem:
         with together(self.system.comm):
             for monitor in self._monitors:
                 monitor(step)
+        self.history.sample(step.time)
 
     def solve(
         self, to: float = 1.0, step: float | None = None, smallest: float = 1.0 / 1024.0
@@ -418,3 +427,39 @@ class StaticProblem:
     def monitor(self, function: Monitor) -> None:
         """Call `function` with each converged `Step`."""
         self._monitors.append(function)
+
+    def record(self, name: str, what: Any, every: int = 1) -> None:
+        """Keep a quantity after each step, or each `every`-th, as ``history[name]``.
+
+        Parameters
+        ----------
+        what : a place, e.g. ``plate.at((1, 0, 0))``, whose position is kept [m], (3,) or (K, 3);
+            or a function without arguments that returns a number or an array, such as
+            ``system.strain_energy``.
+        """
+        self.history.record(name, watched(self.system, what), every)
+
+    def save(self, path: str | Path, attributes: Mapping[str, Any] | None = None) -> Path:
+        """Write the state, the pseudo-time and `attributes` to a file (collective).
+
+        See `symancf.checkpoint.save`.
+        """
+        return checkpoint.save(path, self.system, attributes=attributes)
+
+    def restore(self, path: str | Path) -> dict[str, Any]:
+        """Take up the state and pseudo-time of `save`; return the attributes (collective).
+
+        The system must be built like the saved one, on any number of ranks; values of
+        parameters that the program changed on the way are the program's to set. With a direct
+        solver what follows is, on the same number of ranks, the run that was saved, bit for bit.
+
+        Raises
+        ------
+        CheckpointError : see `symancf.checkpoint.load`.
+        """
+        vectors, attributes = checkpoint.load(path, self.system)
+        self.system.stiffness = attributes["stiffness"]
+        self._restored, self._ready = True, False
+        self.system.prescribe(attributes["time"])
+        self.system.state[:] = vectors["state"]
+        return attributes

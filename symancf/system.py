@@ -164,6 +164,16 @@ class System:
             self._points += mesh.n_points
         self._vertices = self._points
 
+    @property
+    def mesh_points(self) -> int:
+        """Number of points of all meshes: vertex ids beyond are those of `new_vertices`."""
+        return self._points
+
+    @property
+    def vertex_count(self) -> int:
+        """Number of vertex ids given out, on every rank alike."""
+        return self._vertices
+
     def base(self, mesh: Mesh) -> int:
         """Return the first vertex id of a mesh."""
         if id(mesh) not in self._bases:
@@ -362,23 +372,36 @@ class System:
         R, u = (np.stack(part, axis=2) for part in (values[: len(jets)], values[len(jets) :]))
         return np.asarray((R + u) @ np.linalg.pinv(R))
 
-    def _evaluate(self, place: End, jets: list[tuple[str, Array]]) -> list[Array]:
-        """Return jets of local vectors at places, each (K, 3), on every rank."""
+    def rows_here(self, place: End, jets: Sequence[str]) -> list[tuple[npt.NDArray[Any], ...]]:
+        """Return jets of the places whose first vertex this rank owns (collective).
+
+        For each jet ``place`` (number within all K), ``component``, ``coordinate`` and ``value``,
+        one row per non-zero.
+        """
         self._require_own()
         place.resolve(self)
-        values = np.zeros((len(jets), place.size, 3))
+        found: list[tuple[npt.NDArray[Any], ...]] = []
         with together(self.comm):
             if self.numbering.owned_vertices:
                 ids = self.topology.vertex_ids
                 order = np.argsort(ids)
-                found = np.searchsorted(ids, place.vertices, sorter=order)
-                local = order[np.minimum(found, len(order) - 1)]
+                near = np.searchsorted(ids, place.vertices, sorter=order)
+                local = order[np.minimum(near, len(order) - 1)]
                 present = ids[local] == place.vertices
                 mine = np.flatnonzero(present[:, 0] & (local[:, 0] < self.numbering.owned_vertices))
-                for number, (jet, vector) in enumerate(jets):
+                for jet in jets:
                     rows = place.rows(self, mine, local[mine].astype(np.int32), jet)
                     entity, component, coordinate, _, value = rows
-                    np.add.at(values[number], (mine[entity], component), value * vector[coordinate])
+                    found.append((mine[entity], component, coordinate, value))
+        return found
+
+    def _evaluate(self, place: End, jets: list[tuple[str, Array]]) -> list[Array]:
+        """Return jets of local vectors at places, each (K, 3), on every rank."""
+        found = self.rows_here(place, [jet for jet, _ in jets])
+        values = np.zeros((len(jets), place.size, 3))
+        for number, (entity, component, coordinate, value) in enumerate(found):
+            vector = jets[number][1]
+            np.add.at(values[number], (entity, component), value * vector[coordinate])
         return list(self.sum(values))
 
     def sum(self, values: Array) -> Array:

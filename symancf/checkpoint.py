@@ -1,0 +1,403 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Vectors of a system on disk, by original vertex id: to go on later, on any number of ranks.
+
+One HDF5 file::
+
+    attributes   format, version, system (JSON, see `fingerprint`)
+    attributes/  group: what the caller gave, numbers and texts as attributes, arrays as data sets
+    vertices/<block>            (n,) ids of the vertices that carry the block, ascending
+    vectors/<name>/<block>      (n, size) coordinates of those vertices
+    reference/<block>           (n, 3) reference positions, for comparison
+
+The file does not depend on the number of ranks that wrote it. Rank 0 writes what the others send
+it slice by slice, under a temporary name that is replaced when all has reached the disk: a run
+that dies while it writes leaves the checkpoint before.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .collective import block_starts, exchange, lookup, owners_of, share_error, together
+from .errors import CheckpointError, ParameterError
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+    from .system import System
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+FORMAT = "symancf checkpoint"
+VERSION = 1
+SLICE = 1 << 22  # bytes that rank 0 takes from another rank at a time
+
+
+def fingerprint(system: System) -> dict[str, Any]:
+    """Return what must agree for a vector to fit: bodies, points, blocks (collective).
+
+    Of each body the kind, element and number of cells; of each block its size, its order in
+    time and the number of vertices that carry it.
+    """
+    numbering = system.numbering
+    carried = (numbering.offset[: numbering.owned_vertices] >= 0).sum(axis=0).astype(float)
+    counts = system.sum(carried).astype(int).tolist()
+    bodies = {}
+    for body in system.bodies:
+        element, region = getattr(body, "element", None), getattr(body, "region", None)
+        bodies[body.name] = [
+            type(body).__name__,
+            "" if element is None else element.name,
+            0 if region is None else int(region.size),
+        ]
+    return {
+        "bodies": bodies,
+        "points": system.mesh_points,
+        "vertices": system.vertex_count,
+        "blocks": {
+            block.name: [block.size, block.order, count]
+            for block, count in zip(numbering.blocks, counts, strict=True)
+        },
+    }
+
+
+def differences(saved: Mapping[str, Any], present: Mapping[str, Any]) -> list[str]:
+    """Tell in words how the system of a checkpoint differs from another one."""
+    found = []
+    for kind, label, text in (("bodies", "body", _body_text), ("blocks", "block", _block_text)):
+        old, new = saved.get(kind, {}), present[kind]
+        for name in [*old, *(n for n in new if n not in old)]:
+            there, here = (text(v[name]) if name in v else "missing" for v in (old, new))
+            if there != here:
+                found.append(f"{label} {name!r}: {there} in the file, {here} here")
+    for kind in ("points", "vertices"):
+        if saved.get(kind) != present[kind]:
+            found.append(f"{saved.get(kind)} {kind} in the file, {present[kind]} here")
+    return found
+
+
+def _body_text(facts: list[Any]) -> str:
+    kind, element, cells = facts
+    return f"{kind} of {cells} {element}" if element else str(kind)
+
+
+def _block_text(facts: list[Any]) -> str:
+    size, order, count = facts
+    return f"{count} vertices with {size} coordinates of order {order}"
+
+
+# ---- rows of a block, sorted by vertex id over the ranks ----------------------------------------
+class _Rows:
+    """Owned vertices of one block, sent to where they are sorted by id, and back."""
+
+    def __init__(self, system: System, block: int) -> None:
+        numbering = system.numbering
+        self.comm, self.size = system.comm, numbering.blocks[block].size
+        self.starts = block_starts(system.vertex_count, system.comm.size)
+        self.offset = numbering.offset[:, block]
+        self.local = np.flatnonzero(self.offset >= 0)
+        self.ids = system.topology.vertex_ids[self.local].astype(np.int64)
+        self.owned = self.local < numbering.owned_vertices
+
+    def coordinates(self, chosen: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return local offsets (k, size) of the chosen vertices' coordinates."""
+        return np.asarray(self.offset[self.local[chosen]][:, None] + np.arange(self.size))
+
+    def sorted(self, vectors: list[Array]) -> tuple[Ints, list[Array]]:
+        """Return ids and rows (n, size) of each vector in this rank's range of ids."""
+        ids, at = self.ids[self.owned], self.coordinates(self.owned)
+        rank = owners_of(self.starts, ids)
+        _, (ids, *rows) = exchange(self.comm, rank, ids, *(v[at] for v in vectors))
+        order = np.argsort(ids)
+        return ids[order], [row[order] for row in rows]
+
+    def spread(self, ids: Ints, rows: list[Array], vectors: list[Array]) -> None:
+        """Write rows of any ids, each on one rank, to all local vertices of the block."""
+        _, (ids, *rows) = exchange(self.comm, owners_of(self.starts, ids), ids, *rows)
+        first, last = self.starts[self.comm.rank : self.comm.rank + 2]
+        at = self.coordinates(np.ones(len(self.local), dtype=bool))
+        for row, vector in zip(rows, vectors, strict=True):
+            table = np.zeros((int(last - first), self.size))
+            table[ids - first] = row
+            vector[at] = lookup(self.comm, self.starts, self.ids, table)
+
+
+# ---- writing ------------------------------------------------------------------------------------
+def save(
+    path: str | Path,
+    system: System,
+    vectors: Mapping[str, Array] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write local vectors of a system (collective).
+
+    Parameters
+    ----------
+    path : the file; missing folders are made, an older file is replaced at the end.
+    vectors : name -> local vector, all coordinates of all local vertices, fixed ones and
+        multipliers included; those of ghosts are taken from their owners. ``state`` is always
+        written, by default `system.state`.
+    attributes : name -> number, text or array of numbers, the same on every rank. ``time`` and
+        ``stiffness`` (the scale of the multipliers) are always written.
+
+    Raises
+    ------
+    ParameterError : a vector of another length, an attribute of another kind.
+    OSError : on every rank; the file cannot be written, the disk is full. An older file is kept.
+    """
+    path = Path(path)
+    given = {"state": system.state, **(vectors or {})}
+    with together(system.comm):
+        for name, vector in given.items():
+            _require_vector(system, name, vector)
+        facts = {"time": system.time, "stiffness": system.stiffness, **(attributes or {})}
+        facts = {name: _attribute(name, value) for name, value in facts.items()}
+    about = {"format": FORMAT, "version": VERSION, "system": json.dumps(fingerprint(system))}
+    file = _Writer(path, system.comm, about, facts)
+    try:
+        for number, block in enumerate(system.numbering.blocks):
+            rows = _Rows(system, number)
+            ids, held = rows.sorted(list(given.values()))
+            file.append(f"vertices/{block.name}", ids)
+            for name, values in zip(given, held, strict=True):
+                file.append(f"vectors/{name}/{block.name}", values)
+            if block.name == "position":
+                file.append("reference/position", rows.sorted([system.reference])[1][0])
+    finally:
+        file.close()
+    return path
+
+
+def _require_vector(system: System, name: str, vector: Any) -> None:
+    if not name or "/" in name:
+        raise ParameterError(f"checkpoint: {name!r} is no name of a vector")
+    shape = (system.numbering.coordinates,)
+    if np.shape(vector) != shape or np.asarray(vector).dtype != np.float64:
+        kind = f"{np.shape(vector)} of {np.asarray(vector).dtype}"
+        raise ParameterError(
+            f"checkpoint: vector {name!r} has shape {kind}; a local vector has {shape} of float64"
+        )
+
+
+def _attribute(name: str, value: Any) -> Any:
+    """Return a value as HDF5 keeps it: a text, a number or an array."""
+    if isinstance(value, str):
+        return value
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf" or "/" in name or not name:
+        raise ParameterError(
+            f"checkpoint: attribute {name!r} is {value!r}: give numbers, texts or arrays of numbers"
+        )
+    return array
+
+
+class _Writer:
+    """The file on rank 0, which goes on taking rows after an error, so that no rank waits."""
+
+    def __init__(
+        self, path: Path, comm: MPI.Comm, about: dict[str, Any], facts: dict[str, Any]
+    ) -> None:
+        self.path, self.comm = path, comm
+        self.partial = path.with_name(f".{path.name}.partial")
+        self.error: Exception | None = None
+        self.file: Any = None
+        if comm.rank == 0:
+            self._try(lambda: self._create(about, facts))
+
+    def _try(self, action: Any) -> None:
+        if self.error is None:
+            try:
+                action()
+            except Exception as error:
+                self.error = error
+
+    def _create(self, about: dict[str, Any], facts: dict[str, Any]) -> None:
+        import h5py
+
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.file = h5py.File(self.partial, "w")
+        self.file.attrs.update(about)
+        group = self.file.create_group("attributes")
+        for name, value in facts.items():
+            if isinstance(value, str) or value.ndim == 0:
+                group.attrs[name] = value
+            else:
+                group.create_dataset(name, data=value)
+
+    def append(self, name: str, rows: npt.NDArray[Any]) -> None:
+        """Write a data set of the rows of all ranks, in their order (collective)."""
+        comm = self.comm
+        rows = np.ascontiguousarray(rows)
+        counts = comm.gather(len(rows))
+        step = max(1, SLICE // max(1, rows.itemsize * int(np.prod(rows.shape[1:]))))
+        if comm.rank:
+            for first in range(0, len(rows), step):
+                comm.Send(rows[first : first + step], 0)
+            return
+        assert counts is not None
+        shape = (sum(counts), *rows.shape[1:])
+        self._try(lambda: self.file.create_dataset(name, shape, rows.dtype))
+        at = 0
+        for source, count in enumerate(counts):
+            for first in range(0, count, step):
+                part = rows[first : first + step]
+                if source:
+                    part = np.empty((min(step, count - first), *shape[1:]), rows.dtype)
+                    comm.Recv(part, source)
+                self._try(lambda at=at, part=part: self._put(name, at, part))
+                at += len(part)
+
+    def _put(self, name: str, at: int, part: npt.NDArray[Any]) -> None:
+        self.file[name][at : at + len(part)] = part
+
+    def close(self) -> None:
+        """Bring all to the disk and give the file its name, or remove it (collective)."""
+        if self.comm.rank == 0:
+            self._try(self._finish)
+            if self.error is not None:
+                self._abandon()
+        share_error(self.comm, self.error)
+
+    def _finish(self) -> None:
+        self.file.flush()
+        self.file.close()
+        _sync(self.partial)
+        os.replace(self.partial, self.path)
+        _sync(self.path.parent)
+
+    def _abandon(self) -> None:
+        try:
+            if self.file:
+                self.file.close()
+        except Exception:  # the first error is the one to tell
+            pass
+        self.partial.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+# ---- reading ------------------------------------------------------------------------------------
+def load(path: str | Path, system: System) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Read a checkpoint for a system built as that which wrote it (collective).
+
+    The system may live on another number of ranks. It is not changed.
+
+    Returns
+    -------
+    vectors : name -> local vector, ghosts included; ``state`` among them.
+    attributes : name -> number, text or array; ``time`` and ``stiffness`` among them.
+
+    Raises
+    ------
+    CheckpointError : on every rank; no such file, not a checkpoint or damaged, or that of
+        another system, and in what that differs.
+    """
+    path = Path(path)
+    with together(system.comm):
+        saved, names, attributes = _head(path)
+    found = differences(saved, fingerprint(system))
+    if found:
+        raise CheckpointError(
+            f"{str(path)!r} is a checkpoint of another system: " + "; ".join(found),
+            path=str(path),
+            differences=found,
+        )
+    vectors = {name: np.zeros(system.numbering.coordinates) for name in names}
+    for number, block in enumerate(system.numbering.blocks):
+        rows = _Rows(system, number)
+        wanted = [f"vectors/{name}/{block.name}" for name in names]
+        reference = block.name == "position"
+        with together(system.comm):
+            ids, *held = _slices(
+                path,
+                [f"vertices/{block.name}", *wanted, *(["reference/position"] * reference)],
+                system.comm,
+                saved["blocks"][block.name][2],
+            )
+        if reference:
+            there = np.zeros_like(system.reference)
+            rows.spread(ids, [held.pop()], [there])
+            with together(system.comm):
+                _require_same_place(path, system, rows, there)
+        rows.spread(ids, held, list(vectors.values()))
+    return vectors, attributes
+
+
+def _head(path: Path) -> tuple[dict[str, Any], list[str], dict[str, Any]]:
+    """Return the fingerprint, the names of the vectors and the attributes."""
+    import h5py
+
+    if not path.exists():
+        raise CheckpointError(
+            f"no checkpoint {str(path)!r} (working directory {Path.cwd()})", path=str(path)
+        )
+    try:
+        with h5py.File(path, "r", locking=False) as file:
+            kind, version = file.attrs.get("format"), file.attrs.get("version")
+            if kind != FORMAT or version != VERSION:
+                given = f"{kind!r}, version {version}" if kind else "something else"
+                raise CheckpointError(
+                    f"{str(path)!r} is {given}; this symancf reads {FORMAT!r}, version {VERSION}",
+                    path=str(path),
+                )
+            group = file["attributes"]
+            facts = {name: _plain(value) for name, value in group.attrs.items()}
+            facts |= {name: data[()] for name, data in group.items()}
+            return json.loads(file.attrs["system"]), list(file["vectors"]), facts
+    except (OSError, KeyError, ValueError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _unreadable(path: Path, error: Exception) -> CheckpointError:
+    return CheckpointError(f"cannot read the checkpoint {str(path)!r}: {error}", path=str(path))
+
+
+def _slices(
+    path: Path, names: list[str], comm: MPI.Comm, count: int
+) -> tuple[npt.NDArray[Any], ...]:
+    """Return this rank's part of data sets of `count` rows."""
+    import h5py
+
+    first, last = block_starts(count, comm.size)[comm.rank : comm.rank + 2]
+    try:
+        with h5py.File(path, "r", locking=False) as file:
+            return tuple(np.ascontiguousarray(file[name][first:last]) for name in names)
+    except (OSError, KeyError, ValueError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _require_same_place(path: Path, system: System, rows: _Rows, there: Array) -> None:
+    """Raise where a vertex of the file has another reference position than here."""
+    at = rows.coordinates(np.ones(len(rows.local), dtype=bool))
+    apart = np.linalg.norm(there[at] - system.reference[at], axis=1)
+    size = max(body.extent for body in system.bodies)
+    if (apart > 1e-9 * size).any():
+        k = int(np.argmax(apart))
+        old, new = there[at[k]], system.reference[at[k]]
+        text = "({:g}, {:g}, {:g})"
+        found = (
+            f"vertex {rows.ids[k]} is at {text.format(*old)} in the file, {text.format(*new)} here"
+        )
+        raise CheckpointError(
+            f"{str(path)!r} is a checkpoint of another mesh: {found}",
+            path=str(path),
+            differences=[found],
+        )

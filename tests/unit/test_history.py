@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Series recorded step by step: as arrays, in files, after a crash, and errors on every rank."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+import symancf as sa
+from symancf.energies import cable
+from symancf.history import History
+from tests.mpi import environment
+
+COMM = MPI.COMM_WORLD
+
+collective = pytest.mark.collective
+
+
+def recorded(steps: int = 150, **files: Path) -> History:
+    """A history of a scalar, a vector, an array and a series of every third step."""
+    history = History(**files)
+    now = [0.0]
+    history.record("x", lambda: np.sin(now[0]))
+    history.record("r", lambda: [now[0], 0.1, now[0] ** 2])
+    history.record("F", lambda: np.full((2, 3), now[0]))
+    history.record("rare", lambda: now[0], every=3)
+    for k in range(steps):
+        now[0] = 0.1 * k
+        history.sample(now[0])
+    return history
+
+
+@collective
+def test_series_are_arrays() -> None:
+    history = recorded()
+    t = 0.1 * np.arange(150)
+    np.testing.assert_array_equal(history.time, t)
+    np.testing.assert_array_equal(history["x"], np.sin(t))
+    np.testing.assert_array_equal(history["r"][:, 2], t**2)
+    assert history["F"].shape == (150, 2, 3)
+    np.testing.assert_array_equal(history["rare"], t[::3])
+    np.testing.assert_array_equal(history.times("rare"), t[::3])
+    assert history.names == ["x", "r", "F", "rare"]
+    assert "x" in history
+    assert "y" not in history
+
+
+@collective
+def test_a_series_may_begin_late() -> None:
+    history = recorded(4)
+    history.record("late", lambda: 7.0, every=2)
+    for k in range(4, 9):
+        history.sample(0.1 * k)
+    np.testing.assert_array_equal(history["late"], [7.0, 7.0, 7.0])
+    np.testing.assert_allclose(history.times("late"), [0.4, 0.6, 0.8])
+    with pytest.raises(sa.ParameterError, match="'late' began after the first step"):
+        history.to_csv("never.csv")
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@collective
+def test_files_read_back_exactly(shared_tmp_path: Path, streamed: bool) -> None:
+    csv, hdf5 = shared_tmp_path / "deep" / "run.csv", shared_tmp_path / "run.h5"
+    if streamed:
+        history = recorded(csv=csv, hdf5=hdf5)
+    else:
+        history = recorded()
+        history.to_csv(csv)
+        history.to_hdf5(hdf5)
+    COMM.Barrier()
+    found = History.read(hdf5)
+    assert list(found) == ["time", "F", "r", "rare", "x"]
+    for name, values in found.items():
+        np.testing.assert_array_equal(values, history[name], err_msg=name)
+    table = History.read(csv)
+    assert list(table)[:5] == ["time", "x", "r[0]", "r[1]", "r[2]"]
+    assert list(table)[-2:] == ["F[1][2]", "rare"]
+    for name in ("time", "x", "rare"):
+        np.testing.assert_array_equal(table[name], history[name], err_msg=name)
+    np.testing.assert_array_equal(table["r[2]"], history["r"][:, 2])
+    text = np.genfromtxt(csv, delimiter=",", names=True)  # as any reader of tables would
+    assert np.isnan(text["rare"][1])
+    history.close()
+
+
+RUN = """
+import sys, numpy as np
+from symancf.history import History
+history = History(csv=sys.argv[1] + ".csv", hdf5=sys.argv[1] + ".h5")
+now = [0]
+history.record("n", lambda: now[0])
+history.record("r", lambda: np.full(300, now[0]))
+history.record("rare", lambda: now[0], every=5)
+while True:
+    history.sample(0.5 * now[0])
+    if now[0] == 3000:
+        print("going", flush=True)
+    now[0] += 1
+"""
+
+
+@pytest.mark.parametrize("attempt", range(4))
+def test_what_was_written_survives_sigkill(tmp_path: Path, attempt: int) -> None:
+    stem = str(tmp_path / "run")
+    command = [sys.executable, "-c", RUN, stem]
+    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.013 * attempt)
+        running = History.read(stem + ".h5")  # a reader beside the writer
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    for path in (stem + ".h5", stem + ".csv"):
+        found = History.read(path)
+        n = len(found["time"])
+        assert n > 3000
+        np.testing.assert_array_equal(found["time"], 0.5 * np.arange(n))
+        np.testing.assert_array_equal(found["n"], np.arange(n))
+        np.testing.assert_array_equal(found["rare"], np.arange(0, n, 5))
+        r = found["r"] if path.endswith("h5") else found["r[299]"][:, None]
+        np.testing.assert_array_equal(r, np.broadcast_to(np.arange(n)[:, None], r.shape))
+    assert 0 < len(running["time"]) <= n
+
+
+@collective
+def test_a_file_that_cannot_be_written_is_told_on_every_rank(shared_tmp_path: Path) -> None:
+    if COMM.rank == 0:
+        (shared_tmp_path / "file").write_text("in the way")
+    COMM.Barrier()
+    for kind in ("csv", "hdf5"):
+        history = History(**{kind: shared_tmp_path / "file" / "run"})
+        history.record("x", lambda: 1.0)
+        with pytest.raises(OSError, match="file"):
+            history.sample(0.0)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_is_told() -> None:
+    history = History(csv=Path("/dev/full"))
+    history.record("x", lambda: 1.0)
+    with pytest.raises(OSError, match="No space left"):
+        history.sample(0.0)
+
+
+@collective
+def test_an_error_of_a_function_on_one_rank_is_raised_on_all() -> None:
+    def fails() -> float:
+        if COMM.rank == COMM.size - 1:
+            raise ValueError("as asked")
+        return 0.0
+
+    history = History()
+    history.record("a", lambda: 1.0)
+    history.record("b", fails)
+    with pytest.raises(ValueError, match="as asked"):
+        history.sample(0.0)
+
+
+@collective
+def test_wrong_use_is_told(shared_tmp_path: Path) -> None:
+    history = recorded(3)
+    for name in ("", "a/b", "time", "x", "a,b"):
+        with pytest.raises(sa.ParameterError, match="record"):
+            history.record(name, float)
+    with pytest.raises(sa.ParameterError, match="not a function"):
+        history.record("y", 3.0)  # type: ignore[arg-type]
+    with pytest.raises(sa.ParameterError, match="number of steps"):
+        history.record("y", float, every=0)
+    with pytest.raises(sa.ParameterError, match=r"no series 'rar'.*Did you mean 'rare'"):
+        history["rar"]
+    history.record("bad", lambda: "text")
+    with pytest.raises(sa.ParameterError, match="'bad': its function returned str"):
+        history.sample(1.0)
+    shapes = iter([1.0, [1.0, 2.0]])
+    history = History()
+    history.record("grows", lambda: next(shapes))
+    history.sample(0.0)
+    with pytest.raises(sa.ParameterError, match=r"returned shape \(2,\), before \(\)"):
+        history.sample(1.0)
+    with pytest.raises(sa.ParameterError, match="before the first step"):
+        history.stream(csv=shared_tmp_path / "late.csv")
+    with pytest.raises(sa.SymancfError, match="cannot read"):
+        History.read(shared_tmp_path / "missing.h5")
+
+
+@collective
+def test_a_static_problem_records_places_and_functions(shared_tmp_path: Path) -> None:
+    mesh = sa.Mesh.box((1.0,), (6,))
+    rope = sa.Body(mesh["body"], sa.elements.ancf_cable, cable(), EA=1e3, EI=1.0)
+    tip, middle = rope.at((1.0, 0.0, 0.0)), rope.at([[0.4, 0, 0], [0.55, 0, 0]])
+    load = sa.force(tip, lambda t: (0.0, 0.0, -t))
+    system = sa.System(rope, terms=[sa.fix(rope.at((0.0, 0.0, 0.0))), load])
+    history = History(csv=shared_tmp_path / "run.csv")
+    problem = sa.StaticProblem(system, history=history)
+    problem.record("tip", tip)
+    problem.record("middle", middle, every=2)
+    problem.record("energy", system.strain_energy)
+    assert problem.solve(to=2.0, step=0.5) is history
+    np.testing.assert_allclose(history.time, [0.5, 1.0, 1.5, 2.0])
+    np.testing.assert_array_equal(history["tip"][-1], system.position(tip)[0])
+    assert history["tip"][-1, 2] < -0.3
+    assert history["middle"].shape == (2, 2, 3)
+    assert history["energy"][-1] == system.strain_energy() > 0.0
+    COMM.Barrier()
+    np.testing.assert_array_equal(
+        History.read(shared_tmp_path / "run.csv")["tip[2]"], history["tip"][:, 2]
+    )
+    with pytest.raises(sa.ParameterError, match="takes a place"):
+        problem.record("nothing", 3.0)
+
+
+@collective
+def test_plot(shared_tmp_path: Path) -> None:
+    image = pytest.importorskip("matplotlib.image")
+    path = recorded(50).plot("x", "r", path=shared_tmp_path / "plot")
+    COMM.Barrier()
+    picture = image.imread(path)[:, :, :3]
+    assert (np.ptp(picture, axis=2) > 0.3).sum() > 500  # coloured lines
