@@ -46,7 +46,6 @@ _PUBLIC = {
     "KinematicsError": "errors",
     "ParameterError": "errors",
     "CheckpointError": "errors",
-    "CheckpointError": "errors",
     "CompileError": "errors",
     "ConstraintError": "errors",
     "ConvergenceError": "errors",
