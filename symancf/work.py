@@ -148,8 +148,7 @@ class PlaceTerm:
         symbols = self._unknowns()
         values = np.zeros((n, len(symbols)))
         c = jets.coordinate
-        rate = getattr(system, "rate", np.zeros_like(system.state))
-        given = np.where(c >= 0, system.state[np.maximum(c, 0)], rate[np.maximum(~c, 0)])
+        given = np.where(c >= 0, system.state[np.maximum(c, 0)], system.rate[np.maximum(~c, 0)])
         np.add.at(values, (jets.entity, jets.jet), jets.value * given)
         at: dict[str, Any] = {s.name: values[:, k] for k, s in enumerate(symbols)} | self._cell
         at |= {

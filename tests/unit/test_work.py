@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Virtual work and potentials of places: forces, tangents by state and rate, messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from scipy.integrate import quad
+
+import symancf as sa
+from symancf.energies import cable, saint_venant_kirchhoff
+
+pytestmark = pytest.mark.collective
+
+CABLE, PLATE = sa.elements.ancf_cable, sa.elements.ancf_plate
+
+
+def rope(name: str = "rope", at: float = 0.0) -> sa.Body:
+    mesh = sa.Mesh.box((1.0,), (4,), warp=lambda X: X + np.array([0.0, at, 0.0]))
+    return sa.Body(mesh["body"], CABLE, cable(), name=name, EA=1e3, EI=1.0, rho=1.0, A=1.0)
+
+
+def plate() -> sa.Body:
+    mesh = sa.Mesh.box((1.0, 1.0), (3, 2))
+    return sa.Body(mesh["body"], PLATE, saint_venant_kirchhoff, E=1.0, nu=0.3, thickness=0.1)
+
+
+def moving(system: sa.System, factor: float = 0.0, size: float = 0.3) -> None:
+    """Give a system a random state with random rates, without the forces of its bodies."""
+    numbering = system.numbering
+    for piece in system.pieces:
+        if piece.role == "strain":
+            system.plan.switch(piece.name, False)
+    system.state[:] = size * numbering.random(1)
+    system.rate[:] = numbering.random(2)
+    system.time = 0.4
+    system.plan.update(0.4)
+    system.plan.follow(system.rate, np.full_like(system.rate, factor))
+
+
+def force(system: sa.System) -> Any:
+    """Return the generalised forces of all coordinates, complete where this rank owns them."""
+    f = -system.residual_at(system.state)
+    return np.where(
+        np.arange(len(f)) < system.numbering.start[system.numbering.owned_vertices], f, 0
+    )
+
+
+def power(system: sa.System) -> float:
+    return float(system.sum(np.array([force(system) @ system.rate]))[0])
+
+
+def velocity(system: sa.System, place: Any) -> Any:
+    return system._evaluate(place, [("value", system.rate)])[0]
+
+
+def tangent_error(system: sa.System, factor: float) -> float:
+    """Return |K v - (f(u + h v, rate + h factor v) - f(u - ...)) / 2h| / |K v|, 4th order."""
+    numbering = system.numbering
+    v = numbering.random(3)
+    Kv = np.zeros_like(v)
+    system.plan.product(system.state, v, Kv)
+    state, rate, h = system.state.copy(), system.rate.copy(), 1e-3
+    difference = np.zeros_like(v)
+    for step, weight in ((-2, 1), (-1, -8), (1, 8), (2, -1)):
+        system.rate[:] = rate + step * h * factor * v
+        difference += weight * system.residual_at(state + step * h * v) / (12 * h)
+    system.rate[:] = rate
+    matrix, scratch = system.matrix, np.zeros_like(v)
+    system.plan.tangent(state, scratch, matrix)
+    x = matrix.mat.createVecRight()
+    x.setArray(numbering.to_rows(v))
+    product = (matrix.mat * x).getArray()
+    np.testing.assert_allclose(product, numbering.to_rows(Kv), atol=1e-12 * np.abs(Kv).max())
+    mine = numbering.free_owned
+    found = system.sum(np.array([np.sum((Kv - difference)[mine] ** 2), np.sum(Kv[mine] ** 2)]))
+    assert found[1] > 1e-2
+    return float(np.sqrt(found[0] / found[1]))
+
+
+def damper(v_a: Any, v_b: Any, r_a: Any, r_b: Any, *, c: Any) -> Any:
+    gap = r_b - r_a
+    n = gap / gap.norm()
+    rate = n.dot(v_b - v_a)
+    return {rate: -c * rate - c * rate**3}
+
+
+def test_a_damper_between_two_bodies() -> None:
+    a, b = rope("a"), rope("b", at=0.7)
+    places = a.at((0.3, 0.0, 0.0)), b.at((0.5, 0.7, 0.0))
+    term = sa.VirtualWork(damper, *places, c=2.0)
+    system = sa.System(a, b, terms=[term])
+    moving(system, factor=3.0)
+    r = [system.position(p)[0] for p in places]
+    v = [velocity(system, p)[0] for p in places]
+    n = (r[1] - r[0]) / np.linalg.norm(r[1] - r[0])
+    rate = n @ (v[1] - v[0])
+    assert abs(rate) > 0.1
+    np.testing.assert_allclose(term.values(system), [[-2.0 * (rate + rate**3)]], rtol=1e-12)
+    assert power(system) == pytest.approx(-2.0 * (rate**2 + rate**4), rel=1e-12)
+    assert tangent_error(system, 3.0) < 1e-9
+
+
+@pytest.mark.parametrize("factor", [0.0, 10.0])
+def test_the_tangent_by_rates_has_the_factor_of_the_integrator(factor: float) -> None:
+    body = plate()
+
+    def drag(v_a: Any, u_a: Any, w3_a: Any, e3_a: Any, t: Any, *, c: Any) -> Any:
+        turn = e3_a.cross(w3_a)
+        return {v_a: -c * v_a.norm() * v_a + t * u_a, turn: -c * turn}
+
+    place = body.at([(0.2, 0.3, 0.0), (0.7, 0.9, 0.0)])
+    term = sa.VirtualWork(drag, place, c=sa.Parameter("c", 0.7))
+    system = sa.System(body, terms=[term])
+    moving(system, factor)
+    v, u = velocity(system, place), system.displacement(place)
+    drags = -0.7 * np.linalg.norm(v, axis=1)[:, None] * v + 0.4 * u
+    np.testing.assert_allclose(term.values(system)[:, :3], drags, rtol=1e-12)
+    assert tangent_error(system, factor) < 1e-9
+
+
+def test_an_own_state_follows_its_rate() -> None:
+    """A Maxwell element: spring and dashpot in series, dF/dt = k dgap/dt - F k/c."""
+    body = rope()
+
+    def maxwell(F: Any, v_a: Any, v_b: Any, *, k: Any, c: Any) -> Any:
+        closing = v_a[0] - v_b[0]
+        return {closing: -F, "F": k * closing - F * k / c}
+
+    place = body.at([(0.3, 0.0, 0.0), (1.0, 0.0, 0.0)])
+    term = sa.VirtualWork(maxwell, place, sa.ground.at((2, 0, 0)), states=("F",), k=3.0, c=2.0)
+    system = sa.System(body, terms=[term])
+    moving(system, factor=2.0)
+    numbering = system.numbering
+    start = numbering.offset[:, numbering.block("state:maxwell")]
+    own = start[: numbering.owned_vertices][start[: numbering.owned_vertices] >= 0]
+    assert system.sum(np.array([float(len(own))]))[0] == 2
+    assert numbering.blocks[numbering.block("state:maxwell")].order == "s"
+    F = term.own_states(system)[:, 0]
+    assert np.abs(F).min() > 1e-3
+    v = velocity(system, place)[:, 0]
+    np.testing.assert_allclose(term.values(system)[:, 0], -F, rtol=1e-14)
+    rows = np.zeros(2)
+    rows[: len(own)] = system.residual_at(system.state)[own] - system.rate[own]
+    rows = system.comm.allgather(rows[: len(own)])
+    expected = -(3.0 * v - F * 3.0 / 2.0)
+    np.testing.assert_allclose(np.sort(np.concatenate(rows)), np.sort(expected), rtol=1e-12)
+    assert tangent_error(system, 2.0) < 1e-9
+
+
+def test_springs_with_a_stiffness_each_hold_a_rope_up() -> None:
+    body = rope()
+
+    def spring(r_a: Any, r_b: Any, *, k: Any, L: Any) -> Any:
+        return k / 2 * ((r_a - r_b).norm() - L) ** 2
+
+    k = np.array([1.0, 2.0, 4.0, 2.0, 1.0])
+    places = body["body"]
+    term = sa.Potential(spring, places, sa.ground.at((0.5, 2.0, 0.0)), k=k, L=lambda t: 0.5 + t)
+    system = sa.System(body, terms=[term])
+    moving(system)
+    length = np.linalg.norm(system.position(places) - [0.5, 2.0, 0.0], axis=1)
+    energies = 0.5 * k * (length - 0.9) ** 2
+    np.testing.assert_allclose(term.values(system), energies, rtol=1e-12)
+    assert system.energies()["spring"] == pytest.approx(energies.sum(), rel=1e-12)
+    assert tangent_error(system, 0.0) < 1e-9
+
+
+def test_a_load_follows_its_section_in_statics() -> None:
+    """The tip of a clamped cable pulled across its own slope bends on: a follower force."""
+    body = rope()
+
+    def follower(v_a: Any, e1_a: Any, *, F: Any) -> Any:
+        return {v_a: F * sp.Matrix([-e1_a[1], e1_a[0], 0]) / e1_a.norm()}
+
+    term = sa.VirtualWork(follower, body["x1"], F=lambda t: 5.0 * t)
+    root = sa.fix(body["x0"])
+    system = sa.System(body, terms=[root, term])
+    sa.StaticProblem(system).solve(to=1.0, step=0.25)
+    slope = system.gradient(body["x1"])[0][:, 0]
+    across = 5.0 * np.array([-slope[1], slope[0], 0]) / np.linalg.norm(slope)
+    np.testing.assert_allclose(root.reaction(system), -across, atol=1e-7)
+    # EI psi'' = F cos psi, psi = psi' = 0 at the tip: its angle is psi at the root, beyond 90
+    angle = np.arctan2(slope[1], slope[0])
+    half = quad(lambda p: 1.0 / np.sqrt(np.cos(p)), 0.0, np.pi / 2)[0]
+    rest = quad(lambda p: 1.0 / np.sqrt(np.cos(p)), 0.0, angle - np.pi / 2)[0]
+    assert half + rest == pytest.approx(np.sqrt(2.0 * 5.0), rel=5e-3)
+    np.testing.assert_allclose(term.values(system)[0], across, atol=1e-9)
+
+
+# ---- messages ---------------------------------------------------------------------------------
+def work(function: Callable[..., Any], **options: Any) -> Any:
+    def make() -> sa.VirtualWork:
+        return sa.VirtualWork(function, rope().at((1, 0, 0)), sa.ground, name="w", **options)
+
+    return make
+
+
+WRONG = {
+    "square": (work(lambda v_a: {v_a.dot(v_a): 1}), "is not linear in the rates v_a1, v_a2, v_a3"),
+    "affine": (work(lambda v_a: {v_a[0] + 1: 1}), "is not linear in the rates"),
+    "no_rate": (work(lambda u_a, v_a: {u_a[0]: 1}), "the motion u_a1 is not linear in the rates"),
+    "none": (work(lambda u_a: {u_a[0]: 1}), r"asks for none: v_a, w1_a"),
+    "word": (work(lambda v_a: {v_a[0]: "F"}), r"returned 'F': a force must be an expression"),
+    "no_dict": (work(lambda v_a: v_a[0]), r"must return \{motion: force\}"),
+    "sizes": (
+        work(lambda v_a: {v_a: [1, 2]}),
+        r"has 3 component\(s\) and its force \[1, 2\] has 2",
+    ),
+    "scalar": (work(lambda v_a: {v_a: 1}), r"has 3 component\(s\) and its force 1 has 1"),
+    "unknown": (work(lambda s_a: {s_a: 1}), "asks for 's_a'; its ends offer r_a, u_a.* w3_b and t"),
+    "foreign": (work(lambda v_a: {v_a[0]: sp.Symbol("q")}), "contains the symbol 'q'"),
+    "missing": (work(lambda v_a, *, c: {v_a[0]: c}), "needs the parameter 'c'"),
+    "extra": (work(lambda v_a, *, c: {v_a[0]: c}, c=1, d=1), "has no parameter 'd'"),
+    "reserved": (work(lambda v_a, *, force1: {v_a[0]: 1}, force1=1), "name of a symbol of its own"),
+    "state": (work(lambda v_a: {v_a[0]: 1}, states=("z",)), "no rate of its state 'z'"),
+    "rate": (work(lambda v_a: {v_a[0]: 1, "z": 2}), "a rate of 'z'; its states are none"),
+    "fails": (work(lambda v_a: {v_a[7]: 1}), "failed on the symbols of its arguments: IndexError"),
+    "end": (lambda: sa.VirtualWork(lambda v_a: {v_a[0]: 1}, 3.0), "float is not an end"),
+    "energy": (
+        lambda: sa.Potential(lambda u_a: [1], rope()["x0"], name="p"),
+        r"potential 'p' returned \[1\]: it must return one expression",
+    ),
+    "constant": (
+        lambda: sa.Potential(lambda u_a: 1, rope()["x0"], name="p"),
+        "1 does not depend on the ends",
+    ),
+    "velocity": (
+        lambda: sa.Potential(lambda v_a: v_a[0], rope()["x0"], name="p"),
+        "asks for 'v_a'; its ends offer r_a, u_a",
+    ),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_wrong_is_told(wrong: str) -> None:
+    make, message = WRONG[wrong]
+    with pytest.raises(sa.ConstraintError, match=message):
+        make()
+
+
+def test_values_by_place_must_be_as_many() -> None:
+    body = rope()
+    term = sa.Potential(lambda u_a, *, k: k * u_a[0], body["body"], name="p", k=[1.0, 2.0])
+    with pytest.raises(sa.ParameterError, match=r"k has shape \(2,\); it has 5 place"):
+        sa.System(body, terms=[term])
