@@ -22,6 +22,7 @@ _PUBLIC = {
     "Region": "mesh",
     "Body": "body",
     "PlanarBody": "plane",
+    "RigidBody": "natural",
     "Factor": "plane",
     "prescribe": "plane",
     "Flexure": "flexure",
@@ -71,6 +72,7 @@ __all__ = [
     "PlanarBody",
     "Potential",
     "Region",
+    "RigidBody",
     "StaticProblem",
     "SymancfError",
     "System",
@@ -115,6 +117,7 @@ if TYPE_CHECKING:
     from .loads import force, gravity, traction
     from .mesh import Mesh, Region
     from .moments import moment
+    from .natural import RigidBody
     from .parameter import Field, Parameter
     from .plane import Factor, PlanarBody, prescribe
     from .problem import StaticProblem

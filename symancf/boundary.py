@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .ends import Nodes, PointsOnBody
 from .errors import MeshError, ParameterError
+from .natural import RigidBody, RigidFix
 from .parameter import call, call_array, components, label, takes_place
 from .plane import PlanarBody, PlanarFix
 from .terms import Entities
@@ -219,31 +220,35 @@ def _nodes_of_points(
 
 
 def fix(
-    region: Nodes | PointsOnBody | PlanarBody,
+    region: Nodes | PointsOnBody | PlanarBody | RigidBody,
     dofs: str | list[str] = "all",
     displacement: Any = None,
     gradient: Any = None,
     name: str | None = None,
-) -> Fix | PlanarFix:
+) -> Fix | PlanarFix | RigidFix:
     """Fix coordinates of the nodes of a region, or prescribe their motion.
 
     Parameters
     ----------
     region : ``body["root"]`` or a node ``body.at(X)``; or a planar body, whose coordinates are
         ``"x"``, ``"y"`` and ``"theta"`` of its frame; `displacement` then has one value for each
-        coordinate that is fixed, and `PlanarFix.reaction` gives force and moment.
+        coordinate that is fixed, and `PlanarFix.reaction` gives force and moment; or a rigid
+        body: ``"all"`` of it, or the ``"position"`` of its origin.
     dofs : ``"all"``, ``"position"``, ``"slopes"``, ``"x"``, ``"y"``, ``"z"``, a slope
         (``"slope_xi"``, for full-gradient elements ``"slope_x"``), a component of one
         (``"slope_xi.z"``), or a list of these.
     displacement : three numbers, `Parameter` or functions of time; a function of time that
         returns (3,); or a function (X (n, 3), time) -> (n, 3). Default: zero.
     gradient : displacement gradient du_a/dX_b that the slopes follow: (3, 3), a function of
-        time, or of (X, time) -> (n, 3, 3). Default: zero, i.e. clamped.
+        time, or of (X, time) -> (n, 3, 3). Default: zero, i.e. clamped. Of a rigid body: R - 1
+        with its rotation R.
 
     Returns
     -------
     Fix : a term; `Fix.reaction` is the support force after a solution.
     """
+    if isinstance(region, RigidBody):
+        return RigidFix(region, dofs, displacement, gradient, name)
     if isinstance(region, PlanarBody):
         if gradient is not None:
             raise ParameterError(f"fix {region.name!r}: a planar body has no slopes for gradient=")

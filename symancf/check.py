@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from .body import Body
 from .laws import digits_lost
-from .numbering import POSITION
+from .natural import RigidBody
+from .numbering import POSITION, RIGID_POINT
 from .plane import PlanarBody
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
     plan.update(system.time)
     size = np.ones(numbering.coordinates)
     for number, block in enumerate(numbering.blocks):
-        if block.name in ("position", POSITION):
+        if block.name in ("position", POSITION, RIGID_POINT):
             start = numbering.offset[:, number]
             size[start[start >= 0][:, None] + np.arange(block.size)] = _cell_size(system)
     x = system.state + amplitude * size * numbering.random(seed)
@@ -145,7 +146,7 @@ def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
 def _cell_size(system: System) -> float:
     total = np.zeros(2)
     for body in system.bodies:
-        if isinstance(body, PlanarBody):
+        if isinstance(body, PlanarBody | RigidBody):
             total += [body.extent, 1.0]
             continue
         X = system.points[body.cells]

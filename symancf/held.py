@@ -11,7 +11,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from .errors import ConstraintError
-from .numbering import ANGLE, POSITION
+from .numbering import ANGLE, POSITION, RIGID_POINT
 
 if TYPE_CHECKING:
     from .system import System
@@ -52,7 +52,10 @@ def _group(system: System, bodies: list[Any]) -> _Group:
     q = system.reference + system.state
     blocks, places = [], []
     sums = np.zeros(4)
-    for name, vertices in [carried for body in bodies for carried in body.carriers(system)]:
+    carried = [block for body in bodies for block in body.carriers(system)]
+    for name, vertices in carried:
+        if numbering.blocks[numbering.block(name)].order != "q":
+            continue
         member = np.zeros(numbering.vertices, dtype=np.int8)
         member[vertices] = 1
         at = np.flatnonzero(system.topology.halo.updated(member))
@@ -66,7 +69,7 @@ def _group(system: System, bodies: list[Any]) -> _Group:
                 place[:, :2] += system.state[start[:, None] + np.arange(2)]
         else:
             place = q[start[:, None] + np.arange(3)]
-        if name in ("position", POSITION):
+        if name in ("position", POSITION, RIGID_POINT):
             mine = at < numbering.owned_vertices
             sums += np.append(place[mine].sum(axis=0), mine.sum())
         blocks.append((name, start))
@@ -75,7 +78,7 @@ def _group(system: System, bodies: list[Any]) -> _Group:
     centre = sums[:3] / max(sums[3], 1.0)
     reach = max(body.extent for body in bodies) / 2.0
     for (name, _), place in zip(blocks, places, strict=True):
-        if name in ("position", POSITION):
+        if name in ("position", POSITION, RIGID_POINT):
             reach = max(reach, np.linalg.norm(place - centre, axis=1).max(initial=0.0))
     reach = system.comm.allreduce(float(reach), op=MPI.MAX)
     return _Group([body.name for body in bodies], blocks, places, centre, reach)
@@ -160,7 +163,7 @@ def find_free(system: System) -> list[tuple[list[str], str]]:
     size = np.ones(numbering.coordinates)  # of a coordinate in a motion by 1
     for body in bodies:
         for name, start in body.blocks:
-            if name in ("position", POSITION):
+            if name in ("position", POSITION, RIGID_POINT):
                 width = 2 if name == POSITION else 3
                 at = start[:, None] + np.arange(width)
                 size[at] = np.maximum(size[at] * (size[at] != 1.0), body.reach)

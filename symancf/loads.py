@@ -17,6 +17,7 @@ from .ends import End, Nodes, PointsOnBody
 from .errors import ParameterError
 from .facets import FacetPoints
 from .laws import body_force_laws
+from .natural import RigidBody
 from .parameter import call_array, components, takes_place
 from .plane import Factor, PlanarBody, PlanarForce, PlanarPoint
 from .terms import Entities
@@ -32,7 +33,7 @@ Array = npt.NDArray[np.float64]
 class Gravity:
     """The energy -rho g . u of every body that has a density; see `gravity`."""
 
-    def __init__(self, g: Any, bodies: Sequence[Body] | None) -> None:
+    def __init__(self, g: Any, bodies: Sequence[Body | RigidBody] | None) -> None:
         self.name = "gravity"
         self.g = components("gravity", g)
         self.bodies = bodies
@@ -41,27 +42,35 @@ class Gravity:
         """Announce entities and vertices before distribution."""
         for body in self.bodies or ():
             system.require_member(body, self.name)
-            if "rho" not in body.parameters:
-                raise ParameterError(f"gravity acts on body {body.name!r}, which has no rho")
+            if not self._has_mass(body):
+                lacks = "mass" if isinstance(body, RigidBody) else "rho"
+                raise ParameterError(f"gravity acts on body {body.name!r}, which has no {lacks}")
         if not self._heavy(system):
             raise ParameterError("gravity: no body has a density; give rho=... to a body")
 
-    def _heavy(self, system: System) -> list[Body]:
+    @staticmethod
+    def _has_mass(body: Body | RigidBody) -> bool:
+        return body.mass > 0.0 if isinstance(body, RigidBody) else "rho" in body.parameters
+
+    def _heavy(self, system: System) -> list[Body | RigidBody]:
         bodies = self.bodies or [b for b in system.bodies if not isinstance(b, PlanarBody)]
-        return [b for b in bodies if "rho" in b.parameters]
+        return [b for b in bodies if self._has_mass(b)]
 
     def pieces(self, system: System) -> list[Piece]:
         """Return the kernels and entities on this rank."""
         uniform = {f"g{a + 1}": g for a, g in enumerate(self.g)}
         made = []
         for body in self._heavy(system):
+            if isinstance(body, RigidBody):
+                made.append(body.weight(system, uniform))
+                continue
             laws = body_force_laws(body.element, values=body.parameters, fields=body.fields)
             made.append(body.piece(system, f"gravity:{body.name}", laws, "potential", uniform))
         return made
 
 
-def gravity(g: Any, *bodies: Body) -> Gravity:
-    """Weight of bodies (all that have `rho`) in the field `g`, three components [m/s^2].
+def gravity(g: Any, *bodies: Body | RigidBody) -> Gravity:
+    """Weight of bodies (all that have `rho` or a mass) in the field `g`, three components [m/s^2].
 
     The components are numbers, `Parameter` or functions of time. Energy: -int rho g . u dV.
     """

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Integers = npt.NDArray[np.int32]
 
 POSITION, ANGLE = "planar position", "planar angle"  # blocks of a body in the plane
+# of a rigid body, beside "position": its second point, and its two unit vectors
+RIGID_POINT, RIGID_AXES = "rigid point", "slopes:rigid"
 
 
 @dataclass(frozen=True)

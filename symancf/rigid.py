@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .numbering import ANGLE, POSITION
+from .numbering import ANGLE, POSITION, RIGID_POINT
 
 if TYPE_CHECKING:
     from .system import System
@@ -27,18 +27,24 @@ def rigid_modes(system: System) -> Array:
     numbering = system.numbering
     position = numbering.offset[:, numbering.block("position")]
     has = np.flatnonzero(position >= 0)
-    planar = _planar_vertices(system)
+    planar = _carrying(system, POSITION)
     located = np.concatenate([has, planar])
     owned = located[located < numbering.owned_vertices]
     sums = system.sum(np.append(system.points[owned].sum(axis=0), len(owned)))
     arm = system.points - sums[:3] / max(sums[3], 1.0)
+    centre = sums[:3] / max(sums[3], 1.0)
     modes = np.zeros((6, numbering.coordinates))
+    second = _carrying(system, RIGID_POINT)
     for a in range(3):
         modes[a, position[has] + a] = 1.0
         axis = np.eye(3)[a]
         turned = np.cross(axis, arm[has])
         for b in range(3):
             modes[3 + a, position[has] + b] = turned[:, b]
+        if len(second):
+            at = numbering.offset[second, numbering.block(RIGID_POINT)][:, None] + np.arange(3)
+            modes[a, at[:, a]] = 1.0
+            modes[3 + a, at] = np.cross(axis, system.reference[at] - centre)
         for number, block in enumerate(numbering.blocks):
             if not block.name.startswith("slopes:"):
                 continue
@@ -54,9 +60,9 @@ def rigid_modes(system: System) -> Array:
     return modes
 
 
-def _planar_vertices(system: System) -> npt.NDArray[np.int64]:
-    """Local vertices that carry the coordinates of a planar body."""
+def _carrying(system: System, name: str) -> npt.NDArray[np.int64]:
+    """Local vertices that carry the block of coordinates called `name`."""
     numbering = system.numbering
-    if POSITION not in [block.name for block in numbering.blocks]:
+    if name not in [block.name for block in numbering.blocks]:
         return np.zeros(0, dtype=np.int64)
-    return np.flatnonzero(numbering.offset[:, numbering.block(POSITION)] >= 0)
+    return np.flatnonzero(numbering.offset[:, numbering.block(name)] >= 0)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .errors import SymancfError
 from .laws import stress_fields
+from .natural import RigidBody
 from .output import Samples
 
 if TYPE_CHECKING:
@@ -79,9 +80,22 @@ def _stresses(
     return total
 
 
+def _rigid(system: System, body: RigidBody, state: Array) -> Samples:
+    """Return the shape of a rigid body on the rank that owns it."""
+    local = body.local_vertices(system)
+    if not (len(local) and local[0] < system.numbering.owned_vertices):
+        none: Array = np.zeros((0, 3))
+        return Samples(none, {"hexahedron": np.zeros((0, 8), dtype=int)}, {"displacement": none})
+    u = state[body.offsets(system, local)[0][:, None] + np.arange(3)]
+    x = body.shape.points
+    moved = u[0] + x @ np.stack([(u[1] - u[0]) / body.length, u[2], u[3]])
+    points = body.origin + x @ body.frame.T + moved
+    return Samples(points, {"hexahedron": body.shape.cells}, {"displacement": moved})
+
+
 def sample(
     system: System,
-    body: Body,
+    body: Body | RigidBody,
     *,
     divisions: int = 4,
     solid: bool = False,
@@ -90,7 +104,8 @@ def sample(
 ) -> Samples:
     """Return the deformed body on this rank's cells, each cut into `divisions` per direction.
 
-    Collective where a parameter varies from cell to cell.
+    Of a rigid body its shape, on the rank that owns it. Collective where a parameter varies from
+    cell to cell.
 
     Parameters
     ----------
@@ -104,8 +119,10 @@ def sample(
         ``von_mises`` where the energy has a stress, ``thickness`` for full-gradient plates (the
         present distance of the faces). Neighbouring cells do not share points.
     """
-    element = body.element
     state = system.state if state is None else state
+    if isinstance(body, RigidBody):
+        return _rigid(system, body, state)
+    element = body.element
     u, X = coefficients(system, body, state), coefficients(system, body, system.reference)
     xi, lattice = element.sample(1 if element.name == "hex8" else divisions)
     numbers = _parameters(system, body)

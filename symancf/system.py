@@ -19,6 +19,7 @@ from .collective import share_error, together
 from .ends import Nodes
 from .errors import ConstraintError, KinematicsError, MeshError, ParameterError, SymancfError
 from .matrix import Matrix
+from .natural import RigidBody, RigidFix
 from .numbering import Block, Numbering
 from .partition import Family, distribute
 from .plane import PlanarBody, PlanarFix, PlanarPoint
@@ -37,8 +38,8 @@ class System:
 
     Parameters
     ----------
-    bodies : at least one, deformable or planar; bodies cut from one mesh share the positions
-        of common nodes.
+    bodies : at least one, deformable, rigid or planar; bodies cut from one mesh share the
+        positions of common nodes.
     terms : supports (`fix`), loads, joints and flexures.
     comm : of a system without meshes; default: MPI.COMM_WORLD.
 
@@ -52,7 +53,10 @@ class System:
     """
 
     def __init__(
-        self, *bodies: Body | PlanarBody, terms: Sequence[Any] = (), comm: MPI.Comm | None = None
+        self,
+        *bodies: Body | PlanarBody | RigidBody,
+        terms: Sequence[Any] = (),
+        comm: MPI.Comm | None = None,
     ) -> None:
         self._check_kinds(bodies, terms)
         self.bodies = list(bodies)
@@ -96,20 +100,20 @@ class System:
         if not isinstance(terms, list | tuple):
             raise ParameterError(f"terms= takes a list of terms, not {type(terms).__name__}")
         for body in bodies:
-            if not isinstance(body, Body | PlanarBody):
+            if not isinstance(body, Body | PlanarBody | RigidBody):
                 raise ParameterError(
                     f"{type(body).__name__} is not a body: give bodies, System(plate, cable), and "
                     "what acts on them as terms=[...]"
                 )
         for term in terms:
             acts = all(hasattr(term, a) for a in ("declare", "pieces"))
-            if isinstance(term, Body | PlanarBody) or not acts:
+            if isinstance(term, Body | PlanarBody | RigidBody) or not acts:
                 raise ParameterError(
                     f"{type(term).__name__} is not a term: give supports (sa.fix), loads "
                     "(sa.gravity, sa.force, ...) and joints in terms=[...]"
                 )
 
-    def require_member(self, body: Body | PlanarBody, who: str) -> None:
+    def require_member(self, body: Body | PlanarBody | RigidBody, who: str) -> None:
         """Raise where something acts on a body that is not one of this system's.
 
         Raises
@@ -212,7 +216,8 @@ class System:
         self.numbering = Numbering(self.topology, blocks, carries)
 
     def _apply_supports(self) -> None:
-        self.supports = [term for term in self.terms if isinstance(term, Fix | PlanarFix)]
+        kinds = Fix | PlanarFix | RigidFix
+        self.supports = [term for term in self.terms if isinstance(term, kinds)]
         fixed_by = np.full(self.numbering.coordinates, -1, dtype=np.int16)
         with together(self.comm):
             for k, support in enumerate(self.supports):
@@ -224,9 +229,9 @@ class System:
     def _idle_multipliers(self) -> None:
         """Take multipliers out of the unknowns whose equations only supports can fulfil."""
         self._idle: list[tuple[str, npt.NDArray[Any]]] = []
-        for term in self.terms:
-            if hasattr(term, "idle"):
-                self._idle.append((term.name, term.idle(self)))
+        for item in [*self.bodies, *self.terms]:
+            if hasattr(item, "idle"):
+                self._idle.append((item.name, item.idle(self)))
         if not self.comm.allreduce(sum(len(offsets) for _, offsets in self._idle)):
             self._idle = []
             return
@@ -275,7 +280,7 @@ class System:
 
     def _agree(
         self,
-        support: Fix | PlanarFix,
+        support: Fix | PlanarFix | RigidFix,
         places: npt.NDArray[Any],
         values: Array,
         state: Array,

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rigid bodies in space by natural coordinates: two points and two unit vectors."""
+
+from __future__ import annotations
+
+from .body import RigidBody
+from .points import RigidPoint
+from .support import RigidFix
+
+__all__ = ["RigidBody", "RigidFix", "RigidPoint"]

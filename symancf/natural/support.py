@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fixed and prescribed coordinates of rigid bodies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError, closest
+from ..parameter import call, components, label
+
+if TYPE_CHECKING:
+    from ..assembly import Piece
+    from ..system import System
+    from .body import RigidBody
+
+Array = npt.NDArray[np.float64]
+
+POSSIBLE = ("all", "position", "x", "y", "z")
+
+
+class RigidFix:
+    """Hold a rigid body, or the origin of its frame; see `boundary.fix`."""
+
+    def __init__(
+        self,
+        body: RigidBody,
+        dofs: str | list[str],
+        displacement: Any,
+        gradient: Any,
+        name: str | None,
+    ) -> None:
+        self.body = body
+        self.name = name or f"fix:{body.name}"
+        asked = [dofs] if isinstance(dofs, str) else list(dofs)
+        for dof in asked:
+            if dof not in POSSIBLE:
+                raise ParameterError(
+                    f"{self.name}: dofs {dof!r} is not one of {', '.join(POSSIBLE)}."
+                    + closest(dof, POSSIBLE),
+                    name=dof,
+                    possible=POSSIBLE,
+                )
+        self.whole = "all" in asked
+        self.axes = [a for a in range(3) if {"all", "position", "xyz"[a]} & set(asked)]
+        if not self.axes:
+            raise ParameterError(f"{self.name}: dofs is empty, so that nothing is fixed")
+        if gradient is not None and not self.whole:
+            raise ParameterError(
+                f"{self.name}: gradient= prescribes the rotation of a body, which dofs={asked} "
+                "leaves free"
+            )
+        self.values = [displacement, gradient]
+        self._components = components(
+            f"{self.name}: displacement", (0.0, 0.0, 0.0) if displacement is None else displacement
+        )
+        self.gradient = gradient
+        if gradient is not None and not callable(gradient):
+            self._matrix(gradient)
+        self.number = -1
+
+    def _matrix(self, given: Any) -> Array:
+        try:
+            G = np.asarray(given, dtype=float)
+        except (TypeError, ValueError):
+            G = np.zeros(0)
+        if G.shape != (3, 3) or not np.isfinite(G).all():
+            raise ParameterError(
+                f"{self.name}: gradient must be R - 1, a finite (3, 3) matrix with R the rotation "
+                f"of the body, or a function of time that returns it; it is {label(given)}"
+            )
+        R = G + np.eye(3)
+        wrong = float(np.abs(R.T @ R - np.eye(3)).max())
+        if wrong > 1e-9 or np.linalg.det(R) < 0.0:
+            raise ParameterError(
+                f"{self.name}: 1 + gradient is no rotation (R^T R differs by {wrong:.2g} from the "
+                "unit matrix): a rigid body does not follow it"
+            )
+        return G
+
+    def declare(self, system: System) -> None:
+        """Nothing to announce: the body's node exists."""
+
+    def pieces(self, system: System) -> list[Piece]:
+        """Return no kernels."""
+        return []
+
+    def coordinates(self, system: System) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return the body's local vertex and its fixed coordinates."""
+        system.require_member(self.body, self.name)
+        vertices = self.body.local_vertices(system)
+        offsets = self.body.offsets(system, vertices)  # (k, 4)
+        if self.whole:
+            fixed = (offsets[:, :, None] + np.arange(3)).reshape(len(vertices), 12)
+        else:
+            fixed = offsets[:, :1] + np.array(self.axes)
+        self.fixed = fixed
+        return vertices, fixed
+
+    def prescribed(self, system: System, time: float) -> tuple[npt.NDArray[Any], Array]:
+        """Return the local offsets of the fixed coordinates and their values at `time`."""
+        u = np.array([c(time) for c in self._components])
+        if not self.whole:
+            return self.fixed.ravel(), np.tile(u[self.axes], len(self.fixed))
+        G = np.zeros((3, 3))
+        if self.gradient is not None:
+            given = self.gradient
+            if callable(given):
+                given = call(f"{self.name}: gradient", given, float(time))
+            G = self._matrix(given)
+        turned = G @ self.body.frame
+        d = self.body.length
+        values = np.concatenate([u, u + d * turned[:, 0], turned[:, 1], turned[:, 2]])
+        return self.fixed.ravel(), np.tile(values, len(self.fixed))
+
+    def _wrench(self, system: System, about: Array) -> Array:
+        """Return force and moment about a point (6,) of the support on the body (collective)."""
+        f = system.residual_at_solution()
+        numbering = system.numbering
+        total = np.zeros(6)
+        vertices = self.body.local_vertices(system)
+        if len(vertices) and vertices[0] < numbering.owned_vertices:
+            at = self.body.offsets(system, vertices)[0][:, None] + np.arange(3)
+            force = np.where(numbering.fixed_by[at] == self.number, f[at], 0.0)
+            q = (system.reference + system.state)[at]
+            total[:3] = force[0] + force[1]
+            total[3:] = np.cross(q[:2] - about, force[:2]).sum(axis=0) + np.cross(
+                q[2:], force[2:]
+            ).sum(axis=0)
+        return system.sum(total)
+
+    def reaction(self, system: System) -> Array:
+        """Return the total force (3,) that the support exerts on the body (collective) [N]."""
+        return self._wrench(system, np.zeros(3))[:3]
+
+    def reaction_moment(self, system: System, about: npt.ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+        """Return the moment (3,) of the support about a point (collective) [N m]."""
+        return self._wrench(system, np.asarray(about, dtype=float))[3:]
