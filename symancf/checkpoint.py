@@ -199,6 +199,41 @@ def _attribute(name: str, value: Any) -> Any:
     return array
 
 
+class _Disk:
+    """A file that keeps its first error to itself: HDF5 crashes when a write fails."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.open("w+b", buffering=0)
+        self.error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        """Write all bytes, or none after an error."""
+        view = memoryview(data).cast("B")
+        left = view
+        while len(left) and self.error is None:
+            try:
+                left = left[self.file.write(left) :]
+            except OSError as error:
+                self.error = error
+        return len(view)
+
+    def truncate(self, size: int) -> int:
+        """Set the size."""
+        try:
+            return self.file.truncate(size)
+        except OSError as error:
+            self.error = self.error or error
+            return size
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+    def check(self) -> None:
+        """Raise the error that HDF5 was not told."""
+        if self.error is not None:
+            raise self.error
+
+
 class _Writer:
     """The file on rank 0, which goes on taking rows after an error, so that no rank waits."""
 
@@ -209,6 +244,7 @@ class _Writer:
         self.partial = path.with_name(f".{path.name}.partial")
         self.error: Exception | None = None
         self.file: Any = None
+        self.disk: _Disk | None = None
         if comm.rank == 0:
             self._try(lambda: self._create(about, facts))
 
@@ -223,7 +259,8 @@ class _Writer:
         import h5py
 
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.file = h5py.File(self.partial, "w")
+        self.disk = _Disk(self.partial)
+        self.file = h5py.File(self.disk, "w")
         self.file.attrs.update(about)
         group = self.file.create_group("attributes")
         for name, value in facts.items():
@@ -257,6 +294,8 @@ class _Writer:
 
     def _put(self, name: str, at: int, part: npt.NDArray[Any]) -> None:
         self.file[name][at : at + len(part)] = part
+        assert self.disk is not None
+        self.disk.check()
 
     def close(self) -> None:
         """Bring all to the disk and give the file its name, or remove it (collective)."""
@@ -267,27 +306,24 @@ class _Writer:
         share_error(self.comm, self.error)
 
     def _finish(self) -> None:
-        self.file.flush()
+        assert self.disk is not None
         self.file.close()
-        _sync(self.partial)
+        self.disk.check()
+        os.fsync(self.disk.fileno())
+        self.disk.close()
         os.replace(self.partial, self.path)
-        _sync(self.path.parent)
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)  # the new name
+        finally:
+            os.close(folder)
 
     def _abandon(self) -> None:
-        try:
-            if self.file:
-                self.file.close()
-        except Exception:  # the first error is the one to tell
-            pass
-        self.partial.unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    number = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
+        if self.file:
+            self.file.close()
+        if self.disk is not None:
+            self.disk.close()
+            self.partial.unlink(missing_ok=True)
 
 
 # ---- reading ------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -82,13 +83,30 @@ class HdfStream:
 
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.unlink(missing_ok=True)  # a reader of an older run keeps its file
+        self._number = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+        shapes = {"time": (), **{name: rows[name].shape for name in every}}
+        self._margin = max(1 << 20, 4 * CHUNK * len(shapes))
+        self._reserved = 0
+        self._reserve(0)
         self._file = h5py.File(self.path, "w", libver="latest")
-        self._sets = {"time": self._file.create_dataset("time", **_growing(()))}
-        for name in every:
-            self._sets[name] = self._file.create_dataset(name, **_growing(rows[name].shape))
-            self._sets[name].attrs["every"] = every[name]
+        self._reserved = 0  # it was cut to length zero
+        self._reserve(0)
+        self._sets = {
+            name: self._file.create_dataset(name, **_growing(shape))
+            for name, shape in shapes.items()
+        }
+        for name, count in every.items():
+            self._sets[name].attrs["every"] = count
         self._spaces: dict[str, Any] = {}
         self._file.swmr_mode = True
+
+    def _reserve(self, size: int) -> None:
+        """See that the disk has room for what comes: HDF5 crashes when a write fails."""
+        # HDF5 cuts the file to what it uses now and then
+        held = min(self._reserved, os.fstat(self._number).st_size)
+        if size + self._margin > held and hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(self._number, size, 2 * self._margin)
+            self._reserved = size + 2 * self._margin
 
     def write(self, time: float, rows: dict[str, Array], every: dict[str, int]) -> None:
         """Append a row to the data sets that are due."""
@@ -96,6 +114,7 @@ class HdfStream:
 
         if self._file is None:
             self._create(rows, every)
+        self._reserve(self._file.id.get_filesize())
         # the time last: every row of a series that a reader counts on is there
         for name, row in [*rows.items(), ("time", np.asarray(time))]:
             data = self._sets[name].id  # h5py's slices take three times as long
@@ -108,9 +127,12 @@ class HdfStream:
             data.flush()
 
     def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
+        """Close the file and give back what it did not need."""
+        if self._file:
+            used = self._file.id.get_filesize()
             self._file.close()
+            os.truncate(self._number, used)
+            os.close(self._number)
 
 
 def _growing(shape: tuple[int, ...]) -> dict[str, Any]:
