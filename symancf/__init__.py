@@ -28,6 +28,8 @@ _PUBLIC = {
     "Flexure": "flexure",
     "System": "system",
     "StaticProblem": "problem",
+    "DynamicProblem": "dynamics",
+    "Rayleigh": "dynamics",
     "History": "history",
     "Parameter": "parameter",
     "Field": "parameter",
@@ -38,6 +40,8 @@ _PUBLIC = {
     "force": "loads",
     "traction": "loads",
     "moment": "moments",
+    "Controller": "controllers",
+    "PID": "controllers",
     "Constraint": "constraint",
     "Potential": "work",
     "VirtualWork": "work",
@@ -54,12 +58,15 @@ _PUBLIC = {
 _MODULES = ("checkpoint", "elements", "energies", "joints", "output", "view")
 
 __all__ = [
+    "PID",
     "Body",
     "CheckpointError",
     "CompileError",
     "Constraint",
     "ConstraintError",
+    "Controller",
     "ConvergenceError",
+    "DynamicProblem",
     "Factor",
     "Field",
     "Flexure",
@@ -71,6 +78,7 @@ __all__ = [
     "ParameterError",
     "PlanarBody",
     "Potential",
+    "Rayleigh",
     "Region",
     "RigidBody",
     "StaticProblem",
@@ -102,6 +110,8 @@ if TYPE_CHECKING:
     from .boundary import fix, planar, symmetry
     from .check import check
     from .constraint import Constraint
+    from .controllers import PID, Controller
+    from .dynamics import DynamicProblem, Rayleigh
     from .ends import Ground
     from .errors import (
         CheckpointError,

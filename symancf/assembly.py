@@ -25,6 +25,7 @@ Integers = npt.NDArray[np.int32]
 
 LANES = 8
 ENERGY, RESIDUAL, TANGENT, PRODUCT = range(4)
+Role = Literal["strain", "potential", "constraint", "work", "dissipation", "inertia"]
 
 
 class _Term(ctypes.Structure):
@@ -137,7 +138,8 @@ class Piece:
     Attributes
     ----------
     role : ``strain`` and ``potential`` are energies of the audit; ``constraint`` is
-        lambda . Phi; ``work`` has no energy.
+        lambda . Phi; ``work`` and ``dissipation`` (of dampers) have no energy; ``inertia`` is
+        the kinetic energy of a vector of rates.
     uniform : kernel slot -> value (number, Parameter or function of time).
     cell : (n, rows) per-entity parameters in the kernel's order.
     cell_at : function of time that returns them, where they change.
@@ -147,7 +149,7 @@ class Piece:
 
     name: str
     kernel: Any
-    role: Literal["strain", "potential", "constraint", "work"]
+    role: Role
     uniform: dict[str, Any]
     cell: Array
     owned: npt.NDArray[np.bool_]
@@ -250,14 +252,19 @@ class Plan:
             term.entry_vertex = self._hold(jets.vertex[order], np.int32)
             term.entry_value = self._hold(jets.value[order], np.float64)
 
-    def attach(self, matrix: Matrix) -> None:
-        """Let tangents be written straight into the value arrays of `matrix`."""
+    def attach(self, matrix: Matrix, first: int = 0) -> None:
+        """Let tangents be written straight into the value arrays of `matrix`.
+
+        `first` is the number, among the pieces of the matrix, of this plan's first one.
+        """
         self._keep.append(matrix)
         self._plan.diagonal_start = _pointer(matrix.diagonal_start)
         self._plan.off_start = _pointer(matrix.off_start)
         self._plan.diagonal = _pointer(matrix.diagonal)
         self._plan.off = _pointer(matrix.off)
-        for term, (pair_start, positions) in zip(self._terms, matrix.positions, strict=False):
+        for term, (pair_start, positions) in zip(
+            self._terms, matrix.positions[first:], strict=False
+        ):
             term.pair_start = self._hold(pair_start, np.int64)
             term.positions = self._hold(positions, np.int32)
 

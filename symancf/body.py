@@ -22,7 +22,7 @@ from .ends import Nodes, PointsOnBody
 from .errors import KinematicsError, MeshError, ParameterError, SymancfError
 from .jit import identifier
 from .kinematics.naming import require_parameters, signature
-from .laws import energy_equation, energy_laws, stress_equations
+from .laws import energy_equation, energy_laws, inertia_laws, stress_equations
 from .mesh import Region
 from .parameter import Field, Parameter, call_array, evaluate, label
 from .partition import Family
@@ -160,9 +160,12 @@ class Body:
         """Return the nodes of a named region of this body's mesh."""
         return Nodes(self, self.region.mesh[name])
 
-    def at(self, point: npt.ArrayLike) -> PointsOnBody:
-        """Return the place of a point X (or of several, (k, 3)) on this body."""
-        return PointsOnBody(self, point)
+    def at(self, point: npt.ArrayLike, frame: npt.ArrayLike | None = None) -> PointsOnBody:
+        """Return the place of a point X (or of several, (k, 3)) on this body.
+
+        `frame` (3, 3): columns are directions of the reference that joints know as axes.
+        """
+        return PointsOnBody(self, point, frame)
 
     # ---- for people ---------------------------------------------------------------------------
     @property
@@ -394,6 +397,16 @@ class Body:
             name = f"{self.name} (curved)" if made else self.name
             made.append(self.piece(system, name, laws, "strain", {}, cells))
         return made
+
+    def inertia(self, system: System) -> list[Piece]:
+        """Return the kinetic energy of a vector of rates; its tangent is the mass matrix.
+
+        Empty where the body has no density.
+        """
+        if "rho" not in self.parameters:
+            return []
+        laws = inertia_laws(self.element, values=self.parameters, fields=self.fields)
+        return [self.piece(system, f"inertia:{self.name}", laws, "inertia", {})]
 
     def variants(self, system: System) -> list[tuple[list[Any], npt.NDArray[np.bool_]]]:
         """Return the laws of the energy, each with the cells (n,) where it holds (collective).

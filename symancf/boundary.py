@@ -40,6 +40,7 @@ class Fix:
         self.region, self.body = region, region.body
         self.dofs = [dofs] if isinstance(dofs, str) else list(dofs)
         self.displacement, self.gradient = displacement, gradient
+        self.values = [displacement, gradient]
         where = region.region.name if isinstance(region, Nodes) else "point"
         self.name = name or f"fix:{self.body.name}.{where}"
         slopes = self.body.element.slopes

@@ -112,6 +112,14 @@ def call_array(what: str, function: Callable[..., Any], shape: tuple[int, ...], 
     return result
 
 
+def depends_on_time(value: Any) -> bool:
+    """Tell whether a value, or one of a sequence of values, may change while time goes on."""
+    if isinstance(value, list | tuple):
+        return any(depends_on_time(part) for part in value)
+    changes = getattr(value, "changes", True)  # False: of a number, see `components`
+    return bool(changes) and (callable(value) or isinstance(value, Parameter))
+
+
 def takes_place(function: Callable[..., Any]) -> bool:
     """Tell whether a user's function asks for (X, time), not for the time alone."""
     try:
@@ -174,10 +182,17 @@ def components(name: str, vector: Any) -> list[Any]:
     for part, axis in zip(parts, "xyz", strict=True):
         if not callable(part) and not isinstance(part, Parameter):
             evaluate(f"{name}, {axis}", part, 0.0)
-    return [
-        lambda t, part=part, axis=axis: evaluate(f"{name}, {axis}", part, t)
-        for part, axis in zip(parts, "xyz", strict=True)
-    ]
+    return [_Component(f"{name}, {axis}", part) for part, axis in zip(parts, "xyz", strict=True)]
+
+
+class _Component:
+    """A component of a vector as a function of time; `changes` tells whether it is none."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        self.name, self.value, self.changes = name, value, depends_on_time(value)
+
+    def __call__(self, time: float) -> float:
+        return evaluate(self.name, self.value, time)
 
 
 def _three(name: str, function: Callable[[float], Any], time: float) -> Array:

@@ -62,7 +62,6 @@ def defaults(system: System) -> dict[str, Any]:
     `symancf.linear`); they span 1/20 of the spectrum instead of 1/10: nearly incompressible
     bodies converge faster so.
     """
-    symmetric = all(piece.kernel.symmetric for piece in system.pieces)
     options: dict[str, Any] = {
         "snes_type": "newtonls",
         "snes_linesearch_type": "bt",
@@ -72,8 +71,19 @@ def defaults(system: System) -> dict[str, Any]:
         "snes_stol": 1e-9,
         "snes_max_it": 40,
     }
+    return options | linear_defaults(system)
+
+
+def linear_defaults(system: System, dynamic: bool = False) -> dict[str, Any]:
+    """Return the options of the linear solver; see `defaults`.
+
+    In motions (`dynamic`) one factorisation serves for many steps, and so more unknowns are
+    worth a direct solver of one process; chains of cables and rigid bodies, with few entries in
+    a row, get one without dense blocks (PETSc's own where no pivot can be zero, else KLU).
+    """
+    symmetric = all(piece.kernel.symmetric for piece in system.pieces)
     if not _direct(system):
-        return options | {
+        return {
             "ksp_type": "cg" if symmetric else "gmres",
             "ksp_rtol": 3e-3,
             "ksp_max_it": 500,
@@ -83,9 +93,15 @@ def defaults(system: System) -> dict[str, Any]:
             "mg_levels_ksp_chebyshev_esteig": "0,0.05,0,1.1",
             "mg_levels_pc_type": "jacobi",
         }
-    options |= {"ksp_type": "preonly", "pc_type": "lu"}
-    if system.comm.size == 1 and system.numbering.size <= 2000 and _has("suitesparse"):
+    options: dict[str, Any] = {"ksp_type": "preonly", "pc_type": "lu"}
+    small = 20_000 if dynamic else 2000
+    if system.comm.size == 1 and system.numbering.size <= small and _has("suitesparse"):
+        cells = {getattr(getattr(body, "element", None), "cell", "line") for body in system.bodies}
+        chain = dynamic and cells == {"line"}
+        definite = all(piece.role != "constraint" for piece in system.pieces)
         options["pc_factor_mat_solver_type"] = "umfpack"
+        if chain:
+            options["pc_factor_mat_solver_type"] = "petsc" if definite else "klu"
     elif _has("mumps"):
         options["pc_factor_mat_solver_type"] = "mumps"
         if symmetric:

@@ -25,6 +25,7 @@ from .partition import Family, distribute
 from .plane import PlanarBody, PlanarFix, PlanarPoint
 
 if TYPE_CHECKING:
+    from .dynamics.motion import Motion
     from .ends import End, PointsOnBody
     from .mesh import Mesh
 
@@ -89,6 +90,8 @@ class System:
         self.pieces: list[Piece] = []
         for item in [*self.bodies, *self.terms]:
             self.pieces += item.pieces(self)
+        self.motion: Motion | None = None
+        self._inertia: list[Piece] = []
         self._idle_multipliers()
         self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
 
@@ -312,17 +315,59 @@ class System:
     @cached_property
     def matrix(self) -> Matrix:
         """The tangent's storage; its pattern is built on first use (collective)."""
-        matrix = Matrix(self.comm, self.numbering, self.pieces)
+        matrix = Matrix(self.comm, self.numbering, [*self.pieces, *self._inertia])
         self.plan.attach(matrix)
+        if self._inertia:
+            self.mass.attach(matrix, first=len(self.pieces))
         return matrix
+
+    @cached_property
+    def rate(self) -> Array:
+        """Local vector of the rates of all coordinates, for motions; zero in statics."""
+        return np.zeros(self.numbering.coordinates)
+
+    @cached_property
+    def mass(self) -> Plan:
+        """Kernels of the bodies' inertia: kinetic energy of rates, and M a (collective).
+
+        Raises
+        ------
+        ParameterError : no body has a mass.
+        """
+        self._inertia = [
+            piece
+            for body in self.bodies
+            if hasattr(body, "inertia")
+            for piece in body.inertia(self)
+        ]
+        if not self._inertia:
+            names = ", ".join(repr(body.name) for body in self.bodies)
+            raise ParameterError(f"no body has a mass ({names}): give rho=... to a body")
+        plan = Plan(self._inertia, self.numbering, self.reference, self.comm)
+        with together(self.comm):
+            plan.update(self.time)
+        self.__dict__.pop("matrix", None)  # the next one has the places of the mass, too
+        return plan
 
     def residual_at_solution(self) -> Array:
         """Return the residual of all coordinates at the present state (local vector).
 
-        Rows of owned coordinates are complete; those of fixed ones are the support forces.
+        Rows of owned coordinates are complete; those of fixed ones are the support forces. In
+        motion it contains the forces of inertia and damping.
         """
         self.plan.update(self.time)
+        if self.motion is not None:
+            f = np.zeros(self.numbering.coordinates)
+            self.motion.residual(f)
+            return f
         return self.residual_at(self.state)
+
+    def rest(self) -> None:
+        """Forget a motion: all rates are zero from now on."""
+        if self.motion is not None:
+            self.motion = None
+            self.rate.fill(0.0)
+            self.plan.follow(None, None)
 
     def residual_at(self, state: Array) -> Array:
         """Return the residual of all coordinates at a state (local vector)."""
@@ -352,6 +397,10 @@ class System:
         """Return the present positions (K, 3) of places of a body, on every rank (collective)."""
         u = self.displacement(place)
         return np.asarray(place.X + u)
+
+    def velocity(self, place: End) -> Array:
+        """Return the velocities (K, 3) of places of a body, on every rank (collective)."""
+        return self._evaluate(place, [("value", self.rate)])[0]
 
     def gradient(self, place: Nodes | PointsOnBody) -> Array:
         """Return the deformation gradient F = dx/dX (K, 3, 3) at places of a body (collective).

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .assembly import Jets, Piece
+from .assembly import Jets, Piece, Role
 from .collective import together
 from .errors import ConstraintError
 from .partition import Family
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from .system import System
 
 Array = npt.NDArray[np.float64]
-Role = Literal["strain", "potential", "constraint", "work"]
 
 
 class Term(Protocol):

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dynamics: motions of constrained flexible systems."""
+
+from .energy import Energies
+from .motion import Rayleigh
+from .problem import DynamicProblem
+
+__all__ = ["DynamicProblem", "Energies", "Rayleigh"]

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The audit of a motion's energy: where it is, what came in, what was lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..assembly import Plan
+from ..parameter import depends_on_time
+
+if TYPE_CHECKING:
+    from ..assembly import Piece
+    from .motion import Motion
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Energies:
+    """Energies of one instant [J].
+
+    Attributes
+    ----------
+    kinetic, strain, potential : of the present state; potentials are those of loads that do not
+        depend on time.
+    work : done since the beginning by loads that depend on time, motors, supports that move
+        and constraints that depend on time (trapezoidal rule).
+    dissipated : lost since the beginning in dampers.
+    drift : kinetic + strain + potential - work + dissipated, less its initial value.
+    """
+
+    kinetic: float
+    strain: float
+    potential: float
+    work: float
+    dissipated: float
+    drift: float
+
+    @property
+    def total(self) -> float:
+        """Kinetic + strain + potential energy."""
+        return self.kinetic + self.strain + self.potential
+
+
+def driven(piece: Piece) -> bool:
+    """Tell whether a piece's power counts as work: it has no energy, or one that changes."""
+    changes = piece.cell_at is not None or "t" in piece.kernel.uniform
+    changes = changes or any(depends_on_time(v) for k, v in piece.uniform.items() if k != "scale")
+    return piece.role == "work" or (piece.role in ("potential", "constraint") and changes)
+
+
+class Audit:
+    """Adds up the energies of a motion step by step."""
+
+    def __init__(self, motion: Motion) -> None:
+        self.motion, system = motion, motion.system
+        pieces = system.pieces
+        self._groups = {
+            "work": [p for p in pieces if driven(p)],
+            "dissipated": [p for p in pieces if p.role == "dissipation"],
+        }
+        self._plans = {
+            name: Plan(chosen, system.numbering, system.reference, system.comm)
+            for name, chosen in self._groups.items()
+            if system.comm.allreduce(bool(chosen))
+        }
+        self._strain = np.array([p.role == "strain" for p in pieces], dtype=float)
+        self._potential = np.array(
+            [p.role == "potential" and not driven(p) for p in pieces], dtype=float
+        )
+        self._f: Array = np.zeros(system.numbering.coordinates)
+        owned = system.numbering.vertex_of < system.numbering.owned_vertices
+        self._owned = np.where(owned & motion.second, 1.0, 0.0)
+        self._fixed = owned & motion.second & (system.numbering.fixed_by >= 0)
+        self.work = self.dissipated = 0.0
+        self._start: float | None = None
+        self._power: Array = np.zeros(2)
+        self._time = 0.0
+
+    def _powers(self) -> Array:
+        """Return the power of drives and of dampers (this rank's part)."""
+        m = self.motion
+        power = np.zeros(2)
+        for k, name in enumerate(("work", "dissipated")):
+            plan = self._plans.get(name)
+            if plan is None:
+                continue
+            plan.follow(m.rate, m.rate_factor)
+            plan.update(m.system.time)
+            plan.residual(m.state, self._f)
+            power[k] = float((self._f * self._owned) @ m.rate) * (-1.0 if k == 0 else 1.0)
+        if m.moving:  # M a + R at a fixed coordinate is the force of its support
+            m.residual(self._f)
+            power[0] += float(self._f[self._fixed] @ m.rate[self._fixed])
+        alpha, beta = m.damping.mass, m.damping.stiffness
+        if alpha:
+            m.mass.residual(m.rate, self._f)
+            power[1] += alpha * float((self._f * self._owned) @ m.rate)
+        if beta:
+            power[1] += beta * float((m.stiffness_times(m.rate) * self._owned) @ m.rate)
+        return power
+
+    def measure(self) -> Energies:
+        """Return the energies of the present state, after a step or at the start (collective)."""
+        m, system = self.motion, self.motion.system
+        values, _ = system.plan.energies(m.state)
+        kinetic, _ = m.mass.energies(m.rate)
+        parts = np.array(
+            [kinetic.sum(), values @ self._strain, values @ self._potential, *self._powers()]
+        )
+        T, U, V, *powers = system.sum(parts).tolist()
+        power = np.array(powers)
+        if self._start is None:
+            self._start = T + U + V
+        else:
+            gained = 0.5 * (system.time - self._time) * (power + self._power)
+            self.work += float(gained[0])
+            self.dissipated += float(gained[1])
+        self._power, self._time = power, system.time
+        drift = T + U + V - self.work + self.dissipated - self._start
+        return Energies(T, U, V, self.work, self.dissipated, drift)
+
+    def resume(self, saved: dict[str, Any]) -> None:
+        """Go on from what `state` returned."""
+        self.work, self.dissipated = saved["work"], saved["dissipated"]
+        self._start, self._time = saved["start"], saved["time"]
+        self._power = np.array(saved["power"])
+
+    def state(self) -> dict[str, Any]:
+        """Return what a restart needs."""
+        return {
+            "work": self.work,
+            "dissipated": self.dissipated,
+            "start": self._start,
+            "time": self._time,
+            "power": self._power.tolist(),
+        }

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The equations of motion: what inertia and damping add to a system's residual and tangent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..collective import together
+from ..errors import ParameterError
+from ..parameter import depends_on_time
+
+if TYPE_CHECKING:
+    from ..system import System
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rayleigh:
+    r"""Damping forces :math:`\alpha M v + \beta K v`, K the tangent of the strain energy.
+
+    K is that of the present state. It is not blind to rigid rotations of a stressed body: for
+    large rotations take `KelvinVoigt`.
+
+    Attributes
+    ----------
+    mass : alpha [1/s], damps slow motions.
+    stiffness : beta [s], damps fast ones.
+    """
+
+    mass: float = 0.0
+    stiffness: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, value in (("mass", self.mass), ("stiffness", self.stiffness)):
+            if not (np.isfinite(value) and value >= 0.0):
+                raise ParameterError(f"Rayleigh({name}={value}): give a number >= 0")
+
+
+class Motion:
+    """M a + C v + R(u, rate, t) of a system, with u, rate and acceleration as local vectors.
+
+    Attributes
+    ----------
+    state, rate, acceleration : local vectors; the first two are the system's.
+    rate_factor, acceleration_factor : d rate / d u and d acceleration / d u, local vectors.
+    second, first, algebraic : masks of the coordinates by their order in time.
+    moving : supports whose prescribed values may change in time.
+    """
+
+    def __init__(self, system: System, damping: Rayleigh | None = None) -> None:
+        self.system, self.damping = system, damping or Rayleigh()
+        numbering = system.numbering
+        self.state, self.rate = system.state, system.rate
+        n = numbering.coordinates
+        self.acceleration: Array = np.zeros(n)
+        self.rate_factor: Array = np.zeros(n)
+        self.acceleration_factor: Array = np.zeros(n)
+        order = np.zeros(n, dtype="U1")
+        for number, block in enumerate(numbering.blocks):
+            start = numbering.offset[:, number]
+            at = (start[start >= 0][:, None] + np.arange(block.size)).ravel()
+            order[at] = block.order[0]
+        self.second, self.first, self.algebraic = order == "q", order == "s", order == "l"
+        self.mass = system.mass
+        self.matrix = system.matrix
+        self._inertial: Array = np.zeros(n)
+        self._damped: Array = np.zeros(n)
+        self._strain = [p.name for p in system.pieces if p.role != "strain"]
+        self.moving = [s for s in system.supports if depends_on_time(s.values)]
+        self._mass_values: tuple[Array, Array] | None = None
+
+    # ---- residual -------------------------------------------------------------------------------
+    def residual(self, f: Array) -> int:
+        """Write M a + C v + R into `f`; return the number of bad points.
+
+        `inertia` is M a (and Rayleigh's part of the mass) afterwards.
+        """
+        bad = self.system.plan.residual(self.state, f)
+        inertial = self._inertial
+        alpha, beta = self.damping.mass, self.damping.stiffness
+        moved = self.acceleration + alpha * self.rate if alpha else self.acceleration
+        self.mass.residual(moved, inertial)
+        f += inertial
+        if beta:
+            f += beta * self.stiffness_times(self.rate)
+        return bad
+
+    @property
+    def inertia(self) -> Array:
+        """M a of the last residual (local vector)."""
+        return self._inertial
+
+    def stiffness_times(self, v: Array) -> Array:
+        """Return K v with the tangent of the strain energies alone."""
+        plan, rate = self.system.plan, self._damped
+        for name in self._strain:
+            plan.switch(name, active=False)
+        plan.product(self.state, np.where(self.second, v, 0.0), rate)
+        for name in self._strain:
+            plan.switch(name, active=True)
+        return rate
+
+    # ---- tangent --------------------------------------------------------------------------------
+    def mass_values(self) -> tuple[Array, Array]:
+        """Return the mass matrix in the tangent's pattern: values of its two parts."""
+        if self._mass_values is None:
+            matrix, scratch = self.matrix, np.zeros_like(self.state)
+            self.mass.tangent(np.zeros_like(self.state), scratch, matrix)
+            self._mass_values = matrix.diagonal.copy(), matrix.off.copy()
+        return self._mass_values
+
+    def tangent(self, scratch: Array) -> int:
+        """Assemble d(M a + C v + R)/du with the present factors; return the bad points."""
+        matrix, plan = self.matrix, self.system.plan
+        diagonal, off = self.mass_values()
+        second = np.flatnonzero(self.second)
+        B = float(self.acceleration_factor[second[0]]) if len(second) else 0.0
+        R = float(self.rate_factor[second[0]]) if len(second) else 0.0
+        B += R * self.damping.mass
+        beta = R * self.damping.stiffness
+        if beta:
+            for name in self._strain:
+                plan.switch(name, active=False)
+            plan.tangent(self.state, scratch, matrix)
+            stiff = matrix.diagonal.copy(), matrix.off.copy()
+            for name in self._strain:
+                plan.switch(name, active=True)
+        bad = plan.tangent(self.state, scratch, matrix)
+        matrix.diagonal += B * diagonal
+        matrix.off += B * off
+        if beta:
+            matrix.diagonal += beta * stiff[0]
+            matrix.off += beta * stiff[1]
+        matrix.finish()
+        return bad
+
+    # ---- prescribed motion ----------------------------------------------------------------------
+    def prescribe(self, time: float, h: float) -> None:
+        """Write prescribed values of `time`, their rates and accelerations (collective).
+
+        Those are derivatives of the user's functions by differences of fourth order over
+        `h`/4.
+        """
+        system = self.system
+        if not self.moving:
+            with together(system.comm):
+                system.plan.update(time)
+            system.time = time
+            return
+        d = h / 8.0
+        values: list[list[tuple[npt.NDArray[np.int32], Array]]] = []
+        with together(system.comm):
+            for shift in (-2.0, -1.0, 1.0, 2.0):
+                values.append([s.prescribed(system, time + shift * d) for s in self.moving])
+        system.prescribe(time)
+        with together(system.comm):
+            for k, _ in enumerate(self.moving):
+                at = values[0][k][0]
+                g = [v[k][1] for v in values]
+                now = self.state[at]
+                self.rate[at] = (g[0] - 8.0 * g[1] + 8.0 * g[2] - g[3]) / (12.0 * d)
+                self.acceleration[at] = (-g[0] + 16.0 * g[1] - 30.0 * now + 16.0 * g[2] - g[3]) / (
+                    12.0 * d * d
+                )
+        if system.comm.size > 1:
+            system.topology_update(self.rate)
+            system.topology_update(self.acceleration)

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Newton's method within a time step, with a tangent that lasts for many steps."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from ..collective import share_error
+from ..petsc import PETSc
+from ..vectors import Vectors
+
+if TYPE_CHECKING:
+    from .motion import Motion
+
+Array = npt.NDArray[np.float64]
+
+EPS = float(np.finfo(float).eps)
+NEAR = 2.0  # times the estimate of round-off
+SLOW = 0.3  # ratio of two residuals above which the tangent is renewed
+PATIENCE = 12  # iterations beyond the fewest seen with a tangent that cost as much as a new one
+CONSTRAINT = 1e-13  # of the size of the system: violation that round-off leaves
+
+
+def loosely(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a bound method that does not keep its object alive.
+
+    PETSc's objects hold their callbacks where Python does not look for cycles.
+    """
+    reference = weakref.WeakMethod(method)
+
+    def call(*arguments: Any) -> Any:
+        bound = reference()
+        assert bound is not None, "the problem of this solver is gone"
+        return bound(*arguments)
+
+    return call
+
+
+class Newton:
+    r"""Find u such that M a(u) + C rate(u) + R(u, rate(u), t) = 0, Phi(u, t) = 0.
+
+    Rates and accelerations follow the coordinates by the affine map of the time integrator:
+    rate = base_rate + rate_factor (u - base), likewise the acceleration.
+
+    Newton's method ends when every kind of row (forces on positions, on slopes, ...) has
+
+    .. math:: \|r\|_k \le \mathrm{rtol} \max(\|M a\|_k, \|R\|_k),
+
+    the larger of the values at the beginning of this step and at the end of the last one, or no
+    more than round-off of u makes of it (estimated where the residual stalls), and every
+    constraint has :math:`|\Phi_i| \le 10^{-13} |\Phi_{i,u}| L`, L the size of the system;
+    or when it no longer changes what is within a thousand times of that.
+
+    The tangent is that of an earlier step while it serves: it is renewed where two residuals
+    fall by less than `SLOW`, where the step's length has changed, and when the iterations that
+    a fresh one would have saved add up to `PATIENCE`. None of this depends on times, so that
+    runs can be repeated bit for bit.
+
+    Attributes
+    ----------
+    snes, J, F, x : petsc4py objects of the free unknowns.
+    base, base_rate, base_acceleration : local vectors of the affine map.
+    renewals : number of tangents made.
+    stale : set it to have the next tangent made anew.
+    """
+
+    def __init__(self, motion: Motion, snes: PETSc.SNES) -> None:
+        self.motion, self.system = motion, motion.system
+        numbering = self.numbering = self.system.numbering
+        self.comm = self.system.comm
+        self.vectors = Vectors(numbering)
+        self.x = self.vectors.new()
+        self.F = self.x.duplicate()
+        self.J = motion.matrix.mat
+        n = numbering.coordinates
+        self.base, self.base_rate, self.base_acceleration = np.zeros(n), np.zeros(n), np.zeros(n)
+        self._fixed = np.flatnonzero(numbering.fixed_by >= 0)
+        self._f, self._scratch, self._change = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.snes = snes
+        snes.setFunction(loosely(self._function), self.F)
+        snes.setJacobian(loosely(self._jacobian), self.J, self.J)
+        snes.setConvergenceTest(loosely(self._test))
+        names, kind = numbering.kind_of_rows()
+        self.kinds, self._kind = names, kind.astype(np.intp)
+        blocks = {b.name: b.order for b in numbering.blocks}
+        self._is_constraint = np.array([blocks[name] == "lambda" for name in names])
+        self._phi = np.flatnonzero(self._is_constraint[self._kind])
+        self._reference = np.zeros(len(names))
+        self._limit = np.ones(len(self._phi))
+        # a few rows need several tries: one may happen to cancel
+        self._tries = [numbering.random(3 + k) for k in range(4 if numbering.size < 2000 else 1)]
+        self._noise = np.zeros(len(names))
+        self._last = np.zeros(len(names))
+        self.size = 1.0
+        self._bad = 0
+        self.error: Exception | None = None
+        self.renewals, self.stale = 0, True
+        self._step_of_tangent = 0.0
+        self._fewest, self._beyond = 0.0, 0.0
+        self._ratios: list[float] = []
+
+    # ---- the affine map -------------------------------------------------------------------------
+    def follow(self) -> None:
+        """Let rates and accelerations of free coordinates follow the state."""
+        m, change, fixed = self.motion, self._change, self._fixed
+        kept = m.rate[fixed], m.acceleration[fixed]
+        np.subtract(m.state, self.base, out=change)
+        np.multiply(m.rate_factor, change, out=m.rate)
+        m.rate += self.base_rate
+        np.multiply(m.acceleration_factor, change, out=m.acceleration)
+        m.acceleration += self.base_acceleration
+        m.rate[fixed], m.acceleration[fixed] = kept
+
+    # ---- callbacks: never let an exception cross PETSc ------------------------------------------
+    def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
+        bad = 0
+        try:
+            self.vectors.to_local(x, self.motion.state)
+            self.follow()
+            bad = self.motion.residual(self._f)
+            self.vectors.to_global(self._f, F)
+        except Exception as error:
+            self.error, bad = self.error or error, 1
+        if self.comm.size > 1:
+            bad = self.comm.allreduce(bad)
+        if bad:
+            F.set(np.nan)
+            self._bad = bad
+
+    def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
+        iteration = len(self._ratios) - 1
+        slow = iteration > 0 and self._ratios[-1] > SLOW * self._ratios[-2]
+        if not (self.stale or slow):
+            return
+        try:
+            self.motion.tangent(self._scratch)
+            self.measure_constraints()
+        except Exception as error:
+            self.error = self.error or error
+        self.renewals += 1
+        self.stale = False
+        self._fewest, self._beyond = 0.0, 0.0
+
+    def measure_constraints(self) -> None:
+        """Set the violation of each constraint that counts as none."""
+        if not len(self._phi):
+            return
+        matrix, rows = self.motion.matrix, self._phi
+        squares = np.zeros(len(rows))
+        for start, values in (
+            (matrix.diagonal_start, matrix.diagonal),
+            (matrix.off_start, matrix.off),
+        ):
+            total = np.concatenate([[0.0], np.cumsum(np.square(values[: start[-1]]))])
+            squares += total[start[rows + 1]] - total[start[rows]]
+        least = np.finfo(float).tiny
+        self._limit = np.maximum(CONSTRAINT * self.size * np.sqrt(np.maximum(squares, 0.0)), least)
+
+    def _norms(self, rows: Array) -> Array:
+        """Return the norm of each kind of row (collective)."""
+        squares = np.asarray(
+            np.bincount(self._kind, weights=rows * rows, minlength=len(self.kinds)), dtype=float
+        )
+        return np.asarray(np.sqrt(self.system.sum(squares)))
+
+    def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
+        reasons = PETSc.SNES.ConvergedReason
+        try:
+            if not np.isfinite(norms[2]):
+                return int(reasons.DIVERGED_FNORM_NAN)
+            ratio = self._ratio(iteration, snes.rtol)
+        except Exception as error:
+            self.error = self.error or error
+            return int(reasons.DIVERGED_FNORM_NAN)
+        self._ratios = [ratio] if iteration == 0 else [*self._ratios, ratio]
+        if ratio <= 1.0:
+            return int(reasons.CONVERGED_FNORM_RELATIVE)
+        if iteration > 0 and ratio > 0.5 * self._ratios[-2]:
+            return self._stalled(snes, ratio)
+        return int(reasons.ITERATING)
+
+    def _stalled(self, snes: PETSc.SNES, ratio: float) -> int:
+        """Return PETSc's reason after an iteration that changed little."""
+        reasons = PETSc.SNES.ConvergedReason
+        try:
+            self._measure_noise()
+            self._reference = np.maximum(self._reference, self._noise)
+            now = self._ratios[-1] = self._ratio(-1, snes.rtol)
+        except Exception as error:
+            self.error = self.error or error
+            return int(reasons.DIVERGED_FNORM_NAN)
+        if now <= 1.0:
+            return int(reasons.CONVERGED_FNORM_RELATIVE)
+        if len(self._ratios) > 2 and now <= 1e3 and min(self._ratios[-2:]) > 0.5 * self._ratios[-3]:
+            return int(reasons.CONVERGED_SNORM_RELATIVE)
+        if ratio > 1e4 * self._ratios[0]:
+            return int(reasons.DIVERGED_DTOL)
+        return int(reasons.ITERATING)
+
+    def _ratio(self, iteration: int, rtol: float) -> float:
+        """Return the largest share of its limit that a residual has (collective)."""
+        rows = self.F.getArray(readonly=True)
+        if iteration == 0:
+            forces = np.where(self._is_constraint, 0.0, np.maximum(self._last, self._sizes()))
+            least = 1e-10 * forces.max(initial=0.0)  # a kind without forces
+            self._reference = np.maximum(rtol * np.maximum(forces, least), self._noise)
+            self._reference[self._is_constraint] = np.inf
+        found = self._norms(rows)
+        reference = np.maximum(self._reference, np.finfo(float).tiny)
+        worst = float((found / reference).max(initial=0.0))
+        if self._is_constraint.any():
+            share = 0.0
+            if len(self._phi):
+                share = float((np.abs(rows[self._phi]) / self._limit).max())
+            worst = max(worst, self.largest(share))
+        return worst
+
+    def _measure_noise(self) -> None:
+        """Estimate the residual that round-off of the coordinates leaves (collective)."""
+        m, system = self.motion, self.system
+        second = np.flatnonzero(m.second)
+        B = float(m.acceleration_factor[second[0]]) if len(second) else 0.0
+        size = np.where(m.algebraic, 0.0, np.abs(m.state))
+        answer, inertial = np.zeros_like(size), np.zeros_like(size)
+        noise = np.zeros(len(self.kinds))
+        for signs in self._tries:
+            change = EPS * size * (0.5 * np.sign(signs) + signs)
+            system.plan.product(m.state, change, answer)
+            m.mass.residual(change, inertial)
+            answer += B * inertial
+            noise = np.maximum(noise, self._norms(self.numbering.to_rows(answer)))
+        self._noise = NEAR * noise
+
+    def worst_constraint(self, local: Array) -> tuple[float, str]:
+        """Return the largest share of its limit in a local vector, and the constraint's name."""
+        rows = self.numbering.to_rows(local)[self._phi]
+        share = np.abs(rows) / self._limit
+        at = int(np.argmax(share)) if len(share) else -1
+        mine = (float(share[at]), self.kinds[self._kind[self._phi[at]]]) if at >= 0 else (0.0, "")
+        worst, name = max(self.comm.allgather(mine))
+        return worst, name.removeprefix("lambda:")
+
+    def largest(self, value: float) -> float:
+        """Return the largest value of all ranks (collective)."""
+        if self.comm.size == 1:
+            return value
+        return float(self.comm.allreduce(value, op=MPI.MAX))
+
+    def _sizes(self) -> Array:
+        """Return the larger of |M a| and |R| of each kind; slopes at least like positions."""
+        to_rows = self.numbering.to_rows
+        inertia, f = to_rows(self.motion.inertia), to_rows(self._f)
+        return np.maximum(self._norms(inertia), self._norms(f - inertia))
+
+    # ---- one solution ---------------------------------------------------------------------------
+    def begin(self) -> None:
+        """Forget what earlier solutions needed; take the size of the system (collective)."""
+        system = self.system
+        places = system.points[: self.numbering.owned_vertices]
+        low, high = places.min(axis=0, initial=np.inf), places.max(axis=0, initial=-np.inf)
+        box = np.array([-low, high])
+        if self.comm.size > 1:
+            self.comm.Allreduce(MPI.IN_PLACE, box, op=MPI.MAX)
+        span = float(np.linalg.norm(box.sum(axis=0))) if np.isfinite(box).all() else 0.0
+        self.size = max(span, *(float(body.extent) for body in system.bodies))
+        self._last[:] = self._noise[:] = 0.0
+        self.stale = True
+
+    def solve(self, h: float) -> bool:
+        """Solve from the present state; return success (collective).
+
+        Raises
+        ------
+        Exception : what a callback raised, on every rank.
+        """
+        if abs(h - self._step_of_tangent) > 1e-6 * h:
+            self.stale = True
+        self._step_of_tangent = h
+        self.error, self._bad = None, 0
+        self.vectors.to_global(self.motion.state, self.x)
+        made = self.renewals
+        self.snes.solve(None, self.x)
+        share_error(self.comm, self.error)
+        if self.snes.getConvergedReason() <= 0:
+            self.stale = True
+            return False
+        self.vectors.to_local(self.x, self.motion.state)
+        self.follow()
+        self._last = self._sizes()
+        used = float(max(1, self.snes.getIterationNumber()))
+        if self.renewals > made:
+            self._fewest = used
+        else:
+            self._fewest = min(self._fewest, used)
+            self._beyond += used - self._fewest
+            self.stale = self._beyond >= PATIENCE
+        return True

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Motions of constrained flexible systems by PETSc's TS."""
+
+from __future__ import annotations
+
+import atexit
+import math
+import time as clock
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..collective import share_error, together
+from ..errors import ConvergenceError, ParameterError, SymancfError
+from ..history import History, Step
+from ..options import complaint, offer, warn_unused
+from ..petsc import PETSc
+from .energy import Audit, Energies
+from .generalized_alpha import GeneralizedAlpha
+from .initial import InitialValues
+from .motion import Motion, Rayleigh
+from .newton import Newton, loosely
+from .options import defaults
+
+if TYPE_CHECKING:
+    from ..system import System
+
+Array = npt.NDArray[np.float64]
+
+
+_problems: weakref.WeakSet[DynamicProblem] = weakref.WeakSet()
+
+
+@atexit.register
+def _destroy_all() -> None:
+    """Destroy every TS while Python still lives: PETSc would call its context afterwards."""
+    for problem in sorted(_problems, key=lambda p: p.number):
+        problem.ts.destroy()
+    if _count[0]:
+        PETSc.garbage_cleanup(PETSc.COMM_WORLD)
+
+
+_count = [0]
+
+
+class DynamicProblem:
+    r"""Move a system: M a + C v + R(q, v, t) + Phi_q^T lambda = 0, Phi(q, t) = 0.
+
+    Generalized-alpha of Arnold and Bruls, index 3: constraints hold at every time step to
+    round-off, rates only to the order of the method; positions, rates and multipliers converge
+    with order 2.
+
+    Parameters
+    ----------
+    system : its `state` and `rate` are where the motion starts and hold its present.
+    prefix : of all PETSc options of this problem, ``-beam_ts_adapt_type basic``.
+    options : defaults of PETSc options without prefix; the command line wins.
+    rho : spectral radius at infinite frequency, 0 (most damping) to 1 (none; does not suit
+        constraints). ``-ts_alpha_radius`` goes before it.
+    damping : `Rayleigh`.
+
+    Attributes
+    ----------
+    ts, snes, J : petsc4py objects. TS's vector is [q, s, lambda, rates].
+    history : `History` of all steps; `record` adds series to it.
+    energies : `Energies` of the present state.
+    acceleration : local vector.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        prefix: str = "",
+        options: dict[str, Any] | None = None,
+        rho: float = 0.9,
+        damping: Rayleigh | None = None,
+    ) -> None:
+        if not 0.0 <= rho <= 1.0:
+            raise ParameterError(f"rho is {rho}: it must be between 0 and 1", name="rho")
+        self.system, self.prefix, self.rho, self.damping = system, prefix, rho, damping
+        self.history = History(comm=system.comm)
+        self._options = dict(options or {})
+        self._monitors: list[Callable[[DynamicProblem], Any]] = []
+        self._events: list[_Event] = []
+        self._ready = self._told = self._started = False
+        self._error: Exception | None = None
+        self.energies = Energies(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        self.steps = 0
+        self._seen = -1
+
+    # ---- set-up ---------------------------------------------------------------------------------
+    def _prepare(self) -> None:
+        system = self.system
+        PETSc.garbage_cleanup(system.comm)
+        self.motion = Motion(system, self.damping)
+        self.ts = PETSc.TS().create(system.comm)
+        _count[0] += 1
+        self.number = _count[0]
+        _problems.add(self)
+        self.ts.setOptionsPrefix(self.prefix)
+        self.snes = self.ts.getSNES()
+        self.newton = Newton(self.motion, self.snes)
+        self.J, self.acceleration = self.newton.J, self.motion.acceleration
+        self.alpha = GeneralizedAlpha(self.motion, self.newton, self.rho)
+        self.ts.setType(PETSc.TS.Type.PYTHON)
+        self.ts.setPythonContext(self.alpha)
+        offer(self.prefix, defaults(system), self._options)
+        self.ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
+        self.ts.setMonitor(loosely(self._monitor))
+        try:
+            self.ts.setFromOptions()
+        except PETSc.Error as error:
+            raise SymancfError(
+                f"PETSc refuses an option of this problem: {complaint(error)}"
+            ) from error
+        if self.alpha.error is not None:
+            raise self.alpha.error
+        rows, size = system.numbering.rows, system.numbering.size
+        self.U = PETSc.Vec().createMPI((2 * rows, 2 * size), comm=system.comm)
+        self.ts.setSolution(self.U)
+        self.audit = Audit(self.motion)
+        self._listen()
+        self._ready = True
+
+    def _listen(self) -> None:
+        """Hand the events to TS."""
+        if self._events:
+            self.ts.setEventHandler(
+                [e.direction for e in self._events],
+                [e.terminate for e in self._events],
+                loosely(self._indicate),
+                loosely(self._happen),
+            )
+
+    def _scale_multipliers(self, h: float) -> None:
+        """Make the multipliers' scale that of the tangent's diagonal; keep their forces."""
+        system, m = self.system, self.motion
+        self.alpha._factors(h)
+        old, system.stiffness = system.stiffness, 1.0
+        scratch = np.zeros_like(m.state)
+        with together(system.comm):
+            system.plan.update(system.time)
+            m.tangent(scratch)
+        diagonal = self.J.getDiagonal().getArray()
+        rows = m.second[system.numbering.coordinate_of_row]
+        largest = self.newton.largest(float(np.abs(diagonal[rows]).max(initial=0.0)))
+        system.stiffness = largest if np.isfinite(largest) and largest > 0.0 else 1.0
+        m.state[m.algebraic] *= old / system.stiffness
+        with together(system.comm):
+            system.plan.update(system.time)
+
+    def _failure(self) -> Exception | None:
+        """Return what was raised between PETSc's calls."""
+        return self.alpha.error if self._error is None else self._error
+
+    # ---- callbacks ------------------------------------------------------------------------------
+    def _monitor(self, ts: PETSc.TS, number: int, time: float, U: PETSc.Vec) -> None:
+        """After each step: audit, history, the user's functions. Errors end the run."""
+        if self._error is not None or self.alpha.error is not None or number == self._seen:
+            return
+        try:
+            first = self._seen < 0
+            self._seen = number
+            self.energies = self.audit.measure()
+            if not first:
+                self.steps += 1
+                made = self.alpha
+                self.history.steps.append(Step(time, made.iterations, made.linear_iterations, {}))
+            if not first or not len(self.history.time):
+                self.history.sample(time)
+            if self._monitors:
+                with together(self.system.comm):
+                    for monitor in self._monitors:
+                        monitor(self)
+        except Exception as error:
+            self._error = error
+            ts.setConvergedReason(PETSc.TS.ConvergedReason.CONVERGED_USER)
+
+    def _indicate(self, ts: PETSc.TS, time: float, U: PETSc.Vec, values: Any) -> None:
+        """Evaluate the functions of the events at U."""
+        m, system = self.motion, self.system
+        kept = m.state.copy(), m.rate.copy(), system.time
+        try:
+            self.alpha.read(U)
+            system.time = time
+            for k, event in enumerate(self._events):
+                values[k] = float(event.function())
+        except Exception as error:
+            self._error = self._error or error
+            values[:] = 1.0
+        finally:
+            m.state[:], m.rate[:], system.time = kept
+
+    def _happen(self, ts: PETSc.TS, events: Any, time: float, U: PETSc.Vec, forward: bool) -> None:
+        try:
+            self.alpha.read(U)
+            for k in events:
+                self._events[k].times.append(time)
+                if self._events[k].action is not None:
+                    self._events[k].action()
+        except Exception as error:
+            self._error = self._error or error
+
+    # ---- for the user ---------------------------------------------------------------------------
+    def monitor(self, function: Callable[[DynamicProblem], Any]) -> None:
+        """Call ``function(problem)`` at the start and after each step, on every rank.
+
+        It must not communicate; for values of places see `record`.
+        """
+        self._monitors.append(function)
+
+    def record(self, name: str, function: Callable[[], Any], every: int = 1) -> None:
+        """Record what ``function()`` returns at the start and after each step in `history`."""
+        self.history.record(name, function, every)
+
+    def event(
+        self,
+        function: Callable[[], float],
+        action: Callable[[], Any] | None = None,
+        direction: int = 0,
+        terminate: bool = False,
+    ) -> list[float]:
+        """Locate zeros of ``function()`` in time; return the list that their times are added to.
+
+        Parameters
+        ----------
+        function : called on every rank, returns the same number on each; may communicate.
+        action : called at a zero.
+        direction : -1 only falling, 1 only rising, 0 both.
+        terminate : end `solve` at the first zero.
+        """
+        self._events.append(_Event(function, action, direction, terminate))
+        if self._ready:
+            self._listen()
+        return self._events[-1].times
+
+    def initialize(self, step: float) -> None:
+        """Find consistent rates, accelerations and multipliers of the present state (collective).
+
+        `solve` does it by itself before its first step.
+        """
+        if not self._ready:
+            self._prepare()
+        self._begin(step)
+        m = self.motion
+        InitialValues(m, self.newton, step).find()
+        self.alpha.auxiliary[:] = np.where(m.second, m.acceleration, m.rate)
+        self._started = True
+
+    def _begin(self, step: float) -> None:
+        system = self.system
+        system.motion = self.motion
+        system.plan.follow(system.rate, self.motion.rate_factor)
+        system.prescribe(system.time)
+        self.newton.begin()
+        self._scale_multipliers(step)
+
+    def solve(
+        self,
+        to: float,
+        step: float,
+        adaptive: bool = False,
+        rtol: float = 1e-6,
+        atol: float | None = None,
+    ) -> History:
+        """Move from `system.time` to the time `to` (collective).
+
+        Parameters
+        ----------
+        to : later than the present time.
+        step : length of the steps (the last one is shorter where they do not fit); with
+            `adaptive`, of the first one.
+        adaptive : let the length follow the local error of positions, rtol |u| + atol; default
+            of atol: rtol times the size of the system. Also by ``-ts_adapt_type basic``.
+
+        Raises
+        ------
+        ConvergenceError : on every rank; the state is that of the last step that was reached.
+        ConstraintError : the initial state violates a constraint.
+        Exception : what a user's function raised, on every rank.
+        """
+        system = self.system
+        if not math.isfinite(to) or to < system.time:
+            raise ParameterError(f"solve(to={to}): the time is {system.time:g} already")
+        if not (step > 0.0 and system.time + step != system.time):
+            raise ParameterError(f"solve(step={step}): the length of steps must be positive")
+        if not self._ready:
+            self._prepare()
+        if self._started:
+            self._begin(step)
+        else:
+            self.initialize(step)
+        alpha, ts = self.alpha, self.ts
+        alpha.adaptive = alpha.adaptive or adaptive
+        alpha.asked, alpha.error, self._error = step, None, None
+        alpha.rtol, alpha.atol = rtol, self.newton.size * rtol if atol is None else atol
+        alpha.write(self.U)
+        ts.setTime(system.time)
+        ts.setTimeStep(min(step, to - system.time) if to > system.time else step)
+        ts.setMaxTime(to)
+        ts.setMaxSteps(2**31 - 1)
+        ts.setStepNumber(0)
+        self._seen = -1
+        start, renewals, rejected = clock.process_time(), self.newton.renewals, alpha.rejections
+        try:
+            if to > system.time:
+                ts.solve(self.U)
+        except PETSc.Error as error:
+            self._ready = False
+            raise SymancfError(
+                f"PETSc failed at time {system.time:g}: {complaint(error)}"
+            ) from error
+        finally:
+            self.history.seconds["solve"] += clock.process_time() - start
+            self.history.cut_backs += alpha.rejections - rejected
+            self.renewals = self.newton.renewals - renewals
+        share_error(system.comm, self._failure())
+        if ts.getConvergedReason() < 0:
+            raise ConvergenceError(
+                f"PETSc's TS gave up at time {system.time:g}",
+                reason=str(ts.getConvergedReason()),
+                iteration=0,
+                time=system.time,
+            )
+        if not self._told:
+            warn_unused(system.comm, self.prefix, self._options)
+            self._told = True
+        return self.history
+
+
+class _Event:
+    """A function whose zeros in time are located."""
+
+    def __init__(
+        self,
+        function: Callable[[], float],
+        action: Callable[[], Any] | None,
+        direction: int,
+        terminate: bool,
+    ) -> None:
+        self.function, self.action = function, action
+        self.direction, self.terminate = direction, terminate
+        self.times: list[float] = []
