@@ -42,6 +42,7 @@ class Convergence:
     Attributes
     ----------
     norms : of the last iteration, by kind.
+    accepted : those with which the last step ended.
     rows : kind -> numbers of this rank's rows.
     """
 
@@ -62,7 +63,7 @@ class Convergence:
         self._largest: dict[str, float] = {}
         self._first: dict[str, float] = {}
         self._support: dict[str, float] = {}
-        self._accepted: dict[str, float] = {}
+        self.accepted: dict[str, float] = {}
         self._trail: list[float] = []
         self._near = False
 
@@ -90,7 +91,7 @@ class Convergence:
 
     def settled(self, norms: dict[str, float]) -> bool:
         """Whether a residual is the one with which the last step ended: nothing has changed."""
-        last = self._accepted
+        last = self.accepted
         return bool(last) and all(abs(norms[k] - last[k]) <= 1e-9 * last[k] for k in norms)
 
     def round_off(self) -> dict[str, float]:
@@ -147,7 +148,7 @@ class Convergence:
         else:
             reason = self._reason(rtol, stol, step / xnorm if xnorm > 0 else np.inf)
         if reason > 0:
-            self._accepted = n
+            self.accepted = n
         return reason
 
     def _shares(self) -> dict[str, float]:

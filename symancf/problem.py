@@ -15,6 +15,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from . import checkpoint
+from .branch import HARD, Branch, limit
 from .collective import share_error, together
 from .convergence import Convergence
 from .diagnosis import undetermined
@@ -116,6 +117,7 @@ class StaticProblem:
         configure(self.snes, system, self.prefix, self._options)
         self.linear = LinearSolver(self.snes.getKSP(), system, self.vectors, self.history.seconds)
         self.snes.setJacobian(_loosely(self._jacobian), self.linear.operator, self.J)
+        self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP())
         if self.check_held:
             require_held(system)
         self._ready = True
@@ -288,6 +290,28 @@ class StaticProblem:
             return Step(time, 0, 0, {})
         return self._failure(time, "DIVERGED_FUNCTION_DOMAIN", "all coordinates are prescribed", 0)
 
+    def _unbalanced(self, state: Array) -> Array:
+        """Return the residual at a state under the loads of the last attempt (rows)."""
+        f = np.zeros_like(state)
+        self._guarded(lambda: self.system.plan.residual(state, f))
+        fading = self._fade * self._imbalance.getArray(readonly=True)
+        return np.asarray(self.numbering.to_rows(f) - fading)
+
+    def _refused(
+        self, step: Step, before: Array, accepted: dict[str, float]
+    ) -> ConvergenceError | None:
+        """Return the error, with the state put back, if a step left the path of the last one."""
+        state = self.system.state
+        why = self.branch.break_between(before, state.copy(), self._unbalanced(before))
+        if not why:
+            return None
+        self.history.wasted += step.iterations
+        self.linear.forget()
+        self.convergence.accepted = accepted
+        state[:] = before
+        text = f"what Newton's method found is not on the path of the last equilibrium: {why};"
+        return self._failure(step.time, "JUMP", text, step.iterations)
+
     def _failure(self, time: float, reason: str, text: str, iteration: int) -> ConvergenceError:
         if self._left_domain:
             text += "; quadrature points left the domain of their law (J <= 0 or not finite)"
@@ -298,17 +322,30 @@ class StaticProblem:
             time=time,
         )
 
-    def _explained(self, error: ConvergenceError, state: Array, time: float) -> ConvergenceError:
-        """Add what the tangent of the last equilibrium leaves undetermined, if it is singular."""
-        system = self.system
-        system.state[:] = state
-        system.prescribe(time)
-        self._guarded(lambda: system.plan.tangent(state, self._local_f, self.matrix))
-        reason = undetermined(system)
-        if not reason:
-            return error
+    def _explained(
+        self, error: ConvergenceError, start: tuple[float, Array], last: Array, part: float
+    ) -> ConvergenceError:
+        """Add where the last equilibrium is and what it tells: a singular tangent, a limit point.
+
+        `start`: pseudo-time and state at the beginning of the step; `last`: the state after the
+        fraction `part` of it.
+        """
+        system, fixed, trial = self.system, self.numbering.fixed_by >= 0, 1.0 - self._fade
+        system.state[:] = last
+        self._guarded(lambda: system.plan.tangent(last, self._local_f, self.matrix))
+        told = undetermined(system)
+        if not told and part > 0.0:
+            assert error.time is not None
+            system.prescribe(error.time)
+            goal, speeds = system.state.copy(), []
+            for state, rest in ((start[1], trial), (last, trial - part)):
+                change = np.where(fixed, goal - state, 0.0)
+                speeds.append(self.branch.speed(state, self._unbalanced(state), change) / rest)
+            told = limit(start[0], error.time, part, trial, speeds)
+        system.prescribe(start[0])
+        text = f"{error}; {told}" if told else str(error)
         return ConvergenceError(
-            f"{error}; {reason}", reason=error.reason, iteration=error.iteration, time=error.time
+            text, reason=error.reason, iteration=error.iteration, time=error.time
         )
 
     # ---- stepping -------------------------------------------------------------------------------
@@ -334,7 +371,8 @@ class StaticProblem:
         """
         system = self.system
         last, last_time = system.state.copy(), start
-        before = last
+        first = before = last
+        cuts = self.history.cut_backs
         fraction, iterations, linear = 0.0, 0, 0
         if not self._path or self._path[-1][0] != start:
             self._path = [(start, last)]
@@ -344,12 +382,16 @@ class StaticProblem:
                 whole = fraction + self._part > 1.0 - 1e-9
                 trial = 1.0 if whole else fraction + self._part
                 time = goal if whole else start + trial * (goal - start)
+                accepted = self.convergence.accepted
                 result = self._advance(time, before, 1.0 - trial)
+                if smallest < 1.0 and isinstance(result, Step) and not self._jump:
+                    hard = result.iterations > HARD or self.history.cut_backs > cuts
+                    result = (hard and self._refused(result, before, accepted)) or result
                 if isinstance(result, ConvergenceError):
                     self.history.cut_backs += 1
                     self._part = (trial - fraction) / 2.0
                     if self._part < smallest or self._hopeless:
-                        raise self._explained(result, last, last_time)
+                        raise self._explained(result, (start, first), before, fraction)
                     if fraction == 0.0:
                         faded = self._measure_imbalance(start, last)
                     continue
@@ -378,7 +420,11 @@ class StaticProblem:
         self.history.sample(step.time)
 
     def solve(
-        self, to: float = 1.0, step: float | None = None, smallest: float = 1.0 / 1024.0
+        self,
+        to: float = 1.0,
+        step: float | None = None,
+        smallest: float = 1.0 / 1024.0,
+        jump: bool = False,
     ) -> History:
         """Change the pseudo-time to `to` and find the equilibrium after each step.
 
@@ -389,6 +435,9 @@ class StaticProblem:
         step : largest step; default: all at once. A step that fails is halved, and grows again
             after success.
         smallest : fraction of a step below which the attempt is given up.
+        jump : accept whatever equilibrium Newton's method finds, also one that no path of
+            equilibria under growing loads leads to (a snap-through). Otherwise one that took
+            many iterations or cut steps is compared with what the tangents predict (`Branch`).
 
         Raises
         ------
@@ -411,7 +460,7 @@ class StaticProblem:
         if not self._ready:
             self._prepare()
         largest = abs(to - now) if step is None else float(step)
-        self._part, self._path = 1.0, []
+        self._part, self._path, self._jump = 1.0, [], jump
         while True:
             whole = abs(to - now) <= largest * (1.0 + 1e-9)
             goal = to if whole else now + math.copysign(largest, to - now)

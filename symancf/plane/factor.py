@@ -50,7 +50,7 @@ class Factor(End):
         """Make the node on the first call for a system."""
         if self._vertex is None or self._vertex[0] != id(system):
             self._vertex = (id(system), int(system.new_vertices(1)[0]))
-            system.announce_block(FACTOR, 1)
+            system.announce_block(FACTOR, 1, "lambda")
         self.vertices = np.array([[self._vertex[1]]], dtype=np.int64)
 
     def rows(

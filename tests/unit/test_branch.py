@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Load paths: to the limit point and no further, through soft stretches, over a snap on demand."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from tests import kinetostatics
+from tests.gripper import Gripper, gripper
+
+# Limit points of the gripper under one load on one body (m: moment): there K phi = 0, found with
+# the equilibrium by Newton's method on the matrices of tests.kinetostatics, to 1e-12.
+LIMITS = {
+    ("linear", 2, "m"): -294.8132928331,
+    ("linear", 3, "x"): 174.0522466765,
+    ("partial", 2, "m"): -139.8375937383,
+    ("partial", 3, "x"): 113.7335254632,
+    ("partial", 4, "y"): -384.5124042320,
+    ("partial", 4, "m"): -118.4597041000,
+}
+
+
+def loaded(model: str, body: int, axis: str, value: Any) -> Gripper:
+    def terms(bodies: Any) -> list[Any]:
+        if axis == "m":
+            return [sa.moment(bodies[body], value)]
+        return [sa.force(bodies[body].origin, (value, 0.0) if axis == "x" else (0.0, value))]
+
+    return gripper(model, terms=terms)
+
+
+@pytest.mark.parametrize("steps", [1, 20, 50])
+@pytest.mark.parametrize("case", LIMITS, ids=lambda case: "-".join(map(str, case)))
+def test_a_load_path_ends_at_its_limit_point(case: tuple[str, int, str], steps: int) -> None:
+    model, body, axis = case
+    limit = LIMITS[case]
+    F = 1.6 * limit
+    g = loaded(model, body, axis, lambda t: F * t)
+    problem = sa.StaticProblem(g.system, prefix="limit_")
+    with pytest.raises(sa.ConvergenceError, match="a limit point, or nearly one") as caught:
+        problem.solve(step=1 / steps)
+    told = re.search(r"the last one was at (\S+),", str(caught.value))
+    assert told is not None
+    last = float(told[1]) * F / limit
+    assert 1 - 5e-3 / steps**0.5 < last < 1 + 1e-6
+    # one may go on from the last equilibrium, under any load below
+    problem.solve(to=g.system.time * 0.99)
+    e = np.zeros(9)
+    e[3 * (body - 2) + "xym".index(axis)] = F * g.system.time
+    assert np.abs(kinetostatics.residual(g.q(), model)[0] - e).max() < 1e-7
+
+
+def test_a_change_of_a_parameter_tells_the_share_that_can_be_made() -> None:
+    load = sa.Parameter("load", 0.0)
+    g = loaded("partial", 3, "x", load)
+    problem = sa.StaticProblem(g.system, prefix="share_")
+    for load.value in (50.0, 100.0):
+        problem.solve()
+    before = g.q()
+    load.value = 130.0
+    with pytest.raises(sa.ConvergenceError, match="of the change since the last") as caught:
+        problem.solve()
+    told = re.search(r"(\S+) % of the change", str(caught.value))
+    assert told is not None
+    reached = 100.0 + 30.0 * float(told[1]) / 100
+    assert reached == pytest.approx(LIMITS["partial", 3, "x"], abs=0.06)
+    assert np.array_equal(g.q(), before)
+
+
+def test_a_jump_is_made_on_demand() -> None:
+    load = sa.Parameter("load", 0.0)
+    g = loaded("linear", 2, "m", load)
+    problem = sa.StaticProblem(g.system, prefix="jump_")
+    for load.value in (-100.0, -200.0, -290.0):
+        problem.solve()
+    load.value = -296.0
+    with pytest.raises(sa.ConvergenceError):
+        problem.solve()
+    before = g.q()
+    problem.solve(jump=True)
+    e = np.zeros(9)
+    e[2] = load.value
+    assert np.abs(kinetostatics.residual(g.q(), "linear")[0] - e).max() < 1e-7
+    assert np.abs(g.q() - before).max() > 1.0
+
+
+def test_a_soft_stretch_is_no_limit_point() -> None:
+    """Opened by 129 to 130 uN the partial model gives way, tenfold, but its path goes on."""
+    g = gripper("partial")
+    problem = sa.StaticProblem(g.system, prefix="soft_")
+    for F in (-40.0, -80.0, -120.0, -128.0, -131.0, -140.0):
+        g.load.value = F
+        problem.solve()
+    assert problem.history.cut_backs > 0
+    q, F = followed(-140.0)
+    assert F == -140.0
+    assert np.abs(g.q() - q).max() < 1e-9
+
+
+def followed(last: float) -> tuple[Any, float]:
+    """Follow the opening of the partial model by arc length, down to the force `last`."""
+    e = np.zeros(10)
+    z, way = np.zeros(10), np.append(np.zeros(9), -1.0)
+    e[1] = -10.0  # z[9] counts 10 uN
+
+    def system(z: Any) -> tuple[Any, Any]:
+        R = kinetostatics.residual(z[:9], "partial")[0] + z[9] * e[:9]
+        return R, np.column_stack([kinetostatics.tangent(z[:9], "partial"), e[:9]])
+
+    def corrected(z: Any, row: Any) -> Any:
+        for _ in range(8):
+            R, A = system(z)
+            z = z - np.linalg.solve(np.vstack([A, row]), np.append(R, 0.0))
+        return z
+
+    while z[9] > last / 10:
+        tangent = np.linalg.svd(system(z)[1])[2][-1]
+        way = tangent * np.sign(tangent @ way)
+        before, z = z, corrected(z + 0.05 * way / np.abs(way).max(), way)
+        assert np.abs(z - before)[:9].max() < 0.1
+    z = before + (z - before) * (last / 10 - before[9]) / (z[9] - before[9])
+    z = corrected(z, np.eye(10)[9])
+    return z[:9], 10 * z[9]
