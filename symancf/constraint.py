@@ -9,7 +9,9 @@ any other energy.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +22,8 @@ from symancf_codegen import declare
 from . import jit
 from .collective import together
 from .errors import ConstraintError
-from .quantities import Reading, check_ends
+from .parameter import evaluate
+from .quantities import TIME, Reading, check_ends, symbols_of
 from .terms import Entities
 
 if TYPE_CHECKING:
@@ -29,6 +32,36 @@ if TYPE_CHECKING:
     from .system import System
 
 Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """Forces and moments that a constraint exerts on one of its ends.
+
+    Attributes
+    ----------
+    points : (K, 3) present places of end a, about which the moments are [m].
+    forces, moments : (K, 3) [N], [N m].
+    """
+
+    points: Array
+    forces: Array
+    moments: Array
+
+    @property
+    def force(self) -> Array:
+        """The total force (3,) [N]."""
+        return np.asarray(self.forces.sum(axis=0))
+
+    @property
+    def moment(self) -> Array:
+        """The total moment (3,) about the mean of `points` [N m]."""
+        return self.moment_about(self.points.mean(axis=0))
+
+    def moment_about(self, point: npt.ArrayLike) -> Array:
+        """Return the total moment (3,) about a point [N m]."""
+        arms = self.points - np.asarray(point, dtype=float)
+        return np.asarray((self.moments + np.cross(arms, self.forces)).sum(axis=0))
 
 
 class Constraint:
@@ -84,7 +117,7 @@ class Constraint:
         lets = tuple((sp.Symbol(f"phi{i + 1}", real=True), p) for i, p in enumerate(self.phi))
         energy = scale * sp.Add(*[m * s for m, (s, _) in zip(multipliers, lets, strict=True)])
         return declare.PointLaw(
-            name=jit.identifier(self.name),
+            name=jit.identifier(getattr(self.function, "__name__", "constraint")),
             unknowns=(*self.reading.unknowns, *multipliers),
             lets=lets,
             energy=energy,
@@ -108,7 +141,7 @@ class Constraint:
         with together(system.comm):
             jets = self.entities.jets(system, self.jets, scalars=len(self.phi), block=block)
             cell = self.reading.cell_values(system, self.entities)
-        self._coordinates = jets
+        self._coordinates, self._references = jets, cell
         kernel = jit.points(self.law(), system.comm)
         uniform = {**self.parameters, "scale": lambda t: system.stiffness}
         return [self.entities.piece(self.name, kernel, "constraint", uniform, cell, jets)]
@@ -146,3 +179,58 @@ class Constraint:
         ids = self.entities.ids[mine]
         values[ids] = system.state[start[:, None] + np.arange(m)] * system.stiffness
         return np.asarray(system.sum(values))
+
+    # ---- reactions ------------------------------------------------------------------------------
+    @cached_property
+    def _gradient(self) -> tuple[list[sp.Symbol], Callable[..., Any]]:
+        """Return the arguments and the function of d(lambda . Phi)/d(changes of the jets)."""
+        multipliers = [sp.Symbol(f"lam{i + 1}", real=True) for i in range(len(self.phi))]
+        work = sp.Add(*[lam * p for lam, p in zip(multipliers, self.phi, strict=True)])
+        forces = [sp.diff(work, s) for s in self.reading.unknowns]
+        used = sorted(set().union(*(f.free_symbols for f in forces)), key=str)
+        return used, sp.lambdify(used, forces, "numpy")
+
+    def reaction(self, system: System, end: Literal["a", "b", "c"] = "a") -> Reaction:
+        """Return the forces and moments that the constraint exerts on an end (collective).
+
+        The force is that on r of the end, -(d Phi/d r)^T lambda. The moment about r_a is the
+        virtual work of a rotation of the end about r_a, over the rotation: of the force, and of
+        what acts on the axes (and directors, slopes) of the end, e x (-(d Phi/d e)^T lambda).
+        """
+        side = "abc".index(end)
+        lam = self.multipliers(system)
+        n, ids = len(self.entities.ids), self.entities.ids
+        changes = np.zeros((n, 3 * len(self.jets)))
+        jets = self._coordinates
+        chosen = (jets.jet < changes.shape[1]) & (jets.coordinate >= 0)
+        moved = jets.value[chosen] * system.state[jets.coordinate[chosen]]
+        np.add.at(changes, (jets.entity[chosen], jets.jet[chosen]), moved)
+        symbols: dict[str, Any] = dict(self._references)
+        symbols |= {str(s): changes[:, k] for k, s in enumerate(self.reading.unknowns)}
+        symbols |= {f"lam{i + 1}": lam[ids, i] for i in range(len(self.phi))}
+        with together(system.comm):
+            for name in self.reading.keywords:
+                what = f"{name} of {self.name!r}"
+                symbols[name] = evaluate(what, self.parameters[name], system.time)
+        symbols[str(TIME)] = system.time
+        used, function = self._gradient
+        rows = function(*(symbols[str(s)] for s in used))
+        gradient = np.stack([np.broadcast_to(row, (n,)) for row in rows], axis=1)
+        where = self.entities.jets(system, [(0, "value"), (side, "value")])
+        places = np.stack([self.entities.ends[k].X[ids] for k in (0, side)], axis=1)
+        at = (where.entity, where.jet // 3, where.jet % 3)
+        np.add.at(places, at, where.value * system.state[where.coordinate])
+        parts = np.zeros((3, self.entities.size, 3))  # place of a, force, moment
+        mine = self.entities.owned
+        force, moment = np.zeros((n, 3)), np.zeros((n, 3))
+        for k, (number, jet) in enumerate(self.jets):
+            acting = -gradient[:, 3 * k : 3 * k + 3]
+            if number == side and jet == "value":
+                force += acting
+            elif number == side:
+                R = [symbols[str(s)] for s in symbols_of((number, jet), "reference")]
+                moment += np.cross(np.stack(R, axis=1) + changes[:, 3 * k : 3 * k + 3], acting)
+        moment += np.cross(places[:, 1] - places[:, 0], force)
+        for part, values in zip(parts, (places[:, 0], force, moment), strict=True):
+            part[ids[mine]] = values[mine]
+        return Reaction(*system.sum(parts))
