@@ -59,6 +59,7 @@ QUANTITIES = {
 DERIVATIVES = {f"g{k + 1}": Quantity(f"along{k}", "change", "derivative of u") for k in range(3)}
 RATES = {
     "v": Quantity("value", "rate", "velocity"),
+    "wd": Quantity("director", "rate", "rate of the director"),
     "w1": Quantity("axis0", "rate", "rate of the first axis"),
     "w2": Quantity("axis1", "rate", "rate of the second axis"),
     "w3": Quantity("axis2", "rate", "rate of the third axis"),
@@ -67,6 +68,7 @@ _PARTS = {"value": "", "director": "_d"}
 _PARTS |= {f"along{k}": f"_g{k + 1}" for k in range(3)} | {
     f"axis{k}": f"_e{k + 1}" for k in range(3)
 }
+JETS_OF = ("value", "director", "axis0", "axis1", "axis2")  # those with a rate
 RESERVED = re.compile(r"scale|t|(lam|phi|force)\d+|(u|X|v)(_d|_[eg]\d)?_[abc][123]|(state|rate)_.*")
 TIME = sp.Symbol("t", real=True)
 

@@ -13,6 +13,7 @@ from scipy.integrate import quad
 
 import symancf as sa
 from symancf.energies import cable, saint_venant_kirchhoff
+from tests.motion import moving, power, tangent_error, velocity
 
 pytestmark = pytest.mark.collective
 
@@ -29,59 +30,6 @@ def plate() -> sa.Body:
     return sa.Body(mesh["body"], PLATE, saint_venant_kirchhoff, E=1.0, nu=0.3, thickness=0.1)
 
 
-def moving(system: sa.System, factor: float = 0.0, size: float = 0.3) -> None:
-    """Give a system a random state with random rates, without the forces of its bodies."""
-    numbering = system.numbering
-    for piece in system.pieces:
-        if piece.role == "strain":
-            system.plan.switch(piece.name, False)
-    system.state[:] = size * numbering.random(1)
-    system.rate[:] = numbering.random(2)
-    system.time = 0.4
-    system.plan.update(0.4)
-    system.plan.follow(system.rate, np.full_like(system.rate, factor))
-
-
-def force(system: sa.System) -> Any:
-    """Return the generalised forces of all coordinates, complete where this rank owns them."""
-    f = -system.residual_at(system.state)
-    return np.where(
-        np.arange(len(f)) < system.numbering.start[system.numbering.owned_vertices], f, 0
-    )
-
-
-def power(system: sa.System) -> float:
-    return float(system.sum(np.array([force(system) @ system.rate]))[0])
-
-
-def velocity(system: sa.System, place: Any) -> Any:
-    return system._evaluate(place, [("value", system.rate)])[0]
-
-
-def tangent_error(system: sa.System, factor: float) -> float:
-    """Return |K v - (f(u + h v, rate + h factor v) - f(u - ...)) / 2h| / |K v|, 4th order."""
-    numbering = system.numbering
-    v = numbering.random(3)
-    Kv = np.zeros_like(v)
-    system.plan.product(system.state, v, Kv)
-    state, rate, h = system.state.copy(), system.rate.copy(), 1e-3
-    difference = np.zeros_like(v)
-    for step, weight in ((-2, 1), (-1, -8), (1, 8), (2, -1)):
-        system.rate[:] = rate + step * h * factor * v
-        difference += weight * system.residual_at(state + step * h * v) / (12 * h)
-    system.rate[:] = rate
-    matrix, scratch = system.matrix, np.zeros_like(v)
-    system.plan.tangent(state, scratch, matrix)
-    x = matrix.mat.createVecRight()
-    x.setArray(numbering.to_rows(v))
-    product = (matrix.mat * x).getArray()
-    np.testing.assert_allclose(product, numbering.to_rows(Kv), atol=1e-12 * np.abs(Kv).max())
-    mine = numbering.free_owned
-    found = system.sum(np.array([np.sum((Kv - difference)[mine] ** 2), np.sum(Kv[mine] ** 2)]))
-    assert found[1] > 1e-2
-    return float(np.sqrt(found[0] / found[1]))
-
-
 def damper(v_a: Any, v_b: Any, r_a: Any, r_b: Any, *, c: Any) -> Any:
     gap = r_b - r_a
     n = gap / gap.norm()
@@ -94,7 +42,7 @@ def test_a_damper_between_two_bodies() -> None:
     places = a.at((0.3, 0.0, 0.0)), b.at((0.5, 0.7, 0.0))
     term = sa.VirtualWork(damper, *places, c=2.0)
     system = sa.System(a, b, terms=[term])
-    moving(system, factor=3.0)
+    moving(system)
     r = [system.position(p)[0] for p in places]
     v = [velocity(system, p)[0] for p in places]
     n = (r[1] - r[0]) / np.linalg.norm(r[1] - r[0])
@@ -116,7 +64,7 @@ def test_the_tangent_by_rates_has_the_factor_of_the_integrator(factor: float) ->
     place = body.at([(0.2, 0.3, 0.0), (0.7, 0.9, 0.0)])
     term = sa.VirtualWork(drag, place, c=sa.Parameter("c", 0.7))
     system = sa.System(body, terms=[term])
-    moving(system, factor)
+    moving(system)
     v, u = velocity(system, place), system.displacement(place)
     drags = -0.7 * np.linalg.norm(v, axis=1)[:, None] * v + 0.4 * u
     np.testing.assert_allclose(term.values(system)[:, :3], drags, rtol=1e-12)
@@ -134,7 +82,7 @@ def test_an_own_state_follows_its_rate() -> None:
     place = body.at([(0.3, 0.0, 0.0), (1.0, 0.0, 0.0)])
     term = sa.VirtualWork(maxwell, place, sa.ground.at((2, 0, 0)), states=("F",), k=3.0, c=2.0)
     system = sa.System(body, terms=[term])
-    moving(system, factor=2.0)
+    moving(system)
     numbering = system.numbering
     start = numbering.offset[:, numbering.block("state:maxwell")]
     own = start[: numbering.owned_vertices][start[: numbering.owned_vertices] >= 0]

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Controllers: what is measured, where it acts, and their own states."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import symancf as sa
+from symancf.energies import cable
+from tests.motion import force, moving, power, tangent_error, velocity
+
+pytestmark = pytest.mark.collective
+
+
+def link(name: str, start: float) -> sa.Body:
+    mesh = sa.Mesh.box((1.0,), (2,), warp=lambda X: X + np.array([start, 0.0, 0.0]))
+    parameters = {"EA": 1e4, "EI": 10.0, "rho": 1.0, "A": 1.0}
+    return sa.Body(mesh["body"], sa.elements.ancf_cable, cable(), name=name, **parameters)
+
+
+def chord(r_a: Any, r_b: Any) -> Any:
+    """Angle of the line from a to b in the plane z = 0."""
+    gap = r_b - r_a
+    return sp.atan2(gap[1], gap[0])
+
+
+def turn(e1_b: Any, w1_b: Any) -> Any:
+    """Spin of the slope at b about z."""
+    return e1_b.cross(w1_b)[2] / e1_b.dot(e1_b)
+
+
+GAINS = {"kp": 40.0, "ki": 5.0, "kd": 2.0}
+
+
+def angle_and_rate(r: Any, v: Any) -> tuple[float, float]:
+    gap, rate = r[1] - r[0], v[1] - v[0]
+    return np.arctan2(gap[1], gap[0]), (gap[0] * rate[1] - gap[1] * rate[0]) / (gap[:2] @ gap[:2])
+
+
+@pytest.mark.parametrize("target", [0.3, lambda t: np.sin(3.0 * t)])
+def test_a_pid_acts_by_its_three_terms(target: Any) -> None:
+    body = link("link", 0.0)
+    ends = body.at((0.2, 0.0, 0.0)), body.at((0.9, 0.0, 0.0))
+    pid = sa.PID(chord, turn, *ends, target=target, **GAINS)
+    system = sa.System(body, terms=[pid])
+    moving(system, size=0.2)
+    r = np.concatenate([system.position(e) for e in ends])
+    v = np.concatenate([velocity(system, e) for e in ends])
+    y, rate = angle_and_rate(r, v)
+    s = pid.own_states(system)[0, 0]
+    goal, goal_rate = (0.3, 0.0) if target == 0.3 else (np.sin(1.2), 3.0 * np.cos(1.2))
+    torque = 40.0 * (goal - y) + 5.0 * s + 2.0 * (goal_rate - rate)
+    assert abs(s) > 1e-2
+    assert pid.measured(system)["y"][0] == pytest.approx(y, rel=1e-12)
+    assert pid.values(system)[0, 0] == pytest.approx(torque, rel=1e-9)
+    # power of the torque on the spin of the slope at b, and the row of the state
+    slope = system.gradient(ends[1])[0][:, 0]
+    rate_of_slope = velocity(system, ends[1], "axis0")[0]
+    spin = np.cross(slope, rate_of_slope)[2] / (slope @ slope)
+    numbering = system.numbering
+    own = numbering.offset[: numbering.owned_vertices, numbering.block("state:PID")]
+    own = own[own >= 0]
+    f = force(system)
+    row = system.sum(np.array([(f[own] + system.rate[own]).sum()]))[0]
+    assert row == pytest.approx(goal - y, rel=1e-10)
+    f_of_state = system.sum(np.array([(f[own] * system.rate[own]).sum()]))[0]
+    assert power(system) - f_of_state == pytest.approx(torque * spin, rel=1e-9)
+    assert tangent_error(system, 4.0) < 1e-9
+
+
+def test_a_motor_between_two_links_acts_on_both() -> None:
+    """No force and no moment on the pair as a whole."""
+    one, two = link("one", 0.0), link("two", 1.0)
+    ends = one.at((1.0, 0.0, 0.0)), two.at((1.0, 0.0, 0.0)), two.at((2.0, 0.0, 0.0))
+
+    def relative(e1_a: Any, r_b: Any, r_c: Any) -> Any:
+        """Angle from the slope of the first link to the chord of the second."""
+        gap = r_c - r_b
+        return sp.atan2(e1_a.cross(gap)[2], e1_a.dot(gap))
+
+    def motor(e1_a: Any, w1_a: Any, e1_b: Any, w1_b: Any) -> Any:
+        return turn(e1_b, w1_b) - turn(e1_a, w1_a)
+
+    pid = sa.PID(relative, motor, *ends, target=0.5, **GAINS)
+    system = sa.System(one, two, terms=[pid])
+    moving(system, size=0.1)
+    torque = pid.values(system)[0, 0]
+    assert abs(torque) > 5.0
+    for body, sign in ((one, -1.0), (two, 1.0)):
+        f, q = force(system), system.reference + system.state
+        moment = np.zeros(3)
+        member = np.zeros(system.numbering.vertices, dtype=bool)
+        member[body.cells] = True
+        for block in (body.position_block, body.slope_block):
+            start = system.numbering.offset[member, block]
+            at = start[start >= 0][:, None] + np.arange(3)
+            moment += np.cross(q[at], f[at]).sum(axis=0)
+        # out of the plane only the part across the slope reaches it: a cable has no torsion
+        slope = system.gradient(ends[0 if body is one else 1])[0][:, 0]
+        across = 1.0 - slope[2] ** 2 / (slope @ slope)
+        assert system.sum(moment)[2] == pytest.approx(sign * across * torque, rel=1e-10)
+    assert tangent_error(system, 3.0) < 1e-9
+
+
+def test_an_angle_is_controlled_the_short_way_round() -> None:
+    body = link("link", 0.0)
+    ends = body.at((0.0, 0.0, 0.0)), body.at((1.0, 0.0, 0.0))
+    plain = sa.PID(chord, turn, *ends, target=2 * np.pi + 0.1, kp=1.0, name="plain")
+    short = sa.PID(chord, turn, *ends, target=2 * np.pi + 0.1, kp=1.0, angle=True, name="short")
+    system = sa.System(body, terms=[plain, short])
+    assert plain.values(system)[0, 0] == pytest.approx(2 * np.pi + 0.1)
+    assert short.values(system)[0, 0] == pytest.approx(0.1)
+
+
+def test_a_law_of_the_user_with_two_measurements_and_two_motors() -> None:
+    body = link("link", 0.0)
+    tip = body.at((1.0, 0.0, 0.0))
+
+    def measure(r_a: Any) -> dict[str, Any]:
+        return {"x": r_a[0], "height": r_a[1]}
+
+    def actuate(v_a: Any) -> dict[str, Any]:
+        return {"push": v_a[0], "lift": v_a[1]}
+
+    def law(x: Any, height: Any, height_rate: Any, lag: Any, t: Any, *, k: Any) -> dict[str, Any]:
+        return {"push": -k * (x - 1), "lift": lag - height_rate, "lag": t - height - lag}
+
+    control = sa.Controller(measure, actuate, law, tip, states=("lag",), k=7.0)
+    system = sa.System(body, terms=[control])
+    moving(system, size=0.1)
+    r, v = system.position(tip)[0], velocity(system, tip)[0]
+    lag = control.own_states(system)[0, 0]
+    expected = [-7.0 * (r[0] - 1.0), lag - v[1]]
+    np.testing.assert_allclose(control.values(system)[0], expected, rtol=1e-12)
+    np.testing.assert_allclose(control.measured(system)["height"], [r[1]], rtol=1e-12)
+    assert tangent_error(system, 2.0) < 1e-9
+
+
+def test_a_controller_holds_a_link_in_statics() -> None:
+    """Proportional control of the tip's chord angle by a torque at the root: a spring."""
+    body = link("link", 0.0)
+    ends = body.at((1.0, 0.0, 0.0)), body.at((0.0, 0.0, 0.0))
+    pin = sa.fix(body["x0"], "position")
+
+    def measure(r_a: Any, r_b: Any) -> Any:
+        return chord(r_b, r_a)
+
+    def hold(y: Any, *, k: Any) -> Any:
+        return -k * y
+
+    plane = sa.planar(body, "z")
+    control = sa.Controller(measure, turn, hold, *ends, k=50.0)
+    system = sa.System(body, terms=[pin, plane, control, sa.force(body["x1"], (0.0, -2.0, 0.0))])
+    sa.StaticProblem(system).solve()
+    r = system.position(ends[0])[0]
+    torque = control.values(system)[0, 0]
+    assert torque == pytest.approx(2.0 * r[0], rel=1e-8)  # moment of the force about the pin
+    assert torque == pytest.approx(-50.0 * np.arctan2(r[1], r[0]), rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("law", "message"),
+    [
+        (lambda z: z, "its law asks for 'z'; offered are y, y_rate, t"),
+        (lambda y: {"torque": y}, "its law returns 'torque'; it must return force"),
+        (lambda y: {}, "its law returns no 'force'"),
+        (lambda y: "y", "a force must be an expression"),
+        (lambda y, *, k: k * y, "needs the parameter 'k'"),
+    ],
+)
+def test_wrong_laws(law: Any, message: str) -> None:
+    body = link("link", 0.0)
+    ends = body.at((0.0, 0.0, 0.0)), body.at((1.0, 0.0, 0.0))
+    with pytest.raises(sa.ConstraintError, match=message):
+        sa.Controller(chord, turn, law, *ends)
+
+
+def test_a_target_of_places_is_told() -> None:
+    body = link("link", 0.0)
+    ends = body.at((0.0, 0.0, 0.0)), body.at((1.0, 0.0, 0.0))
+    with pytest.raises(sa.ParameterError, match=r"its target is \[1, 2\]: give a number"):
+        sa.PID(chord, turn, *ends, target=[1, 2])
