@@ -367,8 +367,9 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], dict[str, 
         if reference:
             there = np.zeros_like(system.reference)
             rows.spread(ids, [held.pop()], [there])
+            size = max(body.extent for body in system.bodies)
             with together(system.comm):
-                _require_same_place(path, system, rows, there)
+                _require_same_place(path, system, rows, there, 1e-9 * size)
         rows.spread(ids, held, list(vectors.values()))
     return vectors, attributes
 
@@ -420,12 +421,13 @@ def _slices(
         raise _unreadable(path, error) from None
 
 
-def _require_same_place(path: Path, system: System, rows: _Rows, there: Array) -> None:
+def _require_same_place(
+    path: Path, system: System, rows: _Rows, there: Array, tolerance: float
+) -> None:
     """Raise where a vertex of the file has another reference position than here."""
     at = rows.coordinates(np.ones(len(rows.local), dtype=bool))
     apart = np.linalg.norm(there[at] - system.reference[at], axis=1)
-    size = max(body.extent for body in system.bodies)
-    if (apart > 1e-9 * size).any():
+    if (apart > tolerance).any():
         k = int(np.argmax(apart))
         old, new = there[at[k]], system.reference[at[k]]
         text = "({:g}, {:g}, {:g})"

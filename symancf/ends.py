@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import ConstraintError, ParameterError
-from .locate import locate, to_domain
+from .locate import Found, to_domain
 from .parameter import label
+from .projection import locate_on
 
 if TYPE_CHECKING:
     from .body import Body
@@ -309,6 +310,7 @@ class PointsOnBody(_OnBody):
         self.body = body
         self.frame = frame_of(f"a point of body {body.name!r}", frame)
         self.given = points if isinstance(points, End) else None
+        self._found: Found | None = None
         if not isinstance(points, End):
             self.target = _points(f"body {body.name!r}", points)
 
@@ -317,18 +319,25 @@ class PointsOnBody(_OnBody):
         if self.given is not None:
             self.target = self.given.X
         system.require_member(self.body, str(self))
-        found = locate(self.body.region, self.target)
-        far = found.distance > 1e-6 * self.body.extent + 1e-3 * found.size
+        if self._found is None or not np.array_equal(self.X, self.target):
+            self._found = self._locate()
+        self.X = self.target
+        self.unit = self._found.unit
+        self.vertices = self._found.vertices + system.base(self.body.region.mesh)
+
+    def _locate(self) -> Found:
+        """Find the cells; points may lie on the curved reference or on the facets of the mesh."""
+        found, facet = locate_on(self.body, self.target)
+        off = np.minimum(found.distance, facet)
+        far = off > 1e-6 * self.body.extent + 1e-3 * found.size
         if far.any():
-            k = int(np.argmax(found.distance))
+            k = int(np.argmax(np.where(far, off, 0.0)))
             x = self.target[k]
             raise ConstraintError(
                 f"point ({x[0]:g}, {x[1]:g}, {x[2]:g}) is not on body {self.body.name!r}: its "
-                f"nearest point is {found.distance[k]:.3g} away"
+                f"nearest point is {off[k]:.3g} away"
             )
-        self.X = self.target
-        self.unit = found.unit
-        self.vertices = found.vertices + system.base(self.body.region.mesh)
+        return found
 
     def rows(
         self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str

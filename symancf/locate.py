@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from .mesh import Region
 
 Array = npt.NDArray[np.float64]
+Surface = Callable[[Array], tuple[Array, Array]]
 
 # corners of the unit line, square and cube in meshio's order
 _CORNERS = {
@@ -59,26 +61,36 @@ def corner_functions(cell: str, s: Array) -> tuple[Array, Array]:
     return value, derivative
 
 
-def invert(cell: str, X: Array, target: Array, steps: int = 25) -> tuple[Array, Array]:
+def invert(surface: Surface, dim: int, target: Array, steps: int = 25) -> tuple[Array, Array]:
     """Return unit coordinates (k, dim), clamped to the cell, and the distances left (k,).
 
-    Gauss-Newton on |sum N_i(s) X_i - target|^2; X (k, nv, 3), target (k, 3).
+    Gauss-Newton on |X(s) - target|^2, target (k, 3); `surface` gives X (k, 3) and its derivatives
+    (k, 3, dim) at s (k, dim).
     """
-    dim = _CORNERS[cell].shape[1]
-    s = np.full((len(X), dim), 0.5)
+    s = np.full((len(target), dim), 0.5)
     for _ in range(steps):
-        value, derivative = corner_functions(cell, s)
-        gap = np.einsum("kv,kva->ka", value, X) - target
-        A = np.einsum("kvd,kva->kad", derivative, X)
+        value, A = surface(s)
         normal = np.einsum("kad,kae->kde", A, A)
-        step = np.linalg.solve(normal, np.einsum("kad,ka->kd", A, gap)[..., None])[..., 0]
+        # a cell without area must not end in an error here
+        normal += 1e-15 * np.trace(normal, axis1=1, axis2=2)[:, None, None] * np.eye(dim) + 1e-300
+        slope = np.einsum("kad,ka->kd", A, value - target)
+        step = np.linalg.solve(normal, slope[..., None])[..., 0]
         moved = np.clip(s - np.clip(step, -1.0, 1.0), 0.0, 1.0)
         change = np.abs(moved - s).max(initial=0.0)
         s = moved
         if change < 1e-15:
             break
-    value, _ = corner_functions(cell, s)
-    return s, np.linalg.norm(np.einsum("kv,kva->ka", value, X) - target, axis=1)
+    return s, np.linalg.norm(surface(s)[0] - target, axis=1)
+
+
+def multilinear(cell: str, X: Array) -> Surface:
+    """Return the surface of cells through their corners X (k, nv, 3)."""
+
+    def surface(s: Array) -> tuple[Array, Array]:
+        value, derivative = corner_functions(cell, s)
+        return np.einsum("kv,kva->ka", value, X), np.einsum("kvd,kva->kad", derivative, X)
+
+    return surface
 
 
 @dataclass
@@ -123,7 +135,8 @@ def _try(
 ) -> None:
     """Compare one cell for each of the points `which` with what was found."""
     kind, X, ids, connectivity = mesh
-    unit, distance = invert(kind, X[cells], points[which])
+    dim = _CORNERS[kind].shape[1]
+    unit, distance = invert(multilinear(kind, X[cells]), dim, points[which])
     size = np.linalg.norm(np.ptp(X[cells], axis=1), axis=1)
     found.take(which, _Nearest(distance, size, ids[cells], unit, connectivity[cells]))
 
@@ -178,6 +191,10 @@ def locate(region: Region, points: Array) -> Found:
         found = everyone[0]
         for other in everyone[1:]:
             found.take(np.arange(len(points)), other)
-    rounded = np.round(found.unit)
-    unit = np.where(np.abs(found.unit - rounded) < 1e-9, rounded, found.unit)
-    return Found(found.vertices, unit, found.distance, found.size)
+    return Found(found.vertices, rounded(found.unit), found.distance, found.size)
+
+
+def rounded(unit: Array) -> Array:
+    """Put unit coordinates within 1e-9 of a corner or edge exactly there."""
+    ends = np.round(unit)
+    return np.where(np.abs(unit - ends) < 1e-9, ends, unit)

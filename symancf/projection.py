@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nearest points on the curved reference of a body, which leaves the facets of its mesh."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from .collective import together
+from .geometry import Directions, element_slopes
+from .locate import Found, invert, locate, rounded, to_domain
+from .partition import Family, distribute
+
+if TYPE_CHECKING:
+    from .body import Body
+    from .mesh import Region
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def locate_on(body: Body, points: Array) -> tuple[Found, Array]:
+    """Return for each point (K, 3) the nearest place of a body's reference (collective).
+
+    The reference of elements with slopes is X(xi) = sum_i N_i(xi) e_i with positions and slopes
+    e_i of the corners (see `geometry`); |X(xi) - x| is made least over the cell of the nearest
+    facet and the cells around it by the method of Gauss and Newton.
+
+    Returns
+    -------
+    found : cell, unit coordinates and distance from the reference.
+    facet : (K,) distance from the facets of the mesh, for comparison.
+    """
+    flat = locate(body.region, points)
+    if not body.element.slopes or not len(points):
+        return flat, flat.distance
+    ids, cells = _around(body.region, flat.vertices, rings=2)
+    vertices = np.unique(cells)
+    X = body.region.mesh.fetch_points(vertices)
+    with together(body.region.mesh.comm):
+        patch = Family("patch", ids, np.searchsorted(vertices, cells))
+        seeds = np.searchsorted(vertices, flat.vertices)
+        row, unit, distance = _nearest(body, points, seeds, patch, X)
+    size = np.linalg.norm(np.ptp(X[patch.vertices[row]], axis=1), axis=1)
+    return Found(cells[row], rounded(unit), distance, size), flat.distance
+
+
+def _around(region: Region, vertices: Ints, rings: int) -> tuple[Ints, Ints]:
+    """Return ids (n,) and vertices (n, nv) of all cells within some rings of vertices.
+
+    The same on every rank (collective). With two rings the node directions of the cells around
+    a cell are complete.
+    """
+    comm = region.mesh.comm
+    ids, cells = region.slice(region.types[0])
+    inside = vertices
+    for _ in range(rings):
+        near = np.isin(cells, inside).any(axis=1)
+        mine = (ids[near], cells[near])
+        parts = comm.allgather(mine) if comm.size > 1 else [mine]
+        inside = np.unique(np.concatenate([part.ravel() for _, part in parts]))
+    found = np.concatenate([part for part, _ in parts])
+    order = np.argsort(found)
+    return found[order], np.concatenate([part for _, part in parts])[order]
+
+
+def _nearest(
+    body: Body, points: Array, seeds: Ints, patch: Family, X: Array
+) -> tuple[Ints, Array, Array]:
+    """Return for each point the row of its cell in `patch`, unit coordinates and distance.
+
+    `seeds` (K, nv) corners of the nearest facets; X (n, 3) points of the patch.
+    """
+    element, cells = body.element, patch.vertices
+    e = _coefficients(body, patch, X)
+    point, row = _pairs(seeds, cells)
+
+    def surface(s: Array) -> tuple[Array, Array]:
+        xi = to_domain(element.cell, s)
+        jets = ("value", *("xi", "eta")[: s.shape[1]])
+        r, *tangents = (np.einsum("kn,kna->ka", body.tabulate(j, xi), e[row]) for j in jets)
+        return r, np.stack(tangents, axis=2)
+
+    dim = 1 if element.cell == "line" else 2
+    unit, distance = invert(surface, dim, points[point])
+    distance = np.where(np.isfinite(distance), distance, np.inf)
+    size = np.linalg.norm(np.ptp(X[cells[row]], axis=1), axis=1)
+    least = np.full(len(points), np.inf)
+    np.minimum.at(least, point, distance)
+    good = np.flatnonzero(distance <= least[point] + 1e-9 * size)
+    # of equal ones the cell of the lowest id, as in `locate`
+    _, first = np.unique(point[good], return_index=True)
+    best = good[first]
+    return row[best], unit[best], distance[best]
+
+
+def _coefficients(body: Body, patch: Family, X: Array) -> Array:
+    """Return positions and reference slopes (n, size, 3) of the cells of a patch."""
+    topology = distribute(MPI.COMM_SELF, [patch])
+    local = topology.families[patch.name]
+    cells = local.vertices[np.argsort(local.ids)]  # in the order of the patch, local numbers
+    points, element = X[topology.vertex_ids], body.element
+    directions = Directions(
+        body.name, element, topology, points, cells, body.direction, body.smooth
+    )
+    slopes = element_slopes(element, points, cells, directions)
+    e = np.concatenate([points[cells][:, :, None], slopes], axis=2)
+    return np.asarray(e.reshape(len(cells), element.size, 3))
+
+
+def _pairs(seeds: Ints, cells: npt.NDArray[Any]) -> tuple[Ints, Ints]:
+    """Return (point, row of `cells`) wherever they have a vertex in common, in this order."""
+    from scipy.sparse import csr_array  # half a second to import
+
+    n = int(cells.max()) + 1
+
+    def incidence(vertices: npt.NDArray[Any]) -> Any:
+        starts = np.arange(0, vertices.size + 1, vertices.shape[1])
+        return csr_array(
+            (np.ones(vertices.size), vertices.ravel(), starts), shape=(len(vertices), n)
+        )
+
+    point, row = (incidence(seeds) @ incidence(cells).T).nonzero()
+    order = np.lexsort((row, point))
+    return point[order].astype(np.int64), row[order].astype(np.int64)
