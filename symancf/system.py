@@ -323,8 +323,14 @@ class System:
 
     @cached_property
     def rate(self) -> Array:
-        """Local vector of the rates of all coordinates, for motions; zero in statics."""
-        return np.zeros(self.numbering.coordinates)
+        """Local vector of the rates of all coordinates, for motions; at first those that rigid
+        bodies were given.
+        """
+        rate: Array = np.zeros(self.numbering.coordinates)
+        for body in self.bodies:
+            if isinstance(body, RigidBody):
+                body.initial_rate(self, rate)
+        return rate
 
     @cached_property
     def mass(self) -> Plan:

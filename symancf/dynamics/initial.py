@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 VIOLATED = 1e-7  # of the size of the system: an initial state that violates a constraint
+LIGHT = 1e-9  # of the largest mass: for coordinates without mass that constraints tie to others
 CHANGED = 1e-6  # relative change of initial velocities that is worth a warning
 
 
@@ -108,7 +109,13 @@ class InitialValues:
         diagonal = matrix.mat.getDiagonal()
         empty = massless & (diagonal.getArray() == 0.0)
         if system.comm.allreduce(bool(empty.any())):
-            diagonal.setArray(np.where(empty, 1.0, diagonal.getArray()))
+            # what constraints tie to the rest must not get a weight of its own: only little
+            start, _, values = matrix.mat.getValuesCSR()
+            rows = np.repeat(np.arange(len(start) - 1), np.diff(start))
+            tied = np.bincount(rows, np.abs(values), minlength=len(start) - 1) > 0.0
+            heaviest = self.newton.largest(float(np.abs(diagonal.getArray()).max(initial=0.0)))
+            light = np.where(tied, LIGHT * (heaviest or 1.0), 1.0)
+            diagonal.setArray(np.where(empty, light, diagonal.getArray()))
             matrix.mat.setDiagonal(diagonal)
         self.newton.snes.getKSP().setOperators(matrix.mat, matrix.mat)
 

@@ -312,14 +312,14 @@ class RigidBody:
         name = f"gravity:{self.name}"
         return self._own_piece(system, name, weight_law(), "potential", uniform)
 
-    def initial_rate(self, system: System) -> None:
-        """Write the rates of a body with `velocity` and `spin` into ``system.rate``."""
+    def initial_rate(self, system: System, rate: Array) -> None:
+        """Write the rates of a body with `velocity` and `spin` into a local vector."""
         local = self.local_vertices(system)
         at = self.offsets(system, local)[:, :, None] + np.arange(3)
         q = (system.reference + system.state)[at]
         arms = np.concatenate([np.zeros_like(q[:, :1]), q[:, 1:2] - q[:, :1], q[:, 2:]], axis=1)
-        system.rate[at] = np.cross(self.spin, arms)
-        system.rate[at[:, :2]] += self.velocity
+        rate[at] = np.cross(self.spin, arms)
+        rate[at[:, :2]] += self.velocity
 
     # ---- results --------------------------------------------------------------------------------
     def coordinates(self, system: System, vector: Array) -> Array:
