@@ -323,9 +323,7 @@ class System:
 
     @cached_property
     def rate(self) -> Array:
-        """Local vector of the rates of all coordinates, for motions; at first those that rigid
-        bodies were given.
-        """
+        """Local vector of the rates of all coordinates; at first those given to rigid bodies."""
         rate: Array = np.zeros(self.numbering.coordinates)
         for body in self.bodies:
             if isinstance(body, RigidBody):
