@@ -217,3 +217,62 @@ def test_each_or_total() -> None:
 def test_what_cannot_be(make: Any, message: str) -> None:
     with pytest.raises(sa.SymancfError, match=message):
         make()
+
+
+# ---- rigid bodies -----------------------------------------------------------------------------
+def gradient_of_rigid(q: Any) -> Any:
+    r_i, r_j, u, v = q.reshape(4, 3)
+    return np.stack([r_j - r_i, u, v], axis=1)
+
+
+def force_on_rigid(q: Any, M: Any) -> Any:
+    """Return Q by the dual vectors: off the constraints of rigidity, too."""
+    dual = np.linalg.inv(gradient_of_rigid(q))
+    first, *rest = (np.cross(M, g) / 2 for g in dual)
+    return np.concatenate([-first, first, *rest])
+
+
+@pytest.mark.parametrize("frame", ["space", "body"])
+def test_a_moment_on_a_rigid_body_off_its_constraints(frame: Any) -> None:
+    turn = np.array([[0.0, -0.8, 0.6], [1.0, 0.0, 0.0], [0.0, 0.6, 0.8]])
+    body = sa.RigidBody.box((0.6, 0.4, 0.4), at=(1.0, 2.0, 3.0), frame=turn, rho=1000.0)
+    system = sa.System(body, terms=[sa.moment(body, M, frame=frame)])
+    plan = system.plan
+    plan.switch("rigidity:rigid body", False)
+    plan.update(0.0)
+    numbering = system.numbering
+    vertex = body.local_vertices(system)
+    own = (body.offsets(system, vertex)[0][:, None] + np.arange(3)).ravel()
+    state, rate = 0.2 * numbering.random(1), numbering.random(2)[own]
+    q = (system.reference + state)[own]
+    assert np.abs(np.linalg.det(gradient_of_rigid(q)) - 0.3) > 1e-2  # far from rigid
+
+    def moment(q: Any) -> Any:
+        if frame == "space":
+            return M
+        first, u, _ = gradient_of_rigid(q).T
+        normal = np.cross(first, u)
+        t1, t3 = first / np.sqrt(first @ first), normal / np.sqrt(normal @ normal)
+        return np.stack([t1, np.cross(t3, t1), t3], axis=1) @ M
+
+    Q = -system.residual_at(state)[own]
+    L = gradient_of_rigid(rate) @ np.linalg.inv(gradient_of_rigid(q))
+    spin = 0.5 * np.array([L[2, 1] - L[1, 2], L[0, 2] - L[2, 0], L[1, 0] - L[0, 1]])
+    assert abs(moment(q) @ spin) > 1e-2
+    assert Q @ rate == pytest.approx(moment(q) @ spin, rel=1e-12)
+    exact, K = np.zeros((12, 12)), np.zeros((12, 12))
+    for c in range(12):
+        step = 1e-30j * np.eye(12)[c]
+        exact[:, c] = -force_on_rigid(q + step, moment(q + step)).imag / 1e-30
+        v, column = np.zeros(numbering.coordinates), np.zeros(numbering.coordinates)
+        v[own[c]] = 1.0
+        plan.product(state, v, column)
+        K[:, c] = column[own]
+    assert np.abs(K - exact).max() < 1e-10 * np.abs(exact).max()
+    # on the constraints: M x u/2, M x v/2 and a couple of forces on r_i, r_j
+    free = -system.residual_at(np.zeros_like(state))[own].reshape(4, 3)
+    axes = turn * [0.3, 1.0, 1.0]
+    m = M if frame == "space" else turn @ M
+    np.testing.assert_allclose(free[1], np.cross(m, axes[:, 0]) / (2 * 0.3**2), atol=1e-13)
+    np.testing.assert_allclose(free[0], -free[1], atol=1e-13)
+    np.testing.assert_allclose(free[2:], np.cross(m, axes[:, 1:].T) / 2, atol=1e-13)
