@@ -27,7 +27,7 @@ FACTS = {"time": 0.1 + 0.2, "step": 7, "adaptive": True, "scheme": "α", "table"
 
 
 def zoo(n: int = 4, name: str = "sheet", width: float = 1.0, joint: bool = True) -> sa.System:
-    """A sheet, a block tied to it, a cable that hangs on it, and two bodies of the plane."""
+    """A sheet, a block tied to it, a cable that hangs on it, bodies of the plane and in space."""
     plate = sa.Mesh.box((1.0, width), (n, 4))
     sheet = sa.Body(plate["body"], THIN, kirchhoff(), name=name, E=1e4, nu=0.3, thickness=0.05)
     box = sa.Mesh.box((0.5, 0.5, 0.5), (2, 2, 2), warp=lambda X: X + np.array([0.2, 0.2, 0.0]))
@@ -46,10 +46,12 @@ def zoo(n: int = 4, name: str = "sheet", width: float = 1.0, joint: bool = True)
         sa.Flexure.straight(arm.at((0.1, 0.0)), ring.at((-0.1, 0.0)), EI=1.0, EA=1e2),
         sa.force(ring.at((0.0, 0.0)), lambda t: (0.0, 0.1 * t)),
     ]
+    head = sa.RigidBody.box((0.2, 0.2, 0.2), at=(0.0, 0.0, 2.0), rho=1e3, name="head")
+    terms.append(sa.fix(head))
     if joint:
         far = sa.ground.at((1.5, 0.0, 1.0))
         terms.append(sa.joints.distance(rope.at((1.55, 0.0, 0.0)), far, length=1.1))
-    return sa.System(sheet, block, rope, arm, ring, terms=terms)
+    return sa.System(sheet, block, rope, arm, ring, head, terms=terms)
 
 
 def vectors(system: sa.System) -> dict[str, Any]:
