@@ -214,14 +214,11 @@ class Plan:
 
     def _fill(self, term: _Term, piece: Piece) -> None:
         kernel = piece.kernel
+        self._set_functions(term, kernel)
         term.tabulated = int(kernel.tabulated)
-        term.symmetric = int(kernel.symmetric)
-        term.has_tangent = int(kernel.has_tangent)
         term.active = int(piece.active)
         term.n = piece.size
         term.cell_rows = len(kernel.cell)
-        for name in ("energy", "residual", "tangent", "product"):
-            setattr(term, name, kernel.addresses.get(name, 0))
         uniform = aligned((max(1, len(kernel.uniform)),))
         self._uniform.append(uniform)
         term.uniform = _pointer(uniform)
@@ -251,6 +248,13 @@ class Plan:
             term.entry_coordinate = self._hold(jets.coordinate[order], np.int32)
             term.entry_vertex = self._hold(jets.vertex[order], np.int32)
             term.entry_value = self._hold(jets.value[order], np.float64)
+
+    @staticmethod
+    def _set_functions(term: _Term, kernel: Any) -> None:
+        term.symmetric = int(kernel.symmetric)
+        term.has_tangent = int(kernel.has_tangent)
+        for name in ("energy", "residual", "tangent", "product"):
+            setattr(term, name, kernel.addresses.get(name, 0))
 
     def attach(self, matrix: Matrix, first: int = 0) -> None:
         """Let tangents be written straight into the value arrays of `matrix`.
@@ -297,6 +301,15 @@ class Plan:
         for term, piece in zip(self._terms, self.pieces, strict=False):
             if piece.name == name:
                 term.active = int(active)
+
+    def exchange(self, name: str, kernel: Any, role: Any) -> None:
+        """Evaluate the pieces called `name` by another kernel of the same unknowns and slots."""
+        for term, piece in zip(self._terms, self.pieces, strict=False):
+            if piece.name == name:
+                same = (kernel.uniform, kernel.cell, kernel.rows)
+                assert same == (piece.kernel.uniform, piece.kernel.cell, piece.kernel.rows)
+                piece.kernel, piece.role = kernel, role
+                self._set_functions(term, kernel)
 
     def _address(self, array: Array | None) -> int | None:
         """Return the address of an array; asking NumPy costs more than a small assembly."""

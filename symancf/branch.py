@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from .collective import together
+
 if TYPE_CHECKING:
     from .linear import LinearSolver
     from .petsc import PETSc
@@ -21,6 +23,8 @@ AHEAD = 2.0  # times the prediction at the start: what a path that ends in a lim
 BEHIND = 10.0  # times the prediction at the end: that of stiffening structures is 1 to 5
 TURN = 0.3  # cosine of the angle between the predictions at both ends: less is a jump, or a guess
 STEEP = 5.0  # times faster than at the start: near a limit point, as tried
+
+JUMPED = "what Newton's method found is not on the path of the last equilibrium"
 
 
 class Branch:
@@ -38,6 +42,10 @@ class Branch:
     have that is on the path but far away: then a shorter step will show it.
 
     Changes are measured in all displacements, without multipliers.
+
+    Attributes
+    ----------
+    fading : what is out of balance at the start of a step and not yet let in (rows).
     """
 
     def __init__(
@@ -50,6 +58,7 @@ class Branch:
         moves = np.array([order[name] == "q" for name in names])
         self._counts = moves[kind] if len(kind) else np.zeros(0, dtype=bool)
         self._rhs, self._v = vectors.new(), vectors.new()
+        self.fading: Array = np.zeros(numbering.rows)
 
     def prediction(self, state: Array, unbalanced: Array, change: Array) -> Array:
         """Return v at a state, NaN where its tangent cannot be solved with (collective).
@@ -67,14 +76,20 @@ class Branch:
                 return np.array(self._v.getArray(readonly=True)[self._counts])
         return np.full(int(self._counts.sum()), np.nan)
 
-    def break_between(self, before: Array, after: Array, unbalanced: Array) -> str:
+    def unbalanced(self, state: Array) -> Array:
+        """Return the residual (rows of this rank) at a state, under present parameters."""
+        f = np.zeros_like(state)
+        with together(self.system.comm):
+            self.system.plan.residual(state, f)
+        return np.asarray(self.system.numbering.to_rows(f) - self.fading)
+
+    def break_between(self, before: Array, after: Array) -> str:
         """Tell why two equilibria are not on one path, or "" (collective).
 
-        `before` and `after` are local vectors, `unbalanced` the residual at `before` under the
-        loads of `after`, prescribed coordinates still old.
+        `before` and `after` are local vectors; parameters are those of `after`.
         """
         system, fixed = self.system, self.system.numbering.fixed_by >= 0
-        change = np.where(fixed, after - before, 0.0)
+        change, unbalanced = np.where(fixed, after - before, 0.0), self.unbalanced(before)
         moved = system.numbering.to_rows(after - before)[self._counts]
         start = self.prediction(before, unbalanced, change)
         end = self.prediction(after, unbalanced, change)
@@ -99,30 +114,32 @@ class Branch:
             )
         return ""
 
-    def speed(self, state: Array, unbalanced: Array, change: Array) -> float:
-        """Return the length of a prediction; infinite where the tangent is singular."""
-        v = self.prediction(state, unbalanced, change)
-        length = float(np.sqrt(self.system.sum(np.array([v @ v]))[0]))
-        return length if np.isfinite(length) else np.inf
+    def end(self, start: tuple[float, Array], last: Array, part: float, trial: float) -> str:
+        """Tell where the last equilibrium is and whether it is near a limit point (collective).
 
-
-def limit(start: float, time: float, part: float, trial: float, speeds: list[float]) -> str:
-    """Tell where the last equilibrium is and whether it is near a limit point.
-
-    It lies at the fraction `part` of a step from `start`; the attempt at `time`, at the fraction
-    `trial`, failed. `speeds` of the displacements, per step: at the start and at `part`.
-    """
-    if time == start:
-        where = f"{100 * part:.4g} % of the change since the last equilibrium can be made"
-    else:
-        where = f"the last one was at {start + part / trial * (time - start):.7g}"
-    ratio = speeds[1] / speeds[0] if speeds[0] > 0.0 else 0.0
-    if not ratio > STEEP:
-        return where
-    faster = f"{ratio:.2g} times faster" if np.isfinite(ratio) else "infinitely faster"
-    return (
-        f"{where}, where displacements grow {faster} with the load than at the start of the step: "
-        "a limit point, or nearly one. To go on prescribe a coordinate instead of the load "
-        "(sa.fix(..., displacement=...); sa.prescribe(..., release=...) on a planar body), take "
-        "smaller steps, or accept an equilibrium elsewhere with solve(jump=True)"
-    )
+        The attempt at the system's present time, at the fraction `trial` of a step, failed.
+        `start`: time and state at the beginning of the step; `last`: the state after the
+        fraction `part` of it.
+        """
+        system = self.system
+        time, goal = system.time, system.state.copy()
+        speeds = []
+        for state, rest in ((start[1], trial), (last, trial - part)):
+            change = np.where(system.numbering.fixed_by >= 0, goal - state, 0.0)
+            v = self.prediction(state, self.unbalanced(state), change)
+            length = float(np.sqrt(system.sum(np.array([v @ v]))[0])) / rest
+            speeds.append(length if np.isfinite(length) else np.inf)
+        if time == start[0]:
+            where = f"{100 * part:.4g} % of the change since the last equilibrium can be made"
+        else:
+            where = f"the last one was at {start[0] + part / trial * (time - start[0]):.7g}"
+        ratio = speeds[1] / speeds[0] if 0.0 < speeds[0] < np.inf else 0.0
+        if not ratio > STEEP:
+            return where
+        faster = f"{ratio:.2g} times faster" if np.isfinite(ratio) else "infinitely faster"
+        return (
+            f"{where}, where displacements grow {faster} with the load than at the start of the "
+            "step: a limit point, or nearly one. To go on prescribe a coordinate instead of the "
+            "load (sa.fix(..., displacement=...); sa.prescribe(..., release=...) on a planar "
+            "body), take smaller steps, or accept an equilibrium elsewhere with solve(jump=True)"
+        )

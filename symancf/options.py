@@ -18,6 +18,7 @@ _petsc = ctypes.CDLL(PETSc.__file__)
 
 # full name -> value of the options that symancf set: the next problem may change them
 _ours: dict[str, str] = {}
+_read: set[str] = set()  # full names of options that symancf itself asked for
 
 SOLVER = ("snes_", "ksp_", "pc_", "mat_", "mg_", "sub_", "fieldsplit_")
 
@@ -51,6 +52,17 @@ def offer(prefix: str, defaults: Mapping[str, Any], given: Mapping[str, Any]) ->
     return {n.removeprefix(prefix): v for n, v in present.items() if _belongs(n, prefix)}
 
 
+def choice(prefix: str, given: Mapping[str, Any], name: str) -> str | None:
+    """Return an option that symancf reads itself: of the command line, else of `given`."""
+    full = prefix + name
+    _read.add(full)
+    present = PETSc.Options().getAll()
+    if full in present and present[full] != _ours.get(full):
+        return str(present[full])
+    value = given.get(name, given.get("-" + name))
+    return None if value is None else str(value)
+
+
 def _belongs(name: str, prefix: str) -> bool:
     """Whether an option is one of a problem's: without prefix, those of a solver."""
     return name.startswith(prefix) if prefix else name.startswith(SOLVER)
@@ -71,6 +83,8 @@ def warn_unused(comm: MPI.Comm, prefix: str, given: Mapping[str, Any]) -> None:
 
 
 def _used(name: str) -> bool:
+    if name in _read:
+        return True
     flag = ctypes.c_int(0)
     text = ctypes.c_char_p(name.encode())
     failed = _petsc.PetscOptionsUsed(None, text, ctypes.byref(flag))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from . import checkpoint
-from .branch import HARD, Branch, limit
+from .branch import HARD, JUMPED, Branch
 from .collective import share_error, together
 from .convergence import Convergence
 from .diagnosis import undetermined
@@ -24,7 +24,7 @@ from .held import require_held
 from .history import History, Step
 from .linear import LinearSolver
 from .numbering import POSITION
-from .options import complaint, warn_unused
+from .options import choice, complaint, warn_unused
 from .petsc import PETSc
 from .solver import configure, reason_name
 from .tracking import watched
@@ -111,6 +111,9 @@ class StaticProblem:
         self._local_f = np.zeros(numbering.coordinates)
         self.convergence = Convergence(system)
         self._scale_multipliers()
+        for term in system.terms:
+            if hasattr(term, "choose"):
+                term.choose(system, lambda name: choice(self.prefix, self._options, name))
         self.snes = PETSc.SNES().create(comm)
         self.snes.setFunction(_loosely(self._function), self.F)
         self.snes.setConvergenceTest(_loosely(self._test))
@@ -145,20 +148,13 @@ class StaticProblem:
             bad = call()
         return int(self.system.comm.allreduce(bad))
 
-    # ---- local and global vectors ---------------------------------------------------------------
-    def _to_local(self, x: PETSc.Vec) -> None:
-        self.vectors.to_local(x, self.system.state)
-
-    def _to_global(self, local: Array, x: PETSc.Vec) -> None:
-        self.vectors.to_global(local, x)
-
     # ---- callbacks: never let an exception cross PETSc -----------------------------------------
     def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
         start = clock.process_time()
         try:
-            self._to_local(x)
+            self.vectors.to_local(x, self.system.state)
             bad = self.system.plan.residual(self.system.state, self._local_f)
-            self._to_global(self._local_f, F)
+            self.vectors.to_global(self._local_f, F)
             if self._fade:
                 F.axpy(-self._fade, self._imbalance)
         except Exception as error:
@@ -171,7 +167,7 @@ class StaticProblem:
 
     def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
         try:
-            self._to_local(x)
+            self.vectors.to_local(x, self.system.state)
             needed = self.convergence.needed(snes.getTolerances()[0])
             self.linear.linearize(self.system.state, needed)
         except Exception as error:
@@ -200,7 +196,7 @@ class StaticProblem:
         answer = np.zeros_like(base)
         self._guarded(lambda: system.plan.product(base, change, answer))
         rhs, du = self._rhs, self._du
-        self._to_global(-(residual + answer), rhs)
+        self.vectors.to_global(-(residual + answer), rhs)
         if self._fade:
             rhs.axpy(self._fade, self._imbalance)
         if not np.isfinite(rhs.norm()):
@@ -210,13 +206,13 @@ class StaticProblem:
         self._extra_linear += ksp.getIterationNumber()
         if ksp.getConvergedReason() < 0 or not np.isfinite(du.norm()):
             return
-        self._to_global(system.state, self.x)
+        self.vectors.to_global(system.state, self.x)
         self.x.axpy(1.0, du)
-        self._to_local(self.x)
+        self.vectors.to_local(self.x, self.system.state)
         bad = self._guarded(lambda: system.plan.residual(system.state, self._local_f))
         if bad:  # too far: start from the old state of the free coordinates
             self.x.axpy(-1.0, du)
-            self._to_local(self.x)
+            self.vectors.to_local(self.x, self.system.state)
 
     def _guess(self, time: float) -> bool:
         """Continue the free coordinates on the parabola through the last three equilibria.
@@ -256,7 +252,7 @@ class StaticProblem:
             guessed = self._guess(time)
             if not guessed:
                 self._predict(before)
-            self._to_global(system.state, self.x)
+            self.vectors.to_global(system.state, self.x)
             self.snes.solve(None, self.x)
         except PETSc.Error as error:
             self._ready = False  # what PETSc leaves behind is not to be trusted
@@ -270,7 +266,7 @@ class StaticProblem:
         share_error(system.comm, self._error)
         iteration = self.snes.getIterationNumber()
         if self.snes.getConvergedReason() > 0:
-            self._to_local(self.x)
+            self.vectors.to_local(self.x, self.system.state)
             linear = self.snes.getLinearSolveIterations() + self._extra_linear
             return Step(time, iteration, linear, self.convergence.norms)
         name, text = reason_name(self.snes)
@@ -290,27 +286,20 @@ class StaticProblem:
             return Step(time, 0, 0, {})
         return self._failure(time, "DIVERGED_FUNCTION_DOMAIN", "all coordinates are prescribed", 0)
 
-    def _unbalanced(self, state: Array) -> Array:
-        """Return the residual at a state under the loads of the last attempt (rows)."""
-        f = np.zeros_like(state)
-        self._guarded(lambda: self.system.plan.residual(state, f))
-        fading = self._fade * self._imbalance.getArray(readonly=True)
-        return np.asarray(self.numbering.to_rows(f) - fading)
-
     def _refused(
         self, step: Step, before: Array, accepted: dict[str, float]
     ) -> ConvergenceError | None:
         """Return the error, with the state put back, if a step left the path of the last one."""
         state = self.system.state
-        why = self.branch.break_between(before, state.copy(), self._unbalanced(before))
+        self.branch.fading = self._fade * self._imbalance.getArray(readonly=True)
+        why = self.branch.break_between(before, state.copy())
         if not why:
             return None
         self.history.wasted += step.iterations
         self.linear.forget()
         self.convergence.accepted = accepted
         state[:] = before
-        text = f"what Newton's method found is not on the path of the last equilibrium: {why};"
-        return self._failure(step.time, "JUMP", text, step.iterations)
+        return self._failure(step.time, "JUMP", f"{JUMPED}: {why};", step.iterations)
 
     def _failure(self, time: float, reason: str, text: str, iteration: int) -> ConvergenceError:
         if self._left_domain:
@@ -330,18 +319,15 @@ class StaticProblem:
         `start`: pseudo-time and state at the beginning of the step; `last`: the state after the
         fraction `part` of it.
         """
-        system, fixed, trial = self.system, self.numbering.fixed_by >= 0, 1.0 - self._fade
+        system = self.system
         system.state[:] = last
         self._guarded(lambda: system.plan.tangent(last, self._local_f, self.matrix))
         told = undetermined(system)
         if not told and part > 0.0:
             assert error.time is not None
             system.prescribe(error.time)
-            goal, speeds = system.state.copy(), []
-            for state, rest in ((start[1], trial), (last, trial - part)):
-                change = np.where(fixed, goal - state, 0.0)
-                speeds.append(self.branch.speed(state, self._unbalanced(state), change) / rest)
-            told = limit(start[0], error.time, part, trial, speeds)
+            self.branch.fading = self._fade * self._imbalance.getArray(readonly=True)
+            told = self.branch.end(start, last, part, 1.0 - self._fade)
         system.prescribe(start[0])
         text = f"{error}; {told}" if told else str(error)
         return ConvergenceError(
@@ -354,7 +340,7 @@ class StaticProblem:
         self.system.prescribe(time)
         f = np.zeros_like(state)
         self._guarded(lambda: self.system.plan.residual(state, f))
-        self._to_global(f, self._imbalance)
+        self.vectors.to_global(f, self._imbalance)
         norms = self.convergence.by_kind(self._imbalance.getArray(readonly=True))
         small = self.convergence.settled(norms)
         if small or not np.isfinite(list(norms.values())).all():

@@ -220,27 +220,27 @@ def exact_movement(elements, step=2):
 
 # %% [markdown]
 # ## What Newton's method does, by options
-# `tangent="K_I"` leaves the derivatives of frames and levers out of the tangent; a start from
-# the undeformed state is a state set to zero; the constant tangent is PETSc's
-# `-snes_lag_jacobian -2`. All stop when the step is below 1e-8 of the solution.
+# The option `flexure_tangent K_I` leaves the derivatives of frames and levers out of the tangent;
+# a start from the undeformed state is a state set to zero; the constant tangent is PETSc's
+# `snes_lag_jacobian -2`. All stop when the step is below 1e-8 of the solution. On the command
+# line the same options have the problem's prefix: `-strategy_flexure_tangent K_I`.
 
 # %%
 STOP = {"snes_rtol": 1e-50, "snes_stol": 1e-8, "snes_linesearch_type": "basic"}
 CONSTANT = {"snes_lag_jacobian": -2, "snes_lag_jacobian_persists": True, "snes_max_it": 2000}
-STRATEGIES = {  # tangent, warm start, options
-    "K, from undeformed": ("K", False, {}),
-    "K_I, from undeformed": ("K_I", False, {}),
-    "K, from previous": ("K", True, {}),
-    "K_I, from previous": ("K_I", True, {}),
-    "constant, from undeformed": ("K", False, CONSTANT),
+STRATEGIES = {  # options, warm start
+    "K, from undeformed": ({}, False),
+    "K_I, from undeformed": ({"flexure_tangent": "K_I"}, False),
+    "K, from previous": ({}, True),
+    "K_I, from previous": ({"flexure_tangent": "K_I"}, True),
+    "constant, from undeformed": (CONSTANT, False),
 }
 
 
-def iterations(tangent, warm, options):
+def iterations(options, warm):
     """Return loads and the number of iterations at each, as far as they converge."""
-    system, force, _ = half_gripper(bending_stiffness(), tangent=tangent)
-    prefix = "constant_" if options else f"strategy_{tangent}_{warm}_"
-    problem = sa.StaticProblem(system, prefix=prefix, options={**STOP, **options})
+    system, force, _ = half_gripper(bending_stiffness())
+    problem = sa.StaticProblem(system, prefix="strategy_", options={**STOP, **options})
     problem.solve()
     counts = {}
     for F in range(1, 78):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,14 +55,8 @@ class Flexure:
         self.unit = unit  # the bending stiffness is unit * EI
         self.EI, self.model, self.tangent, self.name = EI, model, tangent, name
         self.shape = shape
-        for value, possible, what in ((model, MODELS, "model"), (tangent, TANGENTS, "tangent")):
-            if value not in possible:
-                raise ParameterError(
-                    f"{name}: {what} is {value!r}: choose one of {', '.join(possible)}."
-                    + closest(str(value), possible),
-                    name=str(value),
-                    possible=possible,
-                )
+        _one_of(name, "model", model, MODELS)
+        _one_of(name, "tangent", tangent, TANGENTS)
         (Xa, arm_a, _), (Xb, arm_b, _) = place_of(a_end), place_of(b_end)
         upper = stiffness[np.triu_indices(3)]
         values = (*arm_a, *arm_b, *(Xb - Xa)[0, :2], math.cos(beta), math.sin(beta), *lever, *upper)
@@ -96,7 +91,10 @@ class Flexure:
         model : ``"linear"``, ``"partial"`` or ``"consistent"``; see `flexure_law`.
         direction : angle of the tangent at a, in the direction of travel [rad]. Default: found
             from the chord between the ends; a full turn, whose ends coincide, needs it.
-        tangent : which parts of the tangent Newton's method uses; see `flexure_law`.
+        tangent : which parts of the tangent Newton's method uses; see `flexure_law`. The option
+            ``flexure_tangent`` of a problem goes before it, for all flexures: in
+            ``StaticProblem(system, prefix="grip_", options={"flexure_tangent": "K_I"})``, or
+            ``-grip_flexure_tangent K_I`` on the command line.
 
         Raises
         ------
@@ -249,6 +247,16 @@ class Flexure:
         role: Any = "strain" if self.kernel.symmetric else "work"
         return [entities.piece(entities.name, self.kernel, role, {"EI": self.EI}, cell, jets)]
 
+    def choose(self, system: System, option: Callable[[str], str | None]) -> None:
+        """Take the tangent that the option ``flexure_tangent`` of a problem names, or our own."""
+        if self.leader is not self:
+            return
+        tangent = option("flexure_tangent") or self.tangent
+        _one_of("the option flexure_tangent", "it", tangent, TANGENTS)
+        self.kernel = jit.points(flexure_law(self.model, tangent), system.comm)
+        role = "strain" if self.kernel.symmetric else "work"
+        system.plan.exchange(self.entities.name, self.kernel, role)
+
     def bonds(self) -> list[tuple[PlanarBody, PlanarBody]]:
         """Return the bodies that move together where the flexure does not deform."""
         a, b = self.ends
@@ -341,6 +349,16 @@ def ground_wrench(system: System) -> Array:
         if wrench is not None:
             total += wrench
     return total
+
+
+def _one_of(name: str, what: str, value: str, possible: Sequence[str]) -> None:
+    if value not in possible:
+        raise ParameterError(
+            f"{name}: {what} is {value!r}: choose one of {', '.join(possible)}."
+            + closest(str(value), possible),
+            name=str(value),
+            possible=possible,
+        )
 
 
 def _text(x: Array) -> str:

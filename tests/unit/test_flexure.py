@@ -116,6 +116,28 @@ def test_compiled_parts_of_the_tangent(model: str, tangent: str) -> None:
         assert np.abs(K - want).max() < 1e-13 * np.abs(K).max()
 
 
+def test_an_option_of_the_problem_chooses_the_tangent() -> None:
+    from petsc4py import PETSc
+
+    def iterations(prefix: str, **options: str) -> list[int]:
+        for g.load.value in (0.0, 60.0):
+            problem = sa.StaticProblem(g.system, prefix=prefix, options=options)
+            problem.solve()
+        return [step.iterations for step in problem.history.steps]
+
+    g = gripper("partial")
+    own, chosen = iterations("own_"), iterations("option_", flexure_tangent="K_I")
+    assert chosen[-1] > 2 * own[-1] > 0
+    assert iterations("own_") == own  # a problem without the option has the flexures' own again
+    PETSc.Options().setValue("line_flexure_tangent", "K")
+    try:
+        assert iterations("line_", flexure_tangent="K_I") == own
+    finally:
+        PETSc.Options().delValue("line_flexure_tangent")
+    with pytest.raises(sa.ParameterError, match="flexure_tangent: it is 'K_II': choose one of K"):
+        iterations("wrong_", flexure_tangent="K_II")
+
+
 def test_consistent_model_conserves_energy_and_balance() -> None:
     g = gripper("consistent")
     assert sa.check(g.system).passed

@@ -157,11 +157,11 @@ def test_force_at_given_opening(x: float, linear: float, partial: float) -> None
 # ---- iterations ----------------------------------------------------------------------------------
 def counts(tangent: str, warm: bool, loads: Any, **options: Any) -> list[int]:
     """Iterations to |dq| < 1e-8 at each load, by PETSc's Newton method."""
-    g = gripper("partial", tangent=tangent)
+    g = gripper("partial")
     problem = sa.StaticProblem(
         g.system,
         prefix="constant_" if options else "count_",
-        options={"snes_linesearch_type": "basic", **options},
+        options={"snes_linesearch_type": "basic", "flexure_tangent": tangent, **options},
     )
     problem.solve()
 
