@@ -43,8 +43,9 @@ def offer(prefix: str, defaults: Mapping[str, Any], given: Mapping[str, Any]) ->
             del present[name]
         if name not in present:
             del _ours[name]
-    for name, value in {**defaults, **given}.items():
-        full = prefix + name.removeprefix("-")
+    wanted = {**defaults, **{name.removeprefix("-"): value for name, value in given.items()}}
+    for name, value in wanted.items():
+        full = prefix + name
         if full not in present:
             text = "" if value is None else str(value).lower() if isinstance(value, bool) else value
             database.setValue(full, text)
