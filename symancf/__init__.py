@@ -43,6 +43,8 @@ _PUBLIC = {
     "Controller": "controllers",
     "PID": "controllers",
     "Constraint": "constraint",
+    "KelvinVoigt": "viscosity",
+    "Viscosity": "viscosity",
     "Potential": "work",
     "VirtualWork": "work",
     "check": "check",
@@ -71,6 +73,7 @@ __all__ = [
     "Field",
     "Flexure",
     "History",
+    "KelvinVoigt",
     "KinematicsError",
     "Mesh",
     "MeshError",
@@ -85,6 +88,7 @@ __all__ = [
     "SymancfError",
     "System",
     "VirtualWork",
+    "Viscosity",
     "__version__",
     "check",
     "checkpoint",
@@ -132,6 +136,7 @@ if TYPE_CHECKING:
     from .plane import Factor, PlanarBody, prescribe
     from .problem import StaticProblem
     from .system import System
+    from .viscosity import KelvinVoigt, Viscosity
     from .work import Potential, VirtualWork
 
     ground: Ground

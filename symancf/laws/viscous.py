@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Laws of viscous stresses: forces on the rates of the quantities of an element.
+
+A function asks for quantities and for their rates by name (``E_gl``, ``E_gl_rate``) and returns
+the stress conjugate to each rate, ``{"E_gl": S}``. With the power
+:math:`\sum_k S_k : \dot Q_k` the generalised forces on the jets are
+:math:`\sum_k S_k : \partial Q_k/\partial u`: rates follow the definitions of the quantities
+forwards, forces backwards, so that every named stage is formed once.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from symancf_codegen.declare import Parameter, PointLaw, reference, unknown
+
+from ..errors import KinematicsError
+from ..kinematics.quantity import real
+from .build import _closure
+
+if TYPE_CHECKING:
+    from ..kinematics import Kinematics
+
+Viscous = Callable[..., Mapping[str, Any]]
+
+
+def velocity(jet: str) -> tuple[sp.Symbol, ...]:
+    """Return the three symbols of the rate of a jet."""
+    return tuple(sp.Symbol(f"v_{jet}{a}", real=True) for a in (1, 2, 3))
+
+
+def solid(E_gl_rate: Any, *, eta: Any, eta_volumetric: Any) -> dict[str, Any]:
+    r"""Return :math:`S = 2\eta\,\mathrm{dev}\dot E + \eta_v\,\mathrm{tr}\dot E\, I`."""
+    trace = E_gl_rate.trace()
+    return {"E_gl": 2 * eta * E_gl_rate + (eta_volumetric - 2 * eta / 3) * trace * sp.eye(3)}
+
+
+def thin_plate(
+    E_gl_rate: Any, kappa_rate: Any, *, eta: Any, eta_volumetric: Any, thickness: Any
+) -> dict[str, Any]:
+    r"""Return the law of `solid` without stress across the thickness, h S and h^3 S/12.
+
+    :math:`S = 2\eta\,\dot E + \lambda\,\mathrm{tr}\dot E\,I`,
+    :math:`\lambda = 2\eta\ell/(2\eta + \ell)`, :math:`\ell = \eta_v - \tfrac23\eta`.
+    """
+    lame = eta_volumetric - 2 * eta / 3
+    plane = 2 * eta * lame / (2 * eta + lame)
+
+    def stress(rate: Any) -> Any:
+        return 2 * eta * rate + plane * rate.trace() * sp.eye(2)
+
+    return {
+        "E_gl": thickness * stress(E_gl_rate),
+        "kappa": thickness**3 / 12 * stress(kappa_rate),
+    }
+
+
+def cable(epsilon_rate: Any, kappa_rate: Any, *, eta: Any, A: Any, I: Any) -> dict[str, Any]:
+    """Return the axial force eta A d(epsilon)/dt and the moment eta I d(kappa)/dt."""
+    return {"epsilon": eta * A * epsilon_rate, "kappa": eta * I * kappa_rate}
+
+
+def plane_cable(
+    epsilon_rate: Any, kappa_plane_rate: Any, *, eta: Any, A: Any, I: Any
+) -> dict[str, Any]:
+    """Return the law of `cable` with the signed curvature of a cable in the plane."""
+    return {"epsilon": eta * A * epsilon_rate, "kappa_plane": eta * I * kappa_plane_rate}
+
+
+def straight_cable(
+    epsilon_rate: Any,
+    kappa_squared: Any,
+    kappa_squared_rate: Any,
+    *,
+    eta: Any,
+    A: Any,
+    I: Any,
+    kappa_small: Any,
+) -> dict[str, Any]:
+    """Return the law of `cable` from kappa^2: the curvature of a straight cable has no sign.
+
+    The power eta I (d kappa/dt)^2 = eta I (d kappa^2/dt)^2/(4 kappa^2) is kept finite at
+    kappa = 0 by `kappa_small`^2, added to kappa^2.
+    """
+    moment = eta * I * kappa_squared_rate / (4 * (kappa_squared + kappa_small**2))
+    return {"epsilon": eta * A * epsilon_rate, "kappa_squared": moment}
+
+
+def viscous_law(
+    name: str, kinematics: Kinematics, function: Viscous, fields: Collection[str] = ()
+) -> PointLaw:
+    """Return the law of viscous stresses at one point of a body, as a law on its jets.
+
+    Unknowns are the jets of the kinematics, then their rates; cell parameters are the reference
+    jets and ``weight``, the weight of the point in the parameter domain.
+
+    Parameters
+    ----------
+    function : asks for quantities and rates; returns a stress for each rate.
+    fields : names of parameters with one value per point.
+
+    Raises
+    ------
+    KinematicsError : it asks for, or returns a stress of, what the element does not offer.
+    """
+    values = {n: q.value for n, q in kinematics.quantities.items()}
+    if any(s.name == "kappa_squared" for s, _ in kinematics.lets):
+        values["kappa_squared"] = next(s for s, _ in kinematics.lets if s.name == "kappa_squared")
+    wanted = inspect.signature(function).parameters
+    rates = [n for n in wanted if n.endswith("_rate")]
+    for n, a in wanted.items():
+        if a.kind is not a.KEYWORD_ONLY and n.removesuffix("_rate") not in values:
+            offered = ", ".join(f"{v}, {v}_rate" for v in values)
+            raise KinematicsError(
+                f"{function.__name__}() asks for {n!r}; this element offers {offered}",
+                asked=n,
+                offered=tuple(values),
+            )
+    quantities = [n.removesuffix("_rate") for n in rates]
+    inner = {s: c for s, c in kinematics.inner}
+    leaves = list(inner) or [s for jet in kinematics.jets for s in unknown(jet)]
+    named = dict(kinematics.lets)
+    scalars = {q: _scalars(values[q]) for q in quantities}
+    base = set().union(*(e.free_symbols for es in scalars.values() for e in es))
+    asked = [values[n] for n in wanted if n in values]
+    base = base.union(*(v.free_symbols for v in asked))
+    used = _closure(base, named)
+    lets = [(s, e) for s, e in kinematics.lets if s in used]
+
+    # forwards: rates of all stages
+    rate_of = {s: real(f"rate_{s.name}") for s in [*leaves, *(s for s, _ in lets)]}
+    if not inner:
+        rate_of |= {
+            u: v
+            for jet in kinematics.jets
+            for u, v in zip(unknown(jet), velocity(jet), strict=True)
+        }
+    rate_lets = [(rate_of[s], _total(e, rate_of)) for s, e in lets]
+    arguments = []
+    for n, a in wanted.items():
+        if a.kind is a.KEYWORD_ONLY:
+            continue
+        value = values[n.removesuffix("_rate")]
+        if n.endswith("_rate"):
+            value = _map(value, lambda e: _total(e, rate_of))
+        arguments.append(value)
+    keywords = {n: real(n) for n, a in wanted.items() if a.kind is a.KEYWORD_ONLY}
+    stresses = function(*arguments, **keywords)
+    if set(stresses) != set(quantities):
+        raise KinematicsError(
+            f"{function.__name__}() must return a stress for each rate that it asks for: "
+            f"{', '.join(quantities)}; it returned {', '.join(stresses) or 'none'}"
+        )
+
+    # backwards: the force on each stage
+    stress_lets: list[tuple[sp.Symbol, sp.Expr]] = []
+    bars: dict[sp.Symbol, sp.Expr] = {}
+    for q, stress in stresses.items():
+        for k, (e, S) in enumerate(zip(scalars[q], _scalars(stress), strict=True)):
+            symbol = real(f"stress_{q}_{k + 1}")
+            stress_lets.append((symbol, S))
+            _spread(bars, e, symbol)
+    back_lets: list[tuple[sp.Symbol, sp.Expr]] = []
+    for s, e in reversed(lets):
+        if s not in bars:
+            continue
+        symbol = real(f"force_{s.name}")
+        back_lets.append((symbol, bars.pop(s)))
+        _spread(bars, e, symbol)
+    work = {s: bars[s] for s in leaves if s in bars}
+
+    flat = [s for jet in kinematics.jets for s in (*unknown(jet),)]
+    flat += [s for jet in kinematics.jets for s in velocity(jet)]
+    both: tuple[Any, ...] = ()
+    if inner:
+        swap = {
+            u: v
+            for jet in kinematics.jets
+            for u, v in zip(unknown(jet), velocity(jet), strict=True)
+        }
+        both = tuple(inner.items())
+        both += tuple((rate_of[s], {swap[u]: c for u, c in row.items()}) for s, row in both)
+    weight = real("weight")
+    cells = [weight, *(s for jet in kinematics.jets for s in reference(jet))]
+    geometry = tuple((s, e) for s, e in kinematics.geometry if s.name != "z")
+    parameters = [Parameter(s, "cell") for s in cells]
+    needed = {p: real(p) for p in (*keywords, *kinematics.section)}
+    parameters += [Parameter(s, "cell" if p in fields else "uniform") for p, s in needed.items()]
+    return PointLaw(
+        name=name,
+        unknowns=tuple(flat),
+        inner=both,
+        geometry=geometry,
+        lets=(*lets, *rate_lets, *stress_lets, *back_lets),
+        work=work,
+        measure=weight * kinematics.measure,
+        domain=tuple(d for d in kinematics.domain if d.free_symbols <= used),
+        parameters=tuple(parameters),
+        title=f"viscous stresses {function.__name__} on the rates of {', '.join(quantities)}",
+    )
+
+
+def _scalars(value: Any) -> list[sp.Expr]:
+    return list(value) if isinstance(value, sp.MatrixBase) else [value]
+
+
+def _map(value: Any, function: Callable[[sp.Expr], sp.Expr]) -> Any:
+    return value.applyfunc(function) if isinstance(value, sp.MatrixBase) else function(value)
+
+
+def _total(e: sp.Expr, rate_of: Mapping[sp.Symbol, sp.Symbol]) -> sp.Expr:
+    """Return the rate of an expression of stages."""
+    moving = sorted(e.free_symbols & set(rate_of), key=str)
+    return sp.Add(*(sp.diff(e, s) * rate_of[s] for s in moving))
+
+
+def _spread(bars: dict[sp.Symbol, sp.Expr], e: sp.Expr, force: sp.Symbol) -> None:
+    """Add the force on an expression to the forces on what it is made of."""
+    for s in e.free_symbols:
+        bars[s] = bars.get(s, sp.S.Zero) + force * sp.diff(e, s)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Viscous stresses: power in homogeneous states, rigid motions, tangents by state and rate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
+from tests.motion import force, moving, power, tangent_error
+
+pytestmark = pytest.mark.collective
+
+HEX8, PLATE = sa.elements.hex8, sa.elements.ancf_plate
+THIN, CABLE = sa.elements.ancf_thin_plate, sa.elements.ancf_cable
+ETA, BULK, H = 2.0, 0.7, 0.1
+F = np.array([[1.1, 0.2, -0.1], [0.05, 0.9, 0.3], [0.1, -0.2, 1.2]])
+RATE = np.array([[0.3, -0.5, 0.2], [0.1, 0.4, 0.6], [-0.7, 0.2, 0.5]])
+
+
+def rolled(X: Any) -> Any:
+    return np.stack([np.sin(X[:, 0]), X[:, 1], 1.0 - np.cos(X[:, 0]) + X[:, 2]], axis=1)
+
+
+def body(element: Any, warp: Any = None, cells: int = 2, **options: Any) -> sa.Body:
+    sizes = {"line": (1.2,), "quad": (1.2, 0.6), "hexahedron": (1.2, 0.6, 0.5)}[element.cell]
+    mesh = sa.Mesh.box(sizes, (cells, 2, 1)[: len(sizes)], warp=warp)
+    if element is CABLE:
+        given = {"EA": 1.0, "EI": 1.0, "A": 0.3, "rho": 1.0}
+        return sa.Body(mesh["body"], CABLE, cable(**options), **given)
+    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff
+    section = {} if element is HEX8 else {"thickness": options.get("thickness", H)}
+    return sa.Body(mesh["body"], element, energy, E=1.0, nu=0.3, **section)
+
+
+def damped(b: sa.Body, **options: Any) -> sa.System:
+    given = {"I": 0.2} if b.element is CABLE else {"eta_volumetric": BULK}
+    return sa.System(b, terms=[sa.KelvinVoigt(b, eta=ETA, **(given | options))])
+
+
+def affine(system: sa.System, gradient: Any, rate: Any) -> None:
+    """Give a system the homogeneous motion with this gradient and its rate."""
+    moving(system)
+    q = system.reference.reshape(-1, 3)
+    system.state[:] = (q @ (gradient - np.eye(3)).T).ravel()
+    system.rate[:] = (q @ rate.T).ravel()
+
+
+@pytest.mark.parametrize("thickness", [H, sa.Field(lambda X: np.full(len(X), H))])
+@pytest.mark.parametrize("element", [HEX8, PLATE])
+def test_power_of_a_solid_in_homogeneous_strain(element: Any, thickness: Any) -> None:
+    system = damped(body(element, thickness=thickness))
+    affine(system, F, RATE)
+    E = 0.5 * (F.T @ RATE + RATE.T @ F)
+    deviator = E - np.trace(E) / 3 * np.eye(3)
+    density = 2 * ETA * np.sum(deviator**2) + BULK * np.trace(E) ** 2
+    volume = 1.2 * 0.6 * (0.5 if element is HEX8 else H)
+    assert power(system) == pytest.approx(-density * volume, rel=1e-12)
+
+
+def plane_stress(E: Any) -> float:
+    """Power density of a sheet: the rate across it is that without stress there."""
+    lame = BULK - 2 * ETA / 3
+    across = -lame * np.trace(E) / (2 * ETA + lame)
+    S = 2 * ETA * E + lame * (np.trace(E) + across) * np.eye(2)
+    return float(np.sum(S * E))
+
+
+def test_power_of_a_thin_plate_in_its_plane_and_in_bending() -> None:
+    system = damped(body(THIN))
+    inside = np.diag([1, 1, 0.0])
+    affine(system, inside @ F @ inside + np.diag([0, 0, 1.0]), inside @ RATE @ inside)
+    f, rate = F[:2, :2], RATE[:2, :2]
+    expected = H * 1.2 * 0.6 * plane_stress(0.5 * (f.T @ rate + rate.T @ f))
+    assert power(system) == pytest.approx(-expected, rel=1e-12)
+    # flat, at the rates v_z = x^2/2 + 0.3 x y of the curvatures (1, 0.3; 0.3, 0)
+    system.state.fill(0.0)
+    system.rate.fill(0.0)
+    numbering, b = system.numbering, system.bodies[0]
+    position = numbering.offset[:, b.position_block]
+    x, y = system.points[:, 0], system.points[:, 1]
+    system.rate[position + 2] = x**2 / 2 + 0.3 * x * y
+    slope = numbering.offset[:, b.slope_block]
+    dx, dy = x + 0.3 * y, 0.3 * x
+    basis = b.basis  # (vertices, 2, 3)
+    for k in range(2):
+        system.rate[slope + 3 * k + 2] = basis[:, k, 0] * dx + basis[:, k, 1] * dy
+    expected = H**3 / 12 * 1.2 * 0.6 * plane_stress(np.array([[1.0, 0.3], [0.3, 0.0]]))
+    assert power(system) == pytest.approx(-expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("options", [{}, {"curvature": "plane"}])
+def test_power_of_a_cable(options: Any) -> None:
+    """A cable that is rolled up and stretched at the rates of curvature 0.8 and strain 0.3."""
+    b = body(CABLE, cells=16, **options)
+    system = damped(b)
+    moving(system)
+    s, kappa, h = system.points[:, 0], 0.7, 1e-6
+
+    def rolled_up(t: float) -> Any:
+        k, stretch = kappa + 0.8 * t, 1.0 + 0.3 * t
+        radius = stretch / k
+        place = [radius * np.sin(k * s), radius * (1 - np.cos(k * s)), 0 * s]
+        slope = [stretch * np.cos(k * s), stretch * np.sin(k * s), 0 * s]
+        q = np.zeros_like(system.state)
+        for block, value in ((b.position_block, place), (b.slope_block, slope)):
+            at = system.numbering.offset[:, block][:, None] + np.arange(3)
+            q[at] = np.stack(value, axis=1)
+        return q
+
+    system.state[:] = rolled_up(0.0) - system.reference
+    system.rate[:] = (rolled_up(h) - rolled_up(-h)) / (2 * h)
+    expected = ETA * 1.2 * (0.3 * 0.3**2 + 0.2 * 0.8**2)
+    assert power(system) == pytest.approx(-expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("warp", [None, rolled])
+@pytest.mark.parametrize("element", [HEX8, PLATE, THIN, CABLE])
+def test_rigid_rates_cost_nothing_and_the_tangent_is_right(element: Any, warp: Any) -> None:
+    system = damped(body(element, warp))
+    moving(system, 0.2)
+    assert power(system) < -1e-2
+    assert tangent_error(system, 3.0) < 1e-7
+    q = (system.reference + system.state).reshape(-1, 3)
+    system.rate[:] = np.cross([0.3, -0.5, 1.2], q).ravel()
+    position = system.numbering.offset[:, system.bodies[0].position_block]
+    system.rate[position[:, None] + np.arange(3)] += [1.0, -2.0, 0.5]
+    assert abs(power(system)) < 1e-14
+    assert np.abs(force(system)).max() < 1e-13
+
+
+def test_a_law_of_the_user() -> None:
+    """A fluid whose stress follows the rate of the volume alone."""
+    b = body(HEX8)
+
+    def bulk(J: Any, J_rate: Any, *, c: Any) -> dict[str, Any]:
+        return {"J": c * J_rate / J}
+
+    system = sa.System(b, terms=[sa.Viscosity(b, bulk, c=lambda t: 10.0 * t)])
+    affine(system, F, RATE)
+    J_rate = np.linalg.det(F) * np.trace(RATE @ np.linalg.inv(F))
+    expected = 4.0 * J_rate**2 / np.linalg.det(F) * 1.2 * 0.6 * 0.5
+    assert power(system) == pytest.approx(-expected, rel=1e-12)
+    assert tangent_error(system, 2.0) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: sa.KelvinVoigt(body(CABLE), eta=1.0), "needs the parameter 'I'"),
+        (lambda: sa.KelvinVoigt(body(HEX8), eta=1.0, I=1.0), "has no parameter 'I'; it has eta"),
+        (lambda: sa.KelvinVoigt(sa.RigidBody(), eta=1.0), "does not strain"),
+        (
+            lambda: sa.Viscosity(body(HEX8), lambda kappa_rate: {"kappa": kappa_rate}),
+            "asks for 'kappa_rate'; this element offers F, F_rate, J, J_rate",
+        ),
+        (
+            lambda: sa.Viscosity(body(HEX8), lambda J_rate: {"I1": J_rate}),
+            "must return a stress for each rate that it asks for: J; it returned I1",
+        ),
+    ],
+)
+def test_what_cannot_be(make: Any, message: str) -> None:
+    with pytest.raises(sa.SymancfError, match=message):
+        make()
