@@ -304,23 +304,21 @@ def draw(ax, outlines, colour, **style):
 
 
 def animate(frames, path):
-    """Write the outlines [(F, outlines), ...] as an animated GIF, without a display."""
-    from matplotlib.animation import FuncAnimation, PillowWriter
+    """Write the outlines [(F, outlines), ...] as an animated GIF, there and back."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(5, 4.2))
+    figure = Figure(figsize=(5, 4.2), dpi=70)
     ax = figure.add_subplot()
 
-    def show(k):
-        F, outlines = frames[k]
-        ax.clear()
-        draw(ax, frames[0][1], "0.75")
-        draw(ax, outlines, "tab:red")
-        ax.set(xlim=(-3, 3), ylim=(-0.6, 3.8), aspect="equal", title=f"F = {F:+.0f} uN")
-        return ax.lines
+    def shown():
+        for F, outlines in [*frames, *frames[-2:0:-1]]:
+            ax.clear()
+            draw(ax, frames[0][1], "0.75")
+            draw(ax, outlines, "tab:red")
+            ax.set(xlim=(-3, 3), ylim=(-0.6, 3.8), aspect="equal", title=f"F = {F:+.0f} uN")
+            yield figure
 
-    order = [*range(len(frames)), *range(len(frames) - 2, 0, -1)]
-    FuncAnimation(figure, show, frames=order).save(path, writer=PillowWriter(fps=12), dpi=70)
+    sa.view.write_gif(shown(), path, fps=12)
 
 
 def picture(paths, forces, at, counts, sections, path):

@@ -171,16 +171,34 @@ def read(path: str | Path) -> dict[str, Samples]:
     if path.suffix == ".pvtu":
         pieces = root.findall("PUnstructuredGrid/Piece")
         return {"": join([read_vtu(path.parent / p.attrib["Source"]) for p in pieces])}
-    listed = root.findall("Collection/DataSet")
-    if not listed:
+    return read_state(states(path)[-1][1])
+
+
+def states(path: str | Path) -> list[tuple[float, dict[str, Path]]]:
+    """Return the times of a .pvd in ascending order, each with the files of its bodies.
+
+    Raises
+    ------
+    SymancfError
+        The file is missing, damaged or lists no state.
+    """
+    path = Path(path)
+    try:
+        listed = ElementTree.parse(path).getroot().findall("Collection/DataSet")
+        found: dict[float, dict[str, Path]] = {}
+        for entry in listed:
+            files = found.setdefault(float(entry.attrib["timestep"]), {})
+            files[entry.attrib.get("name", "")] = path.parent / entry.attrib["file"]
+    except (OSError, KeyError, ValueError, ElementTree.ParseError) as error:
+        raise SymancfError(f"cannot read {str(path)!r}: {error}") from None
+    if not found:
         raise SymancfError(f"{str(path)!r} lists no state")
-    last = max(float(entry.attrib["timestep"]) for entry in listed)
-    out: dict[str, Samples] = {}
-    for entry in listed:
-        if float(entry.attrib["timestep"]) == last:
-            (held,) = read(path.parent / entry.attrib["file"]).values()
-            out[entry.attrib.get("name", "")] = held
-    return out
+    return sorted(found.items(), key=lambda state: state[0])
 
 
-__all__ = ["Samples", "Series", "gather", "join", "read", "write"]
+def read_state(files: Mapping[str, Path]) -> dict[str, Samples]:
+    """Read the bodies of one of `states`."""
+    return {name: next(iter(read(file).values())) for name, file in files.items()}
+
+
+__all__ = ["Samples", "Series", "gather", "join", "read", "read_state", "states", "write"]

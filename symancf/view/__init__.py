@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of deformed bodies, drawn off-screen: no display, no X server."""
+"""Pictures and animations of deformed bodies, drawn off-screen: no display, no X server."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from mpi4py import MPI
 
 from symancf.collective import together
 from symancf.errors import SymancfError
-from symancf.output import Samples, gather, read
+from symancf.view.animation import animate, write_gif
 from symancf.view.picture import Picture
+from symancf.view.scene import Scene, gathered
 from symancf.view.surface import surface_of
 
-Scene = Samples | str | Path | Sequence[Samples | str | Path]
+__all__ = ["Scene", "animate", "render", "write_gif"]
 
 
 def render(
@@ -88,7 +89,7 @@ def render(
     comm = MPI.COMM_WORLD if comm is None else comm
     path = Path(path).with_suffix(".png")
     named = scenes if isinstance(scenes, Mapping) else {"": scenes}
-    held = {caption: _gathered(comm, scene) for caption, scene in named.items()}
+    held = {caption: gathered(comm, scene) for caption, scene in named.items()}
     with together(comm):
         if comm.rank == 0:
             panels = {
@@ -97,20 +98,6 @@ def render(
             }
             if not any(panels.values()):
                 raise SymancfError("nothing to draw: the samples hold no points")
-            picture = Picture(panels, field, limits, shared, undeformed, eye, up)
+            picture = Picture(panels, limits, shared, undeformed, eye, up)
             picture.compose(path, title, label or (field or ""), unit, cmap, columns, width, engine)
     return path
-
-
-def _gathered(comm: MPI.Comm, scene: Scene) -> list[Samples]:
-    """All bodies of a scene on rank 0. Collective."""
-    parts = [scene] if isinstance(scene, Samples | str | Path) else list(scene)
-    out: list[Samples] = []
-    for part in parts:
-        with together(comm):
-            if not isinstance(part, Samples) and comm.rank == 0:
-                out += read(part).values()
-        if isinstance(part, Samples):
-            whole = gather(comm, part)
-            out += [] if whole is None else [whole]
-    return out

@@ -25,6 +25,7 @@ def draw(
     screen: Floats,
     toward: Floats,
     frame: Floats,
+    undeformed: bool = True,
 ) -> None:
     """Draw all bodies of a panel into plane axes by parallel projection.
 
@@ -40,6 +41,8 @@ def draw(
         Direction to the eye.
     frame
         (2, 2) lower left and upper right corner of what shall be seen [m].
+    undeformed
+        Whether to show the outline of the undeformed bodies.
     """
     from matplotlib.collections import LineCollection, PolyCollection
 
@@ -60,7 +63,7 @@ def draw(
         depth.append(x.mean(axis=1) @ toward)
         fills.append(fill * shade[:, None])
     for body in bodies:
-        if body.deformed:
+        if undeformed and body.deformed:
             segments = body.reference[body.outline] @ screen
             axes.add_collection(
                 LineCollection(list(segments), colors=GHOST, linewidths=0.7, zorder=1)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from symancf.view.surface import Surface
 
@@ -34,12 +35,12 @@ class Picture:
     def __init__(
         self,
         panels: dict[str, list[Surface]],
-        field: str | None,
         limits: tuple[float, float] | None,
         shared: bool,
         undeformed: bool,
         eye: Sequence[float],
         up: Sequence[float],
+        frame: Floats | None = None,
     ) -> None:
         self.panels = panels
         self.shared = shared
@@ -51,10 +52,12 @@ class Picture:
         self.screen = np.stack([_unit(right), np.cross(self.toward, _unit(right))], axis=1)
         self.frames = np.array([self._frame(bodies) for bodies in panels.values()])
         extent = np.ptp(self.frames, axis=1).max(axis=1)
-        if np.allclose(self.frames, self.frames[:1], atol=0.35 * extent.max()):
+        if frame is not None:
+            self.frames[:] = frame
+        elif np.allclose(self.frames, self.frames[:1], atol=0.35 * extent.max()):
             self.frames[:] = self.frames[:, 0].min(axis=0), self.frames[:, 1].max(axis=0)
         self.coloured = any(b.values is not None for bodies in panels.values() for b in bodies)
-        ranges = [self._range(bodies) for bodies in panels.values()]
+        ranges = [value_range(bodies) for bodies in panels.values()]
         if shared:
             known = [r for r in ranges if r is not None]
             whole = (min(r[0] for r in known), max(r[1] for r in known)) if known else None
@@ -74,16 +77,6 @@ class Picture:
         margin = 0.03 * (high - low).max()
         return np.array([low - margin, high + margin])
 
-    def _range(self, bodies: list[Surface]) -> tuple[float, float] | None:
-        values = [b.values for b in bodies if b.values is not None and len(b.values)]
-        if not values:
-            return None
-        joined = np.concatenate(values)
-        joined = joined[np.isfinite(joined)]
-        if not len(joined):
-            return None
-        return float(joined.min()), float(joined.max())
-
     def compose(
         self,
         path: Path,
@@ -96,6 +89,25 @@ class Picture:
         engine: str,
     ) -> None:
         """Lay out panels, captions and colour bars, and write the PNG."""
+        figure = self.figure(title, label, unit, cmap, columns, width, engine)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{path.name}.partial")
+        figure.savefig(partial, format="png")
+        os.replace(partial, path)
+
+    def figure(
+        self,
+        title: str,
+        label: str,
+        unit: str,
+        cmap: str,
+        columns: int,
+        width: float,
+        engine: str,
+        dots: int = 160,
+        pictures: list[NDArray[np.uint8]] | None = None,
+    ) -> Figure:
+        """Lay out panels, captions and colour bars; `pictures` of the panels may be drawn."""
         try:
             from matplotlib.backends.backend_agg import FigureCanvasAgg
             from matplotlib.cm import ScalarMappable
@@ -112,13 +124,12 @@ class Picture:
         head = 0.62 if title else 0.1
         foot = 0.9 if self.coloured and self.shared else 0.15
         below = 0.8 if self.coloured and not self.shared else 0.0
-        tall = size * self._aspect()
+        tall = size * self.aspect()
         height = head + foot + rows * (tall + 0.35 + below)
-        figure = Figure((width, height), dpi=160, facecolor=PAPER)
+        figure = Figure((width, height), dpi=dots, facecolor=PAPER)
         FigureCanvasAgg(figure)
-        pictures = None
-        if engine != "matplotlib":
-            pictures = self._drawn_by_vtk(size, tall, cmap, engine)
+        if engine != "matplotlib" and pictures is None:
+            pictures = self.drawn_by_vtk(size, tall, cmap, engine, dots)
         for i, (caption, bodies) in enumerate(self.panels.items()):
             row, column = divmod(i, columns)
             in_row = min(columns, n - row * columns)  # a short last row is centred
@@ -135,7 +146,8 @@ class Picture:
             else:
                 from symancf.view.draw_matplotlib import draw
 
-                draw(axes, bodies, shade, self.screen, self.toward, self.frames[i])
+                view = (self.screen, self.toward, self.frames[i])
+                draw(axes, bodies, shade, *view, undeformed=self.undeformed)
             centre = (left + size / 2) / width
             figure.text(
                 centre, (bottom + tall + 0.1) / height, caption, ha="center", size=11, color=INK
@@ -154,15 +166,12 @@ class Picture:
             self._bar(figure.add_axes(where), shade, label, unit)
         if title:
             figure.text(0.5, 1 - 0.44 / height, title, ha="center", size=16, color=INK)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{path.name}.partial")
-        figure.savefig(partial, format="png")
-        os.replace(partial, path)
+        return figure
 
-    def _aspect(self) -> float:
-        """Height of the panels as a part of their width, from what is to be seen."""
+    def aspect(self, alone: bool = False) -> float:
+        """Height of the panels, each `alone` or in rows, as a part of their width."""
         size = np.ptp(self.frames, axis=1)
-        widest = 0.62 if len(self.panels) == 1 else 1.0
+        widest = 0.62 if alone or len(self.panels) == 1 else 1.0
         return float(np.clip((size[:, 1] / size[:, 0]).max(), 0.3, widest))
 
     def _bar(self, axes: Axes, shade: Any, label: str, unit: str) -> None:
@@ -178,15 +187,15 @@ class Picture:
         bar.set_label(label.replace("_", " "), size=10, color=INK)
         axes.tick_params(labelsize=9, color=INK, labelcolor=INK, length=3)
 
-    def _drawn_by_vtk(
-        self, size: float, tall: float, cmap: str, engine: str
+    def drawn_by_vtk(
+        self, size: float, tall: float, cmap: str, engine: str, dots: int
     ) -> list[NDArray[np.uint8]] | None:
         """Pictures of the panels; None where VTK cannot draw and the engine was left open."""
         job: dict[str, Any] = {
             "panels": len(self.panels),
             "bodies": [len(bodies) for bodies in self.panels.values()],
             # Twice the dots of the PNG, within what a processor draws in a second or two.
-            "size": (np.array([size, tall]) * min(320, 2400 / size)).astype(int),
+            "size": (np.array([size, tall]) * min(2 * dots, 2400 / size)).astype(int),
             "limits": self.limits,
             "colours": _colours(cmap),
             "frame": self.frames,
@@ -224,6 +233,14 @@ class Picture:
         if engine == "vtk":
             raise SymancfError(f"pyvista could not draw off-screen: {reason}")
         return None
+
+
+def value_range(bodies: list[Surface]) -> tuple[float, float] | None:
+    """Smallest and largest finite value of the field on the bodies of a panel."""
+    values = [b.values for b in bodies if b.values is not None and len(b.values)]
+    joined = np.concatenate([np.zeros(0), *values])
+    joined = joined[np.isfinite(joined)]
+    return (float(joined.min()), float(joined.max())) if len(joined) else None
 
 
 def _unit(v: Floats) -> Floats:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -17,7 +17,10 @@ from symancf.view import picture
 from symancf.view.surface import surface_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
 COMM = MPI.COMM_WORLD
 plt = pytest.importorskip("matplotlib.image")
@@ -155,3 +158,98 @@ def test_faults_are_raised_on_every_rank(shared_tmp_path: Path) -> None:
         render(bent(2, 2), eye=(0, 0, 1))
     with pytest.raises(SymancfError, match="no colour map 'rainbows'"):
         render(bent(2, 2), cmap="rainbows")
+
+
+def swing(count: int, comm: MPI.Comm = MPI.COMM_SELF) -> list[dict[str, Samples]]:
+    """States of a sheet and a cable whose displacement grows."""
+    states = []
+    for k in range(count):
+        bodies = {"sheet": bent(4, 3, comm=comm), "cable": bent(5, comm=comm)}
+        for samples in bodies.values():
+            u = samples.point_data["displacement"]
+            samples.points = samples.points - u * (1.0 - k / (count - 1))
+            samples.point_data["displacement"] = u * k / (count - 1)
+        states.append(bodies)
+    return states
+
+
+def opened(path: Path) -> list[NDArray[np.uint8]]:
+    """The frames of a GIF."""
+    image = pytest.importorskip("PIL.Image").open(path)
+    frames = []
+    for k in range(image.n_frames):
+        image.seek(k)
+        frames.append(np.asarray(image.convert("RGB")))
+    return frames
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize("engine", ["matplotlib", "auto"])
+def test_animates_states_of_all_ranks(shared_tmp_path: Path, engine: str) -> None:
+    path = view.animate(
+        swing(4, COMM), shared_tmp_path / "new" / engine, times=[0.0, 1.0, 2.0, 3.0], engine=engine
+    )
+    COMM.barrier()
+    frames = opened(path)
+    assert len(frames) == 4
+    assert all((frame[0, 0] == 255).all() for frame in frames)
+    coloured = [(np.ptp(frame[:-120].astype(int), axis=2) > 40) for frame in frames]
+    assert all(shown.sum() > 5000 for shown in coloured)
+    # the camera stands still: what does not move is where it was; the rest goes down
+    lowest = [int(np.flatnonzero(shown.any(axis=1)).max()) for shown in coloured]
+    assert lowest == sorted(lowest)
+    assert lowest[-1] > lowest[0] + 50
+    bars = [frame[-90:-60] for frame in frames]
+    assert all((bar == bars[0]).mean() > 0.99 for bar in bars)  # one scale
+    green = [int((f[:-120, :, 1] > f[:-120, :, 2].astype(int) + 40).sum()) for f in frames]
+    assert green[0] == 0 < green[-1]  # the upper end, which only the last states reach
+    COMM.barrier()
+
+
+def test_animates_a_series_and_at_most_300_states(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    series = output.Series(tmp_path / "run.pvd", MPI.COMM_SELF)
+    for k, state in enumerate(swing(7)):
+        series.write(0.5 * k, state)
+    assert [time for time, _ in output.states(series.path)] == [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0]
+    style: dict[str, Any] = {"comm": MPI.COMM_SELF, "engine": "matplotlib", "width": 3.0}
+    path = view.animate(series, tmp_path / "a", **style)
+    assert path.name == "a.gif"
+    assert len(opened(path)) == 7
+    monkeypatch.setattr("symancf.view.animation.MOST", 3)
+    monkeypatch.setattr("symancf.view.animation.BATCH", 2)
+    few = opened(view.animate(series.path, tmp_path / "b", **style))
+    assert len(few) == 3
+    whole = opened(path)
+    for a, b in zip(few, (whole[0], whole[3], whole[6]), strict=True):
+        assert np.abs(a.astype(int) - b).max(axis=2).mean() < 2.0  # but for the palette
+
+
+def test_figures_as_frames(tmp_path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure((2.0, 1.0), dpi=50)
+
+    def turning() -> Iterator[Figure]:
+        for colour in ("red", "lime", "blue"):
+            figure.set_facecolor(colour)
+            yield figure
+
+    frames = opened(view.write_gif(turning(), tmp_path / "figures", fps=5))
+    assert [frame[3, 3].tolist() for frame in frames] == [[255, 0, 0], [0, 255, 0], [0, 0, 255]]
+
+
+@pytest.mark.collective
+def test_faults_of_animations_are_raised_on_every_rank(shared_tmp_path: Path) -> None:
+    path = shared_tmp_path / "a"
+    with pytest.raises(SymancfError, match="no points"):
+        view.animate([Samples(np.empty((0, 3)), {})] * 2, path)
+    with pytest.raises(SymancfError, match=r"missing\.pvd"):
+        view.animate("missing.pvd", path)
+    with pytest.raises(SymancfError, match="2 times of 3 states"):
+        view.animate(swing(3), path, times=[0.0, 1.0])
+    with pytest.raises(SymancfError, match="no sizes of images"):
+        view.write_gif([], path)
+    with pytest.raises(SymancfError, match="2 sizes of images"):
+        view.write_gif([np.zeros((4, 4, 3), np.uint8), np.zeros((4, 5, 3), np.uint8)], path)
