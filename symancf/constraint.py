@@ -24,6 +24,7 @@ from .collective import together
 from .errors import ConstraintError
 from .parameter import evaluate
 from .quantities import TIME, Reading, check_ends, symbols_of
+from .substitution import Substitution
 from .terms import Entities
 
 if TYPE_CHECKING:
@@ -103,23 +104,27 @@ class Constraint:
         rows = list(given) if isinstance(given, sp.MatrixBase | list | tuple) else [given]
         must = "it must return an expression that vanishes, or several in a list or Matrix"
         self.phi = [self.reading.scalar(p, must) for p in rows]
+        self.substitution = Substitution(self.ends, self.jets)
         for i, p in enumerate(self.phi):
             if not p.free_symbols & set(self.reading.unknowns):
                 raise ConstraintError(
                     f"{what}: its equation {i + 1}, {p} = 0, does not depend on the ends"
                 )
+        self.phi = [self.substitution.known(p) for p in self.phi]
 
     def law(self) -> Any:
         """Return the point law of lambda . Phi."""
         multipliers = [sp.Symbol(f"lam{i + 1}", real=True) for i in range(len(self.phi))]
         scale = sp.Symbol("scale", positive=True)
-        parameters = [*self.reading.law_parameters(*self.phi), declare.Parameter(scale)]
+        between = self.substitution.lets
+        expressions = [*self.phi, *(e for _, e in between)]
+        parameters = [*self.reading.law_parameters(*expressions), declare.Parameter(scale)]
         lets = tuple((sp.Symbol(f"phi{i + 1}", real=True), p) for i, p in enumerate(self.phi))
         energy = scale * sp.Add(*[m * s for m, (s, _) in zip(multipliers, lets, strict=True)])
         return declare.PointLaw(
             name=jit.identifier(getattr(self.function, "__name__", "constraint")),
-            unknowns=(*self.reading.unknowns, *multipliers),
-            lets=lets,
+            unknowns=(*self.substitution.unknowns, *multipliers),
+            lets=(*between, *lets),
             energy=energy,
             parameters=tuple(parameters),
             title="lambda . Phi, Phi = " + ", ".join(map(str, self.phi)),
@@ -139,8 +144,10 @@ class Constraint:
         """Return the kernels and entities on this rank."""
         block = system.numbering.block(f"lambda:{self.name}")
         with together(system.comm):
-            jets = self.entities.jets(system, self.jets, scalars=len(self.phi), block=block)
+            wanted = self.substitution.jets
+            jets = self.entities.jets(system, wanted, scalars=len(self.phi), block=block)
             cell = self.reading.cell_values(system, self.entities)
+            cell |= self.substitution.cell_values(self.entities)
         self._coordinates, self._references = jets, cell
         kernel = jit.points(self.law(), system.comm)
         uniform = {**self.parameters, "scale": lambda t: system.stiffness}
@@ -156,9 +163,10 @@ class Constraint:
         moves = (fixed[jets.coordinate] < 0) & (np.abs(jets.value) > 1e-12)  # else: round-off
         start = self._first(system)
         found = [np.zeros(0, dtype=start.dtype)]
-        names = self.reading.unknowns
         for i, phi in enumerate(self.phi):
-            used = np.array([s in phi.free_symbols for s in names] + [False] * len(self.phi))
+            depends = self.substitution.depend(phi)
+            moving = [s in depends for s in self.substitution.unknowns]
+            used = np.array(moving + [False] * len(self.phi))
             free = np.zeros(len(start), dtype=bool)
             free[jets.entity[moves & used[jets.jet]]] = True
             found.append(start[~free] + i)
@@ -200,13 +208,8 @@ class Constraint:
         side = "abc".index(end)
         lam = self.multipliers(system)
         n, ids = len(self.entities.ids), self.entities.ids
-        changes = np.zeros((n, 3 * len(self.jets)))
-        jets = self._coordinates
-        chosen = (jets.jet < changes.shape[1]) & (jets.coordinate >= 0)
-        moved = jets.value[chosen] * system.state[jets.coordinate[chosen]]
-        np.add.at(changes, (jets.entity[chosen], jets.jet[chosen]), moved)
-        symbols: dict[str, Any] = dict(self._references)
-        symbols |= {str(s): changes[:, k] for k, s in enumerate(self.reading.unknowns)}
+        gathered = self.substitution.gather(system, self.entities, self._coordinates)
+        symbols = self.substitution.resolve(self._references | gathered)
         symbols |= {f"lam{i + 1}": lam[ids, i] for i in range(len(self.phi))}
         with together(system.comm):
             for name in self.reading.keywords:
@@ -216,10 +219,7 @@ class Constraint:
         used, function = self._gradient
         rows = function(*(symbols[str(s)] for s in used))
         gradient = np.stack([np.broadcast_to(row, (n,)) for row in rows], axis=1)
-        where = self.entities.jets(system, [(0, "value"), (side, "value")])
-        places = np.stack([self.entities.ends[k].X[ids] for k in (0, side)], axis=1)
-        at = (where.entity, where.jet // 3, where.jet % 3)
-        np.add.at(places, at, where.value * system.state[where.coordinate])
+        places = np.stack([self._places(system, k) for k in (0, side)], axis=1)
         parts = np.zeros((3, self.entities.size, 3))  # place of a, force, moment
         mine = self.entities.owned
         force, moment = np.zeros((n, 3)), np.zeros((n, 3))
@@ -228,9 +228,32 @@ class Constraint:
             if number == side and jet == "value":
                 force += acting
             elif number == side:
-                R = [symbols[str(s)] for s in symbols_of((number, jet), "reference")]
-                moment += np.cross(np.stack(R, axis=1) + changes[:, 3 * k : 3 * k + 3], acting)
+                moment += self._moment(symbols, (number, jet), acting)
         moment += np.cross(places[:, 1] - places[:, 0], force)
         for part, values in zip(parts, (places[:, 0], force, moment), strict=True):
             part[ids[mine]] = values[mine]
         return Reaction(*system.sum(parts))
+
+    @staticmethod
+    def _moment(symbols: dict[str, Any], jet: tuple[int, str], acting: Array) -> Array:
+        """Return the moments (n, 3) of forces on the change of a vector: vector x force."""
+        n = len(acting)
+        if jet[1] == "angle":
+            return np.stack([np.zeros(n), np.zeros(n), acting[:, 0]], axis=1)
+
+        def values(of: Any) -> Array:
+            parts = [np.broadcast_to(symbols[str(s)], (n,)) for s in symbols_of(jet, of)]
+            return np.stack(parts, axis=1)
+
+        return np.cross(values("reference") + values("change"), acting)
+
+    def _places(self, system: System, number: int) -> Array:
+        """Return the present positions (n, 3) of this rank's places of an end."""
+        jet = (number, "value")
+        local = Substitution(self.ends, [jet])
+        jets = self.entities.jets(system, local.jets)
+        found = local.cell_values(self.entities) | local.gather(system, self.entities, jets)
+        moved = local.resolve(found)
+        X = self.entities.ends[number].X[self.entities.ids]
+        u = [np.broadcast_to(moved[str(s)], (len(X),)) for s in symbols_of(jet, "change")]
+        return np.asarray(X + np.stack(u, axis=1))

@@ -45,6 +45,11 @@ class End(ABC):
     X: Array
     vertices: Ints
     frame: Array | None = None
+    curved: str | None = None  # the jet of which all others are functions, if they are no jets
+
+    def expressed(self, jet: str, q: Any, X: Any) -> list[Any]:
+        """Return the change of a jet in symbols: `q` of the jet `curved`, `X` of a vector."""
+        raise NotImplementedError
 
     @abstractmethod
     def resolve(self, system: System) -> None:
@@ -206,6 +211,8 @@ class Ground(End):
         if jet.startswith("axis"):
             axis = self.reference_frame[:, int(jet.removeprefix("axis"))]
             return np.tile(axis, (self.size, 1))
+        if jet == "angle":
+            return np.zeros((self.size, 3))
         return self.X if jet == "value" else None
 
     def __str__(self) -> str:

@@ -21,7 +21,7 @@ import sympy as sp
 
 from symancf_codegen import declare
 
-from .ends import End, Nodes, PointsOnBody
+from .ends import End, Ground, Nodes, PointsOnBody
 from .errors import ConstraintError, SymancfError
 from .parameter import label
 
@@ -54,6 +54,8 @@ QUANTITIES = {
     "E1": Quantity("axis0", "reference", "first axis of the reference"),
     "E2": Quantity("axis1", "reference", "second axis of the reference"),
     "E3": Quantity("axis2", "reference", "third axis of the reference"),
+    "theta": Quantity("angle", "present", "angle of a planar body"),
+    "phi": Quantity("angle", "change", "angle by which a planar body has turned"),
 }
 # for ties: derivatives of u along the slope directions of the nodes a, at a and at b
 DERIVATIVES = {f"g{k + 1}": Quantity(f"along{k}", "change", "derivative of u") for k in range(3)}
@@ -63,13 +65,16 @@ RATES = {
     "w1": Quantity("axis0", "rate", "rate of the first axis"),
     "w2": Quantity("axis1", "rate", "rate of the second axis"),
     "w3": Quantity("axis2", "rate", "rate of the third axis"),
+    "omega": Quantity("angle", "rate", "angular velocity of a planar body"),
 }
-_PARTS = {"value": "", "director": "_d"}
+_PARTS = {"value": "", "director": "_d", "angle": "_t", "planar": "_q", "arm": "_s"}
 _PARTS |= {f"along{k}": f"_g{k + 1}" for k in range(3)} | {
     f"axis{k}": f"_e{k + 1}" for k in range(3)
 }
 JETS_OF = ("value", "director", "axis0", "axis1", "axis2")  # those with a rate
-RESERVED = re.compile(r"scale|t|(lam|phi|force)\d+|(u|X|v)(_d|_[eg]\d)?_[abc][123]|(state|rate)_.*")
+RESERVED = re.compile(
+    r"scale|t|(lam|phi|force)\d+|(u|X|v)(_[dtqs]|_[eg]\d)?_[abc][123]|(state|rate)_.*"
+)
 TIME = sp.Symbol("t", real=True)
 
 
@@ -171,7 +176,12 @@ class Reading:
         base, _, suffix = name.rpartition("_")
         suffixes = "abc"[: len(self.ends)]
         if base not in self.offered or suffix not in suffixes or not suffix:
-            possible = [f"{q}_{s}" for s in suffixes for q in self.offered if q not in DERIVATIVES]
+            possible = [
+                f"{q}_{s}"
+                for s, end in zip(suffixes, self.ends, strict=True)
+                for q, quantity in self.offered.items()
+                if q not in DERIVATIVES and (quantity.jet != "angle" or end.curved)
+            ]
             raise ConstraintError(
                 f"{self.what} asks for {name!r}; its ends offer {', '.join(possible)} and "
                 + ", ".join(["t", *self.states])
@@ -181,13 +191,14 @@ class Reading:
         if quantity.of == "rate":
             if jet not in self.rates:
                 self.rates.append(jet)
-            return self.vector(symbols_of(jet, "rate"))
-        if quantity.of != "reference" and jet not in self.jets:
-            self.jets.append(jet)
-        u, X = symbols_of(jet, "change"), symbols_of(jet, "reference")
-        if quantity.of == "present":
-            return self.vector([x + d for x, d in zip(X, u, strict=True)])
-        return self.vector(u if quantity.of == "change" else X)
+            components = symbols_of(jet, "rate")
+        else:
+            if quantity.of != "reference" and jet not in self.jets:
+                self.jets.append(jet)
+            u, X = symbols_of(jet, "change"), symbols_of(jet, "reference")
+            present = [x + d for x, d in zip(X, u, strict=True)]
+            components = {"present": present, "change": u, "reference": X}[quantity.of]
+        return components[0] if jet[1] == "angle" else self.vector(components)
 
     def _values(self, given: Mapping[str, Any], signature: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values of all parameters."""
@@ -302,6 +313,8 @@ def require_offered(what: str, end: End, jet: str) -> None:
     ------
     ConstraintError : says which ends have one.
     """
+    if jet == "angle" and not (end.curved or isinstance(end, Ground)):
+        raise ConstraintError(f"{what} asks for the angle of {end}; only planar bodies have one")
     if jet != "director":
         return
     element = end.body.element if isinstance(end, Nodes | PointsOnBody) else None

@@ -23,6 +23,7 @@ from .collective import together
 from .errors import ConstraintError, ParameterError
 from .parameter import call, evaluate, label
 from .quantities import JetOfEnd, Reading, check_ends, symbols_of
+from .substitution import Substitution
 from .terms import Entities
 
 if TYPE_CHECKING:
@@ -76,15 +77,24 @@ class PlaceTerm:
         self.parameters = {k: v for k, v in given if k not in self.per_place}
 
     # ---- the law ------------------------------------------------------------------------------
-    jets: list[JetOfEnd]
-    rates: list[JetOfEnd]
+    substitution: Substitution
+
+    @property
+    def jets(self) -> list[JetOfEnd]:
+        """The jets that are gathered."""
+        return self.substitution.jets
+
+    @property
+    def rates(self) -> list[JetOfEnd]:
+        """The jets whose rates are gathered."""
+        return self.substitution.rates
 
     def law(self) -> Any:
         """Return the point law."""
         raise NotImplementedError
 
     def _parameters(self, *expressions: sp.Expr) -> tuple[declare.Parameter, ...]:
-        found = self.reading.law_parameters(*expressions)
+        found = self.reading.law_parameters(*expressions, *(e for _, e in self.substitution.lets))
         kinds = {p.name: "cell" if p.name in self.per_place else p.kind for p in found}
         return tuple(declare.Parameter(p.symbol, kinds[p.name]) for p in found)
 
@@ -118,6 +128,7 @@ class PlaceTerm:
         with together(system.comm):
             self._jets = self._all_jets(system)
             self._cell = self.reading.cell_values(system, self.entities)
+            self._cell |= self.substitution.cell_values(self.entities)
         self._cell |= {k: values[self.entities.ids] for k, values in self.per_place.items()}
         kernel = jit.points(self.law(), system.comm)
         piece = self.entities.piece(
@@ -126,7 +137,8 @@ class PlaceTerm:
         return [piece]
 
     def _all_jets(self, system: System) -> Jets:
-        wanted: list[Any] = [*self.jets, *((end, jet, "rate") for end, jet in self.rates)]
+        rates = ((end, jet, "rate") for end, jet in self.substitution.rates)
+        wanted: list[Any] = [*self.substitution.jets, *rates]
         block = system.numbering.block(self.block) if self.states else -1
         return self.entities.jets(
             system,
@@ -139,8 +151,7 @@ class PlaceTerm:
     def _unknowns(self) -> tuple[sp.Symbol, ...]:
         """Symbols of all jets in their order: states, rates, own states and their rates."""
         own = [*self.reading.states.values(), *(sp.Symbol(f"rate_{s}") for s in self.states)]
-        changes = [s for jet in self.jets for s in symbols_of(jet, "change")]
-        return (*changes, *(s for jet in self.rates for s in symbols_of(jet, "rate")), *own)
+        return (*self.substitution.unknowns, *own)
 
     def _values(self, system: System, expressions: Sequence[sp.Expr]) -> Array:
         """Return expressions at the present state, (places, expressions), on every rank."""
@@ -150,7 +161,8 @@ class PlaceTerm:
         c = jets.coordinate
         given = np.where(c >= 0, system.state[np.maximum(c, 0)], system.rate[np.maximum(~c, 0)])
         np.add.at(values, (jets.entity, jets.jet), jets.value * given)
-        at: dict[str, Any] = {s.name: values[:, k] for k, s in enumerate(symbols)} | self._cell
+        gathered = {s.name: values[:, k] for k, s in enumerate(symbols)}
+        at: dict[str, Any] = self.substitution.resolve(gathered | self._cell)
         at |= {
             k: evaluate(f"{k} of {self.name!r}", v, system.time) for k, v in self.parameters.items()
         }
@@ -220,8 +232,8 @@ class VirtualWork(PlaceTerm):
         for row in self.coefficients:
             used |= {s for c in row.values() for s in c.free_symbols}
         moved = [r for r in reading.rates if r not in reading.jets]
-        self.jets = [*reading.jets, *moved]
-        self.rates = [r for r in reading.rates if used & set(symbols_of(r, "rate"))]
+        rates = [r for r in reading.rates if used & set(symbols_of(r, "rate"))]
+        self.substitution = Substitution(self.ends, [*reading.jets, *moved], rates)
 
     def _split(self, result: Any) -> tuple[list[tuple[Any, Any]], list[sp.Expr]]:
         """Return the pairs (motion, force) and the rates of the states."""
@@ -288,20 +300,23 @@ class VirtualWork(PlaceTerm):
 
     def law(self) -> Any:
         """Return the point law: -(d motion / d rate)^T force, and rate - f for own states."""
+        known = self.substitution.known
         lets = tuple(
-            (sp.Symbol(f"force{i + 1}", real=True), force) for i, force in enumerate(self.forces)
+            (sp.Symbol(f"force{i + 1}", real=True), known(force))
+            for i, force in enumerate(self.forces)
         )
         work: dict[sp.Symbol, sp.Expr] = {}
         for (force, _), row in zip(lets, self.coefficients, strict=True):
             for s, c in row.items():
-                work[s] = work.get(s, sp.S.Zero) - c * force
+                work[s] = work.get(s, sp.S.Zero) - known(c) * force
+        work = self.substitution.pulled_back(work)
         for s, f in zip(self.states, self.state_rates, strict=True):
-            work[self.reading.states[s]] = sp.Symbol(f"rate_{s}") - f
-        everything = [*work.values(), *self.forces]
+            work[self.reading.states[s]] = sp.Symbol(f"rate_{s}") - known(f)
+        everything = [*work.values(), *(force for _, force in lets)]
         return declare.PointLaw(
             name=self.law_name,
             unknowns=self._unknowns(),
-            lets=lets,
+            lets=(*self.substitution.lets, *lets),
             work=work,
             parameters=self._parameters(*everything),
             title="-(d motion/d rate)^T force of " + self.law_name,
@@ -341,15 +356,16 @@ class Potential(PlaceTerm):
         self.energy = self.reading.scalar(self.reading.result, "it must return one expression")
         if not self.energy.free_symbols & set(self.reading.unknowns):
             raise ConstraintError(f"{self.what}: {self.energy} does not depend on the ends")
-        self.jets, self.rates = self.reading.jets, []
+        self.substitution = Substitution(self.ends, self.reading.jets)
 
     def law(self) -> Any:
         """Return the point law of the energy."""
         return declare.PointLaw(
             name=self.law_name,
             unknowns=self._unknowns(),
-            energy=self.energy,
-            parameters=self._parameters(self.energy),
+            lets=tuple(self.substitution.lets),
+            energy=self.substitution.known(self.energy),
+            parameters=self._parameters(self.substitution.known(self.energy)),
             title=f"energy of {self.law_name}",
         )
 

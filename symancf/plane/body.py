@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import sympy as sp
 
-from ..ends import End, Ground
+from ..ends import End, Ground, frame_of
 from ..errors import ParameterError
 from ..numbering import ANGLE, POSITION
 from ..partition import Family
@@ -66,9 +67,12 @@ class PlanarBody:
         x, y, theta = self.reference
         return f"PlanarBody {self.name!r} at ({x:g}, {y:g}), {theta:g} rad"
 
-    def at(self, point: npt.ArrayLike) -> PlanarPoint:
-        """Return the place of a point given in the frame of this body."""
-        return PlanarPoint(self, point)
+    def at(self, point: npt.ArrayLike, frame: npt.ArrayLike | None = None) -> PlanarPoint:
+        """Return the place of a point given in the frame of this body.
+
+        `frame` (3, 3): columns are the axes that joints there have, in the frame of this body.
+        """
+        return PlanarPoint(self, point, frame)
 
     @property
     def origin(self) -> PlanarPoint:
@@ -129,9 +133,16 @@ class PlanarBody:
 
 
 class PlanarPoint(End):
-    """A point of a planar body; its jet ``planar`` are the body's (ux, uy, phi)."""
+    """A point of a planar body; its jet ``planar`` are the body's (ux, uy, phi).
 
-    def __init__(self, body: PlanarBody, point: npt.ArrayLike) -> None:
+    In users' functions its other jets are expressions of these: ``value``, the axes, ``angle``.
+    """
+
+    curved = "planar"
+
+    def __init__(
+        self, body: PlanarBody, point: npt.ArrayLike, frame: npt.ArrayLike | None = None
+    ) -> None:
         given = np.asarray(point, dtype=float).ravel()
         if given.size == 3 and given[2] == 0.0:
             given = given[:2]
@@ -145,6 +156,37 @@ class PlanarPoint(End):
         # the arm in the directions of the ground, reference configuration
         self.arm: Array = rotation(body.reference[2]) @ given
         self.X = np.append(body.reference[:2] + self.arm, 0.0)[None]
+        axes = frame_of(f"planar body {body.name!r}", frame)
+        self.frame = None if axes is None else self._turned @ axes
+
+    @property
+    def _turned(self) -> Array:
+        turned = np.eye(3)
+        turned[:2, :2] = rotation(self.body.reference[2])
+        return turned
+
+    @property
+    def reference_frame(self) -> Array:
+        """The axes (3, 3) in the reference configuration; those of the body if unset."""
+        return self._turned if self.frame is None else self.frame
+
+    def constant(self, jet: str) -> Array | None:
+        """Return the reference value (1, 3) of a jet."""
+        if jet == "value":
+            return self.X
+        values = {"arm": np.append(self.arm, 0.0), "angle": self.body.reference[2:] * np.eye(3)[0]}
+        values |= {f"axis{k}": self.reference_frame[:, k] for k in range(3)}
+        return np.repeat(values[jet][None], self.size, axis=0)
+
+    def expressed(self, jet: str, q: Any, X: Any) -> list[Any]:
+        """Return the change of a jet in symbols of (ux, uy, phi) and of its arm or axis X."""
+        phi = q[2]
+        if jet == "angle":
+            return [phi, 0, 0]
+        sine, versine = sp.sin(phi), 2 * sp.sin(phi / 2) ** 2
+        turned = [-versine * X[0] - sine * X[1], sine * X[0] - versine * X[1], 0]
+        moves = [q[0], q[1], 0] if jet == "value" else [0, 0, 0]
+        return [a + b for a, b in zip(moves, turned, strict=True)]
 
     def resolve(self, system: System) -> None:
         """Find the vertex."""
