@@ -184,3 +184,73 @@ def test_a_target_of_places_is_told() -> None:
     ends = body.at((0.0, 0.0, 0.0)), body.at((1.0, 0.0, 0.0))
     with pytest.raises(sa.ParameterError, match=r"its target is \[1, 2\]: give a number"):
         sa.PID(chord, turn, *ends, target=[1, 2])
+
+
+def test_two_flexible_links_trace_an_arc() -> None:
+    """Two steel-stiff cables, motors at hub and elbow: the tip follows, and the energy adds up."""
+    R, E = 0.01, 70e9
+    given = {"EA": E * np.pi * R**2, "EI": E * np.pi * R**4 / 4, "rho": 2700.0, "A": np.pi * R**2}
+    end, steps = 1.0, 250
+
+    def tip_at(t: float) -> Any:
+        phase = np.pi / 4 * (t / end) ** 2 * (3 - 2 * t / end)  # from rest to rest
+        return np.array([1.2 + 0.25 * np.cos(phase), 0.3 + 0.25 * np.sin(phase)])
+
+    def angles(t: float) -> tuple[float, float]:
+        p = tip_at(t)
+        c = (p @ p - 2.0) / 2.0
+        s = -np.sqrt(1.0 - c * c)
+        return np.arctan2(p[1], p[0]) - np.arctan2(s, 1 + c), np.arctan2(s, c)
+
+    first, second = angles(0.0)
+
+    def straight(name: str, start: Any, angle: float) -> tuple[sa.Body, Any]:
+        e = np.array([np.cos(angle), np.sin(angle), 0.0])
+        mesh = sa.Mesh.box((1.0,), (4,), warp=lambda X: start + X[:, :1] * e)
+        return sa.Body(mesh["body"], sa.elements.ancf_cable, cable(), name=name, **given), start + e
+
+    def hub_angle(e1_a: Any) -> Any:
+        return sp.atan2(e1_a[1], e1_a[0])
+
+    def hub_motor(e1_a: Any, w1_a: Any) -> Any:
+        return turn(e1_a, w1_a)
+
+    def elbow_angle(e1_a: Any, e1_b: Any) -> Any:
+        return sp.atan2(e1_a.cross(e1_b)[2], e1_a.dot(e1_b))
+
+    def elbow_motor(e1_a: Any, w1_a: Any, e1_b: Any, w1_b: Any) -> Any:
+        return turn(e1_b, w1_b) - turn(e1_a, w1_a)
+
+    one, elbow = straight("one", np.zeros(3), first)
+    two, tip = straight("two", elbow, first + second)
+    gains = {"kp": 400.0, "ki": 50.0, "kd": 40.0}
+    hub, end_one, start_two = one.at((0.0, 0.0, 0.0)), one.at(elbow), two.at(elbow)
+    motors = [
+        sa.PID(hub_angle, hub_motor, hub, target=lambda t: angles(t)[0], name="hub", **gains),
+        sa.PID(
+            elbow_angle,
+            elbow_motor,
+            end_one,
+            start_two,
+            target=lambda t: angles(t)[1],
+            name="elbow",
+            **gains,
+        ),
+    ]
+    terms = [sa.fix(hub, "position"), sa.planar(one, "z"), sa.planar(two, "z")]
+    terms += [sa.joints.spherical(end_one, start_two), *motors]
+    system = sa.System(one, two, terms=terms)
+    problem = sa.DynamicProblem(system, rho=0.8)
+    errors, work = [], []
+
+    def follow(p: Any) -> None:
+        errors.append(np.linalg.norm(system.position(two.at(tip))[0][:2] - tip_at(system.time)))
+        work.append(p.energies.work)
+
+    problem.monitor(follow)
+    problem.solve(to=end, step=end / steps)
+    assert len(errors) >= steps
+    assert np.sqrt(np.mean(np.square(errors))) < 5e-3
+    assert max(errors) < 2e-2
+    assert max(work) > 0.01
+    assert abs(problem.energies.drift) < 1e-3 * max(work)
