@@ -241,14 +241,12 @@ def test_two_flexible_links_trace_an_arc() -> None:
     terms += [sa.joints.spherical(end_one, start_two), *motors]
     system = sa.System(one, two, terms=terms)
     problem = sa.DynamicProblem(system, rho=0.8)
-    errors, work = [], []
-
-    def follow(p: Any) -> None:
-        errors.append(np.linalg.norm(system.position(two.at(tip))[0][:2] - tip_at(system.time)))
-        work.append(p.energies.work)
-
-    problem.monitor(follow)
-    problem.solve(to=end, step=end / steps)
+    problem.record("tip", lambda: system.position(two.at(tip))[0])
+    problem.record("work", lambda: problem.energies.work)
+    history = problem.solve(to=end, step=end / steps)
+    wanted = np.array([tip_at(t) for t in history.time])
+    errors = np.linalg.norm(history["tip"][:, :2] - wanted, axis=1)
+    work = history["work"]
     assert len(errors) >= steps
     assert np.sqrt(np.mean(np.square(errors))) < 5e-3
     assert max(errors) < 2e-2

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Terms at tuples of places, made of a function of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from symancf_codegen import declare
+
+from .. import jit
+from ..collective import together
+from ..errors import ParameterError
+from ..parameter import call, evaluate
+from ..quantities import JetOfEnd, Reading, check_ends
+from ..terms import Entities
+
+if TYPE_CHECKING:
+    from ..assembly import Jets, Piece, Role
+    from ..ends import End
+    from ..substitution import Substitution
+    from ..system import System
+
+Array = npt.NDArray[np.float64]
+
+
+class PlaceTerm:
+    """A law at tuples of places, made of a user's function; see `VirtualWork`, `Potential`.
+
+    A parameter given as an array has one value per place.
+    """
+
+    role: Role
+    kind: str
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        ends: Sequence[End],
+        name: str | None,
+        parameters: Mapping[str, Any],
+        *,
+        rates: bool,
+        states: Sequence[str] = (),
+    ) -> None:
+        given_name = str(getattr(function, "__name__", self.kind))
+        self.name: str = name or given_name
+        self.law_name = jit.identifier(given_name)  # terms of one function share their kernel
+        self.what = f"{self.kind} {self.name!r}"
+        self.ends = check_ends(self.what, ends)
+        self.states = list(states)
+        self.reading = Reading(
+            self.what,
+            function,
+            self.ends,
+            parameters,
+            rates=rates,
+            states=states,
+            vector=sp.ImmutableMatrix,
+        )
+        self.per_place = {
+            k: np.asarray(v, dtype=float)
+            for k, v in self.reading.parameters.items()
+            if isinstance(v, np.ndarray | list | tuple)
+        }
+        given = self.reading.parameters.items()
+        self.parameters = {k: v for k, v in given if k not in self.per_place}
+
+    # ---- the law ------------------------------------------------------------------------------
+    substitution: Substitution
+
+    @property
+    def jets(self) -> list[JetOfEnd]:
+        """The jets that are gathered."""
+        return self.substitution.jets
+
+    @property
+    def rates(self) -> list[JetOfEnd]:
+        """The jets whose rates are gathered."""
+        return self.substitution.rates
+
+    def law(self) -> Any:
+        """Return the point law."""
+        raise NotImplementedError
+
+    def _parameters(self, *expressions: sp.Expr) -> tuple[declare.Parameter, ...]:
+        found = self.reading.law_parameters(*expressions, *(e for _, e in self.substitution.lets))
+        kinds = {p.name: "cell" if p.name in self.per_place else p.kind for p in found}
+        return tuple(declare.Parameter(p.symbol, kinds[p.name]) for p in found)
+
+    # ---- as a term ----------------------------------------------------------------------------
+    @property
+    def block(self) -> str:
+        """Name of the block of coordinates that holds the term's own states."""
+        return f"state:{self.name}"
+
+    def declare(self, system: System) -> None:
+        """Announce entities and vertices before distribution."""
+        self.entities = Entities(system, self.name, self.ends, virtual=1 if self.states else 0)
+        for k, values in self.per_place.items():
+            if values.shape != (self.entities.size,):
+                raise ParameterError(
+                    f"{self.what}: {k} has shape {values.shape}; it has {self.entities.size} "
+                    "place(s): give one number, or one for each"
+                )
+        if self.states:
+            system.announce_block(self.block, len(self.states), "s")
+
+    def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
+        """Take this rank's entities; return the blocks that the term puts on vertices."""
+        self.entities.bind(system)
+        if not self.states:
+            return []
+        return [(self.block, self.entities.end_vertices(len(self.ends)).ravel())]
+
+    def pieces(self, system: System) -> list[Piece]:
+        """Return the kernel and entities on this rank."""
+        with together(system.comm):
+            self._jets = self._all_jets(system)
+            self._cell = self.reading.cell_values(system, self.entities)
+            self._cell |= self.substitution.cell_values(self.entities)
+        self._cell |= {k: values[self.entities.ids] for k, values in self.per_place.items()}
+        kernel = jit.points(self.law(), system.comm)
+        piece = self.entities.piece(
+            self.name, kernel, self.role, self.parameters, self._cell, self._jets
+        )
+        return [piece]
+
+    def _all_jets(self, system: System) -> Jets:
+        rates = ((end, jet, "rate") for end, jet in self.substitution.rates)
+        wanted: list[Any] = [*self.substitution.jets, *rates]
+        block = system.numbering.block(self.block) if self.states else -1
+        return self.entities.jets(
+            system,
+            wanted,
+            scalars=len(self.states),
+            block=block,
+            rates=bool(self.states),
+        )
+
+    def _unknowns(self) -> tuple[sp.Symbol, ...]:
+        """Symbols of all jets in their order: states, rates, own states and their rates."""
+        own = [*self.reading.states.values(), *(sp.Symbol(f"rate_{s}") for s in self.states)]
+        return (*self.substitution.unknowns, *own)
+
+    def _values(self, system: System, expressions: Sequence[sp.Expr]) -> Array:
+        """Return expressions at the present state, (places, expressions), on every rank."""
+        jets, n = self._jets, len(self.entities.ids)
+        symbols = self._unknowns()
+        values = np.zeros((n, len(symbols)))
+        c = jets.coordinate
+        given = np.where(c >= 0, system.state[np.maximum(c, 0)], system.rate[np.maximum(~c, 0)])
+        np.add.at(values, (jets.entity, jets.jet), jets.value * given)
+        gathered = {s.name: values[:, k] for k, s in enumerate(symbols)}
+        at: dict[str, Any] = self.substitution.resolve(gathered | self._cell)
+        at |= {
+            k: evaluate(f"{k} of {self.name!r}", v, system.time) for k, v in self.parameters.items()
+        }
+        at["t"] = system.time
+        names = sorted({s.name for e in expressions for s in e.free_symbols})
+        function = sp.lambdify(names, [e.xreplace(_plain(e)) for e in expressions], "numpy")
+        found = np.zeros((self.entities.size, len(expressions)))
+        if n:
+            made = call(self.what, function, *(at[name] for name in names))
+            mine = self.entities.owned
+            columns = [np.broadcast_to(column, (n,))[mine] for column in made]
+            found[self.entities.ids[mine]] = np.stack(columns, axis=1)
+        return np.asarray(system.sum(found))
+
+
+def _plain(expression: sp.Expr) -> dict[sp.Symbol, sp.Symbol]:
+    """Replace symbols by ones without assumptions, which lambdify knows by name."""
+    return {s: sp.Symbol(s.name) for s in expression.free_symbols}
