@@ -78,7 +78,7 @@ def invert(surface: Surface, dim: int, target: Array, steps: int = 25) -> tuple[
         moved = np.clip(s - np.clip(step, -1.0, 1.0), 0.0, 1.0)
         change = np.abs(moved - s).max(initial=0.0)
         s = moved
-        if change < 1e-15:
+        if change < 1e-14:
             break
     return s, np.linalg.norm(surface(s)[0] - target, axis=1)
 
@@ -162,7 +162,9 @@ def _search(
     near = min(12, len(X))
     _, candidates = tree.query(points, k=near)
     for column in np.asarray(candidates).reshape(k, near).T:
-        _try(found, np.arange(k), column, points, mesh)
+        gap = np.linalg.norm(centre[column] - points, axis=1) - radius[column]
+        which = np.flatnonzero(gap <= found.distance + 1e-6 * radius[column])
+        _try(found, which, column[which], points, mesh)
     # a large cell beside small ones may hold the point though its centre is far
     missed = np.flatnonzero(found.distance > 1e-9 * found.size)
     reach = found.distance[missed] + radius.max()

@@ -74,19 +74,18 @@ def _nearest(
 
     `seeds` (K, nv) corners of the nearest facets; X (n, 3) points of the patch.
     """
-    element, cells = body.element, patch.vertices
+    cells = patch.vertices
     e = _coefficients(body, patch, X)
-    point, row = _pairs(seeds, cells)
-
-    def surface(s: Array) -> tuple[Array, Array]:
-        xi = to_domain(element.cell, s)
-        jets = ("value", *("xi", "eta")[: s.shape[1]])
-        r, *tangents = (np.einsum("kn,kna->ka", body.tabulate(j, xi), e[row]) for j in jets)
-        return r, np.stack(tangents, axis=2)
-
-    dim = 1 if element.cell == "line" else 2
-    unit, distance = invert(surface, dim, points[point])
-    distance = np.where(np.isfinite(distance), distance, np.inf)
+    point, row, own = _pairs(seeds, cells)
+    unit, distance = _invert(body, e[row[own]], points[point[own]])
+    # a foot inside the cell of the nearest facet is that on a smooth surface; others may lie
+    # beyond its edges
+    inside = ((unit > 1e-9) & (unit < 1.0 - 1e-9)).all(axis=1)
+    rest = ~np.isin(point, point[own][inside])
+    point = np.concatenate([point[own][inside], point[rest]])
+    row = np.concatenate([row[own][inside], row[rest]])
+    more, off = _invert(body, e[row[inside.sum() :]], points[point[inside.sum() :]])
+    unit, distance = np.concatenate([unit[inside], more]), np.concatenate([distance[inside], off])
     size = np.linalg.norm(np.ptp(X[cells[row]], axis=1), axis=1)
     least = np.full(len(points), np.inf)
     np.minimum.at(least, point, distance)
@@ -95,6 +94,20 @@ def _nearest(
     _, first = np.unique(point[good], return_index=True)
     best = good[first]
     return row[best], unit[best], distance[best]
+
+
+def _invert(body: Body, e: Array, points: Array) -> tuple[Array, Array]:
+    """Return unit coordinates (k, dim) and distances on cells of coefficients e (k, size, 3)."""
+    cell = body.element.cell
+
+    def surface(s: Array) -> tuple[Array, Array]:
+        xi = to_domain(cell, s)
+        jets = ("value", *("xi", "eta")[: s.shape[1]])
+        r, *tangents = (np.einsum("kn,kna->ka", body.tabulate(j, xi), e) for j in jets)
+        return r, np.stack(tangents, axis=2)
+
+    unit, distance = invert(surface, 1 if cell == "line" else 2, points)
+    return unit, np.where(np.isfinite(distance), distance, np.inf)
 
 
 def _coefficients(body: Body, patch: Family, X: Array) -> Array:
@@ -111,8 +124,8 @@ def _coefficients(body: Body, patch: Family, X: Array) -> Array:
     return np.asarray(e.reshape(len(cells), element.size, 3))
 
 
-def _pairs(seeds: Ints, cells: npt.NDArray[Any]) -> tuple[Ints, Ints]:
-    """Return (point, row of `cells`) wherever they have a vertex in common, in this order."""
+def _pairs(seeds: Ints, cells: npt.NDArray[Any]) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+    """Return (point, row of `cells`) wherever they share a vertex, and whether all of them."""
     from scipy.sparse import csr_array  # half a second to import
 
     n = int(cells.max()) + 1
@@ -123,6 +136,7 @@ def _pairs(seeds: Ints, cells: npt.NDArray[Any]) -> tuple[Ints, Ints]:
             (np.ones(vertices.size), vertices.ravel(), starts), shape=(len(vertices), n)
         )
 
-    point, row = (incidence(seeds) @ incidence(cells).T).nonzero()
-    order = np.lexsort((row, point))
-    return point[order].astype(np.int64), row[order].astype(np.int64)
+    shared = (incidence(seeds) @ incidence(cells).T).tocoo()
+    order = np.lexsort((shared.col, shared.row))
+    own = shared.data[order] > cells.shape[1] - 0.5
+    return shared.row[order].astype(np.int64), shared.col[order].astype(np.int64), own
