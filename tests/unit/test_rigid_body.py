@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rigid bodies: rigidity, mass, weight, supports, results and pictures against closed forms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import symancf as sa
+from symancf import output
+from symancf.held import find_free
+from symancf.sampling import sample
+
+pytestmark = pytest.mark.collective
+
+Array = npt.NDArray[np.float64]
+
+G = np.array([1.0, -2.0, -9.81])
+
+
+def turned(axis: Any, angle: float) -> Array:
+    """Rotation matrix (Rodrigues)."""
+    n = np.asarray(axis, dtype=float) / np.linalg.norm(axis)
+    K = np.array([[0, -n[2], n[1]], [n[2], 0, -n[0]], [-n[1], n[0], 0]])
+    return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
+
+
+FRAME = turned((1.0, 2.0, -0.5), 0.8)
+
+
+def cloud(seed: int = 0) -> tuple[Array, Array]:
+    """Masses and places of some particles."""
+    random = np.random.default_rng(seed)
+    return random.uniform(0.5, 2.0, 7), random.uniform(-1.0, 1.0, (7, 3)) * [0.3, 0.2, 0.5] + 0.1
+
+
+def body_of(masses: Array, places: Array, **options: Any) -> sa.RigidBody:
+    """Return the rigid body made of particles."""
+    m = masses.sum()
+    centre = masses @ places / m
+    x = places - centre
+    J = np.einsum("p,pa,pa->", masses, x, x) * np.eye(3) - np.einsum("p,pa,pb->ab", masses, x, x)
+    return sa.RigidBody(mass=m, centre=centre, inertia=J, **options)
+
+
+def local(system: sa.System, body: sa.RigidBody) -> Any:
+    """Local offsets (12,) of a body's coordinates."""
+    return (body.offsets(system, body.local_vertices(system))[:, :, None] + np.arange(3)).ravel()
+
+
+def test_the_energy_of_rigidity_is_that_of_its_six_conditions() -> None:
+    body = sa.RigidBody(at=(3.0, -2.0, 1.0), frame=FRAME, length=0.3)
+    system = sa.System(body)
+    system.prescribe(0.0)
+    state = 0.2 * system.numbering.random(4)
+    energies, _ = system.plan.energies(state)
+    total = system.sum(energies)[0]
+    q = body.coordinates(system, system.reference + state)
+    lam = np.zeros(6)
+    block = system.numbering.block("lambda:rigidity")
+    start = system.numbering.offset[: system.numbering.owned_vertices, block]
+    for s in start[start >= 0]:
+        lam[:] = state[s : s + 6]
+    lam = system.sum(lam)
+    d = 0.3
+    r_ij, u, v = q[1] - q[0], q[2], q[3]
+    phi = [
+        (r_ij @ r_ij - d**2) / (2 * d),
+        d * (u @ u - 1) / 2,
+        d * (v @ v - 1) / 2,
+        d * (u @ v),
+        r_ij @ v,
+        r_ij @ u,
+    ]
+    assert np.abs(phi).min() > 1e-4
+    assert total == pytest.approx(lam @ phi, rel=1e-12, abs=0.0)
+    assert sa.check(system).passed
+
+
+@pytest.mark.parametrize("stretch", [1e-6, 1e-12, -1e-15])
+def test_a_stretch_of_the_last_digits_is_seen(stretch: float) -> None:
+    body = sa.RigidBody(at=(1000.0, -200.0, 30.0), frame=FRAME, length=0.25)
+    system = sa.System(body)
+    at = local(system, body)
+    if len(at):
+        system.state[at[3:6]] = 0.25 * stretch * FRAME[:, 0]
+    f = system.residual_at_solution()
+    block = system.numbering.block("lambda:rigidity")
+    start = system.numbering.offset[: system.numbering.owned_vertices, block]
+    phi = system.sum(np.array([f[s] for s in start[start >= 0]] or [0.0]))
+    assert phi[0] == pytest.approx(0.25 * (stretch + stretch**2 / 2), rel=1e-9, abs=0.0)
+
+
+def test_the_mass_matrix_is_the_sum_over_particles() -> None:
+    masses, places = cloud()
+    body = body_of(masses, places, at=(1.0, 2.0, 3.0), frame=FRAME, length=0.7)
+    system = sa.System(body)
+    at = local(system, body)
+    expected = np.zeros((12, 12))
+    for m, x in zip(masses, places, strict=True):
+        C = np.kron([1 - x[0] / 0.7, x[0] / 0.7, x[1], x[2]], np.eye(3))
+        expected += m * C.T @ C
+    found = np.zeros((12, 12))
+    for k in range(12):
+        v, f = np.zeros_like(system.state), np.zeros_like(system.state)
+        v[at[k : k + 1]] = 1.0
+        system.mass.residual(v, f)
+        if len(at):
+            found[:, k] = f[at]
+    owned = body.local_vertices(system)
+    mine = len(owned) and owned[0] < system.numbering.owned_vertices
+    found = system.sum(found if mine else 0.0 * found)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_kinetic_energy_of_a_velocity_and_a_spin() -> None:
+    spin, velocity = np.array([1.0, -2.0, 0.5]), np.array([0.3, 0.1, -0.7])
+    J, c = np.diag([0.1, 0.12, 0.15]), np.array([0.02, 0.01, 0.03])
+    body = sa.RigidBody(
+        at=(5.0, 0.0, 0.0), frame=FRAME, mass=2.0, centre=c, inertia=J, velocity=velocity, spin=spin
+    )
+    system = sa.System(body)
+    energies, _ = system.mass.energies(system.rate)
+    v = velocity + np.cross(spin, FRAME @ c)
+    own = FRAME.T @ spin
+    assert system.sum(energies)[0] == pytest.approx(v @ v + own @ J @ own / 2, rel=1e-12)
+    np.testing.assert_allclose(body.angular_velocity(system), spin, rtol=1e-13)
+    place = body.at((0.1, 0.2, -0.3))
+    expected = velocity + np.cross(spin, FRAME @ [0.1, 0.2, -0.3])
+    np.testing.assert_allclose(system.velocity(place)[0], expected, rtol=1e-13)
+
+
+def test_weight_acts_at_the_centre() -> None:
+    masses, places = cloud(3)
+    body = body_of(masses, places, at=(1.0, 2.0, 3.0), frame=FRAME)
+    system = sa.System(body, terms=[sa.gravity(G)])
+    f = body.coordinates(system, system.residual_at_solution())
+    d = body.length
+    x = masses @ places / masses.sum()
+    C = np.kron([1 - x[0] / d, x[0] / d, x[1], x[2]], np.eye(3))
+    np.testing.assert_allclose(f.ravel(), -masses.sum() * C.T @ G, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["box", "cylinder", "sphere"])
+def test_moments_of_shapes(name: str) -> None:
+    """Second moments of the mass by the hexahedra that are drawn."""
+    body = {
+        "box": lambda: sa.RigidBody.box((0.4, 0.3, 0.2), rho=10.0),
+        "cylinder": lambda: sa.RigidBody.cylinder(0.3, 0.5, rho=10.0),
+        "sphere": lambda: sa.RigidBody.sphere(0.3, rho=10.0),
+    }[name]()
+    corners = body.shape.points[body.shape.cells]  # (k, 8, 3)
+    g = 1.0 / np.sqrt(3.0)
+    mass, second = 0.0, np.zeros((3, 3))
+    ring = [(-1, -1), (1, -1), (1, 1), (-1, 1)]
+    signs = np.array([(x, y, z) for z in (-1, 1) for x, y in ring])
+    for point in signs * g:
+        one = 1 + signs * point
+        N = one.prod(axis=1) / 8
+        D = np.stack([signs[:, a] * one[:, [b for b in range(3) if b != a]].prod(1) / 8
+                      for a in range(3)], axis=1)  # fmt: skip
+        x = np.einsum("v,kva->ka", N, corners)
+        dV = np.abs(np.linalg.det(np.einsum("va,kvb->kab", D, corners)))
+        mass += 10.0 * dV.sum()
+        second += 10.0 * np.einsum("k,ka,kb->ab", dV, x, x)
+    assert body.moments is not None
+    tolerance = 1e-12 if name == "box" else 0.06  # a round body in 216 hexahedra
+    assert mass == pytest.approx(body.mass, rel=tolerance)
+    np.testing.assert_allclose(second, body.moments.second, rtol=tolerance, atol=1e-15)
+
+
+def test_a_held_body_reports_force_and_moment() -> None:
+    masses, places = cloud(5)
+    body = body_of(masses, places, at=(1.0, 0.0, 0.0), frame=FRAME)
+    hold = sa.fix(body)
+    pull = np.array([3.0, 0.0, 4.0])
+    system = sa.System(body, terms=[hold, sa.gravity(G), sa.force(body.at((0.1, 0.2, 0.3)), pull)])
+    assert system.numbering.size == 0
+    sa.StaticProblem(system).solve()
+    weight = masses.sum() * G
+    centre = [1.0, 0.0, 0.0] + FRAME @ (masses @ places / masses.sum())
+    at = [1.0, 0.0, 0.0] + FRAME @ [0.1, 0.2, 0.3]
+    about = np.array([0.5, -1.0, 2.0])
+    np.testing.assert_allclose(hold.reaction(system), -weight - pull, rtol=1e-12)
+    moment = np.cross(centre - about, weight) + np.cross(at - about, pull)
+    np.testing.assert_allclose(hold.reaction_moment(system, about), -moment, rtol=1e-12)
+
+
+def test_a_prescribed_rotation() -> None:
+    body = sa.RigidBody.box((0.4, 0.2, 0.2), at=(1.0, 0.0, 0.0), frame=FRAME, rho=1.0)
+    axis = np.array([0.0, 0.6, 0.8])
+    move = sa.fix(
+        body,
+        displacement=(lambda t: 0.5 * t, 0.0, 0.0),
+        gradient=lambda t: turned(axis, 2.5 * t) - np.eye(3),
+    )
+    system = sa.System(body, terms=[move, sa.gravity(G)])
+    sa.StaticProblem(system).solve(to=1.0, step=0.25)
+    R = turned(axis, 2.5)
+    np.testing.assert_allclose(body.rotation(system), R @ FRAME, atol=1e-14)
+    np.testing.assert_allclose(body.position(system), [1.5, 0.0, 0.0], atol=1e-15)
+    corner = np.array([0.2, 0.1, -0.1])
+    place = system.position(body.at(corner))[0]
+    np.testing.assert_allclose(place, [1.5, 0.0, 0.0] + R @ FRAME @ corner, atol=1e-14)
+
+
+def test_a_gradient_that_is_no_rotation() -> None:
+    body = sa.RigidBody()
+    with pytest.raises(sa.ParameterError, match="is no rotation"):
+        sa.fix(body, gradient=0.1 * np.eye(3))
+    move = sa.fix(body, gradient=lambda t: t * np.eye(3))
+    system = sa.System(body, terms=[move])
+    with pytest.raises(sa.ParameterError, match=r"R\^T R differs by"):
+        sa.StaticProblem(system).solve()
+
+
+def test_rigid_motions_that_nothing_holds_are_named() -> None:
+    loose = sa.System(sa.RigidBody.box((1.0, 1.0, 1.0), at=(3.0, 0.0, 0.0), name="crate"))
+    with pytest.raises(sa.ConstraintError, match="6 rigid motions are free"):
+        sa.StaticProblem(loose).solve()
+    body = sa.RigidBody.box((1.0, 1.0, 1.0), at=(3.0, 0.0, 0.0), name="crate")
+    pinned = sa.System(body, terms=[sa.fix(body, "position")])
+    with pytest.raises(sa.ConstraintError, match=r"rotation about z through \(3, 0, 0\)") as caught:
+        sa.StaticProblem(pinned).solve()
+    assert str(caught.value).count("rotation about") == 3
+
+
+def test_the_modes_of_multigrid_contain_the_motions_of_rigid_bodies() -> None:
+    from symancf.rigid import rigid_modes
+
+    body = sa.RigidBody.box((0.4, 0.2, 0.2), at=(1.0, 2.0, 0.0), frame=FRAME, rho=1.0)
+    system = sa.System(body)
+    system.prescribe(0.0)
+    answer = np.zeros_like(system.state)
+    largest = []
+    for mode in [*rigid_modes(system), system.numbering.random(1)]:
+        system.plan.product(system.state, mode, answer)
+        owned = answer[system.numbering.free_owned]
+        largest.append(system.sum(np.abs(owned).sum(keepdims=True))[0])
+        assert np.abs(body.coordinates(system, mode)).max() > 0.1
+    assert max(largest[:6]) < 1e-14
+    assert largest[6] > 0.1
+    assert find_free_count(system) == 6
+
+
+def find_free_count(system: sa.System) -> int:
+    system.plan.tangent(system.state, np.zeros_like(system.state), system.matrix)
+    return len(find_free(system))
+
+
+def test_it_is_drawn(shared_tmp_path: Path) -> None:
+    body = sa.RigidBody.box((0.4, 0.2, 0.1), at=(1.0, 2.0, 0.0), frame=FRAME, name="crate")
+    R = turned((0.0, 0.0, 1.0), 0.5)
+    system = sa.System(body, terms=[sa.fix(body, gradient=R - np.eye(3))])
+    sa.StaticProblem(system).solve()
+    samples = sample(system, body)
+    path = output.write(shared_tmp_path / "crate.vtu", samples)
+    system.comm.Barrier()
+    read = output.read(path)[""]
+    half = np.array([0.2, 0.1, 0.05])
+    signs = np.array([(i, j, k) for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
+    expected = [1.0, 2.0, 0.0] + (signs * half) @ (R @ FRAME).T
+    np.testing.assert_allclose(read.points, expected, atol=1e-14)
+    assert read.cells["hexahedron"].shape == (1, 8)
+    corners = read.points[read.cells["hexahedron"][0]]
+    volume = np.linalg.det(corners[[1, 3, 4]] - corners[0])
+    assert volume == pytest.approx(0.4 * 0.2 * 0.1, rel=1e-12)
+
+
+def test_a_body_of_points_is_drawn_as_the_box_of_its_moments() -> None:
+    inside = sa.RigidBody.box((0.4, 0.3, 0.2), rho=5.0)
+    assert inside.moments is not None
+    P = inside.moments.second
+    body = sa.RigidBody(mass=inside.mass, inertia=np.trace(P) * np.eye(3) - P)
+    np.testing.assert_allclose(np.sort(np.abs(body.shape.points), axis=0)[-1], [0.2, 0.15, 0.1])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"mass": -1.0}, "mass is -1: give a positive number"),
+        ({"mass": 0.0}, "mass is 0: give a positive number"),
+        ({"mass": "heavy"}, "mass is 'heavy': give finite numbers"),
+        ({"mass": 1.0, "inertia": (1.0, 1.0, 2.1)}, "no body has the principal moments"),
+        ({"mass": 1.0, "inertia": (1.0, 1.0, -0.1)}, "no body has the principal moments"),
+        ({"mass": 1.0, "inertia": [[1, 0.5, 0], [0, 1, 0], [0, 0, 1]]}, "is not symmetric"),
+        ({"mass": 1.0, "inertia": (1.0, np.nan, 1.0)}, "give finite numbers"),
+        ({"inertia": (1.0, 1.0, 1.0)}, "no mass"),
+        ({"at": (0.0, 1.0)}, "at is .*three finite numbers"),
+        ({"spin": 3.0}, "spin is 3.0: give three finite numbers"),
+        ({"frame": 2.0 * np.eye(3)}, "orthogonal unit vectors"),
+        ({"frame": np.diag([1.0, 1.0, -1.0])}, "left-handed"),
+        ({"frame": np.eye(2)}, r"a frame is a matrix \(3, 3\)"),
+        ({"length": 0.0}, "length is 0.0: give a positive number"),
+    ],
+)
+def test_impossible_bodies(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(sa.ParameterError, match=said):
+        sa.RigidBody(**options)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: sa.RigidBody.box((1.0, 0.0, 1.0)), "the size of a rigid box"),
+        (lambda: sa.RigidBody.box((1.0, 1.0)), "give 3 positive lengths"),
+        (lambda: sa.RigidBody.cylinder(-1.0, 1.0), "the radius of a rigid cylinder"),
+        (lambda: sa.RigidBody.sphere(np.inf), "the radius of a rigid sphere"),
+        (lambda: sa.RigidBody.box((1.0, 1.0, 1.0), rho=-2.0), "rho of a rigid body is -2.0"),
+        (lambda: sa.RigidBody.box((1.0, 1.0, 1.0), rho=1.0, mass=1.0), "not both"),
+        (lambda: sa.RigidBody().at((1.0, 2.0)), r"takes a point \(x, y, z\)"),
+        (lambda: sa.RigidBody().at((1.0, 2.0, 0.0), np.ones((3, 3))), "orthogonal unit vectors"),
+        (lambda: sa.fix(sa.RigidBody(), "slopes"), "dofs 'slopes' is not one of"),
+        (lambda: sa.fix(sa.RigidBody(), "position", gradient=np.zeros((3, 3))), "leaves free"),
+        (lambda: sa.gravity(G, sa.RigidBody()), None),
+    ],
+)
+def test_impossible_shapes_and_places(make: Any, said: str | None) -> None:
+    if said is None:
+        system_of = make()
+        with pytest.raises(sa.ParameterError, match="which has no mass"):
+            sa.System(system_of.bodies[0], terms=[system_of])
+        return
+    with pytest.raises(sa.ParameterError, match=said):
+        make()
+
+
+def test_mass_of_nothing() -> None:
+    with pytest.raises(sa.ParameterError, match="no body has a density"):
+        sa.System(sa.RigidBody(), terms=[sa.gravity(G)])
