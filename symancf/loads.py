@@ -33,7 +33,7 @@ Array = npt.NDArray[np.float64]
 class Gravity:
     """The energy -rho g . u of every body that has a density; see `gravity`."""
 
-    def __init__(self, g: Any, bodies: Sequence[Body | RigidBody] | None) -> None:
+    def __init__(self, g: Any, bodies: Sequence[Body | RigidBody | PlanarBody] | None) -> None:
         self.name = "gravity"
         self.g = components("gravity", g)
         self.bodies = bodies
@@ -43,25 +43,26 @@ class Gravity:
         for body in self.bodies or ():
             system.require_member(body, self.name)
             if not self._has_mass(body):
-                lacks = "mass" if isinstance(body, RigidBody) else "rho"
+                lacks = "mass" if isinstance(body, RigidBody | PlanarBody) else "rho"
                 raise ParameterError(f"gravity acts on body {body.name!r}, which has no {lacks}")
         if not self._heavy(system):
             raise ParameterError("gravity: no body has a density; give rho=... to a body")
 
     @staticmethod
-    def _has_mass(body: Body | RigidBody) -> bool:
-        return body.mass > 0.0 if isinstance(body, RigidBody) else "rho" in body.parameters
+    def _has_mass(body: Body | RigidBody | PlanarBody) -> bool:
+        if isinstance(body, RigidBody | PlanarBody):
+            return body.mass > 0.0
+        return "rho" in body.parameters
 
-    def _heavy(self, system: System) -> list[Body | RigidBody]:
-        bodies = self.bodies or [b for b in system.bodies if not isinstance(b, PlanarBody)]
-        return [b for b in bodies if self._has_mass(b)]
+    def _heavy(self, system: System) -> list[Body | RigidBody | PlanarBody]:
+        return [b for b in self.bodies or system.bodies if self._has_mass(b)]
 
     def pieces(self, system: System) -> list[Piece]:
         """Return the kernels and entities on this rank."""
         uniform = {f"g{a + 1}": g for a, g in enumerate(self.g)}
         made = []
         for body in self._heavy(system):
-            if isinstance(body, RigidBody):
+            if isinstance(body, RigidBody | PlanarBody):
                 made.append(body.weight(system, uniform))
                 continue
             laws = body_force_laws(body.element, values=body.parameters, fields=body.fields)
@@ -69,7 +70,7 @@ class Gravity:
         return made
 
 
-def gravity(g: Any, *bodies: Body | RigidBody) -> Gravity:
+def gravity(g: Any, *bodies: Body | RigidBody | PlanarBody) -> Gravity:
     """Weight of bodies (all that have `rho` or a mass) in the field `g`, three components [m/s^2].
 
     The components are numbers, `Parameter` or functions of time. Energy: -int rho g . u dV.

@@ -326,7 +326,7 @@ class System:
         """Local vector of the rates of all coordinates; at first those given to rigid bodies."""
         rate: Array = np.zeros(self.numbering.coordinates)
         for body in self.bodies:
-            if isinstance(body, RigidBody):
+            if isinstance(body, RigidBody | PlanarBody):
                 body.initial_rate(self, rate)
         return rate
 
@@ -404,6 +404,8 @@ class System:
 
     def velocity(self, place: End) -> Array:
         """Return the velocities (K, 3) of places of a body, on every rank (collective)."""
+        if isinstance(place, PlanarPoint):
+            return place.velocity(self)
         return self._evaluate(place, [("value", self.rate)])[0]
 
     def gradient(self, place: Nodes | PointsOnBody) -> Array:

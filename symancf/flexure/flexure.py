@@ -14,7 +14,7 @@ from .. import jit
 from ..ends import Ground
 from ..errors import ConstraintError, ParameterError, closest
 from ..parameter import Parameter, evaluate
-from ..plane.body import PlanarBody, PlanarPlaces, PlanarPoint, place_of, rotation
+from ..plane.body import PlanarBody, PlanarPlaces, PlanarPoint, place_of, rotation, turned
 from ..terms import Entities
 from .law import CELL, MODELS, TANGENTS, flexure_law
 from .section import compliance, strip_compliance
@@ -266,10 +266,9 @@ class Flexure:
 
     # ---- results --------------------------------------------------------------------------------
     def coordinates(self, system: System) -> Array:
-        """Return the present (ux, uy, phi) of bodies a and b, (6,); zero for the ground."""
+        """Return (ux, uy, phi) of the nodes of bodies a and b, (6,); zero for the ground."""
         both = [
-            p.body.displacement(system) if isinstance(p, PlanarPoint) else np.zeros(3)
-            for p in self.ends
+            p.body.node(system) if isinstance(p, PlanarPoint) else np.zeros(3) for p in self.ends
         ]
         return np.concatenate(both)
 
@@ -279,14 +278,23 @@ class Flexure:
         Force in the directions of the ground and moment about the origin of each body
         (collective).
         """
+        both = self._forces(system)
+        for f, place in zip(both, self.ends, strict=True):
+            if isinstance(place, PlanarPoint):
+                lever = rotation(place.body.node(system)[2]) @ place.body.offset
+                f[2] -= turned(lever) @ f[:2]
+        return both
+
+    def _forces(self, system: System) -> Array:
+        """Return the generalised forces (2, 3) on the nodes of bodies a and b (collective)."""
         q = self.coordinates(system)
         values = {**self.cell, "EI": evaluate(f"{self.name}: EI", self.EI, system.time)}
         f, _ = self.leader.kernel.residual(q[None], None, values)
-        return np.asarray(f).reshape(2, 3)
+        return np.array(f).reshape(2, 3)
 
     def tip_wrench(self, system: System) -> Array:
         """Return (F_x, F_y, M) on the flexure at b, in the frame of its tip (collective)."""
-        fx, fy, moment = self.forces(system)[1]
+        fx, fy, moment = self._forces(system)[1]
         turn = self.coordinates(system)[5]
         c, s = math.cos(turn), math.sin(turn)
         arm = place_of(self.ends[1])[1]

@@ -11,13 +11,15 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
+from .. import jit
+from ..assembly import Jets, Piece
 from ..ends import End, Ground, frame_of
 from ..errors import ParameterError
 from ..numbering import ANGLE, POSITION
 from ..partition import Family
+from .inertia import kinetic_law, weight_law
 
 if TYPE_CHECKING:
-    from ..assembly import Piece
     from ..system import System
 
 Array = npt.NDArray[np.float64]
@@ -28,6 +30,11 @@ def rotation(angle: float) -> Array:
     """Return the matrix (2, 2) that turns a vector of the plane by `angle` [rad]."""
     c, s = math.cos(angle), math.sin(angle)
     return np.array([[c, -s], [s, c]])
+
+
+def turned(v: Array) -> Array:
+    """Return a vector of the plane turned by a quarter, counter-clockwise: e_z x v."""
+    return np.array([-v[1], v[0]])
 
 
 class PlanarBody:
@@ -43,15 +50,35 @@ class PlanarBody:
     at : (x, y, theta) of its frame in the reference configuration; theta [rad], counter-clockwise.
         (x, y) alone means theta = 0.
     name : shown in messages; by default bodies are counted.
+    mass : [kg]; None: a body without inertia.
+    centre : centre of mass (sx, sy) in the body's frame.
+    inertia : about the centre of mass [kg m^2]; 0: a point mass, which nothing can spin up.
+    velocity : (vx, vy) of the body's origin `at`, at the start of a motion [m/s].
+    spin : angular velocity at the start of a motion [rad/s].
 
     Examples
     --------
     >>> import symancf as sa
     >>> finger = sa.PlanarBody(at=(1.0, 1.5, 0.0), name="finger")
     >>> tip = finger.at((0.2, 0.7))
+
+    Notes
+    -----
+    The node is at the centre of mass, so that the mass matrix diag(m, m, J) is constant; what
+    is given and returned refers to the body's frame and its origin.
     """
 
-    def __init__(self, at: npt.ArrayLike = (0.0, 0.0, 0.0), name: str | None = None) -> None:
+    def __init__(
+        self,
+        at: npt.ArrayLike = (0.0, 0.0, 0.0),
+        name: str | None = None,
+        *,
+        mass: float | None = None,
+        centre: npt.ArrayLike = (0.0, 0.0),
+        inertia: float = 0.0,
+        velocity: npt.ArrayLike = (0.0, 0.0),
+        spin: float = 0.0,
+    ) -> None:
         given = np.asarray(at, dtype=float).ravel()
         self.named = name is not None
         self.name = name or "planar body"
@@ -60,8 +87,42 @@ class PlanarBody:
                 f"planar body {self.name!r}: at is {at!r}: give three finite numbers (x, y, theta)"
             )
         self.reference: Array = np.append(given, np.zeros(3 - given.size))
+        self.mass, self.inertia_about_centre = self._mass(mass, inertia)
+        self.centre = self._pair("centre", centre)
+        self.velocity, self.spin = self._pair("velocity", velocity), float(spin)
+        if not math.isfinite(self.spin):
+            raise ParameterError(
+                f"planar body {self.name!r}: spin is {spin!r}: give a finite number"
+            )
+        # from the node, the centre of mass, to the origin; directions of the ground, reference
+        self.offset: Array = -rotation(self.reference[2]) @ self.centre
         self.parameters: dict[str, Any] = {}
         self.reach = 0.0  # largest distance of an attachment from the origin
+
+    def _mass(self, mass: float | None, inertia: float) -> tuple[float, float]:
+        what = f"planar body {self.name!r}"
+        if mass is None:
+            if inertia:
+                raise ParameterError(f"{what} has an inertia, but no mass: give mass=...")
+            return 0.0, 0.0
+        m, J = (np.asarray(v, dtype=float) for v in (mass, inertia))
+        if m.ndim or not (np.isfinite(m) and m > 0.0):
+            raise ParameterError(f"{what}: mass is {mass!r}: give a positive number")
+        if J.ndim or not (np.isfinite(J) and J >= 0.0):
+            raise ParameterError(
+                f"{what}: inertia is {inertia!r}: give one number, about the centre of mass"
+            )
+        return float(m), float(J)
+
+    def _pair(self, what: str, given: npt.ArrayLike) -> Array:
+        pair = np.asarray(given, dtype=float).ravel()
+        if pair.size == 3 and pair[2] == 0.0:
+            pair = pair[:2]
+        if pair.size != 2 or not np.isfinite(pair).all():
+            raise ParameterError(
+                f"planar body {self.name!r}: {what} is {given!r}: give two finite numbers"
+            )
+        return pair
 
     def __repr__(self) -> str:
         x, y, theta = self.reference
@@ -101,9 +162,9 @@ class PlanarBody:
         return [(POSITION, local), (ANGLE, local)]
 
     def build_reference(self, system: System) -> None:
-        """Put the node where the body's origin is."""
+        """Put the node where the body's centre of mass is (without mass: its origin)."""
         local = self.cells.ravel()
-        system.points[local, :2] = self.reference[:2]
+        system.points[local, :2] = self.reference[:2] - self.offset
         self._position = system.numbering.offset[local, system.numbering.block(POSITION)]
         self._angle = system.numbering.offset[local, system.numbering.block(ANGLE)]
         self._owned = local < system.numbering.owned_vertices
@@ -111,6 +172,43 @@ class PlanarBody:
     def pieces(self, system: System) -> list[Piece]:
         """A rigid body has no strain energy."""
         return []
+
+    def _own_piece(self, system: System, law: Any, role: Any, uniform: Any) -> Piece:
+        """Return a kernel on (ux, uy, phi) of the node."""
+        here = self.coordinates(system)
+        n = len(self.cells)
+        values = {"m": self.mass, "J": self.inertia_about_centre}
+        kernel = jit.points(law, system.comm)
+        cell = np.tile([values[name] for name in kernel.cell], (n, 1)).reshape(n, len(kernel.cell))
+        zero = np.zeros(3 * n, dtype=np.int32)
+        return Piece(
+            name=f"{'gravity' if role == 'potential' else role}:{self.name}",
+            kernel=kernel,
+            role=role,
+            uniform=uniform,
+            cell=cell,
+            owned=self._owned,
+            vertices=self.cells.ravel().astype(np.int32),
+            vertex_start=np.arange(n + 1, dtype=np.int32),
+            entities=Jets(zero, np.tile(np.arange(3, dtype=np.int32), n), here, zero, 1.0 + zero),
+        )
+
+    def inertia(self, system: System) -> list[Piece]:
+        """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
+        if not self.mass:
+            return []
+        return [self._own_piece(system, kinetic_law(), "inertia", {})]
+
+    def weight(self, system: System, uniform: dict[str, Any]) -> Piece:
+        """Return the potential of the weight, with ``g1, g2`` [m/s^2]."""
+        return self._own_piece(system, weight_law(), "potential", uniform)
+
+    def initial_rate(self, system: System, rate: Array) -> None:
+        """Write the rates of a body with `velocity` and `spin` into a local vector."""
+        here = self.coordinates(system)
+        if len(here):
+            arm = rotation(system.state[here[2]]) @ self.offset
+            rate[here] = *(self.velocity - self.spin * turned(arm)), self.spin
 
     # ---- results --------------------------------------------------------------------------------
     def coordinates(self, system: System) -> npt.NDArray[np.int32]:
@@ -120,12 +218,24 @@ class PlanarBody:
         p, a = int(self._position[0]), int(self._angle[0])
         return np.array([p, p + 1, a], dtype=np.int32)
 
-    def displacement(self, system: System) -> Array:
-        """Return the present (ux, uy, phi), on every rank (collective)."""
+    def node(self, system: System, vector: Array | None = None) -> Array:
+        """Return (ux, uy, phi) of the node, or its entries of a local vector (collective)."""
         value = np.zeros(3)
         if self._owned.any():
-            value[:] = system.state[self.coordinates(system)]
+            value[:] = (system.state if vector is None else vector)[self.coordinates(system)]
         return system.sum(value)
+
+    def displacement(self, system: System) -> Array:
+        """Return the present (ux, uy, phi) of the origin, on every rank (collective)."""
+        u = self.node(system)
+        u[:2] += (rotation(u[2]) - np.eye(2)) @ self.offset
+        return u
+
+    def rate(self, system: System) -> Array:
+        """Return the present (vx, vy, omega) of the origin, on every rank (collective)."""
+        v, phi = self.node(system, system.rate), self.node(system)[2]
+        v[:2] += v[2] * turned(rotation(phi) @ self.offset)
+        return v
 
     def position(self, system: System) -> Array:
         """Return the present (x, y, theta), on every rank (collective)."""
@@ -153,9 +263,10 @@ class PlanarPoint(End):
             )
         self.body, self.local = body, given
         body.reach = max(body.reach, float(np.hypot(*given)))
-        # the arm in the directions of the ground, reference configuration
-        self.arm: Array = rotation(body.reference[2]) @ given
-        self.X = np.append(body.reference[:2] + self.arm, 0.0)[None]
+        # the arm, from the node, in the directions of the ground, reference configuration
+        arm = rotation(body.reference[2]) @ given
+        self.arm: Array = arm + body.offset
+        self.X = np.append(body.reference[:2] + arm, 0.0)[None]
         axes = frame_of(f"planar body {body.name!r}", frame)
         self.frame = None if axes is None else self._turned @ axes
 
@@ -201,9 +312,14 @@ class PlanarPoint(End):
 
     def displacement(self, system: System) -> Array:
         """Return the displacement (1, 3) of the point, on every rank (collective)."""
-        u = self.body.displacement(system)
-        turned = np.append(u[:2] + (rotation(u[2]) - np.eye(2)) @ self.arm, 0.0)
-        return np.asarray(turned[None])
+        u = self.body.node(system)
+        moved = u[:2] + (rotation(u[2]) - np.eye(2)) @ self.arm
+        return np.append(moved, 0.0)[None]
+
+    def velocity(self, system: System) -> Array:
+        """Return the velocity (1, 3) of the point, on every rank (collective)."""
+        v, phi = self.body.node(system, system.rate), self.body.node(system)[2]
+        return np.append(v[:2] + v[2] * turned(rotation(phi) @ self.arm), 0.0)[None]
 
     def __str__(self) -> str:
         return f"({self.local[0]:g}, {self.local[1]:g}) of {self.body.name!r}"

@@ -62,11 +62,11 @@ class Clamp:
             x, y, theta = self.body.reference
             c, s = np.cos(theta), np.sin(theta)
             d = X[:2] - (x, y)
-            self.arm = d
             point = self.body.at((c * d[0] + s * d[1], -s * d[0] + c * d[1]))
+            self.arm, self.lever = point.arm, d
             self.entities = Entities(system, self.name, [self.place, point], virtual=1)
         else:
-            self.arm = X[:2]
+            self.arm = self.lever = X[:2]
             self.entities = Entities(system, self.name, [self.place, Ground(X)], virtual=1)
         self.block = f"lambda:{self.name}"
         system.announce_block(self.block, 3, "lambda")
@@ -108,7 +108,8 @@ class Clamp:
             lam = system.state[start : start + 3] * system.stiffness
             turn = self.body.displacement(system)[2] if isinstance(self.body, PlanarBody) else 0.0
             c, s = np.cos(turn), np.sin(turn)
-            arm = np.array([c * self.arm[0] - s * self.arm[1], s * self.arm[0] + c * self.arm[1]])
+            x, y = self.lever
+            arm = np.array([c * x - s * y, s * x + c * y])
             value[:2] = -lam[:2]
             value[2] = -(arm[0] * lam[1] - arm[1] * lam[0]) - lam[2]
         return system.sum(value)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..errors import ParameterError, closest
 from ..parameter import call, evaluate
+from .body import rotation, turned
 from .factor import COORDINATES
 
 if TYPE_CHECKING:
@@ -59,6 +60,12 @@ class PlanarFix:
             )
         self.values = values
         self.number = -1
+        if body.centre.any() and self.axes not in ([2], [0, 1, 2]):
+            raise ParameterError(
+                f"{self.name}: the node of {body.name!r} is at its centre of mass, away from its "
+                "origin: fix all of it, or theta, or use sa.joints.revolute or sa.Constraint at a "
+                "point of it"
+            )
 
     def declare(self, system: System) -> None:
         """Nothing to announce: the body's node exists."""
@@ -79,14 +86,20 @@ class PlanarFix:
             evaluate(f"{self.name}, {COORDINATES[a]}", value, time)
             for a, value in zip(self.axes, self.values, strict=True)
         ]
-        return self.fixed, np.array(values[: len(self.fixed)])
+        u = np.array(values)
+        if len(u) == 3:  # of the origin: the node is elsewhere
+            u[:2] -= (rotation(u[2]) - np.eye(2)) @ self.body.offset
+        return self.fixed, u[: len(self.fixed)]
 
     def reaction(self, system: System) -> Array:
-        """Return force and moment (3,) that the support exerts on the body (collective)."""
+        """Return force and moment about the origin (3,) of the support on the body (collective)."""
         numbering = system.numbering
         f = system.residual_at_solution()
         here = self.body.coordinates(system)
         total = np.zeros(3)
         if len(here) and self.body.cells[0, 0] < numbering.owned_vertices:
             total[:] = np.where(numbering.fixed_by[here] == self.number, f[here], 0.0)
+            if len(self.axes) == 3:
+                lever = rotation(system.state[here[2]]) @ self.body.offset
+                total[2] -= turned(lever) @ total[:2]
         return system.sum(total)
