@@ -44,7 +44,7 @@ class GeneralizedAlpha:
     Attributes
     ----------
     auxiliary : the acceleration-like quantity A (second order) and w (first order), local.
-    asked : length of steps without trouble.
+    asked : length of steps without trouble; `last_step`: that of the last one.
     error : what a step raised; PETSc does not survive exceptions there.
     """
 
@@ -55,7 +55,7 @@ class GeneralizedAlpha:
         self.auxiliary: Array = np.zeros(n)
         self._k: Array = np.zeros(n)
         self._before: tuple[Array, ...] = ()
-        self._last_h = 0.0
+        self.last_step = 0.0
         self._factors_of = 0.0
         self.asked = 0.0
         self.adaptive = False
@@ -78,12 +78,14 @@ class GeneralizedAlpha:
         self.adaptive = options.getString("ts_adapt_type", "none") != "none"
 
     def step(self, ts: PETSc.TS) -> None:
-        """Make one step; what it raises is kept in `error`."""
+        """Make one step; an error, here or in a monitor, ends the run and is kept in `error`."""
         try:
-            self._step(ts)
+            if self.error is None:
+                self._step(ts)
         except Exception as error:
-            self.error = self.error or error
-            ts.setConvergedReason(PETSc.TS.ConvergedReason.DIVERGED_NONLINEAR_SOLVE)
+            self.error = error
+        if self.error is not None:
+            ts.setConvergedReason(PETSc.TS.ConvergedReason.CONVERGED_USER)
 
     def rollback(self, ts: PETSc.TS) -> None:
         """Go back to the beginning of the last step."""
@@ -96,7 +98,7 @@ class GeneralizedAlpha:
     def interpolate(self, ts: PETSc.TS, t: float, U: PETSc.Vec) -> None:
         """Write the solution within the last step: a cubic in positions and its derivative."""
         try:
-            h = self._last_h
+            h = self.last_step
             s = (t - (ts.getTime() - h)) / h
             u0, v0 = self._before[0], self._before[1]
             u1, v1 = self.motion.state, self.motion.rate
@@ -165,9 +167,9 @@ class GeneralizedAlpha:
         """Set the affine map of a step of length h, and a state to begin with."""
         c, m, newton = self.coefficients, self.motion, self.newton
         u, v, a, A = self._before
-        if self._last_h and abs(h - self._last_h) > 1e-12 * h:
+        if self.last_step and abs(h - self.last_step) > 1e-12 * h:
             A = np.where(
-                m.second, a + (h / self._last_h) * (A - a), v + (h / self._last_h) * (A - v)
+                m.second, a + (h / self.last_step) * (A - a), v + (h / self.last_step) * (A - v)
             )
         self._factors(h)
         second = m.second
@@ -229,7 +231,7 @@ class GeneralizedAlpha:
                     iteration=self.newton.snes.getIterationNumber(),
                     time=t,
                 )
-        self._last_h = h
+        self.last_step = h
         self.write(ts.getSolution())
         ts.setTime(end if last else t + h)
         ts.setTimeStep(self._next(h, error))

@@ -260,7 +260,7 @@ class Newton:
 
     # ---- one solution ---------------------------------------------------------------------------
     def begin(self) -> None:
-        """Forget what earlier solutions needed; take the size of the system (collective)."""
+        """Take the size of the system; forget earlier steps (collective)."""
         system = self.system
         places = system.points[: self.numbering.owned_vertices]
         low, high = places.min(axis=0, initial=np.inf), places.max(axis=0, initial=-np.inf)
@@ -269,6 +269,10 @@ class Newton:
             self.comm.Allreduce(MPI.IN_PLACE, box, op=MPI.MAX)
         span = float(np.linalg.norm(box.sum(axis=0))) if np.isfinite(box).all() else 0.0
         self.size = max(span, *(float(body.extent) for body in system.bodies))
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget all that earlier steps left, so that what follows depends on the state alone."""
         self._last[:] = self._noise[:] = 0.0
         self.stale = True
 

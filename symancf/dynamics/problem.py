@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
-import atexit
+import json
 import math
 import time as clock
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..checkpoint import load, save
 from ..collective import share_error, together
-from ..errors import ConvergenceError, ParameterError, SymancfError
+from ..errors import CheckpointError, ConvergenceError, ParameterError, SymancfError
 from ..history import History, Step
 from ..options import complaint, offer, warn_unused
 from ..petsc import PETSc
@@ -29,21 +31,6 @@ if TYPE_CHECKING:
     from ..system import System
 
 Array = npt.NDArray[np.float64]
-
-
-_problems: weakref.WeakSet[DynamicProblem] = weakref.WeakSet()
-
-
-@atexit.register
-def _destroy_all() -> None:
-    """Destroy every TS while Python still lives: PETSc would call its context afterwards."""
-    for problem in sorted(_problems, key=lambda p: p.number):
-        problem.ts.destroy()
-    if _count[0]:
-        PETSc.garbage_cleanup(PETSc.COMM_WORLD)
-
-
-_count = [0]
 
 
 class DynamicProblem:
@@ -86,10 +73,10 @@ class DynamicProblem:
         self._monitors: list[Callable[[DynamicProblem], Any]] = []
         self._events: list[_Event] = []
         self._ready = self._told = self._started = False
-        self._error: Exception | None = None
         self.energies = Energies(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.steps = 0
         self._seen = -1
+        self._scaled_for = math.inf
 
     # ---- set-up ---------------------------------------------------------------------------------
     def _prepare(self) -> None:
@@ -97,9 +84,8 @@ class DynamicProblem:
         PETSc.garbage_cleanup(system.comm)
         self.motion = Motion(system, self.damping)
         self.ts = PETSc.TS().create(system.comm)
-        _count[0] += 1
-        self.number = _count[0]
-        _problems.add(self)
+        # PETSc destroys what is left after Python is gone, and would call the context then
+        weakref.finalize(self, self.ts.setType, PETSc.TS.Type.BEULER)
         self.ts.setOptionsPrefix(self.prefix)
         self.snes = self.ts.getSNES()
         self.newton = Newton(self.motion, self.snes)
@@ -152,14 +138,10 @@ class DynamicProblem:
         with together(system.comm):
             system.plan.update(system.time)
 
-    def _failure(self) -> Exception | None:
-        """Return what was raised between PETSc's calls."""
-        return self.alpha.error if self._error is None else self._error
-
     # ---- callbacks ------------------------------------------------------------------------------
     def _monitor(self, ts: PETSc.TS, number: int, time: float, U: PETSc.Vec) -> None:
         """After each step: audit, history, the user's functions. Errors end the run."""
-        if self._error is not None or self.alpha.error is not None or number == self._seen:
+        if self.alpha.error is not None or number == self._seen:
             return
         try:
             first = self._seen < 0
@@ -176,8 +158,7 @@ class DynamicProblem:
                     for monitor in self._monitors:
                         monitor(self)
         except Exception as error:
-            self._error = error
-            ts.setConvergedReason(PETSc.TS.ConvergedReason.CONVERGED_USER)
+            self.alpha.error = error
 
     def _indicate(self, ts: PETSc.TS, time: float, U: PETSc.Vec, values: Any) -> None:
         """Evaluate the functions of the events at U."""
@@ -189,7 +170,7 @@ class DynamicProblem:
             for k, event in enumerate(self._events):
                 values[k] = float(event.function())
         except Exception as error:
-            self._error = self._error or error
+            self.alpha.error = self.alpha.error or error
             values[:] = 1.0
         finally:
             m.state[:], m.rate[:], system.time = kept
@@ -202,7 +183,7 @@ class DynamicProblem:
                 if self._events[k].action is not None:
                     self._events[k].action()
         except Exception as error:
-            self._error = self._error or error
+            self.alpha.error = self.alpha.error or error
 
     # ---- for the user ---------------------------------------------------------------------------
     def monitor(self, function: Callable[[DynamicProblem], Any]) -> None:
@@ -256,7 +237,54 @@ class DynamicProblem:
         system.plan.follow(system.rate, self.motion.rate_factor)
         system.prescribe(system.time)
         self.newton.begin()
-        self._scale_multipliers(step)
+        if not 0.25 < step / self._scaled_for < 4.0:
+            self._scale_multipliers(step)
+            self._scaled_for = step
+
+    def save(self, path: str | Path) -> None:
+        """Write a checkpoint from which `restore` goes on (collective); also from a monitor.
+
+        A run that goes on from it repeats this one bit for bit on the same number of ranks.
+        """
+        if not self._started:
+            raise ParameterError("save: nothing has moved yet; call solve or initialize first")
+        attributes = {
+            "time": self.system.time,
+            "steps": self.steps,
+            "stiffness": self.system.stiffness,
+            "scaled_for": self._scaled_for,
+            "last_step": self.alpha.last_step,
+            "audit": json.dumps(self.audit.state()),
+        }
+        save(path, self.system, {"rate": self.system.rate, **self.alpha.vectors()}, attributes)
+        self.newton.forget()
+
+    def restore(self, path: str | Path) -> None:
+        """Go to the state of a checkpoint of a system built alike (collective).
+
+        Raises
+        ------
+        CheckpointError : on every rank; the file does not fit this system, or cannot be read.
+        """
+        vectors, attributes = load(path, self.system)
+        if not self._ready:
+            self._prepare()
+        missing = [k for k in ("rate", *self.alpha.vectors()) if k not in vectors]
+        if missing or "audit" not in attributes:
+            raise CheckpointError(
+                f"{path} holds no motion: {', '.join(missing) or 'audit'} is missing; a state "
+                "alone is read by checkpoint.load"
+            )
+        system = self.system
+        system.state[:], system.rate[:] = vectors["state"], vectors["rate"]
+        for name, vector in self.alpha.vectors().items():
+            vector[:] = vectors[name]
+        system.time, self.steps = float(attributes["time"]), int(attributes["steps"])
+        system.stiffness = float(attributes["stiffness"])
+        self._scaled_for = float(attributes["scaled_for"])
+        self.alpha.last_step = float(attributes["last_step"])
+        self.audit.resume(json.loads(attributes["audit"]))
+        self._started = True
 
     def solve(
         self,
@@ -295,7 +323,7 @@ class DynamicProblem:
             self.initialize(step)
         alpha, ts = self.alpha, self.ts
         alpha.adaptive = alpha.adaptive or adaptive
-        alpha.asked, alpha.error, self._error = step, None, None
+        alpha.asked, alpha.error = step, None
         alpha.rtol, alpha.atol = rtol, self.newton.size * rtol if atol is None else atol
         alpha.write(self.U)
         ts.setTime(system.time)
@@ -310,6 +338,8 @@ class DynamicProblem:
                 ts.solve(self.U)
         except PETSc.Error as error:
             self._ready = False
+            if alpha.error is not None:
+                raise alpha.error from error
             raise SymancfError(
                 f"PETSc failed at time {system.time:g}: {complaint(error)}"
             ) from error
@@ -317,7 +347,7 @@ class DynamicProblem:
             self.history.seconds["solve"] += clock.process_time() - start
             self.history.cut_backs += alpha.rejections - rejected
             self.renewals = self.newton.renewals - renewals
-        share_error(system.comm, self._failure())
+        share_error(system.comm, alpha.error)
         if ts.getConvergedReason() < 0:
             raise ConvergenceError(
                 f"PETSc's TS gave up at time {system.time:g}",
