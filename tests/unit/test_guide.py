@@ -16,15 +16,17 @@ def test_guide(
 ) -> None:
     text = (repository / "docs" / "guide.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.S)
-    assert len(blocks) == 9
+    assert len(blocks) == 10
     (tmp_path / "meshes").symlink_to(repository / "meshes")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     exec("\n".join(blocks), names)
     history, system = names["history"], names["system"]
-    assert history.steps[-1].time == pytest.approx(1.0)
+    assert history.steps[-1].time == pytest.approx(1.75)
+    assert history["P"].shape == (3, 3)
     weight = 1100 * 0.18 * 0.16 * 0.01 * 9.81
     reaction = system.terms[0].reaction(system)
-    np.testing.assert_allclose(reaction, [-2.0, 0.0, weight - 5.0 * 0.16], atol=1e-6)
-    assert (tmp_path / "results" / "plate.png").stat().st_size > 1000
+    np.testing.assert_allclose(reaction, [-2.0, 0.0, weight - 5.0 * 1.75 * 0.16], atol=1e-6)
+    for made in ("plate.png", "pull.png", "pull.gif", "pull.h5"):
+        assert (tmp_path / "results" / made).stat().st_size > 1000
     assert "ok" in capsys.readouterr().out
