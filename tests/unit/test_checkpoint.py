@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A checkpoint is whole or the one before, whatever ends the run."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.energies import cable
+from tests.mpi import environment
+
+RUN = """
+import sys
+from tests.unit.test_checkpoint import rope
+import symancf as sa
+system = rope()
+number = 0
+while True:
+    number += 1
+    system.state[:] = number
+    sa.checkpoint.save(sys.argv[1], system, {"rate": 2.0 * system.state}, {"number": number})
+    if number == 3:
+        print("going", flush=True)
+"""
+
+
+def rope(cells: int = 3000) -> sa.System:
+    mesh = sa.Mesh.box((1.0,), (cells,))
+    body = sa.Body(mesh["body"], sa.elements.ancf_cable, cable(), name="rope", EA=1e3, EI=1.0)
+    return sa.System(body, terms=[sa.fix(body["x0"])])
+
+
+def test_a_run_killed_while_it_saves_leaves_the_last_checkpoint(tmp_path: Path) -> None:
+    system = rope()
+    torn = 0
+    for attempt in range(6):
+        path = tmp_path / f"run{attempt}.h5"
+        command = [sys.executable, "-c", RUN, str(path)]
+        with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(0.0037 * attempt)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        torn += (tmp_path / f".{path.name}.partial").exists()
+        vectors, attributes = sa.checkpoint.load(path, system)
+        assert attributes["number"] >= 3
+        np.testing.assert_array_equal(vectors["state"], attributes["number"])
+        np.testing.assert_array_equal(vectors["rate"], 2.0 * attributes["number"])
+    assert torn > 0  # else nothing was tested
+    sa.checkpoint.save(path, system)  # what is left over does not disturb
+    assert not (tmp_path / f".{path.name}.partial").exists()
+
+
+def test_vectors_of_another_kind_are_refused(tmp_path: Path) -> None:
+    system = rope(4)
+    whole = np.arange(system.numbering.coordinates)
+    for name, vector in (("rate", whole), ("a/b", whole * 1.0), ("rate", whole[1:] * 1.0)):
+        with pytest.raises(sa.ParameterError, match="checkpoint: "):
+            sa.checkpoint.save(tmp_path / "x.h5", system, {name: vector})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_static_problem_keeps_its_attributes_and_errors(tmp_path: Path) -> None:
+    system = rope(4)
+    problem = sa.StaticProblem(system)
+    system.state[:] = 0.25
+    system.time = 0.5
+    assert problem.save(tmp_path / "x.h5", {"force": 3.0}) == tmp_path / "x.h5"
+    again = sa.StaticProblem(rope(4))
+    assert again.restore(tmp_path / "x.h5") == {"time": 0.5, "stiffness": 1.0, "force": 3.0}
+    np.testing.assert_array_equal(again.system.state, 0.25)
+    assert again.system.time == 0.5
+    with pytest.raises(sa.CheckpointError, match="Body of 4 ancf_cable in the file") as caught:
+        sa.StaticProblem(rope(5)).restore(tmp_path / "x.h5")
+    assert caught.value.path == str(tmp_path / "x.h5")
+    assert len(caught.value.differences) == 5
