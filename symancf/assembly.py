@@ -145,6 +145,8 @@ class Piece:
     cell_at : function of time that returns them, where they change.
     owned : (n,) whether this rank counts the entity.
     vertices : (n, corners) or a flat array with `vertex_start`.
+    law, multipliers : of a constraint, the point law of its kernel, lambda . Phi, and the number
+        of multipliers, its last unknowns; its time derivatives are made of them.
     """
 
     name: str
@@ -158,6 +160,8 @@ class Piece:
     entities: Cells | Jets
     active: bool = True
     cell_at: Callable[[float], Array] | None = None
+    law: Any = None
+    multipliers: int = 0
 
     @property
     def size(self) -> int:
@@ -256,19 +260,20 @@ class Plan:
         for name in ("energy", "residual", "tangent", "product"):
             setattr(term, name, kernel.addresses.get(name, 0))
 
-    def attach(self, matrix: Matrix, first: int = 0) -> None:
+    def attach(self, matrix: Matrix, numbers: Sequence[int] | None = None) -> None:
         """Let tangents be written straight into the value arrays of `matrix`.
 
-        `first` is the number, among the pieces of the matrix, of this plan's first one.
+        `numbers` are those of this plan's pieces among the pieces of the matrix, default: the
+        first ones.
         """
         self._keep.append(matrix)
         self._plan.diagonal_start = _pointer(matrix.diagonal_start)
         self._plan.off_start = _pointer(matrix.off_start)
         self._plan.diagonal = _pointer(matrix.diagonal)
         self._plan.off = _pointer(matrix.off)
-        for term, (pair_start, positions) in zip(
-            self._terms, matrix.positions[first:], strict=False
-        ):
+        chosen = range(len(self.pieces)) if numbers is None else numbers
+        for term, number in zip(self._terms, chosen, strict=False):
+            pair_start, positions = matrix.positions[number]
             term.pair_start = self._hold(pair_start, np.int64)
             term.positions = self._hold(positions, np.int32)
 

@@ -149,9 +149,11 @@ class Constraint:
             cell = self.reading.cell_values(system, self.entities)
             cell |= self.substitution.cell_values(self.entities)
         self._coordinates, self._references = jets, cell
-        kernel = jit.points(self.law(), system.comm)
+        law = self.law()
+        kernel = jit.points(law, system.comm)
         uniform = {**self.parameters, "scale": lambda t: system.stiffness}
-        return [self.entities.piece(self.name, kernel, "constraint", uniform, cell, jets)]
+        m = len(self.phi)
+        return [self.entities.piece(self.name, kernel, "constraint", uniform, cell, jets, law, m)]
 
     def idle(self, system: System) -> npt.NDArray[Any]:
         """Return the local offsets of multipliers whose equation moves no free coordinate.

@@ -318,7 +318,8 @@ class System:
         matrix = Matrix(self.comm, self.numbering, [*self.pieces, *self._inertia])
         self.plan.attach(matrix)
         if self._inertia:
-            self.mass.attach(matrix, first=len(self.pieces))
+            first = len(self.pieces)
+            self.mass.attach(matrix, range(first, first + len(self._inertia)))
         return matrix
 
     @cached_property

@@ -163,8 +163,13 @@ class Entities:
         uniform: dict[str, Any],
         cell: dict[str, Array],
         jets: Jets,
+        law: Any = None,
+        multipliers: int = 0,
     ) -> Piece:
-        """Make the piece of a point kernel on these entities; `cell` values are (n,)."""
+        """Make the piece of a point kernel on these entities; `cell` values are (n,).
+
+        `law` and the number of its multipliers are those of a constraint, see `Piece`.
+        """
         n, nv = self.local.shape
         rows = [np.broadcast_to(cell[p], (n,)) for p in kernel.cell]
         return Piece(
@@ -177,4 +182,6 @@ class Entities:
             vertices=self.local.ravel(),
             vertex_start=np.arange(n + 1, dtype=np.int32) * np.int32(nv),
             entities=jets,
+            law=law,
+            multipliers=multipliers,
         )

@@ -275,14 +275,15 @@ class RigidBody:
         block = system.numbering.block(MULTIPLIERS)
         wanted = [(0, axis) for axis in AXES]
         jets = self.entities.jets(system, wanted, scalars=len(PAIRS), block=block)
-        kernel = jit.points(rigidity_law(), system.comm)
+        law, m = rigidity_law(), len(PAIRS)
+        kernel = jit.points(law, system.comm)
         cell = {"L": np.array([self.length])}
         cell |= {
             f"E{k + 1}_{a + 1}": np.array([self.frame[a, k]]) for k in range(3) for a in range(3)
         }
         name = f"rigidity:{self.name}"
         uniform = {"scale": lambda t: system.stiffness}
-        return [self.entities.piece(name, kernel, "constraint", uniform, cell, jets)]
+        return [self.entities.piece(name, kernel, "constraint", uniform, cell, jets, law, m)]
 
     def idle(self, system: System) -> npt.NDArray[Any]:
         """Return the local offsets of multipliers of conditions that only supports can fulfil."""

@@ -91,9 +91,10 @@ class Clamp:
             "s1": np.full(len(reference), self.arm[0]),
             "s2": np.full(len(reference), self.arm[1]),
         }
-        kernel = jit.points(clamp_law(moving), system.comm)
+        law = clamp_law(moving)
+        kernel = jit.points(law, system.comm)
         uniform = {"scale": lambda t: system.stiffness}
-        return [self.entities.piece(self.name, kernel, "constraint", uniform, cell, jets)]
+        return [self.entities.piece(self.name, kernel, "constraint", uniform, cell, jets, law, 3)]
 
     def wrench(self, system: System) -> Array:
         """Return force and moment about the body's origin (3,) that the body exerts on the cable.
