@@ -107,7 +107,8 @@ def linear_defaults(system: System, dynamic: bool = False) -> dict[str, Any]:
         if symmetric:
             options["pc_type"] = "cholesky"
         if any(piece.role == "constraint" for piece in system.pieces):
-            options["mat_mumps_icntl_14"] = 60  # more work space: delayed pivots
+            # more work space for delayed pivots, which may be most of a small matrix
+            options["mat_mumps_icntl_14"] = 60 if system.numbering.size > 20_000 else 400
     return options
 
 
