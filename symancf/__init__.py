@@ -8,13 +8,7 @@ MPI ranks.
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
-
-try:
-    __version__ = version("symancf")
-except PackageNotFoundError:  # a source tree that is not installed
-    __version__ = "0.0.0"
 
 # name -> module; imported on first use, so that `import symancf` costs nothing
 _PUBLIC = {
@@ -140,10 +134,24 @@ if TYPE_CHECKING:
     from .work import Potential, VirtualWork
 
     ground: Ground
+    __version__: str
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # 3 MB, with `email`
+
+    try:
+        return version("symancf")
+    except PackageNotFoundError:  # a source tree that is not installed
+        return "0.0.0"
 
 
 def __getattr__(name: str) -> Any:
     from importlib import import_module
+
+    if name == "__version__":
+        globals()[name] = _version()
+        return globals()[name]
 
     if name in _MODULES:
         return import_module(f".{name}", __name__)

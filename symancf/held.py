@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
+CHUNK = 4096  # rows that are factored at once
 FREE = 1e-11  # of a motion's own size; motions that nothing holds answered with 1e-16 to 1e-13
 
 
@@ -154,9 +155,13 @@ def find_free(system: System) -> list[tuple[list[str], str]]:
     """
     numbering, plan = system.numbering, system.plan
     bodies = [_group(system, members) for members in _groups(system)]
-    moved = [_motions(system, body) for body in bodies]
-    shared = np.maximum(1.0, sum(member for _, member in moved))
-    V = np.concatenate([motions for motions, _ in moved]) / shared
+    n = int(numbering.start[numbering.owned_vertices])  # owned coordinates come first
+    V = np.empty((6 * len(bodies), numbering.coordinates))
+    shared = np.zeros(numbering.coordinates)
+    for body, motions in zip(bodies, V.reshape(len(bodies), 6, -1), strict=True):
+        motions[:], member = _motions(system, body)
+        shared += member
+    V /= np.maximum(1.0, shared)
     A = np.zeros_like(V)
     for v, answer in zip(V, A, strict=True):
         plan.product(system.state, v, answer)
@@ -170,13 +175,14 @@ def find_free(system: System) -> list[tuple[list[str], str]]:
     diagonal = np.zeros(numbering.coordinates)
     numbering.from_rows(np.abs(system.matrix.mat.getDiagonal().getArray()), diagonal)
     stiffness = system.stiffness if system.stiffness > 0.0 else 1.0
-    owned = numbering.vertex_of < numbering.owned_vertices
-    fixed, free = owned & (numbering.fixed_by >= 0), owned & (numbering.fixed_by < 0)
     strength = diagonal * size
     strength = np.where(strength > 1e-9 * stiffness, strength, stiffness * size)
-    rows = np.concatenate([V[:, fixed] / size[fixed], A[:, free] / strength[free]], axis=1).T
-    moves = (V[:, owned] / size[owned]).T
-    if not system.comm.allreduce(bool(np.isfinite(rows).all()), op=MPI.LAND):
+    fixed = numbering.fixed_by >= 0
+    V /= size
+    A /= strength
+    A[:, fixed] = V[:, fixed]
+    rows, moves = A[:, :n].T, V[:, :n].T
+    if not system.comm.allreduce(all(np.isfinite(row[:n]).all() for row in A), op=MPI.LAND):
         return []  # a state outside the domain of a law; the solution will say so
     loose = _null(system, rows, moves)
     if not len(loose):
@@ -186,7 +192,9 @@ def find_free(system: System) -> list[tuple[list[str], str]]:
 
 def _factor(system: System, rows: Array) -> Array:
     """Return R of the QR decomposition of the rows of all ranks (collective)."""
-    mine = np.linalg.qr(rows, mode="r") if len(rows) else rows
+    mine = np.empty((0, rows.shape[1]))
+    for start in range(0, len(rows), CHUNK):
+        mine = np.linalg.qr(np.concatenate([mine, rows[start : start + CHUNK]]), mode="r")
     if system.comm.size == 1:
         return np.asarray(mine)
     every = np.concatenate(system.comm.allgather(mine))

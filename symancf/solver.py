@@ -60,7 +60,9 @@ def defaults(system: System) -> dict[str, Any]:
     smoothed aggregation on the rigid modes. Smoothing is Jacobi's method with Chebyshev
     polynomials, which needs products only, and these come from the kernels (see
     `symancf.linear`); they span 1/20 of the spectrum instead of 1/10: nearly incompressible
-    bodies converge faster so.
+    bodies converge faster so. The largest eigenvalues are estimated anew with each
+    preconditioner (GAMG would keep those of the first one: they grow as bodies deform, and where
+    they leave the interval the preconditioner is indefinite).
     """
     options: dict[str, Any] = {
         "snes_type": "newtonls",
@@ -89,8 +91,10 @@ def linear_defaults(system: System, dynamic: bool = False) -> dict[str, Any]:
             "ksp_max_it": 500,
             "pc_type": "gamg",
             "pc_gamg_threshold": 0.02,
+            "pc_gamg_use_sa_esteig": False,
             "mg_levels_ksp_type": "chebyshev",
             "mg_levels_ksp_chebyshev_esteig": "0,0.05,0,1.1",
+            "mg_levels_esteig_ksp_type": "cg" if symmetric else "gmres",
             "mg_levels_pc_type": "jacobi",
         }
     options: dict[str, Any] = {"ksp_type": "preonly", "pc_type": "lu"}
