@@ -9,7 +9,8 @@ expressions of the coordinates, which the compiler differentiates through.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -179,9 +180,18 @@ class Substitution:
     def resolve(self, values: dict[str, Any]) -> dict[str, Any]:
         """Add to values, by symbol, those of the lets and of what is constant."""
         found = {s.name: float(v) for s, v in self.constants.items()} | dict(values)
+        for name, names, function in self._functions:
+            found[name] = function(*(found[n] for n in names))
+        return found
+
+    @cached_property
+    def _functions(self) -> list[tuple[str, list[str], Callable[..., Any]]]:
+        """The lets as NumPy functions of the values of names."""
+        made = []
         for symbol, definition in self.lets:
             names = sorted({s.name for s in definition.free_symbols})
             plain = {s: sp.Symbol(s.name) for s in definition.free_symbols}
-            function = sp.lambdify(names, definition.xreplace(plain), "numpy")
-            found[symbol.name] = function(*(found[name] for name in names))
-        return found
+            made.append(
+                (symbol.name, names, sp.lambdify(names, definition.xreplace(plain), "numpy"))
+            )
+        return made

@@ -67,6 +67,7 @@ class PlaceTerm:
             for k, v in self.reading.parameters.items()
             if isinstance(v, np.ndarray | list | tuple)
         }
+        self._functions: dict[tuple[sp.Expr, ...], tuple[list[str], Callable[..., Any]]] = {}
         given = self.reading.parameters.items()
         self.parameters = {k: v for k, v in given if k not in self.per_place}
 
@@ -147,6 +148,14 @@ class PlaceTerm:
         own = [*self.reading.states.values(), *(sp.Symbol(f"rate_{s}") for s in self.states)]
         return (*self.substitution.unknowns, *own)
 
+    def _compiled(self, expressions: tuple[sp.Expr, ...]) -> tuple[list[str], Callable[..., Any]]:
+        """Return the names of what expressions need, and their NumPy function."""
+        if expressions not in self._functions:
+            names = sorted({s.name for e in expressions for s in e.free_symbols})
+            plain = [e.xreplace(_plain(e)) for e in expressions]
+            self._functions[expressions] = names, sp.lambdify(names, plain, "numpy", cse=True)
+        return self._functions[expressions]
+
     def _values(self, system: System, expressions: Sequence[sp.Expr]) -> Array:
         """Return expressions at the present state, (places, expressions), on every rank."""
         jets, n = self._jets, len(self.entities.ids)
@@ -161,8 +170,7 @@ class PlaceTerm:
             k: evaluate(f"{k} of {self.name!r}", v, system.time) for k, v in self.parameters.items()
         }
         at["t"] = system.time
-        names = sorted({s.name for e in expressions for s in e.free_symbols})
-        function = sp.lambdify(names, [e.xreplace(_plain(e)) for e in expressions], "numpy")
+        names, function = self._compiled(tuple(expressions))
         found = np.zeros((self.entities.size, len(expressions)))
         if n:
             made = call(self.what, function, *(at[name] for name in names))
