@@ -88,7 +88,8 @@ class History:
     ----------
     csv, hdf5 : files to which every step is written as soon as it is reached, so that they are
         readable whatever ends the run; existing files are replaced. See `read`.
-    comm : ranks of the run, default all; rank 0 writes, errors are raised on every rank.
+    comm : ranks of the run, default all; a problem that takes the history puts its own here.
+        Rank 0 writes, errors are raised on every rank.
 
     Attributes
     ----------

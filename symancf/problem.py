@@ -85,7 +85,8 @@ class StaticProblem:
         self.system, self.prefix = system, prefix
         self.numbering = system.numbering
         self.check_held = check_held
-        self.history = history or History(comm=system.comm)
+        self.history = history or History()
+        self.history.comm = system.comm
         self._error: Exception | None = None
         self._left_domain, self._extra_linear, self._part = 0, 0, 1.0
         self._path: list[tuple[float, Array]] = []  # equilibria of the present solve
@@ -443,6 +444,9 @@ class StaticProblem:
             raise ParameterError(f"solve(step={step}): the largest step must be positive")
         if not 0.0 < smallest <= 1.0:
             raise ParameterError(f"solve(smallest={smallest}): give a fraction of a step")
+        if self._ready and self.matrix is not self.system.matrix:
+            self._ready = False  # a motion needed one with places for the mass
+        self.system.rest()
         if not self._ready:
             self._prepare()
         largest = abs(to - now) if step is None else float(step)

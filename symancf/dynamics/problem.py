@@ -20,6 +20,7 @@ from ..errors import CheckpointError, ConvergenceError, ParameterError, SymancfE
 from ..history import History, Step
 from ..options import complaint, offer, warn_unused
 from ..petsc import PETSc
+from ..tracking import watched
 from .energy import Audit, Energies
 from .generalized_alpha import GeneralizedAlpha
 from .initial import InitialValues
@@ -48,6 +49,7 @@ class DynamicProblem:
     rho : spectral radius at infinite frequency, 0 (most damping) to 1 (none; does not suit
         constraints). ``-ts_alpha_radius`` goes before it.
     damping : `Rayleigh`.
+    history : takes the steps, e.g. ``History(csv="run.csv", hdf5="run.h5")``.
 
     Attributes
     ----------
@@ -64,11 +66,13 @@ class DynamicProblem:
         options: dict[str, Any] | None = None,
         rho: float = 0.9,
         damping: Rayleigh | None = None,
+        history: History | None = None,
     ) -> None:
         if not 0.0 <= rho <= 1.0:
             raise ParameterError(f"rho is {rho}: it must be between 0 and 1", name="rho")
         self.system, self.prefix, self.rho, self.damping = system, prefix, rho, damping
-        self.history = History(comm=system.comm)
+        self.history = history or History()
+        self.history.comm = system.comm
         self._options = dict(options or {})
         self._monitors: list[Callable[[DynamicProblem], Any]] = []
         self._events: list[_Event] = []
@@ -193,9 +197,15 @@ class DynamicProblem:
         """
         self._monitors.append(function)
 
-    def record(self, name: str, function: Callable[[], Any], every: int = 1) -> None:
-        """Record what ``function()`` returns at the start and after each step in `history`."""
-        self.history.record(name, function, every)
+    def record(self, name: str, what: Any, every: int = 1) -> None:
+        """Keep a quantity at the start and after each step, or each `every`-th, in `history`.
+
+        Parameters
+        ----------
+        what : a place, whose position is kept [m], or a function without arguments that returns
+            a number or an array.
+        """
+        self.history.record(name, watched(self.system, what), every)
 
     def event(
         self,
