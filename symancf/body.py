@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from .ends import Nodes, PointsOnBody
 from .errors import KinematicsError, MeshError, ParameterError, SymancfError
 from .jit import identifier
 from .kinematics.naming import require_parameters, signature
-from .laws import energy_equation, energy_laws, inertia_laws, stress_equations
+from .laws import Kind, energy_equation, energy_laws, inertia_laws, stress_equations
 from .mesh import Region
 from .parameter import Field, Parameter, call_array, evaluate, label
 from .partition import Family
@@ -72,7 +72,7 @@ class Body:
         of the reference; default: averaged from the mesh (see `symancf.geometry`).
     smooth : angle [degrees] up to which facets that meet are parts of one smooth surface.
     parameters : values of the energy's parameters, and ``rho`` (and ``thickness``, ``A``):
-        numbers, `Parameter`, functions of time, or `Field` (one value per cell).
+        numbers, `Parameter`, functions of time, or `Field` (one value per cell or point).
 
     Raises
     ------
@@ -109,7 +109,11 @@ class Body:
                 raise ParameterError(
                     f"body {self.name!r}: join is {join!r}: give 'all' or 'position'"
                 )
-            self.fields = [k for k, v in self.parameters.items() if isinstance(v, Field)]
+            self.fields: dict[str, Kind] = {
+                k: "cell" if v.at == "cells" else "point"
+                for k, v in self.parameters.items()
+                if isinstance(v, Field)
+            }
             self.laws  # noqa: B018  (a wrong pairing of energy and element is told here)
 
     def __repr__(self) -> str:
@@ -347,18 +351,40 @@ class Body:
             values["thickness"] = lambda t: self._number("thickness", given, t)
         return values
 
-    def cell_parameters(self, system: System, names: list[str]) -> Array:
-        """Return the values of per-cell parameters, (cells, len(names)) (collective)."""
+    def cell_parameters(
+        self,
+        system: System,
+        names: Collection[str],
+        points: Sequence[Sequence[float]] | Array | None = None,
+    ) -> Array:
+        """Return the values of parameters that vary, (cells, len(names)) (collective).
+
+        `points` says for each name where in the cells, on the axis or mid-surface; empty: at
+        the centroid, as everywhere by default and for fields per cell.
+        """
         values = np.zeros((len(self.cells), len(names)))
-        centroid = system.points[self.cells].mean(axis=1)
         with together(system.comm):
             for k, name in enumerate(names):
                 what = f"{name} of body {self.name!r}"
-                function = self.parameters[name].function
-                values[:, k] = call_array(what, function, (len(self.cells),), centroid)
+                field = self.parameters[name]
+                point = points[k] if points is not None and field.at == "points" else ()
+                X = self._places(system, point)
+                values[:, k] = call_array(what, field.function, (len(self.cells),), X)
                 if name == "thickness" and (values[:, k] <= 0.0).any():
                     raise ParameterError(f"{what} is not positive in every cell", name=name)
         return values
+
+    def _places(self, system: System, point: Sequence[float] | Array) -> Array:
+        """Return the reference places (cells, 3) of a point of the cells; empty: centroids."""
+        position = system.points[self.cells]
+        if not len(point):
+            return np.asarray(position.mean(axis=1))
+        vectors = position[:, :, None, :]
+        if self.element.slopes:
+            slopes = np.einsum("nvkc,nvca->nvka", self.maps, self.basis[self.cells])
+            vectors = np.concatenate([vectors, slopes], axis=2)
+        table = self.tabulate("value", np.array([point]))[0]
+        return np.asarray(np.einsum("i,nia->na", table, vectors.reshape(len(vectors), -1, 3)))
 
     def piece(
         self,
@@ -383,7 +409,7 @@ class Body:
             kernel=kernel,
             role=role,
             uniform={**self._values(), **uniform},
-            cell=self.cell_parameters(system, list(kernel.cell))[pick],
+            cell=self.cell_parameters(system, kernel.cell, kernel.points)[pick],
             owned=self.owned[pick],
             vertices=cells.ravel(),
             vertex_start=np.arange(n + 1, dtype=np.int32) * np.int32(nv),

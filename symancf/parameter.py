@@ -7,7 +7,7 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -36,12 +36,22 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Field:
-    """A parameter that varies over a body: one value per cell.
+    """A parameter that varies over a body, as a function of the reference.
 
-    `function` maps the cells' reference centroids, shape (n, 3), to n values.
+    Attributes
+    ----------
+    function : maps places X (n, 3) to n values.
+    at : ``"cells"``: one value per cell, that of its centroid; ``"points"``: one per quadrature
+        point (of the axis or mid-surface), so that a section that changes within an element
+        has its own stiffness and mass there.
     """
 
     function: Callable[[Array], npt.ArrayLike]
+    at: Literal["cells", "points"] = "cells"
+
+    def __post_init__(self) -> None:
+        if self.at not in ("cells", "points"):
+            raise ParameterError(f"Field(at={self.at!r}): choose 'cells' or 'points'")
 
 
 Scalar: TypeAlias = "float | Parameter | Callable[[float], float]"

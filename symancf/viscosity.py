@@ -145,9 +145,10 @@ class Viscosity:
         given = {"weight": np.tile(self._weights(), n)}
         for k, symbol in enumerate(f"R_{j}{b}" for j in kinematics.jets for b in (1, 2, 3)):
             given[symbol] = R[:, k]
-        if self.fields:
-            fields = body.cell_parameters(system, self.fields)[chosen]
-            given |= {p: np.repeat(fields[:, k], nq) for k, p in enumerate(self.fields)}
+        for p in self.fields:
+            points = self.rule.points
+            values = body.cell_parameters(system, [p] * len(points), points)[chosen]
+            given[p] = np.repeat(values, nq // len(points), axis=1).ravel()
         rows = [given[p] for p in kernel.cell]
         return Piece(
             name=name,
@@ -173,7 +174,7 @@ class Viscosity:
         tables = tuple(dict.fromkeys(t for row in spread for t in row))
         table = element.space.tabulate(tables, rule.points)  # (nq, tables, functions)
         zetas = rule.section_points[:, 0] if rule.section_symbols else np.zeros(1)
-        half = np.zeros(len(chosen))
+        half = np.zeros((len(chosen), len(rule.points)))
         if rule.section_symbols:
             half = self._half_thickness(system, chosen)
         flat, director = (np.zeros((len(rule.points), len(spread), table.shape[2])) for _ in "01")
@@ -181,8 +182,8 @@ class Viscosity:
             for t, factor in row.items():
                 part = flat if factor == 1 else director
                 part[:, k] += table[:, tables.index(t)]
-        z = half[:, None] * zetas  # (cells, section points)
-        values = flat[None, :, None] + np.einsum("ns,qkf->nqskf", z, director)
+        z = half[:, :, None] * zetas  # (cells, points, section points)
+        values = flat[None, :, None] + np.einsum("nqs,qkf->nqskf", z, director)
         n, nq, ns, m, _ = values.shape
         nv = element.vertices
         values = values.reshape(n, nq * ns, m, nv, -1)
@@ -190,11 +191,12 @@ class Viscosity:
         return np.asarray(np.concatenate([values[..., :1], slopes], axis=-1))
 
     def _half_thickness(self, system: System, chosen: npt.NDArray[np.int64]) -> Array:
-        given = self.body.parameters["thickness"]
+        given, points = self.body.parameters["thickness"], self.rule.points
         if isinstance(given, Field):
-            return np.asarray(self.body.cell_parameters(system, ["thickness"])[chosen, 0] / 2.0)
+            names = ["thickness"] * len(points)
+            return np.asarray(self.body.cell_parameters(system, names, points)[chosen] / 2.0)
         number = self.body.numbers(system.time)["thickness"]
-        return np.full(len(chosen), number / 2.0)
+        return np.full((len(chosen), len(points)), number / 2.0)
 
 
 class KelvinVoigt(Viscosity):

@@ -28,6 +28,7 @@ class Description:
     n : number of shape functions, or of scalars for a kernel on node tuples.
     rows : rows of u and f (3 n, or n).
     uniform, cell : names of the parameters in the order of their slots and rows.
+    points : per row of ``cell`` where in the cell its value is taken; empty: one per cell.
     symmetric : K holds upper blocks only.
     has_tangent : False if all laws are linear in the unknowns, so that K = 0 is not written.
     tabulated : whether it works on cells.
@@ -43,6 +44,7 @@ class Description:
     rows: int
     uniform: tuple[str, ...]
     cell: tuple[str, ...]
+    points: tuple[tuple[float, ...], ...]
     symmetric: bool
     has_tangent: bool
     tabulated: bool
@@ -76,6 +78,7 @@ class Kernel:
         self.rows = description.rows
         self.uniform = description.uniform
         self.cell = description.cell
+        self.points = description.points
         self.symmetric = description.symmetric
         self.has_tangent = description.has_tangent
         self.linear = not description.has_tangent
@@ -117,7 +120,8 @@ class Kernel:
         ----------
         u : (cells, n, 3) displacement coefficients, or (tuples, m).
         reference : (cells, n, 3) reference coordinates.
-        parameters : name -> number, or an array with one value per cell for cell parameters.
+        parameters : name -> number, or an array with one value per cell for cell parameters, or
+            a function of points (m, dimension) -> (cells, m) for point parameters.
         """
         (w,), bad = self._run("energy", u, None, reference, parameters, (1,))
         return w[:, 0], bad
@@ -187,7 +191,8 @@ class Kernel:
             raise ValueError(f"kernel {self.name}: no value for {', '.join(missing)}")
         cells = len(u)
         columns = [
-            np.broadcast_to(np.asarray(values[name], dtype=float), cells) for name in self.cell
+            np.broadcast_to(np.asarray(_at(values[name], point), dtype=float), cells)
+            for name, point in zip(self.cell, self.points, strict=True)
         ]
         cell = batches(np.stack(columns, axis=1) if columns else np.zeros((cells, 1)))
         uniform = aligned(self.uniform_values(values))
@@ -204,6 +209,10 @@ class Kernel:
             arrays = [uniform, cell[b], shape[b], *(x[b] for x in inputs), *(x[b] for x in outputs)]
             bad += self._functions[mode](lanes, *(a.ctypes.data for a in arrays))
         return [x.transpose(0, 2, 1).reshape(-1, x.shape[1])[:cells] for x in outputs], bad
+
+
+def _at(value: Any, point: tuple[float, ...]) -> Any:
+    return value(np.array([point]))[:, 0] if callable(value) else value
 
 
 def aligned(values: Array) -> Array:

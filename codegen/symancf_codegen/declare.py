@@ -40,10 +40,11 @@ class Parameter:
 
     ``uniform``: one value for all cells of a term (slot of the array ``uniform``).
     ``cell``: one value per cell or entity (row of the array ``cell``).
+    ``point``: one value per in-plane quadrature point of a cell (a row of ``cell`` each).
     """
 
     symbol: sp.Symbol
-    kind: Literal["uniform", "cell"] = "uniform"
+    kind: Literal["uniform", "cell", "point"] = "uniform"
 
     @property
     def name(self) -> str:

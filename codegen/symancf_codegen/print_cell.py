@@ -46,7 +46,8 @@ def cell_function(
     text = "\n".join(body)
     lines = [signature(name, mode), "{"]
     for argument in ("uniform", "cell", "reference", "u", "v"):
-        present = f"{argument}," in text or f"{argument})" in text or f"*){argument}" in text
+        present = any(c in text for c in (f"{argument},", f"{argument})", f"*){argument}"))
+        present = present or f"&{argument}[" in text
         if not present and (argument != "v" or mode == "product"):
             lines.append(f"    (void){argument};")
     if mode == "tangent" and not tangent:
@@ -108,7 +109,7 @@ def _segment(segment: Segment, laws: Sequence[LawFunctions], mode: str, tangent:
         if "S" in used:
             before.append(f"v8 S{k}[{points}][{law.factor_rows[mode]}];")
         for function in parts:
-            body += _points(_call(function, use, k, s))
+            body += _points(_call(function, use, k, segment))
     if tangent and segment.slot_count:
         body += _points([f"symancf_finite({segment.slot_count}, M[p], &bad);"])
         body.append(f"contract_tangent{s}(start, stop, M, (v8 *)K);")
@@ -142,14 +143,16 @@ def _points(statements: Sequence[str]) -> list[str]:
     return [f"{head} {{", *(f"    {line}" for line in statements), "}"]
 
 
-def _call(function: Function, use: LawUse, k: int, s: int) -> list[str]:
+def _call(function: Function, use: LawUse, k: int, segment: Segment) -> list[str]:
     """Return the statements that call a point function at in-plane point q, place p."""
-    single = use.sections == 1
+    s, single = segment.index, use.sections == 1
+    rows = f"&cell[{8 * segment.first_row} + {8 * len(segment.varying)}*q]"
     place = "p" if single else f"{use.sections}*p + s"
     values = {
         "uniform": "uniform",
         "P": f"P{k}",
         "cell": "cell",
+        "B": rows,
         "G": "(const double *)G[p]",
         "g": "(const double *)g[p]",
         "h": "(const double *)h[p]",

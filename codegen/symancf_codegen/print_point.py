@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from symancf_codegen.derive import Results
 
 #: Array arguments of point functions, in order; those before the scalars, those after.
-ARRAYS_IN = ("uniform", "P", "cell", "G", "g", "h", "A", "S")
+ARRAYS_IN = ("uniform", "P", "cell", "B", "G", "g", "h", "A", "S")
 ARRAYS_OUT = ("W", "N", "M", "bad")
 
 
@@ -112,10 +112,13 @@ def _declaration(name: str, arguments: Sequence[str]) -> list[str]:
     return [*lines, line]
 
 
-def loads_of_parameters(uniform: Sequence[str], cell: Sequence[str]) -> dict[str, str]:
-    """Return the C expressions of the parameters."""
+def loads_of_parameters(
+    uniform: Sequence[str], cell: Sequence[str], varying: Sequence[str] = ()
+) -> dict[str, str]:
+    """Return the C expressions of the parameters; `varying` ones differ from point to point."""
     loads = {p: f"uniform[{k}]" for k, p in enumerate(uniform)}
     loads.update({p: f"cell[{8 * k} + l]" for k, p in enumerate(cell)})
+    loads.update({p: f"B[{8 * k} + l]" for k, p in enumerate(varying)})
     return loads
 
 
@@ -154,7 +157,7 @@ def law_functions(
 ) -> LawFunctions:
     """Return the point functions of one law."""
     results, graph = use.results, use.results.graph
-    loads = loads_of_parameters(uniform, cell)
+    loads = loads_of_parameters(uniform, cell, segment.varying)
     for leaf in results.leaves:
         if leaf[2:-1] in segment.jets:
             loads[leaf] = f"g[{8 * segment.row(leaf)} + l]"

@@ -50,6 +50,8 @@ class Segment:
 
     `jets` are the table jets of the unknown, `reference_jets` those of the reference;
     `slots[x, y]` is the row of M for the components x, y of the jets (3 * jet + component).
+    `varying` are the parameters with a value per point; those of the segment's points begin at
+    row `first_row` of the array ``cell``, point by point.
     """
 
     index: int
@@ -59,6 +61,8 @@ class Segment:
     reference_jets: tuple[str, ...] = ()
     slots: dict[tuple[int, int], int] = field(default_factory=dict)
     slot_count: int = 0
+    varying: tuple[str, ...] = ()
+    first_row: int = 0
 
     @property
     def size(self) -> int:
@@ -116,6 +120,7 @@ def build(space: Space, pairs: Sequence[tuple[PointLaw, Rule]]) -> Structure:
         else:
             groups.append((np.asarray(rule.points, dtype=float), [use]))
     segments = [Segment(k, points, uses) for k, (points, uses) in enumerate(groups)]
+    _rows_of_points(segments, [law for law, _ in pairs])
     symmetric = all(use.results.symmetric for s in segments for use in s.uses)
     for segment in segments:
         _jets(segment, space)
@@ -131,6 +136,15 @@ def build(space: Space, pairs: Sequence[tuple[PointLaw, Rule]]) -> Structure:
         symmetric=symmetric,
         has_tangent=any(s.slot_count for s in segments),
     )
+
+
+def _rows_of_points(segments: list[Segment], laws: Sequence[PointLaw]) -> None:
+    """Give the parameters per point their rows, after those of parameters per cell."""
+    row = len({p.name for law in laws for p in law.parameters if p.kind == "cell"})
+    for segment in segments:
+        names = (p.name for use in segment.uses for p in use.law.parameters if p.kind == "point")
+        segment.varying, segment.first_row = tuple(dict.fromkeys(names)), row
+        row += segment.size * len(segment.varying)
 
 
 def _use(law: PointLaw, rule: Rule, space: Space, names: set[str]) -> LawUse:

@@ -3,12 +3,13 @@
 
 from .accuracy import digits_lost
 from .body import body_force_laws, dead_load_laws, inertia_laws
-from .build import build_law
+from .build import Kind, build_law
 from .energy import Parts, energy_laws, evaluate_energy
 from .formulas import energy_equation, stress_equations
 from .stress import Stress, solid_stress, stress_fields
 
 __all__ = [
+    "Kind",
     "Parts",
     "Stress",
     "body_force_laws",

@@ -14,7 +14,7 @@ from ..elements.quadrature import surface
 from ..errors import KinematicsError
 from ..kinematics.naming import require_parameters
 from ..kinematics.quantity import cross, dot, real, vector
-from .build import Kind, build_law
+from .build import build_law, kinds_of
 
 if TYPE_CHECKING:
     from ..elements.element import Element
@@ -43,8 +43,7 @@ def _kinds(element: Element, values: Mapping[str, Any] | None, fields: Collectio
     if values is not None:
         needed = dict.fromkeys((*kinematics.density_parameters, *kinematics.section))
         require_parameters(f"the mass of {element.name}", needed, values)
-    kinds: dict[str, Kind] = dict.fromkeys(fields, "cell")
-    return kinds
+    return kinds_of(fields)
 
 
 def body_force_laws(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Literal
 
 import sympy as sp
@@ -15,8 +15,13 @@ from ..kinematics.quantity import real
 if TYPE_CHECKING:
     from ..kinematics import Kinematics
 
-Kind = Literal["uniform", "cell"]
+Kind = Literal["uniform", "cell", "point"]
 Kinds = Mapping[str, Kind]
+
+
+def kinds_of(fields: Collection[str]) -> Kinds:
+    """Return the classes of parameters that vary: names, by default per cell, or a mapping."""
+    return fields if isinstance(fields, Mapping) else dict.fromkeys(fields, "cell")
 
 
 def build_law(

@@ -25,7 +25,7 @@ from ..kinematics.naming import (
     signature,
 )
 from ..kinematics.quantity import Kinematics, real
-from .build import Kind, build_law
+from .build import build_law, kinds_of
 
 if TYPE_CHECKING:
     from ..elements.element import Element
@@ -205,7 +205,8 @@ def energy_laws(
     values : the parameters that are given, by name: those of the energy, of the element's
         section (``thickness``) and of its mass (``rho``, ``A``). The names are checked, and
         that numbers are finite. None: all parameters are assumed to be given.
-    fields : names of the parameters that have one value per cell; the others are uniform.
+    fields : names of the parameters that have one value per cell, or a mapping of names to
+        ``"cell"`` or ``"point"``; the others are uniform.
     volumetric : integration of the part named ``"volumetric"``: ``"full"`` like the rest;
         ``"reduced"`` at the element's reduced rule; ``"split"`` with the bulk modulus k0 at
         the full rule and k - k0 at the reduced one. None: the element's default, if there is
@@ -224,7 +225,7 @@ def energy_laws(
         See `evaluate_energy`; and if a parameter, a part or a rule is missing or unknown.
     """
     called = evaluate_energy(element, energy, given=values, **options)
-    kinds: dict[str, Kind] = dict.fromkeys(fields, "cell")
+    kinds = kinds_of(fields)
     geometry: list[tuple[sp.Symbol, sp.Expr]] = []
     shares: list[tuple[str, sp.Expr, Rule]] = []
     for part, rule, factor, label in _shares(element, called, volumetric, quadrature):
