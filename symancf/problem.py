@@ -470,19 +470,13 @@ class StaticProblem:
     def record(self, name: str, what: Any, every: int = 1) -> None:
         """Keep a quantity after each step, or each `every`-th, as ``history[name]``.
 
-        Parameters
-        ----------
-        what : a place, e.g. ``plate.at((1, 0, 0))``, whose position is kept [m], (3,) or (K, 3);
-            or a function without arguments that returns a number or an array, such as
-            ``system.strain_energy``.
+        `what` is a place, whose position is kept [m], or a function without arguments that
+        returns a number or an array, such as ``system.strain_energy``.
         """
         self.history.record(name, watched(self.system, what), every)
 
     def save(self, path: str | Path, attributes: Mapping[str, Any] | None = None) -> Path:
-        """Write the state, the pseudo-time and `attributes` to a file (collective).
-
-        See `symancf.checkpoint.save`.
-        """
+        """Write state, pseudo-time and `attributes` to a file; see `symancf.checkpoint.save`."""
         return checkpoint.save(path, self.system, attributes=attributes)
 
     def restore(self, path: str | Path) -> dict[str, Any]:
