@@ -115,7 +115,7 @@ def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
     def norm(a: Array) -> float:
         return float(np.sqrt(dot(a, a)))
 
-    conservative = all(piece.role != "work" for piece in system.pieces)
+    conservative = all(p.role not in ("work", "dissipation") for p in system.pieces)
     residual_error = 0.0
     if conservative:
         slope = _difference([energy(x + s * v) for s in steps], h).sum()

@@ -195,8 +195,11 @@ def _difference(what: str, target: Any) -> Any:
 
     def rate(time: float) -> float:
         h = 1e-4 * max(1.0, abs(time))
-        f = [evaluate(what, call(what, target, time + k * h), time) for k in (-2, -1, 1, 2)]
-        return (f[0] - 8.0 * f[1] + 8.0 * f[2] - f[3]) / (12.0 * h)
+        ahead = 0.0 <= time < 2 * h  # a motion starts at 0: ask for nothing before
+        places = (0, 1, 2, 3, 4) if ahead else (-2, -1, 1, 2)
+        weights = (-25.0, 48.0, -36.0, 16.0, -3.0) if ahead else (1.0, -8.0, 8.0, -1.0)
+        f = [evaluate(what, call(what, target, time + k * h), time) for k in places]
+        return sum(w * y for w, y in zip(weights, f, strict=True)) / (12.0 * h)
 
     return rate
 

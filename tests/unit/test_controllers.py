@@ -179,6 +179,33 @@ def test_wrong_laws(law: Any, message: str) -> None:
         sa.Controller(chord, turn, law, *ends)
 
 
+def test_a_target_is_asked_for_nothing_before_the_start() -> None:
+    body = link("link", 0.0)
+    ends = body.at((0.0, 0.0, 0.0)), body.at((1.0, 0.0, 0.0))
+    pid = sa.PID(chord, turn, *ends, target=lambda t: np.sqrt(t + 1e-3) ** 3, kd=2.0)
+    system = sa.System(body, terms=[pid])
+    for t in (0.0, 1e-4, 3e-3):
+        system.time = t
+        rate = 1.5 * np.sqrt(t + 1e-3)
+        assert pid.values(system)[0, 0] == pytest.approx(2.0 * rate, rel=1e-3)
+
+
+def test_an_error_in_a_target_ends_the_motion_with_that_error() -> None:
+    body = link("link", 0.0)
+    ends = body.at((0.0, 0.0, 0.0)), body.at((1.0, 0.0, 0.0))
+
+    def target(t: float) -> float:
+        if t > 0.02:
+            raise ValueError("no plan beyond")
+        return 0.1 * t
+
+    pid = sa.PID(chord, turn, *ends, target=target, kp=1.0)
+    system = sa.System(body, terms=[sa.fix(ends[0], "position"), sa.planar(body, "z"), pid])
+    problem = sa.DynamicProblem(system)
+    with pytest.raises(sa.ParameterError, match=r"target.* failed at time 0\.02.*no plan beyond"):
+        problem.solve(to=0.1, step=0.01)
+
+
 def test_a_target_of_places_is_told() -> None:
     body = link("link", 0.0)
     ends = body.at((0.0, 0.0, 0.0)), body.at((1.0, 0.0, 0.0))
