@@ -34,6 +34,7 @@ _MODULES = (
     "sag",
     "constraints",
     "gripper",
+    "mechanisms",
 )
 
 
