@@ -166,3 +166,32 @@ def test_a_law_of_the_user() -> None:
 def test_what_cannot_be(make: Any, message: str) -> None:
     with pytest.raises(sa.SymancfError, match=message):
         make()
+
+
+def test_a_cantilever_rings_down_at_the_rate_of_its_viscosity() -> None:
+    """The first mode decays by the ratio zeta = w eta I/(2 EI); the audit finds all of it."""
+    mesh = sa.Mesh.box((1.0,), (4,))
+    given = {"EA": 1e4, "EI": 1.0, "A": 1.0, "rho": 1.0}
+    b = sa.Body(mesh["body"], CABLE, cable(curvature="plane"), **given)
+    push = sa.Parameter("push", 0.06)
+    terms = [sa.fix(b["x0"]), sa.planar(b, "z"), sa.force(b["x1"], (0.0, push, 0.0))]
+    system = sa.System(b, terms=[*terms, sa.KelvinVoigt(b, eta=1.0, I=0.02)])
+    sa.StaticProblem(system).solve()
+    start = system.displacement(b["x1"])[0, 1]
+    assert start == pytest.approx(0.06 / 3.0, rel=1e-3)
+    stored = system.strain_energy()
+    push.value = 0.0
+    problem = sa.DynamicProblem(system, rho=0.95)
+    problem.record("tip", lambda: system.displacement(b["x1"])[0, 1])
+    w = 1.8751041**2
+    zeta = w * 0.02 / 2.0
+    period = 2 * np.pi / (w * np.sqrt(1.0 - zeta**2))
+    began = system.time  # of the static solution
+    history = problem.solve(to=began + 3.3 * period, step=period / 150)
+    tip, t = history["tip"], history.time - began
+    peaks = [tip[np.abs(t - k * period) < 0.2 * period].max() for k in (1, 2, 3)]
+    decay = np.exp(-zeta * w * period)
+    assert 0.7 < decay < 0.85
+    np.testing.assert_allclose([peaks[1] / peaks[0], peaks[2] / peaks[1]], decay, rtol=1e-3)
+    energies = problem.energies
+    assert energies.dissipated == pytest.approx(stored - energies.total, rel=1e-2)
