@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..collective import share_error
+from ..collective import share_error, together
 from ..petsc import PETSc
 from ..vectors import Vectors
 
@@ -287,6 +287,8 @@ class Newton:
             self.stale = True
         self._step_of_tangent = h
         self.error, self._bad = None, 0
+        if not self.numbering.size:  # all is prescribed
+            return self._without_unknowns()
         self.vectors.to_global(self.motion.state, self.x)
         made = self.renewals
         self.snes.solve(None, self.x)
@@ -305,3 +307,9 @@ class Newton:
             self._beyond += used - self._fewest
             self.stale = self._beyond >= PATIENCE
         return True
+
+    def _without_unknowns(self) -> bool:
+        with together(self.comm):
+            self.follow()
+            self._bad = self.motion.residual(self._f)
+        return not self.comm.allreduce(self._bad)

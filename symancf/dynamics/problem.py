@@ -21,6 +21,7 @@ from ..history import History, Step
 from ..options import complaint, offer, warn_unused
 from ..petsc import PETSc
 from ..tracking import watched
+from .accelerations import Accelerations
 from .energy import Audit, Energies
 from .generalized_alpha import GeneralizedAlpha
 from .initial import InitialValues
@@ -94,6 +95,7 @@ class DynamicProblem:
         self.snes = self.ts.getSNES()
         self.newton = Newton(self.motion, self.snes)
         self.J, self.acceleration = self.newton.J, self.motion.acceleration
+        self.accelerations = Accelerations(self.motion, self.newton)
         self.alpha = GeneralizedAlpha(self.motion, self.newton, self.rho)
         self.ts.setType(PETSc.TS.Type.PYTHON)
         self.ts.setPythonContext(self.alpha)
@@ -157,10 +159,9 @@ class DynamicProblem:
                 self.history.steps.append(Step(time, made.iterations, made.linear_iterations, {}))
             if not first or not len(self.history.time):
                 self.history.sample(time)
-            if self._monitors:
-                with together(self.system.comm):
-                    for monitor in self._monitors:
-                        monitor(self)
+            with together(self.system.comm):
+                for monitor in self._monitors:
+                    monitor(self)
         except Exception as error:
             self.alpha.error = error
 
@@ -237,7 +238,7 @@ class DynamicProblem:
             self._prepare()
         self._begin(step)
         m = self.motion
-        InitialValues(m, self.newton, step).find()
+        InitialValues(self.accelerations, step).find()
         self.alpha.auxiliary[:] = np.where(m.second, m.acceleration, m.rate)
         self._started = True
 

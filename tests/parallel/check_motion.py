@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Motions on several ranks. Run by test_motion.
+
+check_motion.py move|save|restore|fail FOLDER
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+import symancf as sa
+from symancf.energies import cable, kirchhoff
+
+COMM = MPI.COMM_WORLD
+H = 2e-3
+
+
+def problem() -> tuple[sa.DynamicProblem, list[Any], Any]:
+    """A sheet that hangs on two ropes and carries a rigid box at its free corner."""
+    mesh = sa.Mesh.box((0.4, 0.3), (4, 3))
+    sheet = sa.Body(
+        mesh["body"],
+        sa.elements.ancf_thin_plate,
+        kirchhoff(),
+        name="sheet",
+        E=1e6,
+        nu=0.3,
+        thickness=0.01,
+        rho=1000.0,
+    )
+    ropes = []
+    for y in (0.0, 0.3):
+        X = np.stack([np.zeros(4), np.full(4, y), np.linspace(0.0, 0.3, 4)], axis=1)
+        lines = np.stack([np.arange(3), np.arange(1, 4)], axis=1)
+        line = sa.Mesh.from_arrays(X, {"line": lines}, regions={"top": ("vertex", [3])})
+        ropes.append(
+            sa.Body(
+                line["all"],
+                sa.elements.ancf_cable,
+                cable(),
+                name=f"rope{len(ropes)}",
+                EA=500.0,
+                EI=0.01,
+                rho=1000.0,
+                A=1e-3,
+            )
+        )
+    box = sa.RigidBody.box((0.05, 0.05, 0.05), at=(0.4, 0.0, -0.025), rho=2000.0, name="box")
+    joints = [
+        sa.joints.spherical(rope.at((0.0, y, 0.0)), sheet.at((0.0, y, 0.0)), name=f"knot{k}")
+        for k, (rope, y) in enumerate(zip(ropes, (0.0, 0.3), strict=True))
+    ]
+    joints.append(sa.joints.spherical(box.at((0, 0, 0.025)), sheet.at((0.4, 0, 0)), name="hook"))
+    terms = [*joints, sa.gravity((0.0, 0.0, -9.81))]
+    terms += [sa.fix(rope["top"], dofs="position") for rope in ropes]
+    terms.append(sa.force(sheet.at((0.4, 0.3, 0.0)), lambda t: (0.0, 0.2 * np.sin(20 * t), 0.0)))
+    system = sa.System(sheet, *ropes, box, terms=terms)
+    places = [sheet.at((0.4, 0.3, 0.0)), sheet.at((0.17, 0.11, 0.0)), box.at((0.02, 0, 0))]
+    places.append(ropes[1].at((0.0, 0.3, 0.13)))
+    return sa.DynamicProblem(system, rho=0.8), places, joints
+
+
+def result(made: sa.DynamicProblem, places: Any, joints: Any) -> dict[str, Any]:
+    system = made.system
+    rows = system.comm.allgather(system.numbering.rows)
+    spread = len({tuple(sorted(set(_ranks(joint)))) for joint in joints}) > 1
+    e = made.energies
+    return {
+        "positions": [system.position(place)[0].tolist() for place in places],
+        "velocities": [system.velocity(place)[0].tolist() for place in places],
+        "forces": [joint.multipliers(system)[0].tolist() for joint in joints],
+        "energies": [e.kinetic, e.strain, e.potential, e.work],
+        "drift": e.drift,
+        "rows": rows,
+        "spread": spread or any(len(set(_ranks(joint))) > 1 for joint in joints),
+    }
+
+
+def _ranks(joint: Any) -> list[int]:
+    """Ranks that own vertices of a joint."""
+    system = joint.entities
+    owned = np.unique(system.local)
+    here = bool((owned < _owned).any())
+    return [rank for rank, has in enumerate(COMM.allgather(here)) if has]
+
+
+_owned = 0
+
+
+def main(case: str, folder: Path) -> dict[str, Any]:
+    global _owned
+    made, places, joints = problem()
+    _owned = made.system.numbering.owned_vertices
+    path = folder / "motion.h5"
+    if case == "move":
+        made.solve(to=0.1, step=H)
+    elif case == "save":
+        made.solve(to=0.05, step=H)
+        made.save(path)
+        made.solve(to=0.1, step=H)
+    elif case == "restore":
+        made.restore(path)
+        made.solve(to=0.1, step=H)
+    elif case == "fail":
+        if COMM.rank == COMM.size - 1:  # on one rank only
+            made.monitor(lambda p: 1 / (p.steps < 5))
+        try:
+            made.solve(to=0.1, step=H)
+        except ZeroDivisionError as error:
+            return {"error": str(error), "steps": made.steps, "time": made.system.time}
+        return {"error": "", "steps": made.steps, "time": made.system.time}
+    return result(made, places, joints)
+
+
+if __name__ == "__main__":
+    found = COMM.gather(main(sys.argv[1], Path(sys.argv[2])))
+    if COMM.rank == 0:
+        print(json.dumps(found))

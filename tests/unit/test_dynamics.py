@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Motions by generalized-alpha: orders, energies, constraints, events, restarts, errors."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.energies import cable
+
+GRAVITY = (0.0, 0.0, -9.81)
+
+
+def rope(n: int = 4, **parameters: Any) -> sa.Body:
+    """A horizontal cable of length 1.2 from the origin."""
+    X = np.zeros((n + 1, 3))
+    X[:, 0] = np.linspace(0.0, 1.2, n + 1)
+    lines = np.stack([np.arange(n), np.arange(1, n + 1)], axis=1)
+    ends = {"root": ("vertex", [0]), "tip": ("vertex", [n])}
+    mesh = sa.Mesh.from_arrays(X, {"line": lines}, regions=ends)
+    given = {"EA": 100.0, "EI": 0.05, "rho": 1000.0, "A": 1e-3, **parameters}
+    return sa.Body(mesh["all"], sa.elements.ancf_cable, cable(), name="rope", **given)
+
+
+def pendulum(rho: float = 0.8, **options: Any) -> tuple[sa.DynamicProblem, Any]:
+    """The rope on a spherical joint under its weight."""
+    body = rope()
+    pin = sa.joints.spherical(body.at((0, 0, 0)), sa.ground, name="pin")
+    system = sa.System(body, terms=[pin, sa.gravity(GRAVITY)])
+    return sa.DynamicProblem(system, rho=rho, **options), pin
+
+
+def spring(k: float, m: float = 1.0, terms: Any = (), **options: Any) -> sa.DynamicProblem:
+    """A mass on a spring along x."""
+    block = sa.RigidBody.box((0.1, 0.1, 0.1), rho=1000.0 * m, name="block")
+
+    def energy(u_a: Any, *, k: Any) -> Any:
+        return k * u_a[0] ** 2 / 2
+
+    system = sa.System(block, terms=[sa.Potential(energy, block.at((0, 0, 0)), k=k), *terms])
+    return sa.DynamicProblem(system, **options)
+
+
+@pytest.mark.parametrize("rho", [0.9, 0.5, 0.0])
+def test_positions_rates_and_multipliers_have_order_two(rho: float) -> None:
+    def run(h: float) -> np.ndarray:
+        problem, pin = pendulum(rho)
+        problem.solve(to=0.2, step=h)
+        system = problem.system
+        tip = system.bodies[0].at((1.2, 0, 0))
+        return np.concatenate(
+            [system.position(tip), system.velocity(tip), pin.multipliers(system)], axis=0
+        )
+
+    exact = run(5e-5)
+    coarse, fine = (np.abs(run(h) - exact).max(axis=1) for h in (1e-3, 5e-4))
+    order = np.log2(coarse / fine)
+    assert (order > 1.7).all()
+    assert (fine[:2] < (2e-5, 2e-3)).all()
+
+
+def test_supports_that_move_have_order_two_and_do_work() -> None:
+    def run(h: float) -> tuple[np.ndarray, sa.DynamicProblem]:
+        body = rope()
+        swing = sa.fix(
+            body["root"],
+            dofs="position",
+            displacement=lambda t: (0.05 * math.sin(7 * t), 0.0, 0.1 * (1 - math.cos(5 * t))),
+        )
+        system = sa.System(body, terms=[swing, sa.gravity(GRAVITY)])
+        problem = sa.DynamicProblem(system, rho=0.8)
+        problem.solve(to=0.2, step=h)
+        return system.position(body.at((1.2, 0, 0)))[0], problem
+
+    exact, problem = run(1e-4)
+    coarse, fine = (np.abs(run(h)[0] - exact).max() for h in (2e-3, 1e-3))
+    assert 1.8 < math.log2(coarse / fine) < 2.3
+    energies = problem.energies
+    assert abs(energies.work) > 0.05
+    assert abs(energies.drift) < 1e-5 * abs(energies.work)
+
+
+def test_a_support_force_contains_inertia() -> None:
+    block = sa.RigidBody.box((0.1, 0.1, 0.1), rho=2000.0)
+    shaken = sa.fix(block, displacement=lambda t: (0.1 * math.sin(3 * t), 0.0, 0.0))
+    system = sa.System(block, terms=[shaken])
+    problem = sa.DynamicProblem(system)
+    problem.solve(to=0.4, step=1e-2)
+    expected = -2.0 * 0.9 * math.sin(1.2)
+    assert shaken.reaction(system).ravel()[0] == pytest.approx(expected, rel=1e-7)
+
+
+def test_a_linear_oscillator_keeps_its_energy_without_damping() -> None:
+    problem = spring(100.0, rho=1.0)
+    problem.system.bodies[0].velocity = (1.0, 0.0, 0.0)
+    problem.record("x", lambda: problem.system.displacement(problem.system.bodies[0].at((0, 0, 0))))
+    history = problem.solve(to=1.0, step=1e-3)
+    exact = 0.1 * np.sin(10.0 * history.time)
+    assert np.abs(history["x"][:, 0, 0] - exact).max() < 1e-5
+    assert abs(problem.energies.drift) < 1e-9 * problem.energies.total
+
+
+@pytest.mark.parametrize("kind", ["mass", "stiffness"])
+def test_rayleigh_damping_decays_as_it_should(kind: str) -> None:
+    coefficient = {"mass": 2.0, "stiffness": 0.02}[kind]
+    body = rope(EI=0.0, EA=50.0)
+    system = sa.System(body, terms=[sa.fix(body["root"], dofs="position")])
+    position = system.numbering.offset[:, system.numbering.block("position")]
+    damping = sa.Rayleigh(**{kind: coefficient})
+    problem = sa.DynamicProblem(system, rho=1.0, damping=damping)
+    x = np.linspace(0.0, 1.2, 5)
+    order = np.argsort(system.points[:, 0])
+    shape = 1e-4 * np.sin(math.pi * x / 2.4)
+    system.state[position[order]] = shape
+    slope = system.numbering.offset[:, 1]
+    system.state[slope[order]] = 1e-4 * math.pi / 2.4 * np.cos(math.pi * x / 2.4)
+    tip = body.at((1.2, 0, 0))
+    problem.record("x", lambda: system.displacement(tip)[0, 0])
+    history = problem.solve(to=2.0, step=2e-3)
+    omega = math.pi / 2.4 * math.sqrt(50.0 / 1.0)
+    zeta = coefficient / (2 * omega) if kind == "mass" else coefficient * omega / 2
+    w = omega * math.sqrt(1 - zeta**2)
+    t = history.time
+    decay = np.exp(-zeta * omega * t)
+    exact = 1e-4 * decay * (np.cos(w * t) + zeta * omega / w * np.sin(w * t))
+    assert np.abs(history["x"] - exact).max() < 2e-3 * 1e-4
+    energies = problem.energies
+    assert energies.dissipated > 0.9 * 0.25 * 50 * 1.2 * (1e-4 * math.pi / 2.4) ** 2
+    assert abs(energies.drift) < 1e-3 * energies.dissipated
+
+
+def test_constraints_hold_to_round_off_over_a_long_run() -> None:
+    bob = sa.RigidBody(at=(-1, 0, 0), mass=1.0, inertia=1e-3 * np.eye(3))
+    pin = sa.joints.spherical(bob.at((1, 0, 0)), sa.ground)
+    system = sa.System(bob, terms=[pin, sa.gravity(GRAVITY)])
+    problem = sa.DynamicProblem(system, rho=0.8)
+
+    def violation() -> float:
+        f = system.residual_at(system.state)
+        return float(np.abs(f[problem.motion.algebraic]).max()) / system.stiffness
+
+    problem.record("violation", violation)
+    violations = problem.solve(to=20.0, step=1e-2)["violation"]
+    assert violations.max() < 1e-12
+    assert violations[-200:].max() < 2.0 * violations[:200].max() + 1e-16
+
+
+def test_an_adaptive_run_holds_its_tolerance_and_lengthens_its_steps() -> None:
+    problem, _ = pendulum(0.9)
+    exact, _ = pendulum(0.9)
+    exact.solve(to=0.3, step=1e-4)
+    problem.solve(to=0.3, step=1e-5, adaptive=True, rtol=1e-6)
+    ends = [p.system.position(p.system.bodies[0].at((1.2, 0, 0))) for p in (problem, exact)]
+    assert np.abs(ends[0] - ends[1]).max() < 1e-3
+    steps = np.diff(problem.history.time)
+    assert steps.max() > 20.0 * steps[0]
+    assert problem.system.time == 0.3
+
+
+def test_an_event_is_located_and_may_end_the_run() -> None:
+    problem, _ = pendulum()
+    system = problem.system
+    tip = system.bodies[0].at((1.2, 0, 0))
+    called = []
+    times = problem.event(
+        lambda: system.position(tip)[0, 0] - 0.6, lambda: called.append(1), terminate=True
+    )
+    problem.solve(to=1.0, step=2e-3)
+    assert len(times) == len(called) == 1
+    assert system.position(tip)[0, 0] == pytest.approx(0.6, abs=1e-6)
+    assert system.time == pytest.approx(times[0], abs=1e-9)
+
+
+def test_a_restart_repeats_a_run_bit_for_bit(tmp_path: Path) -> None:
+    first, _ = pendulum()
+    first.monitor(lambda p: p.save(tmp_path / "run.h5") if p.steps == 57 else None)
+    first.solve(to=0.3, step=2e-3)
+    again, _ = pendulum()
+    again.restore(tmp_path / "run.h5")
+    assert again.steps == 57
+    again.solve(to=0.3, step=2e-3)
+    for name in ("state", "rate"):
+        assert np.array_equal(getattr(first.system, name), getattr(again.system, name))
+    assert first.energies == again.energies
+
+
+def test_a_checkpoint_of_another_system_is_refused(tmp_path: Path) -> None:
+    problem, _ = pendulum()
+    problem.solve(to=0.01, step=2e-3)
+    problem.save(tmp_path / "run.h5")
+    other = spring(1.0)
+    with pytest.raises(sa.CheckpointError, match="rope"):
+        other.restore(tmp_path / "run.h5")
+
+
+@pytest.mark.parametrize("where", ["monitor", "record", "event", "force"])
+def test_an_error_of_the_user_ends_the_run_at_the_last_step(where: str) -> None:
+    def fail(*_: Any) -> float:
+        if system.time > 0.05:
+            raise ZeroDivisionError("boom")
+        return 1.0
+
+    body = rope()
+    terms: list[Any] = [sa.fix(body["root"], dofs="position"), sa.gravity(GRAVITY)]
+    if where == "force":
+        terms.append(sa.force(body["tip"], (fail, 0.0, 0.0)))
+    system = sa.System(body, terms=terms)
+    problem = sa.DynamicProblem(system)
+    if where == "monitor":
+        problem.monitor(fail)
+    if where == "record":
+        problem.record("x", fail)
+    if where == "event":
+        problem.event(fail)
+    expected = sa.ParameterError if where == "force" else ZeroDivisionError
+    with pytest.raises(expected, match="boom"):
+        problem.solve(to=0.3, step=1e-2)
+    assert 0.05 < system.time < 0.08
+    assert np.isfinite(system.state).all()
+
+
+def test_a_step_without_solution_is_an_error_and_leaves_the_last_state() -> None:
+    body = rope()
+
+    def snap(u_a: Any, *, s: Any) -> Any:  # its force has no value beyond u = 0.01
+        from sympy import sqrt
+
+        return -s * sqrt(0.01 - u_a[2])
+
+    system = sa.System(
+        body,
+        terms=[
+            sa.fix(body["root"], dofs="position"),
+            sa.gravity((0, 0, 9.81)),
+            sa.Potential(snap, body.at((1.2, 0, 0)), s=1e-3),
+        ],
+    )
+    problem = sa.DynamicProblem(system)
+    with pytest.raises(sa.ConvergenceError, match="no solution of a time step"):
+        problem.solve(to=0.3, step=1e-2)
+    assert 0.0 < system.time < 0.3
+    assert np.isfinite(system.state).all()
+    assert problem.history.cut_backs > 0
+
+
+def test_an_initial_state_that_violates_a_constraint_is_refused() -> None:
+    problem, _ = pendulum()
+    problem.system.state[problem.system.numbering.offset[:, 0]] += 0.01
+    with pytest.raises(sa.ConstraintError, match="violates the constraint 'pin'"):
+        problem.solve(to=0.1, step=1e-2)
+
+
+def test_initial_velocities_are_made_consistent_with_a_warning() -> None:
+    problem, _ = pendulum()
+    problem.system.rate[problem.system.numbering.offset[:, 0]] = 1.0  # of x, also at the pin
+    with pytest.warns(UserWarning, match="'pin'"):
+        problem.initialize(1e-3)
+    root = problem.system.bodies[0].at((0, 0, 0))
+    assert np.abs(problem.system.velocity(root)).max() < 1e-12
+
+
+def test_static_analysis_after_a_motion_forgets_the_rates() -> None:
+    problem, _ = pendulum()
+    system = problem.system
+    problem.solve(to=0.1, step=2e-3)
+    static = sa.StaticProblem(system)
+    static.solve(to=0.2)
+    tip = system.position(system.bodies[0].at((1.2, 0, 0)))[0]
+    assert tip[2] < -1.2
+    assert np.abs(system.velocity(system.bodies[0].at((1.2, 0, 0)))).max() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"to": -1.0, "step": 0.1}, "the time is 0 already"),
+        ({"to": 1.0, "step": 0.0}, "must be positive"),
+        ({"to": math.nan, "step": 0.1}, "to=nan"),
+    ],
+)
+def test_bad_times_are_refused(arguments: dict[str, float], said: str) -> None:
+    with pytest.raises(sa.ParameterError, match=said):
+        pendulum()[0].solve(**arguments)
+
+
+def test_a_bad_radius_is_refused() -> None:
+    with pytest.raises(sa.ParameterError, match="between 0 and 1"):
+        pendulum(rho=1.2)
+
+
+def test_bodies_without_mass_are_refused() -> None:
+    body = rope()
+    del body.parameters["rho"]
+    system = sa.System(body, terms=[sa.fix(body["root"])])
+    with pytest.raises(sa.ParameterError, match="no body has a mass"):
+        sa.DynamicProblem(system).solve(to=1.0, step=0.1)
