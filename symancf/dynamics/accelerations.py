@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Accelerations and multipliers of a state: the equations of motion with index 1.
+
+.. math::
+    \begin{bmatrix} M & \Phi_q^T \\ \Phi_q & 0 \end{bmatrix}
+    \begin{bmatrix} a \\ \lambda \end{bmatrix} =
+    \begin{bmatrix} -R(q, v, t) \\ \gamma \end{bmatrix}, \qquad
+    \gamma = -(\Phi_q v)_q v - 2 \Phi_{qt} v - \Phi_{tt}.
+
+The matrix is factorised once where all gradients of constraints are constant, else for each
+state.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..collective import together
+from ..errors import ConstraintError, ConvergenceError
+from ..solver import reason_name
+from .derivatives import Kinematics
+
+if TYPE_CHECKING:
+    from .motion import Motion
+    from .newton import Newton
+    from .stabilise import Stabilisation
+
+Array = npt.NDArray[np.float64]
+
+LIGHT = 1e-9  # of the largest mass: for coordinates without mass that constraints tie to others
+SETTLED = 1e-3  # of the right-hand side: what the masses that were added may change
+
+
+class Accelerations:
+    """Solves with the mass matrix and the gradients of the constraints (collective).
+
+    Coordinates without mass that constraints tie to others get next to none, and one step of
+    iterative refinement takes its effect out of what does not need it.
+
+    Attributes
+    ----------
+    kinematics : the constraints and their derivatives along the motion.
+    factorisations : number of matrices made.
+    """
+
+    def __init__(self, motion: Motion, newton: Newton) -> None:
+        self.motion, self.newton, self.system = motion, newton, motion.system
+        self.kinematics = Kinematics(motion.system)
+        n = motion.system.numbering.coordinates
+        self._scratch: Array = np.zeros(n)
+        self._f: Array = np.zeros(n)
+        self._light: Array = np.zeros(0)
+        self._refines = False
+        self._made_for: tuple[Array, float, int] | None = None
+        self.factorisations = 0
+        self._r, self._dx = newton.x.duplicate(), newton.x.duplicate()
+
+    # ---- the matrix -----------------------------------------------------------------------------
+    def _same(self) -> bool:
+        """Tell whether the matrix is that of the present state (collective)."""
+        m, comm = self.motion, self.system.comm
+        if self._made_for is None:
+            return False
+        at, time, state = self._made_for
+        same = m.matrix.mat.stateGet() == state
+        if not self.kinematics.constant:
+            same = same and time == self.system.time and np.array_equal(at, m.state[m.second])
+        return bool(same if comm.size == 1 else comm.allreduce(int(same)) == comm.size)
+
+    def factor(self) -> None:
+        """Assemble the matrix of the present state, unless that is what it is (collective)."""
+        if self._same():
+            return
+        m, system, matrix = self.motion, self.system, self.motion.matrix
+        mass = m.mass_values()
+        if self.kinematics.any:
+            unloaded = np.where(m.algebraic, 0.0, m.state)
+            with together(system.comm):
+                self.kinematics.gradients.update(system.time)
+            self.kinematics.gradients.tangent(unloaded, self._scratch, matrix)
+            matrix.diagonal += mass[0]
+            matrix.off += mass[1]
+        else:
+            matrix.diagonal[:], matrix.off[:] = mass
+        matrix.finish()
+        self._fill_empty()
+        self.newton.snes.getKSP().setOperators(matrix.mat, matrix.mat)
+        self._made_for = m.state[m.second].copy(), system.time, matrix.mat.stateGet()
+        self.factorisations += 1
+
+    def _fill_empty(self) -> None:
+        """Give coordinates without mass some (collective)."""
+        m, system, matrix = self.motion, self.system, self.motion.matrix
+        massive = ~m.algebraic[system.numbering.coordinate_of_row]
+        diagonal = matrix.mat.getDiagonal()
+        empty = massive & (diagonal.getArray() == 0.0)
+        self._refines = bool(system.comm.allreduce(bool(empty.any())))
+        if not self._refines:
+            return
+        # what constraints tie to the rest must not get a weight of its own: only little
+        start, _, values = matrix.mat.getValuesCSR()
+        rows = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        tied = np.bincount(rows, np.abs(values), minlength=len(start) - 1) > 0.0
+        heaviest = self.newton.largest(float(np.abs(diagonal.getArray()).max(initial=0.0)))
+        light = np.where(tied, LIGHT * (heaviest or 1.0), 1.0)
+        diagonal.setArray(np.where(empty, light, diagonal.getArray()))
+        matrix.mat.setDiagonal(diagonal)
+        self._light = np.where(empty & tied, light, 0.0)
+
+    def solve(self, rhs: Array) -> Array:
+        """Solve with the matrix; return a local vector that is zero at fixed coordinates."""
+        newton, system = self.newton, self.system
+        local = np.zeros_like(rhs)
+        if not system.numbering.size:
+            return local
+        ksp = newton.snes.getKSP()
+        newton.vectors.to_global(rhs, newton.F)
+        ksp.solve(newton.F, newton.x)
+        if ksp.getConvergedReason() < 0 or not np.isfinite(newton.x.norm()):
+            name, _ = reason_name(newton.snes)
+            raise ConstraintError(
+                "the mass matrix with the constraints is singular at time "
+                f"{system.time:g}: constraints are redundant, or a coordinate without mass is held "
+                "by none"
+            ) from ConvergenceError(reason=name, iteration=0, time=system.time)
+        if self._refines:
+            self._refine()
+        newton.vectors.to_local(newton.x, local)
+        return local
+
+    def _refine(self) -> None:
+        """Correct the solution for the masses that were added, where that matters little."""
+        newton, r = self.newton, self._r
+        self.motion.matrix.mat.mult(newton.x, r)
+        r.aypx(-1.0, newton.F)
+        r.setArray(r.getArray() + self._light * newton.x.getArray(readonly=True))
+        if r.norm() <= SETTLED * newton.F.norm():
+            newton.snes.getKSP().solve(r, self._dx)
+            newton.x.axpy(1.0, self._dx)
+
+    # ---- accelerations --------------------------------------------------------------------------
+    def find(self, stabilisation: Stabilisation | None = None) -> int:
+        """Find accelerations, rates of states and multipliers of the present state (collective).
+
+        Prescribed coordinates have theirs already. Returns the number of bad points, on all
+        ranks.
+        """
+        m, system = self.motion, self.system
+        free = system.numbering.fixed_by < 0
+        m.acceleration[m.second & free] = 0.0
+        m.state[m.algebraic & free] = 0.0
+        m.rate[m.first] = 0.0
+        f = self._f
+        bad = m.residual(f)
+        if system.comm.size > 1:
+            bad = system.comm.allreduce(bad)
+        if bad:
+            return bad
+        rhs = np.where(m.second, -f, 0.0)
+        if self.kinematics.any:
+            rhs -= self._bend(stabilisation)
+        self._rates_of_states(f)
+        self.factor()
+        solution = self.solve(rhs)
+        chosen = m.second & free
+        m.acceleration[chosen] = solution[chosen]
+        chosen = m.algebraic & free
+        m.state[chosen] = solution[chosen]
+        return 0
+
+    def _bend(self, stabilisation: Stabilisation | None) -> Array:
+        """Return - gamma of the stabilised constraints, times `system.stiffness`."""
+        m, system, along = self.motion, self.system, self.kinematics.along
+        gains = stabilisation.gains if stabilisation is not None else (0.0, 0.0)
+        bend = along(m.state, m.rate, *gains, 1.0).copy()
+        if stabilisation is not None and not any(gains) and not stabilisation.projects:
+            rows = np.flatnonzero(m.algebraic)
+            phi = along(m.state, m.rate, 1.0)[rows] / system.stiffness
+            rate = along(m.state, m.rate, 0.0, 1.0)[rows] / system.stiffness
+            control = stabilisation.control(phi, rate)
+            if control is not None:
+                bend[rows] += control * system.stiffness
+        if m.moving:
+            prescribed = np.where(m.second, m.acceleration, 0.0)
+            with together(system.comm):
+                self.kinematics.gradients.update(system.time)
+            self.kinematics.gradients.product(m.state, prescribed, self._scratch)
+            bend += np.where(m.algebraic, self._scratch, 0.0)
+        return bend
+
+    def _rates_of_states(self, f: Array) -> None:
+        """First-order states: rate - f = 0."""
+        m = self.motion
+        if not self.system.comm.allreduce(bool(m.first.any())):
+            return
+        rate = np.where(m.first, -f, 0.0)
+        self.newton.vectors.to_global(rate, self.newton.x)
+        self.newton.vectors.to_local(self.newton.x, rate)
+        m.rate[m.first] = rate[m.first]
+
+    # ---- projections ----------------------------------------------------------------------------
+    def violation(self, speed: bool = False) -> Array:
+        """Return Phi, or its rate, times `system.stiffness`; a local vector (collective)."""
+        m = self.motion
+        weights = (0.0, 1.0) if speed else (1.0, 0.0)
+        return np.where(m.algebraic, self.kinematics.along(m.state, m.rate, *weights), 0.0)
+
+    def project_positions(self) -> bool:
+        """Take positions to the constraints in the metric of the mass; return a change."""
+        m, newton, changed = self.motion, self.newton, False
+        last = np.inf
+        for _ in range(6):
+            phi = self.violation()
+            if not changed:
+                self.factor()
+                newton.measure_constraints()
+            share, _ = newton.worst_constraint(phi)
+            if share <= 1.0 or share > 0.5 * last:
+                break
+            last, changed = share, True
+            m.state[m.second] += self.solve(-phi)[m.second]
+        return changed
+
+    def project_rates(self) -> Array:
+        """Take rates to the constraints' in the metric of the mass; return the change."""
+        m = self.motion
+        self.factor()
+        change = np.where(m.second, self.solve(-self.violation(speed=True)), 0.0)
+        m.rate += change
+        return change
