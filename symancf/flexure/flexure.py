@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from mpi4py import MPI
 
 from .. import jit
 from ..ends import Ground
@@ -90,7 +92,8 @@ class Flexure:
         EA : axial stiffness [N]; default: inextensible, as in the paper. Needs a number EI.
         model : ``"linear"``, ``"partial"`` or ``"consistent"``; see `flexure_law`.
         direction : angle of the tangent at a, in the direction of travel [rad]. Default: found
-            from the chord between the ends; a full turn, whose ends coincide, needs it.
+            from the chord between the ends. Where these are rounded, by e, it is off by about e
+            over the chord: a warning says so. A full turn, whose ends coincide, needs it.
         tangent : which parts of the tangent Newton's method uses; see `flexure_law`. The option
             ``flexure_tangent`` of a problem goes before it, for all flexures: in
             ``StaticProblem(system, prefix="grip_", options={"flexure_tangent": "K_I"})``, or
@@ -139,6 +142,7 @@ class Flexure:
                 )
             direction = math.atan2(chord[1], chord[0]) - math.atan2(d[1], d[0])
             direction = math.remainder(direction, 2 * math.pi)
+            _warn_of_rounding(name, abs(given - spanned), spanned, radius)
         else:
             direction = evaluate(f"{name}: direction", direction, 0.0)
             c, s = math.cos(direction), math.sin(direction)
@@ -366,6 +370,17 @@ def _one_of(name: str, what: str, value: str, possible: Sequence[str]) -> None:
             + closest(str(value), possible),
             name=str(value),
             possible=possible,
+        )
+
+
+def _warn_of_rounding(name: str, gap: float, chord: float, radius: float) -> None:
+    """Warn on rank 0 where ends that do not quite fit leave the direction of an arc uncertain."""
+    if gap > 1e-6 * radius and MPI.COMM_WORLD.rank == 0:
+        warnings.warn(
+            f"{name}: its attachments miss the arc by {gap:.2g}, as if rounded: the direction that "
+            f"follows from their chord is uncertain by about {gap / chord:.2g} rad; give "
+            "direction= if it is known",
+            stacklevel=3,
         )
 
 
