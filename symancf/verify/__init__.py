@@ -34,6 +34,7 @@ _MODULES = (
     "sag",
     "constraints",
     "gripper",
+    "rigid_motions",
     "mechanisms",
 )
 
