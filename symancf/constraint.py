@@ -110,7 +110,41 @@ class Constraint:
                 raise ConstraintError(
                     f"{what}: its equation {i + 1}, {p} = 0, does not depend on the ends"
                 )
-        self.phi = [self.substitution.known(p) for p in self.phi]
+        self.phi, self.still = self._in_plane()
+
+    def _in_plane(self) -> tuple[list[sp.Expr], list[sp.Expr]]:
+        """Return the equations that move something, and those that planar ends leave constant.
+
+        Raises
+        ------
+        ConstraintError : an equation of the latter kind cannot hold at all times, or none is left.
+        """
+        phi = [self.substitution.known(p) for p in self.phi]
+        if not any(end.curved for end in self.ends):
+            return phi, []
+        moving = [p for p in phi if self.substitution.depend(p)]
+        still = [p for p in phi if not self.substitution.depend(p)]
+        fixed = set(self.reading.references)
+        for p in still:
+            if not moving or p.free_symbols - fixed or (p.is_number and p != 0):
+                raise ConstraintError(
+                    f"{self.reading.what}: its equation {p} = 0 does not depend on the ends, which "
+                    "stay in the plane"
+                )
+        return moving, [p for p in still if p != 0]
+
+    def _require_still(self, system: System, cell: dict[str, Array]) -> None:
+        """Raise where an equation across the plane does not hold."""
+        size = max(body.extent for body in system.bodies)
+        for p in self.still:
+            value = sp.lambdify(sorted(p.free_symbols, key=str), p, "numpy")
+            wrong = value(*(cell[str(s)] for s in sorted(p.free_symbols, key=str)))
+            if np.abs(wrong).max(initial=0.0) > 1e-9 * size:
+                raise ConstraintError(
+                    f"constraint {self.name!r} cannot hold: its ends are {np.abs(wrong).max():.3g} "
+                    "apart across the plane in which they stay",
+                    names=[self.name],
+                )
 
     def law(self) -> Any:
         """Return the point law of lambda . Phi."""
@@ -148,6 +182,7 @@ class Constraint:
             jets = self.entities.jets(system, wanted, scalars=len(self.phi), block=block)
             cell = self.reading.cell_values(system, self.entities)
             cell |= self.substitution.cell_values(self.entities)
+            self._require_still(system, cell)
         self._coordinates, self._references = jets, cell
         law = self.law()
         kernel = jit.points(law, system.comm)

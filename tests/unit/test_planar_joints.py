@@ -65,7 +65,8 @@ def test_tangents_and_energies_agree() -> None:
     rng = np.random.default_rng(1)
     system.state[:] = rng.uniform(-0.5, 0.5, system.state.shape)
     assert sa.check(system).passed
-    # three equations of the revolute joint (z, and two of the axes) are idle in the plane
+    # three equations of the revolute joint (z, and two of the axes) hold by themselves
+    assert len(terms[1].phi) == 2
     assert system.numbering.size == 9
 
 
@@ -191,5 +192,10 @@ def test_what_ends_do_not_offer_is_told() -> None:
         sa.Constraint(in_plane, body.origin, head.at((0, 0, 0)), angle=0.0)
     with pytest.raises(sa.ConstraintError, match="asks for the director of"):
         sa.Constraint(lambda d_a: d_a[0], body.origin, name="no director")
+    with pytest.raises(sa.ConstraintError, match="which stay in the plane"):
+        sa.Constraint(lambda r_a, t: [r_a[0], r_a[2] - t], body.origin, name="lift")
+    above = sa.Constraint(lambda r_a, r_b: r_a - r_b, body.origin, sa.ground.at((0, 0, 0.2)))
+    with pytest.raises(sa.ConstraintError, match=r"its ends are 0\.2 apart across the plane"):
+        sa.System(body, terms=[above])
     with pytest.raises(sa.ConstraintError, match="PlanarBody is not an end"):
         sa.Constraint(in_plane, body, sa.ground, angle=0.0)
