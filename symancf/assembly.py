@@ -59,6 +59,11 @@ class _Term(ctypes.Structure):
         ("entry_coordinate", ctypes.c_void_p),
         ("entry_vertex", ctypes.c_void_p),
         ("entry_value", ctypes.c_void_p),
+        ("entry_column", ctypes.c_void_p),
+        ("column_start", ctypes.c_void_p),
+        ("column_coordinate", ctypes.c_void_p),
+        ("column_vertex", ctypes.c_void_p),
+        ("columns", ctypes.c_int32),
     ]
 
 
@@ -252,6 +257,17 @@ class Plan:
             term.entry_coordinate = self._hold(jets.coordinate[order], np.int32)
             term.entry_vertex = self._hold(jets.vertex[order], np.int32)
             term.entry_value = self._hold(jets.value[order], np.float64)
+            # the coordinates of each entity, each once
+            coordinate = np.where(jets.coordinate < 0, ~jets.coordinate, jets.coordinate)[order]
+            key = jets.entity[order].astype(np.int64) * self.numbering.coordinates + coordinate
+            _, first, column = np.unique(key, return_index=True, return_inverse=True)
+            count = np.bincount(jets.entity[order][first], minlength=piece.size)
+            begin = np.concatenate([[0], np.cumsum(count)]).astype(np.int32)
+            term.entry_column = self._hold(column - begin[jets.entity[order]], np.int32)
+            term.column_start = self._hold(begin, np.int32)
+            term.column_coordinate = self._hold(coordinate[first], np.int32)
+            term.column_vertex = self._hold(jets.vertex[order][first], np.int32)
+            term.columns = int(count.max(initial=0))
 
     @staticmethod
     def _set_functions(term: _Term, kernel: Any) -> None:

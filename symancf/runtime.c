@@ -57,6 +57,10 @@ typedef struct {
   const int32_t *entry_coordinate; /* offset in the local vector */
   const int32_t *entry_vertex;     /* number of the vertex within the entity */
   const double *entry_value;
+  const int32_t *entry_column; /* number of its coordinate among those of the entity */
+  const int32_t *column_start; /* [n + 1] */
+  const int32_t *column_coordinate, *column_vertex;
+  int32_t columns; /* the most that an entity has */
 } symancf_term;
 
 /* An entry of a rate has the coordinate ~c: it takes the rate of coordinate c, no force. */
@@ -427,6 +431,46 @@ static void directions(const symancf_plan *plan, const symancf_term *t, int firs
   }
 }
 
+/* matrix += B^T H B of one entity, H being a lane; first T = H B, then by rows of B^T. */
+static void add_matrix(const symancf_plan *plan, const symancf_term *t, int entity,
+                       const double *restrict H, double *restrict work)
+{
+  const int m = t->jets, first = t->column_start[entity], n = t->column_start[entity + 1] - first;
+  const int32_t start = t->entry_start[entity], end = t->entry_start[entity + 1];
+  const int corners = t->vertex_start[entity + 1] - t->vertex_start[entity];
+  const int32_t *positions = t->positions + t->pair_start[entity];
+  double *restrict h = work, *restrict T = h + m * m, *restrict K = T + m * n; /* h: transposed H */
+  for (int j = 0; j < m; j++)
+    for (int k = 0; k < m; k++)
+      h[k * m + j] = H[(!t->symmetric ? j * m + k
+                        : j <= k      ? k * (k + 1) / 2 + j
+                                      : j * (j + 1) / 2 + k) * LANES];
+  memset(T, 0, (size_t)(m * n + n * n) * sizeof(double));
+  for (int32_t q = start; q < end; q++) {
+    const int32_t c = t->entry_coordinate[q];
+    const double value = t->entry_value[q] * (c >= 0 ? 1.0 : rate_factor(plan, c));
+    const double *restrict column = h + t->entry_jet[q] * m;
+    if (value == 0.0) continue;
+    for (int j = 0; j < m; j++) T[j * n + t->entry_column[q]] += value * column[j];
+  }
+  for (int32_t p = start; p < end; p++) {
+    if (t->entry_coordinate[p] < 0 || plan->row[t->entry_coordinate[p]] < 0) continue;
+    const double value = t->entry_value[p], *restrict row = T + t->entry_jet[p] * n;
+    double *restrict to = K + t->entry_column[p] * n;
+    for (int c = 0; c < n; c++) to[c] += value * row[c];
+  }
+  for (int r = 0; r < n; r++) {
+    const int32_t row = plan->row[t->column_coordinate[first + r]];
+    if (row < 0) continue;
+    const int32_t *position = positions + t->column_vertex[first + r] * corners;
+    for (int c = 0; c < n; c++) {
+      const int32_t column = plan->rank_in_vertex[t->column_coordinate[first + c]];
+      if (column >= 0 && K[r * n + c] != 0.0)
+        row_values(plan, row, position[t->column_vertex[first + c]])[column] += K[r * n + c];
+    }
+  }
+}
+
 static int64_t entities(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
                         const double *v, double *f, double *energy, double *work,
                         int32_t *cleared)
@@ -460,28 +504,7 @@ static int64_t entities(const symancf_plan *plan, const symancf_term *t, int wha
       for (int32_t p = start; p < end; p++)
         if (t->entry_coordinate[p] >= 0)
           f[t->entry_coordinate[p]] += t->entry_value[p] * P[t->entry_jet[p] * LANES + l];
-      if (!matrix) continue;
-      const int corners = t->vertex_start[entity + 1] - t->vertex_start[entity];
-      const int32_t *positions = t->positions + t->pair_start[entity];
-      for (int32_t p = start; p < end; p++) {
-        if (t->entry_coordinate[p] < 0) continue;
-        const int32_t row = plan->row[t->entry_coordinate[p]];
-        if (row < 0) continue;
-        const int jp = t->entry_jet[p];
-        for (int32_t q = start; q < end; q++) {
-          const int32_t c = t->entry_coordinate[q];
-          const int32_t column = plan->rank_in_vertex[c >= 0 ? c : ~c];
-          if (column < 0) continue;
-          const int jq = t->entry_jet[q];
-          const int h = !t->symmetric ? jp * m + jq
-                        : jp <= jq    ? jq * (jq + 1) / 2 + jp
-                                      : jp * (jp + 1) / 2 + jq;
-          const double value = H[h * LANES + l];
-          if (value == 0.0) continue;
-          row_values(plan, row, positions[t->entry_vertex[p] * corners + t->entry_vertex[q]])[column] +=
-              t->entry_value[p] * (c >= 0 ? 1.0 : rate_factor(plan, c)) * t->entry_value[q] * value;
-        }
-      }
+      if (matrix) add_matrix(plan, t, entity, H + l, H + m * m * LANES);
     }
   }
   return bad;
@@ -495,7 +518,8 @@ static int64_t scratch(const symancf_term *t)
     const int64_t blocks = t->symmetric ? n * (n + 1) / 2 : n * n;
     return (4 * 3 * n + 9 * blocks) * LANES;
   }
-  return ((int64_t)t->jets * (3 + t->jets)) * LANES;
+  const int64_t m = t->jets, n = t->columns;
+  return m * (3 + m) * LANES + m * m + m * n + n * n;
 }
 
 /*

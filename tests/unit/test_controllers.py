@@ -279,3 +279,21 @@ def test_two_flexible_links_trace_an_arc() -> None:
     assert max(errors) < 2e-2
     assert max(work) > 0.01
     assert abs(problem.energies.drift) < 1e-3 * max(work)
+
+
+def test_at_rest_the_integral_takes_all_of_the_error() -> None:
+    """In statics ds/dt = 0: the state becomes what holds the target exactly."""
+    body = link("link", 0.0)
+    ends = body.at((0.0, 0.0, 0.0)), body.at((1.0, 0.0, 0.0))
+
+    def root(e1_a: Any, w1_a: Any) -> Any:
+        return turn(e1_a, w1_a)
+
+    pid = sa.PID(chord, root, *ends, target=0.2, **GAINS)
+    pin, push = sa.fix(ends[0], "position"), sa.force(body["x1"], (0.0, -2.0, 0.0))
+    system = sa.System(body, terms=[pin, sa.planar(body, "z"), push, pid])
+    sa.StaticProblem(system).solve()
+    r = system.position(ends[1])[0]
+    assert np.arctan2(r[1], r[0]) == pytest.approx(0.2, rel=1e-9)
+    assert pid.values(system)[0, 0] == pytest.approx(2.0 * r[0], rel=1e-8)
+    assert pid.own_states(system)[0, 0] == pytest.approx(2.0 * r[0] / 5.0, rel=1e-8)
