@@ -19,7 +19,7 @@ import sympy as sp
 from .errors import ConstraintError, ParameterError
 from .parameter import Parameter, call, evaluate, label
 from .quantities import JETS_OF, QUANTITIES, RATES, TIME, symbols_of
-from .work import VirtualWork
+from .work import VirtualWork, state_names
 
 if TYPE_CHECKING:
     from .ends import End
@@ -66,6 +66,7 @@ class Controller(VirtualWork):
     ) -> None:
         self.name = name or str(getattr(law, "__name__", self.kind))
         self.measure, self.actuate, self.control = measure, actuate, law
+        states = state_names(f"controller {self.name!r}", states)
         super().__init__(self._whole(states), *ends, name=self.name, states=states, **parameters)
 
     def _whole(self, states: Sequence[str]) -> Function:

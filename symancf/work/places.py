@@ -14,9 +14,9 @@ from symancf_codegen import declare
 
 from .. import jit
 from ..collective import together
-from ..errors import ParameterError
-from ..parameter import call, evaluate
-from ..quantities import JetOfEnd, Reading, check_ends
+from ..errors import ConstraintError, ParameterError
+from ..parameter import call, evaluate, label
+from ..quantities import QUANTITIES, RATES, JetOfEnd, Reading, check_ends
 from ..terms import Entities
 
 if TYPE_CHECKING:
@@ -52,14 +52,14 @@ class PlaceTerm:
         self.law_name = jit.identifier(given_name)  # terms of one function share their kernel
         self.what = f"{self.kind} {self.name!r}"
         self.ends = check_ends(self.what, ends)
-        self.states = list(states)
+        self.states = state_names(self.what, states)
         self.reading = Reading(
             self.what,
             function,
             self.ends,
             parameters,
             rates=rates,
-            states=states,
+            states=self.states,
             vector=sp.ImmutableMatrix,
         )
         self.per_place = {
@@ -178,6 +178,25 @@ class PlaceTerm:
             columns = [np.broadcast_to(column, (n,))[mine] for column in made]
             found[self.entities.ids[mine]] = np.stack(columns, axis=1)
         return np.asarray(system.sum(found))
+
+
+def state_names(what: str, given: Any) -> list[str]:
+    """Return the names of own states; one name may stand alone.
+
+    Raises
+    ------
+    ConstraintError : a name that is none, comes twice or is that of something else.
+    """
+    names = [given] if isinstance(given, str) else list(given)
+    for k, name in enumerate(names):
+        taken = name == "t" or name in names[:k]
+        quantity = isinstance(name, str) and name.rpartition("_")[0] in QUANTITIES | RATES
+        if not isinstance(name, str) or not name.isidentifier() or taken or quantity:
+            raise ConstraintError(
+                f"{what}: {label(name)} cannot be the name of a state: give names of their own, "
+                'states=("integral",)'
+            )
+    return names
 
 
 def _plain(expression: sp.Expr) -> dict[sp.Symbol, sp.Symbol]:

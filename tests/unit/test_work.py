@@ -165,6 +165,13 @@ WRONG = {
     "missing": (work(lambda v_a, *, c: {v_a[0]: c}), "needs the parameter 'c'"),
     "extra": (work(lambda v_a, *, c: {v_a[0]: c}, c=1, d=1), "has no parameter 'd'"),
     "reserved": (work(lambda v_a, *, force1: {v_a[0]: 1}, force1=1), "name of a symbol of its own"),
+    "letters": (
+        work(lambda v_a: {v_a[0]: 1}, states=("a b",)),
+        "'a b' cannot be the name of a sta",
+    ),
+    "time": (work(lambda v_a, t: {v_a[0]: t}, states="t"), "'t' cannot be the name of a state"),
+    "twice": (work(lambda v_a: {v_a[0]: 1}, states=("z", "z")), "'z' cannot be the name of a sta"),
+    "quantity": (work(lambda v_a: {v_a[0]: 1}, states=("r_a",)), "'r_a' cannot be the name"),
     "state": (work(lambda v_a: {v_a[0]: 1}, states=("z",)), "no rate of its state 'z'"),
     "rate": (work(lambda v_a: {v_a[0]: 1, "z": 2}), "a rate of 'z'; its states are none"),
     "fails": (work(lambda v_a: {v_a[7]: 1}), "failed on the symbols of its arguments: IndexError"),
