@@ -25,6 +25,7 @@ from .ends import End, Ground, Nodes, PointsOnBody
 from .errors import KinematicsError, ParameterError
 from .parameter import components
 from .plane import Factor, PlanarBody, PlanarMoment, PlanarPoint
+from .quantities import symbols_of
 from .work import VirtualWork
 
 if TYPE_CHECKING:
@@ -139,6 +140,18 @@ class Moment(VirtualWork):
         vector = components(name, vector)
         given = {f"M{a + 1}": M for a, M in enumerate(vector)} | {"share": self._share}
         super().__init__(functions[axes], place, name=name, **given)
+
+    def domain(self) -> tuple[sp.Expr, ...]:
+        """Return what must be positive: length, area or volume of the axes."""
+        f = []
+        for k in range(axes_of(self.ends[0])):
+            jet = (0, f"axis{k}")
+            X, u = symbols_of(jet, "reference"), symbols_of(jet, "change")
+            f.append(V([x + d for x, d in zip(X, u, strict=True)]))
+        if len(f) == 1:
+            return (f[0].dot(f[0]),)
+        n = f[0].cross(f[1])
+        return (n.dot(n) if len(f) == 2 else f[2].dot(n),)
 
     def _share(self, time: float) -> float:
         return 1.0 / self.entities.size if self.distribute == "total" else 1.0

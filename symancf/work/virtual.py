@@ -151,6 +151,10 @@ class VirtualWork(PlaceTerm):
             )
         return {rates[v]: c for v, c in found.items()}
 
+    def domain(self) -> tuple[sp.Expr, ...]:
+        """Return expressions of the jets that must be positive."""
+        return ()
+
     def law(self) -> Any:
         """Return the point law: -(d motion / d rate)^T force, and rate - f for own states."""
         known = self.substitution.known
@@ -171,6 +175,7 @@ class VirtualWork(PlaceTerm):
             unknowns=self._unknowns(),
             lets=(*self.substitution.lets, *lets),
             work=work,
+            domain=self.domain(),
             parameters=self._parameters(*everything),
             title="-(d motion/d rate)^T force of " + self.law_name,
         )

@@ -194,6 +194,18 @@ def test_a_moment_in_the_body_turns_with_it() -> None:
     np.testing.assert_allclose(load.total(system), [0.0, -2.0, 0.0], atol=1e-12)
 
 
+@pytest.mark.parametrize("element", [PLATE, HEX8])
+def test_a_section_turned_inside_out_is_a_bad_point(element: Any) -> None:
+    body = made(element)
+    system = sa.System(body, terms=[sa.moment(body.at(POINT), M)])
+    system.plan.switch(body.name, False)
+    system.plan.update(0.0)
+    f = np.zeros_like(system.state)
+    assert system.plan.residual(system.state, f) == 0
+    mirrored = (system.reference.reshape(-1, 3) * [0.0, 0.0, -2.0]).ravel()
+    assert system.plan.residual(mirrored, f) == 1
+
+
 def test_each_or_total() -> None:
     body = made(THIN)
     nodes = body["y1"]
