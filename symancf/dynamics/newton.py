@@ -23,6 +23,8 @@ Array = npt.NDArray[np.float64]
 EPS = float(np.finfo(float).eps)
 NEAR = 2.0  # times the estimate of round-off
 SLOW = 0.3  # ratio of two residuals above which the tangent is renewed
+EAGER = 20  # steps that renew the tangent at once after `PROOF` ones that could not do without
+PROOF = 3
 PATIENCE = 12  # iterations beyond the fewest seen with a tangent that cost as much as a new one
 CONSTRAINT = 1e-13  # of the size of the system: violation that round-off leaves
 
@@ -59,8 +61,10 @@ class Newton:
 
     The tangent is that of an earlier step while it serves: it is renewed where two residuals
     fall by less than `SLOW`, where the step's length has changed, and when the iterations that
-    a fresh one would have saved add up to `PATIENCE`. None of this depends on times, so that
-    runs can be repeated bit for bit.
+    a fresh one would have saved add up to `PATIENCE`. Where steps one after the other need a new
+    tangent, the next `EAGER` ones make it after their first iteration, near the solution, and
+    converge quadratically. None of this depends on times, so that runs can be repeated bit for
+    bit.
 
     Attributes
     ----------
@@ -103,6 +107,8 @@ class Newton:
         self.renewals, self.stale = 0, True
         self._step_of_tangent = 0.0
         self._fewest, self._beyond = 0.0, 0.0
+        self._eager = self._needy = 0
+        self._fresh = False
         self._ratios: list[float] = []
 
     # ---- the affine map -------------------------------------------------------------------------
@@ -136,7 +142,8 @@ class Newton:
     def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
         iteration = len(self._ratios) - 1
         slow = iteration > 0 and self._ratios[-1] > SLOW * self._ratios[-2]
-        if not (self.stale or slow):
+        at_once = iteration == 1 and self._eager > 0 and not self._fresh
+        if not (self.stale or slow or at_once):
             return
         try:
             self.motion.tangent(self._scratch)
@@ -144,7 +151,7 @@ class Newton:
         except Exception as error:
             self.error = self.error or error
         self.renewals += 1
-        self.stale = False
+        self.stale, self._fresh = False, True
         self._fewest, self._beyond = 0.0, 0.0
 
     def measure_constraints(self) -> None:
@@ -274,6 +281,7 @@ class Newton:
     def forget(self) -> None:
         """Forget all that earlier steps left, so that what follows depends on the state alone."""
         self._last[:] = self._noise[:] = 0.0
+        self._eager = self._needy = 0
         self.stale = True
 
     def solve(self, h: float) -> bool:
@@ -290,7 +298,8 @@ class Newton:
         if not self.numbering.size:  # all is prescribed
             return self._without_unknowns()
         self.vectors.to_global(self.motion.state, self.x)
-        made = self.renewals
+        made, self._fresh = self.renewals, False
+        worn = not self.stale and not self._eager
         self.snes.solve(None, self.x)
         share_error(self.comm, self.error)
         if self.snes.getConvergedReason() <= 0:
@@ -300,6 +309,12 @@ class Newton:
         self.follow()
         self._last = self._sizes()
         used = float(max(1, self.snes.getIterationNumber()))
+        needy = worn and self.renewals > made
+        if self._eager:
+            self._eager -= 1
+        else:
+            self._needy = min(self._needy + 1, PROOF) if needy else 0
+            self._eager = EAGER if self._needy == PROOF else 0
         if self.renewals > made:
             self._fewest = used
         else:
