@@ -514,8 +514,8 @@ def gravity_on_a_body_outside_the_system() -> None:
 # ---- constraints ----
 @case
 def constraint_asks_for_the_unknown() -> None:
-    def phi(theta_a: Any) -> Any:
-        return theta_a
+    def phi(sigma_a: Any) -> Any:
+        return sigma_a
 
     sa.Constraint(phi, rope().at((0, 0, 0)))
 

@@ -116,7 +116,7 @@ EXPECTED = {
     # constraints
     "constraint_asks_for_the_unknown": (
         "ConstraintError",
-        "asks for 'theta_a'; its ends",
+        "asks for 'sigma_a'; its ends",
     ),
     "constraint_with_a_misspelt_parameter": ("ConstraintError", "'lenght'.*did you mean 'length'"),
     "constraint_parameter_nan": ("ParameterError", "R of 'on_sphere' is nan"),
