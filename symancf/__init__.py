@@ -24,6 +24,9 @@ _PUBLIC = {
     "StaticProblem": "problem",
     "DynamicProblem": "dynamics",
     "Rayleigh": "dynamics",
+    "Baumgarte": "dynamics",
+    "Fuzzy": "dynamics",
+    "Projection": "dynamics",
     "History": "history",
     "Parameter": "parameter",
     "Field": "parameter",
@@ -55,6 +58,7 @@ _MODULES = ("checkpoint", "elements", "energies", "joints", "output", "view")
 
 __all__ = [
     "PID",
+    "Baumgarte",
     "Body",
     "CheckpointError",
     "CompileError",
@@ -66,6 +70,7 @@ __all__ = [
     "Factor",
     "Field",
     "Flexure",
+    "Fuzzy",
     "History",
     "KelvinVoigt",
     "KinematicsError",
@@ -75,6 +80,7 @@ __all__ = [
     "ParameterError",
     "PlanarBody",
     "Potential",
+    "Projection",
     "Rayleigh",
     "Region",
     "RigidBody",
@@ -109,7 +115,7 @@ if TYPE_CHECKING:
     from .check import check
     from .constraint import Constraint
     from .controllers import PID, Controller
-    from .dynamics import DynamicProblem, Rayleigh
+    from .dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
     from .ends import Ground
     from .errors import (
         CheckpointError,

@@ -20,7 +20,7 @@ _petsc = ctypes.CDLL(PETSc.__file__)
 _ours: dict[str, str] = {}
 _read: set[str] = set()  # full names of options that symancf itself asked for
 
-SOLVER = ("snes_", "ksp_", "pc_", "mat_", "mg_", "sub_", "fieldsplit_")
+SOLVER = ("ts_", "snes_", "ksp_", "pc_", "mat_", "mg_", "sub_", "fieldsplit_")
 
 
 def offer(prefix: str, defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, str]:

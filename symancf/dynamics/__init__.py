@@ -4,5 +4,6 @@
 from .energy import Energies
 from .motion import Rayleigh
 from .problem import DynamicProblem
+from .stabilise import Baumgarte, Fuzzy, Projection
 
-__all__ = ["DynamicProblem", "Energies", "Rayleigh"]
+__all__ = ["Baumgarte", "DynamicProblem", "Energies", "Fuzzy", "Projection", "Rayleigh"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..collective import together
 from ..errors import ConvergenceError
 from ..petsc import PETSc
 from ..solver import reason_name
@@ -61,6 +62,41 @@ class GeneralizedAlpha:
         self.adaptive = False
         self.error: Exception | None = None
         self.iterations = self.linear_iterations = self.rejections = 0
+
+    # ---- as all integrators ---------------------------------------------------------------------
+    def attach(self, ts: PETSc.TS) -> None:
+        """Make the steps of a TS."""
+        ts.setType(PETSc.TS.Type.PYTHON)
+        ts.setPythonContext(self)
+
+    def vector(self) -> PETSc.Vec:
+        """Return a vector of TS (collective)."""
+        numbering = self.newton.numbering
+        sizes = 2 * numbering.rows, 2 * numbering.size
+        return PETSc.Vec().createMPI(sizes, comm=self.newton.comm)
+
+    def largest(self, h: float) -> float:
+        """Return the largest entry on the tangent's diagonal, the scale of multipliers."""
+        m = self.motion
+        self._factors(h)
+        with together(self.newton.comm):
+            m.tangent(np.zeros_like(m.state))
+        diagonal = m.matrix.mat.getDiagonal().getArray()
+        rows = m.second[self.newton.numbering.coordinate_of_row]
+        return self.newton.largest(float(np.abs(diagonal[rows]).max(initial=0.0)))
+
+    def begin(self, ts: PETSc.TS, to: float, adaptive: bool | None) -> None:
+        """Prepare for a motion to a time."""
+        self.adaptive = self.adaptive or bool(adaptive)
+        self.error = None
+
+    def started(self) -> None:
+        """Take the initial values."""
+        m = self.motion
+        self.auxiliary[:] = np.where(m.second, m.acceleration, m.rate)
+
+    def give_up(self) -> None:
+        """After a failure: the motion is at the last step that was reached."""
 
     # ---- what TS calls --------------------------------------------------------------------------
     def setFromOptions(self, ts: PETSc.TS) -> None:

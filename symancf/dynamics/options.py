@@ -6,23 +6,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..solver import linear_defaults
+from .methods import IMPLICIT, RUNGE_KUTTA, kind_of
 
 if TYPE_CHECKING:
     from ..system import System
 
 
-def defaults(system: System) -> dict[str, Any]:
-    """Return the options that suit a system.
+def defaults(system: System, method: str) -> dict[str, Any]:
+    """Return the options that suit a system and a method.
 
     Newton's method takes whole steps: what leaves the domain of a law makes the time step
-    shorter.
+    shorter. Explicit methods solve with the mass matrix: a few iterations of CG with Jacobi's
+    preconditioner where a direct solver would be expensive.
     """
-    return linear_defaults(system, dynamic=True) | {
-        "ts_adapt_type": "none",
-        "snes_type": "newtonls",
-        "snes_linesearch_type": "basic",
-        "snes_rtol": 1e-8,
-        "snes_atol": 0.0,
-        "snes_stol": 0.0,
-        "snes_max_it": 20,
+    linear = linear_defaults(system, dynamic=True)
+    if method == IMPLICIT:
+        return linear | {
+            "ts_adapt_type": "none",
+            "snes_type": "newtonls",
+            "snes_linesearch_type": "basic",
+            "snes_rtol": 1e-8,
+            "snes_atol": 0.0,
+            "snes_stol": 0.0,
+            "snes_max_it": 20,
+        }
+    if linear["ksp_type"] != "preonly":
+        linear = {"ksp_type": "cg", "ksp_rtol": 1e-13, "pc_type": "jacobi"}
+    return linear | {
+        "ts_type": kind_of(method),
+        "ts_rk_type": RUNGE_KUTTA.get(method, "5dp"),
+        "ts_adapt_type": "basic",
     }

@@ -18,19 +18,21 @@ from ..checkpoint import load, save
 from ..collective import share_error, together
 from ..errors import CheckpointError, ConvergenceError, ParameterError, SymancfError
 from ..history import History, Step
-from ..options import complaint, offer, warn_unused
+from ..options import choice, complaint, offer, warn_unused
 from ..petsc import PETSc
 from ..tracking import watched
 from .accelerations import Accelerations
+from .adams import Adams
 from .energy import Audit, Energies
-from .generalized_alpha import GeneralizedAlpha
 from .initial import InitialValues
+from .methods import IMPLICIT, checked, chosen, integrator
 from .motion import Motion, Rayleigh
 from .newton import Newton, loosely
 from .options import defaults
 
 if TYPE_CHECKING:
     from ..system import System
+    from .stabilise import Stabilisation
 
 Array = npt.NDArray[np.float64]
 
@@ -38,13 +40,21 @@ Array = npt.NDArray[np.float64]
 class DynamicProblem:
     r"""Move a system: M a + C v + R(q, v, t) + Phi_q^T lambda = 0, Phi(q, t) = 0.
 
-    Generalized-alpha of Arnold and Bruls, index 3: constraints hold at every time step to
-    round-off, rates only to the order of the method; positions, rates and multipliers converge
-    with order 2.
+    ``method="generalized-alpha"`` of Arnold and Bruls, index 3: constraints hold at every time
+    step to round-off, rates only to the order of the method; positions, rates and multipliers
+    converge with order 2.
+
+    ``method="rk"`` and other explicit methods, index 1: accelerations from M a + ... with
+    Phi'' = 0, of high order in the step, which stability limits; constraints are held by a
+    `stabilisation`.
 
     Parameters
     ----------
     system : its `state` and `rate` are where the motion starts and hold its present.
+    method : ``"generalized-alpha"``; Runge-Kutta methods of PETSc, ``"rk"`` (the same as
+        ``"5dp"``, Dormand-Prince of order 5), ``"3bs"``, ``"8vr"``; ``"adams"``, those of SciPy,
+        on one rank only. ``-ts_type rk`` and ``-ts_rk_type`` go before it.
+    stabilisation : `Baumgarte`, `Fuzzy`, `Projection` or None; of explicit methods.
     prefix : of all PETSc options of this problem, ``-beam_ts_adapt_type basic``.
     options : defaults of PETSc options without prefix; the command line wins.
     rho : spectral radius at infinite frequency, 0 (most damping) to 1 (none; does not suit
@@ -54,7 +64,8 @@ class DynamicProblem:
 
     Attributes
     ----------
-    ts, snes, J : petsc4py objects. TS's vector is [q, s, lambda, rates].
+    ts, snes, J : petsc4py objects. TS's vector is [q, s, lambda, rates], of explicit methods
+        [q, s, v].
     history : `History` of all steps; `record` adds series to it.
     energies : `Energies` of the present state.
     acceleration : local vector.
@@ -68,10 +79,13 @@ class DynamicProblem:
         rho: float = 0.9,
         damping: Rayleigh | None = None,
         history: History | None = None,
+        method: str = IMPLICIT,
+        stabilisation: Stabilisation | None = None,
     ) -> None:
         if not 0.0 <= rho <= 1.0:
             raise ParameterError(f"rho is {rho}: it must be between 0 and 1", name="rho")
         self.system, self.prefix, self.rho, self.damping = system, prefix, rho, damping
+        self.method, self.stabilisation = checked(method, stabilisation), stabilisation
         self.history = history or History()
         self.history.comm = system.comm
         self._options = dict(options or {})
@@ -96,10 +110,10 @@ class DynamicProblem:
         self.newton = Newton(self.motion, self.snes)
         self.J, self.acceleration = self.newton.J, self.motion.acceleration
         self.accelerations = Accelerations(self.motion, self.newton)
-        self.alpha = GeneralizedAlpha(self.motion, self.newton, self.rho)
-        self.ts.setType(PETSc.TS.Type.PYTHON)
-        self.ts.setPythonContext(self.alpha)
-        offer(self.prefix, defaults(system), self._options)
+        method = chosen(self.method, choice(self.prefix, self._options, "ts_type"))
+        offer(self.prefix, defaults(system, method), self._options)
+        self.integrator = integrator(method, self.accelerations, self.rho, self.stabilisation)
+        self.integrator.attach(self.ts)
         self.ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
         self.ts.setMonitor(loosely(self._monitor))
         try:
@@ -108,10 +122,9 @@ class DynamicProblem:
             raise SymancfError(
                 f"PETSc refuses an option of this problem: {complaint(error)}"
             ) from error
-        if self.alpha.error is not None:
-            raise self.alpha.error
-        rows, size = system.numbering.rows, system.numbering.size
-        self.U = PETSc.Vec().createMPI((2 * rows, 2 * size), comm=system.comm)
+        if self.integrator.error is not None:
+            raise self.integrator.error
+        self.U = self.integrator.vector()
         self.ts.setSolution(self.U)
         self.audit = Audit(self.motion)
         self._listen()
@@ -130,15 +143,10 @@ class DynamicProblem:
     def _scale_multipliers(self, h: float) -> None:
         """Make the multipliers' scale that of the tangent's diagonal; keep their forces."""
         system, m = self.system, self.motion
-        self.alpha._factors(h)
         old, system.stiffness = system.stiffness, 1.0
-        scratch = np.zeros_like(m.state)
         with together(system.comm):
             system.plan.update(system.time)
-            m.tangent(scratch)
-        diagonal = self.J.getDiagonal().getArray()
-        rows = m.second[system.numbering.coordinate_of_row]
-        largest = self.newton.largest(float(np.abs(diagonal[rows]).max(initial=0.0)))
+        largest = self.integrator.largest(h)
         system.stiffness = largest if np.isfinite(largest) and largest > 0.0 else 1.0
         m.state[m.algebraic] *= old / system.stiffness
         with together(system.comm):
@@ -146,8 +154,11 @@ class DynamicProblem:
 
     # ---- callbacks ------------------------------------------------------------------------------
     def _monitor(self, ts: PETSc.TS, number: int, time: float, U: PETSc.Vec) -> None:
+        self._observe(number, time)
+
+    def _observe(self, number: int, time: float) -> None:
         """After each step: audit, history, the user's functions. Errors end the run."""
-        if self.alpha.error is not None or number == self._seen:
+        if self.integrator.error is not None or number == self._seen:
             return
         try:
             first = self._seen < 0
@@ -155,7 +166,7 @@ class DynamicProblem:
             self.energies = self.audit.measure()
             if not first:
                 self.steps += 1
-                made = self.alpha
+                made = self.integrator
                 self.history.steps.append(Step(time, made.iterations, made.linear_iterations, {}))
             if not first or not len(self.history.time):
                 self.history.sample(time)
@@ -163,32 +174,33 @@ class DynamicProblem:
                 for monitor in self._monitors:
                     monitor(self)
         except Exception as error:
-            self.alpha.error = error
+            self.integrator.error = error
 
     def _indicate(self, ts: PETSc.TS, time: float, U: PETSc.Vec, values: Any) -> None:
         """Evaluate the functions of the events at U."""
         m, system = self.motion, self.system
         kept = m.state.copy(), m.rate.copy(), system.time
         try:
-            self.alpha.read(U)
+            self.integrator.read(U)
             system.time = time
             for k, event in enumerate(self._events):
                 values[k] = float(event.function())
         except Exception as error:
-            self.alpha.error = self.alpha.error or error
+            self.integrator.error = self.integrator.error or error
             values[:] = 1.0
         finally:
             m.state[:], m.rate[:], system.time = kept
 
     def _happen(self, ts: PETSc.TS, events: Any, time: float, U: PETSc.Vec, forward: bool) -> None:
         try:
-            self.alpha.read(U)
+            self.integrator.read(U)
             for k in events:
                 self._events[k].times.append(time)
                 if self._events[k].action is not None:
                     self._events[k].action()
+                    self.integrator.write(U)
         except Exception as error:
-            self.alpha.error = self.alpha.error or error
+            self.integrator.error = self.integrator.error or error
 
     # ---- for the user ---------------------------------------------------------------------------
     def monitor(self, function: Callable[[DynamicProblem], Any]) -> None:
@@ -237,9 +249,8 @@ class DynamicProblem:
         if not self._ready:
             self._prepare()
         self._begin(step)
-        m = self.motion
         InitialValues(self.accelerations, step).find()
-        self.alpha.auxiliary[:] = np.where(m.second, m.acceleration, m.rate)
+        self.integrator.started()
         self._started = True
 
     def _begin(self, step: float) -> None:
@@ -264,10 +275,10 @@ class DynamicProblem:
             "steps": self.steps,
             "stiffness": self.system.stiffness,
             "scaled_for": self._scaled_for,
-            "last_step": self.alpha.last_step,
+            "last_step": self.integrator.last_step,
             "audit": json.dumps(self.audit.state()),
         }
-        save(path, self.system, {"rate": self.system.rate, **self.alpha.vectors()}, attributes)
+        save(path, self.system, {"rate": self.system.rate, **self.integrator.vectors()}, attributes)
         self.newton.forget()
 
     def restore(self, path: str | Path) -> None:
@@ -280,7 +291,7 @@ class DynamicProblem:
         vectors, attributes = load(path, self.system)
         if not self._ready:
             self._prepare()
-        missing = [k for k in ("rate", *self.alpha.vectors()) if k not in vectors]
+        missing = [k for k in ("rate", *self.integrator.vectors()) if k not in vectors]
         if missing or "audit" not in attributes:
             raise CheckpointError(
                 f"{path} holds no motion: {', '.join(missing) or 'audit'} is missing; a state "
@@ -288,12 +299,12 @@ class DynamicProblem:
             )
         system = self.system
         system.state[:], system.rate[:] = vectors["state"], vectors["rate"]
-        for name, vector in self.alpha.vectors().items():
+        for name, vector in self.integrator.vectors().items():
             vector[:] = vectors[name]
         system.time, self.steps = float(attributes["time"]), int(attributes["steps"])
         system.stiffness = float(attributes["stiffness"])
         self._scaled_for = float(attributes["scaled_for"])
-        self.alpha.last_step = float(attributes["last_step"])
+        self.integrator.last_step = float(attributes["last_step"])
         self.audit.resume(json.loads(attributes["audit"]))
         self._started = True
 
@@ -301,7 +312,7 @@ class DynamicProblem:
         self,
         to: float,
         step: float,
-        adaptive: bool = False,
+        adaptive: bool | None = None,
         rtol: float = 1e-6,
         atol: float | None = None,
     ) -> History:
@@ -312,8 +323,9 @@ class DynamicProblem:
         to : later than the present time.
         step : length of the steps (the last one is shorter where they do not fit); with
             `adaptive`, of the first one.
-        adaptive : let the length follow the local error of positions, rtol |u| + atol; default
-            of atol: rtol times the size of the system. Also by ``-ts_adapt_type basic``.
+        adaptive : let the length follow the local error, rtol |u| + atol, of positions, in
+            explicit methods of rates, too; default of atol: rtol times the size of the system.
+            Also by ``-ts_adapt_type basic``. Default: explicit methods do, others do not.
 
         Raises
         ------
@@ -332,34 +344,37 @@ class DynamicProblem:
             self._begin(step)
         else:
             self.initialize(step)
-        alpha, ts = self.alpha, self.ts
-        alpha.adaptive = alpha.adaptive or adaptive
-        alpha.asked, alpha.error = step, None
-        alpha.rtol, alpha.atol = rtol, self.newton.size * rtol if atol is None else atol
-        alpha.write(self.U)
+        made, ts = self.integrator, self.ts
+        made.asked, made.rtol = step, rtol
+        made.atol = self.newton.size * rtol if atol is None else atol
+        made.begin(ts, to, adaptive)
+        made.write(self.U)
         ts.setTime(system.time)
         ts.setTimeStep(min(step, to - system.time) if to > system.time else step)
         ts.setMaxTime(to)
         ts.setMaxSteps(2**31 - 1)
         ts.setStepNumber(0)
         self._seen = -1
-        start, renewals, rejected = clock.process_time(), self.newton.renewals, alpha.rejections
+        start, renewals, rejected = clock.process_time(), self.newton.renewals, made.rejections
         try:
             if to > system.time:
-                ts.solve(self.U)
+                self._run(to)
         except PETSc.Error as error:
             self._ready = False
-            if alpha.error is not None:
-                raise alpha.error from error
+            if made.error is not None:
+                raise made.error from error
             raise SymancfError(
                 f"PETSc failed at time {system.time:g}: {complaint(error)}"
             ) from error
         finally:
             self.history.seconds["solve"] += clock.process_time() - start
-            self.history.cut_backs += alpha.rejections - rejected
+            self.history.cut_backs += made.rejections - rejected
             self.renewals = self.newton.renewals - renewals
-        share_error(system.comm, alpha.error)
+        if made.error is not None:
+            made.give_up()
+        share_error(system.comm, made.error)
         if ts.getConvergedReason() < 0:
+            made.give_up()
             raise ConvergenceError(
                 f"PETSc's TS gave up at time {system.time:g}",
                 reason=str(ts.getConvergedReason()),
@@ -370,6 +385,14 @@ class DynamicProblem:
             warn_unused(system.comm, self.prefix, self._options)
             self._told = True
         return self.history
+
+    def _run(self, to: float) -> None:
+        if not isinstance(self.integrator, Adams):
+            self.ts.solve(self.U)
+        elif self._events:
+            raise ParameterError('method="adams" locates no events: take another method')
+        else:
+            self.integrator.run(to, self._observe)
 
 
 class _Event:
