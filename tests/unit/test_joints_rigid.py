@@ -408,3 +408,31 @@ def test_a_joint_of_a_body_that_is_not_there() -> None:
     joint = sa.joints.spherical(one.at((0, 0, 0)), two.at((0, 0, 0)))
     with pytest.raises(sa.ParameterError, match="'two', which is not in this system"):
         sa.System(one, terms=[joint])
+
+
+def test_a_driven_hinge_reports_the_moment_that_it_takes() -> None:
+    """The angle is a t^2/2 about an axis through the centre: moment J a, force the weight."""
+    body = crate(at=(0.3, 0.0, 0.0))
+    hinge = sa.joints.revolute(body.centre, axis=Y)
+    drive = sa.joints.rotation(body.centre, angle=lambda t: 1.5 * t**2, axis=Y)
+    system = sa.System(body, terms=[hinge, drive, sa.gravity(G)])
+    problem = sa.DynamicProblem(system, rho=0.8)
+    problem.solve(to=1.0, step=0.01)
+    J = body.mass * (0.4**2 + 0.1**2) / 12
+    np.testing.assert_allclose(body.angular_velocity(system), [0.0, 3.0, 0.0], atol=1e-3)
+    parts = [joint.reaction(system) for joint in (hinge, drive)]
+    moment = parts[0].moment + parts[1].moment
+    np.testing.assert_allclose(moment, [0.0, 3.0 * J, 0.0], rtol=2e-3, atol=1e-9)  # h = 0.01
+    np.testing.assert_allclose(parts[0].force, -body.mass * G, atol=1e-8)
+    angle = np.arctan2(-body.rotation(system)[2, 0], body.rotation(system)[0, 0])
+    assert angle == pytest.approx(1.5, rel=1e-12)
+
+
+def test_a_moment_on_a_rigid_body_is_answered_by_its_joint() -> None:
+    body = crate(at=(0.3, 0.0, 0.0), frame=FRAME)
+    joint = sa.joints.rigid(body.at((0.1, 0.0, 0.0)))
+    M = np.array([1.0, -2.0, 3.0])
+    system = sa.System(body, terms=[joint, sa.moment(body.at((0.0, 0.1, 0.0)), M)])
+    sa.StaticProblem(system).solve()
+    np.testing.assert_allclose(joint.reaction(system).moment, -M, rtol=1e-10)
+    np.testing.assert_allclose(joint.reaction(system).force, np.zeros(3), atol=1e-10)
