@@ -23,6 +23,7 @@ from .natural import RigidBody, RigidFix
 from .numbering import Block, Numbering
 from .partition import Family, distribute
 from .plane import PlanarBody, PlanarFix, PlanarPoint
+from .redundant import find_redundant
 
 if TYPE_CHECKING:
     from .dynamics.motion import Motion
@@ -93,6 +94,7 @@ class System:
         self.motion: Motion | None = None
         self._inertia: list[Piece] = []
         self._idle_multipliers()
+        self._leave_out(find_redundant(self))
         self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
 
     # ---- building -----------------------------------------------------------------------------
@@ -238,10 +240,14 @@ class System:
         if not self.comm.allreduce(sum(len(offsets) for _, offsets in self._idle)):
             self._idle = []
             return
-        fixed_by = self.numbering.fixed_by.copy()
-        for _, offsets in self._idle:
-            fixed_by[offsets] = IDLE
-        self.numbering.fix(fixed_by)
+        self._leave_out(np.concatenate([offsets for _, offsets in self._idle]))
+
+    def _leave_out(self, multipliers: npt.NDArray[Any]) -> None:
+        """Take multipliers, local offsets, out of the unknowns (collective)."""
+        if self.comm.allreduce(len(multipliers)):
+            fixed_by = self.numbering.fixed_by.copy()
+            fixed_by[multipliers] = IDLE
+            self.numbering.fix(fixed_by)
 
     def _require_fulfilled(self) -> None:
         """Raise where supports contradict a constraint that only they can fulfil."""

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Constraints that others imply are named and left out; those that contradict are refused."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from mpi4py import MPI
+
+import symancf as sa
+from symancf.energies import cable, saint_venant_kirchhoff
+
+pytestmark = pytest.mark.collective
+
+Array = npt.NDArray[np.float64]
+X, Y, Z = np.eye(3)
+
+
+def rope(name: str, start: Any = (0.0, 0.0, 0.0), n: int = 4) -> sa.Body:
+    """A cable of length 1 along x."""
+    mesh = sa.Mesh.box((1.0,), (n,), warp=lambda X: X + np.asarray(start), name=name)
+    return sa.Body(mesh["body"], sa.elements.ancf_cable, cable(), EA=1e3, EI=1.0, name=name)
+
+
+def plate(name: str, start: Any = (0.0, 0.0, 0.0), n: int = 2) -> sa.Body:
+    """A plate of 1 x 1 in the plane z = 0."""
+    mesh = sa.Mesh.box((1.0, 1.0), (n, n), warp=lambda X: X + np.asarray(start), name=name)
+    options: dict[str, Any] = {"E": 1e6, "nu": 0.3, "thickness": 0.05, "name": name}
+    return sa.Body(mesh["body"], sa.elements.ancf_plate, saint_venant_kirchhoff, **options)
+
+
+def link(name: str, a: Any, b: Any) -> sa.RigidBody:
+    """A rigid bar between two points, its axis e1 along it."""
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    e1 = (b - a) / np.linalg.norm(b - a)
+    e3 = np.cross(e1, Y if abs(e1 @ Y) < 0.9 else X)
+    e3 /= np.linalg.norm(e3)
+    frame = np.stack([e1, np.cross(e3, e1), e3], axis=1)
+    size = (float(np.linalg.norm(b - a)), 0.02, 0.02)
+    return sa.RigidBody.box(size, at=(a + b) / 2, frame=frame, rho=500.0, name=name)
+
+
+def tips(body: sa.RigidBody, length: float) -> tuple[Any, Any]:
+    """Both ends of a bar."""
+    return body.at((-length / 2, 0.0, 0.0)), body.at((length / 2, 0.0, 0.0))
+
+
+def build(*bodies: Any, terms: list[Any]) -> tuple[sa.System, list[str]]:
+    """Make a system and return what it warned of, on every rank."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        system = sa.System(*bodies, terms=terms)
+    told = [str(w.message) for w in caught if "redundant" in str(w.message)]
+    return system, MPI.COMM_WORLD.bcast(told)
+
+
+def loaded(system: sa.System) -> Array:
+    """Solve, and return the displacement of the end of the last body."""
+    sa.StaticProblem(system).solve()
+    return system.displacement(system.bodies[-1]["x1"])
+
+
+def test_two_identical_joints() -> None:
+    answers = []
+    for names in (["one"], ["one", "two"]):
+        a, b = rope("a"), rope("b", (1.0, 0.0, 0.0))
+        pins = [sa.joints.spherical(a["x1"], b["x0"], name=name) for name in names]
+        held = [sa.fix(a["x0"]), sa.fix(b["x1"], "position", displacement=(0.0, 0.0, -0.1))]
+        system, told = build(a, b, terms=[*held, *pins])
+        sa.StaticProblem(system).solve()
+        answers.append((pins[0].multipliers(system), system.displacement(b["x0"])))
+        if len(pins) == 2:
+            (text,) = told
+            assert "3 equations of 'two' (near (1, 0, 0)) follow from those of 'one'" in text
+            np.testing.assert_array_equal(pins[1].multipliers(system), 0.0)
+        else:
+            assert not told
+    for one, two in zip(*answers, strict=True):
+        assert np.abs(one).max() > 1e-3
+        np.testing.assert_allclose(two, one, rtol=1e-8, atol=1e-10)
+
+
+def test_a_tie_given_twice() -> None:
+    answers = []
+    for names in (["tie"], ["tie", "again"]):
+        a, b = plate("a"), plate("b", (1.0, 0.0, 0.0), n=3)
+        ties = [sa.joints.tie(b["x0"], a, name=name) for name in names]
+        system, told = build(
+            a, b, terms=[sa.fix(a["x0"]), *ties, sa.force(b["x1"], (0.0, 0.0, -1.0))]
+        )
+        answers.append(loaded(system))
+        assert len(told) == len(names) - 1
+        if told:
+            assert "48 equations of 'again'" in told[0]
+            assert "and 3 more places) follow from those of 'tie'" in told[0]
+    assert np.abs(answers[0]).max() > 1e-3
+    np.testing.assert_allclose(answers[1], answers[0], rtol=1e-8, atol=1e-12)
+
+
+def test_a_plate_fixed_at_an_edge_and_tied_there() -> None:
+    """The tie adds nothing at the edge: no row of it moves a free coordinate."""
+    answers = []
+    for tied in (False, True):
+        a = plate("a")
+        terms = [sa.fix(a["x0"]), sa.force(a["x1"], (0.0, 0.0, -1.0))]
+        if tied:
+            terms.append(sa.joints.spherical(a["x0"], name="again"))
+        system, told = build(a, terms=terms)
+        assert not told  # these are the supports', and are checked against them
+        answers.append(loaded(system))
+    assert np.abs(answers[0]).max() > 1e-3
+    np.testing.assert_allclose(answers[1], answers[0], rtol=1e-9)
+
+
+def test_a_tied_edge_that_is_half_supported() -> None:
+    """Hinges at an edge whose height is fixed: two of three equations remain."""
+    a = plate("a")
+    hinge, twice = (sa.joints.spherical(a["x0"], name=name) for name in ("hinge", "twice"))
+    load = sa.force(a["x1"], (0.0, 0.0, -1.0))
+    system, told = build(a, terms=[sa.fix(a["x0"], "z"), sa.fix(a["x1"], "z"), hinge, twice, load])
+    assert len(told) == 1
+    assert "6 equations of 'twice'" in told[0]
+    sa.StaticProblem(system, check_held=False).solve()
+
+
+def four_bar(**options: Any) -> list[Any]:
+    """Return bars and revolute joints of a parallelogram in the plane y = 0."""
+    A, B, C, D = (np.array(p) for p in ([0.0, 0, 0], [0, 0, 1.0], [2.0, 0, 1.0], [2.0, 0, 0]))
+    bars = [link("crank", A, B), link("coupler", B, C), link("rocker", D, C)]
+    (crank_a, crank_b), (coupler_b, coupler_c) = tips(bars[0], 1.0), tips(bars[1], 2.0)
+    rocker_d, rocker_c = tips(bars[2], 1.0)
+    pairs = {
+        "A": (crank_a, None),
+        "B": (crank_b, coupler_b),
+        "C": (coupler_c, rocker_c),
+        "D": (rocker_d, None),
+    }
+    joints = [sa.joints.revolute(a, b, axis=Y, name=name) for name, (a, b) in pairs.items()]
+    return [bars, joints]
+
+
+def test_a_closed_chain_of_parallel_hinges_has_three_redundant_equations() -> None:
+    """20 equations and 18 motions, and yet one freedom."""
+    bars, joints = four_bar()
+    system, told = build(*bars, terms=joints)
+    np.testing.assert_allclose(system.position(joints[3].ends[0]), [[2.0, 0.0, 0.0]], atol=1e-12)
+    (text,) = told
+    assert "3 equations of 'C' and 'D'" in text or "3 equations of 'D'" in text
+    assert "'crank'" not in text.split("follow")[0]
+    assert system.numbering.size == 36 + 18 + 20 - 3
+
+
+def test_rows_that_depend_only_at_a_dead_point_stay() -> None:
+    """Two rods in line hold a point across only to second order there, and at once off it."""
+    a, b = link("one", (0, 0, 0), (1, 0, 0)), link("two", (1, 0, 0), (2, 0, 0))
+    (left, one), (two, right) = tips(a, 1.0), tips(b, 1.0)
+    terms = [
+        sa.joints.spherical(left, name="left"),
+        sa.joints.spherical(one, two, name="middle"),
+        sa.joints.spherical(right, name="right"),
+    ]
+    system, told = build(a, b, terms=terms)
+    assert not told
+    assert system.numbering.size == 24 + 12 + 9
+
+
+def test_constraints_that_contradict_each_other_are_refused() -> None:
+    a, b = rope("a"), rope("b", (0.0, 1.0, 0.0))
+    terms = [
+        sa.fix(a["x0"]),
+        sa.joints.distance(a["x1"], b["x1"], 1.0, name="rod"),
+        sa.joints.distance(a["x1"], b["x1"], 1.2, name="longer rod"),
+    ]
+    said = r"'rod' and 'longer rod' contradict each other \(near \(1, 0, 0\)\)"
+    with pytest.raises(sa.ConstraintError, match=said):
+        sa.System(a, b, terms=terms)
+
+
+def test_sound_systems_keep_all_their_equations() -> None:
+    a, b = plate("a"), plate("b", (1.0, 0.0, 0.0), n=3)
+    tie = sa.joints.tie(b["x0"], a)
+    system, told = build(a, b, terms=[sa.fix(a["x0"]), tie])
+    assert not told
+    assert (system.numbering.kind_of_rows()[1] >= 0).all()
+    rows = MPI.COMM_WORLD.allreduce(
+        sum(
+            int((system.numbering.kind_of_rows()[1] == k).sum())
+            for k, name in enumerate(system.numbering.kind_of_rows()[0])
+            if name.startswith("lambda:")
+        )
+    )
+    assert rows == 4 * 12
