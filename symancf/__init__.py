@@ -45,6 +45,7 @@ _PUBLIC = {
     "Potential": "work",
     "VirtualWork": "work",
     "check": "check",
+    "momentum": "rigid",
     "SymancfError": "errors",
     "MeshError": "errors",
     "KinematicsError": "errors",
@@ -100,6 +101,7 @@ __all__ = [
     "ground",
     "joints",
     "moment",
+    "momentum",
     "output",
     "planar",
     "prescribe",
@@ -135,6 +137,7 @@ if TYPE_CHECKING:
     from .parameter import Field, Parameter
     from .plane import Factor, PlanarBody, prescribe
     from .problem import StaticProblem
+    from .rigid import momentum
     from .system import System
     from .viscosity import KelvinVoigt, Viscosity
     from .work import Potential, VirtualWork

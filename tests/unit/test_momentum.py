@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linear and angular momentum: closed forms, and that free systems keep them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.energies import kirchhoff
+
+pytestmark = pytest.mark.collective
+
+SPIN, VELOCITY = np.array([0.3, -1.2, 2.0]), np.array([0.5, 0.2, -0.7])
+
+
+def plate(size: float = 0.4) -> sa.Body:
+    """A square plate in the plane z = 0 from the origin."""
+    a = np.linspace(0.0, size, 3)
+    Y, X = np.meshgrid(a, a, indexing="ij")
+    points = np.stack([X.ravel(), Y.ravel(), 0 * X.ravel()], axis=1)
+    quads = [[0, 1, 4, 3], [1, 2, 5, 4], [3, 4, 7, 6], [4, 5, 8, 7]]
+    regions = {"side": ("vertex", [2, 5, 8])}
+    mesh = sa.Mesh.from_arrays(points, {"quad": np.array(quads)}, regions=regions)
+    given: dict[str, Any] = {"E": 1e5, "nu": 0.3, "thickness": 0.01, "rho": 1000.0}
+    return sa.Body(mesh["all"], sa.elements.ancf_thin_plate, kirchhoff(), name="plate", **given)
+
+
+def turn(system: sa.System, body: sa.Body) -> None:
+    """Give a flat body the rates of a rigid motion."""
+    numbering = system.numbering
+    position = numbering.offset[:, numbering.block("position")]
+    slopes = numbering.offset[:, numbering.block(body.slope_name)]
+    here = np.flatnonzero(slopes >= 0)
+    at = position[here][:, None] + np.arange(3)
+    system.rate[at] = VELOCITY + np.cross(SPIN, system.points[here])
+    for k in (0, 3):
+        at = slopes[here][:, None] + k + np.arange(3)
+        system.rate[at] = np.cross(SPIN, system.reference[at])
+
+
+def test_a_rigid_body_has_its_closed_form() -> None:
+    centre, J = np.array([0.1, 0.2, -0.1]), np.diag([1.0, 2.0, 2.5])
+    at = np.array([1.0, -0.5, 0.3])
+    body = sa.RigidBody(
+        at, mass=3.0, centre=centre, inertia=J, velocity=VELOCITY, spin=SPIN, name="head"
+    )
+    p, L = sa.momentum(sa.System(body), about=(0.2, 0.0, 0.0))
+    v = VELOCITY + np.cross(SPIN, centre)
+    np.testing.assert_allclose(p, 3.0 * v, atol=1e-13)
+    arm = at + centre - [0.2, 0.0, 0.0]
+    np.testing.assert_allclose(L, np.cross(arm, 3.0 * v) + J @ SPIN, atol=1e-13)
+
+
+def test_a_plate_has_its_closed_form() -> None:
+    body = plate()
+    system = sa.System(body)
+    turn(system, body)
+    p, L = sa.momentum(system)
+    m, a = 1000.0 * 0.01 * 0.4**2, 0.4
+    v = VELOCITY + np.cross(SPIN, [a / 2, a / 2, 0.0])
+    np.testing.assert_allclose(p, m * v, atol=1e-13)
+    J = m * a**2 / 12 * np.diag([1.0, 1.0, 2.0])
+    np.testing.assert_allclose(L, np.cross([a / 2, a / 2, 0], m * v) + J @ SPIN, atol=1e-13)
+
+
+def test_a_planar_body_has_its_closed_form() -> None:
+    body = sa.PlanarBody(
+        at=(0.5, 0.2), mass=2.0, inertia=0.3, velocity=(1.0, -2.0), spin=3.0, name="bar"
+    )
+    p, L = sa.momentum(sa.System(body))
+    np.testing.assert_allclose(p, [2.0, -4.0, 0.0], atol=1e-14)
+    np.testing.assert_allclose(L, [0, 0, 2.0 * (0.5 * -2.0 - 0.2 * 1.0) + 0.3 * 3.0], atol=1e-14)
+
+
+def test_a_free_system_keeps_its_momenta() -> None:
+    body = plate()
+    at = np.array([0.5, 0.2, 0.0])
+    head = sa.RigidBody.box(
+        (0.2, 0.4, 0.2),
+        at=at,
+        rho=1000.0,
+        velocity=VELOCITY + np.cross(SPIN, at),
+        spin=SPIN,
+        name="head",
+    )
+    system = sa.System(body, head, terms=[sa.joints.clamp(body["side"], head)])
+    turn(system, body)
+    problem = sa.DynamicProblem(system, rho=1.0)
+    problem.record("momentum", lambda: np.concatenate(sa.momentum(system)))
+    history = problem.solve(to=0.1, step=1e-3)
+    found = history["momentum"]
+    assert np.abs(found[0]).min() > 1e-3
+    np.testing.assert_allclose(found[:, :3], np.tile(found[0, :3], (len(found), 1)), atol=1e-10)
+    drift = np.abs(found[:, 3:] - found[0, 3:]).max()
+    assert drift < 1e-6 * np.abs(found[0, 3:]).max()  # of second order in the step
