@@ -10,3 +10,5 @@ gmsh -2 silicone_plate_unstructured.geo
 gmsh -3 silicone_block.geo
 gmsh -2 quarter_cylinder.geo
 gmsh -1 cable.geo
+gmsh -2 trunk.geo
+gmsh -2 -setnumber n 12 -setnumber m 20 trunk.geo -o trunk_12x20.msh

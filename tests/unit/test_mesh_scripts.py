@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         ("silicone_block", 3, None, "silicone_block"),
         ("quarter_cylinder", 2, None, "quarter_cylinder"),
         ("cable", 1, None, "cable"),
+        ("trunk", 2, None, "trunk"),
     ],
 )
 def test_structured_meshes_come_from_their_scripts(
