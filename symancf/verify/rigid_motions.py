@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from symancf import joints
 from symancf.dynamics import DynamicProblem
-from symancf.ends import Ground
+from symancf.ends import End, Ground
 from symancf.loads import gravity
 from symancf.natural import RigidBody
 from symancf.system import System
@@ -214,4 +215,50 @@ def slider() -> Iterator[Number]:
     exact = (10.989038234171087, 10.485868931434869, 0.20814858416617113)
     for name, value, reference in zip(names, found, exact, strict=True):
         yield Number(f"{name}, t = 1 s", float(value), reference, 1e-7)
+    yield Number("order in the step", order, 2.0, 0.1)
+
+
+@case("D04_bricard", "IFToMM A04; exact closure and one coordinate (Chebyshev)")
+def bricard() -> Iterator[Number]:
+    """Bricard's mechanism, five rods on six hinges: one equation is redundant."""
+    corners = np.array(
+        [(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], dtype=float
+    )
+    axes = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
+
+    def measure(step: float) -> Array:
+        rods: list[RigidBody] = []
+        hinges: list[Any] = []
+        for k in range(5):
+            along = corners[k + 1] - corners[k]
+            across = np.roll(along, 1)
+            frame = np.stack([along, across, np.cross(along, across)], axis=1)
+            middle = (corners[k] + corners[k + 1]) / 2
+            slender = (0.0, 1 / 12, 1 / 12)
+            rods.append(RigidBody(middle, frame, mass=1.0, inertia=slender, name=f"rod {k + 1}"))
+        for k, axis in enumerate("yzxyzx"):
+            before: End = rods[k - 1].at((0.5, 0.0, 0.0)) if k else Ground()
+            after: End = rods[k].at((-0.5, 0.0, 0.0)) if k < 5 else Ground()
+            one, other = (after, before) if k < 5 else (before, after)
+            hinges.append(joints.revolute(one, other, axes[axis], f"hinge {k}"))
+        with warnings.catch_warnings():  # of the redundant equation, as it should
+            warnings.simplefilter("ignore")
+            system = System(*rods, terms=[*hinges, gravity((0.0, -9.81, 0.0))])
+        problem = DynamicProblem(system, rho=0.8)
+        places = []
+        for time in references:
+            problem.solve(to=time, step=step)
+            places.append(system.position(rods[2].at((0.5, 0.0, 0.0)))[0])
+        return np.concatenate(places)
+
+    references = {
+        0.25: (0.9980847968766595, -1.0600572019049985, 0.9381393643446674),
+        0.5: (0.9681538711720732, -1.225035436324188, 0.7496440898749879),
+        1.0: (0.5086647602306753, -1.6498270632108971, 0.13903533074842056),
+        2.0: (-0.9698920037896434, -1.2194551409467949, 0.7564645796092022),
+    }
+    found, order = refined(measure, 0.01)
+    for (time, values), place in zip(references.items(), found.reshape(-1, 3), strict=True):
+        for axis, value, reference in zip("xyz", place, values, strict=True):
+            yield Number(f"{axis} of P3 [m], t = {time:g} s", float(value), reference, 1e-8, 1.0)
     yield Number("order in the step", order, 2.0, 0.1)
