@@ -243,12 +243,17 @@ class GeneralizedAlpha:
         t, end = ts.getTime(), ts.getMaxTime()
         self._keep()
         h = ts.getTimeStep()
+        if not self.adaptive:
+            h = min(h, self.asked)  # after an event TS asks for a step of its own
         smallest = self.asked * SMALLEST
         self.iterations = self.linear_iterations = 0
         while True:
-            last = t + h * (1.0 + SLIVER) >= end
-            if last and abs(end - t - h) > SLIVER * h:
-                h = end - t
+            left = end - t
+            last = left <= h * (1.0 + SLIVER)
+            if last and abs(left - h) > SLIVER * h:
+                h = left
+            elif not last and left < 1.2 * h:  # two halves: no short step at the end
+                h = 0.5 * left
             if self._try(t, h):
                 error = self._local_error() if self.adaptive else 0.0
                 if error <= 1.0:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ..collective import together
 from ..errors import ParameterError
 from ..parameter import depends_on_time
+from ..plane.factor import FACTOR
 
 if TYPE_CHECKING:
     from ..system import System

@@ -50,7 +50,8 @@ class DynamicProblem:
 
     Parameters
     ----------
-    system : its `state` and `rate` are where the motion starts and hold its present.
+    system : its `state`, `rate` and `time` are where the motion starts and hold its present.
+        After a static solution set ``system.time = 0.0``, if loads begin there.
     method : ``"generalized-alpha"``; Runge-Kutta methods of PETSc, ``"rk"`` (the same as
         ``"5dp"``, Dormand-Prince of order 5), ``"3bs"``, ``"8vr"``; ``"adams"``, those of SciPy,
         on one rank only. ``-ts_type rk`` and ``-ts_rk_type`` go before it.
