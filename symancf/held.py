@@ -194,7 +194,8 @@ def _factor(system: System, rows: Array) -> Array:
     """Return R of the QR decomposition of the rows of all ranks (collective)."""
     mine = np.empty((0, rows.shape[1]))
     for start in range(0, len(rows), CHUNK):
-        mine = np.linalg.qr(np.concatenate([mine, rows[start : start + CHUNK]]), mode="r")
+        joined = np.concatenate([mine, rows[start : start + CHUNK]])
+        mine = np.asarray(np.linalg.qr(joined, mode="r"))
     if system.comm.size == 1:
         return np.asarray(mine)
     every = np.concatenate(system.comm.allgather(mine))
