@@ -56,6 +56,11 @@ class Motion:
     def __init__(self, system: System, damping: Rayleigh | None = None) -> None:
         self.system, self.damping = system, damping or Rayleigh()
         numbering = system.numbering
+        if any(block.name == FACTOR for block in numbering.blocks):
+            raise ParameterError(
+                "a Factor is found by statics alone: in a motion prescribe the coordinate with "
+                "sa.fix(body, dofs, displacement=function of t) and read its reaction(system)"
+            )
         self.state, self.rate = system.state, system.rate
         n = numbering.coordinates
         self.acceleration: Array = np.zeros(n)

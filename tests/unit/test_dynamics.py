@@ -299,3 +299,24 @@ def test_bodies_without_mass_are_refused() -> None:
     system = sa.System(body, terms=[sa.fix(body["root"])])
     with pytest.raises(sa.ParameterError, match="no body has a mass"):
         sa.DynamicProblem(system).solve(to=1.0, step=0.1)
+
+
+def test_factors_are_refused() -> None:
+    crank = sa.PlanarBody(mass=1.0, inertia=0.1)
+    F = sa.Factor()
+    terms = [
+        sa.fix(crank, "position"),
+        sa.force(crank.at((0.0, 1.0)), (1.0, 0.0), factor=F),
+        sa.prescribe(crank.at((0.0, 1.0)), "x", displacement=0.1, release=F),
+    ]
+    problem = sa.DynamicProblem(sa.System(crank, terms=terms))
+    with pytest.raises(sa.ParameterError, match="Factor is found by statics"):
+        problem.solve(to=1.0, step=0.1)
+
+
+def test_the_last_stretch_is_split_not_cut_to_a_sliver() -> None:
+    problem, _ = pendulum()
+    problem.solve(to=0.0101, step=2e-3)
+    steps = np.diff(problem.history.time)
+    assert steps.min() > 9e-4
+    assert problem.history.time[-1] == 0.0101
