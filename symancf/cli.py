@@ -44,7 +44,7 @@ def verify(arguments: argparse.Namespace) -> int:
 def bench(arguments: argparse.Namespace) -> int:
     """Measure kernels and assembly against the peak of this machine."""
     module = importlib.import_module("symancf.bench")
-    return int(module.main(as_json=arguments.json, peers=arguments.peers))
+    return int(module.main(as_json=arguments.json, peers=arguments.peers, solve=arguments.solve))
 
 
 def cache(arguments: argparse.Namespace) -> int:
@@ -96,6 +96,14 @@ def parser() -> argparse.ArgumentParser:
     sub = add(bench, "speed of kernels and assembly on this machine")
     sub.add_argument("--json", action="store_true", help="print the results as JSON")
     sub.add_argument("--peers", action="store_true", help="also measure DOLFINx, if installed")
+    sub.add_argument(
+        "--solve",
+        metavar="N",
+        nargs="*",
+        type=int,
+        default=(),
+        help="also solve cubes of N^3 hexahedra, e.g. --solve 20 32; memory, too",
+    )
 
     sub = add(cache, "the compiled kernels on this machine")
     sub.add_argument("action", choices=("show", "clear"))

@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from .cases import Case, all_cases
 Array = npt.NDArray[np.float64]
 Row = dict[str, Any]
 
+_SOLUTION = "symancf.bench.solution"
 IN_CACHE, IN_MEMORY = 64, 60_000  # cells
 
 
@@ -106,26 +107,56 @@ def _median(call: Callable[[], Any], samples: int = 7) -> float:
 
 def peers(n: int, sums: dict[str, float]) -> list[Row]:
     """Return the same assembly by DOLFINx, where the system's Python has it."""
+    row = _peer("assembly", str(n))
+    if "missing" in row:
+        return [row]
+    same = all(abs(row[k] / sums[k] - 1.0) < 1e-9 for k in sums if k in row)
+    return [{**row, "same_work": same}]
+
+
+def _peer(*arguments: str) -> Row:
+    """Return what DOLFINx measures in a process of its own, or why it cannot."""
     script = Path(__file__).with_name("peer_dolfinx.py")
+    row = _measured(["/usr/bin/python3", str(script), *arguments])
+    if "missing" in row:
+        row["missing"] += " (Debian: apt install python3-dolfinx)"
+    return {"peer": "DOLFINx", **row}
+
+
+def _measured(command: list[str]) -> Row:
+    """Return the JSON of the last line that a process prints, or {"missing": reason}."""
     try:
-        done = subprocess.run(
-            ["/usr/bin/python3", str(script), "assembly", str(n)],
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=True,
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=True)
     except (OSError, subprocess.SubprocessError) as error:
         text = getattr(error, "stderr", "") or str(error)
         reason = text.strip().splitlines()[-1] if text.strip() else "no output"
-        return [{"peer": "DOLFINx", "missing": f"{reason} (Debian: apt install python3-dolfinx)"}]
+        return {"missing": reason}
     row: Row = json.loads(done.stdout.strip().splitlines()[-1])
-    same = all(abs(row[k] / sums[k] - 1.0) < 1e-9 for k in sums if k in row)
-    return [{"peer": "DOLFINx", **row, "same_work": same}]
+    return row
 
 
-def measure_all(with_peers: bool = False) -> dict[str, Any]:
-    """Return the peak, the kernels, the assembly and, if asked for, the peers."""
+def solutions(sizes: Sequence[int], with_peers: bool = False) -> list[Row]:
+    """Return CPU times and peak memory of the solution of a cube, each in its own process.
+
+    `peer` is what solved: symancf, DOLFINx with its usual options, and with tuned ones (a looser
+    tolerance, a preconditioner kept within a step). `same_work` is whether |u| agrees to 8 digits.
+    """
+    rows: list[Row] = []
+    for n in sizes:
+        ours = {"peer": "symancf", **_measured([sys.executable, "-m", _SOLUTION, str(n)])}
+        rows.append(ours)
+        if not with_peers:
+            continue
+        for options in ((), ("--tuned",)):
+            row = _peer("solve", str(n), *options)
+            if "norm_u" in row and "norm_u" in ours:
+                row["same_work"] = abs(row["norm_u"] / ours["norm_u"] - 1.0) < 1e-8
+            rows.append({**row, "tuned": bool(options)})
+    return rows
+
+
+def measure_all(with_peers: bool = False, solve: Sequence[int] = ()) -> dict[str, Any]:
+    """Return the peak, the kernels, the assembly and, if asked for, solutions and the peers."""
     peak = jit.measure.fma_peak()
     result: dict[str, Any] = {"fma_peak_gflops": peak, "kernels": [], "assembly": []}
     sums: dict[str, float] = {}
@@ -141,12 +172,14 @@ def measure_all(with_peers: bool = False) -> dict[str, Any]:
     if with_peers:
         result["check"] = sums
         result["peers"] = peers(all_cases()[0].divisions[0], sums)
+    if solve:
+        result["solutions"] = solutions(solve, with_peers)
     return result
 
 
-def main(*, as_json: bool = False, peers: bool = False) -> int:
+def main(*, as_json: bool = False, peers: bool = False, solve: Sequence[int] = ()) -> int:
     """Measure and print a table, or JSON."""
-    result = measure_all(peers)
+    result = measure_all(peers, solve)
     if as_json:
         json.dump(result, sys.stdout, indent=1)
         print()

@@ -56,3 +56,27 @@ def show(result: dict[str, Any]) -> None:
     console.print(assembly)
     for row in result.get("peers", ()):
         console.print(row)
+    if result.get("solutions"):
+        console.print(_solutions(result["solutions"]))
+
+
+def _solutions(rows: list[dict[str, Any]]) -> Table:
+    table = Table(title="A cube pulled in two steps, CG + GAMG")
+    for head in ("by", "cells", "CPU s", "assembly", "Newton", "linear", "peak MB", "|u|"):
+        table.add_column(head, justify="left" if head == "by" else "right")
+    for row in rows:
+        name = row["peer"] + (" tuned" if row.get("tuned") else "")
+        if "missing" in row:
+            table.add_row(name, row["missing"])
+            continue
+        table.add_row(
+            name,
+            str(row["elements"]),
+            f"{row['total_s']:.2f}",
+            f"{row['assembly_s']:.2f}",
+            str(sum(row["newton"])),
+            str(sum(row["linear"])),
+            f"{row['memory_MB']:.0f}",
+            f"{row['norm_u']:.8f}",
+        )
+    return table

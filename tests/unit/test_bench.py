@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from symancf.bench import assembly_row, kernel_row
+from symancf.bench import assembly_row, kernel_row, solutions
 from symancf.bench.cases import Case, all_cases
+
+NORM_8 = 5.385502038656057
 
 KERNEL = {
     "element",
@@ -41,3 +44,25 @@ def test_field_of_the_comparison() -> None:
     _, sums = assembly_row(all_cases()[0], shuffled=False, divisions=(20, 20, 20))
     assert sums["residual_norm"] == pytest.approx(9.52813372573, rel=1e-11)
     assert sums["trace"] == pytest.approx(1178557.78429, rel=1e-11)
+
+
+def test_the_solution_of_the_comparison() -> None:
+    # |u| of 8^3 hexahedra: that of DOLFINx 0.5.2, `peer_dolfinx.py solve 8`
+    (row,) = solutions([8])
+    assert row["peer"] == "symancf"
+    assert row["elements"] == 512
+    assert row["norm_u"] == pytest.approx(NORM_8, rel=1e-8)
+    assert len(row["newton"]) == len(row["linear"]) == 2
+    assert row["memory_MB"] > row["memory_above_import_MB"] > 0.0
+    assert row["total_s"] >= row["assembly_s"] > 0.0
+
+
+def test_a_peer_that_is_missing_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(*arguments: Any, **options: Any) -> Any:
+        raise FileNotFoundError("no such program")
+
+    monkeypatch.setattr("symancf.bench.subprocess.run", nothing)
+    rows = solutions([4], with_peers=True)
+    assert [row["peer"] for row in rows] == ["symancf", "DOLFINx", "DOLFINx"]
+    assert all("no such program" in row["missing"] for row in rows)
+    assert "python3-dolfinx" in rows[1]["missing"]

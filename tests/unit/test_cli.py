@@ -43,7 +43,12 @@ def stub(monkeypatch: pytest.MonkeyPatch, name: str) -> list[dict[str, object]]:
         ("inspect yeoh hex8 --as c", "inspection", {"args": ("yeoh", "hex8"), "form": "c"}),
         ("inspect yeoh hex8", "inspection", {"args": ("yeoh", "hex8"), "form": "ops"}),
         ("verify --group C --json", "verify", {"args": (), "group": "C", "as_json": True}),
-        ("bench --peers", "bench", {"args": (), "as_json": False, "peers": True}),
+        ("bench --peers", "bench", {"args": (), "as_json": False, "peers": True, "solve": ()}),
+        (
+            "bench --solve 20 32",
+            "bench",
+            {"args": (), "as_json": False, "peers": False, "solve": [20, 32]},
+        ),
         ("cache show", "kernels", {"args": ("show",)}),
     ],
 )

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The solution that all packages are compared on, run as a script in a process of its own.
+
+A cube of n^3 hexahedra of Yeoh's rubber, clamped at x = 0 and moved by (0.3, 0.1, 0) at x = 1 in
+two steps. Like the peer's script it prints one line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def memory() -> float:
+    """Return the peak of this process's memory in MB.
+
+    (What getrusage tells starts with the peak of the process that started this one.)
+    """
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return float(status.split("VmHWM:")[1].split()[0]) / 1024.0
+
+
+def solve(n: int) -> dict[str, Any]:
+    """Solve with CG and GAMG, the default of large solids."""
+    import symancf as sa
+    from symancf.body import Body
+    from symancf.energies import yeoh
+    from symancf.problem import StaticProblem
+
+    base, start = memory(), time.process_time()
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (n, n, n))
+    rubber: dict[str, Any] = {"C10": 0.2712, "C20": 0.03053, "C30": -0.0004013, "k": 10.0}
+    cube = Body(mesh["body"], sa.elements.hex8, yeoh, volumetric="full", **rubber)
+    pulled = sa.fix(cube["x1"], displacement=lambda t: (0.3 * t, 0.1 * t, 0.0))
+    system = sa.System(cube, terms=[sa.fix(cube["x0"]), pulled])
+    problem = StaticProblem(system, options={"ksp_type": "cg", "pc_type": "gamg"})
+    history = problem.solve(to=1.0, step=0.5)
+    total = time.process_time() - start
+    owned = system.numbering.vertex_of < system.numbering.owned_vertices
+    norm = np.sqrt(system.sum(np.array([np.square(system.state[owned]).sum()])))[0]
+    return {
+        "elements": n**3,
+        "total_s": total,
+        "assembly_s": history.seconds["assembly"],
+        "solve_s": history.seconds["solve"],
+        "newton": [step.iterations for step in history.steps],
+        "linear": [step.linear_iterations for step in history.steps],
+        "norm_u": float(norm),
+        "memory_MB": memory(),
+        "memory_above_import_MB": memory() - base,
+    }
+
+
+if __name__ == "__main__":
+    import symancf
+
+    print(json.dumps({"name": f"symancf {symancf.__version__}", **solve(int(sys.argv[1]))}))
