@@ -22,6 +22,9 @@ DEMOS = {
         ("results/silicone_plate.png", "results/silicone_plate.pvtu", "results/thin_plate.pvd"),
     ),
     "gripper": (2, ("results/gripper.png", "results/gripper.gif", "results/gripper_c/mechanism.h")),
+    "pendulum": (1, ("results/pendulum.png", "results/pendulum.gif")),
+    "sections": (1, ("results/sections.png",)),
+    "manipulator": (1, ("results/manipulator.png", "results/manipulator.gif")),
 }
 
 
