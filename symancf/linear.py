@@ -68,15 +68,21 @@ class Tangent:
     mat : of PETSc's type shell. (Its type python cannot be used: PETSc destroys its last objects
         after Python is gone.)
     error : what a product raised, if any.
+
+    Parameters
+    ----------
+    scratch : two local vectors and a vector of rows that products may overwrite; of the first,
+        the fixed coordinates are zero and stay so.
     """
 
-    def __init__(self, system: System, vectors: Vectors) -> None:
+    def __init__(
+        self, system: System, vectors: Vectors, scratch: tuple[Array, Array, PETSc.Vec]
+    ) -> None:
         self.state = system.state.copy()
         self.error: Exception | None = None
         numbering = vectors.numbering
         plan = system.plan
-        state, v, f = self.state, np.zeros_like(self.state), np.zeros_like(self.state)
-        ours = vectors.new()
+        state, (v, f, ours) = self.state, scratch
         handle = ctypes.c_void_p(ours.handle)
 
         def mult(mat: int, x: int, y: int) -> int:
@@ -128,7 +134,8 @@ class LinearSolver:
         if self.direct:
             self.operator = self.matrix
         else:
-            self._present, self._smoothed = Tangent(system, vectors), Tangent(system, vectors)
+            both = (np.zeros_like(system.state), self._scratch, vectors.new())
+            self._present, self._smoothed = (Tangent(system, vectors, both) for _ in range(2))
             self.operator = self._present.mat
 
     def linearize(self, state: Array, needed: float = 0.0) -> int:

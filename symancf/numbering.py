@@ -123,6 +123,10 @@ class Numbering:
         self.free = np.flatnonzero(free)
         self.free_owned = np.flatnonzero(free & owned)
         self.coordinate_of_row = np.flatnonzero(has_row & owned)
+        if len(self.free_owned) == len(self.free):  # one copy: these are long
+            self.free_owned = self.free
+        if len(self.coordinate_of_row) == len(self.free_owned):
+            self.coordinate_of_row = self.free_owned
         self.held_rows = np.flatnonzero(~free[self.coordinate_of_row])
         self.columns_of_free = (
             self.first_column[self.vertex_of[self.free]] + self.rank_in_vertex[self.free]
