@@ -308,6 +308,12 @@ class Plan:
                 value = time if name == "t" else piece.uniform.get(name)
                 slots[k] = evaluate(f"{name} of {piece.name!r}", value, time)
 
+    def assign(self, name: str, value: float) -> None:
+        """Write one value into the slots called `name` of all pieces."""
+        for piece, slots in zip(self.pieces, self._uniform, strict=True):
+            if name in piece.kernel.uniform:
+                slots[piece.kernel.uniform.index(name)] = value
+
     def follow(self, rate: Array | None, factor: Array | None) -> None:
         """Let rates be those of the local vector `rate`, and change with their coordinates.
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..collective import together
 from ..errors import ConstraintError, ConvergenceError
+from ..petsc import PETSc
 from ..solver import reason_name
 from .derivatives import Kinematics
 
@@ -54,6 +54,7 @@ class Accelerations:
         self._f: Array = np.zeros(n)
         self._light: Array = np.zeros(0)
         self._refines = False
+        self._filled: PETSc.Vec | None = None  # what is added to the diagonal
         self._made_for: tuple[Array, float, int] | None = None
         self.factorisations = 0
         self._r, self._dx = newton.x.duplicate(), newton.x.duplicate()
@@ -78,9 +79,7 @@ class Accelerations:
         mass = m.mass_values()
         if self.kinematics.any:
             unloaded = np.where(m.algebraic, 0.0, m.state)
-            with together(system.comm):
-                self.kinematics.gradients.update(system.time)
-            self.kinematics.gradients.tangent(unloaded, self._scratch, matrix)
+            self.kinematics.gradient(unloaded, self._scratch)
             matrix.diagonal += mass[0]
             matrix.off += mass[1]
         else:
@@ -92,11 +91,16 @@ class Accelerations:
         self.factorisations += 1
 
     def _fill_empty(self) -> None:
-        """Give coordinates without mass some (collective)."""
+        """Give coordinates without mass some, always the same (collective)."""
         m, system, matrix = self.motion, self.system, self.motion.matrix
+        if self._filled is not None:
+            if self._refines:
+                matrix.mat.setDiagonal(self._filled, PETSc.InsertMode.ADD_VALUES)
+            return
         massive = ~m.algebraic[system.numbering.coordinate_of_row]
         diagonal = matrix.mat.getDiagonal()
         empty = massive & (diagonal.getArray() == 0.0)
+        self._filled = diagonal.duplicate()
         self._refines = bool(system.comm.allreduce(bool(empty.any())))
         if not self._refines:
             return
@@ -106,8 +110,8 @@ class Accelerations:
         tied = np.bincount(rows, np.abs(values), minlength=len(start) - 1) > 0.0
         heaviest = self.newton.largest(float(np.abs(diagonal.getArray()).max(initial=0.0)))
         light = np.where(tied, LIGHT * (heaviest or 1.0), 1.0)
-        diagonal.setArray(np.where(empty, light, diagonal.getArray()))
-        matrix.mat.setDiagonal(diagonal)
+        self._filled.setArray(np.where(empty, light, 0.0))
+        matrix.mat.setDiagonal(self._filled, PETSc.InsertMode.ADD_VALUES)
         self._light = np.where(empty & tied, light, 0.0)
 
     def solve(self, rhs: Array) -> Array:
@@ -185,10 +189,7 @@ class Accelerations:
                 bend[rows] += control * system.stiffness
         if m.moving:
             prescribed = np.where(m.second, m.acceleration, 0.0)
-            with together(system.comm):
-                self.kinematics.gradients.update(system.time)
-            self.kinematics.gradients.product(m.state, prescribed, self._scratch)
-            bend += np.where(m.algebraic, self._scratch, 0.0)
+            bend += np.where(m.algebraic, self.kinematics.product(m.state, prescribed), 0.0)
         return bend
 
     def _rates_of_states(self, f: Array) -> None:

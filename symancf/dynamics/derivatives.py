@@ -151,7 +151,11 @@ class Kinematics:
         numbers = [k for k, p in enumerate(system.pieces) if p.role == "constraint"]
         pieces = [system.pieces[k] for k in numbers]
         self.any = bool(pieces)
-        self._weights = [0.0, 0.0, 0.0]
+        self._timed = any(
+            "t" in piece.kernel.uniform
+            or any(name != "scale" and depends_on_time(v) for name, v in piece.uniform.items())
+            for piece in pieces
+        )
         found = [self._moving(piece) for piece in pieces]
         self.constant = all(constant for _, constant in found)
         place = system.numbering, system.reference, system.comm
@@ -159,6 +163,7 @@ class Kinematics:
         self.gradients = Plan(pieces, *place)
         self.gradients.attach(system.matrix, numbers)
         self._f: Array = np.zeros(system.numbering.coordinates)
+        self.refresh()
 
     def _moving(self, piece: Piece) -> tuple[Piece, bool]:
         """Return the piece that evaluates a constraint along the motion."""
@@ -178,8 +183,7 @@ class Kinematics:
             what = f"{name} of {piece.name!r}"
             uniform[f"{name}_rate"] = self._difference(what, piece.uniform[name], FIRST, 1)
             uniform[f"{name}_bend"] = self._difference(what, piece.uniform[name], SECOND, 2)
-        for k, symbol in enumerate(WEIGHTS):
-            uniform[symbol.name] = lambda t, k=k: self._weights[k]
+        uniform |= {symbol.name: 0.0 for symbol in WEIGHTS}
         jets, count = piece.entities, len(piece.law.unknowns)
         own = jets.jet < count - piece.multipliers
         entities = Jets(
@@ -219,6 +223,29 @@ class Kinematics:
 
         return derivative
 
+    def refresh(self) -> None:
+        """Take the present values of all parameters (collective)."""
+        with together(self.system.comm):
+            self._plan.update(self.system.time)
+            self.gradients.update(self.system.time)
+
+    def _update(self, plan: Plan) -> None:
+        """Take the present values of parameters where they may have changed (collective)."""
+        if self._timed:
+            with together(self.system.comm):
+                plan.update(self.system.time)
+
+    def gradient(self, state: Array, scratch: Array) -> None:
+        """Write the tangent of lambda . Phi into the system's matrix (collective)."""
+        self._update(self.gradients)
+        self.gradients.tangent(state, scratch, self.system.matrix)
+
+    def product(self, state: Array, direction: Array) -> Array:
+        """Return Phi_q direction at the rows of multipliers, else anything (collective)."""
+        self._update(self.gradients)
+        self.gradients.product(state, direction, self._f)
+        return self._f
+
     def along(
         self, state: Array, rate: Array, phi: float = 0.0, speed: float = 0.0, bend: float = 0.0
     ) -> Array:
@@ -227,13 +254,12 @@ class Kinematics:
         A local vector, in the units of the constraints times `system.stiffness`; rows of owned
         coordinates are complete, all others zero.
         """
-        system = self.system
         if not self.any:
             self._f.fill(0.0)
             return self._f
-        self._weights[:] = phi, speed, bend
         self._plan.follow(rate, None)
-        with together(system.comm):
-            self._plan.update(system.time)
+        self._update(self._plan)
+        for symbol, weight in zip(WEIGHTS, (phi, speed, bend), strict=True):
+            self._plan.assign(symbol.name, weight)
         self._plan.residual(state, self._f)
         return self._f

@@ -62,6 +62,7 @@ class Explicit:
         self.error: Exception | None = None
         self.iterations = self.linear_iterations = self.rejections = self.evaluations = 0
         self.asked = self.last_step = 0.0
+        self.calm = 0
         self.window = 1e-3
         self.rtol = self.atol = 1e-6
 
@@ -97,6 +98,7 @@ class Explicit:
         time = self.motion.system.time
         self.window = self.accelerations.kinematics.window = max(self.asked, 1e-3 * (to - time))
         self._rejected, self._last_time = 0, time
+        self.accelerations.kinematics.refresh()
         ts.setTolerances(self.rtol, self.atol)
         adapt = ctypes.c_void_p()
         kind = choice(ts.getOptionsPrefix() or "", {}, "ts_adapt_type")

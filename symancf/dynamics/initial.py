@@ -45,6 +45,7 @@ class InitialValues:
         m = self.motion
         self.accelerations.kinematics.window = self.h
         m.prescribe(self.system.time, self.h)
+        self.accelerations.kinematics.refresh()
         multipliers = m.state[m.algebraic].copy()
         m.state[m.algebraic] = 0.0
         try:

@@ -15,6 +15,7 @@ from ..parameter import depends_on_time
 from ..plane.factor import FACTOR
 
 if TYPE_CHECKING:
+    from ..matrix import Matrix
     from ..system import System
 
 Array = npt.NDArray[np.float64]
@@ -71,9 +72,11 @@ class Motion:
             start = numbering.offset[:, number]
             at = (start[start >= 0][:, None] + np.arange(block.size)).ravel()
             order[at] = block.order[0]
-        self.second, self.first, self.algebraic = order == "q", order == "s", order == "l"
+        self.second: npt.NDArray[np.bool_] = order == "q"
+        self.first: npt.NDArray[np.bool_] = order == "s"
+        self.algebraic: npt.NDArray[np.bool_] = order == "l"
         self.mass = system.mass
-        self.matrix = system.matrix
+        self.matrix: Matrix = system.matrix
         self._inertial: Array = np.zeros(n)
         self._damped: Array = np.zeros(n)
         self._strain = [p.name for p in system.pieces if p.role != "strain"]

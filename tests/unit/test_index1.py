@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Motions of index 1: derivatives of constraints, closed forms, stabilisation, errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.dynamics.derivatives import Kinematics
+from symancf.dynamics.stabilise import SLOPE, sugeno
+from symancf.energies import cable
+
+DOWN = (0.0, -9.81, 0.0)
+
+
+def rope(n: int = 2, **parameters: Any) -> sa.Body:
+    """A horizontal cable of length 1.2 from the origin."""
+    X = np.zeros((n + 1, 3))
+    X[:, 0] = np.linspace(0.0, 1.2, n + 1)
+    lines = np.stack([np.arange(n), np.arange(1, n + 1)], axis=1)
+    ends = {"root": ("vertex", [0]), "tip": ("vertex", [n])}
+    mesh = sa.Mesh.from_arrays(X, {"line": lines}, regions=ends)
+    given = {"EA": 100.0, "EI": 0.05, "rho": 1000.0, "A": 1e-3, **parameters}
+    return sa.Body(mesh["all"], sa.elements.ancf_cable, cable(), name="rope", **given)
+
+
+def bob(**options: Any) -> tuple[sa.DynamicProblem, Any]:
+    """A point mass of 1 kg on a massless rod of 1 m, released from (-1, 0) (IFToMM A01)."""
+    body = sa.RigidBody(mass=1.0, centre=(-1.0, 0.0, 0.0), length=1.0, name="bob")
+    pin = sa.joints.revolute(body.at((0, 0, 0)), sa.ground, axis=(0, 0, 1), name="pin")
+    system = sa.System(body, terms=[pin, sa.gravity(DOWN)])
+    return sa.DynamicProblem(system, **{"method": "rk", **options}), body
+
+
+AT_10 = (-0.2750874625761169, -0.961419205099125)  # by Jacobi's elliptic functions
+AT_1 = (0.9862917511318753, -0.16501085312554117)
+
+
+# ---- derivatives of constraints -----------------------------------------------------------------
+def _boxes() -> tuple[sa.RigidBody, sa.RigidBody]:
+    a = sa.RigidBody.box((0.3, 0.2, 0.1), rho=100.0, name="a")
+    return a, sa.RigidBody.box((0.3, 0.2, 0.1), at=(0.4, 0.1, 0.0), rho=100.0, name="b")
+
+
+def _revolute() -> sa.System:
+    a, b = _boxes()
+    return sa.System(
+        a, b, terms=[sa.joints.revolute(a.at((0.2, 0, 0)), b.at((-0.2, -0.1, 0)), (0, 1, 1))]
+    )
+
+
+def _driven() -> sa.System:
+    a, b = _boxes()
+    ends = a.at((0.2, 0.0, 0.0)), b.at((-0.2, -0.1, 0.0))
+    turn = sa.joints.rotation(*ends, angle=lambda t: 0.3 * math.sin(2 * t), axis=(0, 0, 1))
+    far = sa.joints.distance(a.at((0, 0, 0.1)), b.at((0, 0, 0.1)), lambda t: 0.4 + 0.1 * t * t)
+    return sa.System(a, b, terms=[turn, far])
+
+
+def _timed() -> sa.System:
+    body = rope()
+
+    def on_curve(r_a: Any, t: Any, *, w: Any) -> Any:
+        return r_a[1] - w * t**2 * r_a[0], r_a[2] - t * r_a[0] ** 2
+
+    return sa.System(body, terms=[sa.Constraint(on_curve, body.at((0.5, 0, 0)), w=1.7)])
+
+
+def _clamped() -> sa.System:
+    body, head = rope(), sa.RigidBody.box((0.2, 0.1, 0.1), at=(1.3, 0, 0), rho=250.0, name="head")
+    return sa.System(body, head, terms=[sa.joints.clamp(body["tip"], head)])
+
+
+def _planar() -> sa.System:
+    body = rope()
+    plate = sa.PlanarBody(at=(1.2, 0.0), mass=1.0, inertia=0.1, name="plate")
+    return sa.System(
+        body, plate, terms=[sa.planar(body), sa.joints.clamp(body.at((1.2, 0, 0)), plate)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "constant"),
+    [(_revolute, False), (_driven, False), (_timed, False), (_clamped, False), (_planar, False)],
+)
+def test_derivatives_are_those_along_a_path(make: Callable[[], sa.System], constant: bool) -> None:
+    system = make()
+    constraints = Kinematics(system)
+    assert constraints.constant is constant
+    numbering = system.numbering
+    free = numbering.fixed_by < 0
+    q, v = (np.where(free, 0.2 * numbering.random(seed), 0.0) for seed in (1, 2))
+    names = numbering.blocks
+    multipliers = np.zeros(len(q), dtype=bool)
+    for number, block in enumerate(names):
+        start = numbering.offset[:, number]
+        if block.order == "lambda":
+            at = (start[start >= 0][:, None] + np.arange(block.size)).ravel()
+            multipliers[at] = True
+    v[multipliers] = 0.0
+    assert multipliers.sum() > 0
+    t0, d = 0.4, 1e-3
+
+    def phi(s: float) -> np.ndarray:
+        system.plan.update(t0 + s)
+        f = np.zeros_like(q)
+        system.plan.residual(q + s * v, f)
+        return f[multipliers]
+
+    values = {k: phi(k * d) for k in range(-3, 4)}
+    first = values[3] - values[-3] - 9 * (values[2] - values[-2]) + 45 * (values[1] - values[-1])
+    second = (
+        2 * (values[3] + values[-3])
+        - 27 * (values[2] + values[-2])
+        + 270 * (values[1] + values[-1])
+        - 490 * values[0]
+    )
+    system.time = t0
+    size = np.abs(values[0]).max() + 1.0
+    found = [constraints.along(q, v, *w)[multipliers].copy() for w in np.eye(3)]
+    assert np.abs(found[0] - values[0]).max() < 1e-14 * size
+    assert np.abs(found[1] - first / (60 * d)).max() < 1e-9 * size
+    assert np.abs(found[2] - second / (180 * d * d)).max() < 1e-7 * size
+    assert np.abs(found[2]).max() > 1e-3
+    others = constraints.along(q, v, 1.0, 1.0, 1.0)[~multipliers]
+    assert np.abs(others).max() == 0.0
+
+
+def test_linear_constraints_are_factorised_once() -> None:
+    def run(terms: Callable[[sa.Body], list[Any]]) -> sa.DynamicProblem:
+        body = rope()
+        problem = sa.DynamicProblem(
+            sa.System(body, terms=[*terms(body), sa.gravity(DOWN)]), method="rk"
+        )
+        problem.solve(to=0.05, step=1e-3)
+        assert problem.integrator.evaluations > 20
+        return problem
+
+    def moving(t: float) -> tuple[float, float, float]:
+        return 0.1 * t * t, 0.0, 0.0
+
+    pinned = run(lambda b: [sa.joints.spherical(b.at((0, 0, 0)), sa.ground)])
+    assert pinned.accelerations.factorisations <= 2  # one for the initial values
+    held = run(lambda b: [sa.fix(b["root"], dofs="position", displacement=moving)])
+    assert held.accelerations.factorisations <= 2
+    swung = run(lambda b: [sa.joints.distance(b.at((1.2, 0, 0)), sa.ground.at((1.2, 1, 0)), 1.0)])
+    assert swung.accelerations.factorisations > 20
+
+
+# ---- closed forms -------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("method", "stabilisation"),
+    [
+        ("rk", None),
+        ("rk", sa.Baumgarte(5.0, 12.0)),
+        ("rk", sa.Fuzzy(5.0, 12.0)),
+        ("rk", sa.Projection()),
+        ("8vr", sa.Projection()),
+        ("adams", sa.Baumgarte(5.0, 12.0)),
+    ],
+)
+def test_a_pendulum_follows_its_closed_form(method: str, stabilisation: Any) -> None:
+    problem, body = bob(method=method, stabilisation=stabilisation)
+    problem.solve(to=1.0, step=1e-3, rtol=1e-10)
+    at = problem.system.position(body.at((-1, 0, 0)))[0]
+    limit = 1e-8 if method == "adams" else 1e-9
+    assert np.abs(at - (*AT_1, 0.0)).max() < limit
+    assert abs(problem.energies.drift) < 1e-6
+
+
+def test_ten_seconds_of_a_pendulum() -> None:
+    problem, body = bob(method="8vr", stabilisation=sa.Projection())
+    problem.solve(to=10.0, step=1e-3, rtol=1e-12)
+    at = problem.system.position(body.at((-1, 0, 0)))[0]
+    assert np.abs(at - (*AT_10, 0.0)).max() < 1e-9
+
+
+@pytest.mark.parametrize(("method", "order"), [("3bs", 3), ("5dp", 5), ("8vr", 8)])
+def test_fixed_steps_have_the_order_of_the_method(method: str, order: int) -> None:
+    def error(h: float) -> float:
+        problem, body = bob(method=method)
+        problem.solve(to=1.0, step=h, adaptive=False)
+        assert problem.steps == round(1.0 / h)
+        at = problem.system.position(body.at((-1, 0, 0)))[0, :2]
+        return float(np.abs(at - AT_1).max())
+
+    h = {3: 0.025, 5: 0.025, 8: 0.1}[order]
+    assert math.log2(error(h) / error(h / 2)) > order - 0.2
+
+
+def test_a_heavy_top_follows_its_reference() -> None:
+    """Benchmark of multibody dynamics; the reference is from DOP853 with 1e-13."""
+    J = np.diag([0.234375, 0.46875, 0.234375])
+    body = sa.RigidBody(
+        mass=15.0, centre=(0, 1, 0), inertia=J, spin=(0.0, 150.0, -4.61538), name="top"
+    )
+    pin = sa.joints.spherical(body.at((0, 0, 0)), sa.ground)
+    system = sa.System(body, terms=[pin, sa.gravity((0, 0, -9.81))])
+    problem = sa.DynamicProblem(system, method="8vr", stabilisation=sa.Projection())
+    problem.solve(to=0.2, step=1e-4, rtol=1e-9)
+    p0, p1, p2, p3 = -0.7082791529743316, 0.43878108812656147, 0.5457283961454229, 0.08939975282
+    R = np.array(
+        [
+            [p0**2 + p1**2 - p2**2 - p3**2, 2 * (p1 * p2 - p0 * p3), 2 * (p1 * p3 + p0 * p2)],
+            [2 * (p1 * p2 + p0 * p3), p0**2 - p1**2 + p2**2 - p3**2, 2 * (p2 * p3 - p0 * p1)],
+            [2 * (p1 * p3 - p0 * p2), 2 * (p2 * p3 + p0 * p1), p0**2 - p1**2 - p2**2 + p3**2],
+        ]
+    )
+    assert np.abs(system.position(body.at(np.eye(3))).T - R).max() < 1e-7
+
+
+def test_a_support_force_and_reactions_are_those_of_generalized_alpha() -> None:
+    def run(**options: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        body = rope()
+        pin = sa.joints.spherical(body.at((0, 0, 0)), sa.ground)
+        held = sa.fix(
+            body["tip"],
+            dofs="position",
+            displacement=lambda t: (-0.05 * math.sin(3 * t), 0.1 * (1 - math.cos(5 * t)), 0.0),
+        )
+        system = sa.System(body, terms=[pin, held, sa.gravity(DOWN)])
+        problem = sa.DynamicProblem(system, **options)
+        problem.solve(to=0.3, step=1e-4, rtol=1e-8)
+        reaction = pin.reaction(system).force
+        return (
+            np.stack([reaction, held.reaction(system).reshape(-1, 3).sum(axis=0)]),
+            problem.energies.work,
+            (system.position(body.at((0.6, 0, 0)))),
+        )
+
+    forces, work, place = run(method="rk", stabilisation=sa.Projection())
+    expected = run(rho=0.9)
+    assert np.abs(place - expected[2]).max() < 1e-6
+    assert np.abs(forces - expected[0]).max() < 1e-3 * np.abs(forces).max()
+    assert work == pytest.approx(expected[1], rel=1e-3)
+
+
+def test_states_of_first_order_are_integrated() -> None:
+    block = sa.RigidBody.box((0.1, 0.1, 0.1), rho=1000.0, name="block")
+
+    def filtered(u_a: Any, v_a: Any, y: Any, *, k: Any) -> Any:
+        return {v_a[0]: -k * y, "y": u_a[0] - y}
+
+    lag = sa.VirtualWork(filtered, block.at((0, 0, 0)), states=("y",), k=4.0)
+    system = sa.System(block, terms=[lag])
+    block.velocity = np.array([1.0, 0.0, 0.0])
+    problem = sa.DynamicProblem(system, method="8vr")
+    problem.solve(to=2.0, step=1e-3, rtol=1e-11)
+    A = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, -4.0], [1.0, 0.0, -1.0]])
+    w, V = np.linalg.eig(A)
+    exact = (V * np.exp(2.0 * w)) @ np.linalg.solve(V, np.array([0.0, 1.0, 0.0]))
+    found = system.displacement(block.at((0, 0, 0)))[0, 0]
+    assert found == pytest.approx(exact[0].real, rel=1e-8)
+    assert abs(exact[0].real) > 0.1
+
+
+# ---- stabilisation ------------------------------------------------------------------------------
+def test_the_fuzzy_controller_has_the_values_of_its_rules() -> None:
+    e = np.array([0.1, 0.25, 0.5, 0.75, 1.0])
+    expected = np.array([0.06987, 0.2499, 0.4984, 0.7347, 0.9444])
+    assert np.abs(sugeno(e, np.zeros(5)) - expected).max() < 5e-5
+    assert np.abs(sugeno(np.zeros(5), e) - expected).max() < 5e-5
+    assert pytest.approx(0.61669, abs=5e-6) == SLOPE
+    assert np.abs(sugeno(-e, -e[::-1]) + sugeno(e, e[::-1])).max() < 1e-15
+    assert sugeno([3.0], [0.0]) == sugeno([1.0], [0.0])
+    assert sugeno([1e-6], [0.0])[0] == pytest.approx(1e-6 * SLOPE, rel=1e-6)
+
+
+def test_small_errors_meet_the_same_gains_in_fuzzy_logic() -> None:
+    fuzzy, linear = sa.Fuzzy(5.0, 12.0, Kp=50.0), sa.Baumgarte(5.0, 12.0)
+    phi, rate = np.array([1e-7, -2e-7]), np.array([3e-7, 1e-7])
+    a, b = linear.gains
+    control = fuzzy.control(phi, rate)
+    assert control is not None
+    assert np.abs(control - (a * phi + b * rate)).max() < 1e-6 * np.abs(control).max()
+    assert np.abs(fuzzy.control(100 * np.ones(1), 100 * np.ones(1))).max() <= fuzzy.Ku
+
+
+def test_stabilisers_keep_constraints_that_none_leaves() -> None:
+    def run(stabilisation: Any) -> tuple[float, float]:
+        problem, _ = bob(stabilisation=stabilisation)
+        worst = np.zeros(2)
+
+        def watch(problem: sa.DynamicProblem) -> None:
+            made, scale = problem.accelerations, problem.system.stiffness
+            found = [np.abs(made.violation(speed)).max() / scale for speed in (False, True)]
+            worst[:] = np.maximum(worst, found)
+
+        problem.monitor(watch)
+        problem.solve(to=8.0, step=1e-3, rtol=1e-6)
+        assert problem.steps > 50
+        return worst[0], worst[1]
+
+    none, baumgarte, fuzzy, projection = (
+        run(s) for s in (None, sa.Baumgarte(5.0, 12.0), sa.Fuzzy(5.0, 12.0), sa.Projection())
+    )
+    assert none[0] > 1e-6
+    assert baumgarte[0] < 0.1 * none[0]
+    assert fuzzy[0] < 0.1 * none[0]
+    assert projection[0] < 1e-12
+    assert projection[1] < 1e-11
+
+
+# ---- the interface ------------------------------------------------------------------------------
+def test_methods_are_checked() -> None:
+    with pytest.raises(sa.ParameterError, match="there are 'generalized-alpha', 'rk'"):
+        bob(method="rk4")
+    with pytest.raises(sa.ParameterError, match="stabilisation goes with explicit"):
+        bob(method="generalized-alpha", stabilisation=sa.Projection())
+    with pytest.raises(sa.ParameterError, match="does not project"):
+        bob(method="adams", stabilisation=sa.Projection())[0].initialize(1e-3)
+    with pytest.raises(sa.ParameterError, match="positive"):
+        sa.Baumgarte(alpha=-1.0)
+    with pytest.raises(sa.ParameterError, match="-ts_type bdf"):
+        bob(options={"ts_type": "bdf"})[0].initialize(1e-3)
+
+
+def test_options_choose_the_method() -> None:
+    problem, _ = bob(
+        method="generalized-alpha",
+        prefix="index1_",
+        options={"ts_type": "rk", "ts_rk_type": "3bs", "ts_adapt_type": "none"},
+    )
+    problem.solve(to=0.1, step=1e-2)
+    assert problem.ts.getType() == "rk"
+    assert problem.ts.getRKType() == "3bs"
+
+
+def test_history_audit_and_events_work() -> None:
+    problem, body = bob(stabilisation=sa.Projection())
+    end = body.at((-1, 0, 0))
+    problem.record("x", lambda: problem.system.position(end)[0])
+    times = problem.event(lambda: float(problem.system.position(end)[0, 0]))
+    history = problem.solve(to=2.0, step=1e-2, rtol=1e-9)
+    assert len(history.time) == problem.steps + 1
+    assert history.time[-1] == 2.0
+    assert np.abs(np.linalg.norm(history["x"], axis=1) - 1.0).max() < 1e-12
+    quarter = 2.3678419475762373 / 4
+    assert np.abs(np.array(times) - quarter * np.array([1, 3])).max() < 1e-6
+    energies = problem.energies
+    assert energies.kinetic > 1.0
+    assert abs(energies.drift) < 1e-6
+
+
+def test_an_error_of_a_function_ends_the_run() -> None:
+    def pull(t: float) -> float:
+        if t > 0.05:
+            raise ZeroDivisionError("the motor is off")
+        return 1.0
+
+    for method in ("rk", "adams"):
+        body = sa.RigidBody.box((0.1, 0.1, 0.1), rho=1000.0, name="block")
+        force = sa.force(body.at((0, 0, 0)), (pull, 0.0, 0.0))
+        problem = sa.DynamicProblem(sa.System(body, terms=[force]), method=method)
+        with pytest.raises(sa.ParameterError, match="motor is off"):
+            problem.solve(to=1.0, step=1e-2, rtol=1e-10)
+        reached = problem.system.time
+        assert 0.0 <= reached <= 0.05
+        x = problem.system.displacement(body.at((0, 0, 0)))[0, 0]
+        assert x == pytest.approx(0.5 * reached**2, rel=1e-5, abs=1e-12)
+
+
+def test_too_long_steps_end_with_an_error() -> None:
+    body = rope(n=8, EA=1e4)
+    system = sa.System(body, terms=[sa.fix(body["root"]), sa.gravity(DOWN)])
+    problem = sa.DynamicProblem(system, method="rk")
+    with pytest.raises(sa.ConvergenceError, match="too long for this explicit method"):
+        problem.solve(to=10.0, step=0.1, adaptive=False)
+    assert np.isfinite(system.state).all()
