@@ -26,6 +26,7 @@ __all__ = ["Case", "Number", "Result", "cases", "main", "run"]
 
 _MODULES = (
     "cables",
+    "moving_cables",
     "materials",
     "invariance",
     "patch",
