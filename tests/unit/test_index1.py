@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 import symancf as sa
 from symancf.dynamics.derivatives import Kinematics
 from symancf.dynamics.stabilise import SLOPE, sugeno
-from symancf.energies import cable
+from symancf.energies import cable, kirchhoff
 
 DOWN = (0.0, -9.81, 0.0)
 
@@ -259,6 +260,39 @@ def test_states_of_first_order_are_integrated() -> None:
     assert abs(exact[0].real) > 0.1
 
 
+def test_a_plate_pendulum_follows_its_reference_and_keeps_its_energy() -> None:
+    """8x8 thin plates on a corner; the reference is an independent code with the same rule."""
+    n = 8
+    a = np.linspace(0.0, 0.3, n + 1)
+    Y, X = np.meshgrid(a, a, indexing="ij")
+    places = np.stack([X.ravel(), Y.ravel(), 0 * X.ravel()], axis=1)
+    i = np.arange(n * (n + 1)).reshape(n, n + 1)[:, :-1].ravel()
+    quads = np.stack([i, i + 1, i + n + 2, i + n + 1], axis=1)
+    corners = {"corner": ("vertex", [0]), "far": ("vertex", [(n + 1) ** 2 - 1])}
+    mesh = sa.Mesh.from_arrays(places, {"quad": quads}, regions=corners)
+    law = kirchhoff(curvature="n3")
+    values = {"E": 1e5, "nu": 0.3, "thickness": 0.01, "rho": 7810.0}
+    body = sa.Body(mesh["all"], sa.elements.ancf_thin_plate, law, name="plate", **values)
+    terms = [sa.fix(body["corner"], dofs="position"), sa.gravity((0, 0, -9.81))]
+    problem = sa.DynamicProblem(sa.System(body, terms=terms), method="rk")
+    drifts: list[float] = []
+    problem.monitor(lambda p: drifts.append(abs(p.energies.drift)))
+    table = {
+        0.1: (0.30000, -0.04905, 3.27745, 0.07095, -3.34839),
+        0.2: (0.29568, -0.19618, 10.49096, 1.99719, -12.48815),
+        0.3: (0.23272, -0.43761, 12.73773, 10.14836, -22.88609),
+    }
+    for time, expected in table.items():
+        problem.solve(to=time, step=1e-4, rtol=1e-8)
+        x = problem.system.position(body["far"])[0]
+        e = problem.energies
+        found = np.array([x[0], x[2], e.kinetic, e.strain, e.potential])
+        assert np.abs(found - expected).max() < 1e-5
+        assert x[0] == pytest.approx(x[1], abs=1e-12)
+    assert max(drifts) < 1e-10 * 22.9
+    assert problem.accelerations.factorisations <= 2
+
+
 # ---- stabilisation ------------------------------------------------------------------------------
 def test_the_fuzzy_controller_has_the_values_of_its_rules() -> None:
     e = np.array([0.1, 0.25, 0.5, 0.75, 1.0])
@@ -345,6 +379,35 @@ def test_history_audit_and_events_work() -> None:
     energies = problem.energies
     assert energies.kinetic > 1.0
     assert abs(energies.drift) < 1e-6
+
+
+def test_a_checkpoint_goes_on_bit_for_bit(tmp_path: Path) -> None:
+    first, _ = bob(stabilisation=sa.Projection())
+    first.solve(to=0.3, step=1e-3)
+    first.save(tmp_path / "state.h5")
+    first.solve(to=0.6, step=1e-3)
+    second, _ = bob(stabilisation=sa.Projection())
+    second.restore(tmp_path / "state.h5")
+    second.solve(to=0.6, step=1e-3)
+    assert np.array_equal(second.system.state, first.system.state)
+    assert second.energies == first.energies
+
+
+def test_a_ball_bounces_at_events() -> None:
+    ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 1.0), rho=1000.0, name="ball")
+    system = sa.System(ball, terms=[sa.gravity((0, 0, -9.81))])
+    problem = sa.DynamicProblem(system, method="rk")
+    lowest = ball.at((0.0, 0.0, -0.1))
+
+    def bounce() -> None:
+        system.rate[:] = -system.rate
+
+    times = problem.event(lambda: float(system.position(lowest)[0, 2]), bounce, direction=-1)
+    problem.solve(to=2.0, step=1e-3, rtol=1e-8)
+    fall = math.sqrt(2 * 0.9 / 9.81)
+    assert np.abs(np.array(times) - fall * np.array([1, 3])).max() < 1e-6
+    height = 0.9 - 0.5 * 9.81 * (2.0 - 4 * fall) ** 2
+    assert system.position(lowest)[0, 2] == pytest.approx(height, abs=1e-5)
 
 
 def test_an_error_of_a_function_ends_the_run() -> None:
