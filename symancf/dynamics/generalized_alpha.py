@@ -22,14 +22,18 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 SLIVER = 1e-9  # of a step: a remainder that is not worth a step of its own
+EASY = 6  # Newton iterations up to which a step may double
+CALM = 50  # steps after trouble
 SMALLEST = 1.0 / 1024.0  # of the step asked for: smaller attempts are given up
 
 
 class GeneralizedAlpha:
     r"""Context of a TS of type python; its vector U holds [q, s, lambda, rates of all].
 
-    A step that Newton's method does not solve is repeated with half its length, and the length
-    grows again after success. With ``-ts_adapt_type basic`` the length also follows the local
+    Newton's method starts from constant accelerations; for some steps after trouble from
+    auxiliary accelerations of zero, because those of modes that the step does not resolve change
+    sign. A step that it solves from neither is repeated with half its length, and the length
+    grows again. With ``-ts_adapt_type basic`` the length also follows the local
     error of the positions,
 
     .. math:: e = h^2 |6 \beta - 1| / 6\; |A_{n+1} - A_n|
@@ -46,6 +50,7 @@ class GeneralizedAlpha:
     ----------
     auxiliary : the acceleration-like quantity A (second order) and w (first order), local.
     asked : length of steps without trouble; `last_step`: that of the last one.
+    calm : steps for which accelerations are not extrapolated.
     error : what a step raised; PETSc does not survive exceptions there.
     """
 
@@ -57,6 +62,7 @@ class GeneralizedAlpha:
         self._k: Array = np.zeros(n)
         self._before: tuple[Array, ...] = ()
         self.last_step = 0.0
+        self.calm = 0
         self._factors_of = 0.0
         self.asked = 0.0
         self.adaptive = False
@@ -217,7 +223,9 @@ class GeneralizedAlpha:
         newton.base_acceleration[second] = (c.alpha_m * A[second] - c.alpha_f * a[second]) / (
             1.0 - c.alpha_f
         )
-        m.state[second] = newton.base[second] + h * h * c.beta * a[second]
+        m.state[second] = newton.base[second]
+        if not self.calm:
+            m.state[second] += h * h * c.beta * a[second]
         if m.first.any():
             first = m.first
             newton.base[first] += h * (1.0 - c.theta) * A[first]
@@ -247,6 +255,7 @@ class GeneralizedAlpha:
             h = min(h, self.asked)  # after an event TS asks for a step of its own
         smallest = self.asked * SMALLEST
         self.iterations = self.linear_iterations = 0
+        tried = False
         while True:
             left = end - t
             last = left <= h * (1.0 + SLIVER)
@@ -260,7 +269,9 @@ class GeneralizedAlpha:
                     break
                 factor = max(0.2, 0.9 * error ** (-1.0 / 3.0))
             else:
-                factor = 0.5
+                self.calm = 0 if self.calm else CALM
+                tried = not tried
+                factor = 1.0 if tried else 0.5  # both ways to begin with each length
             self.rejections += 1
             self._restore()
             h *= factor
@@ -273,6 +284,7 @@ class GeneralizedAlpha:
                     time=t,
                 )
         self.last_step = h
+        self.calm = max(0, self.calm - 1)
         self.write(ts.getSolution())
         ts.setTime(end if last else t + h)
         ts.setTimeStep(self._next(h, error))
@@ -280,7 +292,7 @@ class GeneralizedAlpha:
     def _next(self, h: float, error: float) -> float:
         """Return the length of the next step; small gains are not worth a new tangent."""
         if not self.adaptive:
-            return self.asked if h >= 0.5 * self.asked else min(self.asked, 2.0 * h)
+            return min(self.asked, (2.0 if self.iterations <= EASY else 1.3) * h)
         factor = min(2.0, 0.9 * max(error, 1e-6) ** (-1.0 / 3.0))
         return h if 1.0 <= factor < 1.3 else h * factor
 

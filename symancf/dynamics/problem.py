@@ -277,6 +277,7 @@ class DynamicProblem:
             "stiffness": self.system.stiffness,
             "scaled_for": self._scaled_for,
             "last_step": self.integrator.last_step,
+            "calm": self.integrator.calm,
             "audit": json.dumps(self.audit.state()),
         }
         save(path, self.system, {"rate": self.system.rate, **self.integrator.vectors()}, attributes)
@@ -306,6 +307,7 @@ class DynamicProblem:
         system.stiffness = float(attributes["stiffness"])
         self._scaled_for = float(attributes["scaled_for"])
         self.integrator.last_step = float(attributes["last_step"])
+        self.integrator.calm = int(attributes["calm"])
         self.audit.resume(json.loads(attributes["audit"]))
         self._started = True
 
