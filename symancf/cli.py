@@ -44,7 +44,8 @@ def verify(arguments: argparse.Namespace) -> int:
 def bench(arguments: argparse.Namespace) -> int:
     """Measure kernels and assembly against the peak of this machine."""
     module = importlib.import_module("symancf.bench")
-    return int(module.main(as_json=arguments.json, peers=arguments.peers, solve=arguments.solve))
+    asked = {name: getattr(arguments, name) for name in ("peers", "solve", "motions")}
+    return int(module.main(as_json=arguments.json, **asked))
 
 
 def cache(arguments: argparse.Namespace) -> int:
@@ -95,7 +96,12 @@ def parser() -> argparse.ArgumentParser:
 
     sub = add(bench, "speed of kernels and assembly on this machine")
     sub.add_argument("--json", action="store_true", help="print the results as JSON")
-    sub.add_argument("--peers", action="store_true", help="also measure DOLFINx, if installed")
+    sub.add_argument(
+        "--peers", action="store_true", help="also measure DOLFINx and Exudyn, if installed"
+    )
+    sub.add_argument(
+        "--motions", action="store_true", help="also time steps of pendulums, beside Exudyn's"
+    )
     sub.add_argument(
         "--solve",
         metavar="N",

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from .. import jit
 from ..laws import energy_laws
 from .cases import Case, all_cases
+from .motions import motions
 
 Array = npt.NDArray[np.float64]
 Row = dict[str, Any]
@@ -155,8 +156,10 @@ def solutions(sizes: Sequence[int], with_peers: bool = False) -> list[Row]:
     return rows
 
 
-def measure_all(with_peers: bool = False, solve: Sequence[int] = ()) -> dict[str, Any]:
-    """Return the peak, the kernels, the assembly and, if asked for, solutions and the peers."""
+def measure_all(
+    with_peers: bool = False, solve: Sequence[int] = (), moving: bool = False
+) -> dict[str, Any]:
+    """Return the peak, kernels, assembly and, if asked for, solutions, motions and peers."""
     peak = jit.measure.fma_peak()
     result: dict[str, Any] = {"fma_peak_gflops": peak, "kernels": [], "assembly": []}
     sums: dict[str, float] = {}
@@ -174,12 +177,20 @@ def measure_all(with_peers: bool = False, solve: Sequence[int] = ()) -> dict[str
         result["peers"] = peers(all_cases()[0].divisions[0], sums)
     if solve:
         result["solutions"] = solutions(solve, with_peers)
+    if moving:
+        result["motions"] = motions(_measured, with_peers)
     return result
 
 
-def main(*, as_json: bool = False, peers: bool = False, solve: Sequence[int] = ()) -> int:
+def main(
+    *,
+    as_json: bool = False,
+    peers: bool = False,
+    solve: Sequence[int] = (),
+    motions: bool = False,
+) -> int:
     """Measure and print a table, or JSON."""
-    result = measure_all(peers, solve)
+    result = measure_all(peers, solve, motions)
     if as_json:
         json.dump(result, sys.stdout, indent=1)
         print()

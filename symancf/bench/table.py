@@ -58,6 +58,8 @@ def show(result: dict[str, Any]) -> None:
         console.print(row)
     if result.get("solutions"):
         console.print(_solutions(result["solutions"]))
+    if result.get("motions"):
+        console.print(_motions(result["motions"]))
 
 
 def _solutions(rows: list[dict[str, Any]]) -> Table:
@@ -78,5 +80,26 @@ def _solutions(rows: list[dict[str, Any]]) -> Table:
             str(sum(row["linear"])),
             f"{row['memory_MB']:.0f}",
             f"{row['norm_u']:.8f}",
+        )
+    return table
+
+
+def _motions(rows: list[dict[str, Any]]) -> Table:
+    table = Table(title="Pendulums: CPU time of a step [ms]")
+    for head in ("model", "by", "ms", "ratio", "Newton", "tangents", "apart [m]"):
+        table.add_column(head, justify="left" if head in ("model", "by") else "right")
+    for row in rows:
+        if "missing" in row:
+            table.add_row(row["model"], row["peer"], row["missing"])
+            continue
+        ours = "iterations" in row
+        table.add_row(
+            row["model"],
+            row["peer"],
+            f"{row['ms_per_step']:.3f}",
+            f"{row['ratio']:.2f}" if "ratio" in row else "",
+            f"{row['iterations']:.2f}" if ours else "",
+            f"{row['tangents']:.2f}" if ours else "",
+            f"{row['apart']:.1e}" if "apart" in row else "",
         )
     return table
