@@ -26,6 +26,7 @@ from .linear import LinearSolver
 from .numbering import POSITION
 from .options import choice, complaint, warn_unused
 from .petsc import PETSc
+from .redundant import require_redundant
 from .solver import configure, reason_name
 from .tracking import watched
 from .vectors import Vectors
@@ -400,6 +401,7 @@ class StaticProblem:
             system.time = last_time
 
     def _record(self, step: Step) -> None:
+        require_redundant(self.system)
         self.history.steps.append(step)
         with together(self.system.comm):
             for monitor in self._monitors:

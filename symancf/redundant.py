@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from mpi4py import MPI
 
 from .assembly import Plan
 from .collective import share_error, together
@@ -27,6 +28,7 @@ DEPENDENT = 1e-9  # length of a combination of rows of length 1 that counts as z
 PRIVATE = 1e-2  # part of a row in a column of its own that keeps it apart from the others
 STEP = 1e-3  # of the body's size (of 1 for slopes): the way to the second configuration
 WRONG = 1e-7  # of the body's size: a combination of constraints that is not fulfilled
+VIOLATED = 1e-4  # of the largest body's size: an equation left out that no longer holds
 
 
 @dataclass
@@ -284,6 +286,26 @@ def find_redundant(system: System) -> Ints:
         )
     at = jacobian.offsets
     return np.asarray(at[np.isin(jacobian.keys[at], dropped)])
+
+
+def require_redundant(system: System) -> None:
+    """Raise where equations that were left out as redundant no longer hold (collective).
+
+    Raises
+    ------
+    ConstraintError : they followed from the others only where the system was made.
+    """
+    if not system.comm.allreduce(len(system.redundant)):
+        return
+    f = system.residual_at(system.state)
+    wrong = float(np.abs(f[system.redundant]).max(initial=0.0)) / system.stiffness
+    wrong = system.comm.allreduce(wrong, op=MPI.MAX)
+    if wrong > VIOLATED * max(body.extent for body in system.bodies):
+        raise ConstraintError(
+            f"equations that were left out as redundant are violated by {wrong:.3g} at time "
+            f"{system.time:g}: they follow from the others only at special positions, or "
+            "contradict them now"
+        )
 
 
 def _search(jacobian: _Jacobian) -> tuple[Ints, Ints, Ints]:

@@ -94,7 +94,8 @@ class System:
         self.motion: Motion | None = None
         self._inertia: list[Piece] = []
         self._idle_multipliers()
-        self._leave_out(find_redundant(self))
+        self.redundant = find_redundant(self)
+        self._leave_out(self.redundant)
         self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
 
     # ---- building -----------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from ..errors import CheckpointError, ConvergenceError, ParameterError, SymancfE
 from ..history import History, Step
 from ..options import choice, complaint, offer, warn_unused
 from ..petsc import PETSc
+from ..redundant import require_redundant
 from ..tracking import watched
 from .accelerations import Accelerations
 from .adams import Adams
@@ -164,6 +165,7 @@ class DynamicProblem:
         try:
             first = self._seen < 0
             self._seen = number
+            require_redundant(self.system)
             self.energies = self.audit.measure()
             if not first:
                 self.steps += 1

@@ -194,3 +194,19 @@ def test_sound_systems_keep_all_their_equations() -> None:
         )
     )
     assert rows == 4 * 12
+
+
+def test_an_equation_that_contradicts_later_is_an_error() -> None:
+    a = rope("a")
+    pair = (a.at((0.5, 0.0, 0.0)), sa.ground.at((0.5, 1.0, 0.0)))
+    rods = [
+        sa.joints.distance(*pair, 1.0, name="rod"),
+        sa.joints.distance(*pair, lambda t: 1.0 + 0.1 * t, name="jack"),
+    ]
+    system, told = build(a, terms=[sa.fix(a["x0"]), *rods])
+    assert len(told) == 1
+    assert "jack" in told[0]
+    problem = sa.StaticProblem(system)
+    with pytest.raises(sa.ConstraintError, match="left out as redundant are violated"):
+        problem.solve()
+    assert np.isfinite(system.state).all()
