@@ -18,7 +18,7 @@ import numpy.typing as npt
 from .. import jit
 from ..laws import energy_laws
 from .cases import Case, all_cases
-from .motions import motions
+from .motions import compare
 
 Array = npt.NDArray[np.float64]
 Row = dict[str, Any]
@@ -178,7 +178,7 @@ def measure_all(
     if solve:
         result["solutions"] = solutions(solve, with_peers)
     if moving:
-        result["motions"] = motions(_measured, with_peers)
+        result["motions"] = compare(_measured, with_peers)
     return result
 
 

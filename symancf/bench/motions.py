@@ -21,7 +21,7 @@ MOTIONS = (
 PYTHON = "SYMANCF_EXUDYN_PYTHON"  # environment variable: a Python that has Exudyn
 
 
-def motions(measured: Callable[[list[str]], Row], with_peers: bool = False) -> list[Row]:
+def compare(measured: Callable[[list[str]], Row], with_peers: bool = False) -> list[Row]:
     """Return times and tips of all motions; `measured` runs a command that prints JSON.
 
     Exudyn runs with modified and with full Newton iterations, and cables in the plane as well as

@@ -11,6 +11,8 @@ import pytest
 
 from symancf.bench import assembly_row, kernel_row, solutions
 from symancf.bench.cases import Case, all_cases
+from symancf.bench.motion import move
+from symancf.bench.motions import compare
 
 NORM_8 = 5.385502038656057
 
@@ -66,3 +68,35 @@ def test_a_peer_that_is_missing_says_why(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [row["peer"] for row in rows] == ["symancf", "DOLFINx", "DOLFINx"]
     assert all("no such program" in row["missing"] for row in rows)
     assert "python3-dolfinx" in rows[1]["missing"]
+
+
+def test_the_tip_of_the_compared_pendulum() -> None:
+    # Exudyn 1.13.6, `peer_exudyn.py cable 10 1000 1e-3 --newton`: the same strain, curvature,
+    # quadrature and integrator
+    found = move("cable", 10, 1000, 1e-3)
+    assert found["steps"] == 1000
+    assert found["tip"] == pytest.approx([-1.1765554152, -0.2991073636, 0.0], abs=1e-8)
+    assert found["ms_per_step"] > 0.0
+    assert found["iterations"] >= 1.0 >= found["tangents"]
+
+
+def test_a_pendulum_without_its_peer_says_why() -> None:
+    def measured(command: list[str]) -> dict[str, Any]:
+        if any(word.endswith("peer_exudyn.py") for word in command):
+            return {"missing": "no such module"}
+        return {"steps": 1, "ms_per_step": 2.0, "tip": [0.0, 0.0, 0.0]}
+
+    rows = compare(measured, with_peers=True)
+    assert [row["peer"] for row in rows][:2] == ["symancf", "Exudyn, in space"]
+    assert all("pip install exudyn" in row["missing"] for row in rows[1::2])
+
+
+def test_a_peer_is_compared_with_ours() -> None:
+    def measured(command: list[str]) -> dict[str, Any]:
+        theirs = any(word.endswith("peer_exudyn.py") for word in command)
+        return {"steps": 1, "ms_per_step": 6.0 if theirs else 2.0, "tip": [1.0, 0.5 * theirs, 0.0]}
+
+    rows = compare(measured, with_peers=True)
+    peers = [row for row in rows if row["peer"].startswith("Exudyn")]
+    assert len(peers) == 11
+    assert all(row["ratio"] == 3.0 and row["apart"] == 0.5 for row in peers)

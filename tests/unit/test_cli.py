@@ -43,11 +43,20 @@ def stub(monkeypatch: pytest.MonkeyPatch, name: str) -> list[dict[str, object]]:
         ("inspect yeoh hex8 --as c", "inspection", {"args": ("yeoh", "hex8"), "form": "c"}),
         ("inspect yeoh hex8", "inspection", {"args": ("yeoh", "hex8"), "form": "ops"}),
         ("verify --group C --json", "verify", {"args": (), "group": "C", "as_json": True}),
-        ("bench --peers", "bench", {"args": (), "as_json": False, "peers": True, "solve": ()}),
+        (
+            "bench --peers",
+            "bench",
+            {"args": (), "as_json": False, "peers": True, "solve": (), "motions": False},
+        ),
+        (
+            "bench --motions --json",
+            "bench",
+            {"args": (), "as_json": True, "peers": False, "solve": (), "motions": True},
+        ),
         (
             "bench --solve 20 32",
             "bench",
-            {"args": (), "as_json": False, "peers": False, "solve": [20, 32]},
+            {"args": (), "as_json": False, "peers": False, "solve": [20, 32], "motions": False},
         ),
         ("cache show", "kernels", {"args": ("show",)}),
     ],
