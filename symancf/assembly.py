@@ -213,6 +213,7 @@ class Plan:
             rows=numbering.rows,
             vertex_plain=_pointer(numbering.vertex_plain),
         )
+        self._reference = ctypes.byref(self._plan)
 
     def _hold(self, array: npt.ArrayLike, dtype: Any) -> int:
         held = np.ascontiguousarray(array, dtype=dtype)
@@ -352,9 +353,8 @@ class Plan:
         return address
 
     def _call(self, what: int, x: Array, v: Array | None, f: Array | None, e: Array | None) -> int:
-        bad = self._assemble(
-            ctypes.byref(self._plan), what, *(self._address(array) for array in (x, v, f, e))
-        )
+        address = self._address
+        bad = self._assemble(self._reference, what, address(x), address(v), address(f), address(e))
         if bad < 0:
             raise MemoryError("assembly: no memory for the scratch of one batch")
         return int(bad)

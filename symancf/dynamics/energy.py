@@ -81,6 +81,12 @@ class Audit:
         self._power: Array = np.zeros(2)
         self._time = 0.0
 
+    @property
+    def closed(self) -> bool:
+        """Whether no energy comes in and none is dissipated, so that nothing adds up."""
+        damping = self.motion.damping
+        return not (self._plans or self.motion.moving or damping.mass or damping.stiffness)
+
     def _powers(self) -> Array:
         """Return the power of drives and of dampers (this rank's part)."""
         m = self.motion

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -110,6 +111,7 @@ class Newton:
         self._eager = self._needy = 0
         self._fresh = False
         self._ratios: list[float] = []
+        self._rtol = 1e-8
 
     # ---- the affine map -------------------------------------------------------------------------
     def follow(self) -> None:
@@ -179,9 +181,9 @@ class Newton:
     def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
         reasons = PETSc.SNES.ConvergedReason
         try:
-            if not np.isfinite(norms[2]):
+            if not math.isfinite(norms[2]):
                 return int(reasons.DIVERGED_FNORM_NAN)
-            ratio = self._ratio(iteration, snes.rtol)
+            ratio = self._ratio(iteration, self._rtol)
         except Exception as error:
             self.error = self.error or error
             return int(reasons.DIVERGED_FNORM_NAN)
@@ -198,7 +200,7 @@ class Newton:
         try:
             self._measure_noise()
             self._reference = np.maximum(self._reference, self._noise)
-            now = self._ratios[-1] = self._ratio(-1, snes.rtol)
+            now = self._ratios[-1] = self._ratio(-1, self._rtol)
         except Exception as error:
             self.error = self.error or error
             return int(reasons.DIVERGED_FNORM_NAN)

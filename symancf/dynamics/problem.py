@@ -69,7 +69,6 @@ class DynamicProblem:
     ts, snes, J : petsc4py objects. TS's vector is [q, s, lambda, rates], of explicit methods
         [q, s, v].
     history : `History` of all steps; `record` adds series to it.
-    energies : `Energies` of the present state.
     acceleration : local vector.
     """
 
@@ -94,7 +93,7 @@ class DynamicProblem:
         self._monitors: list[Callable[[DynamicProblem], Any]] = []
         self._events: list[_Event] = []
         self._ready = self._told = self._started = False
-        self.energies = Energies(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        self._energies: Energies | None = Energies(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.steps = 0
         self._seen = -1
         self._scaled_for = math.inf
@@ -166,7 +165,8 @@ class DynamicProblem:
             first = self._seen < 0
             self._seen = number
             require_redundant(self.system)
-            self.energies = self.audit.measure()
+            later = not first and self.audit.closed and self.system.comm.size == 1
+            self._energies = None if later else self.audit.measure()
             if not first:
                 self.steps += 1
                 made = self.integrator
@@ -204,6 +204,13 @@ class DynamicProblem:
                     self.integrator.write(U)
         except Exception as error:
             self.integrator.error = self.integrator.error or error
+
+    @property
+    def energies(self) -> Energies:
+        """`Energies` of the present state."""
+        if self._energies is None:
+            self._energies = self.audit.measure()
+        return self._energies
 
     # ---- for the user ---------------------------------------------------------------------------
     def monitor(self, function: Callable[[DynamicProblem], Any]) -> None:
