@@ -28,6 +28,7 @@ DEMOS = {
     "plate_pendulum": (2, ("results/plate_pendulum.png", "results/curved_pendulum.gif")),
     "head": (1, ("results/head.png", "results/head.gif")),
     "trunk": (2, ("results/trunk.png", "results/trunk_falling.gif")),
+    "trunk_head": (2, ("results/trunk_head.png", "results/trunk_head.gif")),
 }
 
 # these stop early when they are asked to
