@@ -37,6 +37,7 @@ _MODULES = (
     "gripper",
     "rigid_motions",
     "mechanisms",
+    "trunk",
 )
 
 
