@@ -85,7 +85,8 @@ def load_runtime(
 
     Parameters
     ----------
-    source : path of the C file; it may include symancf_kernel.h.
+    source : path of the C file; it may include symancf_kernel.h and files beside it, which become
+        part of its text.
     comm : as in `cells`.
     flags : compiler flags.
 
@@ -97,14 +98,30 @@ def load_runtime(
 
     def build() -> Path:
         path = Path(source)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise CompileError(f"the C file {path} cannot be read: {error}") from error
-        return library(path.stem, text, flags)
+        return library(path.stem, _whole(path, set()), flags)
 
     path = _first(comm, build)
     return _everywhere(comm, lambda: ctypes.CDLL(str(_visible(path))))
+
+
+def _whole(path: Path, included: set[Path]) -> str:
+    """Return the text of a C file with the files beside it in the place of their #include."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise CompileError(f"the C file {path} cannot be read: {error}") from error
+    lines = [f'#line 1 "{path.name}"']
+    for number, line in enumerate(text.splitlines(), 1):
+        found = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+        other = path.with_name(found[1]) if found else None
+        if other is None or not other.is_file():
+            lines.append(line)
+        elif other not in included:
+            included.add(other)
+            lines += [_whole(other, included), f'#line {number + 1} "{path.name}"']
+        else:
+            lines.append("")
+    return "\n".join(lines) + "\n"
 
 
 def headers() -> list[Path]:

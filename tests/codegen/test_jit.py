@@ -78,3 +78,30 @@ def test_runtime_is_compiled_through_the_cache(folder, tmp_path_factory):
     found = messages(lambda: jit.load_runtime(f"{place}/nothing.c", COMM))
     assert len(set(found)) == 1
     assert "nothing.c" in found[0]
+
+
+def test_files_beside_the_runtime_are_part_of_it(folder, tmp_path_factory):
+    place = COMM.bcast(str(tmp_path_factory.mktemp("parts")) if COMM.rank == 0 else None)
+
+    def write(name, text):
+        if COMM.rank == 0:
+            with open(f"{place}/{name}", "w", encoding="utf-8") as file:
+                file.write(text)
+        COMM.barrier()
+
+    write("inner.h", "static int factor(void) { return 3; }\n")
+    write("outer.h", '#include "inner.h"\n')
+    write(
+        "scale.c",
+        '#include "symancf_kernel.h"\n#include "outer.h"\n#include "inner.h"\n'
+        "int scale(int x) { return factor()*x; }\n",
+    )
+    first = jit.load_runtime(f"{place}/scale.c", COMM)
+    assert first.scale(14) == 42
+    write("inner.h", "static int factor(void) { return 4; }\n")
+    second = jit.load_runtime(f"{place}/scale.c", COMM)
+    assert second.scale(14) == 56
+    write("inner.h", "\nstatic int factor(void) { return 4 }\n")
+    found = messages(lambda: jit.load_runtime(f"{place}/scale.c", COMM))
+    assert len(set(found)) == 1
+    assert "inner.h:2" in found[0]  # a mistake is reported in the file in which it stands

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A term on entities: its kernel works on a few jets, each a sparse combination g = B e of
+ * local coordinates; here  f += B^T P  and  K += B^T H B.
+ */
+#ifndef SYMANCF_ENTITIES_H
+#define SYMANCF_ENTITIES_H
+
+#include "lanes.h"
+#include "plan.h"
+
+/* The jets g = B e of 8 entities; lanes beyond the last one repeat it. */
+static void jets(const symancf_term *t, int first, int lanes, const double *x, const double *rate,
+                 double *g)
+{
+  for (int k = 0; k < t->jets * LANES; k++) g[k] = 0.0;
+  for (int l = 0; l < LANES; l++) {
+    const int entity = first + (l < lanes ? l : lanes - 1);
+    for (int32_t p = t->entry_start[entity]; p < t->entry_start[entity + 1]; p++) {
+      const int32_t c = t->entry_coordinate[p];
+      const double value = c >= 0 ? x[c] : rate ? rate[~c] : 0.0;
+      g[t->entry_jet[p] * LANES + l] += t->entry_value[p] * value;
+    }
+  }
+}
+
+/* Change of the rate with its coordinate. */
+static inline double rate_factor(const symancf_plan *plan, int32_t coordinate)
+{
+  return plan->rate_factor ? plan->rate_factor[~coordinate] : 0.0;
+}
+
+/* Jets in the direction v of the coordinates, their rates following by the rate factors. */
+static void directions(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+                       const double *v, double *g)
+{
+  for (int k = 0; k < t->jets * LANES; k++) g[k] = 0.0;
+  for (int l = 0; l < LANES; l++) {
+    const int entity = first + (l < lanes ? l : lanes - 1);
+    for (int32_t p = t->entry_start[entity]; p < t->entry_start[entity + 1]; p++) {
+      const int32_t c = t->entry_coordinate[p];
+      const double value = c >= 0 ? v[c] : rate_factor(plan, c) * v[~c];
+      g[t->entry_jet[p] * LANES + l] += t->entry_value[p] * value;
+    }
+  }
+}
+
+/* matrix += B^T H B of one entity, H being a lane; first T = H B, then by rows of B^T. */
+static void add_matrix(const symancf_plan *plan, const symancf_term *t, int entity,
+                       const double *restrict H, double *restrict work)
+{
+  const int m = t->jets, first = t->column_start[entity], n = t->column_start[entity + 1] - first;
+  const int32_t start = t->entry_start[entity], end = t->entry_start[entity + 1];
+  const int corners = t->vertex_start[entity + 1] - t->vertex_start[entity];
+  const int32_t *positions = t->positions + t->pair_start[entity];
+  double *restrict h = work, *restrict T = h + m * m, *restrict K = T + m * n; /* h: transposed H */
+  for (int j = 0; j < m; j++)
+    for (int k = 0; k < m; k++)
+      h[k * m + j] = H[(!t->symmetric ? j * m + k
+                        : j <= k      ? k * (k + 1) / 2 + j
+                                      : j * (j + 1) / 2 + k) * LANES];
+  memset(T, 0, (size_t)(m * n + n * n) * sizeof(double));
+  for (int32_t q = start; q < end; q++) {
+    const int32_t c = t->entry_coordinate[q];
+    const double value = t->entry_value[q] * (c >= 0 ? 1.0 : rate_factor(plan, c));
+    const double *restrict column = h + t->entry_jet[q] * m;
+    if (value == 0.0) continue;
+    for (int j = 0; j < m; j++) T[j * n + t->entry_column[q]] += value * column[j];
+  }
+  for (int32_t p = start; p < end; p++) {
+    if (t->entry_coordinate[p] < 0 || plan->row[t->entry_coordinate[p]] < 0) continue;
+    const double value = t->entry_value[p], *restrict row = T + t->entry_jet[p] * n;
+    double *restrict to = K + t->entry_column[p] * n;
+    for (int c = 0; c < n; c++) to[c] += value * row[c];
+  }
+  for (int r = 0; r < n; r++) {
+    const int32_t row = plan->row[t->column_coordinate[first + r]];
+    if (row < 0) continue;
+    const int32_t *position = positions + t->column_vertex[first + r] * corners;
+    for (int c = 0; c < n; c++) {
+      const int32_t column = plan->rank_in_vertex[t->column_coordinate[first + c]];
+      if (column >= 0 && K[r * n + c] != 0.0)
+        row_values(plan, row, position[t->column_vertex[first + c]])[column] += K[r * n + c];
+    }
+  }
+}
+
+static int64_t entities(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
+                        const double *v, double *f, double *energy, double *work,
+                        int32_t *cleared)
+{
+  const int m = t->jets;
+  double *g = work, *d = g + m * LANES, *P = d + m * LANES, *H = P + m * LANES;
+  int64_t bad = 0;
+  for (int first = 0; first < t->n; first += LANES) {
+    const int lanes = t->n - first < LANES ? t->n - first : LANES;
+    const double *cell = t->cell + (int64_t)(first / LANES) * t->cell_rows * LANES;
+    const int matrix = what == TANGENT && t->has_tangent;
+    jets(t, first, lanes, x, plan->rate, g);
+    if (what == ENERGY) {
+      bad += t->energy(lanes, t->uniform, cell, NULL, g, P);
+      for (int l = 0; l < lanes; l++)
+        if (t->owned[first + l]) *energy += P[l];
+      continue;
+    }
+    if (what == PRODUCT) {
+      directions(plan, t, first, lanes, v, d);
+      bad += t->product(lanes, t->uniform, cell, NULL, g, d, P);
+    } else if (matrix) {
+      bad += t->tangent(lanes, t->uniform, cell, NULL, g, P, H);
+      clear_for(plan, t, first, lanes, cleared);
+    } else {
+      bad += t->residual(lanes, t->uniform, cell, NULL, g, P);
+    }
+    for (int l = 0; l < lanes; l++) {
+      const int entity = first + l;
+      const int32_t start = t->entry_start[entity], end = t->entry_start[entity + 1];
+      for (int32_t p = start; p < end; p++)
+        if (t->entry_coordinate[p] >= 0)
+          f[t->entry_coordinate[p]] += t->entry_value[p] * P[t->entry_jet[p] * LANES + l];
+      if (matrix) add_matrix(plan, t, entity, H + l, H + m * m * LANES);
+    }
+  }
+  return bad;
+}
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The plan of all terms as assembly.py fills it in, and the rows of the matrix it writes to.
+ *
+ * The local vector holds all coordinates of all local vertices (owned first, then ghosts),
+ * fixed ones included.  A matrix row exists for a free coordinate of an owned vertex.  All
+ * rows of a vertex share one column pattern (all free coordinates of all adjacent vertices),
+ * so the place of a vertex pair is one offset that holds for each of its rows.
+ */
+#ifndef SYMANCF_PLAN_H
+#define SYMANCF_PLAN_H
+
+#include <stdint.h>
+#include <string.h>
+
+enum { ENERGY = 0, RESIDUAL = 1, TANGENT = 2, PRODUCT = 3 };
+
+typedef int (*symancf_value)(int, const double *, const double *, const double *, const double *,
+                             double *);
+typedef int (*symancf_pair)(int, const double *, const double *, const double *, const double *,
+                            double *, double *);
+typedef int (*symancf_product)(int, const double *, const double *, const double *, const double *,
+                               const double *, double *);
+
+typedef struct {
+  int32_t tabulated, symmetric, has_tangent, active;
+  int32_t n;         /* entities */
+  int32_t cell_rows; /* parameters per entity */
+  symancf_value energy, residual;
+  symancf_pair tangent;
+  symancf_product product;
+  const double *uniform; /* uniform parameters */
+  const double *cell;    /* [batches][cell_rows][8] */
+  const uint8_t *owned;  /* [n] this rank counts the entity's energy */
+  const int32_t *vertex_start; /* [n + 1] */
+  const int32_t *vertices;     /* local vertex numbers */
+  const int64_t *pair_start;   /* [n + 1] into positions */
+  const int32_t *positions;    /* offset of vertex j in the rows of i; ~offset off-diagonal */
+  /* cells */
+  int32_t corners, slopes;
+  const int32_t *blocks; /* [n][corners][2] local offsets of position and slopes */
+  const double *maps;    /* [batches][corners][slopes][slopes][8] */
+  const double *geometry; /* stored geometry [batches][geometry_rows][8] or NULL */
+  int32_t geometry_rows;
+  /* entities */
+  int32_t jets;
+  const int32_t *entry_start; /* [n + 1] */
+  const int32_t *entry_jet;
+  const int32_t *entry_coordinate; /* offset c in the local vector; ~c: its rate, without force */
+  const int32_t *entry_vertex;     /* number of the vertex within the entity */
+  const double *entry_value;
+  const int32_t *entry_column; /* number of its coordinate among those of the entity */
+  const int32_t *column_start; /* [n + 1] */
+  const int32_t *column_coordinate, *column_vertex;
+  int32_t columns; /* the most that an entity has */
+} symancf_term;
+
+typedef struct {
+  int32_t terms;
+  symancf_term *term;
+  const double *reference;     /* reference coordinates, local vector */
+  const int32_t *row;          /* per coordinate: owned free row or -1 */
+  const int32_t *rank_in_vertex; /* per coordinate: number among its vertex's free ones or -1 */
+  const int32_t *vertex_row;   /* per vertex: its first row if owned, else -1 */
+  int32_t owned, rows;         /* vertices, and rows of the matrix, on this rank */
+  const uint8_t *vertex_plain; /* per vertex: all coordinates free */
+  const int32_t *diagonal_start, *off_start; /* CSR row pointers */
+  double *diagonal, *off;                     /* value arrays */
+  const double *rate;        /* rates of the coordinates, local vector; NULL: zero */
+  const double *rate_factor; /* d rate / d coordinate of the time integrator; NULL: zero */
+} symancf_plan;
+
+/*
+ * The rows of a vertex are set to zero just before the first batch that adds to them: entities
+ * follow the order of the rows, so the rows are still in cache when the values arrive.
+ */
+static void clear_rows(const symancf_plan *plan, int32_t *cleared, int32_t up_to)
+{
+  if (up_to <= *cleared) return;
+  const int32_t first = plan->vertex_row[*cleared];
+  const int32_t last = up_to < plan->owned ? plan->vertex_row[up_to] : plan->rows;
+  const int32_t *d = plan->diagonal_start, *o = plan->off_start;
+  memset(plan->diagonal + d[first], 0, (size_t)(d[last] - d[first]) * sizeof(double));
+  memset(plan->off + o[first], 0, (size_t)(o[last] - o[first]) * sizeof(double));
+  *cleared = up_to;
+}
+
+/* Clear the rows of all owned vertices up to the last one of some entities. */
+static void clear_for(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+                      int32_t *cleared)
+{
+  int32_t last = *cleared - 1;
+  for (int32_t p = t->vertex_start[first]; p < t->vertex_start[first + lanes]; p++)
+    if (t->vertices[p] > last && t->vertices[p] < plan->owned) last = t->vertices[p];
+  clear_rows(plan, cleared, last + 1);
+}
+
+/* The values of a row from the place of a vertex pair on; a place off the diagonal is ~place. */
+static inline double *row_values(const symancf_plan *plan, int32_t row, int32_t position)
+{
+  return position >= 0 ? plan->diagonal + plan->diagonal_start[row] + position
+                       : plan->off + plan->off_start[row] + ~position;
+}
+
+#endif

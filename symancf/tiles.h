@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The matrices of 8 cells -> rows of the tangent, a pair of corners (a tile) at a time.
+ */
+#ifndef SYMANCF_TILES_H
+#define SYMANCF_TILES_H
+
+#include "lanes.h"
+#include "plan.h"
+
+#define MAX_CORNERS 8
+#define MAX_TILE 144 /* (3 (1 + slopes))^2 */
+
+/* Where the block of coefficients i, j begins in K: row 3 a + b, or 3 b + a where `turned`. */
+static inline const v8 *find_block(const v8 *K, int symmetric, int n, int i, int j, int *turned)
+{
+  *turned = symmetric && i > j;
+  if (!symmetric) return K + 9 * ((int64_t)i * n + j);
+  return *turned ? K + 9 * ((int64_t)i * (i + 1) / 2 + j) : K + 9 * ((int64_t)j * (j + 1) / 2 + i);
+}
+
+/* The tile of corners (I, J) of 8 cells in nodal coordinates, T_I^t K T_J: [nb][nb] rows. */
+INLINE void map_tile(const symancf_term *t, const v8 *restrict K, const v8 *restrict maps, int I,
+                     int J, const int ns, v8 *restrict tile)
+{
+  const int nf = 1 + ns, nb = 3 * nf, n = t->corners * nf;
+  const v8 *mi = maps + I * ns * ns, *mj = maps + J * ns * ns;
+  for (int i = 0; i < nf; i++) {
+    const v8 *block[4];
+    int turned[4];
+    for (int j = 0; j < nf; j++)
+      block[j] = find_block(K, t->symmetric, n, I * nf + i, J * nf + j, turned + j);
+    for (int a = 0; a < 3; a++)
+      FOR_PARTS {
+        vec row[12];
+        for (int j = 0; j < nf; j++)
+          for (int b = 0; b < 3; b++)
+            row[3 * j + b] = PART(block[j][turned[j] ? 3 * b + a : 3 * a + b]);
+        map_part(mj, ns, 1, part, row + 3);
+        for (int c = 0; c < nb; c++) PART(tile[(3 * i + a) * nb + c]) = row[c];
+      }
+  }
+  for (int c = 0; c < nb; c++)
+    FOR_PARTS {
+      vec column[9];
+      for (int r = 0; r < 3 * ns; r++) column[r] = PART(tile[(3 + r) * nb + c]);
+      map_part(mi, ns, 1, part, column);
+      for (int r = 0; r < 3 * ns; r++) PART(tile[(3 + r) * nb + c]) = column[r];
+    }
+}
+
+/* local offset of the r-th coordinate of a cell at a corner */
+static inline int32_t coordinate(const int32_t *block, int r)
+{
+  return r < 3 ? block[0] + r : block[1] + r - 3;
+}
+
+/* Where a cell's corner stands in the matrix. */
+typedef struct {
+  const int32_t *block; /* local offsets of position and slopes */
+  double *diagonal, *off; /* first row of its vertex; NULL if the row is on another rank */
+  int64_t width, off_width; /* from row to row */
+  int plain; /* whether the rows are its coordinates in their order, none fixed */
+} corner;
+
+static corner find_corner(const symancf_plan *plan, const symancf_term *t, int cell, int v)
+{
+  const int32_t *block = t->blocks + ((int64_t)cell * t->corners + v) * 2;
+  const int32_t vertex = t->vertices[t->vertex_start[cell] + v], row = plan->vertex_row[vertex];
+  const int plain = plan->vertex_plain[vertex] && plan->rank_in_vertex[block[0]] == 0 &&
+                    (!t->slopes || block[1] == block[0] + 3);
+  if (row < 0) return (corner){block, NULL, NULL, 0, 0, plain};
+  const int32_t *d = plan->diagonal_start + row, *o = plan->off_start + row;
+  return (corner){block, plan->diagonal + d[0], plan->off + o[0], d[1] - d[0], o[1] - o[0], plain};
+}
+
+/* Add a tile [nb][nb] to the rows of corner i and the columns of corner j of a cell. */
+INLINE void add_tile(const symancf_plan *plan, const corner *i, const corner *j, int32_t position,
+                     const double *tile, const int nb)
+{
+  if (i->plain && j->plain) {
+    double *values = position >= 0 ? i->diagonal + position : i->off + ~position;
+    const int64_t width = position >= 0 ? i->width : i->off_width;
+    for (int r = 0; r < nb; r++) add(values + r * width, tile + r * nb, nb);
+    return;
+  }
+  for (int r = 0; r < nb; r++) { /* some coordinates are fixed */
+    const int32_t row = plan->row[coordinate(i->block, r)];
+    if (row < 0) continue;
+    double *values = row_values(plan, row, position);
+    for (int c = 0; c < nb; c++) {
+      const int32_t column = plan->rank_in_vertex[coordinate(j->block, c)];
+      if (column >= 0) values[column] += tile[r * nb + c];
+    }
+  }
+}
+
+/* Split a tile of 8 lanes, its entries taken in the order `row`, and add it for each cell. */
+INLINE void add_lanes(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+                      corner (*corners)[LANES], int I, int J, const v8 *restrict tile,
+                      const int16_t *restrict row, const int nb)
+{
+  double values[LANES * MAX_TILE] __attribute__((aligned(64)));
+  split(tile, row, nb * nb, values);
+  for (int l = 0; l < lanes; l++)
+    if (corners[I][l].diagonal) {
+      const int64_t pair = t->pair_start[first + l] + I * t->corners + J;
+      add_tile(plan, &corners[I][l], &corners[J][l], t->positions[pair], values + l * nb * nb, nb);
+    }
+}
+
+INLINE void scatter_tiles(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+                          const v8 *restrict K, const int ns)
+{
+  const int nb = 3 * (1 + ns), n = t->corners;
+  const v8 *maps = (const v8 *)t->maps + (int64_t)(first / LANES) * n * ns * ns;
+  int16_t straight[MAX_TILE], flipped[MAX_TILE];
+  for (int k = 0; k < nb * nb; k++) {
+    straight[k] = k;
+    flipped[k] = k % nb * nb + k / nb;
+  }
+  corner corners[MAX_CORNERS][LANES];
+  for (int v = 0; v < n; v++)
+    for (int l = 0; l < lanes; l++) corners[v][l] = find_corner(plan, t, first + l, v);
+  v8 mapped[MAX_TILE];
+  for (int I = 0; I < n; I++)
+    for (int J = 0; J < n; J++) {
+      const int below = t->symmetric && I > J;
+      if (!ns) { /* the packed blocks are the tiles */
+        int turned;
+        const v8 *tile = find_block(K, t->symmetric, n, I, J, &turned);
+        add_lanes(plan, t, first, lanes, corners, I, J, tile, turned ? flipped : straight, nb);
+      } else if (!below) {
+        map_tile(t, K, maps, I, J, ns, mapped);
+        add_lanes(plan, t, first, lanes, corners, I, J, mapped, straight, nb);
+        if (t->symmetric && I < J) /* the tile below is its transpose */
+          add_lanes(plan, t, first, lanes, corners, J, I, mapped, flipped, nb);
+      }
+    }
+}
+
+static void scatter_matrix(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+                           const double *K)
+{
+  switch (t->slopes) {
+  case 0: scatter_tiles(plan, t, first, lanes, (const v8 *)K, 0); break;
+  case 1: scatter_tiles(plan, t, first, lanes, (const v8 *)K, 1); break;
+  case 2: scatter_tiles(plan, t, first, lanes, (const v8 *)K, 2); break;
+  default: scatter_tiles(plan, t, first, lanes, (const v8 *)K, 3); break;
+  }
+}
+
+#endif
