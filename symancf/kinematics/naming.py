@@ -126,7 +126,7 @@ def require_parameters(
         If one is missing, or with `exact` if one is not taken; both name the closest match.
     """
     required, given, optional = tuple(required), tuple(given), tuple(optional)
-    possible = (*required, *optional)
+    possible = tuple(dict.fromkeys((*required, *optional)))
     listed = ", ".join(possible) if possible else "no parameters"
     for p in required:
         if p not in given:

@@ -4,6 +4,7 @@
 import pytest
 
 from symancf import errors
+from symancf.kinematics.naming import require_parameters
 
 
 def test_all_errors_are_of_one_family() -> None:
@@ -30,3 +31,14 @@ def test_a_convergence_error_says_reason_iteration_and_time() -> None:
 )
 def test_closest_name(name: str, hint: str) -> None:
     assert errors.closest(name, ["C10", "C20", "thickness"]) == hint
+
+
+def test_a_name_that_is_required_and_optional_is_listed_once() -> None:
+    with pytest.raises(errors.ParameterError, match=r"It takes: E, thickness, rho\. Did"):
+        require_parameters(
+            "kirchhoff",
+            ("E", "thickness"),
+            ("E", "thickness", "roh"),
+            optional=("rho", "thickness"),
+            exact=True,
+        )
