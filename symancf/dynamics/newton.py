@@ -13,6 +13,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from ..collective import share_error, together
+from ..errors import ConvergenceError
 from ..petsc import PETSc
 from ..vectors import Vectors
 
@@ -302,7 +303,11 @@ class Newton:
         self.vectors.to_global(self.motion.state, self.x)
         made, self._fresh = self.renewals, False
         worn = not self.stale and not self._eager
-        self.snes.solve(None, self.x)
+        try:
+            self.snes.solve(None, self.x)
+        except PETSc.Error as error:
+            share_error(self.comm, self.error)
+            raise self._unsolved(error) from error
         share_error(self.comm, self.error)
         if self.snes.getConvergedReason() <= 0:
             self.stale = True
@@ -324,6 +329,20 @@ class Newton:
             self._beyond += used - self._fewest
             self.stale = self._beyond >= PATIENCE
         return True
+
+    def _unsolved(self, error: PETSc.Error) -> ConvergenceError:
+        """Return what to tell where PETSc could not factorise the tangent of a step."""
+        idle = [b.name for b in self.system.bodies if not getattr(b, "has_inertia", True)]
+        said = str(error).splitlines()[-1].split("] ")[-1]
+        text = f"the equations of a step cannot be solved: {said}"
+        if idle:
+            text += (
+                f"; {', '.join(map(repr, idle))} may turn without inertia: give inertia=..., hold "
+                'the rotation, or take an explicit method="rk"'
+            )
+        return ConvergenceError(
+            text, reason="DIVERGED_LINEAR_SOLVE", iteration=self.snes.getIterationNumber()
+        )
 
     def _without_unknowns(self) -> bool:
         with together(self.comm):

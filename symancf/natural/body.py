@@ -57,7 +57,8 @@ class RigidBody:
     mass : [kg]; None: a body without inertia.
     centre : centre of mass in the body's frame.
     inertia : J about the centre of mass in the axes of the body, (3, 3), or its diagonal (3,)
-        [kg m^2]; None: a point mass, which nothing can spin up.
+        [kg m^2]; None: a point mass; generalized-alpha needs something that holds its
+        rotation.
     velocity : of the body's origin `at`, at the start of a motion [m/s].
     spin : angular velocity at the start of a motion, in the axes of the ground [rad/s].
     length : d, the distance of r_j from r_i; default: of the size of the body.
@@ -110,6 +111,15 @@ class RigidBody:
         self.shape = shape or shapes.equivalent(self.moments, self.length)
         self.parameters: dict[str, Any] = {}
         self.reach = max(self.length, self.shape.reach)
+
+    @property
+    def has_inertia(self) -> bool:
+        """Whether something resists a rotation about the centre of mass."""
+        m = self.moments
+        if m is None:
+            return False
+        own = m.second - np.outer(m.first, m.first) / m.mass
+        return bool(np.trace(own) > 1e-12 * max(float(np.trace(m.second)), 1e-300))
 
     def _own_length(self) -> float:
         """Radius of gyration about the origin: a length of the size of the body."""

@@ -320,3 +320,19 @@ def test_the_last_stretch_is_split_not_cut_to_a_sliver() -> None:
     steps = np.diff(problem.history.time)
     assert steps.min() > 9e-4
     assert problem.history.time[-1] == 0.0101
+
+
+def test_a_rotation_without_inertia_is_an_error_that_says_so() -> None:
+    """A point mass is a rigid body whose rotation nothing determines; index 1 leaves it alone."""
+
+    def falling(method: str) -> sa.RigidBody:
+        bob = sa.RigidBody(mass=1.0, centre=(0.2, 0.0, 0.0), name="bob")
+        system = sa.System(bob, terms=[sa.gravity((0.0, 0.0, -1.0))])
+        sa.DynamicProblem(system, method=method).solve(to=0.1, step=0.01)
+        height = float(system.position(bob.centre)[0, 2])
+        assert abs(height + 0.005) < 1e-12
+        return bob
+
+    assert not falling("rk").has_inertia
+    with pytest.raises(sa.ConvergenceError, match="'bob' may turn without inertia: give inertia="):
+        falling("generalized-alpha")
