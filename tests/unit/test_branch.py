@@ -126,3 +126,21 @@ def followed(last: float) -> tuple[Any, float]:
     z = before + (z - before) * (last / 10 - before[9]) / (z[9] - before[9])
     z = corrected(z, np.eye(10)[9])
     return z[:9], 10 * z[9]
+
+
+def test_a_moment_that_is_there_at_once_is_told_to_grow() -> None:
+    """Three quarters of a turn: let in as a couple of fixed direction it has a limit point."""
+
+    def rolled(moment: Any) -> float:
+        line = sa.Mesh.box((1.0,), (16,))
+        beam = sa.Body(line["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=3e4, EI=1.0)
+        system = sa.System(
+            beam, terms=[sa.fix(beam["x0"]), sa.moment(beam["x1"], (0.0, 0.0, moment))]
+        )
+        sa.StaticProblem(system, prefix="roll_").solve(step=0.1)
+        return float(system.position(beam["x1"])[0, 0])
+
+    angle = 1.5 * np.pi
+    assert rolled(lambda t: angle * t) == pytest.approx(np.sin(angle) / angle, abs=1e-3)
+    with pytest.raises(sa.ConvergenceError, match="let moments grow with the pseudo-time"):
+        rolled(angle)
