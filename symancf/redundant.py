@@ -301,10 +301,17 @@ def require_redundant(system: System) -> None:
     wrong = float(np.abs(f[system.redundant]).max(initial=0.0)) / system.stiffness
     wrong = system.comm.allreduce(wrong, op=MPI.MAX)
     if wrong > VIOLATED * max(body.extent for body in system.bodies):
+        numbering, violated = system.numbering, set[str]()
+        bad = system.redundant[np.abs(f[system.redundant]) > 0.1 * wrong * system.stiffness]
+        for number, block in enumerate(numbering.blocks):
+            start = numbering.offset[:, number]
+            at = (start[start >= 0][:, None] + np.arange(block.size)).ravel()
+            violated |= {block.name.removeprefix("lambda:")} if np.isin(at, bad).any() else set()
+        names = sorted(set().union(*system.comm.allgather(violated)))
         raise ConstraintError(
-            f"equations that were left out as redundant are violated by {wrong:.3g} at time "
-            f"{system.time:g}: they follow from the others only at special positions, or "
-            "contradict them now"
+            f"equations of {' and '.join(map(repr, names))} that were left out as redundant "
+            f"are violated by {wrong:.3g} at time {system.time:g}: they follow from the "
+            "others only at special positions, or contradict them now"
         )
 
 

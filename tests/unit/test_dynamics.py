@@ -336,3 +336,16 @@ def test_a_rotation_without_inertia_is_an_error_that_says_so() -> None:
     assert not falling("rk").has_inertia
     with pytest.raises(sa.ConvergenceError, match="'bob' may turn without inertia: give inertia="):
         falling("generalized-alpha")
+
+
+def test_motions_that_contradict_each_other_later_are_named() -> None:
+    body = sa.RigidBody.box((0.2, 0.1, 0.1), rho=100.0, name="block")
+    hinge = sa.joints.revolute(body.at((-0.1, 0.0, 0.0)), axis=(0, 1, 0))
+    turns = [
+        sa.joints.rotation(*hinge.ends, angle=lambda t, k=k: k * t, name=f"turn {k}")
+        for k in (1, 2)
+    ]
+    with pytest.warns(UserWarning, match="redundant constraints: 1 equation of 'turn 2'"):
+        problem = sa.DynamicProblem(sa.System(body, terms=[hinge, *turns]))
+    with pytest.raises(sa.ConstraintError, match="equations of 'turn 2' that were left out"):
+        problem.solve(to=0.1, step=0.01)
