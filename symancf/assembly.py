@@ -148,6 +148,8 @@ class Piece:
     uniform : kernel slot -> value (number, Parameter or function of time).
     cell : (n, rows) per-entity parameters in the kernel's order.
     cell_at : function of time that returns them, where they change.
+    growing : uniform parameters that are sizes of loads which turn with the body; statics lets
+        them grow where they are there at once.
     owned : (n,) whether this rank counts the entity.
     vertices : (n, corners) or a flat array with `vertex_start`.
     law, multipliers : of a constraint, the point law of its kernel, lambda . Phi, and the number
@@ -165,6 +167,7 @@ class Piece:
     entities: Cells | Jets
     active: bool = True
     cell_at: Callable[[float], Array] | None = None
+    growing: tuple[str, ...] = ()
     law: Any = None
     multipliers: int = 0
 
@@ -338,6 +341,11 @@ class Plan:
                 assert same == (piece.kernel.uniform, piece.kernel.cell, piece.kernel.rows)
                 piece.kernel, piece.role = kernel, role
                 self._set_functions(term, kernel)
+
+    @property
+    def slots(self) -> list[Array]:
+        """The present values of each piece's uniform parameters."""
+        return self._uniform
 
     def _address(self, array: Array | None) -> int | None:
         """Return the address of an array; asking NumPy costs more than a small assembly."""

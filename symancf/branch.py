@@ -133,11 +133,6 @@ class Branch:
             where = f"{100 * part:.4g} % of the change since the last equilibrium can be made"
         else:
             where = f"the last one was at {start[0] + part / trial * (time - start[0]):.7g}"
-        if system.sum(np.array([self.fading @ self.fading]))[0] > 0.0:
-            where += (
-                " (loads that are there at once are let in as forces of fixed direction; let "
-                "moments grow with the pseudo-time instead: lambda t: M * t)"
-            )
         ratio = speeds[1] / speeds[0] if 0.0 < speeds[0] < np.inf else 0.0
         if not ratio > STEEP:
             return where

@@ -29,6 +29,7 @@ from .quantities import symbols_of
 from .work import VirtualWork
 
 if TYPE_CHECKING:
+    from .assembly import Piece
     from .system import System
 
 V: TypeAlias = sp.ImmutableMatrix
@@ -152,6 +153,13 @@ class Moment(VirtualWork):
             return (f[0].dot(f[0]),)
         n = f[0].cross(f[1])
         return (n.dot(n) if len(f) == 2 else f[2].dot(n),)
+
+    def pieces(self, system: System) -> list[Piece]:
+        """Return the kernels and entities on this rank."""
+        made = super().pieces(system)
+        for piece in made:
+            piece.growing = ("M1", "M2", "M3")
+        return made
 
     def _share(self, time: float) -> float:
         return 1.0 / self.entities.size if self.distribute == "total" else 1.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import time as clock
-import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,9 +24,10 @@ from .history import History, Step
 from .linear import LinearSolver
 from .numbering import POSITION
 from .options import choice, complaint, warn_unused
-from .petsc import PETSc
+from .petsc import PETSc, loosely
 from .redundant import require_redundant
 from .solver import configure, reason_name
+from .sudden import Sudden
 from .tracking import watched
 from .vectors import Vectors
 
@@ -38,21 +38,6 @@ Array = npt.NDArray[np.float64]
 Monitor = Callable[[Step], None]
 
 EASY = 8  # Newton iterations of a part that leave its size as it is
-
-
-def _loosely(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a bound method that does not keep its object alive.
-
-    PETSc's objects hold their callbacks where Python does not look for cycles.
-    """
-    reference = weakref.WeakMethod(method)
-
-    def call(*arguments: Any) -> Any:
-        bound = reference()
-        assert bound is not None, "the StaticProblem of this solver is gone"
-        return bound(*arguments)
-
-    return call
 
 
 class StaticProblem:
@@ -109,7 +94,7 @@ class StaticProblem:
         self.x = self.vectors.new()
         self.F, self._imbalance = self.x.duplicate(), self.x.duplicate()
         self._rhs, self._du = self.x.duplicate(), self.x.duplicate()
-        self._fade = 0.0
+        self._fade, self._sudden = 0.0, Sudden(system.plan)
         self._local_f = np.zeros(numbering.coordinates)
         self.convergence = Convergence(system)
         self._scale_multipliers()
@@ -117,11 +102,11 @@ class StaticProblem:
             if hasattr(term, "choose"):
                 term.choose(system, lambda name: choice(self.prefix, self._options, name))
         self.snes = PETSc.SNES().create(comm)
-        self.snes.setFunction(_loosely(self._function), self.F)
-        self.snes.setConvergenceTest(_loosely(self._test))
+        self.snes.setFunction(loosely(self._function), self.F)
+        self.snes.setConvergenceTest(loosely(self._test))
         configure(self.snes, system, self.prefix, self._options)
         self.linear = LinearSolver(self.snes.getKSP(), system, self.vectors, self.history.seconds)
-        self.snes.setJacobian(_loosely(self._jacobian), self.linear.operator, self.J)
+        self.snes.setJacobian(loosely(self._jacobian), self.linear.operator, self.J)
         self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP())
         if self.check_held:
             require_held(system)
@@ -248,6 +233,7 @@ class StaticProblem:
         start = clock.process_time()
         assembly = self.history.seconds["assembly"]
         system.prescribe(time)
+        self._sudden.leave_out(fade)
         if not self.numbering.size:  # nothing is free
             return self._without_unknowns(time)
         try:
@@ -328,6 +314,7 @@ class StaticProblem:
         if not told and part > 0.0:
             assert error.time is not None
             system.prescribe(error.time)
+            self._sudden.leave_out(self._fade)
             self.branch.fading = self._fade * self._imbalance.getArray(readonly=True)
             told = self.branch.end(start, last, part, 1.0 - self._fade)
         system.prescribe(start[0])
@@ -340,6 +327,7 @@ class StaticProblem:
     def _measure_imbalance(self, time: float, state: Array) -> bool:
         """Keep the residual at the start of a step; tell whether it was no equilibrium."""
         self.system.prescribe(time)
+        jumped = self._sudden.measure()
         f = np.zeros_like(state)
         self._guarded(lambda: self.system.plan.residual(state, f))
         self.vectors.to_global(f, self._imbalance)
@@ -347,7 +335,7 @@ class StaticProblem:
         small = self.convergence.settled(norms)
         if small or not np.isfinite(list(norms.values())).all():
             self._imbalance.set(0.0)
-        return not small
+        return jumped or not small
 
     def _reach(self, start: float, goal: float, smallest: float) -> None:
         """Go from the state at `start` to the equilibrium at `goal`, in parts where need be.
@@ -364,6 +352,7 @@ class StaticProblem:
         fraction, iterations, linear = 0.0, 0, 0
         if not self._path or self._path[-1][0] != start:
             self._path = [(start, last)]
+        self._sudden.forget()
         faded = self._part < 1.0 and self._measure_imbalance(start, last)
         try:
             while fraction < 1.0:
@@ -392,6 +381,7 @@ class StaticProblem:
                 self._part = min(1.0, self._part * min(2.0, max(0.5, ease)))
                 if whole or not faded:
                     last, last_time = before, time
+                    self._sudden.settle()
                     self._record(Step(time, iterations, linear, result.norms))
                     iterations = linear = 0
             if faded:

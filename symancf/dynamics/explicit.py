@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from ..errors import ConvergenceError
 from ..options import choice
-from ..petsc import PETSc
-from .newton import loosely
+from ..petsc import PETSc, loosely
 
 if TYPE_CHECKING:
     from .accelerations import Accelerations
@@ -50,7 +49,7 @@ class Explicit:
     ) -> None:
         self.accelerations, self.stabilisation, self.kind = accelerations, stabilisation, kind
         self.motion, self.newton = accelerations.motion, accelerations.newton
-        numbering = self.newton.numbering
+        numbering = self.motion.system.numbering
         order = numbering.coordinate_of_row
         free = numbering.fixed_by[order] < 0
         self._second = np.flatnonzero(self.motion.second[order] & free)

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import math
-import weakref
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +12,7 @@ from mpi4py import MPI
 
 from ..collective import share_error, together
 from ..errors import ConvergenceError
-from ..petsc import PETSc
+from ..petsc import PETSc, loosely
 from ..vectors import Vectors
 
 if TYPE_CHECKING:
@@ -29,21 +27,6 @@ EAGER = 20  # steps that renew the tangent at once after `PROOF` ones that could
 PROOF = 3
 PATIENCE = 12  # iterations beyond the fewest seen with a tangent that cost as much as a new one
 CONSTRAINT = 1e-13  # of the size of the system: violation that round-off leaves
-
-
-def loosely(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a bound method that does not keep its object alive.
-
-    PETSc's objects hold their callbacks where Python does not look for cycles.
-    """
-    reference = weakref.WeakMethod(method)
-
-    def call(*arguments: Any) -> Any:
-        bound = reference()
-        assert bound is not None, "the problem of this solver is gone"
-        return bound(*arguments)
-
-    return call
 
 
 class Newton:

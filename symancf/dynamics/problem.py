@@ -19,7 +19,7 @@ from ..collective import share_error, together
 from ..errors import CheckpointError, ConvergenceError, ParameterError, SymancfError
 from ..history import History, Step
 from ..options import choice, complaint, offer, warn_unused
-from ..petsc import PETSc
+from ..petsc import PETSc, loosely
 from ..redundant import require_redundant
 from ..tracking import watched
 from .accelerations import Accelerations
@@ -28,7 +28,7 @@ from .energy import Audit, Energies
 from .initial import InitialValues
 from .methods import IMPLICIT, checked, chosen, integrator
 from .motion import Motion, Rayleigh
-from .newton import Newton, loosely
+from .newton import Newton
 from .options import defaults
 
 if TYPE_CHECKING:
