@@ -3,12 +3,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    import symancf as sa
+import symancf as sa
+
+
+def rope(n: int, **parameters: Any) -> sa.Body:
+    """A horizontal cable of length 1.2 from the origin; `root` and `tip` are its ends."""
+    X = np.zeros((n + 1, 3))
+    X[:, 0] = np.linspace(0.0, 1.2, n + 1)
+    lines = np.stack([np.arange(n), np.arange(1, n + 1)], axis=1)
+    ends = {"root": ("vertex", [0]), "tip": ("vertex", [n])}
+    mesh = sa.Mesh.from_arrays(X, {"line": lines}, regions=ends)
+    given = {"EA": 100.0, "EI": 0.05, "rho": 1000.0, "A": 1e-3, **parameters}
+    return sa.Body(mesh["all"], sa.elements.ancf_cable, sa.energies.cable(), name="rope", **given)
 
 
 def moving(system: sa.System, size: float = 0.3) -> None:

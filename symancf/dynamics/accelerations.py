@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 LIGHT = 1e-9  # of the largest mass: for coordinates without mass that constraints tie to others
+EXACT = 1e-12  # relative tolerance of Krylov solvers here; Newton's method asks for less
 SETTLED = 1e-3  # of the right-hand side: what the masses that were added may change
 
 
@@ -122,7 +123,7 @@ class Accelerations:
             return local
         ksp = newton.snes.getKSP()
         newton.vectors.to_global(rhs, newton.F)
-        ksp.solve(newton.F, newton.x)
+        self._solve_exactly(newton.F, newton.x)
         if ksp.getConvergedReason() < 0 or not np.isfinite(newton.x.norm()):
             name, _ = reason_name(newton.snes)
             raise ConstraintError(
@@ -135,6 +136,15 @@ class Accelerations:
         newton.vectors.to_local(newton.x, local)
         return local
 
+    def _solve_exactly(self, rhs: PETSc.Vec, x: PETSc.Vec) -> None:
+        ksp = self.newton.snes.getKSP()
+        tolerances = ksp.getTolerances()
+        ksp.setTolerances(rtol=EXACT)
+        try:
+            ksp.solve(rhs, x)
+        finally:
+            ksp.setTolerances(*tolerances)
+
     def _refine(self) -> None:
         """Correct the solution for the masses that were added, where that matters little."""
         newton, r = self.newton, self._r
@@ -142,7 +152,7 @@ class Accelerations:
         r.aypx(-1.0, newton.F)
         r.setArray(r.getArray() + self._light * newton.x.getArray(readonly=True))
         if r.norm() <= SETTLED * newton.F.norm():
-            newton.snes.getKSP().solve(r, self._dx)
+            self._solve_exactly(r, self._dx)
             newton.x.axpy(1.0, self._dx)
 
     # ---- accelerations --------------------------------------------------------------------------

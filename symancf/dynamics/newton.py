@@ -87,7 +87,6 @@ class Newton:
         self._noise = np.zeros(len(names))
         self._last = np.zeros(len(names))
         self.size = 1.0
-        self._bad = 0
         self.error: Exception | None = None
         self.renewals, self.stale = 0, True
         self._step_of_tangent = 0.0
@@ -123,7 +122,6 @@ class Newton:
             bad = self.comm.allreduce(bad)
         if bad:
             F.set(np.nan)
-            self._bad = bad
 
     def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
         iteration = len(self._ratios) - 1
@@ -280,7 +278,7 @@ class Newton:
         if abs(h - self._step_of_tangent) > 1e-6 * h:
             self.stale = True
         self._step_of_tangent = h
-        self.error, self._bad = None, 0
+        self.error = None
         if not self.numbering.size:  # all is prescribed
             return self._without_unknowns()
         self.vectors.to_global(self.motion.state, self.x)
@@ -328,7 +326,8 @@ class Newton:
         )
 
     def _without_unknowns(self) -> bool:
+        bad = 0
         with together(self.comm):
             self.follow()
-            self._bad = self.motion.residual(self._f)
-        return not self.comm.allreduce(self._bad)
+            bad = self.motion.residual(self._f)
+        return not self.comm.allreduce(bad)

@@ -21,6 +21,7 @@ from ..history import History, Step
 from ..options import choice, complaint, offer, warn_unused
 from ..petsc import PETSc, loosely
 from ..redundant import require_redundant
+from ..solver import attach_rigid_modes
 from ..tracking import watched
 from .accelerations import Accelerations
 from .adams import Adams
@@ -113,7 +114,9 @@ class DynamicProblem:
         self.J, self.acceleration = self.newton.J, self.motion.acceleration
         self.accelerations = Accelerations(self.motion, self.newton)
         method = chosen(self.method, choice(self.prefix, self._options, "ts_type"))
-        offer(self.prefix, defaults(system, method), self._options)
+        held = offer(self.prefix, defaults(system, method), self._options)
+        if held.get("pc_type") == "gamg":
+            attach_rigid_modes(system)
         self.integrator = integrator(method, self.accelerations, self.rho, self.stabilisation)
         self.integrator.attach(self.ts)
         self.ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)

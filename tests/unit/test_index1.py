@@ -14,20 +14,10 @@ import pytest
 import symancf as sa
 from symancf.dynamics.derivatives import Kinematics
 from symancf.dynamics.stabilise import SLOPE, sugeno
-from symancf.energies import cable, kirchhoff
+from symancf.energies import kirchhoff
+from tests.motion import rope
 
 DOWN = (0.0, -9.81, 0.0)
-
-
-def rope(n: int = 2, **parameters: Any) -> sa.Body:
-    """A horizontal cable of length 1.2 from the origin."""
-    X = np.zeros((n + 1, 3))
-    X[:, 0] = np.linspace(0.0, 1.2, n + 1)
-    lines = np.stack([np.arange(n), np.arange(1, n + 1)], axis=1)
-    ends = {"root": ("vertex", [0]), "tip": ("vertex", [n])}
-    mesh = sa.Mesh.from_arrays(X, {"line": lines}, regions=ends)
-    given = {"EA": 100.0, "EI": 0.05, "rho": 1000.0, "A": 1e-3, **parameters}
-    return sa.Body(mesh["all"], sa.elements.ancf_cable, cable(), name="rope", **given)
 
 
 def bob(**options: Any) -> tuple[sa.DynamicProblem, Any]:
@@ -64,7 +54,7 @@ def _driven() -> sa.System:
 
 
 def _timed() -> sa.System:
-    body = rope()
+    body = rope(2)
 
     def on_curve(r_a: Any, t: Any, *, w: Any) -> Any:
         return r_a[1] - w * t**2 * r_a[0], r_a[2] - t * r_a[0] ** 2
@@ -73,12 +63,12 @@ def _timed() -> sa.System:
 
 
 def _clamped() -> sa.System:
-    body, head = rope(), sa.RigidBody.box((0.2, 0.1, 0.1), at=(1.3, 0, 0), rho=250.0, name="head")
+    body, head = rope(2), sa.RigidBody.box((0.2, 0.1, 0.1), at=(1.3, 0, 0), rho=250.0, name="head")
     return sa.System(body, head, terms=[sa.joints.clamp(body["tip"], head)])
 
 
 def _planar() -> sa.System:
-    body = rope()
+    body = rope(2)
     plate = sa.PlanarBody(at=(1.2, 0.0), mass=1.0, inertia=0.1, name="plate")
     return sa.System(
         body, plate, terms=[sa.planar(body), sa.joints.clamp(body.at((1.2, 0, 0)), plate)]
@@ -134,7 +124,7 @@ def test_derivatives_are_those_along_a_path(make: Callable[[], sa.System], const
 
 def test_linear_constraints_are_factorised_once() -> None:
     def run(terms: Callable[[sa.Body], list[Any]]) -> sa.DynamicProblem:
-        body = rope()
+        body = rope(2)
         problem = sa.DynamicProblem(
             sa.System(body, terms=[*terms(body), sa.gravity(DOWN)]), method="rk"
         )
@@ -217,7 +207,7 @@ def test_a_heavy_top_follows_its_reference() -> None:
 
 def test_a_support_force_and_reactions_are_those_of_generalized_alpha() -> None:
     def run(**options: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        body = rope()
+        body = rope(2)
         pin = sa.joints.spherical(body.at((0, 0, 0)), sa.ground)
         held = sa.fix(
             body["tip"],
@@ -429,9 +419,21 @@ def test_an_error_of_a_function_ends_the_run() -> None:
 
 
 def test_too_long_steps_end_with_an_error() -> None:
-    body = rope(n=8, EA=1e4)
+    body = rope(8, EA=1e4)
     system = sa.System(body, terms=[sa.fix(body["root"]), sa.gravity(DOWN)])
     problem = sa.DynamicProblem(system, method="rk")
     with pytest.raises(sa.ConvergenceError, match="too long for this explicit method"):
         problem.solve(to=10.0, step=0.1, adaptive=False)
     assert np.isfinite(system.state).all()
+
+
+@pytest.mark.parametrize(("method", "order"), [("euler", 1.0), ("ssp", 2.0)])
+def test_the_other_explicit_methods_have_their_orders(method: str, order: float) -> None:
+    def run(name: str, h: float) -> Any:
+        problem, body = bob(method=name, stabilisation=sa.Projection())
+        problem.solve(to=0.3, step=h, adaptive=False)
+        return problem.system.position(body.at((-1.0, 0.0, 0.0)))[0]
+
+    exact = run("8vr", 1e-3)
+    coarse, fine = (np.abs(run(method, h) - exact).max() for h in (2e-3, 1e-3))
+    assert abs(math.log2(coarse / fine) - order) < 0.05
