@@ -51,8 +51,6 @@ class _Term(ctypes.Structure):
         ("slopes", ctypes.c_int32),
         ("blocks", ctypes.c_void_p),
         ("maps", ctypes.c_void_p),
-        ("geometry", ctypes.c_void_p),
-        ("geometry_rows", ctypes.c_int32),
         ("jets", ctypes.c_int32),
         ("entry_start", ctypes.c_void_p),
         ("entry_jet", ctypes.c_void_p),

@@ -91,26 +91,24 @@ static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, 
   for (int batch = 0; batch * LANES < t->n; batch++) {
     const int first = batch * LANES, lanes = t->n - first < LANES ? t->n - first : LANES;
     const double *cell = t->cell + (int64_t)batch * t->cell_rows * LANES;
-    const double *geometry = X;
     gather(t, batch, x, u);
-    if (t->geometry) geometry = t->geometry + (int64_t)batch * t->geometry_rows * LANES;
-    else gather(t, batch, plan->reference, X);
+    gather(t, batch, plan->reference, X);
     if (what == ENERGY) {
       double W[LANES] __attribute__((aligned(64)));
-      bad += t->energy(lanes, t->uniform, cell, geometry, u, W);
+      bad += t->energy(lanes, t->uniform, cell, X, u, W);
       for (int l = 0; l < lanes; l++)
         if (t->owned[first + l]) *energy += W[l];
     } else if (what == RESIDUAL || (what == TANGENT && !t->has_tangent)) {
-      bad += t->residual(lanes, t->uniform, cell, geometry, u, e);
+      bad += t->residual(lanes, t->uniform, cell, X, u, e);
       scatter_vector(t, batch, e, f);
     } else if (what == TANGENT) {
-      bad += t->tangent(lanes, t->uniform, cell, geometry, u, e, K);
+      bad += t->tangent(lanes, t->uniform, cell, X, u, e, K);
       scatter_vector(t, batch, e, f);
       clear_for(plan, t, first, lanes, cleared);
       scatter_matrix(plan, t, first, lanes, K);
     } else {
       gather(t, batch, v, w);
-      bad += t->product(lanes, t->uniform, cell, geometry, u, w, e);
+      bad += t->product(lanes, t->uniform, cell, X, u, w, e);
       scatter_vector(t, batch, e, f);
     }
   }

@@ -40,8 +40,6 @@ typedef struct {
   int32_t corners, slopes;
   const int32_t *blocks; /* [n][corners][2] local offsets of position and slopes */
   const double *maps;    /* [batches][corners][slopes][slopes][8] */
-  const double *geometry; /* stored geometry [batches][geometry_rows][8] or NULL */
-  int32_t geometry_rows;
   /* entities */
   int32_t jets;
   const int32_t *entry_start; /* [n + 1] */
