@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .ends import Nodes, PointsOnBody
 from .errors import MeshError, ParameterError
 from .natural import RigidBody, RigidFix
-from .parameter import call, call_array, components, label, takes_place
+from .parameter import call, call_array, chosen_dofs, components, matrix3, takes_place
 from .plane import PlanarBody, PlanarFix
 from .terms import Entities
 
@@ -38,7 +38,6 @@ class Fix:
         name: str | None,
     ) -> None:
         self.region, self.body = region, region.body
-        self.dofs = [dofs] if isinstance(dofs, str) else list(dofs)
         self.displacement, self.gradient = displacement, gradient
         self.values = [displacement, gradient]
         where = region.region.name if isinstance(region, Nodes) else "point"
@@ -50,13 +49,7 @@ class Fix:
             slope_names = [f"slope_{s}" for s in slopes]
         parts = [f"{name}.{axis}" for name in slope_names for axis in AXES]
         possible = ["all", "position", *AXES, *(["slopes", *slope_names, *parts] if slopes else [])]
-        for dof in self.dofs:
-            if dof not in possible:
-                raise ParameterError(
-                    f"{self.name}: dofs {dof!r} is not one of {', '.join(possible)}",
-                    name=dof,
-                    possible=possible,
-                )
+        self.dofs = chosen_dofs(self.name, dofs, possible)
         self.axes = [a for a in range(3) if {"all", "position", AXES[a]} & set(self.dofs)]
         self.slopes = [
             (k, a)
@@ -157,16 +150,11 @@ class Fix:
         return np.broadcast_to(given, (n, 3, 3))
 
     def _finite_gradient(self, given: Any) -> Array:
-        try:
-            G = np.asarray(given, dtype=float)
-        except (TypeError, ValueError):
-            G = np.zeros(0)
-        if G.shape != (3, 3) or not np.isfinite(G).all():
-            raise ParameterError(
-                f"{self.name}: the gradient du_a/dX_b must be a finite (3, 3) matrix, or a "
-                f"function of time or of (X, time); it is {label(given)}"
-            )
-        return G
+        return matrix3(
+            f"{self.name}: the gradient du_a/dX_b must be a finite (3, 3) matrix, or a function "
+            "of time or of (X, time)",
+            given,
+        )
 
     def _forces(self, system: System) -> Array:
         """Return the local vector of the forces of this support on its owned coordinates."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ParameterError, SymancfError
+from .errors import ParameterError, SymancfError, closest
 
 Array = npt.NDArray[np.float64]
 
@@ -216,3 +216,38 @@ def _three(name: str, function: Callable[[float], Any], time: float) -> Array:
             f"{name}: {label(function)} must return three numbers; it returned {label(given)}"
         )
     return result
+
+
+def matrix3(what: str, given: Any) -> Array:
+    """Return a finite (3, 3) matrix; `what` begins the message where it is none.
+
+    Raises
+    ------
+    ParameterError
+    """
+    try:
+        matrix = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        matrix = np.zeros(0)
+    if matrix.shape != (3, 3) or not np.isfinite(matrix).all():
+        raise ParameterError(f"{what}; it is {label(given)}")
+    return matrix
+
+
+def chosen_dofs(name: str, dofs: str | list[str], possible: Sequence[str]) -> list[str]:
+    """Return the names of coordinates that a support was asked to hold.
+
+    Raises
+    ------
+    ParameterError : one is not possible.
+    """
+    asked = [dofs] if isinstance(dofs, str) else list(dofs)
+    for dof in asked:
+        if dof not in possible:
+            raise ParameterError(
+                f"{name}: dofs {dof!r} is not one of {', '.join(possible)}."
+                + closest(dof, possible),
+                name=dof,
+                possible=possible,
+            )
+    return asked

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ParameterError, closest
-from ..parameter import call, components, label
+from ..errors import ParameterError
+from ..parameter import call, chosen_dofs, components, matrix3
 
 if TYPE_CHECKING:
     from ..assembly import Piece
@@ -34,15 +34,7 @@ class RigidFix:
     ) -> None:
         self.body = body
         self.name = name or f"fix:{body.name}"
-        asked = [dofs] if isinstance(dofs, str) else list(dofs)
-        for dof in asked:
-            if dof not in POSSIBLE:
-                raise ParameterError(
-                    f"{self.name}: dofs {dof!r} is not one of {', '.join(POSSIBLE)}."
-                    + closest(dof, POSSIBLE),
-                    name=dof,
-                    possible=POSSIBLE,
-                )
+        asked = chosen_dofs(self.name, dofs, POSSIBLE)
         self.whole = "all" in asked
         self.axes = [a for a in range(3) if {"all", "position", "xyz"[a]} & set(asked)]
         if not self.axes:
@@ -62,15 +54,11 @@ class RigidFix:
         self.number = -1
 
     def _matrix(self, given: Any) -> Array:
-        try:
-            G = np.asarray(given, dtype=float)
-        except (TypeError, ValueError):
-            G = np.zeros(0)
-        if G.shape != (3, 3) or not np.isfinite(G).all():
-            raise ParameterError(
-                f"{self.name}: gradient must be R - 1, a finite (3, 3) matrix with R the rotation "
-                f"of the body, or a function of time that returns it; it is {label(given)}"
-            )
+        G = matrix3(
+            f"{self.name}: gradient must be R - 1, a finite (3, 3) matrix with R the rotation "
+            "of the body, or a function of time that returns it",
+            given,
+        )
         R = G + np.eye(3)
         wrong = float(np.abs(R.T @ R - np.eye(3)).max())
         if wrong > 1e-9 or np.linalg.det(R) < 0.0:

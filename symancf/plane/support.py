@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ParameterError, closest
-from ..parameter import call, evaluate
+from ..errors import ParameterError
+from ..parameter import call, chosen_dofs, evaluate
 from .body import rotation, turned
 from .factor import COORDINATES
 
@@ -29,17 +29,7 @@ class PlanarFix:
     ) -> None:
         self.body = body
         self.name = name or f"fix:{body.name}"
-        asked = [dofs] if isinstance(dofs, str) else list(dofs)
-        possible = ("all", "position", *COORDINATES)
-        for dof in asked:
-            if dof not in possible:
-                raise ParameterError(
-                    f"{self.name}: dofs {dof!r} is not one of {', '.join(possible)}."
-                    + closest(dof, possible),
-                    name=dof,
-                    possible=possible,
-                )
-        chosen = set(asked)
+        chosen = set(chosen_dofs(self.name, dofs, ("all", "position", *COORDINATES)))
         self.axes = [
             a
             for a, name in enumerate(COORDINATES)
