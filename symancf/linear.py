@@ -7,7 +7,7 @@ import ctypes
 import math
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 RENEWAL = 20  # iterations of CG that cost as much as multigrid's set-up, about
+SPARE = 100_000  # rows per rank from which on memory counts more than time
 
 
 _INDEFINITE = PETSc.KSP.ConvergedReason.DIVERGED_INDEFINITE_MAT
@@ -40,15 +41,16 @@ def release() -> None:
 
 
 @contextmanager
-def _sparing_products(ranks: int) -> Iterator[None]:
-    """Let PETSc form P^T A P on several ranks without the intermediate product A P.
+def _sparing_products(comm: Any, rows: int) -> Iterator[None]:
+    """Let PETSc form P^T A P of large systems on several ranks without the product A P.
 
-    It takes half of the memory of the default but is slower: solving a cube of 32^3 hexahedra on
-    2 ranks takes 128 MB and 18 CPU s on each, with ``-matptap_via scalable`` 200 MB and 8 s. PETSc
-    knows the option without any prefix only; what the command line says holds.
+    That takes half of the memory of PETSc's default but more time: a cube of 32^3 hexahedra on 2
+    ranks 128 MB and 18 CPU s on each rank, by default 200 MB and 7 s. So it is done from `SPARE`
+    rows per rank on. PETSc knows the option without any prefix only; what the command line says
+    holds.
     """
     name, database = "matptap_via", PETSc.Options()
-    ours = ranks > 1 and not database.hasName(name)
+    ours = comm.size > 1 and rows >= SPARE * comm.size and not database.hasName(name)
     if ours:
         database.setValue(name, "allatonce")
     try:
@@ -195,7 +197,7 @@ class LinearSolver:
         self.ksp.setOperators(self._smoothed.mat, self.matrix)
         if not self.system.comm.allreduce(bad):
             release()  # before the set-up of multigrid, which needs most memory of all
-            with _sparing_products(self.system.comm.size):
+            with _sparing_products(self.system.comm, self.system.numbering.size):
                 self.ksp.setUp()
             release()
         return bad
