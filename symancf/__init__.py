@@ -37,6 +37,7 @@ _PUBLIC = {
     "force": "loads",
     "traction": "loads",
     "moment": "moments",
+    "pressure": "pressures",
     "Controller": "controllers",
     "PID": "controllers",
     "Constraint": "constraint",
@@ -105,6 +106,7 @@ __all__ = [
     "output",
     "planar",
     "prescribe",
+    "pressure",
     "symmetry",
     "traction",
     "view",
@@ -136,6 +138,7 @@ if TYPE_CHECKING:
     from .natural import RigidBody
     from .parameter import Field, Parameter
     from .plane import Factor, PlanarBody, prescribe
+    from .pressures import pressure
     from .problem import StaticProblem
     from .rigid import momentum
     from .system import System

@@ -81,6 +81,8 @@ class Body:
     ParameterError : a parameter is missing, misspelt or not finite.
     """
 
+    cells: npt.NDArray[np.int32]  # local vertices, after distribution
+
     def __init__(
         self,
         region: Region,
@@ -343,7 +345,7 @@ class Body:
         table: Array = self.element.space.tabulate(tuple(tables), xi)
         return np.asarray(table.sum(axis=1))
 
-    def _values(self) -> dict[str, Any]:
+    def uniform_values(self) -> dict[str, Any]:
         """Return the values of the kernels' uniform parameters; a thickness watches its sign."""
         values = dict(self.parameters)
         given = values.get("thickness")
@@ -408,7 +410,7 @@ class Body:
             name=name,
             kernel=kernel,
             role=role,
-            uniform={**self._values(), **uniform},
+            uniform={**self.uniform_values(), **uniform},
             cell=self.cell_parameters(system, kernel.cell, kernel.points)[pick],
             owned=self.owned[pick],
             vertices=cells.ravel(),

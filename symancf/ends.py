@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -269,6 +270,13 @@ class Nodes(_OnBody):
     def __init__(self, body: Body, region: Region) -> None:
         self.body, self.region = body, region
 
+    def face(self, side: int, middle: bool = False) -> Face:
+        """Return the face z = side thickness/2 of plates, side = +1 or -1; see `pressure`.
+
+        `middle`: what acts on that side acts on the mid-surface.
+        """
+        return Face(self, side, middle)
+
     def resolve(self, system: System) -> None:
         """Find X and the vertices (collective)."""
         system.require_member(self.body, str(self))
@@ -303,6 +311,15 @@ class Nodes(_OnBody):
 
     def __str__(self) -> str:
         return f"nodes of {self.region.name!r} of {self.body.name!r}"
+
+
+@dataclass(frozen=True)
+class Face:
+    """A side of the plates of a region: ``plate["skin"].face(+1)``; see `Nodes.face`."""
+
+    nodes: Nodes
+    side: int
+    middle: bool = False
 
 
 class PointsOnBody(_OnBody):

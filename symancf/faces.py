@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Surfaces that gas touches: facets of solids, faces and mid-surfaces of plates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from . import jit
+from .assembly import Cells, Piece
+from .collective import share_error
+from .elements import Element, quad4
+from .ends import Face, Nodes
+from .errors import MeshError, ParameterError
+from .laws import surface_laws, surface_rule
+from .partition import Family
+
+if TYPE_CHECKING:
+    from .body import Body
+    from .mesh import Region
+    from .system import System
+
+Array = npt.NDArray[np.float64]
+Form = Literal["pressure", "potential", "volume"]
+Ints = npt.NDArray[np.int64]
+
+
+class Surface:
+    """What gas touches of a body, for one term: see `surface_of`.
+
+    Parameters
+    ----------
+    region : quadrilaterals: boundary facets of a solid, or cells of a plate.
+    side : of plates, +1 or -1: the gas is on the side of +n or -n, n being the normal that
+        belongs to the numbering of the cells, and touches the face z = side thickness/2.
+    middle : of plates: the gas acts on the mid-surface.
+
+    Attributes after `bind` (of the facets on this rank)
+    ----------------------------------------------------
+    cells : (n, 4) local vertices, numbered as the cells of the plate, or such that the normal
+        points out of the solid.
+    sense : (n,) +1 where n points towards the gas.
+    """
+
+    def __init__(
+        self, body: Body, region: Region, side: int | None = None, middle: bool = False
+    ) -> None:
+        self.body, self.region, self.side = body, region, side
+        self.solid = body.element.cell == "hexahedron"
+        self.name = f"region {region.name!r} of {body.name!r}"
+        kinds = {"hexahedron": "quad", "quad": "quad"}
+        if body.element.cell not in kinds:
+            raise ParameterError(
+                f"{self.name}: gas presses on facets of solids and on plates; "
+                f"{body.element.name} has no surface"
+            )
+        region.require("quad", use=f"a pressure on body {body.name!r}")
+        if not self.solid and side not in (None, 1, -1):
+            raise ParameterError(f"{self.name}: face({side!r}) is not possible: give +1 or -1")
+        if self.solid and side not in (None, 1):
+            raise ParameterError(
+                f"{self.name}: facets of a solid have one side, the outer one; leave face() out"
+            )
+        self.middle = middle or self.solid or side is None
+        self.element: Element = quad4 if self.solid else body.element
+
+    def __str__(self) -> str:
+        if self.solid or self.side is None:
+            return self.name
+        return f"{self.name}, face({self.side:+d})"
+
+    # ---- as part of a term ---------------------------------------------------------------------
+    def declare(self, system: System, name: str) -> None:
+        """Announce the facets under a name of their own, before distribution."""
+        system.require_member(self.body, str(self))
+        self.region.require_on(self.body.region)
+        self.family = f"{name}:{self}"
+        ids, vertices = self.region.slice("quad")
+        base = system.base(self.region.mesh)
+        system.announce(Family(self.family, ids, vertices + base, partitioned=False))
+
+    def bind(self, system: System) -> None:
+        """Take this rank's facets and find the cells that they belong to (collective).
+
+        Raises
+        ------
+        MeshError : a facet is none of a cell of the body, or between two cells of a solid.
+        """
+        family = system.topology.families[self.family]
+        self.ids, self.owned = family.ids, family.owned
+        faces = np.array([[0, 1, 2, 3]])
+        if self.solid:
+            faces = np.array(self.body.element.topology.faces)
+        numbered = self.body.cells[:, faces].reshape(-1, 4)
+        cell, count = _matched(family.vertices, numbered)
+        error = None
+        if len(cell) and (count != 1).any():
+            at = int(np.argmax(count != 1))
+            x = system.points[family.vertices[at]].mean(axis=0)
+            what = "is no facet of its cells" if count[at] == 0 else "lies between two of its cells"
+            error = MeshError(
+                f"{self.name}: the quadrilateral at ({x[0]:g}, {x[1]:g}, {x[2]:g}) {what}; gas "
+                "presses on boundary facets of solids and on cells of plates"
+            )
+        share_error(system.comm, error)
+        self.cell = cell // len(faces)
+        self.cells = numbered[cell]
+        self.sense = np.full(len(cell), float(self.side or 1))
+        corners = len(self.cells), 4
+        self.maps = np.zeros((*corners, 0, 0))
+
+    @property
+    def offset(self) -> Array:
+        """The face of each cell: +1 or -1 for z = +-thickness/2, 0 for the mid-surface."""
+        return np.zeros(len(self.sense)) if self.middle else self.sense
+
+    def piece(
+        self, system: System, name: str, form: Form, role: Any, uniform: dict[str, Any]
+    ) -> Piece:
+        """Make the piece of a law of `surface_laws` on the facets of this rank (collective)."""
+        body, element = self.body, self.element
+        fields = {} if self.solid else body.fields
+        laws = surface_laws(element, form, offset=not self.middle, fields=fields)
+        kernel = jit.cells(laws[0][0].name, element.space, laws, system.comm)
+        own = {"sense": self.sense, "offset": self.offset}
+        columns = []
+        for k, parameter in enumerate(kernel.cell):
+            if parameter in own:
+                columns.append(own[parameter])
+            else:
+                point = [kernel.points[k]] if len(kernel.points) > k else [()]
+                values = body.cell_parameters(system, [parameter], point)
+                columns.append(values[self.cell, 0])
+        n = len(self.cells)
+        position = system.numbering.offset[self.cells, body.position_block]
+        slopes, maps = np.zeros_like(position), self.maps
+        if element.slopes:
+            slopes = system.numbering.offset[self.cells, body.slope_block]
+            maps = body.maps[self.cell]
+        return Piece(
+            name=name,
+            kernel=kernel,
+            role=role,
+            uniform={**body.uniform_values(), **uniform},
+            cell=np.stack(columns, axis=1) if columns else np.zeros((n, 0)),
+            owned=self.owned,
+            vertices=self.cells.ravel(),
+            vertex_start=np.arange(n + 1, dtype=np.int32) * np.int32(4),
+            entities=Cells(np.stack([position, slopes], axis=2), maps),
+        )
+
+    # ---- geometry ------------------------------------------------------------------------------
+    def shape(self, system: System, state: Array) -> tuple[Array, Array]:
+        """Return places (n, q, 3) and weighted normals of gas, out of it, at a state.
+
+        The normals point from the gas into the wall; their lengths are the areas of the points of
+        the rule, so that their sum over a closed surface is zero.
+        """
+        rule = surface_rule(self.element)
+        vector = system.reference + state
+        at = np.asarray(system.numbering.offset[self.cells, self.body.position_block])
+        coefficients = vector[at[..., None] + np.arange(3)][:, :, None, :]
+        if self.element.slopes:
+            start = system.numbering.offset[self.cells, self.body.slope_block]
+            count = 3 * len(self.element.slopes)
+            nodal = vector[start[..., None] + np.arange(count)].reshape(*start.shape, -1, 3)
+            slopes = np.einsum("nvkc,nvca->nvka", self.body.maps[self.cell], nodal)
+            coefficients = np.concatenate([coefficients, slopes], axis=2)
+        coefficients = coefficients.reshape(len(at), -1, 3)
+        z = self._height(system)
+        jets = {
+            jet: np.einsum("qk,nka->nqa", self._table(jet, rule.points), coefficients)
+            for jet in self.element.space.point_jets
+            if jet in ("value", "xi", "eta", "xixi", "xieta", "etaeta")
+        }
+        if self.element.has_thickness and not self.middle:
+            for jet in ("value", "xi", "eta"):
+                table = self._table(jet, rule.points, director=True)
+                jets[jet] += z[:, None, None] * np.einsum("qk,nka->nqa", table, coefficients)
+        r, n = jets["value"], np.cross(jets["xi"], jets["eta"])
+        if not self.middle and not self.element.has_thickness:
+            r, n = _offset(jets, n, z)
+        normal = -self.sense[:, None, None] * n * rule.weights[:, None]
+        return r, normal
+
+    def _table(self, jet: str, points: Array, director: bool = False) -> Array:
+        """Return the coefficients (q, k) of a jet on the mid-surface, or of its change by z."""
+        spread = self.element.space.point_jets[jet]
+        names = tuple(name for name, factor in spread.items() if (factor != 1) == director)
+        return np.asarray(self.element.space.tabulate(names, points).sum(axis=1))
+
+    def _height(self, system: System) -> Array:
+        """Return z of the face in each cell (n,)."""
+        if self.middle:
+            return np.zeros(len(self.cells))
+        if "thickness" in self.body.fields:
+            thickness = self.body.cell_parameters(system, ["thickness"])[self.cell, 0]
+        else:
+            thickness = self.body.numbers(system.time)["thickness"]
+        return np.asarray(self.sense * thickness / 2.0)
+
+
+def _offset(jets: dict[str, Array], n: Array, z: Array) -> tuple[Array, Array]:
+    """Return places and normals of the face r + z n/|n| of a surface."""
+    length = np.linalg.norm(n, axis=2)
+    unit = n / length[..., None]
+
+    def dot(a: Array, b: Array) -> Array:
+        return np.asarray(np.einsum("nqa,nqa->nq", a, b))
+
+    a11, a22 = dot(jets["xi"], jets["xi"]), dot(jets["eta"], jets["eta"])
+    a12 = dot(jets["xi"], jets["eta"])
+    b11, b12, b22 = (dot(jets[jet], unit) for jet in ("xixi", "xieta", "etaeta"))
+    twice_H = (b11 * a22 - 2.0 * b12 * a12 + b22 * a11) / length**2
+    K = (b11 * b22 - b12**2) / length**2
+    z = z[:, None]
+    area = 1.0 - z * twice_H + z**2 * K
+    return jets["value"] + z[..., None] * unit, n * area[..., None]
+
+
+def _matched(wanted: npt.NDArray[Any], offered: npt.NDArray[Any]) -> tuple[Ints, Ints]:
+    """Return for each row of vertices one row of `offered` with the same, and how many there are.
+
+    The order of the vertices does not matter.
+    """
+    key = np.sort(wanted, axis=1).astype(np.int64)
+    rows = np.sort(offered, axis=1).astype(np.int64)
+    both, place = np.unique(np.concatenate([rows, key]), axis=0, return_inverse=True)
+    place = place.ravel()
+    count = np.bincount(place[: len(rows)], minlength=len(both))
+    first = np.zeros(len(both), dtype=np.int64)
+    first[place[: len(rows)]] = np.arange(len(rows))
+    return first[place[len(rows) :]], count[place[len(rows) :]]
+
+
+def surface_of(place: Nodes | Face, who: str) -> Surface:
+    """Return what gas touches at a place.
+
+    Raises
+    ------
+    ParameterError : it is no surface.
+    """
+    nodes = place.nodes if isinstance(place, Face) else place
+    if not isinstance(nodes, Nodes):
+        raise ParameterError(
+            f'{who} acts on surfaces, body["region"] or body["region"].face(+1), not on {nodes}'
+        )
+    if isinstance(place, Face):
+        return Surface(nodes.body, nodes.region, place.side, place.middle)
+    return Surface(nodes.body, nodes.region)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Follower pressure on surfaces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .collective import share_error
+from .errors import MeshError, ParameterError
+from .faces import surface_of
+from .parameter import evaluate
+
+if TYPE_CHECKING:
+    from .assembly import Piece
+    from .ends import Face, Nodes
+    from .parameter import Scalar
+    from .system import System
+
+
+class Pressure:
+    """Gas or liquid that presses on a surface of a body; see `pressure`."""
+
+    def __init__(self, place: Nodes | Face, p: Scalar, name: str | None) -> None:
+        self.surface = surface_of(place, "a pressure")
+        self.name = name or f"pressure on {self.surface}"
+        if not self.surface.solid and self.surface.side is None:
+            raise ParameterError(
+                f'{self.name}: say on which side of the plate it acts: body["region"].face(+1) or '
+                ".face(-1)"
+            )
+        if not callable(p):
+            evaluate(f"p of {self.name!r}", p, 0.0)
+        self.p = p
+
+    def declare(self, system: System) -> None:
+        """Announce the facets before distribution."""
+        self.surface.declare(system, self.name)
+
+    def carriers(self, system: System) -> list[Any]:
+        """Take this rank's facets; a pressure brings no coordinates."""
+        self.surface.bind(system)
+        return []
+
+    def pieces(self, system: System) -> list[Piece]:
+        """Return the kernel and facets on this rank."""
+        if not self.surface.solid:
+            self._require_oriented(system)
+        return [self.surface.piece(system, self.name, "pressure", "work", {"p": self.p})]
+
+    def _require_oriented(self, system: System) -> None:
+        """Raise where neighbours are numbered in opposite senses: a side would change there."""
+        cells = self.surface.cells
+        edges = np.concatenate([cells[:, [k, (k + 1) % 4]] for k in range(4)])
+        _, place, count = np.unique(edges, axis=0, return_inverse=True, return_counts=True)
+        twice = (count > 1)[place.ravel()]
+        error = None
+        if twice.any():
+            x = system.points[edges[int(np.argmax(twice))]].mean(axis=0)
+            error = MeshError(
+                f"{self.name}: neighbouring cells are numbered in opposite senses at the edge "
+                f"({x[0]:g}, {x[1]:g}, {x[2]:g}), so that face({self.surface.side:+d}) changes "
+                "side there; orient the mesh (Gmsh: Reverse Surface), or give the walls of a "
+                "closed space to sa.Cavity, which turns them"
+            )
+        share_error(system.comm, error)
+
+
+def pressure(place: Nodes | Face, p: Scalar, name: str | None = None) -> Pressure:
+    r"""Follower pressure `p` [Pa] on a surface: on its present area, along its present normal.
+
+    Virtual work: :math:`-p \int n \cdot \delta r\, d\xi\, d\eta`, n = r_xi x r_eta towards the
+    gas, with its full, unsymmetric tangent.
+
+    Parameters
+    ----------
+    place : ``body["region"]``: boundary facets of a solid, on which p > 0 presses from outside;
+        or ``body["region"].face(+1)`` (``face(-1)``) of a plate: p acts on the face
+        z = +thickness/2 (-thickness/2) and presses along -n (+n), n being the normal of the
+        cells' numbering. ``face(+1, middle=True)`` acts on the mid-surface instead.
+    p : number, `Parameter` or function of time.
+
+    Raises
+    ------
+    MeshError : a facet is none of the body, is inside of a solid, or neighbouring cells of a
+        plate are numbered in opposite senses.
+    ParameterError : a plate without the side; p is not finite.
+
+    Notes
+    -----
+    Where the surface is closed, or its rim is held, the load derives from -p V and `sa.Cavity`
+    gives it with a symmetric tangent.
+    """
+    return Pressure(place, p, name)

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Follower pressure: consistency, closed surfaces, direction, wrong input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf import elements, energies
+from symancf.assembly import Plan
+from tests.shells import sphere
+
+RUBBER = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 100.0}
+SIDES = ("x0", "x1", "y0", "y1", "z0", "z1")
+
+
+def block(cells=(2, 2, 2)):
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), cells)
+    return sa.Body(mesh["body"], elements.hex8, energies.yeoh, **RUBBER)
+
+
+def shell(element, cells=3, flipped=(), **more):
+    mesh = sphere(cells, flipped=flipped)
+    if element is elements.ancf_plate:
+        law, parameters = energies.yeoh, RUBBER
+    else:
+        law, parameters = energies.kirchhoff(), {"E": 1.0, "nu": 0.3}
+    return sa.Body(
+        mesh["skin"], element, law, thickness=0.1, direction=lambda X: X, **parameters, **more
+    )
+
+
+def resultant(system, state):
+    """Force and moment of all terms but strain on the bodies, and the sum of sizes."""
+    plan = Plan(
+        [p for p in system.pieces if p.role != "strain"],
+        system.numbering,
+        system.reference,
+        system.comm,
+    )
+    plan.update(0.0)
+    f = np.zeros_like(state)
+    plan.residual(state, f)
+    at = system.numbering.offset[:, system.numbering.block("position")]
+    vectors = (system.reference + state).reshape(-1, 3)  # a rotation turns places and slopes
+    moment = np.cross(vectors, f.reshape(-1, 3)).sum(axis=0)
+    return -f[at[:, None] + np.arange(3)].sum(axis=0), -moment, np.abs(f).sum()
+
+
+def test_tangent_on_facets_of_a_solid():
+    body = block()
+    loads = [sa.pressure(body[side], 0.3 + 0.1 * k) for k, side in enumerate(SIDES)]
+    checked = sa.check(sa.System(body, terms=[sa.fix(body["x0"]), *loads]))
+    assert checked.tangent < 1e-10
+    assert checked.product < 1e-14
+    assert checked.symmetry > 1e-6  # six pressures: no potential
+
+
+@pytest.mark.parametrize("element", [elements.ancf_plate, elements.ancf_thin_plate])
+@pytest.mark.parametrize("face", [(1, False), (-1, False), (1, True)])
+def test_tangent_on_plates(element, face):
+    body = shell(element, 2)
+    system = sa.System(body, terms=[sa.pressure(body["skin"].face(*face), 0.3)])
+    checked = sa.check(system)
+    assert checked.tangent < 1e-8
+    assert checked.product < 1e-13
+
+
+def test_watertight_solid_has_no_resultant():
+    body = block((3, 2, 2))
+    system = sa.System(body, terms=[sa.pressure(body[side], 0.3) for side in SIDES])
+    force, moment, size = resultant(system, 0.1 * system.numbering.random(3))
+    assert size > 0.1
+    assert np.abs(force).max() < 1e-12 * size
+    assert np.abs(moment).max() < 1e-12 * size
+
+
+@pytest.mark.parametrize("element", [elements.ancf_plate, elements.ancf_thin_plate])
+def test_closed_mid_surface_has_no_resultant(element):
+    body = shell(element)
+    system = sa.System(body, terms=[sa.pressure(body["skin"].face(1, middle=True), 0.3)])
+    force, moment, size = resultant(system, 0.03 * system.numbering.random(3))
+    assert size > 0.1
+    assert np.abs(force).max() < 1e-12 * size
+    assert np.abs(moment).max() < 1e-12 * size
+
+
+def test_faces_of_a_smooth_shell_are_closed():
+    """Full gradients share the director: z = +-h/2 is as closed as the mid-surface."""
+    body = shell(elements.ancf_plate)
+    for side in (1, -1):
+        system = sa.System(body, terms=[sa.pressure(body["skin"].face(side), 0.3)])
+        force, moment, size = resultant(system, 0.03 * system.numbering.random(3))
+        assert np.abs(force).max() < 1e-12 * size
+        assert np.abs(moment).max() < 1e-12 * size
+        body = shell(elements.ancf_plate)
+
+
+def test_area_and_side_of_faces():
+    """p on one octant of a sphere: the force is p pi r^2/4 along each axis, r that of the face."""
+    for side, radius in ((1, 1.05), (-1, 0.95)):
+        for element in (elements.ancf_plate, elements.ancf_thin_plate):
+            body = shell(element, 6)
+            surface = sa.pressure(body["skin"].face(side), 2.0)
+            system = sa.System(body, terms=[surface])
+            r, n = surface.surface.shape(system, np.zeros_like(system.state))
+            assert np.linalg.norm(r, axis=2) == pytest.approx(radius, abs=2e-3)
+            octant = (r > 0.0).all(axis=2)
+            for a in range(3):
+                push = n[octant][:, a].sum()
+                assert push == pytest.approx(-side * np.pi * radius**2 / 4, rel=1e-2)
+    body = block()
+    pressed = sa.pressure(body["x1"], 2.0)
+    system = sa.System(body, terms=[pressed])
+    force, _, _ = resultant(system, np.zeros_like(system.state))
+    assert force == pytest.approx([-2.0, 0.0, 0.0])  # into the solid
+
+
+def test_present_area():
+    """The force on a stretched face is that on its present area."""
+    body = block()
+    system = sa.System(body, terms=[sa.pressure(body["x1"], 2.0)])
+    state = np.zeros_like(system.state)
+    at = system.numbering.offset[:, system.numbering.block("position")]
+    state[at[:, None] + np.arange(3)] = system.points * [0.0, 0.5, 1.0]
+    force, _, _ = resultant(system, state)
+    assert force == pytest.approx([-2.0 * 1.5 * 2.0, 0.0, 0.0])
+
+
+def test_cells_of_opposite_senses_are_named():
+    body = shell(elements.ancf_plate, 2, flipped=(3,))
+    with pytest.raises(sa.MeshError, match=r"opposite senses at the edge.*sa\.Cavity"):
+        sa.System(body, terms=[sa.pressure(body["skin"].face(1), 0.3)])
+
+
+def test_wrong_places():
+    body = shell(elements.ancf_plate, 2)
+    with pytest.raises(sa.ParameterError, match=r"on which side of the plate"):
+        sa.pressure(body["skin"], 1.0)
+    with pytest.raises(sa.ParameterError, match=r"face\(2\) is not possible"):
+        sa.pressure(body["skin"].face(2), 1.0)
+    solid = block()
+    with pytest.raises(sa.ParameterError, match=r"one side, the outer one"):
+        sa.pressure(solid["x0"].face(-1), 1.0)
+    with pytest.raises(sa.ParameterError, match=r"acts on surfaces"):
+        sa.pressure(solid.at((0.0, 0.0, 0.0)), 1.0)
+    with pytest.raises(sa.ParameterError, match=r"p of .* is nan"):
+        sa.pressure(solid["x0"], np.nan)
+    with pytest.raises(sa.MeshError):
+        sa.pressure(solid["body"], 1.0)
+
+
+def test_facets_inside_of_a_solid_are_named():
+    mesh = sa.Mesh.from_arrays(
+        [(x, y, z) for z in (0, 1, 2) for y in (0, 1) for x in (0, 1)],
+        {"hexahedron": [[0, 1, 3, 2, 4, 5, 7, 6], [4, 5, 7, 6, 8, 9, 11, 10]]},
+        {"body": ("hexahedron", [0, 1]), "cut": ("quad", np.array([[4, 5, 7, 6]]))},
+    )
+    body = sa.Body(mesh["body"], elements.hex8, energies.yeoh, **RUBBER)
+    with pytest.raises(sa.MeshError, match="lies between two of its cells"):
+        sa.System(body, terms=[sa.pressure(body["cut"], 1.0)])
