@@ -38,6 +38,7 @@ _PUBLIC = {
     "traction": "loads",
     "moment": "moments",
     "pressure": "pressures",
+    "length": "lengths",
     "Controller": "controllers",
     "PID": "controllers",
     "Constraint": "constraint",
@@ -101,6 +102,7 @@ __all__ = [
     "gravity",
     "ground",
     "joints",
+    "length",
     "moment",
     "momentum",
     "output",
@@ -132,6 +134,7 @@ if TYPE_CHECKING:
         SymancfError,
     )
     from .flexure import Flexure
+    from .lengths import length
     from .loads import force, gravity, traction
     from .mesh import Mesh, Region
     from .moments import moment

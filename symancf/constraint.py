@@ -22,6 +22,7 @@ from symancf_codegen import declare
 from . import jit
 from .collective import together
 from .errors import ConstraintError
+from .lines import Line
 from .parameter import evaluate
 from .quantities import TIME, Reading, check_ends, symbols_of
 from .substitution import Substitution
@@ -77,6 +78,8 @@ class Constraint:
         returns an expression, a sequence or a Matrix of expressions that must vanish.
     ends : up to three ends a, b, c (``body.at(...)``, ``body["region"]``, ``sa.ground``); the
         function is applied to every tuple of places.
+        Where an end is a `Line`, the places of each of its groups share one equation, the
+        integral of phi over the reference length, and one multiplier.
     name : shown in messages; multipliers of the residual are grouped under it.
     parameters : values of the keyword-only arguments (numbers, `Parameter`, functions of time).
 
@@ -97,6 +100,10 @@ class Constraint:
         self.name = name or function.__name__
         what = f"constraint {self.name!r}"
         self.ends = check_ends(what, ends)
+        lines = [k for k, end in enumerate(self.ends) if isinstance(end, Line)]
+        if len(lines) > 1:
+            raise ConstraintError(f"{what} has {len(lines)} lines as ends: give one")
+        self._line = lines[0] if lines else None
         self.reading = Reading(what, function, self.ends, parameters)
         self.parameters = self.reading.parameters
         self.jets = self.reading.jets
@@ -155,6 +162,10 @@ class Constraint:
         parameters = [*self.reading.law_parameters(*expressions), declare.Parameter(scale)]
         lets = tuple((sp.Symbol(f"phi{i + 1}", real=True), p) for i, p in enumerate(self.phi))
         energy = scale * sp.Add(*[m * s for m, (s, _) in zip(multipliers, lets, strict=True)])
+        if self._line is not None:
+            weight = sp.Symbol("weight", positive=True)
+            energy *= weight
+            parameters.append(declare.Parameter(weight, "cell"))
         return declare.PointLaw(
             name=jit.identifier(getattr(self.function, "__name__", "constraint")),
             unknowns=(*self.substitution.unknowns, *multipliers),
@@ -183,12 +194,22 @@ class Constraint:
             cell = self.reading.cell_values(system, self.entities)
             cell |= self.substitution.cell_values(self.entities)
             self._require_still(system, cell)
+            cell |= self._weights(system)
         self._coordinates, self._references = jets, cell
         law = self.law()
         kernel = jit.points(law, system.comm)
         uniform = {**self.parameters, "scale": lambda t: system.stiffness}
         m = len(self.phi)
         return [self.entities.piece(self.name, kernel, "constraint", uniform, cell, jets, law, m)]
+
+    def _weights(self, system: System) -> dict[str, Array]:
+        """Return the reference length that each of this rank's places on a line stands for."""
+        if self._line is None:
+            return {}
+        line, entities = self.entities.ends[self._line], self.entities
+        assert isinstance(line, Line)
+        vertices = entities.end_vertices(self._line)
+        return {"weight": line.measure(system, entities.ids, vertices)}
 
     def idle(self, system: System) -> npt.NDArray[Any]:
         """Return the local offsets of multipliers whose equation moves no free coordinate.
@@ -198,31 +219,38 @@ class Constraint:
         """
         fixed, jets = system.numbering.fixed_by, self._coordinates
         moves = (fixed[jets.coordinate] < 0) & (np.abs(jets.value) > 1e-12)  # else: round-off
-        start = self._first(system)
+        groups, start = self._first(system)
         found = [np.zeros(0, dtype=start.dtype)]
         for i, phi in enumerate(self.phi):
             depends = self.substitution.depend(phi)
             moving = [s in depends for s in self.substitution.unknowns]
             used = np.array(moving + [False] * len(self.phi))
-            free = np.zeros(len(start), dtype=bool)
-            free[jets.entity[moves & used[jets.jet]]] = True
-            found.append(start[~free] + i)
+            free = np.zeros(self.entities.groups, dtype=bool)
+            of = self.entities.ids[jets.entity[moves & used[jets.jet]]]
+            free[self.entities.group[of]] = True
+            found.append(start[~free[groups]] + i)
         return np.concatenate(found)
 
-    def _first(self, system: System) -> npt.NDArray[Any]:
-        """Return the local offset of the first multiplier of each entity of this rank."""
+    def _first(self, system: System) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return the groups whose multipliers this rank owns, local offsets of the first ones.
+
+        This rank has all places of these groups.
+        """
         block = system.numbering.block(f"lambda:{self.name}")
         vertex = self.entities.end_vertices(len(self.ends))[:, 0]
-        return np.asarray(system.numbering.offset[vertex, block])
+        groups, place = np.unique(self.entities.group[self.entities.ids], return_index=True)
+        own = vertex[place] < system.numbering.owned_vertices
+        return groups[own], np.asarray(system.numbering.offset[vertex[place[own]], block])
 
     def multipliers(self, system: System) -> Array:
-        """Return the multipliers (K, m) in force units, on every rank (collective)."""
+        """Return the multipliers (K, m) in force units, on every rank (collective).
+
+        One row for each tuple of places, or for each group of a line.
+        """
         m = len(self.phi)
-        values = np.zeros((self.entities.size, m))
-        mine = self.entities.owned
-        start = self._first(system)[mine]
-        ids = self.entities.ids[mine]
-        values[ids] = system.state[start[:, None] + np.arange(m)] * system.stiffness
+        values = np.zeros((self.entities.groups, m))
+        groups, start = self._first(system)
+        values[groups] = system.state[start[:, None] + np.arange(m)] * system.stiffness
         return np.asarray(system.sum(values))
 
     # ---- reactions ------------------------------------------------------------------------------
@@ -245,9 +273,10 @@ class Constraint:
         side = "abc".index(end)
         lam = self.multipliers(system)
         n, ids = len(self.entities.ids), self.entities.ids
+        group = self.entities.group[ids]
         gathered = self.substitution.gather(system, self.entities, self._coordinates)
         symbols = self.substitution.resolve(self._references | gathered)
-        symbols |= {f"lam{i + 1}": lam[ids, i] for i in range(len(self.phi))}
+        symbols |= {f"lam{i + 1}": lam[group, i] for i in range(len(self.phi))}
         with together(system.comm):
             for name in self.reading.keywords:
                 what = f"{name} of {self.name!r}"
@@ -256,6 +285,7 @@ class Constraint:
         used, function = self._gradient
         rows = function(*(symbols[str(s)] for s in used))
         gradient = np.stack([np.broadcast_to(row, (n,)) for row in rows], axis=1)
+        gradient = gradient * np.reshape(self._references.get("weight", 1.0), (-1, 1))
         places = np.stack([self._places(system, k) for k in (0, side)], axis=1)
         parts = np.zeros((3, self.entities.size, 3))  # place of a, force, moment
         mine = self.entities.owned
@@ -291,6 +321,10 @@ class Constraint:
         jets = self.entities.jets(system, local.jets)
         found = local.cell_values(self.entities) | local.gather(system, self.entities, jets)
         moved = local.resolve(found)
-        X = self.entities.ends[number].X[self.entities.ids]
+        constant = self.entities.ends[number].constant("value")
+        if constant is None:
+            X = self.entities.reference(system, jets, 3)
+        else:
+            X = constant[self.entities.ids]
         u = [np.broadcast_to(moved[str(s)], (len(X),)) for s in symbols_of(jet, "change")]
         return np.asarray(X + np.stack(u, axis=1))

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from .terms import Entities
 
 Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
-def _gauss(n: int) -> tuple[Array, Array]:
+def gauss(n: int) -> tuple[Array, Array]:
+    """Return the points in [0, 1] and the weights of Gauss's rule."""
     x, w = np.polynomial.legendre.leggauss(n)  # type: ignore[no-untyped-call]
     return (x + 1.0) / 2.0, w / 2.0
 
@@ -48,25 +50,31 @@ class FacetPoints(End):
     def resolve(self, system: System) -> None:
         """Find X and the vertices (collective)."""
         mesh = self.region.mesh
-        system.require_member(self.body, str(self))
-        self.region.require_on(self.body.region)
-        _, mine = self.region.slice(self.kind)
-        parts = system.comm.allgather(mine) if system.comm.size > 1 else [mine]
-        facets = np.concatenate(parts)
-        if self.kind == "line":
-            x, w = _gauss(4)
-            points, weights = x[:, None], w
-        else:
-            n = 4 if self.hermite else 2
-            x, w = _gauss(n)
-            points = np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2)
-            weights = np.outer(w, w).ravel()
+        facets = self._facets(system)
+        points, weights = self._rule()
         self.unit = np.tile(points, (len(facets), 1))
         self.rule_weight = np.tile(weights, len(facets))
         repeated = np.repeat(facets, len(points), axis=0)
         value, _ = corner_functions(self.kind, self.unit)
         self.X = np.einsum("kv,kva->ka", value, mesh.fetch_points(repeated))
         self.vertices = repeated + system.base(mesh)
+
+    def _facets(self, system: System) -> Ints:
+        """Return the vertices (n, nv) of all facets, points of the mesh (collective)."""
+        system.require_member(self.body, str(self))
+        self.region.require_on(self.body.region)
+        _, mine = self.region.slice(self.kind)
+        parts = system.comm.allgather(mine) if system.comm.size > 1 else [mine]
+        return np.concatenate(parts)
+
+    def _rule(self) -> tuple[Array, Array]:
+        """Return the points (k, dims) of the unit facet and their weights (k,)."""
+        if self.kind == "line":
+            x, w = gauss(4)
+            return x[:, None], w
+        x, w = gauss(4 if self.hermite else 2)
+        points = np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2)
+        return points, np.outer(w, w).ravel()
 
     def _functions(self, chosen: npt.NDArray[Any]) -> tuple[Array, Array]:
         """Hermite functions of an edge: (k, 2 vertices, 2) values and derivatives."""
@@ -139,9 +147,14 @@ class FacetPoints(End):
     def weights(self, system: System, entities: Entities) -> Array:
         """Return the reference area or length that each of this rank's points stands for."""
         with together(system.comm):
-            return self._weights(system, entities.ids, entities.end_vertices(0))
+            return self.measure(system, entities.ids, entities.end_vertices(0))
 
-    def _weights(self, system: System, ids: npt.NDArray[Any], vertices: npt.NDArray[Any]) -> Array:
+    def measure(self, system: System, ids: npt.NDArray[Any], vertices: npt.NDArray[Any]) -> Array:
+        """Return the reference area or length of places `ids` with their local vertices."""
+        return np.asarray(self.rule_weight[ids] * self._jacobian(system, ids, vertices))
+
+    def _jacobian(self, system: System, ids: npt.NDArray[Any], vertices: npt.NDArray[Any]) -> Array:
+        """Return the reference area or length by that of the unit facet."""
         dims = 2 if self.kind == "quad" else 1
         tangents = np.zeros((dims, len(ids), 3))
         for d in range(dims):
@@ -149,10 +162,8 @@ class FacetPoints(End):
             place, component, coordinate, _, value = self._rows(system, vertices, positions, slopes)
             np.add.at(tangents[d], (place, component), value * system.reference[coordinate])
         if dims == 1:
-            measure = np.linalg.norm(tangents[0], axis=1)
-        else:
-            measure = np.linalg.norm(np.cross(tangents[0], tangents[1]), axis=1)
-        return np.asarray(self.rule_weight[ids] * measure)
+            return np.asarray(np.linalg.norm(tangents[0], axis=1))
+        return np.asarray(np.linalg.norm(np.cross(tangents[0], tangents[1]), axis=1))
 
     def __str__(self) -> str:
         return f"region {self.region.name!r} of {self.body.name!r}"

@@ -23,6 +23,7 @@ from symancf_codegen import declare
 
 from .ends import End, Ground, Nodes, PointsOnBody
 from .errors import ConstraintError, SymancfError
+from .lines import Line
 from .parameter import label
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ QUANTITIES = {
     "E1": Quantity("axis0", "reference", "first axis of the reference"),
     "E2": Quantity("axis1", "reference", "second axis of the reference"),
     "E3": Quantity("axis2", "reference", "third axis of the reference"),
+    "rs": Quantity("line", "present", "derivative of r by the reference's length along a line"),
     "theta": Quantity("angle", "present", "angle of a planar body"),
     "phi": Quantity("angle", "change", "angle by which a planar body has turned"),
 }
@@ -67,13 +69,13 @@ RATES = {
     "w3": Quantity("axis2", "rate", "rate of the third axis"),
     "omega": Quantity("angle", "rate", "angular velocity of a planar body"),
 }
-_PARTS = {"value": "", "director": "_d", "angle": "_t", "planar": "_q", "arm": "_s"}
+_PARTS = {"value": "", "director": "_d", "angle": "_t", "planar": "_q", "arm": "_s", "line": "_l"}
 _PARTS |= {f"along{k}": f"_g{k + 1}" for k in range(3)} | {
     f"axis{k}": f"_e{k + 1}" for k in range(3)
 }
 JETS_OF = ("value", "director", "axis0", "axis1", "axis2")  # those with a rate
 RESERVED = re.compile(
-    r"scale|t|(lam|phi|force)\d+|(u|X|v)(_[dtqs]|_[eg]\d)?_[abc][123]|(state|rate)_.*"
+    r"scale|weight|t|(lam|phi|force)\d+|(u|X|v)(_[dtqsl]|_[eg]\d)?_[abc][123]|(state|rate)_.*"
 )
 TIME = sp.Symbol("t", real=True)
 
@@ -180,7 +182,9 @@ class Reading:
                 f"{q}_{s}"
                 for s, end in zip(suffixes, self.ends, strict=True)
                 for q, quantity in self.offered.items()
-                if q not in DERIVATIVES and (quantity.jet != "angle" or end.curved)
+                if q not in DERIVATIVES
+                and (quantity.jet != "angle" or end.curved)
+                and (quantity.jet != "line" or isinstance(end, Line))
             ]
             raise ConstraintError(
                 f"{self.what} asks for {name!r}; its ends offer {', '.join(possible)} and "
@@ -315,6 +319,8 @@ def require_offered(what: str, end: End, jet: str) -> None:
     """
     if jet == "angle" and not (end.curved or isinstance(end, Ground)):
         raise ConstraintError(f"{what} asks for the angle of {end}; only planar bodies have one")
+    if jet == "line" and not isinstance(end, Line):
+        raise ConstraintError(f"{what} asks for rs of {end}; only lines have a direction")
     if jet != "director":
         return
     element = end.body.element if isinstance(end, Nodes | PointsOnBody) else None

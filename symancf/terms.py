@@ -41,7 +41,13 @@ class Entities:
     ----------
     name : unique name of the family of entities.
     ends : one place of each end makes an entity.
-    virtual : number of new vertices that each entity brings (a multiplier: 1).
+    virtual : number of new vertices that each entity brings (a multiplier: 1); those of places
+        that an end groups (`Line`) have them in common.
+
+    Attributes
+    ----------
+    group : (K,) number of the group of each entity, of `groups`; the entity itself if no end
+        groups its places.
     """
 
     def __init__(self, system: System, name: str, ends: Sequence[End], virtual: int = 0) -> None:
@@ -61,8 +67,11 @@ class Entities:
                 follow(widest)
         self._expand()
         ids = np.arange(self.size, dtype=np.int64)
-        self.virtual = system.new_vertices(self.size * virtual).reshape(self.size, virtual)
-        columns = [end.vertices for end in self.ends] + [self.virtual]
+        groups = [end.group for end in self.ends if hasattr(end, "group")]
+        self.group = groups[0] if groups else ids
+        self.groups = int(self.group.max()) + 1
+        self.virtual = system.new_vertices(self.groups * virtual).reshape(self.groups, virtual)
+        columns = [end.vertices for end in self.ends] + [self.virtual[self.group]]
         vertices = np.concatenate(columns, axis=1)
         self.columns = np.cumsum([0] + [c.shape[1] for c in columns])
         rank, ranks = system.comm.rank, system.comm.size
@@ -72,7 +81,7 @@ class Entities:
     def _expand(self) -> None:
         """Let an end of one place serve all entities."""
         for end in self.ends:
-            if end.size == 1 and self.size > 1:
+            if end.size == 1 and self.size > 1 and not hasattr(end, "group"):
                 end.X = np.repeat(end.X, self.size, axis=0)
                 end.vertices = np.repeat(end.vertices, self.size, axis=0)
                 if hasattr(end, "unit"):

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lines of edges, over which constraints are summed: one equation for each edge or line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import MeshError, ParameterError
+from .facets import FacetPoints, gauss
+from .mesh.cells import CELLS
+
+if TYPE_CHECKING:
+    from .body import Body
+    from .mesh import Region
+    from .system import System
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+POINTS = 5  # of Gauss on a curved edge: |r'| is no polynomial
+
+
+class Line(FacetPoints):
+    """Gauss points of the edges of a region, grouped by edge or by line of edges.
+
+    An edge is a cell of a cable or an edge of a cell of a plate, both cubic, with `POINTS`
+    points, or a straight edge of a hexahedron, with one. A constraint on these places, see
+    `Constraint`, is an integral over the length of each group; beside positions they offer
+    ``rs``, the derivative of the position by the arc length s of the reference.
+
+    Parameters
+    ----------
+    per : ``"edge"``: each edge is a group; ``"line"``: each chain of edges that meet at ends.
+
+    Attributes after `resolve`
+    --------------------------
+    group : (K,) number of the group of each point; groups follow the order of their first edge.
+    """
+
+    def __init__(self, body: Body, region: Region, per: Literal["edge", "line"]) -> None:
+        self.body, self.region, self.per = body, region, per
+        if per not in ("edge", "line"):
+            raise ParameterError(f"{self}: per is {per!r}: give 'edge' or 'line'")
+        region.require("line", use=f"a line on body {body.name!r}")
+        self.kind = "line"
+        self.hermite = bool(body.element.slopes)
+
+    def resolve(self, system: System) -> None:
+        """Find X, the vertices and the groups (collective)."""
+        super().resolve(system)
+        edges = self.vertices.reshape(-1, self._rule()[1].size, 2)[:, 0]
+        edges = edges - system.base(self.region.mesh)
+        self._require_edges(edges)
+        group = np.arange(len(edges)) if self.per == "edge" else self._chains(edges)
+        self.group: Ints = np.repeat(group, self._rule()[1].size)
+
+    def _rule(self) -> tuple[Array, Array]:
+        """Return the points (k, 1) of the unit edge and their weights (k,)."""
+        x, w = gauss(POINTS if self.hermite else 1)
+        return x[:, None], w
+
+    def _require_edges(self, edges: Ints) -> None:
+        """Raise where an edge is none of a cell of the body, or appears twice (collective)."""
+        mesh, body = self.region.mesh, self.body
+        cells = body.region.slice(body.element.cell)[1]
+        offered = cells[:, np.array(CELLS[body.element.cell].edges)].reshape(-1, 2)
+        keys, given = (np.sort(e, axis=1) @ [mesh.n_points, 1] for e in (edges, offered))
+        found = np.isin(keys, given).astype(np.int8)
+        found = np.max(mesh.comm.allgather(found), axis=0)
+        unique, first = np.unique(keys, return_index=True)
+        twice = np.setdiff1d(np.arange(len(keys)), first)
+        if found.all() and len(unique) == len(keys):
+            return
+        which = int(np.argmin(found)) if not found.all() else int(twice[0])
+        x, y = mesh.fetch_points(edges[which])
+        what = f"the edge from ({x[0]:g}, {x[1]:g}, {x[2]:g}) to ({y[0]:g}, {y[1]:g}, {y[2]:g})"
+        if found.all():
+            raise MeshError(f"{self} holds {what} twice")
+        count = int(len(found) - found.sum())
+        others = f" (and {count - 1} more)" if count > 1 else ""
+        raise MeshError(
+            f"{self}: {what}{others} is no edge of a cell ({body.element.cell}) of the body"
+        )
+
+    def _chains(self, edges: Ints) -> Ints:
+        """Return for each edge the number of its chain.
+
+        Raises
+        ------
+        MeshError : more than two edges meet at a point.
+        """
+        points, ends = np.unique(edges, return_inverse=True)
+        ends = ends.reshape(-1, 2)
+        degree = np.bincount(ends.ravel())
+        if (degree > 2).any():
+            at = int(np.argmax(degree > 2))
+            x = self.region.mesh.fetch_points(points[at : at + 1])[0]
+            raise MeshError(
+                f"{self}: {degree[at]} edges meet at ({x[0]:g}, {x[1]:g}, {x[2]:g}), so that they "
+                "are no line; cut the region into lines, or take per='edge'"
+            )
+        group = np.arange(len(edges))
+        while True:  # the least number of the edges at each end, and of those that have it
+            lowest = np.full(len(points), len(edges))
+            np.minimum.at(lowest, ends, group[:, None])
+            fresh = np.minimum(group, lowest[ends].min(axis=1))
+            fresh = fresh[fresh]
+            if (fresh == group).all():
+                return np.asarray(np.unique(group, return_inverse=True)[1])
+            group = fresh
+
+    def rows(
+        self, system: System, chosen: npt.NDArray[Any], vertices: npt.NDArray[np.int32], jet: str
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """Return a jet, ``value`` or ``line``, as combinations of coordinates; see `End.rows`."""
+        if jet != "line":
+            return super().rows(system, chosen, vertices, jet)
+        positions, slopes = self._coefficients(system, chosen, vertices, 1)
+        by = self._jacobian(system, chosen, vertices)[:, None]
+        slopes = None if slopes is None else slopes / by[..., None]
+        return self._rows(system, vertices, positions / by, slopes)
+
+    def constant(self, jet: str) -> Array | None:
+        """Return None: reference values follow from coordinates, as edges are curved."""
+        return None
+
+    def __str__(self) -> str:
+        return f"the line {self.region.name!r} of {self.body.name!r}"

@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lengths of edges and lines that are kept: both forms, their tensions, and what they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import sympy as sp
+
+import symancf as sa
+from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
+from symancf.lines import Line
+
+pytestmark = pytest.mark.collective
+
+Array = npt.NDArray[np.float64]
+THIN, FULL = sa.elements.ancf_thin_plate, sa.elements.ancf_plate
+CABLE, HEX8 = sa.elements.ancf_cable, sa.elements.hex8
+STEEL: dict[str, Any] = {"E": 1e5, "nu": 0.3}
+
+
+def rope(n: int = 8, **given: Any) -> sa.Body:
+    """A straight cable of length 1."""
+    mesh = sa.Mesh.box((1.0,), (n,))
+    values = {"EA": 100.0, "EI": 0.01, "rho": 1000.0, "A": 1e-3, **given}
+    return sa.Body(mesh["body"], CABLE, cable(), name="rope", **values)
+
+
+def hoop(n: int = 16, R: float = 1.0, **given: Any) -> sa.Body:
+    """A closed ring of cable cells with radius R."""
+    t = 2 * np.pi * np.arange(n) / n
+    X = R * np.stack([np.cos(t), np.sin(t), 0 * t], axis=1)
+    lines = np.stack([np.arange(n), (np.arange(n) + 1) % n], axis=1)
+    regions = {f"node {k}": ("vertex", [k]) for k in (0, n // 4, n // 2)}
+    mesh = sa.Mesh.from_arrays(X, {"line": lines}, regions=regions)
+    values = {"EA": 1e3, "EI": 1.0, **given}
+
+    def tangent(X: Array) -> Array:
+        return np.stack([-X[:, 1], X[:, 0], 0 * X[:, 0]], axis=1)
+
+    return sa.Body(mesh["all"], CABLE, cable(), name="hoop", direction=tangent, **values)
+
+
+def strip(element: Any = THIN, n: int = 5, angle: float = 1.5) -> sa.Body:
+    """A cylindrical strip of 2 x n cells; `rim`, `middle`: lines along the arc; `across`."""
+    t, z = np.meshgrid(np.linspace(0.0, angle, n + 1), [0.0, 0.3, 0.5], indexing="ij")
+    X = np.stack([np.cos(t), np.sin(t), z], axis=-1).reshape(-1, 3)
+    at = np.arange(3 * (n + 1)).reshape(n + 1, 3)
+    quads = [
+        [at[i, k], at[i + 1, k], at[i + 1, k + 1], at[i, k + 1]] for i in range(n) for k in (0, 1)
+    ]
+    rim = [[at[i, 0], at[i + 1, 0]] for i in range(n)]
+    middle = [[at[i + 1, 1], at[i, 1]] for i in range(n)]  # against the cells' sense
+    across = [[at[2, k], at[2, k + 1]] for k in (0, 1)]
+    numbers = np.arange(2 * n + 2)
+    regions = {
+        "skin": ("quad", list(range(len(quads)))),
+        "rim": ("line", numbers[:n]),
+        "both": ("line", numbers[: 2 * n]),
+        "across": ("line", numbers[2 * n :]),
+        "crossed": ("line", numbers[n:]),
+        "ends": ("vertex", [at[0, 0], at[0, 1], at[0, 2]]),
+    }
+    lines = np.array([*rim, *middle, *across])
+    mesh = sa.Mesh.from_arrays(X, {"quad": np.array(quads), "line": lines}, regions=regions)
+    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff
+    given: dict[str, Any] = {"direction": lambda X: X * [1, 1, 0], "thickness": 0.02, **STEEL}
+    return sa.Body(mesh["skin"], element, energy, name="strip", **given)
+
+
+def block() -> sa.Body:
+    """Two bricks; `edge`: two edges along x; `inside`: a diagonal of a face."""
+    X = np.array([[x, y, z] for x in (0.0, 0.5, 1.0) for y in (0.0, 0.4) for z in (0.0, 0.3)])
+    cells = [[4 * i + v for v in (0, 4, 6, 2, 1, 5, 7, 3)] for i in range(2)]
+    lines = np.array([[0, 4], [4, 8], [0, 6]])
+    regions = {
+        "bricks": ("hexahedron", [0, 1]),
+        "edge": ("line", [0, 1]),
+        "inside": ("line", [0, 1, 2]),
+        "root": ("vertex", [0, 1, 2, 3]),
+    }
+    mesh = sa.Mesh.from_arrays(X, {"hexahedron": np.array(cells), "line": lines}, regions=regions)
+    return sa.Body(mesh["bricks"], HEX8, saint_venant_kirchhoff, name="block", **STEEL)
+
+
+def rows_of(term: Any, system: sa.System) -> npt.NDArray[Any]:
+    """Return the local offsets of the multipliers."""
+    return np.asarray(term._first(system)[1])
+
+
+def violation(term: Any, system: sa.System, state: Array | None = None) -> Array:
+    """Return Phi of each edge or line at a state."""
+    system.plan.update(system.time)
+    f = system.residual_at(system.state if state is None else state)
+    return np.asarray(f[rows_of(term, system)] / system.stiffness)
+
+
+def stretch(
+    system: sa.System, body: sa.Body, u: Callable[..., Any], du: Callable[..., Any]
+) -> None:
+    """Give a straight cable the displacements u(x) along x with their derivative."""
+    vertices = np.arange(len(system.points))
+    x = system.points[:, 0]
+    system.state[body.coordinate_offset(system, vertices, "value")] = u(x)
+    system.state[body.coordinate_offset(system, vertices, "slope0")] = du(x)
+
+
+def test_the_squared_form_differs_by_the_variance_of_the_stretch() -> None:
+    """With the stretch s = 1 + eps sin(2 pi x/a) of (31) is 0, that of (32) a eps^2/2."""
+    body, eps = rope(64), 0.1
+    arc = sa.length(body["body"], per="line", name="arc")
+    squared = sa.length(body["body"], "squared", per="line", name="squared")
+    system = sa.System(body, terms=[sa.fix(body["x0"]), arc, squared])
+    w = 2 * np.pi
+    stretch(system, body, lambda x: eps * (1 - np.cos(w * x)) / w, lambda x: eps * np.sin(w * x))
+    assert violation(arc, system)[0] == pytest.approx(0.0, abs=1e-12)
+    assert violation(squared, system)[0] == pytest.approx(eps**2 / 2, rel=1e-6)
+
+
+@pytest.mark.parametrize("form", ["arc", "squared"])
+@pytest.mark.parametrize("per", ["edge", "line"])
+@pytest.mark.parametrize("element", [THIN, FULL])
+def test_gradient_and_tangent(element: Any, form: Any, per: Any) -> None:
+    body = strip(element)
+    term = sa.length(body["both"], form, per=per)
+    system = sa.System(body, terms=[sa.fix(body["ends"]), term])
+    assert len(rows_of(term, system)) == (10 if per == "edge" else 2)
+    np.testing.assert_allclose(violation(term, system), 0.0, atol=1e-15)
+    system.stiffness = 1e3
+    system.plan.update(0.0)
+    result = sa.check(system, amplitude=1e-2)
+    assert result.passed, result
+    assert result.symmetry < 1e-12
+    numbering = system.numbering
+    at, v = 0.05 * numbering.random(1), numbering.random(2)
+    for some in (at, v):
+        some[rows_of(term, system)] = 0.0
+    Kv = np.zeros_like(v)
+    system.plan.product(at, v, Kv)
+    h = 1e-6
+    change = (violation(term, system, at + h * v) - violation(term, system, at - h * v)) / (2 * h)
+    np.testing.assert_allclose(Kv[rows_of(term, system)] / system.stiffness, change, rtol=1e-7)
+
+
+def test_edges_are_those_of_the_cells() -> None:
+    """Lengths along an arc, against the sense of the cells, across, of bricks and of cables."""
+    body = strip(n=12)
+    terms = [sa.length(body[name], per="line") for name in ("rim", "both", "across")]
+    system = sa.System(body, terms=[sa.fix(body["ends"], "position"), terms[2]])
+    np.testing.assert_allclose(terms[2].lengths(system), [0.5], rtol=1e-14)
+    body = strip(n=12)
+    term = sa.length(body["both"], per="line")
+    system = sa.System(body, terms=[sa.fix(body["ends"]), term])
+    np.testing.assert_allclose(term.lengths(system), [1.5, 1.5], rtol=1e-5)
+    # the cell's own edge, by the positions that the element interpolates
+    t = np.linspace(0.0, 1.5 / 12, 2001)
+    points = body.at(np.stack([np.cos(t), np.sin(t), 0 * t], axis=1))
+    system.state[:] = 0.02 * system.numbering.random(4)
+    system.state[rows_of(term, system)] = 0.0
+    each = sa.length(body["rim"])
+    other = sa.System(body, terms=[sa.fix(body["ends"]), each])
+    other.state[: system.numbering.start[39]] = system.state[: system.numbering.start[39]]
+    x = other.position(points)
+    chords = np.linalg.norm(np.diff(x, axis=0), axis=1).sum()
+    assert each.lengths(other)[0] == pytest.approx(chords, rel=1e-6)
+    assert abs(each.lengths(other)[0] - each.reference_lengths(other)[0]) > 1e-4
+    bricks = block()
+    term = sa.length(bricks["edge"], per="edge")
+    system = sa.System(bricks, terms=[sa.fix(bricks["root"]), term])
+    np.testing.assert_allclose(term.lengths(system), [0.5, 0.5], rtol=1e-15)
+
+
+def test_tension_of_a_straight_line_under_uneven_load() -> None:
+    """EA eps + tension = N(x), and the mean of eps vanishes: the tension is the mean of N."""
+    body = rope(24, EA=50.0)
+    pull = sa.traction(body["body"], lambda X, t: np.outer(8 + 20 * X[:, 0], (1, 0, 0)))
+    terms = [sa.fix(body["body"], ["y", "z"]), sa.fix(body["x0"], "x"), pull]
+    line = sa.length(body["body"], per="line")
+    system = sa.System(body, terms=[*terms, line])
+    sa.StaticProblem(system).solve()
+    assert line.lengths(system)[0] == pytest.approx(1.0, abs=1e-12)
+    assert line.multipliers(system).shape == (1, 1)
+    mean = 8 / 2 + 20 / 3  # int x q dx
+    assert line.multipliers(system)[0, 0] == pytest.approx(mean, rel=1e-9)
+    assert terms[1].reaction(system)[0] == pytest.approx(-18.0, rel=1e-9)
+    x = np.linspace(0.0, 1.0, 5)
+    u = (8 * (x - x**2 / 2) + 20 * (x / 2 - x**3 / 6) - mean * x) / 50.0
+    points = body.at(np.stack([x, 0 * x, 0 * x], axis=1))
+    np.testing.assert_allclose(system.displacement(points)[:, 0], u, atol=1e-7)
+    reaction = line.reaction(system)  # inner forces: none on the whole
+    np.testing.assert_allclose([reaction.force, reaction.moment], np.zeros((2, 3)), atol=1e-12)
+
+
+def test_the_squared_form_lets_a_line_shorten() -> None:
+    body = rope(24, EA=50.0)
+    pull = sa.traction(body["body"], lambda X, t: np.outer(20 * X[:, 0], (1, 0, 0)))
+    terms = [sa.fix(body["body"], ["y", "z"]), sa.fix(body["x0"], "x"), pull]
+    line = sa.length(body["body"], "squared", per="line")
+    system = sa.System(body, terms=[*terms, line])
+    sa.StaticProblem(system).solve()
+    x = (np.arange(4000) + 0.5) / 4000
+    points = body.at(np.stack([x, 0 * x, 0 * x], axis=1))
+    s = system.gradient(points)[:, 0, 0]
+    m, v = s.mean(), s.var()
+    assert v > 1e-3
+    assert m**2 + v == pytest.approx(1.0, abs=1e-7)
+    found = line.lengths(system)[0]
+    assert found == pytest.approx(np.sqrt(1 - v), rel=1e-7)
+    assert found < 1.0 - 5e-4
+    # the stress resultant: EA (s - 1) + 2 lambda s = N = 10 (1 - x^2)
+    lam = line.multipliers(system)[0, 0]
+    np.testing.assert_allclose(50.0 * (s - 1) + 2 * lam * s, 10 * (1 - x**2), atol=2e-2)
+
+
+@pytest.mark.parametrize("form", ["arc", "squared"])
+def test_a_ring_under_radial_load_keeps_its_length(form: Any) -> None:
+    """The tension of the line alone carries the load: q R, as the ring does not stretch."""
+    body = hoop(24)
+    q = 40.0
+
+    def outwards(X: Array, t: float) -> Array:
+        return q * X / np.linalg.norm(X, axis=1, keepdims=True)
+
+    line = sa.length(body["all"], form, per="line")
+    guides = [sa.planar(body), sa.fix(body["node 0"], "y"), sa.fix(body["node 12"], "y")]
+    guides.append(sa.fix(body["node 6"], "x"))
+    system = sa.System(body, terms=[*guides, sa.traction(body["all"], outwards), line])
+    sa.StaticProblem(system).solve()
+    assert line.lengths(system)[0] == pytest.approx(line.reference_lengths(system)[0], abs=1e-12)
+    assert line.reference_lengths(system)[0] == pytest.approx(2 * np.pi, rel=1e-5)
+    tension = line.multipliers(system)[0, 0] * (2.0 if form == "squared" else 1.0)
+    assert tension == pytest.approx(q, rel=1e-5)
+    assert np.abs(system.displacement(body["all"])).max() < 1e-5
+    free = sa.System(body, terms=[*guides, sa.traction(body["all"], outwards)])
+    sa.StaticProblem(free).solve()
+    assert np.abs(free.displacement(body["all"])).max() == pytest.approx(q / 1e3, rel=0.1)
+
+
+def test_a_prescribed_stretch_follows_time_and_parameter() -> None:
+    body = rope(6)
+    guides = [sa.fix(body["x0"], "x"), sa.fix(body["body"], ["y", "z"])]
+    factor = sa.Parameter("factor", 1.0)
+    line = sa.length(body["body"], per="line", stretch=factor)
+    system = sa.System(body, terms=[*guides, line])
+    problem = sa.StaticProblem(system)
+    factor.value = 1.2
+    problem.solve()
+    assert line.lengths(system)[0] == pytest.approx(1.2, abs=1e-12)
+    # tension against that of the cable, which pulls back: its free end carries nothing
+    assert line.multipliers(system)[0, 0] == pytest.approx(-100.0 * 0.2, rel=1e-6)
+    body = rope(6)
+    guides = [sa.fix(body["x0"], "x"), sa.fix(body["body"], ["y", "z"])]
+    edges = sa.length(body["body"], stretch=lambda t: 1.0 - 0.1 * t)
+    system = sa.System(body, terms=[*guides, edges])
+    sa.StaticProblem(system).solve(to=2.0, step=1.0)
+    np.testing.assert_allclose(edges.lengths(system), np.full(6, 0.8 / 6), atol=1e-14)
+
+
+def test_any_constraint_may_be_a_mean_over_a_line() -> None:
+    """The mean displacement of an edge vanishes; its multiplier is the force that does it."""
+
+    def mean(u_a: sp.Matrix, *, up: sp.Symbol) -> sp.Matrix:
+        return u_a - sp.Matrix([0, 0, up])
+
+    def tug(X: Array, t: float) -> Array:
+        return np.stack([0 * X[:, 0], 0.2 * X[:, 1], 1 + 3 * X[:, 1]], axis=1)
+
+    sheet = sa.Mesh.box((1.0, 1.0), (4, 3))
+    body = sa.Body(sheet["body"], THIN, kirchhoff(), name="sheet", thickness=0.05, **STEEL)
+    line = Line(body, sheet["x1"], "line")
+    held = sa.Constraint(mean, line, up=0.1)
+    root = sa.fix(body["x0"])
+    system = sa.System(body, terms=[root, held, sa.traction(body["x1"], tug)])
+    sa.StaticProblem(system).solve()
+    y = (np.arange(2000) + 0.5) / 2000
+    u = system.displacement(body.at(np.stack([0 * y + 1, y, 0 * y], axis=1)))
+    np.testing.assert_allclose(u.mean(axis=0), [0, 0, 0.1], atol=1e-7)
+    assert np.ptp(u[:, 2]) > 1e-3
+    assert held.multipliers(system).shape == (1, 3)
+    on_line = held.reaction(system)
+    np.testing.assert_allclose(on_line.force, -held.multipliers(system)[0], rtol=1e-12)
+    np.testing.assert_allclose(root.reaction(system) + on_line.force, [0, -0.1, -2.5], atol=1e-8)
+    assert on_line.points.shape == (15, 3)
+    np.testing.assert_allclose(on_line.points[:, 2].mean(), 0.1, atol=0.05)
+
+
+def test_equations_that_others_imply_are_left_out() -> None:
+    body = strip()
+    edges = sa.length(body["rim"], name="edges")
+    line = sa.length(body["rim"], per="line", name="line")
+    with pytest.warns(UserWarning, match="1 equation of 'line'.*follows from those of 'edges'"):
+        system = sa.System(body, terms=[sa.fix(body["ends"]), edges, line])
+    sa.StaticProblem(system).solve()
+    np.testing.assert_array_equal(line.multipliers(system), [[0.0]])
+    body = strip()
+    terms = [sa.length(body["rim"], per="line", stretch=s, name=f"to {s}") for s in (1.0, 1.1)]
+    with pytest.raises(sa.ConstraintError, match=r"'to 1\.0' and 'to 1\.1' contradict"):
+        sa.System(body, terms=[sa.fix(body["ends"]), *terms])
+
+
+def test_lines_that_supports_hold() -> None:
+    body = strip()
+    line = sa.length(body["rim"], per="line")
+    system = sa.System(body, terms=[sa.fix(body["rim"]), line])
+    sa.StaticProblem(system).solve()
+    np.testing.assert_array_equal(line.multipliers(system), [[0.0]])
+    body = strip()
+    longer = sa.length(body["rim"], per="line", stretch=1.2, name="longer")
+    system = sa.System(body, terms=[sa.fix(body["rim"]), longer])
+    with pytest.raises(sa.ConstraintError, match=r"contradict the constraint 'longer'.*by 0\.3"):
+        sa.StaticProblem(system).solve()
+
+
+def test_bad_input() -> None:
+    body = strip()
+    with pytest.raises(sa.MeshError, match="a line on body 'strip' needs cells of type 'line'"):
+        sa.length(body["ends"])
+    with pytest.raises(sa.ConstraintError, match=r"takes a region of lines of a body"):
+        sa.length(body.at((1.0, 0.0, 0.0)))  # type: ignore[arg-type]
+    with pytest.raises(sa.ParameterError, match="form is 'cubic': give 'arc' or 'squared'"):
+        sa.length(body["rim"], "cubic")  # type: ignore[arg-type]
+    with pytest.raises(sa.ParameterError, match="per is 'cell': give 'edge' or 'line'"):
+        sa.length(body["rim"], per="cell")  # type: ignore[arg-type]
+    with pytest.raises(sa.ParameterError, match="stretch is -1: give a positive number"):
+        sa.length(body["rim"], stretch=-1)
+    term = sa.length(body["crossed"], per="line")
+    with pytest.raises(sa.MeshError, match=r"4 edges meet at .* are no line; cut"):
+        sa.System(body, terms=[sa.fix(body["ends"]), term])
+    bricks = block()
+    term = sa.length(bricks["inside"])
+    with pytest.raises(sa.MeshError, match=r"from \(0, 0, 0\) to \(0\.5, 0\.4, 0\) is no edge of"):
+        sa.System(bricks, terms=[sa.fix(bricks["root"]), term])
+    two = Line(body, body["rim"].region, "line"), Line(body, body["both"].region, "line")
+
+    def phi(r_a: sp.Matrix, r_b: sp.Matrix) -> sp.Expr:
+        return r_a[0] - r_b[0]
+
+    with pytest.raises(sa.ConstraintError, match="has 2 lines as ends: give one"):
+        sa.Constraint(phi, *two)
+
+    def along(rs_a: sp.Matrix) -> sp.Expr:
+        return rs_a[0]
+
+    with pytest.raises(sa.ConstraintError, match="only lines have a direction"):
+        sa.Constraint(along, body["ends"])
