@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from mpi4py import MPI
 
 from .collective import together
 
@@ -60,22 +62,85 @@ class Branch:
         self._rhs, self._v = vectors.new(), vectors.new()
         self.fading: Array = np.zeros(numbering.rows)
 
-    def prediction(self, state: Array, unbalanced: Array, change: Array) -> Array:
-        """Return v at a state, NaN where its tangent cannot be solved with (collective).
+    def answer(self, state: Array, unbalanced: Array, change: Array) -> PETSc.Vec | None:
+        """Solve K v = -(unbalanced + K_fc change) at a state; None where that fails (collective).
 
         `unbalanced` is the change of the residual (rows of this rank), `change` that of the
         fixed coordinates (local vector, zero elsewhere).
         """
         answer = np.zeros_like(state)
-        self.linear.linearize(state)
+        with together(self.system.comm):
+            self.linear.linearize(state)
         self.system.plan.product(state, change, answer)
         self._rhs.setArray(-(unbalanced + self.system.numbering.to_rows(answer)))
-        if np.isfinite(self._rhs.norm()):
-            self.ksp.solve(self._rhs, self._v)
-            if self.ksp.getConvergedReason() >= 0:
-                return np.array(self._v.getArray(readonly=True)[self._counts])
-        return np.full(int(self._counts.sum()), np.nan)
+        if not np.isfinite(self._rhs.norm()):
+            return None
+        self.ksp.solve(self._rhs, self._v)
+        if self.ksp.getConvergedReason() < 0 or not np.isfinite(self._v.norm()):
+            return None
+        return self._v
 
+    def prediction(self, state: Array, unbalanced: Array, change: Array) -> Array:
+        """Return v of the displacements at a state, NaN where there is none; see `answer`."""
+        v = self.answer(state, unbalanced, change)
+        if v is None:
+            return np.full(int(self._counts.sum()), np.nan)
+        return np.array(v.getArray(readonly=True)[self._counts])
+
+    # ---- where Newton's method starts -----------------------------------------------------------
+    def guess(self, path: list[tuple[float, Array]], time: float) -> bool:
+        """Continue the free coordinates on the parabola through three equilibria (collective).
+
+        Slender structures turn on curved paths: from here Newton's method needs half of the
+        iterations that it needs from the last equilibrium. `path`: times and states. Returns
+        whether the state has moved.
+        """
+        if len(path) < 3:
+            return False
+        system, free = self.system, self.system.numbering.free
+        old = system.state[free]
+        guess = np.zeros_like(old)
+        for at, state in path:
+            weight = math.prod((time - t) / (at - t) for t, _ in path if t != at)
+            guess += weight * state[free]
+        moved, size = system.sum(np.array([np.square(guess - old).sum(), np.square(old).sum()]))
+        if moved <= 1e-24 * size:
+            return False
+        system.state[free] = guess
+        if self._outside():
+            system.state[free] = old
+            return False
+        return True
+
+    def follow_supports(self, before: Array) -> int:
+        """Move the free coordinates with the prescribed ones, as the tangent predicts (collective).
+
+        `before` is the state of the last step. Returns the linear iterations.
+        """
+        system, fixed = self.system, self.system.numbering.fixed_by >= 0
+        change = np.where(fixed, system.state - before, 0.0)
+        moved = system.comm.allreduce(float(np.abs(change).max(initial=0.0)), op=MPI.MAX)
+        if moved == 0.0:
+            return 0
+        base = np.where(fixed, before, system.state)
+        v = self.answer(base, self.unbalanced(base), change)
+        if v is None:
+            return 0
+        old, du = system.state.copy(), np.zeros_like(base)
+        self.vectors.to_local(v, du)
+        system.state += du
+        if self._outside():  # too far
+            system.state[:] = old
+        return int(self.ksp.getIterationNumber())
+
+    def _outside(self) -> bool:
+        """Whether points of the present state are outside the domain of their law (collective)."""
+        bad, f = 0, np.zeros_like(self.system.state)
+        with together(self.system.comm):
+            bad = self.system.plan.residual(self.system.state, f)
+        return bool(self.system.comm.allreduce(bad))
+
+    # ---- whether Newton's method stayed on the path ---------------------------------------------
     def unbalanced(self, state: Array) -> Array:
         """Return the residual (rows of this rank) at a state, under present parameters."""
         f = np.zeros_like(state)
@@ -139,7 +204,9 @@ class Branch:
         faster = f"{ratio:.2g} times faster" if np.isfinite(ratio) else "infinitely faster"
         return (
             f"{where}, where displacements grow {faster} with the load than at the start of the "
-            "step: a limit point, or nearly one. To go on prescribe a coordinate instead of the "
-            "load (sa.fix(..., displacement=...); sa.prescribe(..., release=...) on a planar "
-            "body), take smaller steps, or accept an equilibrium elsewhere with solve(jump=True)"
+            "step: a limit point, or nearly one. To go on follow the path past it, "
+            "problem.follow(parameter, to=...), which lets the load fall; prescribe a coordinate "
+            "instead of the load (sa.fix(..., displacement=...); sa.prescribe(..., release=...) on "
+            "a planar body); take smaller steps; or accept an equilibrium elsewhere with "
+            "solve(jump=True)"
         )

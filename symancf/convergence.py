@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from mpi4py import MPI
 
 from .numbering import ANGLE, POSITION
 from .petsc import PETSc
@@ -55,7 +56,9 @@ class Convergence:
         self.rows = {k: r for (k, r), n in zip(rows.items(), counts, strict=True) if n}
         self._held = self._fixed_rows()
         self._of_place = {  # kinds whose rows are functions of positions, not of displacements
-            b.name for b in numbering.blocks if b.order == "lambda" or b.name in (POSITION, ANGLE)
+            b.name
+            for b in numbering.blocks
+            if b.order in ("lambda", "algebraic") or b.name in (POSITION, ANGLE)
         } & set(self.rows)
         # a few rows need several tries: one may happen to cancel
         self._tries = [numbering.random(3 + k) for k in range(4 if numbering.size < 2000 else 1)]
@@ -88,6 +91,14 @@ class Convergence:
         squares = np.array([float(f[some] @ f[some]) for some in rows.values()])
         norms = np.sqrt(self.system.sum(squares))
         return dict(zip(rows, norms.tolist(), strict=True))
+
+    def stiffest(self, diagonal: Array) -> float:
+        """Return the largest entry of the tangent's diagonal (rows) at positions (collective)."""
+        largest = 0.0
+        for name, rows in self.rows.items():
+            if name in ("position", POSITION) and len(rows):
+                largest = max(largest, float(np.abs(diagonal[rows]).max()))
+        return float(self.system.comm.allreduce(largest, op=MPI.MAX))
 
     def settled(self, norms: dict[str, float]) -> bool:
         """Whether a residual is the one with which the last step ended: nothing has changed."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -32,12 +32,35 @@ class Step:
     iterations, linear_iterations : of Newton's method, and of the Krylov solver in all; those of
         attempts that failed are not counted.
     norms : residual norm of each kind of row at the end.
+    parameter : its value where a path is followed along a parameter; then `time` is the arc
+        length.
     """
 
     time: float
     iterations: int
     linear_iterations: int
     norms: dict[str, float]
+    parameter: float | None = None
+
+
+@dataclass
+class LimitPoint:
+    """A point of a followed path where its parameter has an extremum.
+
+    Attributes
+    ----------
+    time : arc length there; it is a step of the history, too.
+    parameter : its largest or smallest value.
+    kind : ``"maximum"`` or ``"minimum"``, of the parameter along the path.
+    values : what the recorded series have there, by name (those that are due at that step).
+    state : local vector.
+    """
+
+    time: float
+    parameter: float
+    kind: Literal["maximum", "minimum"]
+    values: dict[str, Array]
+    state: Array
 
 
 class _Series:
@@ -94,6 +117,7 @@ class History:
     Attributes
     ----------
     steps : in the order in which they were reached.
+    limit_points : `LimitPoint` of followed paths, in the order in which they were passed.
     cut_backs : attempts that failed and were repeated with a smaller step.
     wasted : Newton iterations of attempts that failed.
     seconds : CPU time of this rank for assembly, and for all else in PETSc's solver.
@@ -116,6 +140,7 @@ class History:
     ) -> None:
         self.comm = MPI.COMM_WORLD if comm is None else comm
         self.steps: list[Step] = []
+        self.limit_points: list[LimitPoint] = []
         self.cut_backs = 0
         self.wasted = 0
         self.seconds = {"assembly": 0.0, "solve": 0.0}
@@ -202,6 +227,17 @@ class History:
     def names(self) -> list[str]:
         """The recorded series."""
         return list(self._series)
+
+    @property
+    def begun(self) -> bool:
+        """Whether files were begun, which take no more columns."""
+        return bool(self._streams and self._time.count)
+
+    def latest(self) -> dict[str, Array]:
+        """Return what was recorded at the last step, by the name of the series."""
+        last = self._time.count - 1
+        due = [s for s in self._series.values() if s.count and (last - s.first) % s.every == 0]
+        return {series.name: series.values[-1].copy() for series in due}
 
     def _of(self, name: str) -> _Series:
         if name == "time":

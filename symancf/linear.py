@@ -172,6 +172,19 @@ class LinearSolver:
         if self.direct:
             self.ksp.reset()
 
+    @contextmanager
+    def indefinite(self) -> Iterator[None]:
+        """Let FGMRES take the place of CG, which fails at tangents beyond a limit point."""
+        ours = self.ksp.getType() == PETSc.KSP.Type.CG
+        if ours:
+            self.ksp.setType(PETSc.KSP.Type.FGMRES)
+            self.ksp.setGMRESRestart(60)
+        try:
+            yield
+        finally:
+            if ours:
+                self.ksp.setType(PETSc.KSP.Type.CG)
+
     def _assemble(self, state: Array) -> int:
         start = time.process_time()
         bad = self.system.plan.tangent(state, self._scratch, self.system.matrix)

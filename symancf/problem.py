@@ -7,22 +7,21 @@ import math
 import time as clock
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from mpi4py import MPI
 
 from . import checkpoint
 from .branch import HARD, JUMPED, Branch
 from .collective import share_error, together
+from .continuation import Continuation, follow
 from .convergence import Convergence
 from .diagnosis import undetermined
 from .errors import ConvergenceError, ParameterError, SymancfError
 from .held import require_held
 from .history import History, Step
 from .linear import LinearSolver
-from .numbering import POSITION
 from .options import choice, complaint, warn_unused
 from .petsc import PETSc, loosely
 from .redundant import require_redundant
@@ -32,6 +31,7 @@ from .tracking import watched
 from .vectors import Vectors
 
 if TYPE_CHECKING:
+    from .parameter import Parameter
     from .system import System
 
 Array = npt.NDArray[np.float64]
@@ -80,6 +80,7 @@ class StaticProblem:
         self._options = dict(options or {})
         self._told = False
         self._monitors: list[Monitor] = []
+        self._continuation: Continuation | None = None
         self._restored = False  # the scale of the multipliers is that of a checkpoint
 
     # ---- set-up -------------------------------------------------------------------------------
@@ -93,11 +94,12 @@ class StaticProblem:
         self.vectors = Vectors(numbering)
         self.x = self.vectors.new()
         self.F, self._imbalance = self.x.duplicate(), self.x.duplicate()
-        self._rhs, self._du = self.x.duplicate(), self.x.duplicate()
+        self._rhs = self.x.duplicate()
         self._fade, self._sudden = 0.0, Sudden(system.plan)
         self._local_f = np.zeros(numbering.coordinates)
         self.convergence = Convergence(system)
         self._scale_multipliers()
+        system.settle()
         for term in system.terms:
             if hasattr(term, "choose"):
                 term.choose(system, lambda name: choice(self.prefix, self._options, name))
@@ -110,7 +112,7 @@ class StaticProblem:
         self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP())
         if self.check_held:
             require_held(system)
-        self._ready = True
+        self._continuation, self._ready = None, True
 
     def _scale_multipliers(self) -> None:
         """Set the multipliers' scale to the largest diagonal stiffness of a position."""
@@ -119,13 +121,8 @@ class StaticProblem:
             return
         system.stiffness = 1.0
         self._guarded(lambda: system.plan.tangent(system.state, self._local_f, self.matrix))
-        diagonal = self.J.getDiagonal(self._rhs).getArray()
-        largest = 0.0
-        for name, rows in self.convergence.rows.items():
-            if name in ("position", POSITION) and len(rows):
-                largest = max(largest, float(np.abs(diagonal[rows]).max()))
-        largest = system.comm.allreduce(largest, op=MPI.MAX)
-        system.stiffness = largest if np.isfinite(largest) and largest > 0 else 1.0
+        largest = self.convergence.stiffest(self.J.getDiagonal(self._rhs).getArray())
+        system.stiffness = largest if math.isfinite(largest) and largest > 0 else 1.0
         system.prescribe(system.time)
 
     def _guarded(self, call: Callable[[], int]) -> int:
@@ -169,62 +166,6 @@ class StaticProblem:
             return int(PETSc.SNES.ConvergedReason.DIVERGED_FNORM_NAN)
 
     # ---- one Newton solution --------------------------------------------------------------------
-    def _predict(self, before: Array) -> None:
-        """Follow a change of prescribed coordinates: K_ff du = -(F + K_fc dg), once."""
-        system = self.system
-        change = np.where(self.numbering.fixed_by >= 0, system.state - before, 0.0)
-        moved = system.comm.allreduce(float(np.abs(change).max(initial=0.0)), op=MPI.MAX)
-        if moved == 0.0:
-            return
-        base = np.where(self.numbering.fixed_by >= 0, before, system.state)
-        residual = np.zeros_like(base)
-        self._guarded(lambda: self.linear.linearize(base))
-        self._guarded(lambda: system.plan.residual(base, residual))
-        answer = np.zeros_like(base)
-        self._guarded(lambda: system.plan.product(base, change, answer))
-        rhs, du = self._rhs, self._du
-        self.vectors.to_global(-(residual + answer), rhs)
-        if self._fade:
-            rhs.axpy(self._fade, self._imbalance)
-        if not np.isfinite(rhs.norm()):
-            return
-        ksp = self.snes.getKSP()
-        ksp.solve(rhs, du)
-        self._extra_linear += ksp.getIterationNumber()
-        if ksp.getConvergedReason() < 0 or not np.isfinite(du.norm()):
-            return
-        self.vectors.to_global(system.state, self.x)
-        self.x.axpy(1.0, du)
-        self.vectors.to_local(self.x, self.system.state)
-        bad = self._guarded(lambda: system.plan.residual(system.state, self._local_f))
-        if bad:  # too far: start from the old state of the free coordinates
-            self.x.axpy(-1.0, du)
-            self.vectors.to_local(self.x, self.system.state)
-
-    def _guess(self, time: float) -> bool:
-        """Continue the free coordinates on the parabola through the last three equilibria.
-
-        Slender structures turn on curved paths: from here Newton's method needs half of the
-        iterations that it needs from the last equilibrium.
-        """
-        if len(self._path) < 3:
-            return False
-        system, free = self.system, self.numbering.free
-        old = system.state[free]
-        guess = np.zeros_like(old)
-        for at, state in self._path:
-            others = [t for t, _ in self._path if t != at]
-            weight = math.prod((time - t) / (at - t) for t in others)
-            guess += weight * state[free]
-        moved, size = system.sum(np.array([np.square(guess - old).sum(), np.square(old).sum()]))
-        if moved <= 1e-24 * size:
-            return False
-        system.state[free] = guess
-        bad = self._guarded(lambda: system.plan.residual(system.state, self._local_f))
-        if bad:
-            system.state[free] = old
-        return not bad
-
     def _advance(self, time: float, before: Array, fade: float) -> ConvergenceError | Step:
         """Try one step; on failure return the error with the state put back."""
         system = self.system
@@ -237,9 +178,10 @@ class StaticProblem:
         if not self.numbering.size:  # nothing is free
             return self._without_unknowns(time)
         try:
-            guessed = self._guess(time)
+            self.branch.fading = fade * self._imbalance.getArray(readonly=True)
+            guessed = self.branch.guess(self._path, time)
             if not guessed:
-                self._predict(before)
+                self._extra_linear = self.branch.follow_supports(before)
             self.vectors.to_global(system.state, self.x)
             self.snes.solve(None, self.x)
         except PETSc.Error as error:
@@ -398,6 +340,20 @@ class StaticProblem:
                 monitor(step)
         self.history.sample(step.time)
 
+    def _begin(self) -> None:
+        """Make ready for steps at rest (collective)."""
+        if self._ready and self.matrix is not self.system.matrix:
+            self._ready = False  # a motion needed one with places for the mass
+        self.system.rest()
+        if not self._ready:
+            self._prepare()
+        self._part, self._path, self._jump = 1.0, [], False
+
+    def _warn_once(self) -> None:
+        if not self._told:
+            warn_unused(self.system.comm, self.prefix, self._options)
+            self._told = True
+
     def solve(
         self,
         to: float = 1.0,
@@ -436,13 +392,9 @@ class StaticProblem:
             raise ParameterError(f"solve(step={step}): the largest step must be positive")
         if not 0.0 < smallest <= 1.0:
             raise ParameterError(f"solve(smallest={smallest}): give a fraction of a step")
-        if self._ready and self.matrix is not self.system.matrix:
-            self._ready = False  # a motion needed one with places for the mass
-        self.system.rest()
-        if not self._ready:
-            self._prepare()
+        self._begin()
         largest = abs(to - now) if step is None else float(step)
-        self._part, self._path, self._jump = 1.0, [], jump
+        self._jump = jump
         while True:
             whole = abs(to - now) <= largest * (1.0 + 1e-9)
             goal = to if whole else now + math.copysign(largest, to - now)
@@ -450,9 +402,53 @@ class StaticProblem:
             now = goal
             if whole:
                 break
-        if not self._told:
-            warn_unused(self.system.comm, self.prefix, self._options)
-            self._told = True
+        self._warn_once()
+        return self.history
+
+    def follow(
+        self,
+        parameter: Parameter | Literal["time"],
+        to: float | None = None,
+        *,
+        step: float | None = None,
+        steps: int | None = None,
+        until: Callable[[Step], Any] | None = None,
+        direction: int | None = None,
+        largest: float | None = None,
+        smallest: float = 1e-6,
+    ) -> History:
+        """Follow the path of equilibria along a parameter by arc length, past limit points.
+
+        The parameter drives loads, pressures, prescribed displacements or whatever it was given
+        for, and is an unknown here: it falls beyond a limit point. Each limit point is found to
+        about ten digits, is a step of its own, and listed in ``history.limit_points``. The time
+        of steps is the arc length (see `symancf.arc`), which at the start of a path is the change
+        of the parameter; the pseudo-time stays. ``history[parameter.name]`` are its values.
+
+        Parameters
+        ----------
+        parameter : an `sa.Parameter`; ``"time"``: the pseudo-time of all functions of it.
+        to : end where the parameter has this value for the first time, exactly.
+        step : change of the parameter in the first step, as the tangent predicts it; then the
+            arc length follows the turn of the path and the iterations. Default: 1/20 of the way
+            to `to`. A path that goes on keeps its step.
+        steps : number of steps (limit points apart), at most with `to` or `until`.
+        until : called with each `Step`; end when it returns something true.
+        direction : 1: the parameter grows at first, -1: it falls. Default: a path goes on as it
+            ended if nothing has changed since; a new one goes towards `to`, or grows.
+        largest : longest arc of a step; features of a path within one step are not seen.
+        smallest : shortest arc tried, as a part of `step`.
+
+        Raises
+        ------
+        ConvergenceError : no equilibrium at the start or further on the path; or `to`, or what
+            `until` waits for, was not reached in `steps` (2000) steps. The state is that of the
+            last step, and one may go on.
+        ParameterError : impossible arguments; nothing depends on the parameter.
+        """
+        self._begin()
+        follow(self, parameter, to, step, steps, until, direction, largest, smallest)
+        self._warn_once()
         return self.history
 
     def monitor(self, function: Monitor) -> None:

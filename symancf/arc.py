@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Equilibria on planes across a path, and the tangents of the path there."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .collective import share_error
+from .errors import ParameterError
+from .numbering import POSITION, RIGID_POINT
+from .petsc import PETSc
+
+if TYPE_CHECKING:
+    from .parameter import Parameter
+    from .problem import StaticProblem
+
+Array = npt.NDArray[np.float64]
+
+DIFFERENCE = 1e-3  # of the parameter in dR/dp; loads are linear in it, as a rule: no error then
+MOST = 20  # Newton iterations; a shorter step costs less than more of them
+HALVINGS = 6  # of a correction that leaves the domain of a law
+
+
+@dataclass
+class Direction:
+    """A direction along the path: change of the unknowns (rows of this rank), of the parameter."""
+
+    rows: Array
+    rate: float
+
+
+@dataclass
+class Equilibrium:
+    """An equilibrium with the work that it took.
+
+    Attributes
+    ----------
+    state : local vector.
+    rows : the same as rows of this rank.
+    value : of the parameter.
+    """
+
+    state: Array
+    rows: Array
+    value: float
+    iterations: int = 0
+    linear: int = 0
+    norms: dict[str, float] | None = None
+
+
+@dataclass
+class Plane:
+    """Where to look for an equilibrium: <normal, (u, p) - (u0, p0)> = distance."""
+
+    rows: Array
+    value: float
+    normal: Direction
+    distance: float
+
+
+class Arc:
+    r"""Newton's method for unknowns u and a parameter p, bordered by a linear equation.
+
+    In each iteration, with the tangent K and residual R of the system at (u, p),
+
+    .. math::
+        K a = -R, \quad K b = -\frac{dR}{dp}, \quad
+        \Delta p = -\frac{N + \langle n, a\rangle}{\langle n, (b, 1)\rangle}, \quad
+        \Delta u = a + \Delta p\, b,
+
+    where N is what the plane with normal n lacks (Riks 1972, with the plane of Crisfield 1981 in
+    place of a sphere: nothing is to be chosen between two roots). Changes are measured by
+
+    .. math:: \langle (u,p), (u',p') \rangle = c \Bigl(p p' + \sum_k u_k w_k u'_k / s^2\Bigr),
+
+    where w is 1 for slopes, directors and angles, 1/L^2 for positions with the size L of the
+    largest body, and 0 for multipliers and states. At the start of the path s makes displacements
+    count as much as the parameter, and c makes the arc length the change of the parameter.
+
+    Attributes
+    ----------
+    size, share : s, 0 where displacements do not count, and c.
+    step : what the parameter changes by in a step, about; differences are a part of it.
+    """
+
+    def __init__(self, problem: StaticProblem, parameter: Parameter | Literal["time"]) -> None:
+        self.problem, self.system, self.parameter = problem, problem.system, parameter
+        numbering = self.system.numbering
+        names, kind = numbering.kind_of_rows()
+        order = {block.name: block.order for block in numbering.blocks}
+        length = max(float(body.extent) for body in self.system.bodies)
+        weights = np.array([0.0 if order[name] != "q" else 1.0 for name in names])
+        weights[[name in ("position", POSITION, RIGID_POINT) for name in names]] /= length**2
+        self._weight = weights[kind] if len(kind) else np.zeros(0)
+        self._x = problem.vectors.new()
+        self._rhs, self._du = self._x.duplicate(), self._x.duplicate()
+        self._f = np.zeros(numbering.coordinates)
+        self.size, self.share, self.step = 0.0, 1.0, 1.0
+        self.trouble = ""
+
+    # ---- places on the path ---------------------------------------------------------------------
+    @property
+    def name(self) -> str:
+        """The parameter's, for messages."""
+        return "pseudo-time" if isinstance(self.parameter, str) else self.parameter.name
+
+    @property
+    def value(self) -> float:
+        """Present value of the parameter."""
+        return self.system.time if isinstance(self.parameter, str) else self.parameter.value
+
+    def prescribe(self, value: float, state: Array | None = None) -> None:
+        """Write what the parameter drives for a value of it (collective)."""
+        at = self.system.time
+        if isinstance(self.parameter, str):
+            at = value
+        else:
+            self.parameter.value = value
+        self.system.prescribe(at, state)
+
+    def put(self, point: Equilibrium) -> None:
+        """Bring the system to an equilibrium."""
+        self.system.state[:] = point.state
+        self.prescribe(point.value)
+
+    def here(self, iterations: int = 0, linear: int = 0) -> Equilibrium:
+        """Return the present state of the system."""
+        state = self.system.state.copy()
+        norms = dict(self.problem.convergence.norms)
+        rows = self.system.numbering.to_rows(state)
+        return Equilibrium(state, rows, self.value, iterations, linear, norms)
+
+    # ---- measures -------------------------------------------------------------------------------
+    def product(self, a: Direction, b: Direction) -> float:
+        """Return <a, b> (collective)."""
+        total = float(self.system.sum(np.array([a.rows @ (self._weight * b.rows)]))[0])
+        return self.share * (a.rate * b.rate + (total / self.size**2 if self.size else 0.0))
+
+    def norm(self, a: Direction) -> float:
+        """Return the length of a change."""
+        return float(np.sqrt(self.product(a, a)))
+
+    def measure(self, flexibility: Array, point: Equilibrium) -> None:
+        """Choose s and c at the start of a path, `flexibility` = du/dp (collective).
+
+        Where the structure is softer than on average so far, as near a limit point, the average
+        counts.
+        """
+        self.size = self.share = 1.0
+        size = self.norm(Direction(flexibility, 0.0))
+        average = self.norm(Direction(point.rows, 0.0)) / abs(point.value or 1.0)
+        self.size = min(size, average) if point.value and average > 0.0 else size
+        self.share = 1.0 / self.norm(Direction(flexibility, 1.0)) ** 2
+
+    # ---- derivatives ----------------------------------------------------------------------------
+    def derivative(self) -> tuple[Array, bool]:
+        """Return dR/dp at the present place (rows), and whether anything changes (collective).
+
+        By central differences of the residual, of prescribed coordinates and of the latter's
+        tangent K_fc dg/dp; one-sided where a value beside the present one is impossible.
+        """
+        system, plan, value = self.system, self.system.plan, self.value
+        h = DIFFERENCE * max(abs(value), self.step)
+        ends = []
+        try:
+            for side in (value + h, value - h):
+                try:
+                    ends.append((side, *self._beside(side)))
+                except ParameterError:
+                    ends.append((value, *self._beside(value)))
+        finally:
+            self.prescribe(value)
+        (high, f, g), (low, f0, g0) = ends
+        if high == low:
+            raise ParameterError(
+                f"follow({self.name}): neither {value + h:g} nor {value - h:g} is possible"
+            )
+        change, answer = (g - g0) / (high - low), np.zeros_like(g)
+        plan.product(system.state, change, answer)
+        d = system.numbering.to_rows((f - f0) / (high - low) + answer)
+        return d, bool(system.sum(np.array([np.abs(d).sum()]))[0] > 0.0)
+
+    def _beside(self, value: float) -> tuple[Array, Array]:
+        """Return residual and prescribed coordinates at another value of the parameter."""
+        system = self.system
+        state, f = system.state.copy(), np.zeros_like(system.state)
+        self.prescribe(value, state)
+        self.problem._guarded(lambda: system.plan.residual(system.state, f))
+        return f, np.where(system.numbering.fixed_by >= 0, state, 0.0)
+
+    def _solve(self, rows: Array) -> Array | None:
+        """Return K^-1 times a vector of rows, or None (collective)."""
+        problem, ksp = self.problem, self.problem.snes.getKSP()
+        self._rhs.setArray(rows)
+        start = time.process_time()
+        try:
+            ksp.solve(self._rhs, self._du)
+        except PETSc.Error as error:
+            problem._ready = False
+            raise problem.linear.error or error from error
+        problem.history.seconds["solve"] += time.process_time() - start
+        self._linear += ksp.getIterationNumber()
+        if ksp.getConvergedReason() < 0 or not np.isfinite(self._du.norm()):
+            problem.linear.forget()
+            return None
+        return np.array(self._du.getArray(readonly=True))
+
+    def _linearize(self, needed: float = 0.0) -> bool:
+        system, linear = self.system, self.problem.linear
+        return not self.problem._guarded(lambda: linear.linearize(system.state, needed))
+
+    def tangent(self) -> Array | None:
+        """Return du/dp at the present place, None where the tangent is singular (collective)."""
+        self._linear = 0
+        rate, _ = self.derivative()
+        if not self._linearize():
+            return None
+        if not self.problem.linear.direct:
+            self.problem.snes.getKSP().setTolerances(rtol=1e-8)
+        return self._solve(-rate)
+
+    def unit(self, flexibility: Array, along: Direction | None = None) -> Direction:
+        """Return (du/dp, 1) as a direction of length 1 that goes on `along`."""
+        way = Direction(flexibility, 1.0)
+        length = self.norm(way)
+        if along is not None and self.product(way, along) < 0.0:
+            length = -length
+        return Direction(flexibility / length, 1.0 / length)
+
+    # ---- Newton's method ------------------------------------------------------------------------
+    def _residual(self) -> bool:
+        """Evaluate the residual at the present place; tell whether all of it is finite."""
+        start = time.process_time()
+        bad = self.problem._guarded(lambda: self.system.plan.residual(self.system.state, self._f))
+        self.problem.history.seconds["assembly"] += time.process_time() - start
+        self._rhs.setArray(self.system.numbering.to_rows(self._f))
+        self._fnorm = self._rhs.norm()
+        return not bad and bool(np.isfinite(self._fnorm))
+
+    def _try(self, rows: Array, value: float) -> bool:
+        """Bring the system to a place; tell whether there is a residual there (collective)."""
+        self._x.setArray(rows)
+        self.problem.vectors.to_local(self._x, self.system.state)
+        try:
+            self.prescribe(value)
+        except ParameterError as error:
+            self.trouble = str(error)
+            return False
+        if self._residual():
+            return True
+        self.trouble = "quadrature points left the domain of their law (J <= 0 or not finite)"
+        return False
+
+    def correct(
+        self, rows: Array, value: float, plane: Plane, radius: float = np.inf
+    ) -> Equilibrium | None:
+        """Find the equilibrium on a plane, None if there is none near by (collective).
+
+        `rows` and `value` are where to start from; `radius` is how far Newton's method may go.
+        After a failure `trouble` says why; the state of the system is then of no use.
+        """
+        problem, snes = self.problem, self.problem.snes
+        first, moved, self._linear = Direction(rows, value), 0.0, 0
+        if not np.isfinite(value) or not self._try(rows, value):
+            return None
+        for iteration in range(min(MOST, int(snes.getTolerances()[3])) + 1):
+            if self._converged(iteration, moved):
+                return self.here(iteration, self._linear)
+            rate, _ = self.derivative()
+            residual = self.system.numbering.to_rows(self._f)
+            if not self._linearize(problem.convergence.needed(snes.getTolerances()[0])):
+                self.trouble = "the tangent is not finite"
+                return None
+            a, b = self._solve(-residual), self._solve(-rate)
+            if a is None or b is None:
+                self.trouble = "the linear solver failed: the tangent is singular, or nearly so"
+                return None
+            off = Direction(rows - plane.rows + a, value - plane.value)
+            lacks = self.product(plane.normal, off) - plane.distance
+            dp = -lacks / self.product(plane.normal, Direction(b, 1.0))
+            du, part = a + dp * b, 1.0
+            for _ in range(HALVINGS):
+                if self._try(rows + part * du, value + part * dp):
+                    break
+                part /= 2.0
+            else:
+                return None
+            rows, value = rows + part * du, value + part * dp
+            moved = float(np.sqrt(self.system.sum(np.array([du @ du]))[0])) * part
+            if self.norm(Direction(rows - first.rows, value - first.rate)) > radius:
+                self.trouble = "Newton's method leaves the neighbourhood of the path"
+                return None
+        self.trouble = f"Newton's method did not converge in {iteration} iterations"
+        return None
+
+    def _converged(self, iteration: int, moved: float) -> bool:
+        problem = self.problem
+        residual = self.system.numbering.to_rows(self._f)
+        error, reason = None, 0
+        try:
+            norms = (self._x.norm(), moved, self._fnorm)
+            reason = problem.convergence.test(problem.snes, iteration, norms, residual, self._f)
+        except Exception as caught:
+            error = caught
+        share_error(self.system.comm, error)
+        problem.snes.monitor(iteration, self._fnorm)
+        return reason > 0

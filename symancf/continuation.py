@@ -1,0 +1,461 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Paths of equilibria followed by their arc length, past limit points of a parameter.
+
+PETSc's own `SNESNEWTONAL` (3.21 on) scales one vector of dead loads and neither prescribes
+displacements nor locates limit points; it would be a second way with less, and is not used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .arc import Arc, Direction, Equilibrium, Plane
+from .collective import share_error
+from .errors import ConvergenceError, ParameterError
+from .history import LimitPoint, Step
+from .parameter import Parameter, label
+
+if TYPE_CHECKING:
+    from .problem import StaticProblem
+
+Array = npt.NDArray[np.float64]
+
+WANTED = 5  # Newton iterations of a step
+TURN = 0.3  # radians by which a step should turn the path
+SHARP = math.cos(0.7)  # of the turn within a step; more may be a jump to another branch
+ASIDE = math.cos(0.45)  # of the angle between the chord of a step and the tangents at its ends
+PARTS = 20  # first step by default, a part of the way to the value that is asked for
+MANY = 2000  # steps after which a path that does not reach what was asked for is given up
+NEAR = 1e-9  # of a step: how near a limit point is located (multigrid: 1e-7)
+
+
+@dataclass
+class Point:
+    """An equilibrium of a path, the arc length there and the tangent."""
+
+    at: Equilibrium
+    arc: float
+    way: Direction
+
+    @property
+    def value(self) -> float:
+        """Of the parameter."""
+        return self.at.value
+
+
+def _hermite(x: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the cubics of Hermite on [0, 1] and their derivatives: values, then slopes."""
+    y = 1.0 - x
+    value = (y * y * (1 + 2 * x), x * x * (3 - 2 * x), x * y * y, -x * x * y)
+    return value, (-6 * x * y, 6 * x * y, y * (1 - 3 * x), x * (3 * x - 2))
+
+
+class _Stretch:
+    """The path between two neighbouring points, by its distance from planes across the first.
+
+    Attributes
+    ----------
+    ends : distance, point; in between the path is predicted by cubics of Hermite.
+    """
+
+    def __init__(self, arc: Arc, a: Point, b: Point) -> None:
+        self.arc, self.base = arc, a
+        self.ends = [(0.0, a), (self.distance(b.at), b)]
+
+    def distance(self, at: Equilibrium) -> float:
+        """Return the distance of an equilibrium from the plane across the first point."""
+        a = self.base
+        return self.arc.product(a.way, Direction(at.rows - a.at.rows, at.value - a.value))
+
+    def _slopes(self) -> tuple[float, list[Direction]]:
+        """Return the length, and the changes with the share of it at both ends."""
+        (low, a), (high, b) = self.ends
+        slopes = []
+        for point in (a, b):
+            factor = (high - low) / self.arc.product(self.base.way, point.way)
+            slopes.append(Direction(factor * point.way.rows, factor * point.way.rate))
+        return high - low, slopes
+
+    def predict(self, x: float) -> tuple[Array, float]:
+        """Return the unknowns and the parameter at the share x of the stretch."""
+        (_, a), (_, b) = self.ends
+        _, (s, t) = self._slopes()
+        (h, k, l, m), _ = _hermite(x)
+        rows = h * a.at.rows + k * b.at.rows + l * s.rows + m * t.rows
+        return rows, h * a.value + k * b.value + l * s.rate + m * t.rate
+
+    def root(self, value: float | None) -> float:
+        """Return the share at which the predicted parameter is `value`, or None: stationary."""
+        (_, a), (_, b) = self.ends
+        _, (s, t) = self._slopes()
+
+        def lacks(x: float) -> float:
+            h, dh = _hermite(x)
+            if value is None:
+                return dh[0] * a.value + dh[1] * b.value + dh[2] * s.rate + dh[3] * t.rate
+            return h[0] * a.value + h[1] * b.value + h[2] * s.rate + h[3] * t.rate - value
+
+        low, high = 0.0, 1.0
+        start = a.way.rate if value is None else a.value - value
+        for _ in range(60):
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if lacks(middle) * start > 0.0 else (low, middle)
+        return (low + high) / 2.0
+
+    def halve(self, point: Point, first: bool) -> None:
+        """Let a point between take the place of the first or the last one."""
+        self.ends[0 if first else 1] = (self.distance(point.at), point)
+
+
+class Continuation:
+    """Follows a path of equilibria along a parameter; see `StaticProblem.follow`.
+
+    Predicted by a parabola through the last two points with their tangents, corrected on the
+    plane across the tangent (`Arc`). A step is repeated with half of its length where Newton's
+    method fails or the path turns too much in it (it might have gone to another branch); its
+    length aims at `WANTED` iterations and turns of `TURN`.
+    """
+
+    def __init__(self, problem: StaticProblem, parameter: Parameter | Literal["time"]) -> None:
+        self.problem, self.parameter = problem, parameter
+        self.arc = Arc(problem, parameter)
+        self.point: Point | None = None
+        self._bend: Direction | None = None  # change of the tangent with the arc length
+        self.step, self.unit = 0.0, 1.0
+
+    def goes_on(self) -> bool:
+        """Tell whether the system is where this path ended (collective)."""
+        if self.point is None:
+            return False
+        system, at = self.problem.system, self.point.at
+        same = np.array_equal(system.state, at.state) and self.arc.value == at.value
+        return bool(system.comm.allreduce(int(same)) == system.comm.size)
+
+    def record(self) -> None:
+        """Let the history keep the parameter under its name, if that is free."""
+        history = self.problem.history
+        name = "".join("_" if c in '/,"\n' else c for c in self.arc.name) or "parameter"
+        if name not in history.names and not history.begun:
+            history.record(name if name not in ("time", ".") else "parameter", self._value)
+
+    def _value(self) -> float:
+        return self.arc.value
+
+    # ---- the start ------------------------------------------------------------------------------
+    def begin(self, step: float | None, to: float | None, direction: int | None) -> None:
+        """Find the tangent at the present equilibrium and the length of the first step.
+
+        Raises
+        ------
+        ConvergenceError : there is no equilibrium at the start.
+        ParameterError : nothing depends on the parameter.
+        """
+        arc, now = self.arc, self.arc.value
+        going = self.goes_on()
+        if not going:
+            if step is None and (to is None or to == now):
+                raise ParameterError(
+                    f"follow({arc.name}): give step=..., the change of {arc.name} in the first step"
+                )
+            self.unit = abs(to - now) / PARTS if step is None else step  # type: ignore[operator]
+            arc.step = self.unit
+            self._start()
+        assert self.point is not None
+        way = self.point.way
+        if direction is None and not going and to is not None:
+            direction = -1 if to < now else 1
+        if direction is not None and direction * way.rate < 0.0:
+            self.point.way, self._bend = Direction(-way.rows, -way.rate), None
+        if step is not None or not going:
+            self.step = step or self.unit
+
+    def _start(self) -> None:
+        problem, arc = self.problem, self.arc
+        system = problem.system
+        problem._sudden.forget()
+        result = problem._advance(system.time, system.state.copy(), 0.0)
+        if isinstance(result, ConvergenceError):
+            raise ConvergenceError(
+                f"follow({arc.name}) starts from an equilibrium, and Newton's method finds none at "
+                f"{arc.name} = {arc.value:g}; solve() finds it in steps: {result}",
+                reason=result.reason,
+                iteration=result.iteration,
+                time=system.time,
+            )
+        problem._sudden.settle()
+        if result.iterations:
+            problem._record(result)
+        if not arc.derivative()[1]:
+            raise ParameterError(
+                f"follow({arc.name}): no force and no prescribed displacement changes with "
+                f"{arc.name} at {arc.value:g}; give the parameter itself to a load, a support or a "
+                "body of this system (a stiffness drives nothing where it carries nothing)",
+                name=arc.name,
+            )
+        soft = arc.tangent()
+        at = arc.here()
+        if soft is None:
+            raise ConvergenceError(
+                f"follow({arc.name}): the tangent at the start is singular",
+                reason="DIVERGED_LINEAR_SOLVE",
+                iteration=0,
+                time=system.time,
+            )
+        arc.measure(soft, at)
+        times = problem.history.time
+        self.point = Point(at, float(times[-1]) if len(times) else system.time, arc.unit(soft))
+        self._bend = None
+
+    # ---- one step -------------------------------------------------------------------------------
+    def _step(self, a: Point, length: float) -> Point | str:
+        """Return the point at a distance from another one, or why there is none."""
+        arc, way = self.arc, a.way
+        rows, value = a.at.rows + length * way.rows, a.value + length * way.rate
+        if self._bend is not None:
+            rows = rows + length**2 / 2 * self._bend.rows
+            value += length**2 / 2 * self._bend.rate
+        plane = Plane(a.at.rows, a.value, way, length)
+        at = arc.correct(rows, value, plane, radius=2.0 * length)
+        if at is None:
+            return arc.trouble
+        chord = Direction(at.rows - a.at.rows, at.value - a.value)
+        size = arc.norm(chord)
+        soft = arc.tangent()
+        if soft is None:
+            on = Direction(chord.rows / size, chord.rate / size)
+        else:
+            on = arc.unit(soft, along=way)
+        turn, aside = arc.product(way, on), arc.product(chord, on) / size
+        if turn < SHARP or aside < ASIDE or length / size < ASIDE:
+            return "the path turns sharply, or Newton's method leaves it"
+        self._turn = math.acos(min(1.0, turn))
+        return Point(at, a.arc + length, on)
+
+    def _advance(self, largest: float, smallest: float) -> Point:
+        """Return the next point; the length of the step is cut where need be.
+
+        Raises
+        ------
+        ConvergenceError : no step is short enough.
+        """
+        problem, a = self.problem, self.point
+        assert a is not None
+        while True:
+            length = min(self.step, largest)
+            found = self._step(a, length)
+            if isinstance(found, Point):
+                break
+            problem.history.cut_backs += 1
+            self.step = length / 2.0
+            if self.step < smallest:
+                raise ConvergenceError(
+                    f"follow({self.arc.name}): the path could not be followed beyond "
+                    f"{self.arc.name} = {a.value:.7g}: {found}, in all steps down to "
+                    f"{length:.2g}; smallest= allows shorter ones",
+                    reason="DIVERGED_ARC_LENGTH",
+                    iteration=0,
+                    time=a.arc,
+                )
+        ease = math.sqrt(WANTED / max(1, found.at.iterations))
+        self.step = length * max(0.3, min(2.0, ease, TURN / max(self._turn, 1e-9)))
+        bend = [(x - y) / length for x, y in zip(_pair(found.way), _pair(a.way), strict=True)]
+        self._bend = Direction(np.asarray(bend[0]), float(bend[1]))
+        return found
+
+    # ---- points within a step -------------------------------------------------------------------
+    def _within(self, stretch: _Stretch, share: float, exactly: float | None) -> Point | None:
+        """Return the point at a share of a stretch, or near it where p is `exactly` a value."""
+        arc, a = self.arc, stretch.base
+        rows, value = stretch.predict(share)
+        plane = Plane(rows, value, a.way, 0.0)
+        if exactly is not None:
+            value = exactly
+            plane = Plane(rows, exactly, Direction(np.zeros_like(rows), 1.0), 0.0)
+        length = stretch.ends[1][0] - stretch.ends[0][0]
+        at = arc.correct(rows, value, plane, radius=2.0 * length)
+        if at is None:
+            return None
+        s = stretch.distance(at)
+        soft = arc.tangent()
+        on = a.way if soft is None else arc.unit(soft, along=a.way)
+        if soft is None:  # at a limit point to all digits
+            on = Direction(on.rows, 0.0)
+        return Point(at, a.arc + s, on)
+
+    def _locate(self, a: Point, b: Point) -> Point:
+        """Return the limit point between two neighbouring points."""
+        stretch = _Stretch(self.arc, a, b)
+        whole = stretch.ends[1][0]
+        near = (NEAR if self.problem.linear.direct else 100.0 * NEAR) * whole
+        best = min(a, b, key=lambda point: abs(point.way.rate))
+        iterations = linear = 0
+        for attempt in range(40):
+            (low, first), (high, last) = stretch.ends
+            share = stretch.root(None) if attempt % 8 < 6 else 0.5
+            found = self._within(stretch, min(max(share, 1e-6), 1.0 - 1e-6), None)
+            if found is None:
+                break
+            iterations += found.at.iterations
+            linear += found.at.linear
+            best = found
+            rates = abs(first.way.rate) + abs(last.way.rate)
+            if abs(found.way.rate) * (high - low) <= near * rates:
+                break
+            stretch.halve(found, first=found.way.rate * first.way.rate > 0.0)
+        best.at.iterations, best.at.linear = iterations, linear
+        return best
+
+    def _reach(self, a: Point, b: Point, to: float) -> Point:
+        """Return the point between two neighbouring points at which the parameter is `to`."""
+        if b.value == to:
+            return b
+        stretch = _Stretch(self.arc, a, b)
+        for _ in range(40):
+            (low, first), (high, _) = stretch.ends
+            share = stretch.root(to)
+            found = self._within(stretch, share, to)
+            if found is not None:
+                off = stretch.distance(found.at)
+                if low - 0.1 * (high - low) <= off <= high + 0.1 * (high - low):
+                    return found
+            found = self._within(stretch, share, None)  # steep there: first come nearer
+            if found is None:
+                break
+            stretch.halve(found, first=(found.value - to) * (first.value - to) > 0.0)
+        raise ConvergenceError(
+            f"follow({self.arc.name}): the path passes {self.arc.name} = {to:g}, but Newton's "
+            f"method finds no equilibrium there: {self.arc.trouble}",
+            reason="DIVERGED_ARC_LENGTH",
+            iteration=0,
+            time=a.arc,
+        )
+
+    # ---- the path -------------------------------------------------------------------------------
+    def run(
+        self,
+        to: float | None,
+        steps: int | None,
+        until: Callable[[Step], Any] | None,
+        largest: float | None,
+        smallest: float,
+    ) -> None:
+        """Go on until the parameter is `to`, `until` says so, or `steps` are made."""
+        assert self.point is not None
+        most = math.inf if largest is None else largest
+        try:
+            for _ in range(MANY if steps is None else steps):
+                if self._along(self._advance(most, smallest * self.unit), to, until):
+                    return
+            if to is not None or until is not None:
+                goal = f"{self.arc.name} = {to:g}" if to is not None else "what until= waits for"
+                raise ConvergenceError(
+                    f"follow({self.arc.name}): {goal} was not reached in "
+                    f"{MANY if steps is None else steps} steps; {self.arc.name} is "
+                    f"{self.point.value:.7g}. One may go on from there, or, with direction=, turn",
+                    reason="STEPS",
+                    iteration=0,
+                    time=self.point.arc,
+                )
+        finally:
+            self.arc.put(self.point.at)
+
+    def _along(self, b: Point, to: float | None, until: Callable[[Step], Any] | None) -> bool:
+        """Take the points up to the end of a step; tell whether one of them is the last."""
+        a = self.point
+        assert a is not None
+        points = [b]
+        limit = None
+        if a.way.rate * b.way.rate < 0.0:
+            limit = self._locate(a, b)
+            points = [limit, b]
+        for point in points:
+            assert self.point is not None
+            start, end = self.point.value, point.value
+            if to is not None and ((start - to) * (end - to) < 0.0 or start != to == end):
+                self._take(self._reach(self.point, point, to), until)
+                return True
+            ended = self._take(point, until)
+            if point is limit:
+                self._note(limit, rising=a.way.rate > 0.0)
+            if ended:
+                return True
+        return False
+
+    def _take(self, point: Point, until: Callable[[Step], Any] | None) -> bool:
+        """Bring the system to a point of the path and record it; tell whether it is the last."""
+        problem, at = self.problem, point.at
+        self.arc.put(at)
+        self.point = point
+        problem._sudden.settle()
+        step = Step(point.arc, at.iterations, at.linear, at.norms or {}, point.value)
+        problem._record(step)
+        if until is None:
+            return False
+        error, ended = None, False
+        try:
+            ended = bool(until(step))
+        except Exception as caught:
+            error = caught
+        share_error(problem.system.comm, error)
+        return bool(problem.system.comm.allreduce(int(ended)))
+
+    def _note(self, point: Point, rising: bool) -> None:
+        history = self.problem.history
+        kind: Literal["maximum", "minimum"] = "maximum" if rising else "minimum"
+        history.limit_points.append(
+            LimitPoint(point.arc, point.value, kind, history.latest(), point.at.state)
+        )
+
+
+def _pair(a: Direction) -> tuple[Any, float]:
+    return a.rows, a.rate
+
+
+def follow(
+    problem: StaticProblem,
+    parameter: Any,
+    to: float | None,
+    step: float | None,
+    steps: Any,
+    until: Any,
+    direction: int | None,
+    largest: float | None,
+    smallest: float,
+) -> None:
+    """Check what was asked for and follow the path; see `StaticProblem.follow`."""
+    if not isinstance(parameter, Parameter) and parameter != "time":
+        raise ParameterError(
+            f"follow({label(parameter)}): give the sa.Parameter that a load, a support or a body "
+            "of the system has as its value, or 'time'"
+        )
+    name = "time" if isinstance(parameter, str) else parameter.name
+    for key, value in (("step", step), ("largest", largest), ("smallest", smallest)):
+        if value is not None and not (value > 0.0 and math.isfinite(value)):
+            raise ParameterError(f"follow({name}, {key}={value}): it must be positive")
+    if to is not None and not math.isfinite(to):
+        raise ParameterError(f"follow({name}, to={to}): it must be finite")
+    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
+        raise ParameterError(f"follow({name}, steps={steps!r}): give a number of steps")
+    if direction not in (None, 1, -1):
+        raise ParameterError(
+            f"follow({name}, direction={direction!r}): 1, the parameter grows at first, or -1"
+        )
+    if not (until is None or callable(until)):
+        raise ParameterError(f"follow({name}, until={until!r}): give a function of the Step")
+    if to is None and until is None and steps is None:
+        raise ParameterError(f"follow({name}): say where to end: to=, until= or steps=")
+    if not problem.numbering.size:
+        raise ParameterError(f"follow({name}): all coordinates are prescribed, so solve() does it")
+    path = problem._continuation
+    if path is None or path.parameter is not parameter:
+        path = problem._continuation = Continuation(problem, parameter)
+    path.record()
+    with problem.linear.indefinite():
+        path.begin(step, to, direction)
+        path.run(to, steps, until, largest, smallest)
