@@ -375,20 +375,21 @@ def _named(jacobian: _Jacobian, pieces: Sequence[Any], keys: Ints) -> tuple[list
     wanted = np.zeros(numbering.vertices, dtype=bool)
     wanted[numbering.vertex_of[at]] = True
     position = numbering.offset[:, numbering.block("position")]
-    found: dict[int, set[tuple[float, ...]]] = {}
+    found: dict[tuple[int, int], tuple[float, ...]] = {}  # of many places the least
     for number, piece in enumerate(pieces):
         start, flat = piece.vertex_start, np.asarray(piece.vertices).ravel()
         entity = np.repeat(np.arange(piece.size), np.diff(start))
-        for e in np.unique(entity[wanted[flat]]):
+        for e, vertex in zip(entity[wanted[flat]], flat[wanted[flat]], strict=True):
             vertices = flat[start[e] : start[e + 1]]
-            places = found.setdefault(number, set())
             placed = vertices[position[vertices] >= 0]
-            if len(placed):
-                X = system.reference[position[placed[0]] + np.arange(3)]
-                places.add(tuple(np.round(X, 9).tolist()))
-    everywhere = system.comm.allgather(found)
-    numbers = sorted({n for part in everywhere for n in part})
-    points = sorted({p for part in everywhere for places in part.values() for p in places})
+            X = system.reference[position[placed[:1], None] + np.arange(3)]
+            place = tuple(np.round(X.ravel(), 9).tolist())
+            key = number, int(system.topology.vertex_ids[vertex])
+            found[key] = min(found.get(key, place), place)
+    everywhere = [item for part in system.comm.allgather(found) for item in part.items()]
+    numbers = sorted({number for (number, _), _ in everywhere})
+    where = dict(sorted(everywhere, reverse=True))  # the least stays
+    points = sorted({place for place in where.values() if place})
     names = [pieces[n].name for n in numbers]
     if not points:
         return names, ""
