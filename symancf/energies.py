@@ -130,7 +130,7 @@ def saint_venant_kirchhoff(E_gl: Matrix, *, E: Expr, nu: Expr) -> Parts:
     return {"deviatoric": mu * (square - trace**2 / 3), "volumetric": k / 2 * trace**2}
 
 
-def kirchhoff(*, curvature: Literal["n1", "n3"] = "n1") -> Energy:
+def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
     r"""Return the energy of a thin isotropic plate or shell (Kirchhoff-Love, Koiter).
 
     .. math::
@@ -140,17 +140,26 @@ def kirchhoff(*, curvature: Literal["n1", "n3"] = "n1") -> Energy:
     Parameters
     ----------
     curvature : ``"n1"``: change of r_ab . n/|n|, the normal curvature per reference length;
-        ``"n3"``: of r_ab . n |N|^2/|n|^3, as some of the ANCF literature writes it.
+        ``"n3"``: of r_ab . n |N|^2/|n|^3, as some of the ANCF literature writes it; ``"n0"``:
+        of r_ab . n/|N|, a polynomial in r. They differ by products of membrane strain and
+        curvature, which the theory neglects. Take ``"n0"`` for membranes so soft that they are
+        stretched to twice their length: they become threads, see Notes.
 
     Returns
     -------
-    Function of the quantities `E_gl` and `kappa` (or `kappa_n3`) of a thin plate and of the
-    parameters `E` [Pa], `nu` [-] and `thickness` h [m]; energy per reference area [J/m^2].
+    Function of the quantities `E_gl` and `kappa` (`kappa_n3`, `kappa_n0`) of a thin plate and of
+    the parameters `E` [Pa], `nu` [-] and `thickness` h [m]; energy per reference area [J/m^2].
 
     Raises
     ------
     KinematicsError
         If there is no such measure of curvature.
+
+    Notes
+    -----
+    The membrane is linear in the Green-Lagrange strain: free to contract, its width vanishes at
+    an axial stretch of sqrt(1 + 1/nu), 2.08 for nu = 0.3, and beyond swings through zero. There
+    n = 0, and with ``"n1"`` and ``"n3"`` the forces of bending jump.
 
     References
     ----------
@@ -179,7 +188,15 @@ def kirchhoff(*, curvature: Literal["n1", "n3"] = "n1") -> Energy:
             return density(E_gl, kappa_n3, E, nu, thickness)
 
         return kirchhoff_n3
-    raise _no_such("kirchhoff", "curvature", curvature, ("n1", "n3"))
+    if curvature == "n0":
+
+        def kirchhoff_n0(
+            E_gl: Matrix, kappa_n0: Matrix, *, E: Expr, nu: Expr, thickness: Expr
+        ) -> Expr:
+            return density(E_gl, kappa_n0, E, nu, thickness)
+
+        return kirchhoff_n0
+    raise _no_such("kirchhoff", "curvature", curvature, ("n1", "n3", "n0"))
 
 
 def cable(

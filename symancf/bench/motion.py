@@ -38,15 +38,19 @@ def cable_pendulum(n: int) -> tuple[Any, Any]:
     return sa.System(rope, terms=supports), rope["x1"]
 
 
-def plate_pendulum(n: int) -> tuple[Any, Any]:
-    """Return the system and the far corner of a soft thin plate, hung at a corner."""
+def plate_pendulum(n: int, curvature: Any = "n1") -> tuple[Any, Any]:
+    """Return the system and the far corner of a soft thin plate, hung at a corner.
+
+    From 16 x 16 cells it needs the measure of curvature "n0".
+    """
     import symancf as sa
     from symancf.body import Body
     from symancf.energies import kirchhoff
 
     mesh = sa.Mesh.box((0.3, 0.3), (n, n))
     rubber: dict[str, Any] = {"E": 1e5, "nu": 0.3, "thickness": 0.01, "rho": 7810.0}
-    plate = Body(mesh["body"], sa.elements.ancf_thin_plate, kirchhoff(), name="plate", **rubber)
+    law = kirchhoff(curvature=curvature)
+    plate = Body(mesh["body"], sa.elements.ancf_thin_plate, law, name="plate", **rubber)
     pin = sa.joints.spherical(plate.at((0.0, 0.0, 0.0)), name="pin")
     return sa.System(plate, terms=[pin, sa.gravity((0.0, 0.0, -9.81))]), plate.at((0.3, 0.3, 0.0))
 

@@ -33,7 +33,10 @@ def thin_plate() -> Kinematics:
     Both are transformed to the orthonormal frame e1 = R_xi/|R_xi|, e2 = N x e1/|N| of the
     reference by G = (e_i . R_alpha)^-1, as G^T E G. `kappa_n3` is the measure
     r_ab . n |N|^2/|n|^3 - R_ab . N/|N| that part of the ANCF literature uses: it differs from
-    `kappa` by the factor (|N|/|n|)^2 of the current curvature.
+    `kappa` by the factor (|N|/|n|)^2 of the current curvature, and `kappa_n0`, that of
+    r_ab . n/|N|, by |n|/|N|: by products of membrane strain and curvature, which the theory of
+    thin shells neglects. `kappa_n0` is a polynomial in r, smooth also where a soft membrane
+    loses its area: |n| = 0, where the direction of n jumps.
     """
     R = {jet: vector(reference(jet)) for jet in (*FIRST, *SECOND)}
     u = {jet: vector(unknown(jet)) for jet in (*FIRST, *SECOND)}
@@ -85,6 +88,7 @@ def thin_plate() -> Kinematics:
     kappa = local("kappa", *(RN[jet] * p + bend[jet] * inverse for jet in SECOND))
     p3 = let("n_inverse3_change", p * (inverse**2 + inverse / area + 1 / NN))
     kappa_n3 = local("kappa_n3_", *(NN * (RN[jet] * p3 + bend[jet] * inverse**3) for jet in SECOND))
+    kappa_n0 = local("kappa_n0_", *(bend[jet] / area for jet in SECOND))
 
     common, more = motion()
     lets.extend(more)
@@ -92,6 +96,7 @@ def thin_plate() -> Kinematics:
         "E_gl": Quantity(E_gl, "Green-Lagrange membrane strain in the local frame, 2x2 [-]"),
         "kappa": Quantity(kappa, "change of curvature r_ab . n/|n| in the local frame, 2x2 [1/m]"),
         "kappa_n3": Quantity(kappa_n3, "the same with r_ab . n |N|^2/|n|^3, 2x2 [1/m]"),
+        "kappa_n0": Quantity(kappa_n0, "the same with r_ab . n/|N|, 2x2 [1/m]"),
     }
     return Kinematics(
         name="thin_plate",

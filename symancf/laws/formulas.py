@@ -22,6 +22,7 @@ CONJUGATE = {
     "kappa_geometric": "M",
     "kappa_plane": "M",
     "kappa_n3": "m",
+    "kappa_n0": "m",
     "E_gl": "n",
     "u": "f",
     "r": "f",

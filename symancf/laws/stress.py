@@ -177,7 +177,7 @@ def stress_fields(
         at["zeta"] = 2 * np.asarray(z) / values["thickness"]
     if any(law.inner for law, _ in laws):
         return {"von_mises": _stress(laws, at, shape, from_jets=True).von_mises}
-    if lets & {"E_gl11", "kappa11", "kappa_n3_11"}:
+    if lets & {"E_gl11", "kappa11", "kappa_n3_11", "kappa_n0_11"}:
         return _plate_fields(laws, at, shape)
     if lets & {"epsilon_green", "kappa_squared", "kappa"}:
         return _cable_fields(laws, at, shape)
@@ -193,7 +193,7 @@ def _sum(laws: Laws, targets: Sequence[str], at: Mapping[str, Any]) -> tuple[lis
 
 
 def _plate_fields(laws: Laws, at: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, Array]:
-    families = ("E_gl", "kappa", "kappa_n3_")
+    families = ("E_gl", "kappa", "kappa_n3_", "kappa_n0_")
     _, slopes = _sum(laws, [f"{f}{ab}" for f in families for ab in ("11", "12", "22")], at)
 
     def tensor(s11: Any, s12: Any, s22: Any) -> Array:
@@ -205,7 +205,7 @@ def _plate_fields(laws: Laws, at: Mapping[str, Any], shape: tuple[int, ...]) -> 
 
     h = np.asarray(at["thickness"])[..., None, None]
     n = tensor(*slopes[:3])
-    m = tensor(*slopes[3:6]) + tensor(*slopes[6:])
+    m = tensor(*slopes[3:6]) + tensor(*slopes[6:9]) + tensor(*slopes[9:])
     return {
         "von_mises_top": von_mises(n / h - 6 * m / h**2),
         "von_mises_bottom": von_mises(n / h + 6 * m / h**2),

@@ -62,6 +62,13 @@ def test_demo(name: str, tmp_path: Path) -> None:
         check(tmp_path / "results")
 
 
+def test_the_plate_pendulum_on_a_finer_mesh(tmp_path: Path) -> None:
+    demo = available()["plate_pendulum"]
+    done = mpirun(2, demo, "-n", "16", "-short", timeout=200, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "16 x 16 elements" in done.stdout
+
+
 def test_example_of_the_readme(repository: Path, tmp_path: Path) -> None:
     text = (repository / "README.md").read_text(encoding="utf-8")
     example = re.search(r"```python\n(.*?)```", text, re.S)

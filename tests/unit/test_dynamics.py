@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
+from symancf.bench.motion import plate_pendulum
 from symancf.energies import neo_hooke
 from tests.motion import rope
 
@@ -150,6 +151,30 @@ def test_an_adaptive_run_holds_its_tolerance_and_lengthens_its_steps() -> None:
     steps = np.diff(problem.history.time)
     assert steps.max() > 20.0 * steps[0]
     assert problem.system.time == 0.3
+
+
+def test_a_soft_plate_moves_on_where_it_has_become_a_thread() -> None:
+    """16 x 16 thin plates on a corner; 8 x 8 with another curvature in docs/papers/trunk.md."""
+    system, far = plate_pendulum(16, curvature="n0")
+    problem = sa.DynamicProblem(system)
+    slopes = system.numbering.offset[:, system.numbering.block("slopes:plate")]
+    at = slopes[:, None, None] + np.arange(6).reshape(2, 3)
+    areas, stretches = [], []
+
+    def watch(_: Any) -> None:
+        a, b = np.moveaxis((system.reference + system.state)[at], 1, 0)
+        areas.append(np.linalg.norm(np.cross(a, b), axis=1).min())
+        stretches.append(np.linalg.norm(a, axis=1).max())
+
+    problem.monitor(watch)
+    problem.solve(to=0.2, step=5e-4)
+    assert system.position(far)[0] == pytest.approx([0.29568, 0.29568, -0.19618], abs=4e-4)
+    problem.solve(to=0.26, step=5e-4)
+    assert max(stretches) > math.sqrt(1 + 1 / 0.3)  # beyond it no width is free of stress
+    assert min(areas) < 0.02
+    e = problem.energies
+    assert problem.history.cut_backs == 0
+    assert abs(e.drift) < 2e-5 * abs(e.potential)
 
 
 def test_an_event_is_located_and_may_end_the_run() -> None:

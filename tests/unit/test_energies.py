@@ -169,8 +169,9 @@ def test_kirchhoff_of_pure_strain_and_bending() -> None:
         ),
         (lambda: energies.cable(curvature="plane"), "cable_plane", ("epsilon", "kappa_plane")),
         (lambda: energies.kirchhoff(curvature="n3"), "kirchhoff_n3", ("E_gl", "kappa_n3")),
+        (lambda: energies.kirchhoff(curvature="n0"), "kirchhoff_n0", ("E_gl", "kappa_n0")),
     ],
-    ids=["cable", "green", "geometric", "plane", "n3"],
+    ids=["cable", "green", "geometric", "plane", "n3", "n0"],
 )
 def test_factories_give_plain_functions(
     make: Callable[[], Any], name: str, quantities: tuple[str, ...]
@@ -184,5 +185,5 @@ def test_factories_give_plain_functions(
 def test_a_measure_that_does_not_exist_is_refused() -> None:
     with pytest.raises(KinematicsError, match="choose 'biot' or 'green'"):
         energies.cable(strain="hencky")  # type: ignore[arg-type]
-    with pytest.raises(KinematicsError, match="choose 'n1' or 'n3'"):
+    with pytest.raises(KinematicsError, match="choose 'n1' or 'n3' or 'n0'"):
         energies.kirchhoff(curvature="n2")  # type: ignore[arg-type]

@@ -28,7 +28,7 @@ STRAINED = [
 IDS = ["hex8", "ancf_plate", "ancf_thin_plate", "ancf_cable", "curved ancf_cable"]
 #: what must not change under rigid motion, with its value without strain
 STRAINS = {"J": 1, "I1": 3, "I2": 3, "C": np.eye(3), "E_gl": 0, "epsilon": 0, "epsilon_green": 0}
-STRAINS |= {"kappa": 0, "kappa_n3": 0, "kappa_geometric": 0}
+STRAINS |= {"kappa": 0, "kappa_n3": 0, "kappa_n0": 0, "kappa_geometric": 0}
 
 
 def state(element: Element, seed: int, *, straight: bool = False) -> tuple[Array, Array, Array]:
@@ -85,6 +85,7 @@ def textbook(element: Element, R: Array, r: Array, point: Array, zeta: float, h:
             "E_gl": G.T @ (metric(a) - metric(A)) @ G / 2,
             "kappa": form(a, 1, 1) - form(A, 1, 1),
             "kappa_n3": form(a, 3, NN) - form(A, 3, NN),
+            "kappa_n0": form(a, 0, NN**-0.5) - form(A, 0, NN**-0.5),
             "measure": np.sqrt(NN),
         }
 
@@ -167,6 +168,20 @@ def test_the_paper_and_the_local_frame_agree_on_a_flat_rectangle() -> None:
     found = values(element, np.array(R), np.array(r) - np.array(R), (0.4, 0.7))
     np.testing.assert_allclose(found["kappa"], [[-k, 0], [0, 0]], atol=1e-8)
     np.testing.assert_allclose(found["E_gl"], 0, atol=1e-10)
+
+
+def test_only_one_measure_of_curvature_is_smooth_where_the_area_vanishes() -> None:
+    """A bent plate whose width is pressed through zero: kappa turns over, kappa_n0 passes zero."""
+    element = elements.ancf_thin_plate
+    R, found = unit_cell(element), {}
+    for width in (-1e-7, 1e-7):
+        r = []
+        for x, y in element.topology.vertices:
+            r += [[2.5 * x, width * y, 0.6 * x**2], [2.5, 0, 1.2 * x], [0, width, 0]]
+        found[width] = values(element, R, np.array(r) - R, (0.4, 0.7))
+    jump = {k: np.abs(found[1e-7][k] - found[-1e-7][k]).max() for k in ("kappa", "kappa_n0")}
+    assert jump["kappa"] > 0.5
+    assert jump["kappa_n0"] < 1e-5
 
 
 def test_an_unknown_variant_is_refused() -> None:

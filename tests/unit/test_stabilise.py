@@ -168,6 +168,7 @@ def test_as_written_they_would_lose_nearly_all(energy: Callable[..., Any]) -> No
         (elements.ancf_plate, energies.saint_venant_kirchhoff, {}),
         (elements.ancf_thin_plate, energies.kirchhoff(), {}),
         (elements.ancf_thin_plate, energies.kirchhoff(curvature="n3"), {}),
+        (elements.ancf_thin_plate, energies.kirchhoff(curvature="n0"), {}),
         *(
             (elements.ancf_cable, energies.cable(strain=s, curvature=c), {"curved": bent})
             for s in ("biot", "green")
