@@ -97,11 +97,11 @@ def parser() -> argparse.ArgumentParser:
     sub = add(bench, "speed of kernels and assembly on this machine")
     sub.add_argument("--json", action="store_true", help="print the results as JSON")
     sub.add_argument(
-        "--peers", action="store_true", help="also measure DOLFINx and Exudyn, if installed"
+        "--peers",
+        action="store_true",
+        help="also measure DOLFINx, or Exudyn beside motions, if installed",
     )
-    sub.add_argument(
-        "--motions", action="store_true", help="also time steps of pendulums, beside Exudyn's"
-    )
+    sub.add_argument("--motions", action="store_true", help="time steps of pendulums instead")
     sub.add_argument(
         "--solve",
         metavar="N",

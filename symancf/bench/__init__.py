@@ -159,9 +159,20 @@ def solutions(sizes: Sequence[int], with_peers: bool = False) -> list[Row]:
 def measure_all(
     with_peers: bool = False, solve: Sequence[int] = (), moving: bool = False
 ) -> dict[str, Any]:
-    """Return the peak, kernels, assembly and, if asked for, solutions, motions and peers."""
-    peak = jit.measure.fma_peak()
-    result: dict[str, Any] = {"fma_peak_gflops": peak, "kernels": [], "assembly": []}
+    """Return the peak, kernels and assembly, or motions instead; solutions and peers if asked."""
+    result: dict[str, Any] = {"fma_peak_gflops": jit.measure.fma_peak()}
+    if moving:
+        result["motions"] = compare(_measured, with_peers)
+    else:
+        result |= _cells(result["fma_peak_gflops"], with_peers)
+    if solve:
+        result["solutions"] = solutions(solve, with_peers)
+    return result
+
+
+def _cells(peak: float, with_peers: bool) -> dict[str, Any]:
+    """Return kernels and assembly of all cases."""
+    result: dict[str, Any] = {"kernels": [], "assembly": []}
     sums: dict[str, float] = {}
     for case in all_cases():
         row = kernel_row(case, peak)
@@ -175,10 +186,6 @@ def measure_all(
     if with_peers:
         result["check"] = sums
         result["peers"] = peers(all_cases()[0].divisions[0], sums)
-    if solve:
-        result["solutions"] = solutions(solve, with_peers)
-    if moving:
-        result["motions"] = compare(_measured, with_peers)
     return result
 
 

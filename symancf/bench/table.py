@@ -12,15 +12,27 @@ from rich.table import Table
 def show(result: dict[str, Any]) -> None:
     """Print the result of `measure_all`."""
     console = Console(width=None if Console().width >= 110 else 110)
-    console.print(
-        f"FMA peak of one core {result['fma_peak_gflops']:.1f} GF/s; CPU time, medians; "
-        "assembled: shuffled, distorted mesh, a parameter per cell, into PETSc AIJ"
-    )
+    console.print(f"FMA peak of one core {result['fma_peak_gflops']:.1f} GF/s; CPU time")
+    if "kernels" in result:
+        console.print(
+            "medians; assembled: shuffled, distorted mesh, a parameter per cell, into PETSc AIJ"
+        )
+        console.print(_kernels(result["kernels"]))
+        console.print(_assembly(result["assembly"]))
+    for row in result.get("peers", ()):
+        console.print(row)
+    if result.get("solutions"):
+        console.print(_solutions(result["solutions"]))
+    if result.get("motions"):
+        console.print(_motions(result["motions"]))
+
+
+def _kernels(rows: list[dict[str, Any]]) -> Table:
     kernels = Table(title="One cell [ns]")
     heads = ("element", "rule", "residual", "tangent", "product", "from memory")
     for head in (*heads, "assembled R", "assembled K", "of peak"):
         kernels.add_column(head, justify="left" if head in ("element", "rule") else "right")
-    for row in result["kernels"]:
+    for row in rows:
         numbers = [
             row[k]
             for k in (
@@ -38,13 +50,16 @@ def show(result: dict[str, Any]) -> None:
             *(f"{n:.0f}" for n in numbers),
             f"{100 * row['fraction_of_peak_tangent']:.0f} %",
         )
-    console.print(kernels)
+    return kernels
+
+
+def _assembly(rows: list[dict[str, Any]]) -> Table:
     assembly = Table(title="Assembly into PETSc AIJ [us per cell]")
     for head in ("element", "rule", "mesh", "cells", "residual", "tangent"):
         assembly.add_column(
             head, justify="left" if head in ("element", "rule", "mesh") else "right"
         )
-    for row in result["assembly"]:
+    for row in rows:
         assembly.add_row(
             row["element"],
             row["quadrature"],
@@ -53,13 +68,7 @@ def show(result: dict[str, Any]) -> None:
             f"{row['residual_us']:.2f}",
             f"{row['tangent_us']:.2f}",
         )
-    console.print(assembly)
-    for row in result.get("peers", ()):
-        console.print(row)
-    if result.get("solutions"):
-        console.print(_solutions(result["solutions"]))
-    if result.get("motions"):
-        console.print(_motions(result["motions"]))
+    return assembly
 
 
 def _solutions(rows: list[dict[str, Any]]) -> Table:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from symancf.bench import assembly_row, kernel_row, solutions
+from symancf.bench import assembly_row, kernel_row, main, solutions
 from symancf.bench.cases import Case, all_cases
 from symancf.bench.motion import move
 from symancf.bench.motions import compare
@@ -78,6 +79,33 @@ def test_the_tip_of_the_compared_pendulum() -> None:
     assert found["tip"] == pytest.approx([-1.1765554152, -0.2991073636, 0.0], abs=1e-8)
     assert found["ms_per_step"] > 0.0
     assert found["iterations"] >= 1.0 >= found["tangents"]
+
+
+def test_motions_are_measured_without_kernels(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commands: list[list[str]] = []
+
+    def measured(command: list[str]) -> dict[str, Any]:
+        commands.append(command)
+        motion = {"ms_per_step": 2.0, "iterations": 3.0, "tangents": 0.5}
+        return {"steps": 1, **motion, "tip": [0.0, 0.0, 0.0]}
+
+    monkeypatch.setattr("symancf.bench._measured", measured)
+    assert main(motions=True, as_json=True) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert set(result) == {"fma_peak_gflops", "motions"}
+    assert [row["model"] for row in result["motions"]] == [
+        "cable 10",
+        "cable 100",
+        "cable 1000",
+        "plate 8x8",
+    ]
+    assert all("symancf.bench.motion" in command for command in commands)
+    assert main(motions=True) == 0
+    text = capsys.readouterr().out
+    assert "plate 8x8" in text
+    assert "One cell" not in text
 
 
 def test_a_pendulum_without_its_peer_says_why() -> None:
