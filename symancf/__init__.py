@@ -38,6 +38,8 @@ _PUBLIC = {
     "traction": "loads",
     "moment": "moments",
     "pressure": "pressures",
+    "Cavity": "cavity",
+    "Gas": "cavity",
     "length": "lengths",
     "Controller": "controllers",
     "PID": "controllers",
@@ -63,6 +65,7 @@ __all__ = [
     "PID",
     "Baumgarte",
     "Body",
+    "Cavity",
     "CheckpointError",
     "CompileError",
     "Constraint",
@@ -74,6 +77,7 @@ __all__ = [
     "Field",
     "Flexure",
     "Fuzzy",
+    "Gas",
     "History",
     "KelvinVoigt",
     "KinematicsError",
@@ -118,6 +122,7 @@ if TYPE_CHECKING:
     from . import checkpoint, elements, energies, joints, output, view
     from .body import Body
     from .boundary import fix, planar, symmetry
+    from .cavity import Cavity, Gas
     from .check import check
     from .constraint import Constraint
     from .controllers import PID, Controller

@@ -51,6 +51,7 @@ class _Term(ctypes.Structure):
         ("slopes", ctypes.c_int32),
         ("blocks", ctypes.c_void_p),
         ("maps", ctypes.c_void_p),
+        ("factor", ctypes.c_int32),
         ("jets", ctypes.c_int32),
         ("entry_start", ctypes.c_void_p),
         ("entry_jet", ctypes.c_void_p),
@@ -150,6 +151,8 @@ class Piece:
         them grow where they are there at once.
     owned : (n,) whether this rank counts the entity.
     vertices : (n, corners) or a flat array with `vertex_start`.
+    factor : local offset of a coordinate, of the last vertex of each cell, that multiplies the
+        energy of all cells; -1: none.
     law, multipliers : of a constraint, the point law of its kernel, lambda . Phi, and the number
         of multipliers, its last unknowns; its time derivatives are made of them.
     """
@@ -166,6 +169,7 @@ class Piece:
     active: bool = True
     cell_at: Callable[[float], Array] | None = None
     growing: tuple[str, ...] = ()
+    factor: int = -1
     law: Any = None
     multipliers: int = 0
 
@@ -239,6 +243,7 @@ class Plan:
         term.owned = self._hold(piece.owned, np.uint8)
         term.vertex_start = self._hold(piece.vertex_start, np.int32)
         term.vertices = self._hold(piece.vertices, np.int32)
+        term.factor = piece.factor
         if isinstance(piece.entities, Cells):
             n, corners, _ = piece.entities.blocks.shape
             term.corners = corners

@@ -358,32 +358,38 @@ class Body:
         system: System,
         names: Collection[str],
         points: Sequence[Sequence[float]] | Array | None = None,
+        cells: npt.NDArray[np.int32] | None = None,
     ) -> Array:
         """Return the values of parameters that vary, (cells, len(names)) (collective).
 
         `points` says for each name where in the cells, on the axis or mid-surface; empty: at
-        the centroid, as everywhere by default and for fields per cell.
+        the centroid, as everywhere by default and for fields per cell. `cells`: others than this
+        rank's, given by local vertices.
         """
-        values = np.zeros((len(self.cells), len(names)))
+        cells = self.cells if cells is None else cells
+        values = np.zeros((len(cells), len(names)))
         with together(system.comm):
             for k, name in enumerate(names):
                 what = f"{name} of body {self.name!r}"
                 field = self.parameters[name]
                 point = points[k] if points is not None and field.at == "points" else ()
-                X = self._places(system, point)
-                values[:, k] = call_array(what, field.function, (len(self.cells),), X)
+                X = self._places(system, point, cells)
+                values[:, k] = call_array(what, field.function, (len(cells),), X)
                 if name == "thickness" and (values[:, k] <= 0.0).any():
                     raise ParameterError(f"{what} is not positive in every cell", name=name)
         return values
 
-    def _places(self, system: System, point: Sequence[float] | Array) -> Array:
+    def _places(
+        self, system: System, point: Sequence[float] | Array, cells: npt.NDArray[np.int32]
+    ) -> Array:
         """Return the reference places (cells, 3) of a point of the cells; empty: centroids."""
-        position = system.points[self.cells]
+        position = system.points[cells]
         if not len(point):
             return np.asarray(position.mean(axis=1))
         vectors = position[:, :, None, :]
         if self.element.slopes:
-            slopes = np.einsum("nvkc,nvca->nvka", self.maps, self.basis[self.cells])
+            maps = self.maps if cells is self.cells else self.maps_of(system, cells)
+            slopes = np.einsum("nvkc,nvca->nvka", maps, self.basis[cells])
             vectors = np.concatenate([vectors, slopes], axis=2)
         table = self.tabulate("value", np.array([point]))[0]
         return np.asarray(np.einsum("i,nia->na", table, vectors.reshape(len(vectors), -1, 3)))

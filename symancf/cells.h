@@ -4,6 +4,9 @@
  *
  * Gathered slopes are mapped to the parameters of the cell, element slopes = map . nodal slopes;
  * the forces on them go back through the transposed maps.
+ *
+ * A term may have a factor, one coordinate c common to all of its cells: its energy is c W, so
+ * that the force on c is the sum of W and the coupling of c to the cells is their residual.
  */
 #ifndef SYMANCF_CELLS_H
 #define SYMANCF_CELLS_H
@@ -81,6 +84,74 @@ static void scatter_vector(const symancf_term *t, int batch, double *restrict e,
   }
 }
 
+/* Add the coupling of the factor to 8 cells, f being the forces on their nodal coordinates. */
+static void couple(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+                   const double *f)
+{
+  const int nb = 3 * (1 + t->slopes);
+  const int32_t factor = t->factor, row = plan->row[factor];
+  for (int l = 0; l < lanes; l++) {
+    const int last = vertices_of(t, first + l) - 1;
+    const int32_t *positions = t->positions + t->pair_start[first + l];
+    for (int v = 0; v < t->corners; v++) {
+      const int32_t *block = t->blocks + ((int64_t)(first + l) * t->corners + v) * 2;
+      for (int r = 0; r < nb; r++) {
+        const int32_t c = coordinate(block, r);
+        const double value = f[(v * nb + r) * LANES + l];
+        if (plan->row[c] >= 0)
+          row_values(plan, plan->row[c],
+                     positions[v * (last + 1) + last])[plan->rank_in_vertex[factor]] += value;
+        if (row >= 0 && plan->rank_in_vertex[c] >= 0)
+          row_values(plan, row, positions[last * (last + 1) + v])[plan->rank_in_vertex[c]] += value;
+      }
+    }
+  }
+}
+
+/* A batch of a term with a factor; see `cells`. */
+static int64_t factored(const symancf_plan *plan, const symancf_term *t, int what, int batch,
+                        const double *x, const double *v, double *f, double *work,
+                        int32_t *cleared)
+{
+  const int rows = 3 * t->corners * (1 + t->slopes);
+  double *u = work, *X = u + rows * LANES, *e = X + rows * LANES, *w = e + rows * LANES,
+         *K = w + rows * LANES;
+  const int first = batch * LANES, lanes = t->n - first < LANES ? t->n - first : LANES;
+  const double *cell = t->cell + (int64_t)batch * t->cell_rows * LANES, c = x[t->factor];
+  double W[LANES] __attribute__((aligned(64)));
+  int64_t bad;
+  if (what == PRODUCT) { /* c K w + v_c f on the cells, f . w on the factor */
+    gather(t, batch, v, w);
+    bad = t->product(lanes, t->uniform, cell, X, u, w, K);
+    bad += t->residual(lanes, t->uniform, cell, X, u, e);
+    for (int k = 0; k < rows; k++)
+      for (int l = 0; l < LANES; l++) {
+        const int at = k * LANES + l;
+        if (l < lanes) f[t->factor] += e[at] * w[at];
+        K[at] = c * K[at] + v[t->factor] * e[at];
+      }
+    scatter_vector(t, batch, K, f);
+    return bad;
+  }
+  bad = t->energy(lanes, t->uniform, cell, X, u, W);
+  for (int l = 0; l < lanes; l++) f[t->factor] += W[l];
+  if (what == TANGENT) {
+    const int64_t n = rows / 3, blocks = t->symmetric ? n * (n + 1) / 2 : n * n;
+    bad += t->tangent(lanes, t->uniform, cell, X, u, e, K);
+    memcpy(w, e, (size_t)(rows * LANES) * sizeof(double));
+    if (t->slopes) map_corners(t, batch, 1, w);
+    for (int64_t k = 0; k < 9 * blocks * LANES; k++) K[k] *= c;
+    clear_for(plan, t, first, lanes, cleared);
+    scatter_matrix(plan, t, first, lanes, K);
+    couple(plan, t, first, lanes, w);
+  } else {
+    bad += t->residual(lanes, t->uniform, cell, X, u, e);
+  }
+  for (int k = 0; k < rows * LANES; k++) e[k] *= c;
+  scatter_vector(t, batch, e, f);
+  return bad;
+}
+
 static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
                      const double *v, double *f, double *energy, double *work, int32_t *cleared)
 {
@@ -96,8 +167,11 @@ static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, 
     if (what == ENERGY) {
       double W[LANES] __attribute__((aligned(64)));
       bad += t->energy(lanes, t->uniform, cell, X, u, W);
+      const double factor = t->factor >= 0 ? x[t->factor] : 1.0;
       for (int l = 0; l < lanes; l++)
-        if (t->owned[first + l]) *energy += W[l];
+        if (t->owned[first + l]) *energy += factor * W[l];
+    } else if (t->factor >= 0) {
+      bad += factored(plan, t, what, batch, x, v, f, work, cleared);
     } else if (what == RESIDUAL || (what == TANGENT && !t->has_tangent)) {
       bad += t->residual(lanes, t->uniform, cell, X, u, e);
       scatter_vector(t, batch, e, f);

@@ -51,7 +51,7 @@ static void add_matrix(const symancf_plan *plan, const symancf_term *t, int enti
 {
   const int m = t->jets, first = t->column_start[entity], n = t->column_start[entity + 1] - first;
   const int32_t start = t->entry_start[entity], end = t->entry_start[entity + 1];
-  const int corners = t->vertex_start[entity + 1] - t->vertex_start[entity];
+  const int corners = vertices_of(t, entity);
   const int32_t *positions = t->positions + t->pair_start[entity];
   double *restrict h = work, *restrict T = h + m * m, *restrict K = T + m * n; /* h: transposed H */
   for (int j = 0; j < m; j++)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .system import System
 
 Array = npt.NDArray[np.float64]
-Form = Literal["pressure", "potential", "volume"]
+Form = Literal["pressure", "potential", "factored"]
 Ints = npt.NDArray[np.int64]
 
 
@@ -39,9 +39,13 @@ class Surface:
 
     Attributes after `bind` (of the facets on this rank)
     ----------------------------------------------------
-    cells : (n, 4) local vertices, numbered as the cells of the plate, or such that the normal
-        points out of the solid.
-    sense : (n,) +1 where n points towards the gas.
+    cells : (n, 4) local vertices, numbered as in the region.
+    parents : (n,) number of cells of this rank that they belong to: all, unless the facet came
+        here by an extra vertex.
+    parity : (n,) +1 where the normal of that numbering is the one of the plate's cell, or points
+        out of the solid; -1 the other one, 0 unknown.
+    sense : (n,) +1 where it points towards the gas.
+    extra : (n, k) local vertices of `declare`.
     """
 
     def __init__(
@@ -63,6 +67,7 @@ class Surface:
             raise ParameterError(
                 f"{self.name}: facets of a solid have one side, the outer one; leave face() out"
             )
+        self._maps: Array | None = None
         self.middle = middle or self.solid or side is None
         self.element: Element = quad4 if self.solid else body.element
 
@@ -72,44 +77,59 @@ class Surface:
         return f"{self.name}, face({self.side:+d})"
 
     # ---- as part of a term ---------------------------------------------------------------------
-    def declare(self, system: System, name: str) -> None:
-        """Announce the facets under a name of their own, before distribution."""
+    def declare(self, system: System, name: str, extra: tuple[int, ...] = ()) -> None:
+        """Announce the facets under a name of their own, before distribution.
+
+        `extra` : vertices that belong to each facet beside its own.
+        """
         system.require_member(self.body, str(self))
         self.region.require_on(self.body.region)
         self.family = f"{name}:{self}"
         ids, vertices = self.region.slice("quad")
-        base = system.base(self.region.mesh)
-        system.announce(Family(self.family, ids, vertices + base, partitioned=False))
+        vertices = vertices + system.base(self.region.mesh)
+        common = np.broadcast_to(np.array(extra, dtype=np.int64), (len(vertices), len(extra)))
+        vertices = np.concatenate([vertices, common], axis=1)
+        system.announce(Family(self.family, ids, vertices, partitioned=False))
 
     def bind(self, system: System) -> None:
-        """Take this rank's facets and find the cells that they belong to (collective).
-
-        Raises
-        ------
-        MeshError : a facet is none of a cell of the body, or between two cells of a solid.
-        """
+        """Take this rank's facets and find the cells that they belong to (collective)."""
         family = system.topology.families[self.family]
         self.ids, self.owned = family.ids, family.owned
+        self.cells, self.extra = family.vertices[:, :4], family.vertices[:, 4:]
         faces = np.array([[0, 1, 2, 3]])
         if self.solid:
             faces = np.array(self.body.element.topology.faces)
         numbered = self.body.cells[:, faces].reshape(-1, 4)
-        cell, count = _matched(family.vertices, numbered)
+        found, self.parents = _matched(self.cells, numbered)
+        self._maps, self.parity = None, np.zeros(len(found))
+        if len(numbered):
+            own = numbered[found]
+            first = (own == self.cells[:, :1]).argmax(axis=1)
+            after = own[np.arange(len(own)), (first + 1) % 4]
+            turned = np.where(after == self.cells[:, 1], 1.0, -1.0)
+            self.parity = np.where(self.parents > 0, turned, 0.0)
+        self.sense = float(self.side or 1) * self.parity
+
+    def require_parents(self, system: System, parents: npt.NDArray[Any]) -> None:
+        """Raise where facets are of no cell of the body, or between two (collective).
+
+        `parents` : (n,) number of cells that each of this rank's facets belongs to.
+
+        Raises
+        ------
+        MeshError
+        """
         error = None
-        if len(cell) and (count != 1).any():
-            at = int(np.argmax(count != 1))
-            x = system.points[family.vertices[at]].mean(axis=0)
-            what = "is no facet of its cells" if count[at] == 0 else "lies between two of its cells"
+        if (parents != 1).any():
+            at = int(np.argmax(parents != 1))
+            x = system.points[self.cells[at]].mean(axis=0)
+            none = parents[at] == 0
+            what = "is no facet of its cells" if none else "lies between two of its cells"
             error = MeshError(
                 f"{self.name}: the quadrilateral at ({x[0]:g}, {x[1]:g}, {x[2]:g}) {what}; gas "
                 "presses on boundary facets of solids and on cells of plates"
             )
         share_error(system.comm, error)
-        self.cell = cell // len(faces)
-        self.cells = numbered[cell]
-        self.sense = np.full(len(cell), float(self.side or 1))
-        corners = len(self.cells), 4
-        self.maps = np.zeros((*corners, 0, 0))
 
     @property
     def offset(self) -> Array:
@@ -117,9 +137,18 @@ class Surface:
         return np.zeros(len(self.sense)) if self.middle else self.sense
 
     def piece(
-        self, system: System, name: str, form: Form, role: Any, uniform: dict[str, Any]
+        self,
+        system: System,
+        name: str,
+        form: Form,
+        role: Any,
+        uniform: dict[str, Any],
+        factor: int = -1,
     ) -> Piece:
-        """Make the piece of a law of `surface_laws` on the facets of this rank (collective)."""
+        """Make the piece of a law of `surface_laws` on the facets of this rank (collective).
+
+        `factor` : local offset of a coordinate of the last extra vertex; see `Piece`.
+        """
         body, element = self.body, self.element
         fields = {} if self.solid else body.fields
         laws = surface_laws(element, form, offset=not self.middle, fields=fields)
@@ -131,14 +160,15 @@ class Surface:
                 columns.append(own[parameter])
             else:
                 point = [kernel.points[k]] if len(kernel.points) > k else [()]
-                values = body.cell_parameters(system, [parameter], point)
-                columns.append(values[self.cell, 0])
+                values = body.cell_parameters(system, [parameter], point, self.cells)
+                columns.append(values[:, 0])
         n = len(self.cells)
+        vertices = np.concatenate([self.cells, self.extra], axis=1).astype(np.int32)
         position = system.numbering.offset[self.cells, body.position_block]
-        slopes, maps = np.zeros_like(position), self.maps
+        slopes, maps = np.zeros_like(position), np.zeros((n, 4, 0, 0))
         if element.slopes:
             slopes = system.numbering.offset[self.cells, body.slope_block]
-            maps = body.maps[self.cell]
+            maps = self.maps(system)
         return Piece(
             name=name,
             kernel=kernel,
@@ -146,10 +176,17 @@ class Surface:
             uniform={**body.uniform_values(), **uniform},
             cell=np.stack(columns, axis=1) if columns else np.zeros((n, 0)),
             owned=self.owned,
-            vertices=self.cells.ravel(),
-            vertex_start=np.arange(n + 1, dtype=np.int32) * np.int32(4),
+            vertices=vertices.ravel(),
+            vertex_start=np.arange(n + 1, dtype=np.int32) * np.int32(vertices.shape[1]),
             entities=Cells(np.stack([position, slopes], axis=2), maps),
+            factor=factor,
         )
+
+    def maps(self, system: System) -> Array:
+        """Return the slope maps (n, 4, s, s) of the facets, with their own numbering."""
+        if self._maps is None:
+            self._maps = self.body.maps_of(system, self.cells)
+        return self._maps
 
     # ---- geometry ------------------------------------------------------------------------------
     def shape(self, system: System, state: Array) -> tuple[Array, Array]:
@@ -166,18 +203,18 @@ class Surface:
             start = system.numbering.offset[self.cells, self.body.slope_block]
             count = 3 * len(self.element.slopes)
             nodal = vector[start[..., None] + np.arange(count)].reshape(*start.shape, -1, 3)
-            slopes = np.einsum("nvkc,nvca->nvka", self.body.maps[self.cell], nodal)
+            slopes = np.einsum("nvkc,nvca->nvka", self.maps(system), nodal)
             coefficients = np.concatenate([coefficients, slopes], axis=2)
         coefficients = coefficients.reshape(len(at), -1, 3)
         z = self._height(system)
         jets = {
-            jet: np.einsum("qk,nka->nqa", self._table(jet, rule.points), coefficients)
+            jet: np.einsum("qk,nka->nqa", self.table(jet, rule.points), coefficients)
             for jet in self.element.space.point_jets
             if jet in ("value", "xi", "eta", "xixi", "xieta", "etaeta")
         }
         if self.element.has_thickness and not self.middle:
             for jet in ("value", "xi", "eta"):
-                table = self._table(jet, rule.points, director=True)
+                table = self.table(jet, rule.points, director=True)
                 jets[jet] += z[:, None, None] * np.einsum("qk,nka->nqa", table, coefficients)
         r, n = jets["value"], np.cross(jets["xi"], jets["eta"])
         if not self.middle and not self.element.has_thickness:
@@ -185,7 +222,7 @@ class Surface:
         normal = -self.sense[:, None, None] * n * rule.weights[:, None]
         return r, normal
 
-    def _table(self, jet: str, points: Array, director: bool = False) -> Array:
+    def table(self, jet: str, points: Array, director: bool = False) -> Array:
         """Return the coefficients (q, k) of a jet on the mid-surface, or of its change by z."""
         spread = self.element.space.point_jets[jet]
         names = tuple(name for name, factor in spread.items() if (factor != 1) == director)
@@ -195,8 +232,9 @@ class Surface:
         """Return z of the face in each cell (n,)."""
         if self.middle:
             return np.zeros(len(self.cells))
+        thickness: float | Array
         if "thickness" in self.body.fields:
-            thickness = self.body.cell_parameters(system, ["thickness"])[self.cell, 0]
+            thickness = self.body.cell_parameters(system, ["thickness"], None, self.cells)[:, 0]
         else:
             thickness = self.body.numbers(system.time)["thickness"]
         return np.asarray(self.sense * thickness / 2.0)
@@ -230,7 +268,7 @@ def _matched(wanted: npt.NDArray[Any], offered: npt.NDArray[Any]) -> tuple[Ints,
     both, place = np.unique(np.concatenate([rows, key]), axis=0, return_inverse=True)
     place = place.ravel()
     count = np.bincount(place[: len(rows)], minlength=len(both))
-    first = np.zeros(len(both), dtype=np.int64)
+    first = np.zeros(len(both), dtype=np.int64)  # of a row that is not offered: any
     first[place[: len(rows)]] = np.arange(len(rows))
     return first[place[len(rows) :]], count[place[len(rows) :]]
 

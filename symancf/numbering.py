@@ -27,7 +27,7 @@ class Block:
     """A kind of coordinates that a vertex may carry, e.g. its position or a body's slopes.
 
     `order` says what they are: ``q`` second order in time (positions, slopes), ``s`` first
-    order (states), ``lambda`` algebraic (multipliers).
+    order (states), ``lambda`` multipliers, ``algebraic`` functions of the others.
     """
 
     name: str

@@ -40,6 +40,7 @@ typedef struct {
   int32_t corners, slopes;
   const int32_t *blocks; /* [n][corners][2] local offsets of position and slopes */
   const double *maps;    /* [batches][corners][slopes][slopes][8] */
+  int32_t factor; /* coordinate that multiplies the energy of each cell, its last vertex; or -1 */
   /* entities */
   int32_t jets;
   const int32_t *entry_start; /* [n + 1] */
@@ -91,6 +92,12 @@ static void clear_for(const symancf_plan *plan, const symancf_term *t, int first
   for (int32_t p = t->vertex_start[first]; p < t->vertex_start[first + lanes]; p++)
     if (t->vertices[p] > last && t->vertices[p] < plan->owned) last = t->vertices[p];
   clear_rows(plan, cleared, last + 1);
+}
+
+/* Number of vertices of an entity. */
+static inline int32_t vertices_of(const symancf_term *t, int entity)
+{
+  return t->vertex_start[entity + 1] - t->vertex_start[entity];
 }
 
 /* The values of a row from the place of a vertex pair on; a place off the diagonal is ~place. */

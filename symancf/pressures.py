@@ -45,13 +45,15 @@ class Pressure:
 
     def pieces(self, system: System) -> list[Piece]:
         """Return the kernel and facets on this rank."""
+        self.surface.require_parents(system, self.surface.parents)
         if not self.surface.solid:
             self._require_oriented(system)
         return [self.surface.piece(system, self.name, "pressure", "work", {"p": self.p})]
 
     def _require_oriented(self, system: System) -> None:
         """Raise where neighbours are numbered in opposite senses: a side would change there."""
-        cells = self.surface.cells
+        flipped = self.surface.parity[:, None] < 0
+        cells = np.where(flipped, self.surface.cells[:, ::-1], self.surface.cells)
         edges = np.concatenate([cells[:, [k, (k + 1) % 4]] for k in range(4)])
         _, place, count = np.unique(edges, axis=0, return_inverse=True, return_counts=True)
         twice = (count > 1)[place.ravel()]

@@ -374,6 +374,11 @@ class System:
             return f
         return self.residual_at(self.state)
 
+    def settle(self) -> None:
+        """Give coordinates that are functions of the others their values (collective)."""
+        for term in (term for term in self.terms if hasattr(term, "settle")):
+            term.settle(self)
+
     def rest(self) -> None:
         """Forget a motion: all rates are zero from now on."""
         if self.motion is not None:
@@ -435,8 +440,7 @@ class System:
             raise KinematicsError(
                 f"{place}: the nodes of {element.name} have no slopes; give points, body.at(X)"
             )
-        wanted = [(jet, vector) for vector in (self.reference, self.state) for jet in jets]
-        values = self._evaluate(place, wanted)
+        values = self._evaluate(place, [(j, v) for v in (self.reference, self.state) for j in jets])
         R, u = (np.stack(part, axis=2) for part in (values[: len(jets)], values[len(jets) :]))
         return np.asarray((R + u) @ np.linalg.pinv(R))
 

@@ -104,7 +104,7 @@ INLINE void add_lanes(const symancf_plan *plan, const symancf_term *t, int first
   split(tile, row, nb * nb, values);
   for (int l = 0; l < lanes; l++)
     if (corners[I][l].diagonal) {
-      const int64_t pair = t->pair_start[first + l] + I * t->corners + J;
+      const int64_t pair = t->pair_start[first + l] + I * vertices_of(t, first + l) + J;
       add_tile(plan, &corners[I][l], &corners[J][l], t->positions[pair], values + l * nb * nb, nb);
     }
 }

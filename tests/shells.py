@@ -49,8 +49,95 @@ def sphere(cells: int, radius: float = 1.0, flipped: Sequence[int] = ()) -> sa.M
     return sa.Mesh.from_arrays(points, {"quad": quads}, {"skin": ("quad", np.arange(len(quads)))})
 
 
-def box_of_walls(cells: int, size: float = 1.0) -> sa.Mesh:
+def box_of_walls(cells: int, size: float = 1.0, flipped: Sequence[int] = ()) -> sa.Mesh:
     """Return the closed surface of a cube [0, size]^3, region ``skin``, normals outwards."""
     points, quads = cube(cells, turned=False)
     points = (points + 1.0) * size / 2.0
+    for k in flipped:
+        quads[k] = quads[k][::-1]
     return sa.Mesh.from_arrays(points, {"quad": quads}, {"skin": ("quad", np.arange(len(quads)))})
+
+
+def tube(
+    around: int, along: int, radius: float = 1.0, length: float = 2.0, turned: Sequence[int] = ()
+) -> sa.Mesh:
+    """Return an open tube along x: regions ``skin``, ``left``, ``right``; normals outwards.
+
+    `turned`: cells numbered in the other sense.
+    """
+    angle = 2.0 * np.pi * np.arange(around) / around
+    ring = np.stack([0.0 * angle, radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+    points = np.concatenate(
+        [ring + np.array([x, 0, 0]) for x in np.linspace(0.0, length, along + 1)]
+    )
+    quads = []
+    for j in range(along):
+        for i in range(around):
+            a, b = around * j + i, around * j + (i + 1) % around
+            quads.append([a, b, b + around, a + around])
+    quads = np.array(quads)[:, [0, 3, 2, 1]][:, ::-1]
+    for k in turned:
+        quads[k] = quads[k][::-1]
+    rim = np.stack([np.arange(around), (np.arange(around) + 1) % around], axis=1)
+    return sa.Mesh.from_arrays(
+        points,
+        {"quad": quads},
+        {
+            "skin": ("quad", np.arange(len(quads))),
+            "left": ("line", rim),
+            "right": ("line", rim + around * along),
+        },
+    )
+
+
+def hollow_block(cells: int = 3) -> sa.Mesh:
+    """Return the cube [0, 1]^3 of cells^3 hexahedra without the middle third.
+
+    Regions ``body``, ``inside`` (its facets), ``lid`` (those at x = 1/3), ``open`` (the others) and
+    ``left`` (points at x = 0).
+    """
+    n = cells + 1
+    line = np.linspace(0.0, 1.0, n)
+    points = np.array([(x, y, z) for z in line for y in line for x in line])
+    third = cells // 3
+    hexahedra, facets = [], {}
+    for k in range(cells):
+        for j in range(cells):
+            for i in range(cells):
+                if all(third <= q < 2 * third for q in (i, j, k)):
+                    continue
+                a = i + n * j + n * n * k
+                bottom = [a, a + 1, a + 1 + n, a + n]
+                hexahedra.append(bottom + [v + n * n for v in bottom])
+    count: dict[tuple[int, ...], int] = {}
+    for h in hexahedra:
+        for face in (
+            (0, 3, 2, 1),
+            (4, 5, 6, 7),
+            (0, 1, 5, 4),
+            (1, 2, 6, 5),
+            (2, 3, 7, 6),
+            (3, 0, 4, 7),
+        ):
+            quad = [h[v] for v in face]
+            key = tuple(sorted(quad))
+            count[key] = count.get(key, 0) + 1
+            facets[key] = quad
+    inside = []
+    for key, quad in facets.items():
+        x = points[quad]
+        if count[key] == 1 and (x > 1e-9).all() and (x < 1 - 1e-9).all():
+            inside.append(quad)
+    inside = np.array(inside)
+    left = np.abs(points[inside][:, :, 0] - third / cells).max(axis=1) < 1e-9
+    return sa.Mesh.from_arrays(
+        points,
+        {"hexahedron": np.array(hexahedra)},
+        {
+            "body": ("hexahedron", np.arange(len(hexahedra))),
+            "inside": ("quad", inside),
+            "open": ("quad", inside[~left]),
+            "lid": ("quad", inside[left]),
+            "left": ("vertex", np.flatnonzero(points[:, 0] == 0.0)[:, None]),
+        },
+    )

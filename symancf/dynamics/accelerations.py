@@ -167,6 +167,7 @@ class Accelerations:
         m.acceleration[m.second & free] = 0.0
         m.state[m.algebraic & free] = 0.0
         m.rate[m.first] = 0.0
+        system.settle()
         f = self._f
         bad = m.residual(f)
         if system.comm.size > 1:

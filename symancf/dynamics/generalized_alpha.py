@@ -144,7 +144,7 @@ class GeneralizedAlpha:
             s = (t - (ts.getTime() - h)) / h
             u0, v0 = self._before[0], self._before[1]
             u1, v1 = self.motion.state, self.motion.rate
-            smooth = ~self.motion.algebraic
+            smooth = self.motion.second | self.motion.first
             u = np.where(
                 smooth,
                 (1 + 2 * s) * (1 - s) ** 2 * u0

@@ -50,7 +50,10 @@ class Motion:
     ----------
     state, rate, acceleration : local vectors; the first two are the system's.
     rate_factor, acceleration_factor : d rate / d u and d acceleration / d u, local vectors.
-    second, first, algebraic : masks of the coordinates by their order in time.
+    second, first, algebraic : masks of the coordinates by their order in time: second, first,
+        multipliers.
+    settled : mask of the coordinates that are functions of the others (pressures of gas); in
+        index-1 methods `System.settle` finds them.
     moving : supports whose prescribed values may change in time.
     """
 
@@ -75,6 +78,7 @@ class Motion:
         self.second: npt.NDArray[np.bool_] = order == "q"
         self.first: npt.NDArray[np.bool_] = order == "s"
         self.algebraic: npt.NDArray[np.bool_] = order == "l"
+        self.settled: npt.NDArray[np.bool_] = order == "a"
         self.mass = system.mass
         self.matrix: Matrix = system.matrix
         self._inertial: Array = np.zeros(n)

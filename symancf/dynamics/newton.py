@@ -27,6 +27,7 @@ EAGER = 20  # steps that renew the tangent at once after `PROOF` ones that could
 PROOF = 3
 PATIENCE = 12  # iterations beyond the fewest seen with a tangent that cost as much as a new one
 CONSTRAINT = 1e-13  # of the size of the system: violation that round-off leaves
+LOOSE = 1e3  # times that: the volume of a gas, a sum over many facets
 
 
 class Newton:
@@ -78,8 +79,10 @@ class Newton:
         names, kind = numbering.kind_of_rows()
         self.kinds, self._kind = names, kind.astype(np.intp)
         blocks = {b.name: b.order for b in numbering.blocks}
-        self._is_constraint = np.array([blocks[name] == "lambda" for name in names])
+        self._is_constraint = np.array([blocks[name] in ("lambda", "algebraic") for name in names])
+        loose = np.array([LOOSE if blocks[name] == "algebraic" else 1.0 for name in names])
         self._phi = np.flatnonzero(self._is_constraint[self._kind])
+        self._loose = loose[self._kind][self._phi]
         self._reference = np.zeros(len(names))
         self._limit = np.ones(len(self._phi))
         # a few rows need several tries: one may happen to cancel
@@ -151,7 +154,8 @@ class Newton:
             total = np.concatenate([[0.0], np.cumsum(np.square(values[: start[-1]]))])
             squares += total[start[rows + 1]] - total[start[rows]]
         least = np.finfo(float).tiny
-        self._limit = np.maximum(CONSTRAINT * self.size * np.sqrt(np.maximum(squares, 0.0)), least)
+        limit = CONSTRAINT * self.size * np.sqrt(np.maximum(squares, 0.0))
+        self._limit = np.maximum(self._loose * limit, least)
 
     def _norms(self, rows: Array) -> Array:
         """Return the norm of each kind of row (collective)."""
@@ -217,7 +221,7 @@ class Newton:
         m, system = self.motion, self.system
         second = np.flatnonzero(m.second)
         B = float(m.acceleration_factor[second[0]]) if len(second) else 0.0
-        size = np.where(m.algebraic, 0.0, np.abs(m.state))
+        size = np.where(m.algebraic | m.settled, 0.0, np.abs(m.state))
         answer, inertial = np.zeros_like(size), np.zeros_like(size)
         noise = np.zeros(len(self.kinds))
         for signs in self._tries:

@@ -153,7 +153,7 @@ class DynamicProblem:
             system.plan.update(system.time)
         largest = self.integrator.largest(h)
         system.stiffness = largest if np.isfinite(largest) and largest > 0.0 else 1.0
-        m.state[m.algebraic] *= old / system.stiffness
+        m.state[m.algebraic | m.settled] *= old / system.stiffness
         with together(system.comm):
             system.plan.update(system.time)
 

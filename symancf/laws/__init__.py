@@ -6,6 +6,7 @@ from .body import body_force_laws, dead_load_laws, inertia_laws
 from .build import Kind, build_law
 from .energy import Parts, energy_laws, evaluate_energy
 from .formulas import energy_equation, stress_equations
+from .lid import lid_law
 from .pressure import surface_laws, surface_rule
 from .stress import Stress, solid_stress, stress_fields
 
@@ -21,6 +22,7 @@ __all__ = [
     "energy_laws",
     "evaluate_energy",
     "inertia_laws",
+    "lid_law",
     "solid_stress",
     "stress_equations",
     "stress_fields",

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..elements.element import Element
 
 Laws = list[tuple[PointLaw, Rule]]
-Form = Literal["pressure", "potential", "volume"]
+Form = Literal["pressure", "potential", "factored"]
 
 
 def surface_rule(element: Element) -> Rule:
@@ -55,7 +55,7 @@ def surface_laws(
     ----------
     element : `quad4` for facets of solids, or a plate.
     form : ``"pressure"``: virtual work of the follower pressure p; ``"potential"``: -p V;
-        ``"volume"``: V.
+        ``"factored"``: -scale V, of which p/scale is the factor.
     offset : the surface is the face z = offset thickness/2 (parameter per cell) of a plate, not
         its mid-surface.
     fields : parameters of the body that vary; see `energy_laws`.
@@ -104,7 +104,7 @@ def surface_laws(
     else:
         r = present("value") - vector((real("o1"), real("o2"), real("o3")))
         volume = let("volume", -sense * (dot(r, n) + shift) / 3)
-        energy = volume if form == "volume" else -p * volume
+        energy = -volume * (p if form == "potential" else real("scale"))
     used = _used([*(work or {}).values(), *([energy] if energy is not None else [])], lets)
     kept: Lets = tuple((s, e) for s, e in lets if s in used)
     symbols = used.union(*(e.free_symbols for _, e in geometry))
@@ -127,7 +127,7 @@ def surface_laws(
         title={
             "pressure": "p n . dr, n = r_xi x r_eta",
             "potential": "-p V, V = -(r - o) . n/3",
-            "volume": "V = -(r - o) . n/3",
+            "factored": "-scale V, V = -(r - o) . n/3",
         }[form],
     )
     return [(law, surface_rule(element))]

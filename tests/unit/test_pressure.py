@@ -98,7 +98,7 @@ def test_faces_of_a_smooth_shell_are_closed():
 
 
 def test_area_and_side_of_faces():
-    """p on one octant of a sphere: the force is p pi r^2/4 along each axis, r that of the face."""
+    """Pressure on one octant of a sphere: p pi r^2/4 along each axis, r of the face."""
     for side, radius in ((1, 1.05), (-1, 0.95)):
         for element in (elements.ancf_plate, elements.ancf_thin_plate):
             body = shell(element, 6)

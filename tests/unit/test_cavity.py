@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cavities: volumes, lids, gas, orientation, wrong input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf import elements, energies
+from symancf.assembly import Plan
+from tests.shells import box_of_walls, hollow_block, sphere, tube
+
+RUBBER = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 100.0}
+KIRCHHOFF = {"E": 1.0, "nu": 0.3}
+
+
+def plates(mesh, element=elements.ancf_plate, **more):
+    thin = element is elements.ancf_thin_plate
+    law = energies.kirchhoff() if thin else energies.yeoh
+    return sa.Body(
+        mesh["skin"], element, law, thickness=0.1, **(KIRCHHOFF if thin else RUBBER), **more
+    )
+
+
+def solid(mesh):
+    return sa.Body(mesh["body"], elements.hex8, energies.yeoh, **RUBBER)
+
+
+def resultant(system):
+    """Force and moment of the walls' pressure in a disturbed state, and the sum of sizes."""
+    state = 0.02 * system.numbering.random(5)
+    plan = Plan(
+        [p for p in system.pieces if p.role != "strain"],
+        system.numbering,
+        system.reference,
+        system.comm,
+    )
+    plan.update(0.0)
+    f = np.zeros_like(state)
+    plan.residual(state, f)
+    force, moment = np.zeros(3), np.zeros(3)
+    for number, block in enumerate(system.numbering.blocks):
+        start = system.numbering.offset[:, number]
+        at = (start[start >= 0][:, None] + np.arange(block.size)).reshape(-1, 3)
+        moment += np.cross((system.reference + state)[at], f[at]).sum(axis=0)
+        force += f[at].sum(axis=0) if block.name == "position" else 0.0
+    return np.abs(force).max(), np.abs(moment).max(), np.abs(f).sum()
+
+
+def closed_cavities():
+    direction = {"direction": lambda X: X}
+    ring = {"direction": lambda X: X * [0.0, 1.0, 1.0]}
+    ball = 4.0 / 3.0 * np.pi
+    yield "plates", plates(sphere(6), **direction), lambda b: b["skin"], None, ball, 4e-4
+    yield (
+        "inner faces",
+        plates(sphere(6), **direction),
+        lambda b: b["skin"].face(-1),
+        None,
+        (ball * 0.95**3),
+        3e-3,
+    )
+    thin = plates(sphere(6), elements.ancf_thin_plate, **direction)
+    yield "thin", thin, lambda b: b["skin"], None, ball, 4e-4
+    yield "solid", solid(hollow_block()), lambda b: b["inside"], None, 1 / 27, 1e-14
+    yield "solid with a lid", solid(hollow_block()), lambda b: b["open"], "flat", 1 / 27, 1e-14
+    yield "tube", plates(tube(16, 2), **ring), lambda b: b["skin"], "flat", 2 * np.pi, 1e-4
+    yield (
+        "inside of a tube",
+        plates(tube(16, 2), **ring),
+        lambda b: b["skin"].face(-1),
+        "flat",
+        (2 * np.pi * 0.95**2),
+        3e-3,
+    )
+    yield "walls at right angles", plates(box_of_walls(2)), lambda b: b["skin"], None, 1.0, 1e-14
+
+
+@pytest.mark.parametrize("case", list(closed_cavities()), ids=lambda case: case[0])
+def test_closed(case):
+    """Volume, symmetric tangent, no resultant: walls and lids enclose the gas."""
+    _, body, walls, caps, volume, tolerance = case
+    cavity = sa.Cavity(walls(body), caps=caps, pressure=0.2)
+    system = sa.System(body, terms=[cavity])
+    assert cavity.watertight
+    assert cavity.volume(system) == pytest.approx(volume, rel=tolerance)
+    assert cavity.reference_volume == cavity.volume(system)
+    checked = sa.check(system)
+    assert checked.passed
+    assert checked.symmetry < 1e-12
+    force, moment, size = resultant(system)
+    assert size > 1e-3
+    assert force < 1e-12 * size
+    assert moment < 1e-12 * size
+    assert cavity.closure(system) < 1e-14
+
+
+def test_volume_of_a_present_state():
+    body = solid(hollow_block())
+    cavity = sa.Cavity([body["open"], body["lid"]])
+    system = sa.System(body, terms=[cavity])
+    at = system.numbering.offset[:, system.numbering.block("position")]
+    system.state[at[:, None] + np.arange(3)] = system.points * [1.0, 0.5, -0.5]
+    assert cavity.volume(system) == pytest.approx(2.0 * 1.5 * 0.5 / 27)
+
+
+def test_potential_is_the_follower_pressure():
+    """Residuals of -p V and of p n . dr agree on a closed surface."""
+    forces = []
+    for make in (
+        lambda b: sa.Cavity(b["skin"].face(-1), pressure=0.3),
+        lambda b: sa.pressure(b["skin"].face(-1), 0.3),
+    ):
+        body = plates(sphere(3), direction=lambda X: X)
+        system = sa.System(body, terms=[make(body)])
+        system.plan.update(0.0)
+        forces.append(system.residual_at(0.03 * system.numbering.random(2)))
+    assert np.abs(forces[0] - forces[1]).max() < 1e-14 * np.abs(forces[0]).max() * 100
+
+
+def test_faces_at_kinks_are_told():
+    body = plates(box_of_walls(2))
+    cavity = sa.Cavity(body["skin"].face(-1), pressure=0.2)
+    with pytest.warns(UserWarning, match="not watertight.*overlap at kinks"):
+        system = sa.System(body, terms=[cavity])
+    assert not cavity.watertight
+    assert sa.check(system).tangent < 1e-9
+    body = plates(box_of_walls(2))
+    with pytest.raises(sa.MeshError, match="not watertight"):
+        sa.System(body, terms=[sa.Cavity(body["skin"].face(-1), gas=sa.Gas())])
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.4])
+def test_gas_law(exponent):
+    """Static equilibrium with a given amount: the law holds, the tangent is consistent."""
+    amount = sa.Parameter("amount", 1.0)
+    mesh = tube(8, 2, 0.05, 0.2)
+    body = sa.Body(
+        mesh["skin"],
+        elements.ancf_plate,
+        energies.yeoh,
+        thickness=0.005,
+        direction=lambda X: X * [0.0, 1.0, 1.0],
+        C10=0.2712e6,
+        C20=0.03053e6,
+        C30=-401.3,
+        k=1e7,
+        rho=1100.0,
+    )
+    gas = sa.Gas(amount, ambient=1e5, exponent=exponent)
+    cavity = sa.Cavity(body["skin"], caps="flat", gas=gas)
+    system = sa.System(body, terms=[sa.fix(body["left"]), cavity])
+    problem = sa.StaticProblem(system)
+    for m in (1.02, 1.06):
+        amount.value = m
+        problem.solve(to=problem.history.steps[-1].time + 1.0 if problem.history.steps else 1.0)
+        V, p = cavity.volume(system), cavity.pressure(system)
+        assert p > 500.0
+        assert (1e5 + p) * (V / cavity.reference_volume) ** exponent == pytest.approx(
+            m * 1e5, rel=1e-9
+        )
+    assert sa.check(system).passed
+    # the same state under the pressure found
+    body = sa.Body(
+        mesh["skin"],
+        elements.ancf_plate,
+        energies.yeoh,
+        **{k: v for k, v in body.parameters.items()},
+        direction=lambda X: X * [0.0, 1.0, 1.0],
+    )
+    given = sa.Cavity(body["skin"], caps="flat", pressure=p)
+    other = sa.System(body, terms=[sa.fix(body["left"]), given])
+    sa.StaticProblem(other).solve(to=1.0)
+    assert given.volume(other) == pytest.approx(V, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ["generalized-alpha", "rk"])
+def test_gas_in_motion(method):
+    mesh = tube(8, 1, 0.05, 0.05)
+    body = sa.Body(
+        mesh["skin"],
+        elements.ancf_plate,
+        energies.neo_hooke,
+        thickness=0.005,
+        direction=lambda X: X * [0.0, 1.0, 1.0],
+        mu=1e5,
+        lam=2e5,
+        rho=1100.0,
+    )
+    cavity = sa.Cavity(body["skin"], caps="flat", gas=sa.Gas(1.01, ambient=1e5))
+    system = sa.System(body, terms=[sa.fix(body["left"]), cavity])
+    problem = sa.DynamicProblem(system, method=method)
+    problem.record("V", lambda: cavity.volume(system))
+    problem.record("p", lambda: cavity.pressure(system))
+    history = problem.solve(to=2e-3, step=2e-5)
+    law = (1e5 + history["p"]) * history["V"] / cavity.reference_volume
+    assert np.ptp(history["V"]) > 1e-3 * cavity.reference_volume
+    assert np.abs(law / 1.01e5 - 1.0).max() < 1e-6
+    moved = problem.energies
+    assert abs(moved.drift) < 2e-3 * (moved.kinetic + moved.strain)
+
+
+def test_cells_numbered_otherwise_are_turned():
+    volumes = []
+    for flipped in ((), (3, 17)):
+        body = plates(box_of_walls(3)) if not flipped else None
+        if body is None:
+            mesh = box_of_walls(3, flipped=flipped)
+            body = plates(mesh)
+        cavity = sa.Cavity(body["skin"].face(-1, middle=True), pressure=0.1)
+        if flipped:
+            with pytest.warns(UserWarning, match=r"2 of 54 cells.*turned"):
+                system = sa.System(body, terms=[cavity])
+        else:
+            system = sa.System(body, terms=[cavity])
+        volumes.append(cavity.volume(system))
+        assert resultant(system)[0] < 1e-12
+    assert volumes[0] == pytest.approx(volumes[1], rel=1e-14)
+
+
+def test_several_cavities():
+    body = plates(sphere(2), direction=lambda X: X)
+    other = plates(tube(8, 1), name="tube", direction=lambda X: X * [0.0, 1.0, 1.0])
+    one = sa.Cavity(body["skin"], pressure=0.1, name="ball")
+    two = sa.Cavity(other["skin"], caps="flat", gas=sa.Gas(1.1, 1.0), name="duct")
+    system = sa.System(body, other, terms=[one, two])
+    assert sa.check(system).passed
+    assert one.volume(system) == pytest.approx(4 / 3 * np.pi, rel=2e-2)
+    assert two.volume(system) == pytest.approx(2 * np.pi, rel=2e-3)
+    system.settle()
+    assert one.pressure(system) == 0.1
+    assert two.pressure(system) == pytest.approx(0.1)
+
+
+def test_wrong_cavities():
+    body = plates(tube(8, 1), direction=lambda X: X * [0.0, 1.0, 1.0])
+    with pytest.raises(sa.MeshError, match=r"is open: 16 edges.*caps='flat'"):
+        sa.System(body, terms=[sa.Cavity(body["skin"], pressure=1.0)])
+    body = plates(tube(8, 1), direction=lambda X: X * [0.0, 1.0, 1.0])
+    with pytest.raises(sa.ParameterError, match="the gas would be outside"):
+        sa.System(body, terms=[sa.Cavity(body["skin"].face(1), caps="flat", pressure=1.0)])
+    with pytest.raises(sa.ParameterError, match="either a pressure or"):
+        sa.Cavity(body["skin"], pressure=1.0, gas=sa.Gas())
+    with pytest.raises(sa.ParameterError, match="caps='round' is not possible"):
+        sa.Cavity(body["skin"], caps="round")
+    with pytest.raises(sa.ParameterError, match="give its walls"):
+        sa.Cavity([])
+    with pytest.raises(sa.ParameterError, match=r"Gas\(ambient=-1"):
+        sa.Gas(ambient=-1.0)
+    with pytest.raises(sa.ParameterError, match="amount of gas is 0"):
+        sa.Gas(0.0)
+    block = solid(hollow_block())
+    with pytest.raises(sa.MeshError, match="facets twice"):
+        sa.System(block, terms=[sa.Cavity([block["inside"], block["lid"]])])
+    thin = plates(tube(8, 1), elements.ancf_thin_plate, direction=lambda X: X * [0.0, 1.0, 1.0])
+    with pytest.raises(sa.ParameterError, match="middle=True"):
+        sa.System(thin, terms=[sa.Cavity(thin["skin"].face(-1), caps="flat", pressure=1.0)])
+
+
+def test_three_walls_at_an_edge():
+    points, quads = (
+        np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)], dtype=float),
+        np.array([[0, 1, 3, 2], [0, 1, 5, 4], [0, 1, 7, 6]]),
+    )
+    mesh = sa.Mesh.from_arrays(points, {"quad": quads}, {"skin": ("quad", [0, 1, 2])}, check=False)
+    body = plates(mesh)
+    with pytest.raises(sa.MeshError, match="three or more facets meet"):
+        sa.System(body, terms=[sa.Cavity(body["skin"], caps="flat", pressure=1.0)])
+
+
+def test_one_sided_surface():
+    n = 12
+    strip = []
+    for i in range(n):
+        a = 2 * np.pi * i / n
+        for s in (-0.2, 0.2):
+            r = 1.0 + s * np.cos(a / 2)
+            strip.append((r * np.cos(a), r * np.sin(a), s * np.sin(a / 2)))
+    quads = [[2 * i, 2 * i + 1, 2 * i + 3, 2 * i + 2] for i in range(n - 1)]
+    quads.append([2 * n - 2, 2 * n - 1, 0, 1])
+    mesh = sa.Mesh.from_arrays(
+        np.array(strip), {"quad": np.array(quads)}, {"skin": ("quad", np.arange(n))}, check=False
+    )
+    body = plates(mesh)
+    with pytest.raises(sa.MeshError, match="one side only"):
+        sa.System(body, terms=[sa.Cavity(body["skin"], caps="flat", pressure=1.0)])
