@@ -40,6 +40,7 @@ def zoo(n: int = 4, name: str = "sheet", width: float = 1.0, joint: bool = True)
         sa.fix(sheet["x0"]),
         sa.fix(rope["body"], dofs="y"),
         sa.joints.tie(block["z0"], sheet),
+        sa.length(sheet["y1"], per="line"),
         sa.joints.spherical(sheet.at((1.0, 0.0, 0.0)), rope.at((1.0, 0.0, 0.0))),
         sa.force(rope.at((2.0, 0.0, 0.0)), lambda t: (0.0, 0.0, -0.1 * t)),
         sa.Flexure.straight(sa.ground.at((1.5, 1.0)), arm.at((0.0, 0.0)), EI=1.0, EA=1e2),
