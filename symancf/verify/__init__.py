@@ -32,6 +32,7 @@ _MODULES = (
     "patch",
     "orders",
     "rubber",
+    "inflation",
     "sag",
     "constraints",
     "gripper",
