@@ -37,9 +37,9 @@ _PUBLIC = {
     "force": "loads",
     "traction": "loads",
     "moment": "moments",
-    "pressure": "pressures",
-    "Cavity": "cavity",
-    "Gas": "cavity",
+    "pressure": "gas",
+    "Cavity": "gas",
+    "Gas": "gas",
     "length": "lengths",
     "Controller": "controllers",
     "PID": "controllers",
@@ -122,7 +122,6 @@ if TYPE_CHECKING:
     from . import checkpoint, elements, energies, joints, output, view
     from .body import Body
     from .boundary import fix, planar, symmetry
-    from .cavity import Cavity, Gas
     from .check import check
     from .constraint import Constraint
     from .controllers import PID, Controller
@@ -139,6 +138,7 @@ if TYPE_CHECKING:
         SymancfError,
     )
     from .flexure import Flexure
+    from .gas import Cavity, Gas, pressure
     from .lengths import length
     from .loads import force, gravity, traction
     from .mesh import Mesh, Region
@@ -146,7 +146,6 @@ if TYPE_CHECKING:
     from .natural import RigidBody
     from .parameter import Field, Parameter
     from .plane import Factor, PlanarBody, prescribe
-    from .pressures import pressure
     from .problem import StaticProblem
     from .rigid import momentum
     from .system import System

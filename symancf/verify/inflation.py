@@ -14,9 +14,9 @@ from symancf import energies
 from symancf.body import Body
 from symancf.boundary import fix, symmetry
 from symancf.elements import ancf_plate, ancf_thin_plate, hex8
+from symancf.gas import pressure
 from symancf.mesh import Mesh
 from symancf.parameter import Parameter
-from symancf.pressures import pressure
 from symancf.problem import StaticProblem
 from symancf.system import System
 

@@ -16,20 +16,20 @@ from mpi4py import MPI
 
 from symancf_codegen import declare
 
-from . import jit
-from .assembly import Jets, Piece
-from .collective import reduced, share_error, together
-from .errors import MeshError, ParameterError
-from .faces import Form, Surface, surface_of
-from .lids import Lid, RimEdge
+from .. import jit
+from ..assembly import Jets, Piece
+from ..collective import reduced, share_error, together
+from ..errors import MeshError, ParameterError
+from ..parameter import depends_on_time, evaluate, label
+from ..partition import Family
+from .lid import Lid, RimEdge
 from .orientation import Edges, enclosed
-from .parameter import depends_on_time, evaluate, label
-from .partition import Family
+from .surface import Form, Surface, surface_of
 
 if TYPE_CHECKING:
-    from .ends import Face, Nodes
-    from .parameter import Scalar
-    from .system import System
+    from ..ends import Face, Nodes
+    from ..parameter import Scalar
+    from ..system import System
 
 Array = npt.NDArray[np.float64]
 

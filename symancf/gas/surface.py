@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from . import jit
-from .assembly import Cells, Piece
-from .collective import share_error
-from .elements import Element, quad4
-from .ends import Face, Nodes
-from .errors import MeshError, ParameterError
-from .laws import surface_laws, surface_rule
-from .partition import Family
+from .. import jit
+from ..assembly import Cells, Piece
+from ..collective import share_error
+from ..elements import Element, quad4
+from ..ends import Face, Nodes
+from ..errors import MeshError, ParameterError
+from ..laws import surface_laws, surface_rule
+from ..partition import Family
 
 if TYPE_CHECKING:
-    from .body import Body
-    from .mesh import Region
-    from .system import System
+    from ..body import Body
+    from ..mesh import Region
+    from ..system import System
 
 Array = npt.NDArray[np.float64]
 Form = Literal["pressure", "potential", "factored"]

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .collective import share_error
-from .errors import MeshError, ParameterError
-from .faces import surface_of
-from .parameter import evaluate
+from ..collective import share_error
+from ..errors import MeshError, ParameterError
+from ..parameter import evaluate
+from .surface import surface_of
 
 if TYPE_CHECKING:
-    from .assembly import Piece
-    from .ends import Face, Nodes
-    from .parameter import Scalar
-    from .system import System
+    from ..assembly import Piece
+    from ..ends import Face, Nodes
+    from ..parameter import Scalar
+    from ..system import System
 
 
 class Pressure:

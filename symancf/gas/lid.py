@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import jit
-from .assembly import Jets, Piece
-from .collective import together
-from .ends import _vector_rows
-from .errors import ParameterError
-from .laws import lid_law
-from .laws.lid import JETS
-from .partition import Family
+from .. import jit
+from ..assembly import Jets, Piece
+from ..collective import together
+from ..ends import _vector_rows
+from ..errors import ParameterError
+from ..laws import lid_law
+from ..laws.lid import JETS
+from ..partition import Family
 
 if TYPE_CHECKING:
-    from .faces import Form, Surface
-    from .system import System
+    from ..system import System
+    from .surface import Form, Surface
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import MeshError
+from ..errors import MeshError
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gas: follower pressure on surfaces, closed cavities, given amounts of gas."""
+
+from .cavity import Cavity, Gas
+from .pressure import Pressure, pressure
+
+__all__ = ["Cavity", "Gas", "Pressure", "pressure"]
