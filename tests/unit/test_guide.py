@@ -16,7 +16,7 @@ def test_guide(
 ) -> None:
     text = (repository / "docs" / "guide.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.S)
-    assert len(blocks) == 11
+    assert len(blocks) == 13
     (tmp_path / "meshes").symlink_to(repository / "meshes")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
@@ -27,11 +27,17 @@ def test_guide(
     weight = 1100 * 0.18 * 0.16 * 0.01 * 9.81
     reaction = system.terms[0].reaction(system)
     np.testing.assert_allclose(reaction, [-2.0, 0.0, weight - 5.0 * 1.75 * 0.16], atol=1e-6)
+    kept, loom = names["kept"], names["loom"]
+    assert kept.lengths(loom)[0] == pytest.approx(1.0, abs=1e-12)
+    assert kept.multipliers(loom)[0, 0] == pytest.approx(20.0 / 3.0, rel=1e-9)
     run, down = names["run"], names["down"]
     assert run.time[-1] == 0.7
     assert len(down) == 1
     assert 0.5 < down[0] < 0.7
     assert abs(names["swing"].energies.drift) < 1e-3
+    chamber, soft = names["chamber"], names["soft"]
+    assert chamber.watertight
+    assert chamber.volume(soft) > 1.01 * chamber.reference_volume
     for made in ("plate.png", "pull.png", "pull.gif", "pull.h5"):
         assert (tmp_path / "results" / made).stat().st_size > 1000
     assert "ok" in capsys.readouterr().out

@@ -160,3 +160,85 @@ def test_facets_inside_of_a_solid_are_named():
     body = sa.Body(mesh["body"], elements.hex8, energies.yeoh, **RUBBER)
     with pytest.raises(sa.MeshError, match="lies between two of its cells"):
         sa.System(body, terms=[sa.pressure(body["cut"], 1.0)])
+
+
+def forces(surface, system, vector, p):
+    """Return the residual of a pressure, in NumPy and complex arithmetic (local vector).
+
+    `vector`: reference + state, complex. Written from the formula alone: sum over Gauss points
+    of weight p sense A n N_i, with the curvatures of a thin plate for its faces.
+    """
+    element, body = surface.element, surface.body
+    x, w = np.polynomial.legendre.leggauss(5)
+    x, w = (x + 1.0) / 2.0, w / 2.0
+    points = np.stack(np.meshgrid(x, x, indexing="ij"), axis=2).reshape(-1, 2)
+    weights = np.outer(w, w).ravel()
+    at = system.numbering.offset[surface.cells, body.position_block][..., None] + np.arange(3)
+    at = at[:, :, None, :]
+    maps = np.ones((*surface.cells.shape, 1, 1))
+    if element.slopes:
+        start = system.numbering.offset[surface.cells, body.slope_block]
+        slope = start[..., None, None] + np.arange(3 * len(element.slopes)).reshape(-1, 3)
+        at = np.concatenate([at, slope], axis=2)
+        maps = np.zeros((*surface.cells.shape, 1 + len(element.slopes), 1 + len(element.slopes)))
+        maps[..., 0, 0] = 1.0
+        maps[..., 1:, 1:] = body.maps_of(system, surface.cells)
+    q = np.einsum("nvkc,nvca->nvka", maps, vector[at]).reshape(len(at), -1, 3)
+    z = 0.0 if surface.middle else surface.sense[:, None] * body.numbers(0.0)["thickness"] / 2.0
+
+    def table(jet):
+        spread = element.space.point_jets[jet]
+        parts = [element.space.tabulate((name,), points)[:, 0] for name in spread]
+        height = [0.0 if factor == 1 else 1.0 for factor in spread.values()]
+        return sum(
+            np.where(h, np.broadcast_to(z, (len(at), 1))[..., None], 1.0) * part[None]
+            for h, part in zip(height, parts, strict=True)
+        )  # (n, q, functions)
+
+    def jet(name):
+        return np.einsum("nqk,nka->nqa", table(name), q)
+
+    n = np.cross(jet("xi"), jet("eta"))
+    if not surface.middle and not element.has_thickness:
+        length = np.sqrt((n * n).sum(axis=2))
+        a = [
+            (jet(s) * jet(t)).sum(axis=2) for s, t in (("xi", "xi"), ("xi", "eta"), ("eta", "eta"))
+        ]
+        b = [(jet(s) * n).sum(axis=2) / length for s in ("xixi", "xieta", "etaeta")]
+        det = a[0] * a[2] - a[1] ** 2
+        twice_H = (b[0] * a[2] - 2.0 * b[1] * a[1] + b[2] * a[0]) / det
+        n = n * (1.0 - z * twice_H + z**2 * (b[0] * b[2] - b[1] ** 2) / det)[..., None]
+    push = p * surface.sense[:, None, None] * n * weights[:, None]
+    f = np.einsum("nqk,nqa->nka", table("value"), push).reshape(*at.shape[:3], 3)
+    total = np.zeros_like(vector)
+    np.add.at(total, at, np.einsum("nvkc,nvka->nvca", maps, f))
+    return total
+
+
+@pytest.mark.parametrize("middle", [True, False])
+@pytest.mark.parametrize("element", ["hex8", "ancf_plate", "ancf_thin_plate"])
+def test_residual_and_tangent_by_complex_step(element, middle):
+    if element == "hex8":
+        if not middle:
+            pytest.skip("facets of solids have no thickness")
+        body = block()
+        load = sa.pressure(body["x1"], 0.7)
+    else:
+        body = shell(getattr(elements, element), 2)
+        load = sa.pressure(body["skin"].face(-1, middle=middle), 0.7)
+    system = sa.System(body, terms=[load])
+    plan = Plan(
+        [p for p in system.pieces if p.role == "work"],
+        system.numbering,
+        system.reference,
+        system.comm,
+    )
+    plan.update(0.0)
+    state = 0.03 * system.numbering.random(7)
+    v = system.numbering.random(8)
+    f, Kv = np.zeros_like(state), np.zeros_like(state)
+    plan.residual(state, f)
+    plan.product(state, v, Kv)
+    exact = forces(load.surface, system, system.reference + state + 1e-30j * v, 0.7)
+    assert np.abs(f - exact.real).max() < 1e-13 * np.abs(f).max()
+    assert np.abs(Kv - exact.imag / 1e-30).max() < 1e-12 * np.abs(Kv).max()
