@@ -35,6 +35,7 @@ _MODULES = (
     "inflation",
     "sag",
     "constraints",
+    "lengths",
     "gripper",
     "rigid_motions",
     "mechanisms",
