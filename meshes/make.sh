@@ -12,3 +12,5 @@ gmsh -2 quarter_cylinder.geo
 gmsh -1 cable.geo
 gmsh -2 trunk.geo
 gmsh -2 -setnumber n 12 -setnumber m 20 trunk.geo -o trunk_12x20.msh
+gmsh -2 inflated_cylinder.geo
+gmsh -2 -setnumber m 32 inflated_cylinder.geo -o inflated_cylinder_16x32.msh

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         ("quarter_cylinder", 2, None, "quarter_cylinder"),
         ("cable", 1, None, "cable"),
         ("trunk", 2, None, "trunk"),
+        ("inflated_cylinder", 2, None, "inflated_cylinder"),
     ],
 )
 def test_structured_meshes_come_from_their_scripts(
@@ -50,7 +51,7 @@ def test_structured_meshes_come_from_their_scripts(
 def test_all_meshes_are_read_and_small(repository: Path) -> None:
     files = sorted((repository / "meshes").glob("*.msh"))
     assert len(files) >= 7
-    assert sum(f.stat().st_size for f in files) < 300_000
+    assert sum(f.stat().st_size for f in files) < 600_000
     readme = (repository / "meshes" / "README.md").read_text()
     for file in files:
         assert f"`{file.name}`" in readme
