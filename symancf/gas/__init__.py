@@ -2,6 +2,6 @@
 """Gas: follower pressure on surfaces, closed cavities, given amounts of gas."""
 
 from .cavity import Cavity, Gas
-from .pressure import Pressure, pressure
+from .follower import Pressure, pressure
 
 __all__ = ["Cavity", "Gas", "Pressure", "pressure"]
