@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .accelerations import Accelerations
 
 VIOLATED = 1e-7  # of the size of the system: an initial state that violates a constraint
+VANISHED = 1e6  # of the size: the limit is that of a gradient that is zero
 CHANGED = 1e-6  # relative change of initial velocities that is worth a warning
 
 
@@ -63,6 +64,12 @@ class InitialValues:
     def _check_positions(self) -> None:
         system, newton = self.system, self.newton
         share, worst = newton.worst_constraint(self.accelerations.violation())
+        if share > VANISHED / 1e-13:
+            raise ConstraintError(
+                f"the constraint {worst!r} has no gradient at t = {system.time:g}: no free motion "
+                "changes it at first order, so that nothing keeps it (a straight line of kept "
+                "length between fixed ends, points of a link that coincide); start elsewhere"
+            )
         if share > VIOLATED / 1e-13:
             raise ConstraintError(
                 f"the initial state violates the constraint {worst!r} by {share * 1e-13:.2g} of "

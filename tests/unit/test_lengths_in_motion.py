@@ -118,3 +118,15 @@ def test_a_checkpoint_keeps_the_tension(tmp_path: Path) -> None:
     assert abs(expected[0][0, 0]) > 1e-3
     np.testing.assert_allclose(line.multipliers(problem.system), expected[0], rtol=1e-8)
     np.testing.assert_allclose(problem.system.position(body["x1"]), expected[1], rtol=1e-12)
+
+
+def test_a_straight_line_between_fixed_ends_is_named() -> None:
+    body = rope(6)
+    line = sa.length(body["body"], per="line", name="kept")
+    ends = [sa.fix(body[side], "position") for side in ("x0", "x1")]
+    system = sa.System(body, terms=[*ends, sa.planar(body, "y"), sa.gravity((0, 0, -9.81)), line])
+    text = "'kept' has no gradient at t = 0|with the constraints is singular"  # by round-off
+    with pytest.raises(sa.ConstraintError, match=text):
+        sa.DynamicProblem(system).solve(to=0.01, step=1e-3)
+    with pytest.raises(sa.ConvergenceError, match="singular in the multipliers of 'kept'"):
+        sa.StaticProblem(system).solve()
