@@ -16,6 +16,7 @@ from . import checkpoint
 from .branch import HARD, JUMPED, Branch
 from .collective import share_error, together
 from .continuation import Continuation, follow
+from .contradiction import require_consistent, require_redundant
 from .convergence import Convergence
 from .diagnosis import undetermined
 from .errors import ConvergenceError, ParameterError, SymancfError
@@ -24,7 +25,6 @@ from .history import History, Step
 from .linear import LinearSolver
 from .options import choice, complaint, warn_unused
 from .petsc import PETSc, loosely
-from .redundant import require_redundant
 from .solver import configure, reason_name
 from .sudden import Sudden
 from .tracking import watched
@@ -393,6 +393,7 @@ class StaticProblem:
         if not 0.0 < smallest <= 1.0:
             raise ParameterError(f"solve(smallest={smallest}): give a fraction of a step")
         self._begin()
+        require_consistent(self.system, to)
         largest = abs(to - now) if step is None else float(step)
         self._jump = jump
         while True:

@@ -95,7 +95,7 @@ class System:
         self._inertia: list[Piece] = []
         self._idle_multipliers()
         self.redundant = find_redundant(self)
-        self._leave_out(self.redundant)
+        self._leave_out(self.redundant.left_out)
         self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
 
     # ---- building -----------------------------------------------------------------------------

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The gradients of constraints as dense groups of rows, and which of these depend on others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .assembly import Plan
+from .collective import together
+from .matrix import Matrix
+
+if TYPE_CHECKING:
+    from .system import System
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+LARGEST = 3000  # equations of a group; beyond, its dense analysis takes too long
+DEPENDENT = 1e-9  # length of a combination of rows of length 1 that counts as zero
+PRIVATE = 1e-2  # part of a row in a column of its own that keeps it apart from the others
+STEP = 1e-3  # of the body's size (of 1 for slopes): the way to the second configuration
+
+
+@dataclass
+class Rows:
+    """The Jacobian Phi_q of all constraints, on rank 0: entries, and the values Phi.
+
+    `row` and `column` are keys of coordinates, equal on any number of ranks; multipliers come
+    in the order in which their bodies, terms and entities were declared. `value` is for columns
+    times the size that is natural to them.
+    """
+
+    row: Ints
+    column: Ints
+    value: Array
+    keys: Ints
+    phi: Array
+
+
+@dataclass
+class Group:
+    """Constraints that share free coordinates: a dense Jacobian with rows of length 1."""
+
+    rows: Ints  # keys
+    columns: Ints  # keys
+    J: Array
+    phi: Array
+
+    @classmethod
+    def of(cls, data: Rows, rows: Ints, columns: Ints) -> Group:
+        """Take some rows out of the whole."""
+        chosen = np.flatnonzero(np.isin(data.row, rows) & np.isin(data.column, columns))
+        J = np.zeros((len(rows), len(columns)))
+        at = np.searchsorted(rows, data.row[chosen]), np.searchsorted(columns, data.column[chosen])
+        np.add.at(J, at, data.value[chosen])
+        length = np.linalg.norm(J, axis=1)
+        length[length == 0.0] = 1.0
+        return cls(rows, columns, J / length[:, None], data.phi[np.isin(data.keys, rows)] / length)
+
+    def dependences(self) -> Array:
+        """Return an orthonormal basis (rows, k) of the combinations of rows that vanish."""
+        G = self.J @ self.J.T
+        try:
+            np.linalg.cholesky(G - 1e-10 * np.eye(len(G)))
+        except np.linalg.LinAlgError:
+            values, vectors = np.linalg.eigh(G)
+            vectors = vectors[:, values < 1e-8]
+            U, length, _ = np.linalg.svd(vectors.T @ self.J, full_matrices=True)
+            length = np.append(length, np.zeros(len(U) - len(length)))
+            return np.asarray(vectors @ U[:, length < DEPENDENT])
+        return np.zeros((len(G), 0))
+
+    def sideways(self) -> Array:
+        """Return a random small motion of the columns that the constraints leave free."""
+        v = np.random.default_rng(len(self.rows)).uniform(-1.0, 1.0, len(self.columns))
+        v -= np.linalg.lstsq(self.J, self.J @ v, rcond=DEPENDENT)[0]
+        return np.asarray(STEP * v / max(np.abs(v).max(initial=0.0), 1e-3))
+
+    def back(self) -> Array:
+        """Return the step of Gauss's and Newton's method towards Phi = 0."""
+        return np.asarray(-np.linalg.lstsq(self.J, self.phi, rcond=DEPENDENT)[0])
+
+
+class Jacobian:
+    """Evaluates the constraints alone: a plan and a matrix of their pieces."""
+
+    def __init__(self, system: System, pieces: Sequence[Any]) -> None:
+        self.system = system
+        numbering = self.numbering = system.numbering
+        self.plan = Plan(pieces, numbering, system.reference, system.comm)
+        self.matrix = Matrix(system.comm, numbering, pieces)
+        self.plan.attach(self.matrix)
+        within = np.arange(numbering.coordinates) - numbering.start[numbering.vertex_of]
+        ids = system.topology.vertex_ids[numbering.vertex_of].astype(np.int64)
+        self.keys: Ints = ids * max(1, numbering.widest) + within
+        self.size = max(body.extent for body in system.bodies)
+        self.scale = np.ones(numbering.coordinates)
+        multiplier = np.zeros(numbering.coordinates, dtype=bool)
+        for number, block in enumerate(numbering.blocks):
+            start = numbering.offset[:, number]
+            at = start[start >= 0][:, None] + np.arange(block.size)
+            if block.order == "lambda":
+                multiplier[at] = True
+            elif "position" in block.name or "point" in block.name:
+                self.scale[at] = self.size
+        self.offsets = np.flatnonzero(multiplier & (numbering.row >= 0))
+        self.movable = (numbering.fixed_by < 0) & ~multiplier
+        order = np.argsort(numbering.columns_of_free)
+        self._sorted = numbering.columns_of_free[order]
+        self._coordinate = numbering.free[order]
+
+    def close(self) -> None:
+        """Free PETSc's matrix."""
+        self.matrix.mat.destroy()
+
+    def at(self, state: Array) -> Rows | None:
+        """Return the rows of all ranks, on rank 0 (collective)."""
+        f = np.zeros_like(state)
+        with together(self.system.comm):
+            self.plan.tangent(state, f, self.matrix)
+        start, columns, values = self.matrix.mat.getValuesCSR()
+        rows = self.numbering.row[self.offsets]
+        count = start[rows + 1] - start[rows]
+        number = np.repeat(np.arange(len(rows)), count)
+        place = np.arange(len(number)) - np.repeat(np.cumsum(count) - count - start[rows], count)
+        column, value = columns[place].astype(np.int64), values[place]
+        used = value != 0.0
+        number, column, value = number[used], column[used], value[used]
+        c = self._coordinate[np.searchsorted(self._sorted, column)]
+        keys = self.keys[self.offsets]
+        mine = (keys[number], self.keys[c], value * self.scale[c], keys, f[self.offsets])
+        gathered = self.system.comm.gather(mine)
+        if gathered is None:
+            return None
+        r, k, v, all_keys, phi = (np.concatenate(part) for part in zip(*gathered, strict=True))
+        order, by_key = np.lexsort((k, r)), np.argsort(all_keys)
+        return Rows(r[order], k[order], v[order], all_keys[by_key], phi[by_key])
+
+    def move(self, state: Array, step: tuple[Ints, Array] | None) -> None:
+        """Add a step, known on rank 0 by keys of columns, to local vectors (collective)."""
+        keys, values = self.system.comm.bcast(step)
+        if len(keys):
+            at = np.minimum(np.searchsorted(keys, self.keys), len(keys) - 1)
+            mine = keys[at] == self.keys
+            state[mine] += (values[at] * self.scale)[mine]
+
+
+def structure(data: Rows, other: Rows) -> Rows:
+    """Return the entries that Phi_q has somewhere: in one configuration or a general other.
+
+    Those of the other have the value zero.
+    """
+    row, column, value = [], [], []
+    for part, weight in ((data, 1.0), (other, 0.0)):
+        size = np.zeros(len(data.keys))
+        number = np.searchsorted(data.keys, part.row)
+        np.maximum.at(size, number, np.abs(part.value))
+        there = np.abs(part.value) > 1e-12 * size[number]  # else: round-off
+        row.append(part.row[there])
+        column.append(part.column[there])
+        value.append(weight * part.value[there])
+    pairs = np.stack([np.concatenate(row), np.concatenate(column)])
+    unique, place = np.unique(pairs, axis=1, return_inverse=True)
+    sums = np.zeros(unique.shape[1])
+    np.add.at(sums, place.ravel(), np.concatenate(value))
+    return Rows(unique[0], unique[1], sums, data.keys, data.phi)
+
+
+def _peel(data: Rows) -> npt.NDArray[np.bool_]:
+    """Return which entries remain when rows with a column of their own are taken away.
+
+    Such a row depends on no others: what it needs of its own column they do not have. Its
+    removal leaves other columns to one row alone, and so on. Ties and mounts vanish altogether.
+    """
+    left = np.ones(len(data.row), dtype=bool)
+    if not len(left):
+        return left
+    _, row = np.unique(data.row, return_inverse=True)
+    _, column = np.unique(data.column, return_inverse=True)
+    squares = np.bincount(row, np.square(data.value))
+    strong = np.abs(data.value) > PRIVATE * np.sqrt(squares[row])
+    while left.any():
+        own = left & strong & (np.bincount(column[left], minlength=column.max() + 1)[column] == 1)
+        if not own.any():
+            break
+        gone = np.zeros(row.max() + 1, dtype=bool)
+        gone[row[own]] = True
+        left &= ~gone[row]
+    return left
+
+
+def groups_of(data: Rows) -> list[Group]:
+    """Return the groups of constraints, beyond one row, that share free coordinates."""
+    left = _peel(data)
+    row, column = data.row[left], data.column[left]
+    keys, r = np.unique(row, return_inverse=True)
+    columns, c = np.unique(column, return_inverse=True)
+    group = np.arange(len(keys))
+    while len(keys):
+        lowest = np.full(len(columns), len(keys))
+        np.minimum.at(lowest, c, group[r])
+        fresh = group.copy()
+        np.minimum.at(fresh, r, lowest[c])
+        fresh = fresh[fresh]
+        if (fresh == group).all():
+            break
+        group = fresh
+    found = []
+    for number in np.unique(group):
+        members = keys[group == number]
+        if 1 < len(members) <= LARGEST:
+            found.append(Group.of(data, members, columns[np.unique(c[group[r] == number])]))
+    return found
+
+
+def fulfil(jacobian: Jacobian, state: Array, groups: list[Group]) -> tuple[list[Group], float]:
+    """Move a state to where the constraints of some groups hold best (collective).
+
+    Returns the groups there, on rank 0, and the last step of Gauss's and Newton's method.
+    """
+    moved = 0.0
+    for _ in range(10):
+        data = jacobian.at(state)
+        if data is not None:
+            groups = [Group.of(data, g.rows, g.columns) for g in groups]
+        steps = [g.back() for g in groups]
+        jacobian.move(state, joined(groups, steps) if data is not None else None)
+        moved = max([float(np.abs(s).max(initial=0.0)) for s in steps], default=0.0)
+        moved = jacobian.system.comm.bcast(moved)
+        if moved < 1e-13:
+            break
+    data = jacobian.at(state)
+    if data is not None:
+        groups = [Group.of(data, g.rows, g.columns) for g in groups]
+    return groups, moved
+
+
+def joined(groups: list[Group], steps: list[Array]) -> tuple[Ints, Array]:
+    """Return the keys of the columns of all groups in order, and their steps."""
+    none: list[Any] = [np.zeros(0, dtype=np.int64)]
+    keys = np.concatenate([g.columns for g in groups] or none)
+    order = np.argsort(keys)
+    return keys[order], np.concatenate(steps or none)[order]
+
+
+def named(jacobian: Jacobian, pieces: Sequence[Any], keys: Ints) -> tuple[list[str], str]:
+    """Return the names of constraints and where they are, in words (collective)."""
+    system, numbering = jacobian.system, jacobian.numbering
+    at = jacobian.offsets[np.isin(jacobian.keys[jacobian.offsets], keys)]
+    wanted = np.zeros(numbering.vertices, dtype=bool)
+    wanted[numbering.vertex_of[at]] = True
+    position = numbering.offset[:, numbering.block("position")]
+    found: dict[tuple[int, int], tuple[float, ...]] = {}  # of many places the least
+    for number, piece in enumerate(pieces):
+        start, flat = piece.vertex_start, np.asarray(piece.vertices).ravel()
+        entity = np.repeat(np.arange(piece.size), np.diff(start))
+        for e, vertex in zip(entity[wanted[flat]], flat[wanted[flat]], strict=True):
+            vertices = flat[start[e] : start[e + 1]]
+            placed = vertices[position[vertices] >= 0]
+            X = system.reference[position[placed[:1], None] + np.arange(3)]
+            place = tuple(np.round(X.ravel(), 9).tolist())
+            key = number, int(system.topology.vertex_ids[vertex])
+            found[key] = min(found.get(key, place), place)
+    everywhere = [item for part in system.comm.allgather(found) for item in part.items()]
+    numbers = sorted({number for (number, _), _ in everywhere})
+    where = dict(sorted(everywhere, reverse=True))  # the least stays
+    points = sorted({place for place in where.values() if place})
+    names = [pieces[n].name for n in numbers]
+    if not points:
+        return names, ""
+    x = points[0]
+    more = f" and {len(points) - 1} more places" if len(points) > 1 else ""
+    return names, f" (near ({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g}){more})"
