@@ -126,5 +126,5 @@ def test_a_peer_is_compared_with_ours() -> None:
 
     rows = compare(measured, with_peers=True)
     peers = [row for row in rows if row["peer"].startswith("Exudyn")]
-    assert len(peers) == 11
+    assert len(peers) == 10
     assert all(row["ratio"] == 3.0 and row["apart"] == 0.5 for row in peers)
