@@ -9,6 +9,7 @@ import pytest
 import symancf as sa
 from symancf import elements, energies
 from symancf.assembly import Plan
+from symancf.verify.meshes import octant_skin
 from tests.shells import box_of_walls, hollow_block, sphere, tube
 
 RUBBER = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 100.0}
@@ -285,3 +286,34 @@ def test_one_sided_surface():
     body = plates(mesh)
     with pytest.raises(sa.MeshError, match="one side only"):
         sa.System(body, terms=[sa.Cavity(body["skin"], caps="flat", pressure=1.0)])
+
+
+def test_pressure_past_the_limit_point():
+    """Without continuation the error tells of the limit point and of `follow`; `follow` passes."""
+    mesh = octant_skin(3)
+    p = sa.Parameter("p", 0.0)
+    body = sa.Body(
+        mesh["skin"],
+        elements.ancf_plate,
+        energies.yeoh,
+        thickness=0.01,
+        direction=lambda X: X,
+        **RUBBER | {"k": 1e4},
+    )
+    held = [sa.symmetry(body[f"{axis}0"], axis) for axis in "xyz"]
+    load = sa.pressure(body["skin"].face(-1, middle=True), p)
+    system = sa.System(body, terms=[*held, load])
+    problem = sa.StaticProblem(system)
+    p.value = 0.008
+    problem.solve(to=1.0)
+    p.value = 0.012  # the largest is 0.0107
+    with pytest.raises(sa.ConvergenceError, match=r"limit point.*problem\.follow"):
+        problem.solve(to=2.0)
+    p.value = 0.008
+    history = problem.follow(p, step=5e-4, until=lambda step: len(history_of(problem)) == 2)
+    assert [point.kind for point in history.limit_points] == ["maximum", "minimum"]
+    assert history.limit_points[0].parameter == pytest.approx(0.0107, rel=1e-2)
+
+
+def history_of(problem):
+    return problem.history.limit_points
