@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
+BORDER = 2.0  # |g|: so large that no turn within a step makes the operator singular
 DIFFERENCE = 1e-3  # of the parameter in dR/dp; loads are linear in it, as a rule: no error then
-MOST = 20  # Newton iterations; a shorter step costs less than more of them
+MOST = 12  # Newton iterations; a shorter step costs less than more, which may lead elsewhere
 HALVINGS = 6  # of a correction that leaves the domain of a law
 
 
@@ -73,8 +75,11 @@ class Arc:
         \Delta p = -\frac{N + \langle n, a\rangle}{\langle n, (b, 1)\rangle}, \quad
         \Delta u = a + \Delta p\, b,
 
-    where N is what the plane with normal n lacks (Riks 1972, with the plane of Crisfield 1981 in
-    place of a sphere: nothing is to be chosen between two roots). Changes are measured by
+    where N is what the plane with normal n lacks (E. Riks, Journal of Applied Mechanics 39 (1972)
+    1060-1065: unlike on a sphere there are no two roots to choose between). Krylov's methods
+    suffer near limit points, where K is singular; they solve with K + g dR/dp <n, .> instead, and
+    the right-hand sides have -g N dR/dp and a factor 1 + g <n, (0, 1)> in addition, which makes
+    the same step. Changes are measured by
 
     .. math:: \langle (u,p), (u',p') \rangle = c \Bigl(p p' + \sum_k u_k w_k u'_k / s^2\Bigr),
 
@@ -162,7 +167,8 @@ class Arc:
         """Return dR/dp at the present place (rows), and whether anything changes (collective).
 
         By central differences of the residual, of prescribed coordinates and of the latter's
-        tangent K_fc dg/dp; one-sided where a value beside the present one is impossible.
+        tangent K_fc dg/dp; one-sided where a value beside the present one is impossible. What
+        it makes of the present loads is a reference of the convergence test.
         """
         system, plan, value = self.system, self.system.plan, self.value
         h = DIFFERENCE * max(abs(value), self.step)
@@ -182,7 +188,11 @@ class Arc:
             )
         change, answer = (g - g0) / (high - low), np.zeros_like(g)
         plan.product(system.state, change, answer)
-        d = system.numbering.to_rows((f - f0) / (high - low) + answer)
+        loads = system.numbering.to_rows((f - f0) / (high - low))
+        self.problem.convergence.driven = self.problem.convergence.by_kind(
+            loads * max(abs(value), self.step)
+        )
+        d = loads + system.numbering.to_rows(answer)
         return d, bool(system.sum(np.array([np.abs(d).sum()]))[0] > 0.0)
 
     def _beside(self, value: float) -> tuple[Array, Array]:
@@ -214,23 +224,39 @@ class Arc:
         system, linear = self.system, self.problem.linear
         return not self.problem._guarded(lambda: linear.linearize(system.state, needed))
 
-    def tangent(self) -> Array | None:
-        """Return du/dp at the present place, None where the tangent is singular (collective)."""
+    def _border(self, rate: Array, normal: Direction | None) -> float:
+        """Let Krylov's methods solve with K + g rate <normal, .>; return g (collective)."""
+        linear = self.problem.linear
+        if linear.direct or normal is None or not self.size:
+            return 0.0
+        g = -math.copysign(BORDER, normal.rate)
+        linear.border(g * rate, self.share / self.size**2 * self._weight * normal.rows)
+        return g
+
+    def tangent(self, along: Direction | None = None) -> Direction | None:
+        """Return the tangent of the path at the present place (collective).
+
+        It has length 1 and goes on `along`; without that it is (du/dp, 1). None where the linear
+        solver fails, because K is singular.
+        """
         self._linear = 0
         rate, _ = self.derivative()
         if not self._linearize():
             return None
         if not self.problem.linear.direct:
-            self.problem.snes.getKSP().setTolerances(rtol=1e-8)
-        return self._solve(-rate)
+            self.problem.snes.getKSP().setTolerances(rtol=1e-6)
+        g = self._border(rate, along)
+        w = self._solve(-rate)
+        if w is None:
+            return None
+        if along is None:
+            return Direction(w, 1.0)
+        return self.unit(Direction(w, 1.0 + g * self.product(along, Direction(w, 0.0))), along)
 
-    def unit(self, flexibility: Array, along: Direction | None = None) -> Direction:
-        """Return (du/dp, 1) as a direction of length 1 that goes on `along`."""
-        way = Direction(flexibility, 1.0)
-        length = self.norm(way)
-        if along is not None and self.product(way, along) < 0.0:
-            length = -length
-        return Direction(flexibility / length, 1.0 / length)
+    def unit(self, way: Direction, along: Direction) -> Direction:
+        """Return a direction with length 1 that goes on `along` (collective)."""
+        length = math.copysign(self.norm(way), self.product(way, along))
+        return Direction(way.rows / length, way.rate / length)
 
     # ---- Newton's method ------------------------------------------------------------------------
     def _residual(self) -> bool:
@@ -276,13 +302,15 @@ class Arc:
             if not self._linearize(problem.convergence.needed(snes.getTolerances()[0])):
                 self.trouble = "the tangent is not finite"
                 return None
-            a, b = self._solve(-residual), self._solve(-rate)
+            normal, off = plane.normal, Direction(rows - plane.rows, value - plane.value)
+            lacks = self.product(normal, off) - plane.distance
+            g, c = self._border(rate, normal), self.share * normal.rate
+            a, b = self._solve(-residual - g * lacks * rate), self._solve(-(1.0 + g * c) * rate)
             if a is None or b is None:
                 self.trouble = "the linear solver failed: the tangent is singular, or nearly so"
                 return None
-            off = Direction(rows - plane.rows + a, value - plane.value)
-            lacks = self.product(plane.normal, off) - plane.distance
-            dp = -lacks / self.product(plane.normal, Direction(b, 1.0))
+            lacks += self.product(normal, Direction(a, 0.0))
+            dp = -lacks / self.product(normal, Direction(b, 1.0))
             du, part = a + dp * b, 1.0
             for _ in range(HALVINGS):
                 if self._try(rows + part * du, value + part * dp):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from mpi4py import MPI
 
 from .arc import Arc, Direction, Equilibrium, Plane
 from .collective import share_error
@@ -32,7 +33,8 @@ SHARP = math.cos(0.7)  # of the turn within a step; more may be a jump to anothe
 ASIDE = math.cos(0.45)  # of the angle between the chord of a step and the tangents at its ends
 PARTS = 20  # first step by default, a part of the way to the value that is asked for
 MANY = 2000  # steps after which a path that does not reach what was asked for is given up
-NEAR = 1e-9  # of a step: how near a limit point is located (multigrid: 1e-7)
+NEAR = (1e-9, 1e-5)  # of a step: how near limit points are located, directly and by Krylov's
+# methods; the error of the parameter there is of second order
 
 
 @dataclass
@@ -163,7 +165,8 @@ class Continuation:
                 raise ParameterError(
                     f"follow({arc.name}): give step=..., the change of {arc.name} in the first step"
                 )
-            self.unit = abs(to - now) / PARTS if step is None else step  # type: ignore[operator]
+            whole = math.inf if to is None or to == now else abs(to - now)
+            self.unit = min(whole, step or whole / PARTS)
             arc.step = self.unit
             self._start()
         assert self.point is not None
@@ -179,7 +182,8 @@ class Continuation:
         problem, arc = self.problem, self.arc
         system = problem.system
         problem._sudden.forget()
-        result = problem._advance(system.time, system.state.copy(), 0.0)
+        before = system.state.copy()
+        result = problem._advance(system.time, before, 0.0)
         if isinstance(result, ConvergenceError):
             raise ConvergenceError(
                 f"follow({arc.name}) starts from an equilibrium, and Newton's method finds none at "
@@ -189,7 +193,10 @@ class Continuation:
                 time=system.time,
             )
         problem._sudden.settle()
-        if result.iterations:
+        moved = float(np.abs(system.state - before).max(initial=0.0))
+        size = float(np.abs(system.state).max(initial=0.0))
+        moved, size = (system.comm.allreduce(x, op=MPI.MAX) for x in (moved, size))
+        if moved > 1e-6 * size > 0.0 and size > 1e-12 * max(b.extent for b in system.bodies):
             problem._record(result)
         if not arc.derivative()[1]:
             raise ParameterError(
@@ -207,9 +214,11 @@ class Continuation:
                 iteration=0,
                 time=system.time,
             )
-        arc.measure(soft, at)
+        arc.measure(soft.rows, at)
         times = problem.history.time
-        self.point = Point(at, float(times[-1]) if len(times) else system.time, arc.unit(soft))
+        self.point = Point(
+            at, float(times[-1]) if len(times) else system.time, arc.unit(soft, soft)
+        )
         self._bend = None
 
     # ---- one step -------------------------------------------------------------------------------
@@ -226,11 +235,7 @@ class Continuation:
             return arc.trouble
         chord = Direction(at.rows - a.at.rows, at.value - a.value)
         size = arc.norm(chord)
-        soft = arc.tangent()
-        if soft is None:
-            on = Direction(chord.rows / size, chord.rate / size)
-        else:
-            on = arc.unit(soft, along=way)
+        on = arc.tangent(way) or Direction(chord.rows / size, chord.rate / size)
         turn, aside = arc.product(way, on), arc.product(chord, on) / size
         if turn < SHARP or aside < ASIDE or length / size < ASIDE:
             return "the path turns sharply, or Newton's method leaves it"
@@ -282,17 +287,14 @@ class Continuation:
         if at is None:
             return None
         s = stretch.distance(at)
-        soft = arc.tangent()
-        on = a.way if soft is None else arc.unit(soft, along=a.way)
-        if soft is None:  # at a limit point to all digits
-            on = Direction(on.rows, 0.0)
+        on = arc.tangent(a.way) or Direction(a.way.rows, 0.0)  # singular: a limit point
         return Point(at, a.arc + s, on)
 
     def _locate(self, a: Point, b: Point) -> Point:
         """Return the limit point between two neighbouring points."""
         stretch = _Stretch(self.arc, a, b)
         whole = stretch.ends[1][0]
-        near = (NEAR if self.problem.linear.direct else 100.0 * NEAR) * whole
+        near = NEAR[0 if self.problem.linear.direct else 1] * whole
         best = min(a, b, key=lambda point: abs(point.way.rate))
         iterations = linear = 0
         for attempt in range(40):
@@ -456,6 +458,9 @@ def follow(
     if path is None or path.parameter is not parameter:
         path = problem._continuation = Continuation(problem, parameter)
     path.record()
-    with problem.linear.indefinite():
-        path.begin(step, to, direction)
-        path.run(to, steps, until, largest, smallest)
+    try:
+        with problem.linear.indefinite():
+            path.begin(step, to, direction)
+            path.run(to, steps, until, largest, smallest)
+    finally:
+        problem.convergence.driven = {}

@@ -44,6 +44,7 @@ class Convergence:
     ----------
     norms : of the last iteration, by kind.
     accepted : those with which the last step ended.
+    driven : of loads known otherwise, by kind; they are references, too.
     rows : kind -> numbers of this rank's rows.
     """
 
@@ -67,6 +68,7 @@ class Convergence:
         self._first: dict[str, float] = {}
         self._support: dict[str, float] = {}
         self.accepted: dict[str, float] = {}
+        self.driven: dict[str, float] = {}
         self._trail: list[float] = []
         self._near = False
 
@@ -164,8 +166,12 @@ class Convergence:
 
     def _shares(self) -> dict[str, float]:
         """Return the norms relative to their references."""
-        least = {k: max(n, self._support[k]) for k, n in self._first.items()}
-        most = {k: max(n, self._support[k]) for k, n in self._largest.items()}
+        least = {
+            k: max(n, self._support[k], self.driven.get(k, 0.0)) for k, n in self._first.items()
+        }
+        most = {
+            k: max(n, self._support[k], self.driven.get(k, 0.0)) for k, n in self._largest.items()
+        }
         factor = max((least[k] / m for k, m in most.items() if m > 0), default=1.0)
         return {k: self.norms[k] / (factor * m) if m > 0 else 0.0 for k, m in most.items()}
 

@@ -71,6 +71,7 @@ class Tangent:
     mat : of PETSc's type shell. (Its type python cannot be used: PETSc destroys its last objects
         after Python is gone.)
     error : what a product raised, if any.
+    border : vectors c and d of rows (of this rank): products are those of K + c d^T.
 
     Parameters
     ----------
@@ -83,6 +84,7 @@ class Tangent:
     ) -> None:
         self.state = system.state.copy()
         self.error: Exception | None = None
+        self.border: tuple[Array, Array] | None = None
         numbering = vectors.numbering
         plan = system.plan
         state, (v, f, ours) = self.state, scratch
@@ -92,8 +94,14 @@ class Tangent:
             try:
                 _petsc.VecCopy(ctypes.c_void_p(x), handle)
                 vectors.to_local(ours, v)
+                part = 0.0
+                if self.border is not None:
+                    along = self.border[1] @ ours.getArray(readonly=True)
+                    part = float(system.sum(np.array([along]))[0])
                 plan.product(state, v, f)
                 vectors.to_global(f, ours)
+                if self.border is not None:
+                    ours.setArray(ours.getArray(readonly=True) + part * self.border[0])
                 _petsc.VecCopy(handle, ctypes.c_void_p(y))
             except Exception as error:
                 self.error = self.error or error
@@ -153,7 +161,7 @@ class LinearSolver:
         if self.direct:
             bad = self._assemble(state)
         else:
-            self._present.state[:] = state
+            self._present.state[:], self._present.border = state, None
             self.operator.stateIncrease()
             if self._worn():
                 bad = self._renew(state)
@@ -182,8 +190,18 @@ class LinearSolver:
         try:
             yield
         finally:
+            if not self.direct:
+                self._present.border = None
             if ours:
                 self.ksp.setType(PETSc.KSP.Type.CG)
+
+    def border(self, column: Array, row: Array) -> None:
+        """Add the dyad of two vectors of rows to the operator of a Krylov solver.
+
+        It stays until the next `linearize`, and never is in the preconditioner.
+        """
+        self._present.border = (column, row)
+        self.operator.stateIncrease()
 
     def _assemble(self, state: Array) -> int:
         start = time.process_time()
