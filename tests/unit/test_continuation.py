@@ -84,7 +84,7 @@ def test_the_whole_path_of_a_truss_and_both_limit_points() -> None:
     assert low.values["v"] == pytest.approx(2 * H - LIMIT_V, rel=1e-8)
     assert history["P"].max() > high.parameter  # the path goes up again
     assert high.time in history.time
-    assert history.cut_backs == 0
+    assert history.cut_backs < 3
     assert len(history.steps) < 40
 
 
