@@ -208,7 +208,7 @@ def picture(histories, path):
 
 
 # %%
-def main(until=0.8, frames=40):
+def main(until=1.0, frames=40):
     """Run the cases, print tables, draw; return violations, momenta and agreement."""
     RESULTS.mkdir(exist_ok=True)
     found = {}
