@@ -33,6 +33,7 @@ _MODULES = (
     "orders",
     "rubber",
     "inflation",
+    "limit_points",
     "sag",
     "constraints",
     "lengths",
