@@ -58,6 +58,9 @@ class GeneralizedAlpha:
         self.motion, self.newton, self.rho = motion, newton, rho
         self.coefficients = Coefficients.of_radius(rho)
         n = motion.system.numbering.coordinates
+        every = bool(motion.second.all())  # whole arrays are much faster than chosen parts
+        self._second: Any = slice(None) if every else np.flatnonzero(motion.second)
+        self._any_first = bool(motion.first.any())
         self.auxiliary: Array = np.zeros(n)
         self._k: Array = np.zeros(n)
         self._before: tuple[Array, ...] = ()
@@ -214,7 +217,7 @@ class GeneralizedAlpha:
                 m.second, a + (h / self.last_step) * (A - a), v + (h / self.last_step) * (A - v)
             )
         self._factors(h)
-        second = m.second
+        second = self._second
         newton.base[:] = u
         newton.base_rate[:] = 0.0
         newton.base_acceleration[:] = 0.0
@@ -226,7 +229,7 @@ class GeneralizedAlpha:
         m.state[second] = newton.base[second]
         if not self.calm:
             m.state[second] += h * h * c.beta * a[second]
-        if m.first.any():
+        if self._any_first:
             first = m.first
             newton.base[first] += h * (1.0 - c.theta) * A[first]
             newton.base_rate[first] = (c.delta * A[first] - c.alpha_f * v[first]) / (

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 EPS = float(np.finfo(float).eps)
+TINY = float(np.finfo(float).tiny)
 NEAR = 2.0  # times the estimate of round-off
 SLOW = 0.3  # ratio of two residuals above which the tangent is renewed
 EAGER = 20  # steps that renew the tangent at once after `PROOF` ones that could not do without
@@ -81,6 +82,7 @@ class Newton:
         blocks = {b.name: b.order for b in numbering.blocks}
         self._is_constraint = np.array([blocks[name] in ("lambda", "algebraic") for name in names])
         loose = np.array([LOOSE if blocks[name] == "algebraic" else 1.0 for name in names])
+        self._constrained = bool(self._is_constraint.any())  # on some rank
         self._phi = np.flatnonzero(self._is_constraint[self._kind])
         self._loose = loose[self._kind][self._phi]
         self._reference = np.zeros(len(names))
@@ -101,15 +103,20 @@ class Newton:
 
     # ---- the affine map -------------------------------------------------------------------------
     def follow(self) -> None:
-        """Let rates and accelerations of free coordinates follow the state."""
-        m, change, fixed = self.motion, self._change, self._fixed
-        kept = m.rate[fixed], m.acceleration[fixed]
+        """Let rates and accelerations follow the state."""
+        m, change = self.motion, self._change
         np.subtract(m.state, self.base, out=change)
         np.multiply(m.rate_factor, change, out=m.rate)
         m.rate += self.base_rate
         np.multiply(m.acceleration_factor, change, out=m.acceleration)
         m.acceleration += self.base_acceleration
-        m.rate[fixed], m.acceleration[fixed] = kept
+
+    def _hold(self) -> None:
+        """Let the affine map give prescribed coordinates the rates that they have."""
+        m, fixed = self.motion, self._fixed
+        self.base[fixed] = m.state[fixed]
+        self.base_rate[fixed] = m.rate[fixed]
+        self.base_acceleration[fixed] = m.acceleration[fixed]
 
     # ---- callbacks: never let an exception cross PETSc ------------------------------------------
     def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
@@ -153,16 +160,14 @@ class Newton:
         ):
             total = np.concatenate([[0.0], np.cumsum(np.square(values[: start[-1]]))])
             squares += total[start[rows + 1]] - total[start[rows]]
-        least = np.finfo(float).tiny
         limit = CONSTRAINT * self.size * np.sqrt(np.maximum(squares, 0.0))
-        self._limit = np.maximum(self._loose * limit, least)
+        self._limit = np.maximum(self._loose * limit, TINY)
 
     def _norms(self, rows: Array) -> Array:
         """Return the norm of each kind of row (collective)."""
-        squares = np.asarray(
-            np.bincount(self._kind, weights=rows * rows, minlength=len(self.kinds)), dtype=float
-        )
-        return np.asarray(np.sqrt(self.system.sum(squares)))
+        squares: Any = np.bincount(self._kind, weights=rows * rows, minlength=len(self.kinds))
+        norms: Array = np.sqrt(self.system.sum(squares))
+        return norms
 
     def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
         reasons = PETSc.SNES.ConvergedReason
@@ -204,12 +209,11 @@ class Newton:
         if iteration == 0:
             forces = np.where(self._is_constraint, 0.0, np.maximum(self._last, self._sizes()))
             least = 1e-10 * forces.max(initial=0.0)  # a kind without forces
-            self._reference = np.maximum(rtol * np.maximum(forces, least), self._noise)
+            least_of_all = np.maximum(self._noise, TINY)
+            self._reference = np.maximum(rtol * np.maximum(forces, least), least_of_all)
             self._reference[self._is_constraint] = np.inf
-        found = self._norms(rows)
-        reference = np.maximum(self._reference, np.finfo(float).tiny)
-        worst = float((found / reference).max(initial=0.0))
-        if self._is_constraint.any():
+        worst = float((self._norms(rows) / self._reference).max(initial=0.0))
+        if self._constrained:
             share = 0.0
             if len(self._phi):
                 share = float((np.abs(rows[self._phi]) / self._limit).max())
@@ -283,6 +287,7 @@ class Newton:
             self.stale = True
         self._step_of_tangent = h
         self.error = None
+        self._hold()
         if not self.numbering.size:  # all is prescribed
             return self._without_unknowns()
         self.vectors.to_global(self.motion.state, self.x)
