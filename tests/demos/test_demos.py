@@ -30,6 +30,7 @@ DEMOS = {
     "trunk": (2, ("results/trunk.png", "results/trunk_falling.gif")),
     "trunk_head": (2, ("results/trunk_head.png", "results/trunk_head.gif")),
     "silicone_swing": (2, ("results/silicone_swing.png", "results/silicone_swing_shapes.png")),
+    "corner": (2, ("results/corner.png", "results/corner_shapes.png")),
     "inflated_cylinder": (
         2,
         ("results/inflated_cylinder.png", "results/inflated_cylinder_shapes.png"),
@@ -37,7 +38,15 @@ DEMOS = {
 }
 
 # these stop early when they are asked to
-SHORT = ("plate_pendulum", "head", "trunk", "trunk_head", "silicone_swing", "inflated_cylinder")
+SHORT = (
+    "plate_pendulum",
+    "head",
+    "trunk",
+    "trunk_head",
+    "silicone_swing",
+    "inflated_cylinder",
+    "corner",
+)
 
 
 def check_silicone_plate(results: Path) -> None:
