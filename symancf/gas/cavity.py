@@ -3,18 +3,13 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import sympy as sp
 from mpi4py import MPI
-
-from symancf_codegen import declare
 
 from .. import jit
 from ..assembly import Jets, Piece
@@ -22,6 +17,7 @@ from ..collective import reduced, share_error, together
 from ..errors import MeshError, ParameterError
 from ..parameter import depends_on_time, evaluate, label
 from ..partition import Family
+from .amount import Gas
 from .lid import Lid, RimEdge
 from .orientation import Edges, enclosed
 from .surface import Form, Surface, surface_of
@@ -36,44 +32,6 @@ Array = npt.NDArray[np.float64]
 TIGHT = 1e-10  # of the area: the resultant of a pressure on a closed surface, in any state
 DISTURBED = 0.02  # of the facets' size: the state in which that is tried
 ORIGIN = ("o1", "o2", "o3")
-
-
-@dataclass(frozen=True)
-class Gas:
-    r"""A given amount of gas: :math:`(p_a + p)\, V^n = m\, p_a V_0^n`.
-
-    Attributes
-    ----------
-    amount : m, the gas in the cavity, 1 being what fills the reference volume V_0 at p = 0:
-        number, `Parameter` or function of time (ramp it to pump).
-    ambient : p_a, the pressure outside, absolute [Pa]; p is the excess over it.
-    exponent : n, 1 for isothermal, 1.4 for adiabatic air.
-    """
-
-    amount: Scalar = 1.0
-    ambient: float = 101325.0
-    exponent: float = 1.0
-
-    def __post_init__(self) -> None:
-        for name in ("ambient", "exponent"):
-            value = getattr(self, name)
-            if not (isinstance(value, int | float) and math.isfinite(value) and value > 0.0):
-                raise ParameterError(f"Gas({name}={label(value)}): give a number > 0")
-        if not callable(self.amount):
-            self.number(0.0)
-
-    def number(self, time: float) -> float:
-        """Return the amount at a time."""
-        amount = evaluate("the amount of gas", self.amount, time)
-        if amount <= 0.0:
-            raise ParameterError(
-                f"the amount of gas is {amount:g} at time {time:g}: it must be > 0"
-            )
-        return amount
-
-    def pressure(self, ratio: float, time: float) -> float:
-        """Return p [Pa] at the volume `ratio` V_0."""
-        return float(self.ambient * (self.number(time) * ratio**-self.exponent - 1.0))
 
 
 class Cavity:
@@ -379,7 +337,7 @@ class Cavity:
         made.append(
             Piece(
                 name=f"{self.name}:gas",
-                kernel=jit.points(_gas_law(gas.exponent == 1.0), system.comm),
+                kernel=jit.points(gas.law(), system.comm),
                 role="potential",
                 uniform=values,
                 cell=np.zeros((n, 0)),
@@ -441,24 +399,3 @@ class Cavity:
         mine = self._coordinate[self._holder < system.numbering.owned_vertices]
         value = float(system.state[mine].sum()) * self._scale(system)
         return float(system.sum(np.array([value]))[0])
-
-
-def _gas_law(isothermal: bool) -> declare.PointLaw:
-    """Return the law of the pressure of a gas: dW/dp is the volume that it fills at p."""
-    p = sp.Symbol("scale", real=True) * sp.Symbol("factor", real=True)
-    ambient, amount, V0, n = sp.symbols("ambient amount V0 exponent", positive=True)
-    fills = V0 * (amount * ambient) ** (1 / n)
-    if isothermal:
-        energy = V0 * amount * ambient * sp.log(1 + p / ambient)
-    else:
-        m = 1 - 1 / n
-        energy = fills * ((ambient + p) ** m - ambient**m) / m
-    used = sorted(energy.free_symbols - {sp.Symbol("factor", real=True)}, key=str)
-    return declare.PointLaw(
-        name="gas_isothermal" if isothermal else "gas",
-        unknowns=(sp.Symbol("factor", real=True),),
-        energy=energy,
-        domain=(1 + p / ambient,),
-        parameters=tuple(declare.Parameter(s) for s in used),
-        title="dW/dp = V_0 (m p_a/(p_a + p))^(1/n)",
-    )
