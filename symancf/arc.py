@@ -292,6 +292,7 @@ class Arc:
         """
         problem, snes = self.problem, self.problem.snes
         first, moved, self._linear = Direction(rows, value), 0.0, 0
+        problem.convergence.accepted = {}  # a place like the last one is another equilibrium
         if not np.isfinite(value) or not self._try(rows, value):
             return None
         for iteration in range(min(MOST, int(snes.getTolerances()[3])) + 1):

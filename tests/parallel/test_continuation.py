@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Paths past limit points are the same on any number of ranks and with any linear solver."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.mpi import run_mpi
+
+SCRIPT = Path(__file__).with_name("check_continuation.py")
+
+pytestmark = pytest.mark.parallel
+
+
+@cache
+def results(ranks: int) -> Any:
+    return run_mpi(ranks, SCRIPT, timeout=300.0)
+
+
+def result(case: str, ranks: int) -> Any:
+    """What every rank found, which must be the same."""
+    found = results(ranks)[case]
+    assert len(found) == ranks
+    assert all(each == found[0] for each in found), found
+    return found[0]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("case", ["solid_arch", "sphere", "cables_with_joints"])
+def test_paths_do_not_depend_on_the_ranks(case: str, ranks: int) -> None:
+    found, alone = result(case, ranks), result(case, 1)
+    for name, series in alone["series"].items():
+        largest = max(map(abs, series))
+        np.testing.assert_allclose(found["series"][name], series, rtol=0, atol=1e-7 * largest)
+    assert [p["kind"] for p in found["points"]] == [p["kind"] for p in alone["points"]]
+    for point, other in zip(found["points"], alone["points"], strict=True):
+        assert point["parameter"] == pytest.approx(other["parameter"], rel=1e-10)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("case", ["solid_arch", "sphere"])
+def test_krylov_solvers_find_the_same_limit_points(case: str, ranks: int) -> None:
+    direct, krylov = result(case, 1), result(f"{case}_by_multigrid", ranks)
+    for point, other in zip(krylov["points"], direct["points"], strict=True):
+        assert point["kind"] == other["kind"]
+        assert point["parameter"] == pytest.approx(other["parameter"], rel=1e-8)
+        series = "w" if case == "solid_arch" else "u"
+        assert point[series] == pytest.approx(other[series], rel=1e-4)
+    if case == "solid_arch":
+        assert krylov["type"] == "cg"
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_errors_are_the_same_on_all_ranks(ranks: int) -> None:
+    nothing, never, alone, goes_on, values = result("errors", ranks)
+    assert nothing["error"] == "ParameterError"
+    assert "no force and no prescribed displacement changes with other" in nothing["text"]
+    assert never["error"] == "ConvergenceError"
+    assert "P = -1 was not reached in 4 steps" in never["text"]
+    assert alone == {"error": "RuntimeError", "text": "the last rank has enough"}
+    assert goes_on["error"] == ""
+    assert values["then"] != values["value"]
