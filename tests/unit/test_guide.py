@@ -16,7 +16,7 @@ def test_guide(
 ) -> None:
     text = (repository / "docs" / "guide.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.S)
-    assert len(blocks) == 13
+    assert len(blocks) == 14
     (tmp_path / "meshes").symlink_to(repository / "meshes")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
@@ -30,6 +30,10 @@ def test_guide(
     kept, loom = names["kept"], names["loom"]
     assert kept.lengths(loom)[0] == pytest.approx(1.0, abs=1e-12)
     assert kept.multipliers(loom)[0, 0] == pytest.approx(20.0 / 3.0, rel=1e-9)
+    high, low = names["path"].limit_points
+    assert (high.kind, low.kind) == ("maximum", "minimum")
+    assert names["path"]["weight"].max() == names["weight"].value == 0.2
+    assert low.parameter < high.parameter < 0.2
     run, down = names["run"], names["down"]
     assert run.time[-1] == 0.7
     assert len(down) == 1
