@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import jit
+from .jit import declare
 from .parameter import evaluate
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class _Term(ctypes.Structure):
         ("slopes", ctypes.c_int32),
         ("blocks", ctypes.c_void_p),
         ("maps", ctypes.c_void_p),
+        ("rates", ctypes.c_int32),
         ("factor", ctypes.c_int32),
         ("jets", ctypes.c_int32),
         ("entry_start", ctypes.c_void_p),
@@ -243,6 +245,7 @@ class Plan:
         term.owned = self._hold(piece.owned, np.uint8)
         term.vertex_start = self._hold(piece.vertex_start, np.int32)
         term.vertices = self._hold(piece.vertices, np.int32)
+        term.rates = kernel.uniform.index(declare.RATE_FACTOR) if kernel.rates else -1
         term.factor = piece.factor
         if isinstance(piece.entities, Cells):
             n, corners, _ = piece.entities.blocks.shape

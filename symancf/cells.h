@@ -152,18 +152,35 @@ static int64_t factored(const symancf_plan *plan, const symancf_term *t, int wha
   return bad;
 }
 
+/*
+ * What belongs to no unknown in the rates v = c u + w of 8 cells, w = v - c u, where c is
+ * d rate / d coordinate, the same for all coordinates of cells: then derivatives by u are total.
+ */
+static void gather_rates(const symancf_plan *plan, const symancf_term *t, int batch,
+                         const double *restrict u, double *restrict w)
+{
+  const int rows = 3 * t->corners * (1 + t->slopes);
+  const double c = t->uniform[t->rates];
+  if (plan->rate) gather(t, batch, plan->rate, w);
+  else memset(w, 0, (size_t)(rows * LANES) * sizeof(double));
+  for (int k = 0; k < rows * LANES; k++) w[k] -= c * u[k];
+}
+
 static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
                      const double *v, double *f, double *energy, double *work, int32_t *cleared)
 {
   const int rows = 3 * t->corners * (1 + t->slopes);
-  double *u = work, *X = u + rows * LANES, *e = X + rows * LANES, *w = e + rows * LANES,
-         *K = w + rows * LANES;
+  double *u = work, *X = u + rows * LANES, *e = X + (t->rates < 0 ? 1 : 2) * rows * LANES,
+         *w = e + rows * LANES, *K = w + rows * LANES;
   int64_t bad = 0;
+  if (t->rates >= 0)
+    t->uniform[t->rates] = plan->rate_factor ? plan->rate_factor[t->blocks[0]] : 0.0;
   for (int batch = 0; batch * LANES < t->n; batch++) {
     const int first = batch * LANES, lanes = t->n - first < LANES ? t->n - first : LANES;
     const double *cell = t->cell + (int64_t)batch * t->cell_rows * LANES;
     gather(t, batch, x, u);
     gather(t, batch, plan->reference, X);
+    if (t->rates >= 0) gather_rates(plan, t, batch, u, X + rows * LANES);
     if (what == ENERGY) {
       double W[LANES] __attribute__((aligned(64)));
       bad += t->energy(lanes, t->uniform, cell, X, u, W);

@@ -29,7 +29,7 @@ typedef struct {
   symancf_value energy, residual;
   symancf_pair tangent;
   symancf_product product;
-  const double *uniform; /* uniform parameters */
+  double *uniform; /* uniform parameters */
   const double *cell;    /* [batches][cell_rows][8] */
   const uint8_t *owned;  /* [n] this rank counts the entity's energy */
   const int32_t *vertex_start; /* [n + 1] */
@@ -40,6 +40,7 @@ typedef struct {
   int32_t corners, slopes;
   const int32_t *blocks; /* [n][corners][2] local offsets of position and slopes */
   const double *maps;    /* [batches][corners][slopes][slopes][8] */
+  int32_t rates; /* place of d rate / d coordinate in uniform, of kernels that know rates; or -1 */
   int32_t factor; /* coordinate that multiplies the energy of each cell, its last vertex; or -1 */
   /* entities */
   int32_t jets;

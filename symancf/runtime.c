@@ -18,7 +18,7 @@ static int64_t scratch(const symancf_term *t)
   if (t->tabulated) {
     const int64_t n = (int64_t)t->corners * (1 + t->slopes);
     const int64_t blocks = t->symmetric ? n * (n + 1) / 2 : n * n;
-    return (4 * 3 * n + 9 * blocks) * LANES;
+    return ((t->rates < 0 ? 4 : 5) * 3 * n + 9 * blocks) * LANES;
   }
   const int64_t m = t->jets, n = t->columns;
   return m * (3 + m) * LANES + m * m + m * n + n * n;

@@ -6,14 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
 from . import jit
-from .assembly import Jets, Piece
 from .body import Body
-from .collective import together
 from .errors import KinematicsError, ParameterError
+from .jit import declare
 from .kinematics.naming import signature
 from .laws import viscous
 from .parameter import Field, label
@@ -21,9 +17,8 @@ from .parameter import Field, label
 if TYPE_CHECKING:
     from symancf_codegen.declare import Rule
 
+    from .assembly import Piece
     from .system import System
-
-Array = npt.NDArray[np.float64]
 
 
 class Viscosity:
@@ -87,116 +82,31 @@ class Viscosity:
         fields = [k for k, v in self.parameters.items() if isinstance(v, Field)]
         if any(k not in body.fields for k in fields):
             raise ParameterError(f"{self.name}: {fields[0]} is a Field, which only bodies have")
-        self.fields = fields
-        viscous.viscous_law("viscosity", body.element.kinematics(), function)
+        self.kinds = {k: body.fields[k] for k in fields}
+        self._law(curved=False)
 
     def declare(self, system: System) -> None:
         """Check that the body is one of the system's."""
         system.require_member(self.body, self.name)
 
     def pieces(self, system: System) -> list[Piece]:
-        """Return the kernels on the points of this rank's cells."""
+        """Return the kernels on this rank's cells."""
         made = []
+        given = self.body.parameters
+        values = {k: v for k, v in self.parameters.items() if v is not given.get(k)}
+        values[declare.RATE_FACTOR] = 0.0  # the assembly knows it
         for k, (laws, chosen) in enumerate(self.body.variants(system)):
-            curved = laws is not self.body.laws
             name = f"{self.name} (curved)" if k else self.name
-            made.append(self._piece(system, name, np.flatnonzero(chosen), curved))
+            law = self._law(curved=laws is not self.body.laws)
+            made.append(self.body.piece(system, name, [law], "dissipation", values, chosen))
         return made
 
-    def _piece(
-        self, system: System, name: str, chosen: npt.NDArray[np.int64], curved: bool
-    ) -> Piece:
-        body = self.body
-        kinematics = body.element.kinematics(**({"curved": True} if curved else {}))
-        function = self.curved if curved else self.function
-        kind = jit.identifier(f"viscous_{function.__name__}_{body.element.name}")
-        law = viscous.viscous_law(kind, kinematics, function, self.fields)
-        kernel = jit.points(law, system.comm)
-        with together(system.comm):
-            values = self._coefficients(system, chosen)
-        n, nq, m, nv, nf = values.shape
-        cells = body.cells[chosen]
-        position = system.numbering.offset[cells, body.position_block][..., None]
-        offsets = [position]
-        if nf > 1:
-            slope = system.numbering.offset[cells, body.slope_block][..., None]
-            offsets.append(slope + 3 * np.arange(nf - 1))
-        offset = np.concatenate(offsets, axis=2)  # (n, nv, nf)
-        entity, jet, corner, f = (
-            a.ravel() for a in np.indices((n * nq, m, nv, nf)).astype(np.int32)
-        )
-        value = values.ravel()
-        keep = value != 0.0
-        entity, jet, corner, f, value = (a[keep] for a in (entity, jet, corner, f, value))
-        at = offset[entity // nq, corner, f]
-        a = np.arange(3, dtype=np.int32)
-        coordinate = (at[:, None] + a).ravel()
-        component = (3 * jet[:, None] + a).ravel()
-        entity, corner, value = (np.repeat(x, 3) for x in (entity, corner, value))
-        jets = Jets(
-            entity=np.concatenate([entity, entity]),
-            jet=np.concatenate([component, component + 3 * m]).astype(np.int32),
-            coordinate=np.concatenate([coordinate, ~coordinate]).astype(np.int32),
-            vertex=np.concatenate([corner, corner]),
-            value=np.concatenate([value, value]),
-        )
-        R = np.zeros((n * nq, 3 * m))
-        np.add.at(R, (entity, component), value * system.reference[coordinate])
-        given = {"weight": np.tile(self._weights(), n)}
-        for k, symbol in enumerate(f"R_{j}{b}" for j in kinematics.jets for b in (1, 2, 3)):
-            given[symbol] = R[:, k]
-        for p in self.fields:
-            points = self.rule.points
-            values = body.cell_parameters(system, [p] * len(points), points)[chosen]
-            given[p] = np.repeat(values, nq // len(points), axis=1).ravel()
-        rows = [given[p] for p in kernel.cell]
-        return Piece(
-            name=name,
-            kernel=kernel,
-            role="dissipation",
-            uniform=self.parameters,
-            cell=np.stack(rows, axis=1),
-            owned=np.repeat(body.owned[chosen], nq),
-            vertices=np.repeat(cells, nq, axis=0).ravel(),
-            vertex_start=np.arange(n * nq + 1, dtype=np.int32) * np.int32(nv),
-            entities=jets,
-        )
-
-    def _weights(self) -> Array:
-        """Return the weights of the points of a cell, those through the section included."""
-        return np.outer(self.rule.weights, self.rule.section_weights).ravel()
-
-    def _coefficients(self, system: System, chosen: npt.NDArray[np.int64]) -> Array:
-        """Return the jets in nodal vectors, (cells, points, jets, corners, 1 + slopes)."""
-        body, element, rule = self.body, self.body.element, self.rule
-        kinematics = element.kinematics()
-        spread = [element.space.point_jets[jet] for jet in kinematics.jets]
-        tables = tuple(dict.fromkeys(t for row in spread for t in row))
-        table = element.space.tabulate(tables, rule.points)  # (nq, tables, functions)
-        zetas = rule.section_points[:, 0] if rule.section_symbols else np.zeros(1)
-        half = np.zeros((len(chosen), len(rule.points)))
-        if rule.section_symbols:
-            half = self._half_thickness(system, chosen)
-        flat, director = (np.zeros((len(rule.points), len(spread), table.shape[2])) for _ in "01")
-        for k, row in enumerate(spread):
-            for t, factor in row.items():
-                part = flat if factor == 1 else director
-                part[:, k] += table[:, tables.index(t)]
-        z = half[:, :, None] * zetas  # (cells, points, section points)
-        values = flat[None, :, None] + np.einsum("nqs,qkf->nqskf", z, director)
-        n, nq, ns, m, _ = values.shape
-        nv = element.vertices
-        values = values.reshape(n, nq * ns, m, nv, -1)
-        slopes = np.einsum("nqmvk,nvkc->nqmvc", values[..., 1:], body.maps[chosen])
-        return np.asarray(np.concatenate([values[..., :1], slopes], axis=-1))
-
-    def _half_thickness(self, system: System, chosen: npt.NDArray[np.int64]) -> Array:
-        given, points = self.body.parameters["thickness"], self.rule.points
-        if isinstance(given, Field):
-            names = ["thickness"] * len(points)
-            return np.asarray(self.body.cell_parameters(system, names, points)[chosen] / 2.0)
-        number = self.body.numbers(system.time)["thickness"]
-        return np.full((len(chosen), len(points)), number / 2.0)
+    def _law(self, curved: bool) -> Any:
+        """Return the law with its quadrature rule, for straight or curved references."""
+        element, function = self.body.element, self.curved if curved else self.function
+        name = jit.identifier(f"viscous_{function.__name__}")
+        kinematics = element.kinematics(**({"curved": True} if curved else {}))
+        return viscous.viscous_law(name, kinematics, function, self.kinds), self.rule
 
 
 class KelvinVoigt(Viscosity):

@@ -32,6 +32,7 @@ class Description:
     symmetric : K holds upper blocks only.
     has_tangent : False if all laws are linear in the unknowns, so that K = 0 is not written.
     tabulated : whether it works on cells.
+    rates : whether `reference` goes on with rows of w = v - c u, see `PointLaw.rates`.
     stored_geometry_rows : rows of the geometry table that replaces `reference`; 0 = none.
     operations : {"law": {"residual": {"mul": 12, ...}}} per point.
     strategies : {"law": how its tangent was derived}.
@@ -52,6 +53,7 @@ class Description:
     operations: dict[str, dict[str, dict[str, int]]]
     strategies: dict[str, str]
     flops: dict[str, int]
+    rates: bool = False
 
 
 class Kernel:
@@ -83,6 +85,7 @@ class Kernel:
         self.has_tangent = description.has_tangent
         self.linear = not description.has_tangent
         self.tabulated = description.tabulated
+        self.rates = description.rates
         self.stored_geometry_rows = description.stored_geometry_rows
         self.operations = description.operations
         self.strategies = description.strategies

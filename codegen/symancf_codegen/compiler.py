@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING
 from symancf_codegen import cache
 from symancf_codegen.bind import Description, Kernel
 from symancf_codegen.compile import FLAGS, library
+from symancf_codegen.declare import RATE_FACTOR
 from symancf_codegen.derive import Results, derive
 from symancf_codegen.errors import CompileError
 from symancf_codegen.fingerprint import fingerprint
@@ -121,6 +122,7 @@ def cell_source(
         operations={use.name: operations(use.results) for use in uses},
         strategies={use.name: use.results.strategy for use in uses},
         flops=flops(structure),
+        rates=any(law.rates for law, _ in laws),
     )
     head = [f"element {space.name}: {space.size} shape functions, {3 * space.size} unknowns"]
     for use in uses:
@@ -248,6 +250,8 @@ def header(description: Description, lines: Sequence[str]) -> str:
     if d.tabulated:
         blocks = "upper blocks i <= j" if d.symmetric else "all blocks"
         shapes = [f"u, v, f, Kv, reference: [{d.rows}][8]", f"K: {blocks} of 3x3"]
+        if d.rates:
+            shapes.append(f"reference, from row {d.rows} on: w = v - {RATE_FACTOR} u, v rates of u")
     else:
         shapes = [f"u, v, f, Kv: [{d.rows}][8]", "K: upper triangle" if d.symmetric else "K: full"]
     total = ", ".join(f"{mode} {n}" for mode, n in d.flops.items())

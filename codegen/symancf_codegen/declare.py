@@ -34,6 +34,15 @@ def reference(jet: str) -> tuple[sp.Symbol, ...]:
     return tuple(sp.Symbol(f"R_{jet}{a}", real=True) for a in (1, 2, 3))
 
 
+def remainder(jet: str) -> tuple[sp.Symbol, ...]:
+    """Return the three symbols of w = v - c u of a jet, v its rate; see `PointLaw.rates`."""
+    return tuple(sp.Symbol(f"w_{jet}{a}", real=True) for a in (1, 2, 3))
+
+
+#: Name of the uniform parameter c = d rate / d coordinate, which the time integrator knows.
+RATE_FACTOR = "rate_factor"
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A named value that never recompiles; its class decides where the kernel reads it.
@@ -79,6 +88,10 @@ class PointLaw:
     measure : geometry expression that multiplies the density (besides the rule's weight).
     domain : expressions that must be > 0 at every point, else the point counts as bad.
     parameters : all parameters that occur.
+    rates : whether a law on cells knows the rates of its jets. In a step of a time integrator
+        they are affine in the coordinates, v = c u + w, with c the parameter `RATE_FACTOR` and
+        jets w (`remainder`) that belong to no unknown; so the derivative by u is the total one.
+        The kernel finds the coefficients of w behind those of the reference.
     title : formula for the header of the generated file, in the user's words.
     """
 
@@ -93,6 +106,7 @@ class PointLaw:
     measure: sp.Expr = sp.S.One
     domain: tuple[sp.Expr, ...] = ()
     parameters: tuple[Parameter, ...] = ()
+    rates: bool = False
     title: str = ""
 
     def __post_init__(self) -> None:

@@ -114,6 +114,8 @@ def _law(h: _Hasher, law: PointLaw) -> None:
     for symbol, e in (law.work or {}).items():
         h.text("work", symbol.name)
         h.value(e)
+    if law.rates:
+        h.text("rates")
     h.text("measure")
     h.value(law.measure)
     for e in law.domain:

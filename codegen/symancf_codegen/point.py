@@ -156,18 +156,20 @@ def lower_point(
 def _jet_map(
     law: PointLaw, space: Space | None, scope: Scope
 ) -> tuple[tuple[str, ...], list[dict[int, Node]]]:
-    """Return the leaves and the rows of the map leaves -> unknowns; bind reference jets."""
+    """Return the leaves and the rows of the map leaves -> unknowns; bind other jets."""
     g = scope.graph
     if space is None:
         return tuple(s.name for s in law.unknowns), [{k: g.one} for k in range(len(law.unknowns))]
-    for jet, monomials in space.point_jets.items():
-        for a in COMPONENTS:
-            scope.definitions[f"R_{jet}{a}"] = sp.Add(
-                *(m * sp.Symbol(f"reference {t}{a}") for t, m in monomials.items())
-            )
-    for t in space.table_jets:
-        for a in COMPONENTS:
-            scope.bind(f"reference {t}{a}", g.symbol(f"R_{t}{a}", Kind.REFERENCE))
+    for letter in "Rw" if law.rates else "R":
+        for jet, monomials in space.point_jets.items():
+            for a in COMPONENTS:
+                scope.definitions[f"{letter}_{jet}{a}"] = sp.Add(
+                    *(m * sp.Symbol(f"table {letter} {t}{a}") for t, m in monomials.items())
+                )
+        for t in space.table_jets:
+            for a in COMPONENTS:
+                leaf = g.symbol(f"{letter}_{t}{a}", Kind.REFERENCE)
+                scope.bind(f"table {letter} {t}{a}", leaf)
     missing = [jet for jet in law.jets if jet not in space.point_jets]
     if missing:
         raise CompileError(

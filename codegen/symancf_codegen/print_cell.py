@@ -42,7 +42,7 @@ def cell_function(
     tangent = mode == "tangent" and structure.has_tangent
     body: list[str] = []
     for segment, group in zip(segments, laws, strict=True):
-        body += _segment(segment, group, mode, tangent)
+        body += _segment(structure, segment, group, mode)
     text = "\n".join(body)
     lines = [signature(name, mode), "{"]
     for argument in ("uniform", "cell", "reference", "u", "v"):
@@ -71,8 +71,11 @@ def cell_function(
     return "\n".join(lines)
 
 
-def _segment(segment: Segment, laws: Sequence[LawFunctions], mode: str, tangent: bool) -> list[str]:
+def _segment(
+    structure: Structure, segment: Segment, laws: Sequence[LawFunctions], mode: str
+) -> list[str]:
     """Return the loops over the points of one segment."""
+    tangent = mode == "tangent" and structure.has_tangent
     s, size = segment.index, chunk(segment, tangent)
     functions = [f for law in laws for f in _functions(law, mode)]
     arguments = {a for f in functions for a in f.arguments}
@@ -86,6 +89,10 @@ def _segment(segment: Segment, laws: Sequence[LawFunctions], mode: str, tangent:
         same = segment.reference_jets == segment.jets
         before.append(f"v8 G[{size}][{3 * len(segment.reference_jets)}];")
         first.append(f"{'' if same else 'reference_'}jets{s}(q, (const v8 *)reference, G[p]);")
+    if "V" in arguments:
+        rows = 3 * structure.space.size
+        before.append(f"v8 V[{size}][{3 * len(segment.jets)}];")
+        first.append(f"jets{s}(q, (const v8 *)reference + {rows}, V[p]);")
     for a, source in (("g", "u"), ("h", "v")):
         if a in arguments:
             before.append(f"v8 {a}[{size}][{3 * len(segment.jets)}];")
@@ -154,6 +161,7 @@ def _call(function: Function, use: LawUse, k: int, segment: Segment) -> list[str
         "cell": "cell",
         "B": rows,
         "G": "(const double *)G[p]",
+        "V": "(const double *)V[p]",
         "g": "(const double *)g[p]",
         "h": "(const double *)h[p]",
         "A": f"(double *)A{k}[{place}]",

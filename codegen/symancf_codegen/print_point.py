@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from symancf_codegen.derive import Results
 
 #: Array arguments of point functions, in order; those before the scalars, those after.
-ARRAYS_IN = ("uniform", "P", "cell", "B", "G", "g", "h", "A", "S")
+ARRAYS_IN = ("uniform", "P", "cell", "B", "G", "V", "g", "h", "A", "S")
 ARRAYS_OUT = ("W", "N", "M", "bad")
 
 
@@ -162,6 +162,7 @@ def law_functions(
         if leaf[2:-1] in segment.jets:
             loads[leaf] = f"g[{8 * segment.row(leaf)} + l]"
             loads[f"d_{leaf}"] = f"h[{8 * segment.row(leaf)} + l]"
+            loads[f"w_{leaf[2:]}"] = f"V[{8 * segment.row(leaf)} + l]"
     for jet in segment.reference_jets:
         for a in COMPONENTS:
             loads[f"R_{jet}{a}"] = f"G[{8 * segment.reference_row(f'R_{jet}{a}')} + l]"

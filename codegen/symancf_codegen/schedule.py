@@ -28,7 +28,7 @@ RESERVED = frozenset(
     auto break case char const continue default do double else enum extern float for goto if
     inline int long register restrict return short signed sizeof static struct switch typedef
     union unsigned void volatile while
-    uniform cell reference u v l q s k i j N M W K f Kv A B S G g h bad weight lanes v8
+    uniform cell reference u v l q s k i j N M W K f Kv A B S G V g h bad weight lanes v8
     log exp sin cos tan asin acos atan atan2 sinh cosh tanh sqrt pow fabs fmin fmax
     log1p expm1 j0 j1 jn y0 y1 yn gamma lgamma tgamma erf erfc
     """.split()  # noqa: SIM905

@@ -172,6 +172,9 @@ def _jets(segment: Segment, space: Space) -> None:
         pairs = zip(r.leaves, r.residual, strict=True)
         symbols |= {leaf for leaf, node in pairs if node != r.graph.zero}
         unknown |= {s[2:-1] for s in symbols if s in r.leaves}
+        if use.law.rates:
+            rates = {f"w_{t}{a}": t for t in space.table_jets for a in COMPONENTS}
+            unknown |= {rates[s] for s in symbols if s in rates}
         candidates = {f"R_{t}{a}": t for t in space.table_jets for a in COMPONENTS}
         reference |= {candidates[s] for s in symbols if s in candidates}
     segment.jets = tuple(t for t in space.table_jets if t in unknown)

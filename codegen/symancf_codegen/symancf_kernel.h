@@ -13,6 +13,8 @@
  * plain array with one value for all lanes. Outputs are overwritten.
  *
  *   u, v, f, Kv, reference   [3 n][8]  row 3 i + a: component a of coefficient vector i
+ *   reference of laws that know rates: [6 n][8], then come w = v - c u of the coefficients' rates
+ *                            v, with c = rate_factor in `uniform`
  *   cell                     [parameters][8]
  *   W                        [8]
  *   K of an energy           [9 n (n + 1)/2][8]  blocks i <= j at j (j + 1)/2 + i, in a block

@@ -11,26 +11,21 @@ forwards, forces backwards, so that every named stage is formed once.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symancf_codegen.declare import Parameter, PointLaw, reference, unknown
+from symancf_codegen.declare import RATE_FACTOR, Parameter, PointLaw, remainder, unknown
 
 from ..errors import KinematicsError
 from ..kinematics.quantity import real
-from .build import _closure
+from .build import Kinds, _closure
 
 if TYPE_CHECKING:
     from ..kinematics import Kinematics
 
 Viscous = Callable[..., Mapping[str, Any]]
-
-
-def velocity(jet: str) -> tuple[sp.Symbol, ...]:
-    """Return the three symbols of the rate of a jet."""
-    return tuple(sp.Symbol(f"v_{jet}{a}", real=True) for a in (1, 2, 3))
 
 
 def solid(E_gl_rate: Any, *, eta: Any, eta_volumetric: Any) -> dict[str, Any]:
@@ -91,17 +86,14 @@ def straight_cable(
 
 
 def viscous_law(
-    name: str, kinematics: Kinematics, function: Viscous, fields: Collection[str] = ()
+    name: str, kinematics: Kinematics, function: Viscous, kinds: Kinds | None = None
 ) -> PointLaw:
-    """Return the law of viscous stresses at one point of a body, as a law on its jets.
-
-    Unknowns are the jets of the kinematics, then their rates; cell parameters are the reference
-    jets and ``weight``, the weight of the point in the parameter domain.
+    """Return the law of viscous stresses at one point of a body; it knows rates.
 
     Parameters
     ----------
     function : asks for quantities and rates; returns a stress for each rate.
-    fields : names of parameters with one value per point.
+    kinds : classes of parameters; those not named are uniform.
 
     Raises
     ------
@@ -121,25 +113,18 @@ def viscous_law(
                 offered=tuple(values),
             )
     quantities = [n.removesuffix("_rate") for n in rates]
-    inner = {s: c for s, c in kinematics.inner}
+    inner = dict(kinematics.inner)
     leaves = list(inner) or [s for jet in kinematics.jets for s in unknown(jet)]
-    named = dict(kinematics.lets)
     scalars = {q: _scalars(values[q]) for q in quantities}
     base = set().union(*(e.free_symbols for es in scalars.values() for e in es))
     asked = [values[n] for n in wanted if n in values]
-    base = base.union(*(v.free_symbols for v in asked))
-    used = _closure(base, named)
+    used = _closure(base.union(*(v.free_symbols for v in asked)), dict(kinematics.lets))
     lets = [(s, e) for s, e in kinematics.lets if s in used]
 
     # forwards: rates of all stages
+    rests, leaf_lets = _rates_of_leaves(kinematics, leaves)
     rate_of = {s: real(f"rate_{s.name}") for s in [*leaves, *(s for s, _ in lets)]}
-    if not inner:
-        rate_of |= {
-            u: v
-            for jet in kinematics.jets
-            for u, v in zip(unknown(jet), velocity(jet), strict=True)
-        }
-    rate_lets = [(rate_of[s], _total(e, rate_of)) for s, e in lets]
+    rate_lets = [*leaf_lets, *((rate_of[s], _total(e, rate_of)) for s, e in lets)]
     arguments = []
     for n, a in wanted.items():
         if a.kind is a.KEYWORD_ONLY:
@@ -171,37 +156,40 @@ def viscous_law(
         symbol = real(f"force_{s.name}")
         back_lets.append((symbol, bars.pop(s)))
         _spread(bars, e, symbol)
-    work = {s: bars[s] for s in leaves if s in bars}
-
-    flat = [s for jet in kinematics.jets for s in (*unknown(jet),)]
-    flat += [s for jet in kinematics.jets for s in velocity(jet)]
-    both: tuple[Any, ...] = ()
-    if inner:
-        swap = {
-            u: v
-            for jet in kinematics.jets
-            for u, v in zip(unknown(jet), velocity(jet), strict=True)
-        }
-        both = tuple(inner.items())
-        both += tuple((rate_of[s], {swap[u]: c for u, c in row.items()}) for s, row in both)
-    weight = real("weight")
-    cells = [weight, *(s for jet in kinematics.jets for s in reference(jet))]
-    geometry = tuple((s, e) for s, e in kinematics.geometry if s.name != "z")
-    parameters = [Parameter(s, "cell") for s in cells]
-    needed = {p: real(p) for p in (*keywords, *kinematics.section)}
-    parameters += [Parameter(s, "cell" if p in fields else "uniform") for p, s in needed.items()]
+    needed = (RATE_FACTOR, *keywords, *kinematics.section)
+    kinds = kinds or {}
     return PointLaw(
         name=name,
-        unknowns=tuple(flat),
-        inner=both,
-        geometry=geometry,
+        unknowns=tuple(s for jet in kinematics.jets for s in unknown(jet)),
+        jets=kinematics.jets,
+        inner=kinematics.inner,
+        geometry=(*kinematics.geometry, *rests),
         lets=(*lets, *rate_lets, *stress_lets, *back_lets),
-        work=work,
-        measure=weight * kinematics.measure,
+        work={s: bars[s] for s in leaves if s in bars},
+        measure=kinematics.measure,
         domain=tuple(d for d in kinematics.domain if d.free_symbols <= used),
-        parameters=tuple(parameters),
+        parameters=tuple(
+            Parameter(real(p), kinds.get(p, "uniform")) for p in dict.fromkeys(needed)
+        ),
+        rates=True,
         title=f"viscous stresses {function.__name__} on the rates of {', '.join(quantities)}",
     )
+
+
+def _rates_of_leaves(
+    kinematics: Kinematics, leaves: Sequence[sp.Symbol]
+) -> tuple[list[tuple[sp.Symbol, sp.Expr]], list[tuple[sp.Symbol, sp.Expr]]]:
+    """Return geometry and lets that make the rates of the inner variables, c h + (h of w)."""
+    jets = {
+        u: w for jet in kinematics.jets for u, w in zip(unknown(jet), remainder(jet), strict=True)
+    }
+    rests = [
+        (real(f"rest_{s.name}"), sp.Add(*(c * jets[u] for u, c in row.items())))
+        for s, row in kinematics.inner
+    ]
+    rest_of = {s: rest for (s, _), (rest, _) in zip(kinematics.inner, rests, strict=True)} or jets
+    c = real(RATE_FACTOR)
+    return rests, [(real(f"rate_{s.name}"), c * s + rest_of[s]) for s in leaves]
 
 
 def _scalars(value: Any) -> list[sp.Expr]:

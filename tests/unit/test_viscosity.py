@@ -132,6 +132,19 @@ def test_rigid_rates_cost_nothing_and_the_tangent_is_right(element: Any, warp: A
     assert np.abs(force(system)).max() < 1e-13
 
 
+@pytest.mark.parametrize("element", [HEX8, PLATE, THIN, CABLE])
+def test_forces_do_not_depend_on_the_step_of_the_integrator(element: Any) -> None:
+    """Kernels form rates as c u + (v - c u): c is 2/h or so, and only round-off may tell."""
+    system = damped(body(element))
+    moving(system, 0.2)
+    known = force(system)
+    assert np.abs(known).max() > 1e-2
+    for c in (0.0, 30.0, 1e5):
+        system.plan.follow(system.rate, np.full_like(system.rate, c))
+        error = np.abs(force(system) - known).max() / np.abs(known).max()
+        assert error < 1e-13 + 1e-14 * c
+
+
 def test_a_law_of_the_user() -> None:
     """A fluid whose stress follows the rate of the volume alone."""
     b = body(HEX8)
