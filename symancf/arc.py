@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .collective import share_error
+from .determinant import sign
 from .errors import ParameterError
 from .numbering import POSITION, RIGID_POINT
 from .petsc import PETSc
@@ -25,6 +26,7 @@ Array = npt.NDArray[np.float64]
 BORDER = 2.0  # |g|: so large that no turn within a step makes the operator singular
 DIFFERENCE = 1e-3  # of the parameter in dR/dp; loads are linear in it, as a rule: no error then
 MOST = 12  # Newton iterations; a shorter step costs less than more, which may lead elsewhere
+STILL = 1e-14  # of |u|: two such steps in a row change nothing any more, whatever is left
 HALVINGS = 6  # of a correction that leaves the domain of a law
 
 
@@ -106,7 +108,7 @@ class Arc:
         self._rhs, self._du = self._x.duplicate(), self._x.duplicate()
         self._f = np.zeros(numbering.coordinates)
         self.size, self.share, self.step = 0.0, 1.0, 1.0
-        self.trouble = ""
+        self.trouble, self._still = "", False
 
     # ---- places on the path ---------------------------------------------------------------------
     @property
@@ -253,6 +255,16 @@ class Arc:
             return Direction(w, 1.0)
         return self.unit(Direction(w, 1.0 + g * self.product(along, Direction(w, 0.0))), along)
 
+    def sense(self, way: Direction) -> int:
+        """Return the sign of det K times that of the parameter's change on a tangent just found.
+
+        0: not known, or at a limit point (collective).
+        """
+        problem = self.problem
+        if not problem.linear.direct or abs(way.rate) < 1e-9:
+            return 0
+        return sign(problem.snes.getKSP(), problem.J) * (1 if way.rate > 0.0 else -1)
+
     def unit(self, way: Direction, along: Direction) -> Direction:
         """Return a direction with length 1 that goes on `along` (collective)."""
         length = math.copysign(self.norm(way), self.product(way, along))
@@ -330,12 +342,13 @@ class Arc:
     def _converged(self, iteration: int, moved: float) -> bool:
         problem = self.problem
         residual = self.system.numbering.to_rows(self._f)
-        error, reason = None, 0
+        error, reason, norms = None, 0, (self._x.norm(), moved, self._fnorm)
         try:
-            norms = (self._x.norm(), moved, self._fnorm)
             reason = problem.convergence.test(problem.snes, iteration, norms, residual, self._f)
         except Exception as caught:
             error = caught
         share_error(self.system.comm, error)
         problem.snes.monitor(iteration, self._fnorm)
-        return reason > 0
+        still = iteration > 0 and moved <= STILL * norms[0]
+        done, self._still = reason > 0 or (still and self._still), still
+        return done

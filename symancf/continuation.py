@@ -8,6 +8,7 @@ displacements nor locates limit points; it would be a second way with less, and 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,6 +33,7 @@ TURN = 0.3  # radians by which a step should turn the path
 SHARP = math.cos(0.7)  # of the turn within a step; more may be a jump to another branch
 ASIDE = math.cos(0.45)  # of the angle between the chord of a step and the tangents at its ends
 PARTS = 20  # first step by default, a part of the way to the value that is asked for
+FINE = 1e-5  # of a step: how near bifurcations are located
 MANY = 2000  # steps after which a path that does not reach what was asked for is given up
 NEAR = (1e-9, 1e-5)  # of a step: how near limit points are located, directly and by Krylov's
 # methods; the error of the parameter there is of second order
@@ -39,11 +41,18 @@ NEAR = (1e-9, 1e-5)  # of a step: how near limit points are located, directly an
 
 @dataclass
 class Point:
-    """An equilibrium of a path, the arc length there and the tangent."""
+    """An equilibrium of a path, the arc length there and the tangent.
+
+    Attributes
+    ----------
+    sense : sign of det K times that of the change of the parameter along the path; 0: not known.
+        It changes at bifurcations, not at limit points; from branch to branch it may differ.
+    """
 
     at: Equilibrium
     arc: float
     way: Direction
+    sense: int = 0
 
     @property
     def value(self) -> float:
@@ -175,6 +184,7 @@ class Continuation:
             direction = -1 if to < now else 1
         if direction is not None and direction * way.rate < 0.0:
             self.point.way, self._bend = Direction(-way.rows, -way.rate), None
+            self.point.sense *= -1
         if step is not None or not going:
             self.step = step or self.unit
 
@@ -216,9 +226,8 @@ class Continuation:
             )
         arc.measure(soft.rows, at)
         times = problem.history.time
-        self.point = Point(
-            at, float(times[-1]) if len(times) else system.time, arc.unit(soft, soft)
-        )
+        start = float(times[-1]) if len(times) else system.time
+        self.point = Point(at, start, arc.unit(soft, soft), arc.sense(soft))
         self._bend = None
 
     # ---- one step -------------------------------------------------------------------------------
@@ -235,12 +244,14 @@ class Continuation:
             return arc.trouble
         chord = Direction(at.rows - a.at.rows, at.value - a.value)
         size = arc.norm(chord)
-        on = arc.tangent(way) or Direction(chord.rows / size, chord.rate / size)
+        on = arc.tangent(way)
+        sense = arc.sense(on) if on is not None else 0
+        on = on or Direction(chord.rows / size, chord.rate / size)
         turn, aside = arc.product(way, on), arc.product(chord, on) / size
         if turn < SHARP or aside < ASIDE or length / size < ASIDE:
             return "the path turns sharply, or Newton's method leaves it"
         self._turn = math.acos(min(1.0, turn))
-        return Point(at, a.arc + length, on)
+        return Point(at, a.arc + length, on, sense)
 
     def _advance(self, largest: float, smallest: float) -> Point:
         """Return the next point; the length of the step is cut where need be.
@@ -255,7 +266,16 @@ class Continuation:
             length = min(self.step, largest)
             found = self._step(a, length)
             if isinstance(found, Point):
-                break
+                last = self._crossing(a, found)
+                if last is None:
+                    break
+                point, gap = last
+                self.step = gap / 2.0
+                if point is not a:  # the path turns behind it; what was found is on another one
+                    self._keep_bend(a, point)
+                    return point
+                found = "it leads to another branch"
+                length = gap
             problem.history.cut_backs += 1
             self.step = length / 2.0
             if self.step < smallest:
@@ -269,9 +289,49 @@ class Continuation:
                 )
         ease = math.sqrt(WANTED / max(1, found.at.iterations))
         self.step = length * max(0.3, min(2.0, ease, TURN / max(self._turn, 1e-9)))
-        bend = [(x - y) / length for x, y in zip(_pair(found.way), _pair(a.way), strict=True)]
-        self._bend = Direction(np.asarray(bend[0]), float(bend[1]))
+        self._keep_bend(a, found)
         return found
+
+    def _keep_bend(self, a: Point, b: Point) -> None:
+        length = b.arc - a.arc
+        rows, rate = b.way.rows - a.way.rows, b.way.rate - a.way.rate
+        self._bend = Direction(rows / length, rate / length)
+
+    def _crossing(self, a: Point, b: Point) -> tuple[Point, float] | None:
+        """Look for the bifurcation between two points of different sense (collective).
+
+        Returns None where there is none, or where the path goes on smoothly: it is noted then.
+        Otherwise b is on another branch: the last point before the path turns, and how far the
+        first one is that is on the other branch.
+        """
+        if a.sense * b.sense >= 0:
+            return None
+        stretch = _Stretch(self.arc, a, b)
+        whole = stretch.ends[1][0]
+        while True:
+            (low, first), (high, last) = stretch.ends
+            if self.arc.product(first.way, last.way) < SHARP:
+                return first, high - low
+            if high - low < FINE * whole:
+                self._warn(first)
+                return None
+            found = self._within(stretch, 0.5, None) or self._within(stretch, 0.4, None)
+            if found is None or found.sense == 0:
+                return first, high - low
+            stretch.halve(found, first=found.sense == a.sense)
+
+    def _warn(self, point: Point) -> None:
+        history = self.problem.history
+        history.bifurcations.append(
+            LimitPoint(point.arc, point.value, "bifurcation", {}, point.at.state)
+        )
+        if self.problem.system.comm.rank == 0:
+            warnings.warn(
+                f"follow({self.arc.name}): the path passes a bifurcation at {self.arc.name} = "
+                f"{point.value:.7g}; what follows may be unstable. A small imperfection or "
+                "disturbing load leads to the other branch",
+                stacklevel=7,
+            )
 
     # ---- points within a step -------------------------------------------------------------------
     def _within(self, stretch: _Stretch, share: float, exactly: float | None) -> Point | None:
@@ -287,8 +347,10 @@ class Continuation:
         if at is None:
             return None
         s = stretch.distance(at)
-        on = arc.tangent(a.way) or Direction(a.way.rows, 0.0)  # singular: a limit point
-        return Point(at, a.arc + s, on)
+        on = arc.tangent(a.way)
+        if on is None:  # singular: a limit point
+            return Point(at, a.arc + s, Direction(a.way.rows, 0.0))
+        return Point(at, a.arc + s, on, arc.sense(on))
 
     def _locate(self, a: Point, b: Point) -> Point:
         """Return the limit point between two neighbouring points."""
@@ -413,10 +475,6 @@ class Continuation:
         history.limit_points.append(
             LimitPoint(point.arc, point.value, kind, history.latest(), point.at.state)
         )
-
-
-def _pair(a: Direction) -> tuple[Any, float]:
-    return a.rows, a.rate
 
 
 def follow(

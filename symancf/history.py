@@ -45,20 +45,20 @@ class Step:
 
 @dataclass
 class LimitPoint:
-    """A point of a followed path where its parameter has an extremum.
+    """A point of a followed path where its parameter has an extremum, or the path branches.
 
     Attributes
     ----------
-    time : arc length there; it is a step of the history, too.
-    parameter : its largest or smallest value.
-    kind : ``"maximum"`` or ``"minimum"``, of the parameter along the path.
-    values : what the recorded series have there, by name (those that are due at that step).
+    time : arc length there; a limit point is a step of the history, too.
+    parameter : its value there.
+    kind : ``"maximum"`` or ``"minimum"`` of the parameter along the path, or ``"bifurcation"``.
+    values : what the recorded series have at a limit point, by name (those due at that step).
     state : local vector.
     """
 
     time: float
     parameter: float
-    kind: Literal["maximum", "minimum"]
+    kind: Literal["maximum", "minimum", "bifurcation"]
     values: dict[str, Array]
     state: Array
 
@@ -118,6 +118,7 @@ class History:
     ----------
     steps : in the order in which they were reached.
     limit_points : `LimitPoint` of followed paths, in the order in which they were passed.
+    bifurcations : points at which followed paths branch, as far as a direct solver shows them.
     cut_backs : attempts that failed and were repeated with a smaller step.
     wasted : Newton iterations of attempts that failed.
     seconds : CPU time of this rank for assembly, and for all else in PETSc's solver.
@@ -141,6 +142,7 @@ class History:
         self.comm = MPI.COMM_WORLD if comm is None else comm
         self.steps: list[Step] = []
         self.limit_points: list[LimitPoint] = []
+        self.bifurcations: list[LimitPoint] = []
         self.cut_backs = 0
         self.wasted = 0
         self.seconds = {"assembly": 0.0, "solve": 0.0}

@@ -73,7 +73,10 @@ def defaults(system: System) -> dict[str, Any]:
         "snes_stol": 1e-9,
         "snes_max_it": 40,
     }
-    return options | linear_defaults(system)
+    options |= linear_defaults(system)
+    if options.get("pc_factor_mat_solver_type") == "mumps":
+        options["mat_mumps_icntl_33"] = 1  # the determinant, whose sign tells bifurcations
+    return options
 
 
 def linear_defaults(system: System, dynamic: bool = False) -> dict[str, Any]:

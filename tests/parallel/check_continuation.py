@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from mpi4py import MPI
 import symancf as sa
 from symancf.energies import neo_hooke
 from tests.cases import Cases
-from tests.unit.test_continuation import Truss, shallow
+from tests.unit.test_continuation import Truss, column, shallow
 
 COMM = MPI.COMM_WORLD
 case = Cases(limit=100.0)
@@ -111,6 +112,16 @@ def cables_with_joints() -> dict[str, Any]:
     crown = system.bodies[1]
     problem.record("v", lambda: 0.1 - float(crown.position(system)[1]))
     return found(problem.follow(P, to=0.2, step=0.01), "P", "v")
+
+
+@case
+def column_with_a_bifurcation() -> dict[str, Any]:
+    problem, P = column(0.0, 1e3)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        problem.follow(P, to=6.0, step=1.0)
+    texts = COMM.bcast([str(w.message) for w in caught])
+    return {"at": [point.parameter for point in problem.history.bifurcations], "texts": texts}
 
 
 def attempt(problem: sa.StaticProblem, *given: Any, **options: Any) -> dict[str, Any]:

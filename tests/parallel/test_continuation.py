@@ -55,6 +55,14 @@ def test_krylov_solvers_find_the_same_limit_points(case: str, ranks: int) -> Non
         assert krylov["type"] == "cg"
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_a_bifurcation_is_seen_on_any_number_of_ranks(ranks: int) -> None:
+    """By SuperLU on one rank, by MUMPS on more."""
+    found = result("column_with_a_bifurcation", ranks)
+    assert found["at"] == pytest.approx([500 * (1 - (1 - np.pi**2 / 1000) ** 0.5)], rel=1e-5)
+    assert len(found["texts"]) == 1
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_errors_are_the_same_on_all_ranks(ranks: int) -> None:
     nothing, never, alone, goes_on, values = result("errors", ranks)

@@ -250,6 +250,54 @@ def test_load_and_displacement_lead_along_the_same_path() -> None:
     assert not problem.history.limit_points
 
 
+def column(imperfection: float, EA: float) -> tuple[sa.StaticProblem, sa.Parameter]:
+    """A clamped column under a thrust and a small part of it sideways."""
+    P = sa.Parameter("P")
+    line = sa.Mesh.box((1.0,), (16,))
+    beam = sa.Body(
+        line["body"],
+        sa.elements.ancf_cable,
+        sa.energies.cable(curvature="plane"),
+        name="column",
+        EA=EA,
+        EI=1.0,
+    )
+    tip, foot = beam["x1"], sa.joints.clamp(beam.at((0.0, 0.0, 0.0)), sa.ground)
+    thrust = sa.force(tip, (lambda t: -P.value, lambda t: imperfection * P.value, 0.0))
+    system = sa.System(beam, terms=[foot, sa.planar(beam), thrust])
+    problem = sa.StaticProblem(system)
+    problem.record("u", lambda: system.displacement(tip)[0, :2])
+    return problem, P
+
+
+def test_a_bifurcation_is_noted_on_the_way() -> None:
+    """A perfect column: P (1 - P/EA) = pi^2 EI / (4 L^2), as its axis shortens."""
+    EA = 1e3
+    problem, P = column(0.0, EA)
+    with pytest.warns(UserWarning, match=r"passes a bifurcation at P = 2\.4735"):
+        history = problem.follow(P, to=6.0, step=1.0)
+    (point,) = history.bifurcations
+    assert point.kind == "bifurcation"
+    assert point.parameter == pytest.approx(EA / 2 * (1 - math.sqrt(1 - math.pi**2 / EA)), rel=1e-5)
+    np.testing.assert_allclose(history["u"][-1], [-0.006, 0.0], atol=1e-12)
+    assert not history.limit_points
+
+
+@pytest.mark.parametrize("step", [None, 5.0])
+@pytest.mark.parametrize("imperfection", [1e-4, 1e-6])
+def test_no_step_leads_from_a_buckling_path_to_another_branch(
+    imperfection: float, step: float | None
+) -> None:
+    """Twice the buckling load at once would lead to the unbuckled column, or to a higher mode."""
+    problem, P = column(imperfection, 1e4)
+    history = problem.follow(P, to=10.0, step=step)
+    slow, Q = column(imperfection, 1e4)
+    with_care = slow.follow(Q, to=10.0, step=0.1)
+    assert history["u"][-1][1] > 0.5
+    np.testing.assert_allclose(history["u"][-1], with_care["u"][-1], atol=1e-8)
+    assert not history.bifurcations
+
+
 # ---- where paths end ----------------------------------------------------------------------------
 def test_a_path_goes_on_where_it_ended() -> None:
     P, Q = sa.Parameter("P"), sa.Parameter("Q")
