@@ -19,6 +19,7 @@ from symancf_codegen import (
     Rule,
     compile_cells,
 )
+from symancf_codegen.declare import reference, remainder, unknown
 from symancf_codegen.derive import candidates
 from symancf_codegen.differentiate import staged
 from symancf_codegen.point import lower_point
@@ -358,3 +359,44 @@ def test_parameter_of_two_classes_is_explained():
     )
     with pytest.raises(CompileError, match="'k' per cell"):
         compile_cells("a", laws.hex8(), [first, second, (clash, laws.hex_rule(1))])
+
+
+def test_a_law_that_knows_rates():
+    """A dashpot along a cable, f = eta l l_rate, l = r_x . r_x/2: total derivatives by u."""
+    u, R, w = unknown("xi"), reference("xi"), remainder("xi")
+    c, eta = sp.symbols("rate_factor eta")
+    v = [c * a + b for a, b in zip(u, w, strict=True)]
+    r = [a + b for a, b in zip(R, u, strict=True)]
+    rate = sum(a * b for a, b in zip(r, v, strict=True))
+    law = PointLaw(
+        name="dashpot",
+        unknowns=u,
+        jets=("xi",),
+        work={a: eta * rate * b for a, b in zip(u, r, strict=True)},
+        parameters=(Parameter(c), Parameter(eta)),
+        rates=True,
+    )
+    kernel = compile_cells("dashpot_cable", laws.cable(), [(law, LINE)])
+    assert kernel.rates
+    x, q = laws.states(laws.cable(), 3)
+    rates = np.random.default_rng(4).uniform(-1.0, 1.0, q.shape)
+    table = laws.cable().tabulate(("xi",), LINE.points)[:, 0]
+
+    def force(q, rates):
+        a = np.einsum("pi,nia->npa", table, x + q)
+        speed = np.einsum("npa,npa->np", a, np.einsum("pi,nia->npa", table, rates))
+        return 0.7 * np.einsum("p,np,npa,pi->nia", LINE.weights, speed, a, table)
+
+    factor, h = 40.0, 1e-30
+    values = {"rate_factor": factor, "eta": 0.7}
+    both = np.concatenate([x, rates - factor * q], axis=1)
+    f, K, bad = kernel.tangent(q, both, values)
+    assert bad == 0
+    known = force(q, rates).reshape(f.shape)
+    np.testing.assert_allclose(f, known, rtol=1e-12, atol=1e-13 * np.abs(known).max())
+    direction = np.random.default_rng(5).uniform(-1.0, 1.0, q.shape)
+    Kd = force(q + 1j * h * direction, rates + 1j * h * factor * direction).imag / h
+    found = np.einsum("nij,nj->ni", K.reshape(3, kernel.rows, -1), direction.reshape(3, -1))
+    np.testing.assert_allclose(found, Kd.reshape(3, -1), rtol=1e-11, atol=1e-12 * np.abs(Kd).max())
+    product, _ = kernel.product(q, direction, both, values)
+    np.testing.assert_allclose(product.reshape(3, -1), found, rtol=1e-12, atol=1e-12 * found.max())
