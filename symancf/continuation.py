@@ -10,18 +10,18 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from .arc import Arc, Direction, Equilibrium, Plane
+from .arc import Arc, Direction, Plane
 from .collective import share_error
 from .errors import ConvergenceError, ParameterError
 from .history import LimitPoint, Step
 from .parameter import Parameter, label
+from .stretch import Point, Stretch
 
 if TYPE_CHECKING:
     from .problem import StaticProblem
@@ -37,91 +37,6 @@ FINE = 1e-5  # of a step: how near bifurcations are located
 MANY = 2000  # steps after which a path that does not reach what was asked for is given up
 NEAR = (1e-9, 1e-5)  # of a step: how near limit points are located, directly and by Krylov's
 # methods; the error of the parameter there is of second order
-
-
-@dataclass
-class Point:
-    """An equilibrium of a path, the arc length there and the tangent.
-
-    Attributes
-    ----------
-    sense : sign of det K times that of the change of the parameter along the path; 0: not known.
-        It changes at bifurcations, not at limit points; from branch to branch it may differ.
-    """
-
-    at: Equilibrium
-    arc: float
-    way: Direction
-    sense: int = 0
-
-    @property
-    def value(self) -> float:
-        """Of the parameter."""
-        return self.at.value
-
-
-def _hermite(x: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the cubics of Hermite on [0, 1] and their derivatives: values, then slopes."""
-    y = 1.0 - x
-    value = (y * y * (1 + 2 * x), x * x * (3 - 2 * x), x * y * y, -x * x * y)
-    return value, (-6 * x * y, 6 * x * y, y * (1 - 3 * x), x * (3 * x - 2))
-
-
-class _Stretch:
-    """The path between two neighbouring points, by its distance from planes across the first.
-
-    Attributes
-    ----------
-    ends : distance, point; in between the path is predicted by cubics of Hermite.
-    """
-
-    def __init__(self, arc: Arc, a: Point, b: Point) -> None:
-        self.arc, self.base = arc, a
-        self.ends = [(0.0, a), (self.distance(b.at), b)]
-
-    def distance(self, at: Equilibrium) -> float:
-        """Return the distance of an equilibrium from the plane across the first point."""
-        a = self.base
-        return self.arc.product(a.way, Direction(at.rows - a.at.rows, at.value - a.value))
-
-    def _slopes(self) -> tuple[float, list[Direction]]:
-        """Return the length, and the changes with the share of it at both ends."""
-        (low, a), (high, b) = self.ends
-        slopes = []
-        for point in (a, b):
-            factor = (high - low) / self.arc.product(self.base.way, point.way)
-            slopes.append(Direction(factor * point.way.rows, factor * point.way.rate))
-        return high - low, slopes
-
-    def predict(self, x: float) -> tuple[Array, float]:
-        """Return the unknowns and the parameter at the share x of the stretch."""
-        (_, a), (_, b) = self.ends
-        _, (s, t) = self._slopes()
-        (h, k, l, m), _ = _hermite(x)
-        rows = h * a.at.rows + k * b.at.rows + l * s.rows + m * t.rows
-        return rows, h * a.value + k * b.value + l * s.rate + m * t.rate
-
-    def root(self, value: float | None) -> float:
-        """Return the share at which the predicted parameter is `value`, or None: stationary."""
-        (_, a), (_, b) = self.ends
-        _, (s, t) = self._slopes()
-
-        def lacks(x: float) -> float:
-            h, dh = _hermite(x)
-            if value is None:
-                return dh[0] * a.value + dh[1] * b.value + dh[2] * s.rate + dh[3] * t.rate
-            return h[0] * a.value + h[1] * b.value + h[2] * s.rate + h[3] * t.rate - value
-
-        low, high = 0.0, 1.0
-        start = a.way.rate if value is None else a.value - value
-        for _ in range(60):
-            middle = (low + high) / 2.0
-            low, high = (middle, high) if lacks(middle) * start > 0.0 else (low, middle)
-        return (low + high) / 2.0
-
-    def halve(self, point: Point, first: bool) -> None:
-        """Let a point between take the place of the first or the last one."""
-        self.ends[0 if first else 1] = (self.distance(point.at), point)
 
 
 class Continuation:
@@ -306,7 +221,7 @@ class Continuation:
         """
         if a.sense * b.sense >= 0:
             return None
-        stretch = _Stretch(self.arc, a, b)
+        stretch = Stretch(self.arc, a, b)
         whole = stretch.ends[1][0]
         while True:
             (low, first), (high, last) = stretch.ends
@@ -334,7 +249,7 @@ class Continuation:
             )
 
     # ---- points within a step -------------------------------------------------------------------
-    def _within(self, stretch: _Stretch, share: float, exactly: float | None) -> Point | None:
+    def _within(self, stretch: Stretch, share: float, exactly: float | None) -> Point | None:
         """Return the point at a share of a stretch, or near it where p is `exactly` a value."""
         arc, a = self.arc, stretch.base
         rows, value = stretch.predict(share)
@@ -354,7 +269,7 @@ class Continuation:
 
     def _locate(self, a: Point, b: Point) -> Point:
         """Return the limit point between two neighbouring points."""
-        stretch = _Stretch(self.arc, a, b)
+        stretch = Stretch(self.arc, a, b)
         whole = stretch.ends[1][0]
         near = NEAR[0 if self.problem.linear.direct else 1] * whole
         best = min(a, b, key=lambda point: abs(point.way.rate))
@@ -379,7 +294,7 @@ class Continuation:
         """Return the point between two neighbouring points at which the parameter is `to`."""
         if b.value == to:
             return b
-        stretch = _Stretch(self.arc, a, b)
+        stretch = Stretch(self.arc, a, b)
         for _ in range(40):
             (low, first), (high, _) = stretch.ends
             share = stretch.root(to)
