@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ import sympy as sp
 from symancf_codegen import declare
 
 from ..errors import ParameterError
-from ..parameter import evaluate, label
+from ..parameter import Parameter, evaluate, label
 
 if TYPE_CHECKING:
     from ..parameter import Scalar
@@ -36,24 +35,31 @@ class Gas:
 
     def __post_init__(self) -> None:
         for name in ("ambient", "exponent"):
-            value = getattr(self, name)
-            if not (isinstance(value, int | float) and math.isfinite(value) and value > 0.0):
-                raise ParameterError(f"Gas({name}={label(value)}): give a number > 0")
+            given = getattr(self, name)
+            wrong = ParameterError(f"Gas({name}={label(given)}): give a number > 0")
+            if callable(given) or isinstance(given, Parameter):
+                raise wrong
+            try:
+                value = evaluate(name, given, 0.0)
+            except ParameterError:
+                raise wrong from None
+            if value <= 0.0:
+                raise wrong
+            object.__setattr__(self, name, value)
         if not callable(self.amount):
             self.number(0.0)
 
-    def number(self, time: float) -> float:
-        """Return the amount at a time."""
-        amount = evaluate("the amount of gas", self.amount, time)
+    def number(self, time: float, place: str = "") -> float:
+        """Return the amount at a time; `place` names the cavity in messages."""
+        what = f"the amount of gas in {place!r}" if place else "the amount of gas"
+        amount = evaluate(what, self.amount, time)
         if amount <= 0.0:
-            raise ParameterError(
-                f"the amount of gas is {amount:g} at time {time:g}: it must be > 0"
-            )
+            raise ParameterError(f"{what} is {amount:g} at time {time:g}: it must be > 0")
         return amount
 
-    def pressure(self, ratio: float, time: float) -> float:
+    def pressure(self, ratio: float, time: float, place: str = "") -> float:
         """Return p [Pa] at the volume `ratio` V_0."""
-        return float(self.ambient * (self.number(time) * ratio**-self.exponent - 1.0))
+        return float(self.ambient * (self.number(time, place) * ratio**-self.exponent - 1.0))
 
     def law(self) -> declare.PointLaw:
         """Return the law of its pressure, scale times the unknown: dW/dp is the volume it fills."""

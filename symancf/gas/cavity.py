@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -50,19 +52,30 @@ class Cavity:
 
     Without pressure and gas it only measures its volume.
 
+    Attributes, of the system that it was given to
+    ----------------------------------------------
+    reference_volume : V_0 [m^3].
+    watertight : the walls have no gaps, in any state; see Notes.
+
     Raises
     ------
     MeshError : the walls are open (and no caps are asked for), three meet at an edge, or have
         one side only; with gas, the surface is not watertight.
-    ParameterError : the gas would be outside; an unknown value of caps.
+    ParameterError : the gas would be outside, or thick walls leave it no space; an unknown value
+        of caps.
 
     Notes
     -----
+    Of walls without a side each closed part is filled; for the space between two shells give
+    their sides, ``face(-1, middle=True)``. A rim that is not plane gets a cone as its lid, with
+    the tip at the mean of its nodes.
+
     Cells that are numbered in the other sense are turned, with a warning. Facets of solids and
     mid-surfaces that share their nodes' slopes are watertight: the potential is exact, its
     tangent symmetric, the resultant zero. The faces z = +-thickness/2 are not where walls meet at
     a kink (they overlap there), nor those of thin plates, whose normals are continuous at nodes
-    only: the defect is told by a warning and `closure`, and p acts by its virtual work.
+    only. Nor are facets of solids beside plates, whose edges are straight on one side and cubic
+    on the other. The defect is told by a warning and `closure`, and p acts by its virtual work.
     """
 
     def __init__(
@@ -88,6 +101,7 @@ class Cavity:
             evaluate(f"pressure of {name!r}", pressure, 0.0)
         self.caps, self.p, self.gas = caps, pressure, gas
         self.lids: list[Lid] = []
+        self._system: weakref.ref[System] | None = None
 
     # ---- before distribution -------------------------------------------------------------------
     @property
@@ -170,6 +184,7 @@ class Cavity:
     # ---- after distribution --------------------------------------------------------------------
     def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Take this rank's facets; the pressure of gas is a coordinate of its own."""
+        self._system = weakref.ref(system)
         for surface in self.surfaces:
             surface.bind(system)
         for lid in self.lids:
@@ -248,6 +263,11 @@ class Cavity:
             lid.build(system, self._signs)
         self._origin = self._corners.reshape(-1, 3).mean(axis=0)
         self.reference_volume = self.volume(system, np.zeros_like(system.state))
+        if self.reference_volume <= 0.0:
+            raise ParameterError(
+                f"{self.name}: its walls are so thick that their faces enclose no space (the "
+                f"volume is {self.reference_volume:.3g})"
+            )
         self.watertight = self._is_tight(system)
         if self.p is None and self.gas is None:
             return []
@@ -282,9 +302,11 @@ class Cavity:
             return True
         text = (
             f"{self.name} is not watertight: in a disturbed state a pressure on its walls has a "
-            f"resultant of {gap:.1g} of its size (faces z = +-thickness/2 overlap at kinks, and "
-            "slopes that are not shared open gaps); face(..., middle=True) is the mid-surface"
+            f"resultant of {gap:.1g} of its size (faces z = +-thickness/2 overlap at kinks; slopes "
+            "that are not shared, and plates beside solids, open gaps)"
         )
+        if not all(surface.middle for surface in self.surfaces):
+            text += "; face(..., middle=True) is the mid-surface"
         error = MeshError(text) if self.gas is not None else None
         share_error(system.comm, error)
         if self.p is not None and system.comm.rank == 0:
@@ -309,7 +331,8 @@ class Cavity:
         uniform["scale"] = lambda t: self._scale(system)
         # where the amount changes, so does the energy: all pieces say so to the audit
         changes = depends_on_time(gas.amount)
-        uniform["amount"] = gas.number if changes else gas.number(0.0)
+        number = partial(gas.number, place=self.name)
+        uniform["amount"] = number if changes else number(0.0)
         made, names = [], iter(self._names())
         kind: tuple[Form, str] = ("factored", "potential")
         at = int(self._coordinate[0]) if len(self._holder) else -1
@@ -355,12 +378,22 @@ class Cavity:
             return
         ratio = self.volume(system) / self.reference_volume
         if ratio > 0.0:
-            p = self.gas.pressure(ratio, system.time)
+            p = self.gas.pressure(ratio, system.time, self.name)
             system.state[self._coordinate] = p / self._scale(system)
 
     # ---- results -------------------------------------------------------------------------------
+    def _require(self, system: System) -> None:
+        """Raise where the cavity is no term of a system, or of another one since."""
+        if self._system is None or self._system() is not system:
+            other = "" if self._system is None else " (it is one of another system)"
+            raise ParameterError(
+                f"{self.name!r} is no term of this system{other}: give each system a cavity of "
+                "its own, sa.System(..., terms=[cavity])"
+            )
+
     def volume(self, system: System, state: Array | None = None) -> float:
         """Return the enclosed volume [m^3] at the present state, on every rank (collective)."""
+        self._require(system)
         state = system.state if state is None else state
         total = 0.0
         with together(system.comm):
@@ -376,6 +409,7 @@ class Cavity:
 
     def closure(self, system: System, state: Array | None = None) -> float:
         """Return the size of the sum of all normals over the area: 0 where closed (collective)."""
+        self._require(system)
         state = system.state if state is None else state
         total = np.zeros(4)
         with together(system.comm):
@@ -394,6 +428,7 @@ class Cavity:
 
     def pressure(self, system: System) -> float:
         """Return the present pressure [Pa] over that outside, on every rank (collective)."""
+        self._require(system)
         if self.gas is None:
             return evaluate(f"pressure of {self.name!r}", self.p or 0.0, system.time)
         mine = self._coordinate[self._holder < system.numbering.owned_vertices]

@@ -16,6 +16,7 @@ from ..ends import _vector_rows
 from ..errors import ParameterError
 from ..laws import lid_law
 from ..laws.lid import JETS
+from ..parameter import Parameter, label
 from ..partition import Family
 
 if TYPE_CHECKING:
@@ -125,6 +126,12 @@ class Lid:
             raise ParameterError(
                 f"{surface}: a lid needs one thickness along its rim; give the mid-surface, "
                 "face(..., middle=True)"
+            )
+        given = surface.body.parameters["thickness"]
+        if isinstance(given, Parameter) or callable(given):
+            raise ParameterError(
+                f"{surface}: a lid needs a thickness that stays the same, and it is "
+                f"{label(given)}; give a number, or the mid-surface, face(..., middle=True)"
             )
         return float(-signs[e.number] * surface.body.numbers(system.time)["thickness"] / 2.0)
 

@@ -259,6 +259,77 @@ def test_wrong_cavities():
         sa.System(thin, terms=[sa.Cavity(thin["skin"].face(-1), caps="flat", pressure=1.0)])
 
 
+def test_walls_too_thick_for_any_gas():
+    body = plates(sphere(3, radius=0.04), direction=lambda X: X)  # 0.1 thick
+    with pytest.raises(sa.ParameterError, match="so thick that their faces enclose no space"):
+        sa.System(body, terms=[sa.Cavity(body["skin"].face(-1), pressure=1.0)])
+
+
+def test_lid_on_a_face_of_a_changing_thickness():
+    """A lid knows one thickness: another one later would leave a gap that no message tells."""
+    for thickness in (sa.Parameter("h", 0.1), lambda t: 0.1 + t):
+        body = sa.Body(
+            tube(8, 1)["skin"],
+            elements.ancf_plate,
+            energies.yeoh,
+            thickness=thickness,
+            direction=lambda X: X * [0.0, 1.0, 1.0],
+            **RUBBER,
+        )
+        with pytest.raises(sa.ParameterError, match=r"thickness that stays the same.*middle=True"):
+            sa.System(body, terms=[sa.Cavity(body["skin"].face(-1), caps="flat")])
+        cavity = sa.Cavity(body["skin"], caps="flat")
+        assert cavity.volume(sa.System(body, terms=[cavity])) == pytest.approx(2 * np.pi, rel=2e-3)
+
+
+def test_cavity_of_another_system():
+    body = plates(sphere(2), direction=lambda X: X)
+    cavity = sa.Cavity(body["skin"], pressure=1.0, name="ball")
+    bare = sa.System(body)
+    for ask in (cavity.volume, cavity.closure, cavity.pressure):
+        with pytest.raises(sa.ParameterError, match=r"'ball' is no term of this system: give"):
+            ask(bare)
+    one, two = (sa.System(body, terms=[cavity]) for _ in range(2))
+    assert cavity.volume(two) == cavity.reference_volume
+    with pytest.raises(sa.ParameterError, match="it is one of another system"):
+        cavity.volume(one)
+
+
+def test_amount_of_gas_names_its_cavity():
+    body = plates(sphere(2), direction=lambda X: X)
+    for amount, match in (
+        (lambda t: 1.0 - 2.0 * t, "gas in 'ball' is -1 at time 1: it must be > 0"),
+        (lambda t: 1.0 / (t - 1.0), "gas in 'ball': .*failed at time 1: ZeroDivisionError"),
+    ):
+        cavity = sa.Cavity(body["skin"], gas=sa.Gas(amount), name="ball")
+        system = sa.System(body, terms=[cavity])
+        with pytest.raises(sa.ParameterError, match=match):
+            system.plan.update(1.0)
+
+
+def test_constants_of_gas():
+    class Quantity:
+        magnitude = 1e5
+
+        def to_base_units(self):
+            return self
+
+    assert sa.Gas(ambient=Quantity()).ambient == 1e5
+    assert sa.Gas(exponent=np.int64(1)).exponent == 1.0
+    for wrong in (sa.Parameter("pa", 1e5), lambda t: 1e5, "air", np.nan, 0, None):
+        with pytest.raises(sa.ParameterError, match=r"Gas\(ambient=.*give a number > 0"):
+            sa.Gas(ambient=wrong)
+
+
+def test_solid_beside_a_plate_is_told():
+    """Its edges are straight, the plate's are cubic: with gas that is an error."""
+    mesh = hollow_block()
+    block = solid(mesh)
+    lid = sa.Body(mesh["lid"], elements.ancf_plate, energies.yeoh, thickness=0.01, **RUBBER)
+    with pytest.raises(sa.MeshError, match=r"not watertight.*plates beside solids, open gaps\)$"):
+        sa.System(block, lid, terms=[sa.Cavity([block["open"], lid["lid"]], gas=sa.Gas())])
+
+
 def test_three_walls_at_an_edge():
     points, quads = (
         np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)], dtype=float),
