@@ -28,6 +28,8 @@ if TYPE_CHECKING:
         ("cable", 1, None, "cable"),
         ("trunk", 2, None, "trunk"),
         ("inflated_cylinder", 2, None, "inflated_cylinder"),
+        ("finger", 2, None, "finger"),
+        ("finger_solid", 3, None, "finger_solid"),
     ],
 )
 def test_structured_meshes_come_from_their_scripts(
