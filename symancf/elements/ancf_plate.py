@@ -34,5 +34,9 @@ ancf_plate = Element(
     state is exact; constant curvature is reproduced on parallelograms only: on 6 x 6 trapezoids
     with 25 % distortion its energy is 0.1 % high at thickness side/10 and 12 % at side/100, and
     falls with the fourth power of the cell size. Slopes normal to edges are not continuous.
+    On a curved reference the wall is thinner between the nodes than at them, since interpolated
+    normals are shorter than one: in the mean by theta^2/12 for each direction in which a cell
+    turns by the angle theta. Mass, membrane forces and the pressure at a given stretch are low
+    by as much: by 2.3 % on a tube of 12 cells around, by 0.57 % on one of 24.
     """,
 )
