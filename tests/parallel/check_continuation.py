@@ -39,22 +39,23 @@ def found(history: sa.History, *names: str) -> dict[str, Any]:
     return {"series": series, "points": points, "time": history.time.tolist()}
 
 
-def arch(load: sa.Parameter) -> tuple[sa.System, Any]:
-    """A shallow arch of hexahedra under a dead load at its crown."""
+def arch(load: sa.Parameter, displaced: bool = False) -> tuple[sa.System, Any, Any]:
+    """A shallow arch of hexahedra under a dead load at its crown, or with the crown displaced."""
     bent = sa.Mesh.box(
         (10.0, 1.0, 0.5),
         (16, 2, 2),
         warp=lambda X: X + [0.0, 0.0, 1.5] * np.sin(np.pi * X[:, :1] / 10.0),
     )
     body = sa.Body(bent["body"], sa.elements.hex8, neo_hooke, mu=100.0, lam=100.0, name="arch")
-    held = [sa.fix(body["x0"]), sa.fix(body["x1"])]
     crown = body.at((5.0, 0.5, 2.0))
-    return sa.System(body, terms=[*held, sa.force(crown, (0.0, 0.0, lambda t: -load.value))]), crown
+    down = (0.0, 0.0, lambda t: -load.value)
+    push = sa.fix(crown, "z", displacement=down) if displaced else sa.force(crown, down)
+    return sa.System(body, terms=[sa.fix(body["x0"]), sa.fix(body["x1"]), push]), crown, push
 
 
 def snapped(**options: Any) -> dict[str, Any]:
     P = sa.Parameter("P")
-    system, crown = arch(P)
+    system, crown, _ = arch(P)
     problem = sa.StaticProblem(system, options=options)
     problem.record("w", lambda: float(-system.displacement(crown)[0, 2]))
     points = problem.history.limit_points
@@ -65,6 +66,18 @@ def snapped(**options: Any) -> dict[str, Any]:
 @case
 def solid_arch() -> dict[str, Any]:
     return snapped()
+
+
+@case
+def solid_arch_displaced() -> dict[str, Any]:
+    """Support force where the loaded arch has its limit points."""
+    w = sa.Parameter("w")
+    system, _, support = arch(w, displaced=True)
+    problem = sa.StaticProblem(system)
+    problem.record("P", lambda: -float(support.reaction(system)[2]))
+    for point in snapped()["points"]:
+        problem.follow(w, to=point["w"], step=0.1)
+    return found(problem.history, "P", "w")
 
 
 @case

@@ -43,6 +43,16 @@ def test_paths_do_not_depend_on_the_ranks(case: str, ranks: int) -> None:
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
+def test_a_displacement_leads_through_the_limit_points_of_the_load(ranks: int) -> None:
+    found, loaded = result("solid_arch_displaced", ranks), result("solid_arch", ranks)
+    high, low = loaded["points"]
+    assert not found["points"]
+    forces = dict(zip(found["series"]["w"], found["series"]["P"], strict=True))
+    assert forces[high["w"]] == pytest.approx(high["parameter"], rel=1e-9)
+    assert forces[low["w"]] == pytest.approx(low["parameter"], rel=1e-9)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("case", ["solid_arch", "sphere"])
 def test_krylov_solvers_find_the_same_limit_points(case: str, ranks: int) -> None:
     direct, krylov = result(case, 1), result(f"{case}_by_multigrid", ranks)
