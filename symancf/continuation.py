@@ -45,7 +45,9 @@ class Continuation:
     Predicted by a parabola through the last two points with their tangents, corrected on the
     plane across the tangent (`Arc`). A step is repeated with half of its length where Newton's
     method fails or the path turns too much in it (it might have gone to another branch); its
-    length aims at `WANTED` iterations and turns of `TURN`.
+    length aims at `WANTED` iterations and turns of `TURN`. With direct solvers the sign of the
+    tangent's determinant tells whether a step has passed a bifurcation, or jumped where an
+    imperfect structure turns sharply beside one.
     """
 
     def __init__(self, problem: StaticProblem, parameter: Parameter | Literal["time"]) -> None:
@@ -66,9 +68,10 @@ class Continuation:
     def record(self) -> None:
         """Let the history keep the parameter under its name, if that is free."""
         history = self.problem.history
-        name = "".join("_" if c in '/,"\n' else c for c in self.arc.name) or "parameter"
+        name = "".join("_" if c in '/,"\n' else c for c in self.arc.name)
+        name = "parameter" if name in ("", "time", ".") else name
         if name not in history.names and not history.begun:
-            history.record(name if name not in ("time", ".") else "parameter", self._value)
+            history.record(name, self._value)
 
     def _value(self) -> float:
         return self.arc.value
@@ -410,11 +413,13 @@ def follow(
             "of the system has as its value, or 'time'"
         )
     name = "time" if isinstance(parameter, str) else parameter.name
-    for key, value in (("step", step), ("largest", largest), ("smallest", smallest)):
-        if value is not None and not (value > 0.0 and math.isfinite(value)):
+    given = {"to": to, "step": step, "largest": largest, "smallest": smallest}
+    for key, value in given.items():
+        number = isinstance(value, int | float | np.number) or value is None
+        if not number or not math.isfinite(value or 0.0):
+            raise ParameterError(f"follow({name}, {key}={value!r}): it must be a finite number")
+        if key != "to" and value is not None and not value > 0.0:
             raise ParameterError(f"follow({name}, {key}={value}): it must be positive")
-    if to is not None and not math.isfinite(to):
-        raise ParameterError(f"follow({name}, to={to}): it must be finite")
     if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
         raise ParameterError(f"follow({name}, steps={steps!r}): give a number of steps")
     if direction not in (None, 1, -1):

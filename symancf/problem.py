@@ -424,7 +424,9 @@ class StaticProblem:
         for, and is an unknown here: it falls beyond a limit point. Each limit point is found to
         about ten digits, is a step of its own, and listed in ``history.limit_points``. The time
         of steps is the arc length (see `symancf.arc`), which at the start of a path is the change
-        of the parameter; the pseudo-time stays. ``history[parameter.name]`` are its values.
+        of the parameter; the pseudo-time stays. ``history[parameter.name]`` are its values. With
+        a direct solver bifurcations are noted, too (a warning, ``history.bifurcations``); the path
+        goes on as it was.
 
         Parameters
         ----------

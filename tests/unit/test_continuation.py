@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -358,6 +359,25 @@ def test_a_start_out_of_balance_is_brought_to_equilibrium() -> None:
     assert carried(truss.v()) == pytest.approx(0.004, rel=1e-12)
 
 
+def test_names_of_parameters_and_files(tmp_path: Path) -> None:
+    """Names that no series may have; files take the parameter, too, unless they are begun."""
+    for name, series in (("P, Q / N", "P_ Q _ N"), ("time", "parameter"), ("", "parameter")):
+        P = sa.Parameter(name)
+        truss = Truss(P)
+        path = tmp_path / f"{series}.csv"
+        problem = sa.StaticProblem(truss.system, history=sa.History(csv=path))
+        for value in (0.001, 0.002):
+            problem.follow(P, to=value)
+        np.testing.assert_array_equal(sa.History.read(path)[series], problem.history[series])
+        assert problem.history[series][-1] == 0.002
+    P = sa.Parameter("P", 0.001)
+    problem = sa.StaticProblem(Truss(P).system, history=sa.History(csv=tmp_path / "late.csv"))
+    problem.solve()
+    history = problem.follow(P, to=0.002)
+    assert history.names == []
+    assert history.steps[-1].parameter == 0.002
+
+
 def test_largest_and_until_and_monitors() -> None:
     P = sa.Parameter("P")
     truss = Truss(P)
@@ -388,10 +408,11 @@ def test_a_limit_point_in_solve_suggests_to_follow() -> None:
         ({}, "say where to end"),
         ({"steps": 3}, "give step="),
         ({"to": 0.0}, "give step="),
-        ({"to": math.nan}, "must be finite"),
+        ({"to": math.nan}, "to=nan.: it must be a finite number"),
+        ({"to": "the end"}, "it must be a finite number"),
         ({"to": 1.0, "step": 0.0}, "step=0.0.: it must be positive"),
         ({"to": 1.0, "step": -0.1}, "must be positive"),
-        ({"to": 1.0, "step": math.inf}, "must be positive"),
+        ({"to": 1.0, "step": math.inf}, "must be a finite number"),
         ({"to": 1.0, "largest": 0.0}, "largest=0.0.: it must be positive"),
         ({"to": 1.0, "smallest": -1.0}, "must be positive"),
         ({"to": 1.0, "steps": 0}, "give a number of steps"),
