@@ -18,5 +18,6 @@ gmsh -2 -setnumber n 24 -setnumber m 12 -setnumber radius 0.1 -setnumber length 
 gmsh -2 finger.geo
 gmsh -2 -setnumber half 1 -setnumber n 2 -setnumber m 10 -setnumber m_ring 1 finger.geo -o finger_half.msh
 gmsh -2 -setnumber cavities 1 -setnumber m 16 finger.geo -o cavity.msh
+gmsh -2 -setnumber cavities 1 -setnumber n 2 -setnumber m 8 finger.geo -o cavity_24x8.msh
 gmsh -3 finger_solid.geo
 gmsh -3 -setnumber cavities 1 -setnumber m 8 finger_solid.geo -o cavity_solid.msh
