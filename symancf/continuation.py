@@ -34,6 +34,7 @@ SHARP = math.cos(0.7)  # of the turn within a step; more may be a jump to anothe
 ASIDE = math.cos(0.45)  # of the angle between the chord of a step and the tangents at its ends
 PARTS = 20  # first step by default, a part of the way to the value that is asked for
 FINE = 1e-5  # of a step: how near bifurcations are located
+STRAIGHT = 0.01  # of the distance of two points: what is less aside is between them
 MANY = 2000  # steps after which a path that does not reach what was asked for is given up
 NEAR = (1e-9, 1e-5)  # of a step: how near limit points are located, directly and by Krylov's
 # methods; the error of the parameter there is of second order
@@ -228,7 +229,8 @@ class Continuation:
         whole = stretch.ends[1][0]
         while True:
             (low, first), (high, last) = stretch.ends
-            if self.arc.product(first.way, last.way) < SHARP:
+            parallel = self.arc.product(first.way, last.way)
+            if parallel < SHARP:
                 return first, high - low
             if high - low < FINE * whole:
                 self._warn(first)
@@ -236,7 +238,20 @@ class Continuation:
             found = self._within(stretch, 0.5, None) or self._within(stretch, 0.4, None)
             if found is None or found.sense == 0:
                 return first, high - low
+            turn = min(self.arc.product(found.way, end.way) for end in (first, last))
+            fine = high - low < 10.0 * FINE * whole and parallel > 1.0 - 1e-4
+            if turn < SHARP and (fine or self._between(first, last, found)):
+                self._warn(found)  # the tangent has a part of the other branch's, suddenly
+                return None
             stretch.halve(found, first=found.sense == a.sense)
+
+    def _between(self, a: Point, b: Point, c: Point) -> bool:
+        """Tell whether c is on the line from a to b."""
+        arc = self.arc
+        line, part = (Direction(p.at.rows - a.at.rows, p.value - a.value) for p in (b, c))
+        share = arc.product(part, line) / arc.product(line, line)
+        off = Direction(part.rows - share * line.rows, part.rate - share * line.rate)
+        return arc.norm(off) < STRAIGHT * arc.norm(line)
 
     def _warn(self, point: Point) -> None:
         history = self.problem.history
