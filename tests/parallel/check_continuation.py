@@ -75,9 +75,12 @@ def solid_arch_displaced() -> dict[str, Any]:
     system, _, support = arch(w, displaced=True)
     problem = sa.StaticProblem(system)
     problem.record("P", lambda: -float(support.reaction(system)[2]))
-    for point in snapped()["points"]:
-        problem.follow(w, to=point["w"], step=0.1)
-    return found(problem.history, "P", "w")
+    forces, loaded = [], snapped()["points"]
+    for point in loaded:
+        history = problem.follow(w, to=point["w"], step=0.1)
+        forces.append(float(history["P"][-1]))
+    loads = [point["parameter"] for point in loaded]
+    return {"forces": forces, "loads": loads, "own": len(problem.history.limit_points)}
 
 
 @case
