@@ -21,7 +21,7 @@ _PUBLIC = {
     "prescribe": "plane",
     "Flexure": "flexure",
     "System": "system",
-    "StaticProblem": "problem",
+    "StaticProblem": "statics.problem",
     "DynamicProblem": "dynamics",
     "Rayleigh": "dynamics",
     "Baumgarte": "dynamics",
@@ -126,7 +126,6 @@ if TYPE_CHECKING:
     from .constraint import Constraint
     from .controllers import PID, Controller
     from .dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
-    from .ends import Ground
     from .errors import (
         CheckpointError,
         CompileError,
@@ -145,9 +144,10 @@ if TYPE_CHECKING:
     from .moments import moment
     from .natural import RigidBody
     from .parameter import Field, Parameter
+    from .places.ends import Ground
     from .plane import Factor, PlanarBody, prescribe
-    from .problem import StaticProblem
     from .rigid import momentum
+    from .statics.problem import StaticProblem
     from .system import System
     from .viscosity import KelvinVoigt, Viscosity
     from .work import Potential, VirtualWork
@@ -175,7 +175,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f".{name}", __name__)
     if name == "ground":
-        from .ends import Ground
+        from .places.ends import Ground
 
         return Ground()
     if name in _PUBLIC:

@@ -15,10 +15,9 @@ import sympy as sp
 from mpi4py import MPI
 
 from . import geometry, jit
-from .assembly import Cells, Piece
+from .assembly.plan import Cells, Piece
 from .collective import together
 from .elements import Element
-from .ends import Nodes, PointsOnBody
 from .errors import KinematicsError, MeshError, ParameterError, SymancfError
 from .jit import identifier
 from .kinematics.naming import require_parameters, signature
@@ -26,6 +25,7 @@ from .laws import Kind, energy_equation, energy_laws, inertia_laws, stress_equat
 from .mesh import Region
 from .parameter import Field, Parameter, call_array, evaluate, label
 from .partition import Family
+from .places.ends import Nodes, PointsOnBody
 
 if TYPE_CHECKING:
     from .system import System

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .ends import Nodes, PointsOnBody
 from .errors import MeshError, ParameterError
 from .natural import RigidBody, RigidFix
 from .parameter import call, call_array, chosen_dofs, components, matrix3, takes_place
+from .places.ends import Nodes, PointsOnBody
 from .plane import PlanarBody, PlanarFix
 from .terms import Entities
 
 if TYPE_CHECKING:
-    from .assembly import Piece
+    from .assembly.plan import Piece
     from .body import Body
     from .system import System
 
@@ -196,7 +196,7 @@ class Fix:
 def _nodes_of_points(
     name: str, cell: str, unit: Array, vertices: npt.NDArray[Any]
 ) -> npt.NDArray[Any]:
-    from .locate import corner_functions
+    from .places.locate import corner_functions
 
     value, _ = corner_functions(cell, unit)
     corner = value.argmax(axis=1)

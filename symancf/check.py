@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from .assembly.numbering import POSITION, RIGID_POINT
 from .body import Body
 from .laws import digits_lost
 from .natural import RigidBody
-from .numbering import POSITION, RIGID_POINT
 from .plane import PlanarBody
 
 if TYPE_CHECKING:

@@ -22,15 +22,15 @@ from symancf_codegen import declare
 from . import jit
 from .collective import together
 from .errors import ConstraintError
-from .lines import Line
 from .parameter import evaluate
+from .places.lines import Line
 from .quantities import TIME, Reading, check_ends, symbols_of
 from .substitution import Substitution
 from .terms import Entities
 
 if TYPE_CHECKING:
-    from .assembly import Piece
-    from .ends import End
+    from .assembly.plan import Piece
+    from .places.ends import End
     from .system import System
 
 Array = npt.NDArray[np.float64]

@@ -22,7 +22,7 @@ from .quantities import JETS_OF, QUANTITIES, RATES, TIME, symbols_of
 from .work import VirtualWork, state_names
 
 if TYPE_CHECKING:
-    from .ends import End
+    from .places.ends import End
     from .system import System
 
 Array = npt.NDArray[np.float64]

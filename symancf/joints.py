@@ -16,9 +16,9 @@ import numpy.typing as npt
 import sympy as sp
 
 from .constraint import Constraint
-from .ends import End, Ground
 from .errors import ConstraintError
 from .parameter import label
+from .places.ends import End, Ground
 from .quantities import check_ends
 from .ties import RigidClamp, clamp, coincide, tie
 

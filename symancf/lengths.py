@@ -12,10 +12,10 @@ import numpy.typing as npt
 import sympy as sp
 
 from .constraint import Constraint
-from .ends import Nodes
 from .errors import ConstraintError, ParameterError
-from .lines import Line
 from .parameter import label
+from .places.ends import Nodes
+from .places.lines import Line
 from .quantities import symbols_of
 
 if TYPE_CHECKING:

@@ -13,17 +13,17 @@ import sympy as sp
 from symancf_codegen import declare
 
 from . import jit
-from .ends import End, Nodes, PointsOnBody
 from .errors import ParameterError
-from .facets import FacetPoints
 from .laws import body_force_laws
 from .natural import RigidBody
 from .parameter import call_array, components, takes_place
+from .places.ends import End, Nodes, PointsOnBody
+from .places.facets import FacetPoints
 from .plane import Factor, PlanarBody, PlanarForce, PlanarPoint
 from .terms import Entities
 
 if TYPE_CHECKING:
-    from .assembly import Piece
+    from .assembly.plan import Piece
     from .body import Body
     from .system import System
 

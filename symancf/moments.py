@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import sympy as sp
 
-from .ends import End, Ground, Nodes, PointsOnBody
 from .errors import KinematicsError, ParameterError
 from .parameter import components
+from .places.ends import End, Ground, Nodes, PointsOnBody
 from .plane import Factor, PlanarBody, PlanarMoment, PlanarPoint
 from .quantities import symbols_of
 from .work import VirtualWork
 
 if TYPE_CHECKING:
-    from .assembly import Piece
+    from .assembly.plan import Piece
     from .system import System
 
 V: TypeAlias = sp.ImmutableMatrix

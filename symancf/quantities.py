@@ -21,13 +21,13 @@ import sympy as sp
 
 from symancf_codegen import declare
 
-from .ends import End, Ground, Nodes, PointsOnBody
 from .errors import ConstraintError, SymancfError
-from .lines import Line
 from .parameter import label
+from .places.ends import End, Ground, Nodes, PointsOnBody
+from .places.lines import Line
 
 if TYPE_CHECKING:
-    from .assembly import Jets
+    from .assembly.plan import Jets
     from .system import System
     from .terms import Entities
 

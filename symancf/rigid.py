@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .numbering import ANGLE, POSITION, RIGID_POINT
+from .assembly.numbering import ANGLE, POSITION, RIGID_POINT
 
 if TYPE_CHECKING:
     from .system import System

@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from .ends import Ground
+from .places.ends import Ground
 from .quantities import JetOfEnd, symbols_of
 
 if TYPE_CHECKING:
-    from .assembly import Jets
-    from .ends import End
+    from .assembly.plan import Jets
+    from .places.ends import End
     from .system import System
     from .terms import Entities
 

@@ -12,23 +12,23 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from .assembly import Piece, Plan
+from .assembly.matrix import Matrix
+from .assembly.numbering import Block, Numbering
+from .assembly.plan import Piece, Plan
 from .body import Body
 from .boundary import Fix
 from .collective import share_error, together
-from .ends import Nodes
 from .errors import ConstraintError, KinematicsError, MeshError, ParameterError, SymancfError
-from .matrix import Matrix
 from .natural import RigidBody, RigidFix
-from .numbering import Block, Numbering
 from .partition import Family, distribute
+from .places.ends import Nodes
 from .plane import PlanarBody, PlanarFix, PlanarPoint
-from .redundant import find_redundant
+from .redundancy.redundant import find_redundant
 
 if TYPE_CHECKING:
     from .dynamics.motion import Motion
-    from .ends import End, PointsOnBody
     from .mesh import Mesh
+    from .places.ends import End, PointsOnBody
 
 Array = npt.NDArray[np.float64]
 

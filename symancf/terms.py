@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .assembly import Jets, Piece, Role
+from .assembly.plan import Jets, Piece, Role
 from .collective import together
 from .errors import ConstraintError
 from .partition import Family
 
 if TYPE_CHECKING:
-    from .ends import End
+    from .places.ends import End
     from .system import System
 
 Array = npt.NDArray[np.float64]

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .constraint import Constraint
-from .ends import Ground, Nodes, PointsOnBody
 from .errors import ConstraintError
 from .natural import RigidBody, RigidPoint
+from .places.ends import Ground, Nodes, PointsOnBody
 from .plane import Clamp, PlanarBody
 
 if TYPE_CHECKING:

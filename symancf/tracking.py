@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .ends import End
 from .errors import ParameterError
+from .places.ends import End
 from .plane import PlanarPoint
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ def solve(n: int) -> dict[str, Any]:
     import symancf as sa
     from symancf.body import Body
     from symancf.energies import yeoh
-    from symancf.problem import StaticProblem
+    from symancf.statics.problem import StaticProblem
 
     base, start = memory(), time.process_time()
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (n, n, n))

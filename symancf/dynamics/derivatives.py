@@ -22,7 +22,7 @@ import numpy.typing as npt
 import sympy as sp
 
 from .. import jit
-from ..assembly import Jets, Piece, Plan
+from ..assembly.plan import Jets, Piece, Plan
 from ..collective import together
 from ..errors import ConstraintError
 from ..jit import declare

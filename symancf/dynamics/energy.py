@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..assembly import Plan
+from ..assembly.plan import Plan
 from ..parameter import depends_on_time
 
 if TYPE_CHECKING:
-    from ..assembly import Piece
+    from ..assembly.plan import Piece
     from .motion import Motion
 
 Array = npt.NDArray[np.float64]

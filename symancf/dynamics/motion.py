@@ -15,7 +15,7 @@ from ..parameter import depends_on_time
 from ..plane.factor import FACTOR
 
 if TYPE_CHECKING:
-    from ..matrix import Matrix
+    from ..assembly.matrix import Matrix
     from ..system import System
 
 Array = npt.NDArray[np.float64]

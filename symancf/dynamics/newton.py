@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from ..assembly.vectors import Vectors
 from ..collective import share_error, together
 from ..errors import ConvergenceError
 from ..petsc import PETSc, loosely
-from ..vectors import Vectors
 
 if TYPE_CHECKING:
     from .motion import Motion

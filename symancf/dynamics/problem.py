@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from ..checkpoint import load, save
 from ..collective import share_error, together
-from ..contradiction import require_consistent, require_redundant
 from ..errors import CheckpointError, ConvergenceError, ParameterError, SymancfError
 from ..history import History, Step
 from ..options import choice, complaint, offer, warn_unused
 from ..petsc import PETSc, loosely
+from ..redundancy.contradiction import require_consistent, require_redundant
 from ..solver import attach_rigid_modes
 from ..tracking import watched
 from .accelerations import Accelerations

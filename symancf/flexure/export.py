@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import jit
-from ..ends import Ground
 from ..errors import SymancfError
 from ..parameter import evaluate
+from ..places.ends import Ground
 from .flexure import Flexure
 from .law import CELL
 

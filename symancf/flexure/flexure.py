@@ -13,16 +13,16 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from .. import jit
-from ..ends import Ground
 from ..errors import ConstraintError, ParameterError, closest
 from ..parameter import Parameter, evaluate
+from ..places.ends import Ground
 from ..plane.body import PlanarBody, PlanarPlaces, PlanarPoint, place_of, rotation, turned
 from ..terms import Entities
 from .law import CELL, MODELS, TANGENTS, flexure_law
 from .section import compliance, strip_compliance
 
 if TYPE_CHECKING:
-    from ..assembly import Piece
+    from ..assembly.plan import Piece
     from ..system import System
 
 Array = npt.NDArray[np.float64]

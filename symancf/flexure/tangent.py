@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from ..ends import Ground
 from ..parameter import evaluate
+from ..places.ends import Ground
 from .flexure import Flexure
 from .law import CELL, EI, UNKNOWNS, symbolic
 

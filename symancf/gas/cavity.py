@@ -14,7 +14,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from .. import jit
-from ..assembly import Jets, Piece
+from ..assembly.plan import Jets, Piece
 from ..collective import reduced, share_error, together
 from ..errors import MeshError, ParameterError
 from ..parameter import depends_on_time, evaluate, label
@@ -25,8 +25,8 @@ from .orientation import Edges, enclosed
 from .surface import Form, Surface, surface_of
 
 if TYPE_CHECKING:
-    from ..ends import Face, Nodes
     from ..parameter import Scalar
+    from ..places.ends import Face, Nodes
     from ..system import System
 
 Array = npt.NDArray[np.float64]

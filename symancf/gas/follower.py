@@ -13,9 +13,9 @@ from ..parameter import evaluate
 from .surface import surface_of
 
 if TYPE_CHECKING:
-    from ..assembly import Piece
-    from ..ends import Face, Nodes
+    from ..assembly.plan import Piece
     from ..parameter import Scalar
+    from ..places.ends import Face, Nodes
     from ..system import System
 
 

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import jit
-from ..assembly import Jets, Piece
+from ..assembly.plan import Jets, Piece
 from ..collective import together
-from ..ends import _vector_rows
 from ..errors import ParameterError
 from ..laws import lid_law
 from ..laws.lid import JETS
 from ..parameter import Parameter, label
 from ..partition import Family
+from ..places.ends import _vector_rows
 
 if TYPE_CHECKING:
     from ..system import System

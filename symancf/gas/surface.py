@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import jit
-from ..assembly import Cells, Piece
+from ..assembly.plan import Cells, Piece
 from ..collective import share_error
 from ..elements import Element, quad4
-from ..ends import Face, Nodes
 from ..errors import MeshError, ParameterError
 from ..laws import surface_laws, surface_rule
 from ..partition import Family
+from ..places.ends import Face, Nodes
 
 if TYPE_CHECKING:
     from ..body import Body

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import jit
-from ..ends import frame_of
+from ..assembly.numbering import RIGID_AXES, RIGID_POINT
 from ..errors import ParameterError
-from ..numbering import RIGID_AXES, RIGID_POINT
 from ..parameter import label
 from ..partition import Family
+from ..places.ends import frame_of
 from ..terms import Entities
 from . import shapes
 from .inertia import (
@@ -28,8 +28,8 @@ from .inertia import (
 from .points import RigidPoint
 
 if TYPE_CHECKING:
-    from ..assembly import Piece
-    from ..ends import End
+    from ..assembly.plan import Piece
+    from ..places.ends import End
     from ..system import System
 
 Array = npt.NDArray[np.float64]

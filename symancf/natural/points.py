@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..ends import End, _points, _vector_rows, frame_of
+from ..places.ends import End, _points, _vector_rows, frame_of
 
 if TYPE_CHECKING:
     from ..system import System

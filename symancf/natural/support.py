@@ -12,7 +12,7 @@ from ..errors import ParameterError
 from ..parameter import call, chosen_dofs, components, matrix3
 
 if TYPE_CHECKING:
-    from ..assembly import Piece
+    from ..assembly.plan import Piece
     from ..system import System
     from .body import RigidBody
 

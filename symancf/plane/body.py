@@ -12,11 +12,11 @@ import numpy.typing as npt
 import sympy as sp
 
 from .. import jit
-from ..assembly import Jets, Piece
-from ..ends import End, Ground, frame_of
+from ..assembly.numbering import ANGLE, POSITION
+from ..assembly.plan import Jets, Piece
 from ..errors import ParameterError
-from ..numbering import ANGLE, POSITION
 from ..partition import Family
+from ..places.ends import End, Ground, frame_of
 from .inertia import kinetic_law, weight_law
 
 if TYPE_CHECKING:

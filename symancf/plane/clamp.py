@@ -13,13 +13,13 @@ import sympy as sp
 from symancf_codegen import declare
 
 from .. import jit
-from ..ends import Ground, PointsOnBody
 from ..errors import ConstraintError
+from ..places.ends import Ground, PointsOnBody
 from ..terms import Entities
 from .body import PlanarBody
 
 if TYPE_CHECKING:
-    from ..assembly import Piece
+    from ..assembly.plan import Piece
     from ..system import System
 
 Array = npt.NDArray[np.float64]

@@ -13,13 +13,13 @@ import sympy as sp
 from symancf_codegen import declare
 
 from .. import jit
-from ..ends import End
 from ..errors import ParameterError, closest
 from ..parameter import evaluate
+from ..places.ends import End
 from ..terms import Entities
 
 if TYPE_CHECKING:
-    from ..assembly import Piece
+    from ..assembly.plan import Piece
     from ..system import System
     from .body import PlanarPoint
 

@@ -19,8 +19,8 @@ from .body import PlanarBody, PlanarPoint
 from .factor import FACTOR, Factor
 
 if TYPE_CHECKING:
-    from ..assembly import Jets, Piece
-    from ..ends import End
+    from ..assembly.plan import Jets, Piece
+    from ..places.ends import End
     from ..system import System
 
 

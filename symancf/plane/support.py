@@ -14,7 +14,7 @@ from .body import rotation, turned
 from .factor import COORDINATES
 
 if TYPE_CHECKING:
-    from ..assembly import Piece
+    from ..assembly.plan import Piece
     from ..system import System
     from .body import PlanarBody
 

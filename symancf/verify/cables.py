@@ -15,7 +15,7 @@ from symancf.energies import cable
 from symancf.loads import force, gravity
 from symancf.mesh import Mesh
 from symancf.moments import moment
-from symancf.problem import StaticProblem
+from symancf.statics.problem import StaticProblem
 from symancf.system import System
 
 from .case import TIGHT, Number, case, order

@@ -17,7 +17,7 @@ from symancf.elements import ancf_cable, ancf_plate, ancf_thin_plate
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
 from symancf.loads import force, gravity
 from symancf.mesh import Mesh
-from symancf.problem import StaticProblem
+from symancf.statics.problem import StaticProblem
 from symancf.system import System
 
 from .case import TIGHT, Number, case

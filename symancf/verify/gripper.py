@@ -14,14 +14,14 @@ import numpy.typing as npt
 from symancf.body import Body
 from symancf.boundary import planar
 from symancf.elements import ancf_cable
-from symancf.ends import Ground
 from symancf.energies import cable
 from symancf.flexure import Flexure, ground_wrench, tangent_parts
 from symancf.joints import clamp
 from symancf.loads import force
 from symancf.mesh import Mesh
+from symancf.places.ends import Ground
 from symancf.plane import Factor, PlanarBody, prescribe
-from symancf.problem import StaticProblem
+from symancf.statics.problem import StaticProblem
 from symancf.system import System
 
 from .case import TIGHT, Number, case, order

@@ -17,7 +17,7 @@ from symancf.elements import ancf_plate, ancf_thin_plate, hex8
 from symancf.gas import pressure
 from symancf.mesh import Mesh
 from symancf.parameter import Parameter
-from symancf.problem import StaticProblem
+from symancf.statics.problem import StaticProblem
 from symancf.system import System
 
 from .case import TIGHT, Number, case

@@ -18,7 +18,7 @@ from symancf.gas import pressure
 from symancf.lengths import length
 from symancf.loads import traction
 from symancf.mesh import Mesh
-from symancf.problem import StaticProblem
+from symancf.statics.problem import StaticProblem
 from symancf.system import System
 
 from .case import TIGHT, Number, case, order

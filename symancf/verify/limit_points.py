@@ -19,14 +19,14 @@ import numpy.typing as npt
 from symancf.body import Body
 from symancf.boundary import fix, planar
 from symancf.elements import ancf_cable
-from symancf.ends import Ground
 from symancf.energies import cable
 from symancf.joints import clamp
 from symancf.loads import force
 from symancf.mesh import Mesh
 from symancf.parameter import Parameter
+from symancf.places.ends import Ground
 from symancf.plane import PlanarBody
-from symancf.problem import StaticProblem
+from symancf.statics.problem import StaticProblem
 from symancf.system import System
 
 from .case import TIGHT, Number, case

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from symancf.boundary import fix
 from symancf.dynamics import DynamicProblem
-from symancf.ends import Ground
 from symancf.joints import distance, revolute
 from symancf.loads import gravity
 from symancf.moments import moment
+from symancf.places.ends import Ground
 from symancf.plane import PlanarBody
 from symancf.system import System
 from symancf.work import Potential

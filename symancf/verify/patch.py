@@ -15,7 +15,7 @@ from symancf.body import Body
 from symancf.boundary import fix
 from symancf.elements import Element, ancf_cable, ancf_plate, ancf_thin_plate, hex8
 from symancf.mesh import Mesh
-from symancf.problem import StaticProblem
+from symancf.statics.problem import StaticProblem
 from symancf.system import System
 
 from .case import TIGHT, Number, case, order

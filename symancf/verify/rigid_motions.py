@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from symancf import joints
 from symancf.dynamics import DynamicProblem
-from symancf.ends import End, Ground
 from symancf.loads import gravity
 from symancf.natural import RigidBody
+from symancf.places.ends import End, Ground
 from symancf.system import System
 
 from .case import Number, case

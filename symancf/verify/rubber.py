@@ -13,7 +13,7 @@ from symancf import energies
 from symancf.body import Body
 from symancf.boundary import fix
 from symancf.elements import ancf_plate, hex8
-from symancf.problem import StaticProblem
+from symancf.statics.problem import StaticProblem
 from symancf.system import System
 
 from .case import TIGHT, Number, case

@@ -15,7 +15,7 @@ from symancf.elements import ancf_plate, hex8
 from symancf.energies import yeoh
 from symancf.loads import gravity
 from symancf.mesh import Mesh
-from symancf.problem import StaticProblem
+from symancf.statics.problem import StaticProblem
 from symancf.system import System
 
 from .case import Number, case

@@ -20,8 +20,8 @@ from ..quantities import QUANTITIES, RATES, JetOfEnd, Reading, check_ends
 from ..terms import Entities
 
 if TYPE_CHECKING:
-    from ..assembly import Jets, Piece, Role
-    from ..ends import End
+    from ..assembly.plan import Jets, Piece, Role
+    from ..places.ends import End
     from ..substitution import Substitution
     from ..system import System
 

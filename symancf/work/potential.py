@@ -16,8 +16,8 @@ from ..substitution import Substitution
 from .places import PlaceTerm
 
 if TYPE_CHECKING:
-    from ..assembly import Role
-    from ..ends import End
+    from ..assembly.plan import Role
+    from ..places.ends import End
     from ..system import System
 
 Array = npt.NDArray[np.float64]

@@ -25,7 +25,7 @@ from ..substitution import Substitution
 from .places import PlaceTerm
 
 if TYPE_CHECKING:
-    from ..ends import End
+    from ..places.ends import End
     from ..system import System
 
 Array = npt.NDArray[np.float64]

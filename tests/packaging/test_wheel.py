@@ -34,7 +34,7 @@ kernel = jit.points(law)
 f, bad = kernel.residual([[3.0]], parameters={"k": 2.0})
 assert (float(f[0, 0]), bad) == (6.0, 0), (f, bad)
 
-jit.load_runtime(pathlib.Path(symancf.__file__).parent / "runtime.c")
+jit.load_runtime(pathlib.Path(symancf.__file__).parent / "assembly" / "runtime.c")
 print("works")
 """
 
@@ -78,7 +78,7 @@ def test_contents(wheel: Path, repository: Path) -> None:
         for path in source.rglob("*"):
             if path.suffix in (".py", ".c", ".h") or path.name == "py.typed":
                 assert f"{package}/{path.relative_to(source).as_posix()}" in names
-    for needed in ("symancf/runtime.c", "symancf/py.typed", "symancf_codegen/py.typed"):
+    for needed in ("symancf/assembly/runtime.c", "symancf/py.typed", "symancf_codegen/py.typed"):
         assert needed in names
     assert any(name.startswith("symancf_codegen/") and name.endswith(".h") for name in names)
     assert any(name.endswith("licenses/LICENSE") for name in names)

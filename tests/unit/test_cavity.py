@@ -8,7 +8,7 @@ import pytest
 
 import symancf as sa
 from symancf import elements, energies
-from symancf.assembly import Plan
+from symancf.assembly.plan import Plan
 from symancf.verify.meshes import octant_skin
 from tests.shells import box_of_walls, hollow_block, sphere, tube
 

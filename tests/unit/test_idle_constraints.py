@@ -16,7 +16,7 @@ from symancf.energies import cable, saint_venant_kirchhoff
 from symancf.errors import ConstraintError
 from symancf.loads import traction
 from symancf.mesh import Mesh
-from symancf.problem import StaticProblem
+from symancf.statics.problem import StaticProblem
 from symancf.system import System
 
 RUBBER: dict[str, Any] = {"E": 100.0, "nu": 0.3}

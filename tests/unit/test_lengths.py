@@ -14,7 +14,7 @@ import sympy as sp
 
 import symancf as sa
 from symancf.energies import kirchhoff
-from symancf.lines import Line
+from symancf.places.lines import Line
 from tests.lines import FULL, STEEL, THIN, block, hoop, of_groups, random, rope, strip, violation
 
 pytestmark = pytest.mark.collective

@@ -12,8 +12,8 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
-from symancf.locate import corner_functions, locate
-from symancf.projection import locate_on
+from symancf.places.locate import corner_functions, locate
+from symancf.places.projection import locate_on
 
 PLATE, THIN, CABLE = (
     sa.elements.ancf_plate,

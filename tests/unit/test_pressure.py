@@ -8,7 +8,7 @@ import pytest
 
 import symancf as sa
 from symancf import elements, energies
-from symancf.assembly import Plan
+from symancf.assembly.plan import Plan
 from tests.shells import sphere
 
 RUBBER = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 100.0}

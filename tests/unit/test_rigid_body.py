@@ -12,8 +12,8 @@ import pytest
 
 import symancf as sa
 from symancf import output
-from symancf.held import find_free
 from symancf.sampling import sample
+from symancf.statics.held import find_free
 
 pytestmark = pytest.mark.collective
 

@@ -16,8 +16,8 @@ from symancf.loads import force
 from symancf.mesh import Mesh
 from symancf.moments import moment
 from symancf.parameter import Field
-from symancf.problem import StaticProblem
 from symancf.sampling import sample
+from symancf.statics.problem import StaticProblem
 from symancf.system import System
 
 Array = npt.NDArray[np.float64]

@@ -18,7 +18,7 @@ from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
 from symancf.errors import ConstraintError
 from symancf.loads import force
 from symancf.mesh import Mesh
-from symancf.problem import StaticProblem
+from symancf.statics.problem import StaticProblem
 from symancf.system import System
 
 Array = npt.NDArray[np.float64]

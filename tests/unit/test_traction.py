@@ -16,7 +16,7 @@ from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
 from symancf.errors import ParameterError
 from symancf.loads import force, traction
 from symancf.mesh import Mesh
-from symancf.problem import StaticProblem
+from symancf.statics.problem import StaticProblem
 from symancf.system import System
 
 Array = npt.NDArray[np.float64]

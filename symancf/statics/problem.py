@@ -12,27 +12,27 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from . import checkpoint
+from .. import checkpoint
+from ..assembly.vectors import Vectors
+from ..collective import share_error, together
+from ..errors import ConvergenceError, ParameterError, SymancfError
+from ..history import History, Step
+from ..options import choice, complaint, warn_unused
+from ..petsc import PETSc, loosely
+from ..redundancy.contradiction import require_consistent, require_redundant
+from ..solver import configure, reason_name
+from ..tracking import watched
 from .branch import HARD, JUMPED, Branch
-from .collective import share_error, together
 from .continuation import Continuation, follow
-from .contradiction import require_consistent, require_redundant
 from .convergence import Convergence
 from .diagnosis import undetermined
-from .errors import ConvergenceError, ParameterError, SymancfError
 from .held import require_held
-from .history import History, Step
 from .linear import LinearSolver
-from .options import choice, complaint, warn_unused
-from .petsc import PETSc, loosely
-from .solver import configure, reason_name
 from .sudden import Sudden
-from .tracking import watched
-from .vectors import Vectors
 
 if TYPE_CHECKING:
-    from .parameter import Parameter
-    from .system import System
+    from ..parameter import Parameter
+    from ..system import System
 
 Array = npt.NDArray[np.float64]
 Monitor = Callable[[Step], None]
@@ -423,7 +423,7 @@ class StaticProblem:
         The parameter drives loads, pressures, prescribed displacements or whatever it was given
         for, and is an unknown here: it falls beyond a limit point. Each limit point is found to
         about ten digits, is a step of its own, and listed in ``history.limit_points``. The time
-        of steps is the arc length (see `symancf.arc`), which at the start of a path is the change
+        of steps is the arc length (see `symancf.statics.arc`), at the start of a path the change
         of the parameter; the pseudo-time stays. ``history[parameter.name]`` are its values. With
         a direct solver bifurcations are noted, too (a warning, ``history.bifurcations``); the path
         goes on as it was.

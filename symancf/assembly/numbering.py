@@ -13,7 +13,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 if TYPE_CHECKING:
-    from .partition import Topology
+    from ..partition import Topology
 
 Integers = npt.NDArray[np.int32]
 

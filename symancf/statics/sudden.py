@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from .assembly import Plan
+    from ..assembly.plan import Plan
 
 Array = npt.NDArray[np.float64]
 

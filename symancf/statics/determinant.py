@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as ss
 import scipy.sparse.linalg as sl
 
-from .petsc import PETSc
+from ..petsc import PETSc
 
 LARGEST = 5000  # rows that are factored again by SuperLU where the solver tells nothing
 

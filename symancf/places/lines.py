@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from .errors import MeshError, ParameterError
+from ..errors import MeshError, ParameterError
+from ..mesh.cells import CELLS
 from .facets import FacetPoints, gauss
-from .mesh.cells import CELLS
 
 if TYPE_CHECKING:
-    from .body import Body
-    from .mesh import Region
-    from .system import System
+    from ..body import Body
+    from ..mesh import Region
+    from ..system import System
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

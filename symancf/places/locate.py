@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .collective import together
+from ..collective import together
 
 if TYPE_CHECKING:
-    from .mesh import Region
+    from ..mesh import Region
 
 Array = npt.NDArray[np.float64]
 Surface = Callable[[Array], tuple[Array, Array]]

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .collective import share_error, together
+from ..collective import share_error, together
+from ..errors import ConstraintError, ParameterError
 from .dependent import STEP, Group, Ints, Jacobian, fulfil, groups_of, joined, named, structure
-from .errors import ConstraintError, ParameterError
 
 if TYPE_CHECKING:
-    from .system import System
+    from ..system import System
 
 Array = npt.NDArray[np.float64]
 

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from .numbering import ANGLE, POSITION
-from .petsc import PETSc
+from ..assembly.numbering import ANGLE, POSITION
+from ..petsc import PETSc
 
 if TYPE_CHECKING:
-    from .system import System
+    from ..system import System
 
 Array = npt.NDArray[np.float64]
 

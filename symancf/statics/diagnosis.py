@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from ..petsc import PETSc
 from .held import free_motions
-from .petsc import PETSc
 
 if TYPE_CHECKING:
-    from .system import System
+    from ..system import System
 
 Array = npt.NDArray[np.float64]
 

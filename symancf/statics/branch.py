@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from .collective import together
+from ..collective import together
 
 if TYPE_CHECKING:
+    from ..assembly.vectors import Vectors
+    from ..petsc import PETSc
+    from ..system import System
     from .linear import LinearSolver
-    from .petsc import PETSc
-    from .system import System
-    from .vectors import Vectors
 
 Array = npt.NDArray[np.float64]
 

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from .errors import ConstraintError
-from .numbering import ANGLE, POSITION, RIGID_POINT
+from ..assembly.numbering import ANGLE, POSITION, RIGID_POINT
+from ..errors import ConstraintError
 
 if TYPE_CHECKING:
-    from .system import System
+    from ..system import System
 
 Array = npt.NDArray[np.float64]
 

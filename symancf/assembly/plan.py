@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from . import jit
-from .jit import declare
-from .parameter import evaluate
+from .. import jit
+from ..jit import declare
+from ..parameter import evaluate
 
 if TYPE_CHECKING:
     from .matrix import Matrix

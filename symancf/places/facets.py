@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .collective import together
+from ..collective import together
+from ..errors import MeshError
+from ..geometry import _arc_slope, unit
 from .ends import End, _vector_rows
-from .errors import MeshError
-from .geometry import _arc_slope, unit
 from .locate import corner_functions
 
 if TYPE_CHECKING:
-    from .body import Body
-    from .mesh import Region
-    from .system import System
-    from .terms import Entities
+    from ..body import Body
+    from ..mesh import Region
+    from ..system import System
+    from ..terms import Entities
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ConstraintError, ParameterError
+from ..errors import ConstraintError, ParameterError
+from ..parameter import label
 from .locate import Found, to_domain
-from .parameter import label
 from .projection import locate_on
 
 if TYPE_CHECKING:
-    from .body import Body
-    from .mesh import Region
-    from .system import System
+    from ..body import Body
+    from ..mesh import Region
+    from ..system import System
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from .collective import together
+from ..collective import together
+from ..errors import ConstraintError, ParameterError
+from ..parameter import depends_on_time
 from .dependent import Group, Jacobian, fulfil, named
-from .errors import ConstraintError, ParameterError
-from .parameter import depends_on_time
 
 if TYPE_CHECKING:
-    from .system import System
+    from ..system import System
 
 Array = npt.NDArray[np.float64]
 

@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from .collective import together
-from .geometry import Directions, element_slopes
+from ..collective import together
+from ..geometry import Directions, element_slopes
+from ..partition import Family, distribute
 from .locate import Found, invert, locate, rounded, to_domain
-from .partition import Family, distribute
 
 if TYPE_CHECKING:
-    from .body import Body
-    from .mesh import Region
+    from ..body import Body
+    from ..mesh import Region
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from .collective import share_error
+from ..assembly.numbering import POSITION, RIGID_POINT
+from ..collective import share_error
+from ..errors import ParameterError
+from ..petsc import PETSc
 from .determinant import sign
-from .errors import ParameterError
-from .numbering import POSITION, RIGID_POINT
-from .petsc import PETSc
 
 if TYPE_CHECKING:
-    from .parameter import Parameter
+    from ..parameter import Parameter
     from .problem import StaticProblem
 
 Array = npt.NDArray[np.float64]

@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from . import jit
-from .errors import SymancfError
-from .petsc import PETSc
+from .. import jit
+from ..errors import SymancfError
+from ..petsc import PETSc
 
 if TYPE_CHECKING:
-    from .assembly import Piece
     from .numbering import Numbering
+    from .plan import Piece
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int32]

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .petsc import PETSc
+from ..petsc import PETSc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .system import System
-    from .vectors import Vectors
+    from ..assembly.vectors import Vectors
+    from ..system import System
 
 Array = npt.NDArray[np.float64]
 

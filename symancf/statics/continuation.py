@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from ..collective import share_error
+from ..errors import ConvergenceError, ParameterError
+from ..history import LimitPoint, Step
+from ..parameter import Parameter, label
 from .arc import Arc, Direction, Plane
-from .collective import share_error
-from .errors import ConvergenceError, ParameterError
-from .history import LimitPoint, Step
-from .parameter import Parameter, label
 from .stretch import Point, Stretch
 
 if TYPE_CHECKING:

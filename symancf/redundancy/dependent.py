@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .assembly import Plan
-from .collective import together
-from .matrix import Matrix
+from ..assembly.matrix import Matrix
+from ..assembly.plan import Plan
+from ..collective import together
 
 if TYPE_CHECKING:
-    from .system import System
+    from ..system import System
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

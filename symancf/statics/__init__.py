@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Equilibria: steps, paths, and the linear solvers they need."""
