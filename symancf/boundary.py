@@ -249,7 +249,7 @@ class Mirror(Fix):
     """Keep nodes in a plane across an axis, and slopes as they are beside a mirror there."""
 
     def __init__(self, region: Nodes | PointsOnBody, normal: str, name: str | None) -> None:
-        if normal not in AXES:
+        if normal not in tuple(AXES):
             raise ParameterError(f"symmetry: normal is {normal!r}: give 'x', 'y' or 'z'")
         super().__init__(region, normal, None, None, name)
         self.normal = AXES.index(normal)

@@ -35,6 +35,7 @@ ASIDE = math.cos(0.45)  # of the angle between the chord of a step and the tange
 PARTS = 20  # first step by default, a part of the way to the value that is asked for
 FINE = 1e-5  # of a step: how near bifurcations are located
 STRAIGHT = 0.01  # of the distance of two points: what is less aside is between them
+AWAY = 100.0  # times the way to `to`, or the first step: further off the path is given up
 MANY = 2000  # steps after which a path that does not reach what was asked for is given up
 NEAR = (1e-9, 1e-5)  # of a step: how near limit points are located, directly and by Krylov's
 # methods; the error of the parameter there is of second order
@@ -345,10 +346,20 @@ class Continuation:
         """Go on until the parameter is `to`, `until` says so, or `steps` are made."""
         assert self.point is not None
         most = math.inf if largest is None else largest
+        way = abs(self.point.value - to) if to is not None else 0.0
         try:
             for _ in range(MANY if steps is None else steps):
                 if self._along(self._advance(most, smallest * self.unit), to, until):
                     return
+                if to is not None and abs(self.point.value - to) > AWAY * max(way, self.unit):
+                    raise ConvergenceError(
+                        f"follow({self.arc.name}): the path leads away from {self.arc.name} = "
+                        f"{to:g}: it is {self.point.value:.7g} now; give direction=1 or -1 to turn "
+                        "round, or until= to go on this way",
+                        reason="AWAY",
+                        iteration=0,
+                        time=self.point.arc,
+                    )
             if to is not None or until is not None:
                 goal = f"{self.arc.name} = {to:g}" if to is not None else "what until= waits for"
                 raise ConvergenceError(

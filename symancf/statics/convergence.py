@@ -20,6 +20,7 @@ Array = npt.NDArray[np.float64]
 EPS = float(np.finfo(float).eps)
 NEAR = 8.0  # times the estimate of round-off; residuals that fell no more were 0.1 to 1.3 of it
 NO_GAIN = 0.9
+UNLOADED = 1e-8  # of the reference: a state that is smaller is measured by it, not by itself
 
 
 class Convergence:
@@ -63,6 +64,8 @@ class Convergence:
         } & set(self.rows)
         # a few rows need several tries: one may happen to cancel
         self._tries = [numbering.random(3 + k) for k in range(4 if numbering.size < 2000 else 1)]
+        mine = system.reference[numbering.vertex_of < numbering.owned_vertices]
+        self._size = float(np.sqrt(system.sum(np.array([mine @ mine]))[0]))
         self.norms: dict[str, float] = {}
         self._largest: dict[str, float] = {}
         self._first: dict[str, float] = {}
@@ -115,7 +118,23 @@ class Convergence:
         if self._of_place:
             seen = self._response(size + _place_size(system))
             noise |= {kind: seen[kind] for kind in self._of_place}
+            noise |= self._of_volume(noise)
         return noise
+
+    def _of_volume(self, noise: dict[str, float]) -> dict[str, float]:
+        """Return the noise of rows that are sums over surfaces: random signs would cancel there.
+
+        A dilation changes volumes by all of their parts.
+        """
+        system = self.system
+        blocks = system.numbering.blocks
+        sums = [b.name for b in blocks if b.order == "algebraic" and b.name in noise]
+        if not sums:
+            return {}
+        answer = np.zeros_like(system.state)
+        system.plan.product(system.state, EPS * system.reference, answer)
+        grown = self.by_kind(system.numbering.to_rows(answer))
+        return {name: max(noise[name], grown[name]) for name in sums}
 
     def _response(self, size: Array) -> dict[str, float]:
         answer = np.zeros_like(size)
@@ -159,6 +178,7 @@ class Convergence:
         elif iteration == 0:
             reason = int(reasons.CONVERGED_FNORM_RELATIVE) if self.settled(n) else 0
         else:
+            xnorm = max(xnorm, UNLOADED * self._size)
             reason = self._reason(rtol, stol, step / xnorm if xnorm > 0 else np.inf)
         if reason > 0:
             self.accepted = n

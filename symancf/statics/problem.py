@@ -99,7 +99,8 @@ class StaticProblem:
         self._local_f = np.zeros(numbering.coordinates)
         self.convergence = Convergence(system)
         self._scale_multipliers()
-        system.settle()
+        if not self._restored:
+            system.settle()
         for term in system.terms:
             if hasattr(term, "choose"):
                 term.choose(system, lambda name: choice(self.prefix, self._options, name))

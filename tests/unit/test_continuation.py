@@ -503,3 +503,17 @@ def test_everything_prescribed() -> None:
     system = sa.System(body, terms=[sa.fix(body, "all", displacement=(w, 0.0, 0.0))])
     with pytest.raises(sa.ParameterError, match="all coordinates are prescribed"):
         sa.StaticProblem(system).follow(w, to=1.0)
+
+
+def test_a_path_that_leads_away_is_given_up() -> None:
+    """A bar that was pulled is pulled on, unless one says to turn: not for ever."""
+    line = sa.Mesh.box((1.0,), (1,), name="bar")
+    bar = sa.Body(line["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=1.0, EI=1.0)
+    pull = sa.Parameter("pull")
+    load = sa.force(bar["x1"], (pull, 0.0, 0.0))
+    system = sa.System(bar, terms=[sa.fix(bar["x0"]), sa.planar(bar), load])
+    problem = sa.StaticProblem(system)
+    problem.follow(pull, to=0.01)
+    with pytest.raises(sa.ConvergenceError, match=r"leads away from pull = 0.*direction="):
+        problem.follow(pull, to=0.0)
+    assert 1.0 < pull.value < 10.0
