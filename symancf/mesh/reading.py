@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from difflib import SequenceMatcher
 from pathlib import Path
 
 import meshio
@@ -30,6 +31,7 @@ def read_serial(path: Path) -> SerialMesh:
     """
     if not path.exists():
         near = sorted(p.name for p in path.parent.glob("*.msh")) if path.parent.is_dir() else []
+        near.sort(key=lambda name: -SequenceMatcher(None, path.name, name).ratio())
         hint = f"; meshes in {path.parent}: {', '.join(near[:8])}" if near else ""
         raise MeshError(
             f"no mesh file {str(path)!r} (working directory {Path.cwd()}){hint}", path=str(path)
