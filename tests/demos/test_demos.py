@@ -30,7 +30,7 @@ DEMOS = {
     "trunk": (2, ("results/trunk.png", "results/trunk_falling.gif")),
     "trunk_head": (2, ("results/trunk_head.png", "results/trunk_head.gif")),
     "silicone_swing": (2, ("results/silicone_swing.png", "results/silicone_swing_shapes.png")),
-    "cavity": (2, ("results/cavity.png", "results/cavity_shapes.png")),
+    "cavity": (1, ("results/cavity.png", "results/cavity_shapes.png")),
     "finger": (2, ("results/finger.png", "results/finger_front.png", "results/finger_right.png")),
     "corner": (2, ("results/corner.png", "results/corner_shapes.png")),
     "inflated_cylinder": (
