@@ -24,6 +24,7 @@ EPS = float(np.finfo(float).eps)
 TINY = float(np.finfo(float).tiny)
 NEAR = 2.0  # times the estimate of round-off
 SLOW = 0.3  # ratio of two residuals above which the tangent is renewed
+LARGE, SLOW_LARGE = 5000, 0.5  # unknowns beyond which a factorisation costs many iterations
 EAGER = 20  # steps that renew the tangent at once after `PROOF` ones that could not do without
 PROOF = 3
 PATIENCE = 12  # iterations beyond the fewest seen with a tangent that cost as much as a new one
@@ -94,6 +95,7 @@ class Newton:
         self.size = 1.0
         self.error: Exception | None = None
         self.renewals, self.stale = 0, True
+        self._slow = SLOW_LARGE if numbering.size > LARGE else SLOW
         self._step_of_tangent = 0.0
         self._fewest, self._beyond = 0.0, 0.0
         self._eager = self._needy = 0
@@ -135,7 +137,7 @@ class Newton:
 
     def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
         iteration = len(self._ratios) - 1
-        slow = iteration > 0 and self._ratios[-1] > SLOW * self._ratios[-2]
+        slow = iteration > 0 and self._ratios[-1] > self._slow * self._ratios[-2]
         at_once = iteration == 1 and self._eager > 0 and not self._fresh
         if not (self.stale or slow or at_once):
             return

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,7 +49,25 @@ class Pressure:
         self.surface.require_parents(system, self.surface.parents)
         if not self.surface.solid:
             self._require_oriented(system)
+            self._tell_kinks(system)
         return [self.surface.piece(system, self.name, "pressure", "work", {"p": self.p})]
+
+    def _tell_kinks(self, system: System) -> None:
+        """Warn where faces beside the mid-surface overlap, or leave a gap: at kinks."""
+        surface = self.surface
+        directions = surface.body.directions
+        if surface.middle or directions is None:
+            return
+        kinks = np.unique(surface.cells[directions.kink[surface.cells]])
+        owned = int((kinks < system.numbering.owned_vertices).sum())
+        count = system.comm.allreduce(owned)
+        if count and system.comm.rank == 0:
+            warnings.warn(
+                f"{self.name}: walls meet at {count} nodes of a kink, where their faces overlap or "
+                "leave a gap, so that the pressure on a closed space has a resultant there; "
+                "face(..., middle=True) is closed",
+                stacklevel=6,
+            )
 
     def _require_oriented(self, system: System) -> None:
         """Raise where neighbours are numbered in opposite senses: a side would change there."""

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 import symancf as sa
 from symancf import elements, energies
 from symancf.assembly.plan import Plan
-from tests.shells import sphere
+from tests.shells import box_of_walls, sphere
 
 RUBBER = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 100.0}
 SIDES = ("x0", "x1", "y0", "y1", "z0", "z1")
@@ -242,3 +244,13 @@ def test_residual_and_tangent_by_complex_step(element, middle):
     exact = forces(load.surface, system, system.reference + state + 1e-30j * v, 0.7)
     assert np.abs(f - exact.real).max() < 1e-13 * np.abs(f).max()
     assert np.abs(Kv - exact.imag / 1e-30).max() < 1e-12 * np.abs(Kv).max()
+
+
+def test_faces_at_kinks_are_told():
+    for face, told in (((-1,), True), ((-1, True), False)):
+        mesh = box_of_walls(2)
+        body = sa.Body(mesh["skin"], elements.ancf_plate, energies.yeoh, thickness=0.1, **RUBBER)
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            sa.System(body, terms=[sa.pressure(body["skin"].face(*face), 0.1)])
+        assert any("20 nodes of a kink" in str(w.message) for w in found) == told
