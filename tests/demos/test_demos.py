@@ -48,6 +48,8 @@ SHORT = (
     "silicone_swing",
     "inflated_cylinder",
     "corner",
+    "cavity",
+    "finger",
 )
 
 
