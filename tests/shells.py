@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import symancf as sa
+from symancf.assembly.plan import Plan
 
 
 def cube(cells: int, turned: bool = True) -> tuple[np.ndarray, np.ndarray]:
@@ -141,3 +142,20 @@ def hollow_block(cells: int = 3) -> sa.Mesh:
             "left": ("vertex", np.flatnonzero(points[:, 0] == 0.0)[:, None]),
         },
     )
+
+
+def resultant(system: sa.System, state: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return force and moment (3,) of all terms but strain on the bodies, and the sum of sizes."""
+    pieces = [p for p in system.pieces if p.role != "strain"]
+    plan = Plan(pieces, system.numbering, system.reference, system.comm)
+    plan.update(0.0)
+    f = np.zeros_like(state)
+    plan.residual(state, f)
+    force, moment = np.zeros(3), np.zeros(3)
+    for number, block in enumerate(system.numbering.blocks):
+        start = system.numbering.offset[:, number]
+        at = (start[start >= 0][:, None] + np.arange(block.size)).reshape(-1, 3)
+        # a rotation turns places and slopes
+        moment -= np.cross((system.reference + state)[at], f[at]).sum(axis=0)
+        force -= f[at].sum(axis=0) if block.name == "position" else 0.0
+    return force, moment, float(np.abs(f).sum())

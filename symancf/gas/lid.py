@@ -192,7 +192,7 @@ class Lid:
                     "give the mid-surface, face(..., middle=True)"
                 )
             normal = surface.body.normals_at(vertex)
-            z *= float(np.sign(normal[0] @ self._facet_normal(system, e)))
+            z *= float(np.sign(normal[0] @ self._facet_normal(e)))
             slope = surface.body.coordinate_offset(system, nodes[:, j], "slope0")
             at = slope[:, None] + 3 * np.arange(3)
             weight = np.broadcast_to(self.share[j] * z * normal[0], (n, 3))
@@ -202,7 +202,7 @@ class Lid:
             for place, component, coordinate, vertex, value in parts
         ]
 
-    def _facet_normal(self, system: System, e: RimEdge) -> Array:
+    def _facet_normal(self, e: RimEdge) -> Array:
         """Return the normal of an edge's facet, its corners in the mesh's order."""
         x = self._corners[e.number]
         return np.asarray(np.cross(x[2] - x[0], x[3] - x[1]))

@@ -11,7 +11,7 @@ import pytest
 import symancf as sa
 from symancf import elements, energies
 from symancf.assembly.plan import Plan
-from tests.shells import box_of_walls, sphere
+from tests.shells import box_of_walls, resultant, sphere
 
 RUBBER = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 100.0}
 SIDES = ("x0", "x1", "y0", "y1", "z0", "z1")
@@ -31,23 +31,6 @@ def shell(element, cells=3, flipped=(), **more):
     return sa.Body(
         mesh["skin"], element, law, thickness=0.1, direction=lambda X: X, **parameters, **more
     )
-
-
-def resultant(system, state):
-    """Force and moment of all terms but strain on the bodies, and the sum of sizes."""
-    plan = Plan(
-        [p for p in system.pieces if p.role != "strain"],
-        system.numbering,
-        system.reference,
-        system.comm,
-    )
-    plan.update(0.0)
-    f = np.zeros_like(state)
-    plan.residual(state, f)
-    at = system.numbering.offset[:, system.numbering.block("position")]
-    vectors = (system.reference + state).reshape(-1, 3)  # a rotation turns places and slopes
-    moment = np.cross(vectors, f.reshape(-1, 3)).sum(axis=0)
-    return -f[at[:, None] + np.arange(3)].sum(axis=0), -moment, np.abs(f).sum()
 
 
 def test_tangent_on_facets_of_a_solid():
