@@ -7,7 +7,7 @@ import ctypes
 import math
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 RENEWAL = 20  # iterations of CG that cost as much as multigrid's set-up, about
-SPARE = 100_000  # rows per rank from which on memory counts more than time
-
 
 _INDEFINITE = PETSc.KSP.ConvergedReason.DIVERGED_INDEFINITE_MAT
 _petsc = ctypes.CDLL(PETSc.__file__)
@@ -38,26 +36,6 @@ def release() -> None:
     """Return freed memory to the machine: Open MPI tells glibc to keep all of it."""
     if _trim is not None:
         _trim(ctypes.c_size_t(0))
-
-
-@contextmanager
-def _sparing_products(comm: Any, rows: int) -> Iterator[None]:
-    """Let PETSc form P^T A P of large systems on several ranks without the product A P.
-
-    That takes half of the memory of PETSc's default but more time: a cube of 32^3 hexahedra on 2
-    ranks 128 MB and 18 CPU s on each rank, by default 200 MB and 7 s. So it is done from `SPARE`
-    rows per rank on. PETSc knows the option without any prefix only; what the command line says
-    holds.
-    """
-    name, database = "matptap_via", PETSc.Options()
-    ours = comm.size > 1 and rows >= SPARE * comm.size and not database.hasName(name)
-    if ours:
-        database.setValue(name, "allatonce")
-    try:
-        yield
-    finally:
-        if ours:
-            database.delValue(name)
 
 
 class Tangent:
@@ -228,7 +206,6 @@ class LinearSolver:
         self.ksp.setOperators(self._smoothed.mat, self.matrix)
         if not self.system.comm.allreduce(bad):
             release()  # before the set-up of multigrid, which needs most memory of all
-            with _sparing_products(self.system.comm, self.system.numbering.size):
-                self.ksp.setUp()
+            self.ksp.setUp()
             release()
         return bad
