@@ -17,7 +17,6 @@ that dies while it writes leaves the checkpoint before.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,10 +24,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .collective import block_starts, exchange, lookup, owners_of, share_error, together
+from .collective import block_starts, exchange, lookup, owners_of, together
 from .errors import CheckpointError, ParameterError
+from .files import HdfFile
 
 if TYPE_CHECKING:
+    import h5py
     from mpi4py import MPI
 
     from .system import System
@@ -38,7 +39,6 @@ Ints = npt.NDArray[np.int64]
 
 FORMAT = "symancf checkpoint"
 VERSION = 1
-SLICE = 1 << 22  # bytes that rank 0 takes from another rank at a time
 
 
 def fingerprint(system: System) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def save(
         facts = {"time": system.time, "stiffness": system.stiffness, **(attributes or {})}
         facts = {name: _attribute(name, value) for name, value in facts.items()}
     about = {"format": FORMAT, "version": VERSION, "system": json.dumps(fingerprint(system))}
-    file = _Writer(path, system.comm, about, facts)
+    file = HdfFile(path, system.comm, lambda file: _begin(file, about, facts))
     try:
         for number, block in enumerate(system.numbering.blocks):
             rows = _Rows(system, number)
@@ -199,131 +199,15 @@ def _attribute(name: str, value: Any) -> Any:
     return array
 
 
-class _Disk:
-    """A file that keeps its first error to itself: HDF5 crashes when a write fails."""
-
-    def __init__(self, path: Path) -> None:
-        self.file = path.open("w+b", buffering=0)
-        self.error: OSError | None = None
-
-    def write(self, data: Any) -> int:
-        """Write all bytes, or none after an error."""
-        view = memoryview(data).cast("B")
-        left = view
-        while len(left) and self.error is None:
-            try:
-                left = left[self.file.write(left) :]
-            except OSError as error:
-                self.error = error
-        return len(view)
-
-    def truncate(self, size: int) -> int:
-        """Set the size."""
-        try:
-            return self.file.truncate(size)
-        except OSError as error:
-            self.error = self.error or error
-            return size
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.file, name)
-
-    def check(self) -> None:
-        """Raise the error that HDF5 was not told."""
-        if self.error is not None:
-            raise self.error
-
-
-class _Writer:
-    """The file on rank 0, which goes on taking rows after an error, so that no rank waits."""
-
-    def __init__(
-        self, path: Path, comm: MPI.Comm, about: dict[str, Any], facts: dict[str, Any]
-    ) -> None:
-        self.path, self.comm = path, comm
-        self.partial = path.with_name(f".{path.name}.partial")
-        self.error: Exception | None = None
-        self.file: Any = None
-        self.disk: _Disk | None = None
-        if comm.rank == 0:
-            self._try(lambda: self._create(about, facts))
-
-    def _try(self, action: Any) -> None:
-        if self.error is None:
-            try:
-                action()
-            except Exception as error:
-                self.error = error
-
-    def _create(self, about: dict[str, Any], facts: dict[str, Any]) -> None:
-        import h5py
-
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.disk = _Disk(self.partial)
-        self.file = h5py.File(self.disk, "w")
-        self.file.attrs.update(about)
-        group = self.file.create_group("attributes")
-        for name, value in facts.items():
-            if isinstance(value, str) or value.ndim == 0:
-                group.attrs[name] = value
-            else:
-                group.create_dataset(name, data=value)
-
-    def append(self, name: str, rows: npt.NDArray[Any]) -> None:
-        """Write a data set of the rows of all ranks, in their order (collective)."""
-        comm = self.comm
-        rows = np.ascontiguousarray(rows)
-        counts = comm.gather(len(rows))
-        step = max(1, SLICE // max(1, rows.itemsize * int(np.prod(rows.shape[1:]))))
-        if comm.rank:
-            for first in range(0, len(rows), step):
-                comm.Send(rows[first : first + step], 0)
-            return
-        assert counts is not None
-        shape = (sum(counts), *rows.shape[1:])
-        self._try(lambda: self.file.create_dataset(name, shape, rows.dtype))
-        at = 0
-        for source, count in enumerate(counts):
-            for first in range(0, count, step):
-                part = rows[first : first + step]
-                if source:
-                    part = np.empty((min(step, count - first), *shape[1:]), rows.dtype)
-                    comm.Recv(part, source)
-                self._try(lambda at=at, part=part: self._put(name, at, part))
-                at += len(part)
-
-    def _put(self, name: str, at: int, part: npt.NDArray[Any]) -> None:
-        self.file[name][at : at + len(part)] = part
-        assert self.disk is not None
-        self.disk.check()
-
-    def close(self) -> None:
-        """Bring all to the disk and give the file its name, or remove it (collective)."""
-        if self.comm.rank == 0:
-            self._try(self._finish)
-            if self.error is not None:
-                self._abandon()
-        share_error(self.comm, self.error)
-
-    def _finish(self) -> None:
-        assert self.disk is not None
-        self.file.close()
-        self.disk.check()
-        os.fsync(self.disk.fileno())
-        self.disk.close()
-        os.replace(self.partial, self.path)
-        folder = os.open(self.path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # the new name
-        finally:
-            os.close(folder)
-
-    def _abandon(self) -> None:
-        if self.file:
-            self.file.close()
-        if self.disk is not None:
-            self.disk.close()
-            self.partial.unlink(missing_ok=True)
+def _begin(file: h5py.File, about: dict[str, Any], facts: dict[str, Any]) -> None:
+    """Write what rank 0 knows."""
+    file.attrs.update(about)
+    group = file.create_group("attributes")
+    for name, value in facts.items():
+        if isinstance(value, str) or value.ndim == 0:
+            group.attrs[name] = value
+        else:
+            group.create_dataset(name, data=value)
 
 
 # ---- reading ------------------------------------------------------------------------------------

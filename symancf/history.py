@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,7 @@ from mpi4py import MPI
 
 from .collective import share_error
 from .errors import ParameterError, closest
+from .files import partial_of, write_whole
 from .streams import CsvStream, HdfStream, read
 
 if TYPE_CHECKING:
@@ -74,13 +77,16 @@ class _Series:
     def checked(self, value: Any) -> Array:
         """Return a value as a row of this series."""
         try:
-            row = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):
+            row = np.asarray(value)
+        except ValueError:  # lists of different lengths
+            row = np.asarray(None)
+        if row.dtype.kind not in "biuf":
             raise ParameterError(
                 f"series {self.name!r}: its function returned {type(value).__name__}: give a "
                 "number or an array of numbers",
                 name=self.name,
-            ) from None
+            )
+        row = row.astype(np.float64)
         if self.buffer is None:
             self.buffer = np.empty((64, *row.shape))
         if row.shape != self.buffer.shape[1:]:
@@ -266,8 +272,11 @@ class History:
         series = self._of(name)
         return self.time[series.first :: series.every][: series.count]
 
-    def _write(self, stream: Stream) -> None:
+    def _write(self, path: Path, kind: Callable[[Path], Stream]) -> None:
+        """Write all rows, or leave the older file."""
         error: Exception | None = None
+        whole = partial_of(path)
+        stream = kind(whole)
         try:
             if self.comm.rank == 0:
                 every = {s.name: s.every for s in self._series.values()}
@@ -281,19 +290,22 @@ class History:
                     due = [s for s in self._series.values() if k % s.every == 0]
                     rows = {s.name: s.values[k // s.every] for s in due}
                     stream.write(float(time), rows, every)
+                stream.close()
+                if self._time.count:
+                    os.replace(whole, path)
         except Exception as caught:
             error = caught
-        finally:
             stream.close()
+            whole.unlink(missing_ok=True)
         share_error(self.comm, error)
 
     def to_csv(self, path: str | Path) -> None:
         """Write all series as a table of comma-separated values (collective)."""
-        self._write(CsvStream(Path(path)))
+        self._write(Path(path), CsvStream)
 
     def to_hdf5(self, path: str | Path) -> None:
         """Write all series as data sets of an HDF5 file (collective)."""
-        self._write(HdfStream(Path(path)))
+        self._write(Path(path), HdfStream)
 
     @staticmethod
     def read(path: str | Path) -> dict[str, Array]:
@@ -365,5 +377,6 @@ def _plot(drawn: dict[str, tuple[Array, Array]], path: Path, label: str) -> None
     axes.grid(alpha=0.3)
     axes.margins(x=0.0)
     axes.legend(frameon=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=140)
+    image = io.BytesIO()  # Pillow says of a full disk no more than "encoder error -2"
+    figure.savefig(image, format="png", dpi=140)
+    write_whole(path, image.getbuffer())

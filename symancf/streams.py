@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
-import csv
+import io
 import os
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import SymancfError
+from .files import partial_of
 
 Array = npt.NDArray[np.float64]
 
@@ -36,29 +40,52 @@ def _columns(name: str, shape: tuple[int, ...]) -> list[str]:
 class CsvStream:
     """Comma-separated values: a line for each step, empty where a series was not due.
 
-    Every line is given to the system as a whole; numbers have 17 digits and read back exactly.
+    Every line is given to the system as a whole; numbers have 17 digits and read back exactly. The
+    file takes its name with its first row, until then an older one stays; a line that did not fit
+    on the disk is taken back.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file: Any = None
+        self._file: io.FileIO | None = None
 
     def write(self, time: float, rows: dict[str, Array], every: dict[str, int]) -> None:
         """Append a line."""
         if self._file is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self.path.open("w", newline="", encoding="utf-8")
-            self._widths = {name: rows[name].size for name in every}
-            head = [c for name in every for c in _columns(name, rows[name].shape)]
-            csv.writer(self._file, lineterminator="\n").writerow(["time", *head])
+            with _begun(self.path, self._forget) as partial:
+                self._file = io.FileIO(partial, "w")
+                self._widths = {name: rows[name].size for name in every}
+                head = ["time", *(c for n in every for c in _columns(n, rows[n].shape))]
+                self._append(",".join(head) + "\n" + self._line(time, rows))
+            return
+        self._append(self._line(time, rows))
+
+    def _line(self, time: float, rows: dict[str, Array]) -> str:
         cells = [repr(float(time))]
         for name, width in self._widths.items():
             if name in rows:
                 cells += map(repr, rows[name].ravel().tolist())
             else:
                 cells += [""] * width
-        self._file.write(",".join(cells) + "\n")
-        self._file.flush()
+        return ",".join(cells) + "\n"
+
+    def _append(self, text: str) -> None:
+        """Bring lines to the system, all or nothing."""
+        assert self._file is not None
+        good = self._file.tell()
+        left = memoryview(text.encode())
+        try:
+            while len(left):
+                left = left[self._file.write(left) :]
+        except OSError:
+            self._file.truncate(good)
+            self._file.seek(good)
+            raise
+
+    def _forget(self) -> None:
+        """Give up a file that has no first row."""
+        self.close()
+        self._file = None
 
     def close(self) -> None:
         """Close the file."""
@@ -71,24 +98,23 @@ class HdfStream:
 
     Row k of a series belongs to ``time[k * every]``. The file is written in HDF5's single-writer
     mode, which orders its writes so that it can be read at any moment, and after the writer was
-    killed: ``h5py.File(path, swmr=True)`` (other programs may ask for ``h5clear -s`` first).
+    killed: ``h5py.File(path, swmr=True)`` (other programs may ask for ``h5clear -s`` first). It
+    takes its name with its first row; until then an older file stays.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: Any = None
 
-    def _create(self, rows: dict[str, Array], every: dict[str, int]) -> None:
+    def _create(self, path: Path, rows: dict[str, Array], every: dict[str, int]) -> None:
         import h5py  # a tenth of a second to import
 
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.unlink(missing_ok=True)  # a reader of an older run keeps its file
-        self._number = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+        self._number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
         shapes = {"time": (), **{name: rows[name].shape for name in every}}
         self._margin = max(1 << 20, 4 * CHUNK * len(shapes))
         self._reserved = 0
         self._reserve(0)
-        self._file = h5py.File(self.path, "w", libver="latest")
+        self._file = h5py.File(path, "w", libver="latest")
         self._reserved = 0  # it was cut to length zero
         self._reserve(0)
         self._sets = {
@@ -110,10 +136,16 @@ class HdfStream:
 
     def write(self, time: float, rows: dict[str, Array], every: dict[str, int]) -> None:
         """Append a row to the data sets that are due."""
+        if self._file is None:
+            with _begun(self.path, self._forget) as partial:
+                self._create(partial, rows, every)
+                self._append(time, rows)
+            return
+        self._append(time, rows)
+
+    def _append(self, time: float, rows: dict[str, Array]) -> None:
         from h5py import h5s
 
-        if self._file is None:
-            self._create(rows, every)
         self._reserve(self._file.id.get_filesize())
         # the time last: every row of a series that a reader counts on is there
         for name, row in [*rows.items(), ("time", np.asarray(time))]:
@@ -125,6 +157,13 @@ class HdfStream:
             memory = self._spaces.setdefault(name, h5s.create_simple((1, *shape)))
             data.write(memory, space, np.ascontiguousarray(row, dtype=np.float64))
             data.flush()
+
+    def _forget(self) -> None:
+        """Give up a file that has no first row."""
+        if self._file:
+            self._file.close()
+        self._file = None
+        os.close(self._number)
 
     def close(self) -> None:
         """Close the file and give back what it did not need."""
@@ -165,10 +204,43 @@ def read(path: Path) -> dict[str, Array]:
                     if name != "time":
                         found[name] = np.asarray(data[: -(-steps // int(data.attrs["every"]))])
                 return found
-        with path.open(newline="", encoding="utf-8") as text:
-            head, *lines = csv.reader(text)
-        lines = [line for line in lines if len(line) == len(head)]  # the last may be cut off
-        columns = {name: [line[k] for line in lines] for k, name in enumerate(head)}
-        return {name: np.array([float(c) for c in cells if c]) for name, cells in columns.items()}
-    except (OSError, KeyError, ValueError) as error:
+        return _read_csv(path)
+    except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
         raise SymancfError(f"cannot read {str(path)!r} as a table of a History: {error}") from None
+
+
+def _read_csv(path: Path) -> dict[str, Array]:
+    """Return the columns of a CSV file; of a last line that was cut off only that it was."""
+    text = path.read_bytes().decode()
+    whole, _, cut = text.rpartition("\n")
+    if not whole:
+        raise ValueError("its first line is cut off" if cut else "it is empty")
+    names, *lines = (line.rstrip("\r").split(",") for line in whole.split("\n"))
+    if names[0] != "time" or len(set(names)) < len(names):
+        raise ValueError(f"its first line names no columns beside 'time': {','.join(names)[:80]!r}")
+    if cut:
+        warnings.warn(
+            f"{str(path)!r}: the last line has no end (a full disk, or a run that was killed while "
+            f"it wrote) and is left out; {len(lines)} rows are read",
+            stacklevel=4,
+        )
+    for number, line in enumerate(lines, 2):
+        if len(line) != len(names):
+            raise ValueError(f"line {number} has {len(line)} cells of {len(names)}")
+    columns = {name: [line[k] for line in lines] for k, name in enumerate(names)}
+    return {name: np.array([float(c) for c in cells if c]) for name, cells in columns.items()}
+
+
+@contextmanager
+def _begun(path: Path, forget: Callable[[], None]) -> Iterator[Path]:
+    """Give the name under which a file is begun; it takes `path` when its first row is good."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = partial_of(path)
+    try:
+        yield partial
+        os.replace(partial, path)  # a reader of an older run keeps its file
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        with suppress(Exception):
+            forget()
+        raise

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import jit
+from ..collective import together
 from ..errors import SymancfError
+from ..files import write_whole
 from ..parameter import evaluate
 from ..places.ends import Ground
 from .flexure import Flexure
@@ -72,6 +73,7 @@ def export(system: System, folder: str | Path) -> list[Path]:
     ------
     SymancfError : the flexures are not all of one model, tangent and kind of stiffness, or
         there are deformable bodies.
+    OSError, on every rank : the folder cannot be written, the disk is full.
     """
     bodies = list(system.bodies)
     if any(hasattr(body, "region") for body in bodies):
@@ -107,12 +109,15 @@ def export(system: System, folder: str | Path) -> list[Path]:
         uniform=format(evaluate("EI", leader.EI, system.time), ".17g"),
     )
     folder = Path(folder)
-    if system.comm.rank:
-        return []
-    folder.mkdir(parents=True, exist_ok=True)
-    written = [folder / f"{kernel.name}.c", folder / f"{kernel.name}.h", folder / "mechanism.h"]
-    for path, content in zip(written, (kernel.source, kernel.header, text), strict=True):
-        path.write_text(content, encoding="utf-8")
-    for header in jit.headers():
-        written.append(Path(shutil.copy(header, folder)))
-    return written
+    contents = {
+        f"{kernel.name}.c": kernel.source.encode(),
+        f"{kernel.name}.h": kernel.header.encode(),
+        "mechanism.h": text.encode(),
+    }
+    with together(system.comm):
+        if system.comm.rank == 0:
+            contents |= {Path(header).name: Path(header).read_bytes() for header in jit.headers()}
+            for name, content in contents.items():
+                write_whole(folder / name, content)
+            return [folder / name for name in contents]
+    return []

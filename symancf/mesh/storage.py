@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from symancf.collective import block_starts, together
 from symancf.errors import MeshError
+from symancf.files import HdfFile
 from symancf.mesh.slices import Cells, Slices
 
 if TYPE_CHECKING:
@@ -21,70 +21,42 @@ if TYPE_CHECKING:
     from symancf.mesh import Mesh
 
 FORMAT = "symancf mesh"
-VERSION = 1
+VERSION = 2
 
 # points            (n, 3) float64
 # cells/<type>      (k, nv) int64, in the order of the attribute "types"
-# regions/<name>    group; per cell type a sorted int64 data set of cell numbers, or, where all
-#                   cells of the type belong to the region, the attribute <type> = "all"
+# regions/<number>  group with the attribute "name"; per cell type a sorted int64 data set of cell
+#                   numbers, or, where all cells of the type belong to it, the attribute
+#                   <type> = "all"
+# Version 1 had groups of the names themselves, with %2F for a slash.
 
 
 def write_slices(mesh: Mesh, path: Path) -> None:
-    """Write every rank's slice in turn, under a temporary name until complete. Collective."""
-    comm = mesh.comm
-    partial = path.with_name(path.name + ".partial")
-    with together(comm):
-        if comm.rank == 0:
-            _create(mesh, partial)
-    offsets = _member_offsets(mesh)
-    for rank in range(comm.size):
-        with together(comm):
-            if comm.rank == rank:
-                _write_slice(mesh, partial, offsets)
-    with together(comm):
-        if comm.rank == 0:
-            os.replace(partial, path)
-
-
-def _create(mesh: Mesh, path: Path) -> None:
-    with h5py.File(path, "w") as file:
-        file.attrs["format"], file.attrs["version"] = FORMAT, VERSION
-        file.attrs["types"] = list(mesh.cells)
-        file.create_dataset("points", (mesh.n_points, 3), np.float64)
+    """Write the slices of all ranks, under a temporary name until complete. Collective."""
+    file = HdfFile(path, mesh.comm, lambda file: _begin(mesh, file))
+    try:
+        file.append("points", mesh.points)
         for kind, cells in mesh.cells.items():
-            shape = (cells.size, cells.connectivity.shape[1])
-            file.create_dataset(f"cells/{kind}", shape, np.int64)
-        file.create_group("regions", track_order=True)
-        for region in mesh:
-            group = file["regions"].create_group(region.name.replace("/", "%2F"))
-            for kind, size in region.sizes.items():
-                if mesh._members[region.name][kind] is None:
-                    group.attrs[kind] = "all"
-                else:
-                    group.create_dataset(kind, (size,), np.int64)
+            file.append(f"cells/{kind}", cells.connectivity)
+        for number, held in enumerate(mesh._members.values()):
+            for kind, chosen in held.items():
+                if chosen is not None:
+                    file.append(f"regions/{number}/{kind}", chosen + mesh.cells[kind].start)
+    finally:
+        file.close()
 
 
-def _member_offsets(mesh: Mesh) -> dict[tuple[str, str], int]:
-    return {
-        (name, kind): sum(mesh.comm.allgather(len(chosen))[: mesh.comm.rank])
-        for name, held in mesh._members.items()
-        for kind, chosen in held.items()
-        if chosen is not None
-    }
-
-
-def _write_slice(mesh: Mesh, path: Path, offsets: dict[tuple[str, str], int]) -> None:
-    with h5py.File(path, "r+") as file:
-        start = int(mesh.point_starts[mesh.comm.rank])
-        file["points"][start : start + len(mesh.points)] = mesh.points
-        for kind, cells in mesh.cells.items():
-            stop = cells.start + len(cells.connectivity)
-            file[f"cells/{kind}"][cells.start : stop] = cells.connectivity
-        for (name, kind), first in offsets.items():
-            chosen = mesh._members[name][kind]
-            assert chosen is not None
-            data = file["regions"][name.replace("/", "%2F")][kind]
-            data[first : first + len(chosen)] = chosen + mesh.cells[kind].start
+def _begin(mesh: Mesh, file: h5py.File) -> None:
+    """Write what every rank knows."""
+    file.attrs["format"], file.attrs["version"] = FORMAT, VERSION
+    file.attrs["types"] = list(mesh.cells)
+    file.create_group("regions", track_order=True)
+    for number, (name, held) in enumerate(mesh._members.items()):
+        group = file["regions"].create_group(str(number))
+        group.attrs["name"] = name
+        for kind, chosen in held.items():
+            if chosen is None:
+                group.attrs[kind] = "all"
 
 
 def read_slices(path: Path, comm: MPI.Comm) -> Slices:
@@ -102,9 +74,10 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
             )
         try:
             with h5py.File(path, "r", locking=False) as file:
-                if file.attrs.get("format") != FORMAT or file.attrs.get("version") != VERSION:
+                version = file.attrs.get("version")
+                if file.attrs.get("format") != FORMAT or version not in (1, VERSION):
                     raise MeshError(
-                        f"{str(path)!r} is not a mesh of {FORMAT!r} version {VERSION}; "
+                        f"{str(path)!r} is not a mesh of {FORMAT!r} version 1 or {VERSION}; "
                         "write one with Mesh.write",
                         path=str(path),
                     )
@@ -115,12 +88,14 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
                     data = file[f"cells/{kind}"]
                     low, high = block_starts(len(data), comm.size)[comm.rank : comm.rank + 2]
                     cells[kind] = Cells(kind, int(low), data[low:high], len(data))
-                for name, group in file["regions"].items():
-                    held: dict[str, NDArray[np.int64] | None] = dict.fromkeys(group.attrs)
+                for label, group in file["regions"].items():
+                    name = label.replace("%2F", "/") if version == 1 else group.attrs["name"]
+                    whole = (kind for kind in group.attrs if kind != "name")
+                    held: dict[str, NDArray[np.int64] | None] = dict.fromkeys(whole)
                     for kind, data in group.items():
                         held[kind] = _between(data, cells[kind].ids) - cells[kind].start
-                    members[name.replace("%2F", "/")] = held
-        except (OSError, KeyError) as error:
+                    members[name] = held
+        except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
             raise MeshError(f"cannot read {str(path)!r}: {error}", path=str(path)) from None
     return Slices(points, starts, cells, members)
 

@@ -13,8 +13,9 @@ from mpi4py import MPI
 
 from symancf.collective import together
 from symancf.errors import SymancfError
+from symancf.files import replacing
 from symancf.output.samples import Samples, gather, join
-from symancf.output.vtu import layout, read_vtu, replacing, write_pvtu, write_vtu
+from symancf.output.vtu import layout, read_vtu, write_pvtu, write_vtu
 
 if TYPE_CHECKING:
     from symancf.output.vtu import Layout

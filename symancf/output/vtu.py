@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import base64
-import os
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symancf.errors import SymancfError
+from symancf.files import replacing
 from symancf.output.samples import VTK_TYPES, Samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import BinaryIO
+    from typing import IO
 
 Array = NDArray[Any]
 
@@ -101,32 +101,7 @@ def layout(data: dict[str, Array]) -> Layout:
     return [(name, *_kind(_flat(values))) for name, values in data.items()]
 
 
-class replacing:
-    """A file that takes its name only when it was written to the end."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.partial = path.with_name(f".{path.name}.partial")
-
-    def __enter__(self) -> BinaryIO:
-        """Open the temporary file."""
-        self.file = self.partial.open("wb")
-        return self.file
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Rename the file, or remove it after an error."""
-        try:
-            self.file.close()
-        except OSError:
-            self.partial.unlink(missing_ok=True)
-            raise
-        if kind is None:
-            os.replace(self.partial, self.path)
-        else:
-            self.partial.unlink(missing_ok=True)
-
-
-def _section(file: BinaryIO, title: str, data: dict[str, Array]) -> None:
+def _section(file: IO[bytes], title: str, data: dict[str, Array]) -> None:
     file.write(f"<{title}>\n".encode())
     for name, values in data.items():
         array = _flat(values)

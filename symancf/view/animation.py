@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import os
+import io
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from symancf.collective import together
 from symancf.errors import SymancfError
+from symancf.files import write_whole
 from symancf.output import Samples, Series, read_state, states
 from symancf.view.picture import Picture, value_range
 from symancf.view.scene import Scene, gathered
@@ -221,17 +222,16 @@ def write_gif(images: Iterable[Figure | Image], path: str | Path, *, fps: float 
         image.putpalette(colours.ravel().tolist())
         return image
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
+    drawn = io.BytesIO()  # Pillow says of a full disk no more than "encoder error -2"
     flat(0).save(
-        partial,
+        drawn,
         format="GIF",
         save_all=True,
         append_images=map(flat, range(1, len(packed))),
         duration=round(1000.0 / fps),
         loop=0,
     )
-    os.replace(partial, path)
+    write_whole(path, drawn.getbuffer())
     return path
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symancf.errors import SymancfError
+from symancf.files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,10 +92,9 @@ class Picture:
     ) -> None:
         """Lay out panels, captions and colour bars, and write the PNG."""
         figure = self.figure(title, label, unit, cmap, columns, width, engine)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{path.name}.partial")
-        figure.savefig(partial, format="png")
-        os.replace(partial, path)
+        drawn = io.BytesIO()  # Pillow says of a full disk no more than "encoder error -2"
+        figure.savefig(drawn, format="png")
+        write_whole(path, drawn.getbuffer())
 
     def figure(
         self,

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files that are written to the end or not at all: a full disk is told, the old file stays.
+
+What is written goes to a file beside the one asked for, ``.NAME.partial``, that takes the name when
+all has reached the disk. After an error, a full disk among them, it is removed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .collective import share_error
+
+if TYPE_CHECKING:
+    import h5py
+    from mpi4py import MPI
+
+SLICE = 1 << 22  # bytes that rank 0 takes from another rank at a time
+
+
+def partial_of(path: Path) -> Path:
+    """Return the name of a file while it is written."""
+    return path.with_name(f".{path.name}.partial")
+
+
+class replacing:
+    """A file that takes its name only when it was written to the end; missing folders are made."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.partial = partial_of(path)
+
+    def __enter__(self) -> IO[bytes]:
+        """Open the temporary file."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.file = self.partial.open("wb")
+        return self.file
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Rename the file, or remove it after an error."""
+        try:
+            self.file.close()
+            if kind is None:
+                os.replace(self.partial, self.path)
+        finally:
+            self.partial.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, content: bytes | memoryview) -> None:
+    """Write a file in one go, or leave the old one."""
+    with replacing(path) as file:
+        file.write(content)
+
+
+class Disk:
+    """A file that keeps its first error to itself: HDF5 crashes when a write fails."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.open("w+b", buffering=0)
+        self.error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        """Write all bytes, or none after an error."""
+        view = memoryview(data).cast("B")
+        left = view
+        while len(left) and self.error is None:
+            try:
+                left = left[self.file.write(left) :]
+            except OSError as error:
+                self.error = error
+        return len(view)
+
+    def truncate(self, size: int) -> int:
+        """Set the size."""
+        try:
+            return self.file.truncate(size)
+        except OSError as error:
+            self.error = self.error or error
+            return size
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+    def check(self) -> None:
+        """Raise the error that HDF5 was not told."""
+        if self.error is not None:
+            raise self.error
+
+
+class HdfFile:
+    """An HDF5 file that rank 0 writes and whose data sets come from all ranks (collective).
+
+    After an error rank 0 goes on taking rows, so that no rank waits; `close` raises it on every
+    rank.
+
+    Parameters
+    ----------
+    path : the file; missing folders are made, an older file is replaced by `close`.
+    comm : ranks that write it.
+    begin : called on rank 0 with the new file, for what only rank 0 writes.
+
+    Examples
+    --------
+    >>> from mpi4py import MPI
+    >>> def begin(file): file.attrs["format"] = "example"
+    >>> file = HdfFile(Path("rows.h5"), MPI.COMM_WORLD, begin)  # doctest: +SKIP
+    >>> try: file.append("rows", np.ones((5, 3)))               # doctest: +SKIP
+    ... finally: file.close()
+    """
+
+    def __init__(self, path: Path, comm: MPI.Comm, begin: Callable[[h5py.File], None]) -> None:
+        self.path, self.comm, self.partial = path, comm, partial_of(path)
+        self.error: Exception | None = None
+        self.file: h5py.File | None = None
+        self.disk: Disk | None = None
+        if comm.rank == 0:
+            self._try(lambda: self._create(begin))
+
+    def _try(self, action: Callable[[], None]) -> None:
+        if self.error is None:
+            try:
+                action()
+            except Exception as error:
+                # what HDF5 says of a write that failed is less than what the disk said
+                told = self.disk and self.disk.error
+                self.error = told or error
+
+    def _create(self, begin: Callable[[h5py.File], None]) -> None:
+        import h5py
+
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.disk = Disk(self.partial)
+        self.file = h5py.File(self.disk, "w")
+        begin(self.file)
+        self.disk.check()
+
+    def append(self, name: str, rows: npt.NDArray[Any]) -> None:
+        """Write a data set of the rows of all ranks, in their order (collective)."""
+        comm = self.comm
+        rows = np.ascontiguousarray(rows)
+        counts = comm.gather(len(rows))
+        step = max(1, SLICE // max(1, rows.itemsize * int(np.prod(rows.shape[1:]))))
+        if comm.rank:
+            for first in range(0, len(rows), step):
+                comm.Send(rows[first : first + step], 0)
+            return
+        assert counts is not None
+        shape = (sum(counts), *rows.shape[1:])
+        self._try(lambda: self._begin(name, shape, rows.dtype))
+        at = 0
+        for source, count in enumerate(counts):
+            for first in range(0, count, step):
+                part = rows[first : first + step]
+                if source:
+                    part = np.empty((min(step, count - first), *shape[1:]), rows.dtype)
+                    comm.Recv(part, source)
+                self._try(lambda at=at, part=part: self._put(name, at, part))  # type: ignore[misc]
+                at += len(part)
+
+    def _begin(self, name: str, shape: tuple[int, ...], kind: np.dtype[Any]) -> None:
+        assert self.file is not None
+        self.file.create_dataset(name, shape, kind)
+
+    def _put(self, name: str, at: int, part: npt.NDArray[Any]) -> None:
+        assert self.file is not None
+        assert self.disk is not None
+        self.file[name][at : at + len(part)] = part
+        self.disk.check()
+
+    def close(self) -> None:
+        """Bring all to the disk and give the file its name, or remove it (collective).
+
+        Raises
+        ------
+        OSError, on every rank : the disk is full, the folder cannot be written.
+        """
+        if self.comm.rank == 0:
+            self._try(self._finish)
+            if self.error is not None:
+                self._abandon()
+        share_error(self.comm, self.error)
+
+    def _finish(self) -> None:
+        assert self.file is not None
+        assert self.disk is not None
+        self.file.close()
+        self.disk.check()
+        os.fsync(self.disk.fileno())
+        self.disk.close()
+        os.replace(self.partial, self.path)
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)  # the new name
+        finally:
+            os.close(folder)
+
+    def _abandon(self) -> None:
+        if self.disk is None:
+            return
+        try:
+            if self.file:
+                self.file.close()
+        except Exception:  # of a file that is thrown away; the first error is raised
+            pass
+        self.disk.close()
+        self.partial.unlink(missing_ok=True)
+
+
+__all__ = ["Disk", "HdfFile", "partial_of", "replacing", "write_whole"]

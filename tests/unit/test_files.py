@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every file is written to the end or not at all: a full disk is told and leaves the old file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+import symancf as sa
+from symancf.files import HdfFile
+from symancf.history import History
+from tests.mpi import environment
+
+COMM = MPI.COMM_WORLD
+
+FULL = """
+import resource, signal, sys
+from pathlib import Path
+import numpy as np
+import symancf as sa
+from symancf.history import History
+from tests.unit.test_checkpoint import rope
+from tests.unit.test_output import sheet
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+folder = Path(sys.argv[1])
+mesh, system, samples = sa.Mesh.box((1.0, 1.0), (40, 40)), rope(300), sheet(30)
+image = np.random.default_rng(1).integers(0, 255, (40, 60, 3), dtype=np.uint8)
+
+def history(**files):
+    table = History(**files)
+    now = [0]
+    table.record("r", lambda: np.full(50, now[0] + 1 / 3))
+    table.record("x", lambda: now[0])
+    try:
+        for _ in range(20):
+            table.sample(now[0])
+            now[0] += 1
+    finally:
+        table.close()
+    return table
+
+kept = history()
+series = sa.output.Series(folder / "series.pvd")
+writers = {
+    "mesh.h5": mesh.write,
+    "checkpoint.h5": lambda path: sa.checkpoint.save(path, system),
+    "body.vtu": lambda path: sa.output.write(path, samples),
+    "series.pvd": lambda path: series.write(0.0, samples),
+    "table.csv": kept.to_csv,
+    "rows.csv": lambda path: history(csv=path),
+    "table.hdf5": kept.to_hdf5,
+    "curve.png": lambda path: kept.plot("x", path=path),
+    "film.gif": lambda path: sa.view.write_gif([image, image[::-1]], path),
+}
+soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+for name, write in writers.items():
+    path = folder / name
+    write(path)
+    size = 2 << 20 if name.endswith("hdf5") else path.stat().st_size
+    whole, told = path.read_bytes(), 0
+    parts = 4 if name.endswith(("png", "gif", "hdf5")) else 20
+    for limit in {0, 1, 97, *(size * k // parts for k in range(1, parts)), size - 1}:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+        try:
+            write(path)
+        except OSError as error:
+            told += "File too large" in str(error)
+        else:
+            sys.exit(f"{name}: {limit} bytes of {size} and no error")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        left = [p.name for p in folder.rglob("*.partial")]
+        if left:
+            sys.exit(f"{name}: {left} stays")
+        if name == "rows.csv":  # what reached the disk is right, the line that did not is gone
+            found = History.read(path)
+            n = len(found["time"])
+            right = np.arange(n) + 1 / 3
+            if not all((found[f"r[{k}]"] == right).all() for k in range(50)):
+                sys.exit(f"{name}: wrong rows")
+        elif path.read_bytes() != whole:
+            sys.exit(f"{name}: the old file is lost")
+    print(name, told)
+"""
+
+
+def test_a_full_disk_is_told_by_every_writer_and_the_old_file_stays(tmp_path: Path) -> None:
+    """HDF5 itself ends in a segmentation fault, meshes among its victims."""
+    command = [sys.executable, "-W", "error", "-c", FULL, str(tmp_path)]
+    done = subprocess.run(
+        command, env=environment(), capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = dict(line.split() for line in done.stdout.splitlines())
+    assert len(told) == 9
+    assert min(map(int, told.values())) >= 4
+
+
+@pytest.mark.collective
+def test_rows_of_all_ranks_or_the_error_of_one(shared_tmp_path: Path) -> None:
+    path = shared_tmp_path / "rows.h5"
+    rows = np.arange(3.0 * (COMM.rank + 1)).reshape(-1, 3) + 100 * COMM.rank
+    for name in ("a", "b"):
+        file = HdfFile(path, COMM, lambda file: file.attrs.update(kind="rows"))
+        file.append(name, rows)
+        file.append("b", rows[:, 0])
+        if name == "a":
+            file.close()
+        else:
+            with pytest.raises(ValueError, match="already exists"):
+                file.close()
+    with h5py.File(path, "r") as found:
+        np.testing.assert_array_equal(found["a"], np.concatenate(COMM.allgather(rows)))
+        assert found.attrs["kind"] == "rows"
+    assert [p.name for p in shared_tmp_path.iterdir()] == ["rows.h5"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "h5"])
+def test_the_table_of_the_run_before_stays_until_there_is_a_row(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"run.{kind}"
+
+    def run(rows: int) -> None:
+        history = History(**{"csv" if kind == "csv" else "hdf5": path})
+        history.record("x", lambda: [1.0, 2.0] if rows else None)
+        try:
+            for k in range(max(rows, 1)):
+                history.sample(k)
+        finally:
+            history.close()
+
+    run(3)
+    with pytest.raises(sa.ParameterError):
+        run(0)
+    assert len(History.read(path)["time"]) == 3
+    run(1)
+    assert len(History.read(path)["time"]) == 1
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_what_was_cut_off_a_table_is_left_out_and_told(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    text = "time,x,y\n0.0,1.25,22.333333333333332\n1.0,1.5,2.5e-10\n"
+    first, second = (text.index("\n", at) + 1 for at in (0, 10))
+    for length in range(len(text) + 1):
+        path.write_text(text[:length])
+        if length < first:
+            with pytest.raises(sa.SymancfError, match=r"run\.csv.*(cut off|empty)"):
+                History.read(path)
+        elif text[length - 1] == "\n":
+            rows = (length > first) + (length > second)
+            assert len(History.read(path)["y"]) == rows
+        else:
+            with pytest.warns(UserWarning, match=r"last line .* is left out; \d rows"):
+                found = History.read(path)
+            np.testing.assert_array_equal(found["y"], [22.333333333333332][: length > second])
+
+
+@pytest.mark.parametrize(
+    ("damaged", "told"),
+    [
+        ("time,x\n0.0,1.0\n1.0\n2.0,3.0\n", "line 3 has 1 cells of 2"),
+        ("time,x\n0.0,1.0\n1.0,1.0,5.0\n", "line 3 has 3 cells of 2"),
+        ("time,x,x\n0.0,1.0,2.0\n", "first line"),
+        ("x,y\n0.0,1.0\n", "first line"),
+        ("time,x\n0.0,1.0\x00\n", "float"),
+        ("time,x\n0.0,\xff\n", "float"),
+    ],
+)
+def test_damaged_tables_are_refused(tmp_path: Path, damaged: str, told: str) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text(damaged)
+    with pytest.raises(sa.SymancfError, match=told):
+        History.read(path)
+    path.write_bytes(damaged.encode("utf-16"))
+    with pytest.raises(sa.SymancfError, match="cannot read"):
+        History.read(path)
