@@ -9,6 +9,7 @@ unknowns of first order in time, its tangent is derived with everything else.
 from __future__ import annotations
 
 import inspect
+import numbers
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,11 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
+from symancf_codegen.functions import rate
+
 from .errors import ConstraintError, ParameterError
-from .parameter import Parameter, call, evaluate, label
-from .quantities import JETS_OF, QUANTITIES, RATES, TIME, symbols_of
+from .parameter import difference, label
+from .quantities import RATES
 from .work import VirtualWork, state_names
 
 if TYPE_CHECKING:
@@ -40,7 +43,9 @@ class Controller(VirtualWork):
     actuate : function of quantities and rates that returns the motion that the actuator drives,
         linear in the rates: an expression, its force being called ``force``, or
         ``{name: motion}``. A motor between two links drives the difference of their spins.
-    law : asks for measured quantities by name, for their rates (``y_rate``; by the chain rule),
+    law : asks for measured quantities by name, for their rates (``y_rate``, derived by the
+        compiler; parameters that are functions of time are taken to change, by a difference
+        quotient),
         for ``t``, own states by name and (keyword-only) parameters. It returns the force, or
         ``{"force": ..., "state": rate of the state}``.
     ends : one to three places, of `measure` and of `actuate`.
@@ -74,10 +79,6 @@ class Controller(VirtualWork):
         parts = [inspect.signature(f).parameters for f in (self.measure, self.actuate)]
         law = inspect.signature(self.control).parameters
         names = [n for p in parts for n, a in p.items() if a.kind is not KEYWORD]
-        for quantity in [n for n, a in parts[0].items() if a.kind is not KEYWORD]:
-            rate = _rate_of(quantity)
-            if rate is not None:
-                names.append(rate)
         names += [n for n, a in law.items() if a.kind is not KEYWORD and n in ("t", *states)]
         keywords = {n: a for p in (*parts, law) for n, a in p.items() if a.kind is KEYWORD}
         asked = [inspect.Parameter(n, POSITIONAL) for n in dict.fromkeys(names)]
@@ -96,8 +97,16 @@ class Controller(VirtualWork):
         self.measured_expressions = measured
         offered = dict(known)
         for name, y in measured.items():
-            offered |= {name: y, f"{name}_rate": _rate(y)}
+            offered |= {name: y, f"{name}_rate": rate(y)}
         wanted = inspect.signature(self.control).parameters
+        velocities = _velocities(known)
+        for name, y in measured.items():
+            if f"{name}_rate" in wanted and sp.sympify(y).free_symbols & velocities:
+                raise ConstraintError(
+                    f"controller {self.name!r}: its law asks for {name}_rate, but {name} = "
+                    f"{label(y)} depends on velocities, and accelerations are not offered: "
+                    "measure a position, or leave the rate out (kd=0 of a PID)"
+                )
         missing = [n for n, a in wanted.items() if n not in offered and a.kind is not KEYWORD]
         if missing:
             possible = [x for n in measured for x in (n, f"{n}_rate")]
@@ -157,9 +166,13 @@ class PID(Controller):
                 f"{name}: its target is {label(target)}: give a number, a Parameter or a function "
                 "of time"
             )
-        rate = (
-            _difference(f"the target of {name!r}", target) if target_rate is None else target_rate
-        )
+        given = {"target": target, "kp": kp, "ki": ki}
+
+        def pi(y: Any, integral: Any, *, target: Any, kp: Any, ki: Any) -> dict[str, Any]:
+            e = target - y
+            if angle:
+                e = sp.atan2(sp.sin(e), sp.cos(e))
+            return {"force": kp * e + ki * integral, "integral": e}
 
         def pid(
             y: Any,
@@ -172,16 +185,21 @@ class PID(Controller):
             ki: Any,
             kd: Any,
         ) -> dict[str, Any]:
-            e = target - y
-            if angle:
-                e = sp.atan2(sp.sin(e), sp.cos(e))
-            return {"force": kp * e + ki * integral + kd * (target_rate - y_rate), "integral": e}
+            found = pi(y, integral, target=target, kp=kp, ki=ki)
+            return found | {"force": found["force"] + kd * (target_rate - y_rate)}
 
-        given = {"target": target, "target_rate": rate, "kp": kp, "ki": ki, "kd": kd}
+        law: Function = pi
+        if not (isinstance(kd, numbers.Real) and float(kd) == 0.0):  # may become one that acts
+            of = f"the target of {name!r}"
+            law = pid
+            given |= {
+                "kd": kd,
+                "target_rate": difference(of, target) if target_rate is None else target_rate,
+            }
         super().__init__(
             measure,
             actuate,
-            pid,
+            law,
             *ends,
             name=name,
             states=("integral",),
@@ -189,46 +207,10 @@ class PID(Controller):
         )
 
 
-def _difference(what: str, target: Any) -> Any:
-    """Return the rate of a function of time by a difference quotient of fourth order."""
-    if isinstance(target, Parameter) or not callable(target):
-        return 0.0
-
-    def rate(time: float) -> float:
-        h = 1e-4 * max(1.0, abs(time))
-        ahead = 0.0 <= time < 2 * h  # a motion starts at 0: ask for nothing before
-        places = (0, 1, 2, 3, 4) if ahead else (-2, -1, 1, 2)
-        weights = (-25.0, 48.0, -36.0, 16.0, -3.0) if ahead else (1.0, -8.0, 8.0, -1.0)
-        f = [evaluate(what, call(what, target, time + k * h), time) for k in places]
-        return sum(w * y for w, y in zip(weights, f, strict=True)) / (12.0 * h)
-
-    return rate
-
-
-def _rate_of(name: str) -> str | None:
-    """Return the name of the rate that belongs to a quantity, ``v_a`` to ``r_a``."""
-    base, _, suffix = name.rpartition("_")
-    quantity = QUANTITIES.get(base)
-    if quantity is None or quantity.of == "reference":
-        return None
-    return next(f"{rate}_{suffix}" for rate, q in RATES.items() if q.jet == quantity.jet)
-
-
-def _rate(y: sp.Expr) -> sp.Expr:
-    """Return dy/dt by the chain rule, in the symbols of the rates."""
-    rates = {
-        u: v
-        for end in range(3)
-        for jet in JETS_OF
-        for u, v in zip(
-            symbols_of((end, jet), "change"), symbols_of((end, jet), "rate"), strict=True
-        )
-    }
-    y = sp.sympify(y)
-    total = sp.diff(y, TIME)
-    for u in sorted(y.free_symbols & set(rates), key=str):
-        total += sp.diff(y, u) * rates[u]
-    return total
+def _velocities(known: Mapping[str, Any]) -> set[sp.Symbol]:
+    """Return the symbols of the rates among arguments by name."""
+    rates = [x for n, x in known.items() if n.rpartition("_")[0] in RATES]
+    return {s for x in rates for s in sp.sympify(x).free_symbols}
 
 
 def _apply(function: Function, known: Mapping[str, Any]) -> Any:

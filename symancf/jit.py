@@ -16,13 +16,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from symancf_codegen import Kernel, Options, compile_cells, compile_points, declare, measure
 from symancf_codegen import errors as codegen_errors
 from symancf_codegen.compile import FLAGS, HEADERS, library
+from symancf_codegen.values import Values
 
 from .errors import CompileError
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw, Rule, Space
 
-__all__ = ["Kernel", "Options", "cells", "declare", "headers", "load_runtime", "measure", "points"]
+__all__ = [
+    "Kernel",
+    "Options",
+    "Values",
+    "cells",
+    "declare",
+    "headers",
+    "load_runtime",
+    "measure",
+    "points",
+]
 
 T = TypeVar("T")
 

@@ -85,6 +85,25 @@ def call(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
         ) from error
 
 
+def difference(what: str, value: Any) -> Any:
+    """Return the rate of a function of time by a difference quotient of fourth order.
+
+    That of numbers and Parameters is 0.
+    """
+    if isinstance(value, Parameter) or not callable(value):
+        return 0.0
+
+    def rate(time: float) -> float:
+        h = 1e-4 * max(1.0, abs(time))
+        ahead = 0.0 <= time < 2 * h  # a motion starts at 0: ask for nothing before
+        places = (0, 1, 2, 3, 4) if ahead else (-2, -1, 1, 2)
+        weights = (-25.0, 48.0, -36.0, 16.0, -3.0) if ahead else (1.0, -8.0, 8.0, -1.0)
+        f = [evaluate(what, call(what, value, time + k * h), time) for k in places]
+        return sum(w * y for w, y in zip(weights, f, strict=True)) / (12.0 * h)
+
+    return rate
+
+
 def call_array(what: str, function: Callable[..., Any], shape: tuple[int, ...], *of: Any) -> Array:
     """Return what a user's function makes of places, as finite numbers of a given shape.
 

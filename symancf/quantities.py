@@ -73,7 +73,6 @@ _PARTS = {"value": "", "director": "_d", "angle": "_t", "planar": "_q", "arm": "
 _PARTS |= {f"along{k}": f"_g{k + 1}" for k in range(3)} | {
     f"axis{k}": f"_e{k + 1}" for k in range(3)
 }
-JETS_OF = ("value", "director", "axis0", "axis1", "axis2")  # those with a rate
 RESERVED = re.compile(
     r"scale|weight|t|(lam|phi|force)\d+|(u|X|v)(_[dtqsl]|_[eg]\d)?_[abc][123]|(state|rate)_.*"
 )

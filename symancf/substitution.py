@@ -9,7 +9,7 @@ expressions of the coordinates, which the compiler differentiates through.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
+from symancf_codegen.functions import rate
+
+from . import jit
 from .places.ends import Ground
 from .quantities import JetOfEnd, symbols_of
 
@@ -35,21 +38,25 @@ class Substitution:
 
     Attributes
     ----------
-    jets, rates : (end, jet) to gather: those asked for, or the ``planar`` one of their end.
+    jets, rates : (end, jet) to gather: those asked for, or the ``planar`` one of their end; of
+        rates only those of which `gathered` are functions.
     lets : definitions of the changes and rates of jets of planar ends.
     arms : the symbols of the arms that they use, and the end that each is of.
     constants : components that are known beforehand, because everything stays in the plane.
     """
 
     def __init__(
-        self, ends: Sequence[End], jets: Sequence[JetOfEnd], rates: Sequence[JetOfEnd] = ()
+        self,
+        ends: Sequence[End],
+        jets: Sequence[JetOfEnd],
+        rates: Sequence[JetOfEnd] = (),
+        gathered: Sequence[JetOfEnd] = (),
     ) -> None:
         self.jets: list[JetOfEnd] = []
         self.rates: list[JetOfEnd] = []
         self.lets: list[Let] = []
         self.constants: dict[sp.Symbol, sp.Expr] = {}
         self.arms: dict[sp.Symbol, tuple[int, int]] = {}
-        self._changes: dict[sp.Symbol, sp.Expr] = {}
         plane = any(end.curved for end in ends)
         if plane:
             for number, end in enumerate(ends):
@@ -57,13 +64,14 @@ class Substitution:
         for jet in jets:
             self._gather(ends, jet, self.jets)
         for jet in rates:
-            if ends[jet[0]].curved:
-                self._gather(ends, jet, self.jets)
-            self._gather(ends, jet, self.rates)
+            self._gather(ends, jet, self.jets)
+            if jet in gathered:
+                self._gather(ends, jet, self.rates)
         for jet in jets:
             self._define(ends, jet)
             if plane and isinstance(ends[jet[0]], Ground):
-                self.constants |= dict.fromkeys(symbols_of(jet, "change"), sp.S.Zero)
+                for of in ("change", "rate"):
+                    self.constants |= dict.fromkeys(symbols_of(jet, of), sp.S.Zero)
         for jet in rates:
             self._define_rate(ends, jet)
 
@@ -105,25 +113,16 @@ class Substitution:
             if e == 0:
                 self.constants[u] = sp.S.Zero
             else:
-                self._changes[u] = e
                 self.lets.append((u, e))
 
     def _define_rate(self, ends: Sequence[End], jet: JetOfEnd) -> None:
-        end = ends[jet[0]]
-        if not end.curved:
+        if not ends[jet[0]].curved:
             return
-        coordinates = (jet[0], end.curved)
-        q, rate = symbols_of(coordinates, "change"), symbols_of(coordinates, "rate")
-        changes = symbols_of(jet, "change")
-        for u, v, e in zip(
-            changes, symbols_of(jet, "rate"), self._expressions(ends, jet), strict=True
-        ):
-            self._changes.setdefault(u, e)
-            flow = sp.Add(*[sp.diff(e, x) * y for x, y in zip(q, rate, strict=True)])
-            if flow == 0:
+        for u, v in zip(symbols_of(jet, "change"), symbols_of(jet, "rate"), strict=True):
+            if u in self.constants:
                 self.constants[v] = sp.S.Zero
             else:
-                self.lets.append((v, flow))
+                self.lets.append((v, rate(u)))
 
     # ---- laws -----------------------------------------------------------------------------------
     @property
@@ -132,22 +131,18 @@ class Substitution:
         changes = [s for jet in self.jets for s in symbols_of(jet, "change")]
         return changes + [s for jet in self.rates for s in symbols_of(jet, "rate")]
 
+    @property
+    def rate_of(self) -> dict[sp.Symbol, sp.Expr]:
+        """The symbols of the rates of the gathered jets by those of their changes."""
+        pairs = (
+            zip(symbols_of(jet, "change"), symbols_of(jet, "rate"), strict=True)
+            for jet in self.jets
+        )
+        return {u: v for pair in pairs for u, v in pair if u not in self.constants}
+
     def known(self, expression: Any) -> Any:
         """Put in the components that are known beforehand."""
         return expression.xreplace(self.constants)
-
-    def pulled_back(self, work: dict[sp.Symbol, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
-        """Return forces on coordinates for forces on changes of jets: (d change / d q)^T f."""
-        found: dict[sp.Symbol, sp.Expr] = {}
-        for symbol, force in work.items():
-            if symbol not in self._changes:
-                if symbol not in self.constants:
-                    found[symbol] = found.get(symbol, sp.S.Zero) + force
-                continue
-            expression = self._changes[symbol]
-            for q in sorted(expression.free_symbols & set(self.unknowns), key=str):
-                found[q] = found.get(q, sp.S.Zero) + sp.diff(expression, q) * force
-        return found
 
     def depend(self, expression: sp.Expr) -> set[sp.Symbol]:
         """Return the unknowns on which an expression depends, through lets as well."""
@@ -180,18 +175,9 @@ class Substitution:
     def resolve(self, values: dict[str, Any]) -> dict[str, Any]:
         """Add to values, by symbol, those of the lets and of what is constant."""
         found = {s.name: float(v) for s, v in self.constants.items()} | dict(values)
-        for name, names, function in self._functions:
-            found[name] = function(*(found[n] for n in names))
-        return found
+        made = self._values(found)
+        return found | {s.name: x for (s, _), x in zip(self.lets, made, strict=True)}
 
     @cached_property
-    def _functions(self) -> list[tuple[str, list[str], Callable[..., Any]]]:
-        """The lets as NumPy functions of the values of names."""
-        made = []
-        for symbol, definition in self.lets:
-            names = sorted({s.name for s in definition.free_symbols})
-            plain = {s: sp.Symbol(s.name) for s in definition.free_symbols}
-            made.append(
-                (symbol.name, names, sp.lambdify(names, definition.xreplace(plain), "numpy"))
-            )
-        return made
+    def _values(self) -> jit.Values:
+        return jit.Values([s for s, _ in self.lets], tuple(self.lets), self.rate_of)

@@ -84,8 +84,16 @@ class PointLaw:
         their names in the C and are the stages of the staged differentiation.
     energy : density per `measure`, in lets, inner variables, geometry and parameters.
     work : for each inner variable (or unknown) the generalised force conjugate to it, i.e.
-        the contribution to the residual per `measure`; the tangent is unsymmetric.
+        the contribution to the residual per `measure`; the tangent is unsymmetric. A let of
+        these may stand for them: the compiler pulls its force back, (d let/d variable)^T force.
     measure : geometry expression that multiplies the density (besides the rule's weight).
+    rate_of : the rates of unknowns (and of parameters) by the symbols of these: the symbol of
+        another unknown or parameter, one of its own that only motions contain, or a number;
+        what has none does not change in time. The function `rate` of an expression is its
+        derivative along these, whatever lets lie between.
+    powers : pairs (motion, force): a motion is linear in the rates, and the force on it adds
+        -(d motion/d rate)^T force to the residual of the unknowns that `rate_of` gives rates.
+        They go with `work`.
     domain : expressions that must be > 0 at every point, else the point counts as bad.
     parameters : all parameters that occur.
     rates : whether a law on cells knows the rates of its jets. In a step of a time integrator
@@ -103,6 +111,8 @@ class PointLaw:
     lets: Lets = ()
     energy: sp.Expr | None = None
     work: Mapping[sp.Symbol, sp.Expr] | None = None
+    rate_of: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
+    powers: tuple[tuple[sp.Expr, sp.Expr], ...] = ()
     measure: sp.Expr = sp.S.One
     domain: tuple[sp.Expr, ...] = ()
     parameters: tuple[Parameter, ...] = ()

@@ -114,6 +114,13 @@ def _law(h: _Hasher, law: PointLaw) -> None:
     for symbol, e in (law.work or {}).items():
         h.text("work", symbol.name)
         h.value(e)
+    for symbol, e in law.rate_of.items():
+        h.text("rate of", symbol.name)
+        h.value(e)
+    for motion, force in law.powers:
+        h.text("power")
+        h.value(motion)
+        h.value(force)
     if law.rates:
         h.text("rates")
     h.text("measure")

@@ -56,6 +56,19 @@ class expm1mx(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
     _eval_is_real = lambda self: self.args[0].is_real  # noqa: E731
 
 
+class rate(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
+    """The rate of change of x in time; the compiler derives it, see `PointLaw.rate_of`."""
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: sp.Expr) -> sp.Expr | None:
+        """Return 0 for numbers."""
+        return sp.S.Zero if x.is_number else None
+
+    _eval_is_real = lambda self: self.args[0].is_real  # noqa: E731
+
+
 class frozen(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
     """The value x, held fixed in differentiation: a residual whose tangent leaves out a part."""
 

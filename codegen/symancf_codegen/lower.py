@@ -15,6 +15,7 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue, Not, Or
 
+from symancf_codegen.differentiate import directional
 from symancf_codegen.errors import CompileError
 
 if TYPE_CHECKING:
@@ -52,6 +53,10 @@ class Scope:
     ----------
     graph : receives the nodes.
     owner : name of the law, for messages.
+
+    Attributes
+    ----------
+    flow : the rates of leaves, along which the function ``rate`` differentiates.
     """
 
     def __init__(self, graph: Graph, owner: str) -> None:
@@ -59,6 +64,7 @@ class Scope:
         self.owner = owner
         self.nodes: dict[str, Node] = {}
         self.definitions: dict[str, sp.Expr] = {}
+        self.flow: dict[Node, Node] = {}
         self._pending: list[str] = []
         self._memo: dict[sp.Basic, Node] = {}
 
@@ -77,7 +83,7 @@ class Scope:
         """Return a scope in which some names mean other nodes and all else is the same."""
         scope = Scope(self.graph, self.owner)
         scope.nodes = {k: v for k, v in self.nodes.items() if k not in self.definitions}
-        scope.definitions = self.definitions
+        scope.definitions, scope.flow = self.definitions, self.flow
         scope.nodes.update(nodes)
         return scope
 
@@ -145,6 +151,8 @@ class Scope:
             return result
         if isinstance(e, Not):
             return g.call("not", self._lower(e.args[0]))
+        if type(e).__name__ == "rate":
+            return directional(g, [self._lower(e.args[0])], self.flow)[0]
         op = FUNCTIONS.get(type(e).__name__, "")
         if op:
             return g.call(op, *(self._lower(a) for a in e.args))

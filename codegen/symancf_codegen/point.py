@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symancf_codegen.dag import Graph, Kind, Node
-from symancf_codegen.differentiate import Stages
+from symancf_codegen.differentiate import Stages, gradient
 from symancf_codegen.errors import CompileError
 from symancf_codegen.lower import Scope
 from symancf_codegen.reduce import LinearMap
@@ -121,6 +121,10 @@ def lower_point(
     values = to_variables.apply(g, jets)
     replace = dict(zip(variables, values, strict=True))
     scope.define(law.lets)
+    for v in law.rate_of.values():
+        if isinstance(v, sp.Symbol) and v.name not in {*names, *scope.nodes}:
+            scope.bind(v.name, g.symbol(f"motion {v.name}", Kind.UNKNOWN))
+    scope.flow = {scope.resolve(u.name): scope.lower(v) for u, v in law.rate_of.items()}
 
     factor = scope.lower(law.measure)
     if weighted:
@@ -129,7 +133,7 @@ def lower_point(
     if law.energy is not None:
         density = g.mul(factor, scope.lower(law.energy))
     else:
-        forces = _forces(law, scope, variable_names, factor)
+        forces = [g.mul(factor, force) for force in _forces(law, scope, variable_names)]
     domain = [scope.lower(e) for e in law.domain]
     named = [
         ("reference geometry", _names(scope, law.geometry)),
@@ -193,19 +197,39 @@ def _jet_map(
     return leaves, rows
 
 
-def _forces(law: PointLaw, scope: Scope, variable_names: Sequence[str], factor: Node) -> list[Node]:
+def _forces(law: PointLaw, scope: Scope, variable_names: Sequence[str]) -> list[Node]:
+    """Return the forces on the variables, those on lets and on motions pulled back to them."""
+    g = scope.graph
     work = {symbol.name: e for symbol, e in (law.work or {}).items()}
-    unknown = sorted(set(work) - set(variable_names))
+    lets = [s.name for s, _ in law.lets if s.name in work]
+    unknown = sorted(set(work) - {*variable_names, *lets})
     if unknown:
         raise CompileError(
-            f"law {law.name!r}: forces are given for {', '.join(unknown)}, which are not its "
-            f"variables; these are {', '.join(variable_names)}"
+            f"law {law.name!r}: forces are given for {', '.join(unknown)}, which are neither its "
+            f"variables nor its lets; these are "
+            f"{', '.join([*variable_names, *(s.name for s, _ in law.lets)])}"
         )
-    g = scope.graph
-    return [
-        g.mul(factor, scope.lower(work[name])) if name in work else g.zero
-        for name in variable_names
-    ]
+    variables = [scope.nodes[name] for name in variable_names]
+    forces = [scope.lower(work[n]) if n in work else g.zero for n in variable_names]
+    for name in lets:
+        force = scope.lower(work[name])
+        for k, slope in enumerate(gradient(g, scope.resolve(name), variables)):
+            forces[k] = g.add(forces[k], g.mul(slope, force))
+    pairs = [(node, v) for node, v in scope.flow.items() if node in variables]
+    rates = [v for _, v in pairs]
+    for motion, force in law.powers:
+        # linear in the rates: the slope at rates of zero is that at all of them
+        slopes = gradient(g, scope.lower(motion), rates)
+        slopes = g.substitute(slopes, dict.fromkeys(rates, g.zero))
+        for (node, _), slope in zip(pairs, slopes, strict=True):
+            k = variables.index(node)
+            forces[k] = g.sub(forces[k], g.mul(slope, scope.lower(force)))
+    for node in set(g.reach(forces)) & set(rates) - set(variables):
+        raise CompileError(
+            f"law {law.name!r}: a force depends on {g.name[node].removeprefix('motion ')}, which "
+            "is none of its unknowns: only motions may"
+        )
+    return forces
 
 
 def _names(

@@ -15,7 +15,7 @@ from symancf_codegen import declare
 from .. import jit
 from ..collective import together
 from ..errors import ConstraintError, ParameterError
-from ..parameter import call, evaluate, label
+from ..parameter import evaluate, label
 from ..quantities import QUANTITIES, RATES, JetOfEnd, Reading, check_ends
 from ..terms import Entities
 
@@ -67,7 +67,7 @@ class PlaceTerm:
             for k, v in self.reading.parameters.items()
             if isinstance(v, np.ndarray | list | tuple)
         }
-        self._functions: dict[tuple[sp.Expr, ...], tuple[list[str], Callable[..., Any]]] = {}
+        self._functions: dict[tuple[sp.Expr, ...], jit.Values] = {}
         given = self.reading.parameters.items()
         self.parameters = {k: v for k, v in given if k not in self.per_place}
 
@@ -148,12 +148,17 @@ class PlaceTerm:
         own = [*self.reading.states.values(), *(sp.Symbol(f"rate_{s}") for s in self.states)]
         return (*self.substitution.unknowns, *own)
 
-    def _compiled(self, expressions: tuple[sp.Expr, ...]) -> tuple[list[str], Callable[..., Any]]:
-        """Return the names of what expressions need, and their NumPy function."""
+    @property
+    def rate_of(self) -> dict[sp.Symbol, sp.Expr]:
+        """The rates of what the law depends on, by its symbols; see `PointLaw.rate_of`."""
+        return {}
+
+    def _compiled(self, expressions: tuple[sp.Expr, ...]) -> jit.Values:
+        """Return expressions as a function of values by name."""
         if expressions not in self._functions:
-            names = sorted({s.name for e in expressions for s in e.free_symbols})
-            plain = [e.xreplace(_plain(e)) for e in expressions]
-            self._functions[expressions] = names, sp.lambdify(names, plain, "numpy", cse=True)
+            known = [self.substitution.known(e) for e in expressions]
+            lets = tuple(self.substitution.lets)
+            self._functions[expressions] = jit.Values(known, lets, self.rate_of)
         return self._functions[expressions]
 
     def _values(self, system: System, expressions: Sequence[sp.Expr]) -> Array:
@@ -165,15 +170,14 @@ class PlaceTerm:
         given = np.where(c >= 0, system.state[np.maximum(c, 0)], system.rate[np.maximum(~c, 0)])
         np.add.at(values, (jets.entity, jets.jet), jets.value * given)
         gathered = {s.name: values[:, k] for k, s in enumerate(symbols)}
-        at: dict[str, Any] = self.substitution.resolve(gathered | self._cell)
+        at: dict[str, Any] = gathered | self._cell
         at |= {
             k: evaluate(f"{k} of {self.name!r}", v, system.time) for k, v in self.parameters.items()
         }
         at["t"] = system.time
-        names, function = self._compiled(tuple(expressions))
         found = np.zeros((self.entities.size, len(expressions)))
         if n:
-            made = call(self.what, function, *(at[name] for name in names))
+            made = self._compiled(tuple(expressions))(at)
             mine = self.entities.owned
             columns = [np.broadcast_to(column, (n,))[mine] for column in made]
             found[self.entities.ids[mine]] = np.stack(columns, axis=1)
@@ -197,8 +201,3 @@ def state_names(what: str, given: Any) -> list[str]:
                 'states=("integral",)'
             )
     return names
-
-
-def _plain(expression: sp.Expr) -> dict[sp.Symbol, sp.Symbol]:
-    """Replace symbols by ones without assumptions, which lambdify knows by name."""
-    return {s: sp.Symbol(s.name) for s in expression.free_symbols}

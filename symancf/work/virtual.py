@@ -17,10 +17,11 @@ import numpy.typing as npt
 import sympy as sp
 
 from symancf_codegen import declare
+from symancf_codegen.functions import rate
 
 from ..errors import ConstraintError
-from ..parameter import label
-from ..quantities import symbols_of
+from ..parameter import difference, label
+from ..quantities import TIME, symbols_of
 from ..substitution import Substitution
 from .places import PlaceTerm
 
@@ -80,13 +81,25 @@ class VirtualWork(PlaceTerm):
         self.forces: list[sp.Expr] = []
         for motion, force in pairs:
             self._take(motion, force)
-        self.coefficients = [self._coefficients(motion) for motion in self.motions]
-        used = {s for f in [*self.forces, *self.state_rates] for s in f.free_symbols}
-        for row in self.coefficients:
-            used |= {s for c in row.values() for s in c.free_symbols}
+        for motion in self.motions:
+            self._require_linear(motion)
+        forces = [*self.forces, *self.state_rates]
+        used = {s for f in forces for s in f.free_symbols}
+        changing = {s for f in forces for r in f.atoms(rate) for s in r.free_symbols}
+        for jet in reading.jets:
+            if changing & set(symbols_of(jet, "change")):
+                used |= set(symbols_of(jet, "rate"))
+                reading.rates += [jet] if jet not in reading.rates else []
+        self.changing = [name for name, s in reading.keywords.items() if s in changing]
+        for name in self.changing:
+            self.parameters[f"rate_{name}"] = difference(
+                f"{name} of {self.what}", self.parameters.get(name, 0.0)
+            )
         moved = [r for r in reading.rates if r not in reading.jets]
-        rates = [r for r in reading.rates if used & set(symbols_of(r, "rate"))]
-        self.substitution = Substitution(self.ends, [*reading.jets, *moved], rates)
+        gathered = [r for r in reading.rates if used & set(symbols_of(r, "rate"))]
+        self.substitution = Substitution(
+            self.ends, [*reading.jets, *moved], reading.rates, gathered
+        )
 
     def _split(self, result: Any) -> tuple[list[tuple[Any, Any]], list[sp.Expr]]:
         """Return the pairs (motion, force) and the rates of the states."""
@@ -130,26 +143,19 @@ class VirtualWork(PlaceTerm):
             self.motions.append(self.reading.scalar(m, "a motion must be an expression"))
             self.forces.append(self.reading.scalar(f, "a force must be an expression"))
 
-    def _coefficients(self, motion: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
-        """Return d motion / d rate by the symbol of the change of the jet."""
-        rates = {
-            v: u
-            for jet in self.reading.rates
-            for v, u in zip(symbols_of(jet, "rate"), symbols_of(jet, "change"), strict=True)
-        }
-        found = {}
-        for v in sorted(motion.free_symbols & set(rates), key=str):
-            c = sp.diff(motion, v)
-            if c.free_symbols & set(rates):
-                c = sp.simplify(c)
-            found[v] = c
-        rest = sp.simplify(motion.xreplace(dict.fromkeys(rates, sp.S.Zero))) if found else motion
-        if not found or rest != 0 or any(c.free_symbols & set(rates) for c in found.values()):
+    def _require_linear(self, motion: sp.Expr) -> None:
+        """Raise where a motion is not linear in the rates."""
+        rates = {v for jet in self.reading.rates for v in symbols_of(jet, "rate")}
+        used = motion.free_symbols & rates
+        rest = motion.xreplace(dict.fromkeys(rates, sp.S.Zero))
+        slopes = [sp.diff(motion, v) for v in sorted(used, key=str)]
+        wrong = any(c.free_symbols & rates and sp.simplify(c).free_symbols & rates for c in slopes)
+        if not used or wrong or sp.simplify(rest) != 0:
+            offered = ", ".join(map(str, self.reading.velocities))
             raise ConstraintError(
                 f"{self.what}: the motion {label(motion)} is not linear in the rates "
-                f"{', '.join(str(v) for v in rates) or '(it asks for none: v_a, w1_a, ...)'}"
+                f"{offered or '(it asks for none: v_a, w1_a, ...)'}"
             )
-        return {rates[v]: c for v, c in found.items()}
 
     def domain(self) -> tuple[sp.Expr, ...]:
         """Return expressions of the jets that must be positive."""
@@ -162,23 +168,35 @@ class VirtualWork(PlaceTerm):
             (sp.Symbol(f"force{i + 1}", real=True), known(force))
             for i, force in enumerate(self.forces)
         )
-        work: dict[sp.Symbol, sp.Expr] = {}
-        for (force, _), row in zip(lets, self.coefficients, strict=True):
-            for s, c in row.items():
-                work[s] = work.get(s, sp.S.Zero) - known(c) * force
-        work = self.substitution.pulled_back(work)
-        for s, f in zip(self.states, self.state_rates, strict=True):
-            work[self.reading.states[s]] = sp.Symbol(f"rate_{s}") - known(f)
-        everything = [*work.values(), *(force for _, force in lets)]
+        motions = [known(motion) for motion in self.motions]
+        work = {
+            self.reading.states[s]: sp.Symbol(f"rate_{s}") - known(f)
+            for s, f in zip(self.states, self.state_rates, strict=True)
+        }
+        everything = [*work.values(), *motions, *(force for _, force in lets)]
         return declare.PointLaw(
             name=self.law_name,
             unknowns=self._unknowns(),
             lets=(*self.substitution.lets, *lets),
             work=work,
+            rate_of=self.rate_of,
+            powers=tuple(zip(motions, (s for s, _ in lets), strict=True)),
             domain=self.domain(),
             parameters=self._parameters(*everything),
             title="-(d motion/d rate)^T force of " + self.law_name,
         )
+
+    @property
+    def rate_of(self) -> dict[sp.Symbol, sp.Expr]:
+        """The rates of jets, own states, parameters and of time, by their symbols."""
+        found: dict[sp.Symbol, sp.Expr] = dict(self.substitution.rate_of)
+        found |= {self.reading.states[s]: sp.Symbol(f"rate_{s}") for s in self.states}
+        found |= {self.reading.keywords[k]: sp.Symbol(f"rate_{k}") for k in self.changing}
+        return found | ({TIME: sp.S.One} if self.reading.uses_time else {})
+
+    def _parameters(self, *expressions: sp.Expr) -> tuple[declare.Parameter, ...]:
+        changing = (declare.Parameter(sp.Symbol(f"rate_{k}")) for k in self.changing)
+        return (*super()._parameters(*expressions), *changing)
 
     def values(self, system: System) -> Array:
         """Return the forces (places, pairs) at the present state, on every rank (collective)."""

@@ -145,7 +145,7 @@ def test_complex_number_is_explained():
 
 def test_force_on_something_else_is_explained():
     law = PointLaw("p", (x,), work={y: x})
-    with pytest.raises(CompileError, match="not its variables"):
+    with pytest.raises(CompileError, match="neither its variables nor its lets"):
         compile_points("p", law)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,123 @@ def test_a_motor_between_two_links_acts_on_both() -> None:
     assert tangent_error(system, 3.0) < 1e-9
 
 
+def turntable(name: str, at: Any) -> sa.PlanarBody:
+    return sa.PlanarBody(at=at, mass=1.0, inertia=1.0, name=name)
+
+
+def block(name: str, element: Any, shift: float) -> sa.Body:
+    """One cell with the corner (shift, 0, 0); its material does not matter here."""
+    size = (1.0, 0.8) if element is not sa.elements.hex8 else (1.0, 0.8, 0.7)
+    X0 = np.array([shift, 0.0, 0.0])
+    mesh = sa.Mesh.box(size, (1,) * len(size), warp=lambda X: X + X0)
+    if element is sa.elements.ancf_thin_plate:
+        given = {"E": 1.0, "nu": 0.3, "thickness": 0.1, "rho": 1.0}
+        return sa.Body(mesh["body"], element, sa.energies.kirchhoff(), name=name, **given)
+    given = {"mu": 1.0, "lam": 1.0, "rho": 1.0}
+    if element is sa.elements.ancf_plate:
+        given["thickness"] = 0.1
+    return sa.Body(mesh["body"], element, sa.energies.neo_hooke, name=name, **given)
+
+
+def plane_places() -> tuple[list[Any], list[Any], str]:
+    one, two = turntable("one", (0.1, 0.2, 0.3)), turntable("two", (1.0, -0.4, 0.9))
+    places = [one.at((0.4, -0.2)), two.at((0.3, 0.1)), sa.ground.at((0.5, 0.5))]
+    return [one, two], places, "r_a u_a e1_a e2_a theta_a phi_a r_b e1_b theta_b phi_b r_c"
+
+
+def places_in_space() -> tuple[list[Any], list[Any], str]:
+    rigid = sa.RigidBody(at=(0.0, 2.0, 0.0), mass=1.0, inertia=(1.0, 1.1, 1.2), name="rigid")
+    rope, plate = link("rope", 0.0), block("plate", sa.elements.ancf_thin_plate, 3.0)
+    places = [rigid.at((0.3, 0.2, 0.1)), rope.at((0.7, 0.0, 0.0)), plate.at((3.4, 0.3, 0.0))]
+    return [rigid, rope, plate], places, "r_a u_a e1_a e2_a e3_a r_b e1_b r_c e1_c e2_c"
+
+
+def places_of_solids() -> tuple[list[Any], list[Any], str]:
+    plate, cube = (block(e.name, e, 2.0 * k) for k, e in enumerate(SOLIDS))
+    places = [plate.at((0.4, 0.3, 0.0)), cube.at((2.4, 0.3, 0.2))]
+    return [plate, cube], places, "r_a u_a d_a e1_a e2_a e3_a r_b e1_b e2_b e3_b"
+
+
+SOLIDS = sa.elements.ancf_plate, sa.elements.hex8
+
+
+@pytest.mark.parametrize("where", [plane_places, places_in_space, places_of_solids])
+def test_every_quantity_is_controlled_by_its_value_integral_and_rate(where: Any) -> None:
+    """P, I and D action on each quantity that is offered, against differences in time."""
+    bodies, places, offered = where()
+    names = offered.split()
+
+    def measure(*q: Any, shift: Any, t: Any = None) -> dict[str, Any]:
+        found = {}
+        for name, x in zip(names, q, strict=False):
+            x, y = (x[0], x[1]) if isinstance(x, sp.MatrixBase) else (x, x)
+            found[name] = (x + y**2 / 3) * shift
+        return found
+
+    def actuate(v_a: Any, v_b: Any) -> Any:
+        return v_a[0] - 0.4 * v_b[1]
+
+    def law(*y: Any, kp: Any, ki: Any, kd: Any) -> dict[str, Any]:
+        n = len(names)
+        value = sum(y[:n])
+        rate = sum((k + 1) * r for k, r in enumerate(y[n : 2 * n]))
+        return {"force": -kp * value - kd * rate - ki * y[2 * n], "held": value}
+
+    asks(measure, names, "shift")
+    asks(law, [*names, *(f"{n}_rate" for n in names), "held"], "kp", "ki", "kd")
+    control = sa.Controller(
+        measure, actuate, law, *places, states="held", shift=lambda t: 1 + t**2, **GAINS
+    )
+    system = sa.System(*bodies, terms=[control])
+    moving(system, size=0.2)
+    state, rate, time, h = system.state.copy(), system.rate.copy(), system.time, 1e-3
+    y, dy = control.measured(system), dict.fromkeys(names, 0.0)
+    held = control.own_states(system)[0, 0]
+    force = control.values(system)[0, 0]
+    assert tangent_error(system, 3.0) < 1e-8
+    for step, weight in ((-2, 1), (-1, -8), (1, 8), (2, -1)):
+        system.state[:], system.time = state + step * h * rate, time + step * h
+        for name, values in control.measured(system).items():
+            dy[name] += weight * values[0] / (12 * h)
+    assert not [name for name in names if not abs(dy[name]) > 1e-2]
+    terms = [40.0 * y[n][0] + 2.0 * (k + 1) * dy[n] for k, n in enumerate(names)]
+    assert force == pytest.approx(-sum(terms) - 5.0 * held, rel=1e-8)
+
+
+def asks(function: Any, names: Any, *keywords: str) -> None:
+    """Let a function of ``*args`` ask for names."""
+    kinds = inspect.Parameter
+    asked = [kinds(n, kinds.POSITIONAL_OR_KEYWORD) for n in names]
+    asked += [kinds(k, kinds.KEYWORD_ONLY) for k in keywords]
+    function.__signature__ = inspect.Signature(asked)
+
+
+def test_a_wheel_is_braked_by_the_rate_of_its_angle() -> None:
+    """J domega/dt = -kd omega."""
+    wheel = sa.PlanarBody(mass=1.0, inertia=2.0, spin=1.0)
+    hub = wheel.at((0.0, 0.0)), sa.ground.at((0.0, 0.0))
+    brake = sa.PID(lambda phi_a: phi_a, lambda omega_a: omega_a, *hub, kd=1.0)
+    system = sa.System(wheel, terms=[sa.joints.revolute(*hub), brake])
+    sa.DynamicProblem(system).solve(to=1.0, step=0.02)
+    assert wheel.rate(system)[2] == pytest.approx(np.exp(-0.5), rel=1e-4)
+
+
+def test_a_speed_is_controlled_without_its_rate() -> None:
+    """J domega/dt = kp (2 - omega); of an acceleration nothing is known."""
+    wheel = sa.PlanarBody(mass=1.0, inertia=2.0)
+    hub = wheel.at((0.0, 0.0)), sa.ground.at((0.0, 0.0))
+
+    def speed(omega_a: Any) -> Any:
+        return omega_a
+
+    motor = sa.PID(speed, speed, *hub, target=2.0, kp=3.0)
+    system = sa.System(wheel, terms=[sa.joints.revolute(*hub), motor])
+    sa.DynamicProblem(system).solve(to=1.0, step=0.02)
+    assert wheel.rate(system)[2] == pytest.approx(2.0 * (1.0 - np.exp(-1.5)), rel=1e-4)
+    with pytest.raises(sa.ConstraintError, match=r"y_rate, but y = .* accelerations are not"):
+        sa.PID(speed, speed, *hub, kp=3.0, kd=0.1)
+
+
 def test_an_angle_is_controlled_the_short_way_round() -> None:
     body = link("link", 0.0)
     ends = body.at((0.0, 0.0, 0.0)), body.at((1.0, 0.0, 0.0))
@@ -202,7 +320,7 @@ def test_an_error_in_a_target_ends_the_motion_with_that_error() -> None:
     pid = sa.PID(chord, turn, *ends, target=target, kp=1.0)
     system = sa.System(body, terms=[sa.fix(ends[0], "position"), sa.planar(body, "z"), pid])
     problem = sa.DynamicProblem(system)
-    with pytest.raises(sa.ParameterError, match=r"target.* failed at time 0\.02.*no plan beyond"):
+    with pytest.raises(sa.ParameterError, match=r"target.* failed at time 0\.03.*no plan beyond"):
         problem.solve(to=0.1, step=0.01)
 
 

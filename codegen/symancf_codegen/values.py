@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Values of expressions at many points by NumPy, through the graph that kernels are made of.
+
+What a user reads beside a kernel (forces, energies, measured quantities) is lowered as the
+kernel is, so both mean the same, rates that the compiler derives included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+
+from symancf_codegen.dag import Graph, Kind
+from symancf_codegen.lower import Scope
+
+if TYPE_CHECKING:
+    from symancf_codegen.declare import Array, Lets
+
+_ARRAYS: dict[str, Callable[..., Any]] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "neg": np.negative,
+    "frozen": np.positive,
+    "inv": lambda x: 1.0 / x,
+    "icbrt": lambda x: np.power(x, -1.0 / 3.0),
+    "rsqrt": lambda x: 1.0 / np.sqrt(x),
+    "log1pmx": lambda x: np.log1p(x) - x,
+    "expm1mx": lambda x: np.expm1(x) - x,
+    "lt": np.less,
+    "le": np.less_equal,
+    "and": np.logical_and,
+    "or": np.logical_or,
+    "not": np.logical_not,
+    "select": np.where,
+    "min": np.minimum,
+    "max": np.maximum,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "pow": np.power,
+}
+
+
+class Values:
+    """Expressions of names as a function of the values of these.
+
+    Parameters
+    ----------
+    expressions : what is asked for.
+    lets, rate_of : as in `PointLaw`.
+
+    Attributes
+    ----------
+    names : the names whose values are needed, sorted.
+    """
+
+    def __init__(
+        self,
+        expressions: Sequence[sp.Expr],
+        lets: Lets = (),
+        rate_of: Mapping[sp.Symbol, sp.Expr] | None = None,
+    ) -> None:
+        g = self._graph = Graph()
+        scope = Scope(g, "values")
+        defined = {s.name for s, _ in lets}
+        rates = dict(rate_of or {})
+        for e in (*expressions, *(e for _, e in lets), *rates, *rates.values()):
+            for s in sp.sympify(e).free_symbols:
+                if s.name not in defined:
+                    scope.bind(s.name, g.symbol(s.name, Kind.UNKNOWN))
+        scope.define(lets)
+        scope.flow = {scope.resolve(u.name): scope.lower(v) for u, v in rates.items()}
+        self._outputs = [scope.lower(e) for e in expressions]
+        self._order = g.reach(self._outputs)
+        self.names = sorted(g.name[node] for node in self._order if g.op[node] == "symbol")
+
+    def __call__(self, values: Mapping[str, Any]) -> list[Array]:
+        """Return the expressions; `values` are numbers or arrays (n,) by name."""
+        g = self._graph
+        found: dict[int, Any] = {}
+        with np.errstate(all="ignore"):  # where a law is undefined its value is NaN
+            for node in self._order:
+                op = g.op[node]
+                if op == "constant":
+                    found[node] = g.value[node]
+                elif op == "symbol":
+                    found[node] = values[g.name[node]]
+                else:
+                    function = _ARRAYS.get(op) or getattr(np, op)
+                    found[node] = function(*(found[a] for a in g.args[node]))
+        return [np.asarray(found[node], dtype=float) for node in self._outputs]
