@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import pickle
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -13,31 +13,39 @@ from numpy.typing import NDArray
 
 from symancf.errors import SymancfError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 Ints = NDArray[np.int64]
 AnyArray = NDArray[Any]
 
 
-@contextmanager
-def together(comm: MPI.Comm) -> Iterator[None]:
+def together(comm: MPI.Comm) -> AbstractContextManager[None]:
     """Run a block without messages on every rank; if it fails on one rank, all ranks raise.
 
     The error of the lowest failing rank is raised on every rank, so that no rank waits in a
-    collective call that another rank never reaches. The block itself must not communicate
+    collective call that another rank never reaches: also ``SystemExit``, after which all ranks
+    end with the same status, and ``KeyboardInterrupt``. The block itself must not communicate
     within `comm`.
     """
-    error: Exception | None = None
-    try:
-        yield
-    except Exception as caught:
-        error = caught
-    share_error(comm, error)
+    return _Together(comm)
 
 
-def share_error(comm: MPI.Comm, error: Exception | None) -> None:
+class _Together:
+    def __init__(self, comm: MPI.Comm) -> None:
+        self.comm = comm
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if self.comm.size > 1:
+            share_error(self.comm, error)
+
+
+def share_error(comm: MPI.Comm, error: BaseException | None) -> None:
     """Raise on every rank the error of the lowest rank that has one (collective).
+
+    The class is the same on every rank, so that a program which catches it does so everywhere:
+    were ``SystemExit`` of one rank something else on the others, they might catch that, go on and
+    wait for the rank that has left. A note says where it arose.
 
     An error that cannot travel between processes becomes a `SymancfError` with its class and
     text, on every rank.
@@ -50,14 +58,15 @@ def share_error(comm: MPI.Comm, error: Exception | None) -> None:
     if first == comm.size:
         return
     portable, text = comm.bcast(_portable(error) if comm.rank == first else None, first)
-    if comm.rank == first and error is not None:
-        if portable:
-            raise error
-        raise pickle.loads(text) from error
-    raise pickle.loads(text)
+    if comm.rank == first and error is not None and portable:
+        raise error
+    shared: BaseException = pickle.loads(text)
+    if comm.rank != first:
+        shared.add_note(f"(raised on rank {first} of {comm.size})")
+    raise shared from error
 
 
-def _portable(error: Exception | None) -> tuple[bool, bytes]:
+def _portable(error: BaseException | None) -> tuple[bool, bytes]:
     """Pickle an error, or one that says the same if it does not survive that."""
     try:
         text = pickle.dumps(error)

@@ -116,7 +116,7 @@ class HdfFile:
 
     def __init__(self, path: Path, comm: MPI.Comm, begin: Callable[[h5py.File], None]) -> None:
         self.path, self.comm, self.partial = path, comm, partial_of(path)
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self.file: h5py.File | None = None
         self.disk: Disk | None = None
         if comm.rank == 0:
@@ -126,7 +126,7 @@ class HdfFile:
         if self.error is None:
             try:
                 action()
-            except Exception as error:
+            except BaseException as error:
                 # what HDF5 says of a write that failed is less than what the disk said
                 told = self.disk and self.disk.error
                 self.error = told or error

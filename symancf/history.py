@@ -200,7 +200,7 @@ class History:
         ------
         Exception, on every rank : of a user's function, or OSError of a file.
         """
-        error: Exception | None = None
+        error: BaseException | None = None
         try:
             number = self._time.count
             rows = {
@@ -215,7 +215,7 @@ class History:
                 every = {s.name: s.every for s in self._series.values()}
                 for stream in self._streams:
                     stream.write(time, rows, every)
-        except Exception as caught:
+        except BaseException as caught:
             error = caught
         share_error(self.comm, error)
 
@@ -274,7 +274,7 @@ class History:
 
     def _write(self, path: Path, kind: Callable[[Path], Stream]) -> None:
         """Write all rows, or leave the older file."""
-        error: Exception | None = None
+        error: BaseException | None = None
         whole = partial_of(path)
         stream = kind(whole)
         try:
@@ -293,7 +293,7 @@ class History:
                 stream.close()
                 if self._time.count:
                     os.replace(whole, path)
-        except Exception as caught:
+        except BaseException as caught:
             error = caught
             stream.close()
             whole.unlink(missing_ok=True)
@@ -324,12 +324,12 @@ class History:
         label : of the ordinate, default the names.
         """
         path = Path(path).with_suffix(".png")
-        error: Exception | None = None
+        error: BaseException | None = None
         try:
             drawn = {name: (self.times(name), self[name]) for name in names or self.names}
             if self.comm.rank == 0:
                 _plot(drawn, path, label or ", ".join(drawn))
-        except Exception as caught:
+        except BaseException as caught:
             error = caught
         share_error(self.comm, error)
         return path

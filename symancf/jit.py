@@ -9,7 +9,8 @@ from __future__ import annotations
 import ctypes
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -158,47 +159,41 @@ def _first(comm: Any, build: Callable[[], T]) -> T:
     """Return `build()` of rank 0 on every rank; raise its error on every rank."""
     communicator = _mpi(comm)
     result: T | None = None
-    failure, cause = None, None
-    if communicator is None or communicator.rank == 0:
-        try:
+    with _together(communicator), _as_errors_of_the_package():
+        if communicator is None or communicator.rank == 0:
             result = build()
-        except Exception as error:
-            failure, cause = _facts(error), error
     if communicator is not None:
-        failure, result = communicator.bcast((failure, result), root=0)
-    if failure is not None:
-        raise _error(failure) from cause
+        result = communicator.bcast(result, root=0)
     return result  # type: ignore[return-value]
 
 
 def _everywhere(comm: Any, load: Callable[[], T]) -> T:
     """Return `load()` of every rank; raise the first rank's error on every rank."""
-    communicator = _mpi(comm)
-    result: T | None = None
-    failure, cause = None, None
+    with _together(_mpi(comm)), _as_errors_of_the_package():
+        return load()
+
+
+def _together(communicator: Any) -> AbstractContextManager[None]:
+    """Return `symancf.collective.together`, of which one process has no need."""
+    if communicator is None:
+        return nullcontext()
+    from .collective import together
+
+    return together(communicator)
+
+
+@contextmanager
+def _as_errors_of_the_package() -> Iterator[None]:
+    """Let everything that fails in the compiler be a `CompileError` of this package."""
     try:
-        result = load()
+        yield
+    except CompileError:
+        raise
+    except codegen_errors.CompileError as error:
+        raise CompileError(str(error), command=error.command, output=error.output) from error
     except Exception as error:
-        failure, cause = _facts(error), error
-    if communicator is not None:
-        failures = communicator.allgather(failure)
-        failure = next((f for f in failures if f is not None), None)
-    if failure is not None:
-        raise _error(failure) from cause
-    return result  # type: ignore[return-value]
-
-
-def _facts(error: Exception) -> tuple[str, str, str]:
-    """Return message, command and output of an error, fit for sending."""
-    message = str(error)
-    if not isinstance(error, (CompileError, codegen_errors.CompileError)):
-        message = f"{type(error).__name__} in the compiler of kernels: {error}"
-    return message, getattr(error, "command", ""), getattr(error, "output", "")
-
-
-def _error(facts: tuple[str, str, str]) -> CompileError:
-    message, command, output = facts
-    return CompileError(message, command=command, output=output)
+        text = f"{type(error).__name__} in the compiler of kernels: {error}"
+        raise CompileError(text) from error
 
 
 def _mpi(comm: Any) -> Any:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,6 +22,7 @@ import sympy as sp
 
 from symancf_codegen import declare
 
+from .collective import together
 from .errors import ConstraintError, SymancfError
 from .parameter import label
 from .places.ends import End, Ground, Nodes, PointsOnBody
@@ -104,6 +106,14 @@ def check_ends(what: str, ends: Sequence[Any]) -> list[End]:
     return list(ends)
 
 
+def _on_all_ranks(ends: Sequence[End]) -> AbstractContextManager[None]:
+    """Return `together` of the ranks that hold the ends, as far as one of them has a mesh."""
+    bodies = (getattr(end, "body", None) for end in ends)
+    regions = (getattr(body, "region", None) for body in bodies)
+    comm = next((region.mesh.comm for region in regions if region is not None), None)
+    return nullcontext() if comm is None else together(comm)
+
+
 class Reading:
     """A user's function called with symbols.
 
@@ -164,14 +174,16 @@ class Reading:
         for number, jet in [*self.jets, *self.rates]:
             require_offered(what, ends[number], jet)
         self.parameters = self._values(parameters, signature)
-        try:
-            self.result = function(*arguments, **self.keywords)
-        except SymancfError:
-            raise
-        except Exception as error:
-            raise ConstraintError(
-                f"{what} failed on the symbols of its arguments: {type(error).__name__}: {error}"
-            ) from error
+        with _on_all_ranks(ends):
+            try:
+                self.result = function(*arguments, **self.keywords)
+            except SymancfError:
+                raise
+            except Exception as error:
+                raise ConstraintError(
+                    f"{what} failed on the symbols of its arguments: "
+                    f"{type(error).__name__}: {error}"
+                ) from error
 
     def _argument(self, name: str) -> Any:
         base, _, suffix = name.rpartition("_")

@@ -387,9 +387,10 @@ class Plan:
     def tangent(self, x: Array, f: Array, matrix: Matrix) -> int:
         """Write residual and tangent."""
         f.fill(0.0)
-        bad = self._call(TANGENT, x, None, f, None)
-        matrix.finish()
-        return bad
+        try:
+            return self._call(TANGENT, x, None, f, None)
+        finally:
+            matrix.finish()  # collective, so also where this rank failed
 
     def product(self, x: Array, v: Array, f: Array) -> int:
         """Write tangent(x) . v into the local vector `f` without a matrix."""

@@ -72,7 +72,7 @@ class Adams(Explicit):
                 try:
                     found = self.rates(t, y)
                     return np.full(len(y), np.nan) if found is None else found
-                except Exception as error:
+                except BaseException as error:
                     self.error = error
             return np.full(len(y), np.nan)  # VODE ends soon
 

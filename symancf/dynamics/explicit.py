@@ -58,7 +58,7 @@ class Explicit:
         self._x: Array = np.zeros(numbering.rows)
         self._known: tuple[float, Array] | None = None
         self._accepted: tuple[float, Array] | None = None
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self.iterations = self.linear_iterations = self.rejections = self.evaluations = 0
         self.asked = self.last_step = 0.0
         self.calm = 0
@@ -186,7 +186,7 @@ class Explicit:
                 else:
                     F.setArray(rates)
                 return
-            except Exception as error:
+            except BaseException as error:
                 self.error = error
         F.set(0.0)
         ts.setConvergedReason(PETSc.TS.ConvergedReason.CONVERGED_USER)
@@ -236,7 +236,7 @@ class Explicit:
                 self.last_step, self._last_time = t - self._last_time, t
                 self.rejections += ts.getStepRejections() - self._rejected
                 self._rejected = ts.getStepRejections()
-        except Exception as error:
+        except BaseException as error:
             self.error = error
         if self.error is not None:
             ts.setConvergedReason(PETSc.TS.ConvergedReason.CONVERGED_USER)

@@ -69,7 +69,7 @@ class GeneralizedAlpha:
         self._factors_of = 0.0
         self.asked = 0.0
         self.adaptive = False
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self.iterations = self.linear_iterations = self.rejections = 0
 
     # ---- as all integrators ---------------------------------------------------------------------
@@ -127,7 +127,7 @@ class GeneralizedAlpha:
         try:
             if self.error is None:
                 self._step(ts)
-        except Exception as error:
+        except BaseException as error:
             self.error = error
         if self.error is not None:
             ts.setConvergedReason(PETSc.TS.ConvergedReason.CONVERGED_USER)
@@ -137,7 +137,7 @@ class GeneralizedAlpha:
         try:
             self._restore()
             self.write(ts.getSolution())
-        except Exception as error:
+        except BaseException as error:
             self.error = self.error or error
 
     def interpolate(self, ts: PETSc.TS, t: float, U: PETSc.Vec) -> None:
@@ -158,7 +158,7 @@ class GeneralizedAlpha:
             )
             v = 6 * s * (s - 1) * (u0 - u1) / h + (1 - s) * (1 - 3 * s) * v0 + s * (3 * s - 2) * v1
             self.write(U, u, np.where(smooth, v, 0.0))
-        except Exception as error:
+        except BaseException as error:
             self.error = self.error or error
 
     # ---- the vector of TS -----------------------------------------------------------------------

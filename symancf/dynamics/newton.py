@@ -93,7 +93,7 @@ class Newton:
         self._noise = np.zeros(len(names))
         self._last = np.zeros(len(names))
         self.size = 1.0
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self.renewals, self.stale = 0, True
         self._slow = SLOW_LARGE if numbering.size > LARGE else SLOW
         self._step_of_tangent = 0.0
@@ -128,7 +128,7 @@ class Newton:
             self.follow()
             bad = self.motion.residual(self._f)
             self.vectors.to_global(self._f, F)
-        except Exception as error:
+        except BaseException as error:
             self.error, bad = self.error or error, 1
         if self.comm.size > 1:
             bad = self.comm.allreduce(bad)
@@ -142,9 +142,10 @@ class Newton:
         if not (self.stale or slow or at_once):
             return
         try:
-            self.motion.tangent(self._scratch)
+            with together(self.comm):
+                self.motion.tangent(self._scratch)
             self.measure_constraints()
-        except Exception as error:
+        except BaseException as error:
             self.error = self.error or error
         self.renewals += 1
         self.stale, self._fresh = False, True
@@ -177,7 +178,7 @@ class Newton:
             if not math.isfinite(norms[2]):
                 return int(reasons.DIVERGED_FNORM_NAN)
             ratio = self._ratio(iteration, self._rtol)
-        except Exception as error:
+        except BaseException as error:
             self.error = self.error or error
             return int(reasons.DIVERGED_FNORM_NAN)
         self._ratios = [ratio] if iteration == 0 else [*self._ratios, ratio]
@@ -194,7 +195,7 @@ class Newton:
             self._measure_noise()
             self._reference = np.maximum(self._reference, self._noise)
             now = self._ratios[-1] = self._ratio(-1, self._rtol)
-        except Exception as error:
+        except BaseException as error:
             self.error = self.error or error
             return int(reasons.DIVERGED_FNORM_NAN)
         if now <= 1.0:

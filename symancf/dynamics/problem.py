@@ -180,7 +180,7 @@ class DynamicProblem:
             with together(self.system.comm):
                 for monitor in self._monitors:
                     monitor(self)
-        except Exception as error:
+        except BaseException as error:
             self.integrator.error = error
 
     def _indicate(self, ts: PETSc.TS, time: float, U: PETSc.Vec, values: Any) -> None:
@@ -190,9 +190,10 @@ class DynamicProblem:
         try:
             self.integrator.read(U)
             system.time = time
-            for k, event in enumerate(self._events):
-                values[k] = float(event.function())
-        except Exception as error:
+            with together(system.comm):
+                for k, event in enumerate(self._events):
+                    values[k] = float(event.function())
+        except BaseException as error:
             self.integrator.error = self.integrator.error or error
             values[:] = 1.0
         finally:
@@ -201,12 +202,13 @@ class DynamicProblem:
     def _happen(self, ts: PETSc.TS, events: Any, time: float, U: PETSc.Vec, forward: bool) -> None:
         try:
             self.integrator.read(U)
-            for k in events:
-                self._events[k].times.append(time)
-                if self._events[k].action is not None:
-                    self._events[k].action()
-                    self.integrator.write(U)
-        except Exception as error:
+            with together(self.system.comm):
+                for k in events:
+                    self._events[k].times.append(time)
+                    if self._events[k].action is not None:
+                        self._events[k].action()
+                        self.integrator.write(U)
+        except BaseException as error:
             self.integrator.error = self.integrator.error or error
 
     @property

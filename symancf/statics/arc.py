@@ -345,7 +345,7 @@ class Arc:
         error, reason, norms = None, 0, (self._x.norm(), moved, self._fnorm)
         try:
             reason = problem.convergence.test(problem.snes, iteration, norms, residual, self._f)
-        except Exception as caught:
+        except BaseException as caught:
             error = caught
         share_error(self.system.comm, error)
         problem.snes.monitor(iteration, self._fnorm)

@@ -408,7 +408,7 @@ class Continuation:
         error, ended = None, False
         try:
             ended = bool(until(step))
-        except Exception as caught:
+        except BaseException as caught:
             error = caught
         share_error(problem.system.comm, error)
         return bool(problem.system.comm.allreduce(int(ended)))

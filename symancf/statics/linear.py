@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..collective import together
 from ..petsc import PETSc
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Tangent:
         self, system: System, vectors: Vectors, scratch: tuple[Array, Array, PETSc.Vec]
     ) -> None:
         self.state = system.state.copy()
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self.border: tuple[Array, Array] | None = None
         numbering = vectors.numbering
         plan = system.plan
@@ -81,7 +82,7 @@ class Tangent:
                 if self.border is not None:
                     ours.setArray(ours.getArray(readonly=True) + part * self.border[0])
                 _petsc.VecCopy(handle, ctypes.c_void_p(y))
-            except Exception as error:
+            except BaseException as error:
                 self.error = self.error or error
                 return _PETSC_ERR_USER
             return 0
@@ -149,7 +150,7 @@ class LinearSolver:
         return bad
 
     @property
-    def error(self) -> Exception | None:
+    def error(self) -> BaseException | None:
         """What a product raised while PETSc solved, if any."""
         return None if self.direct else self._present.error or self._smoothed.error
 
@@ -183,7 +184,8 @@ class LinearSolver:
 
     def _assemble(self, state: Array) -> int:
         start = time.process_time()
-        bad = self.system.plan.tangent(state, self._scratch, self.system.matrix)
+        with together(self.system.comm):
+            bad = self.system.plan.tangent(state, self._scratch, self.system.matrix)
         self.seconds["assembly"] += time.process_time() - start
         return bad
 

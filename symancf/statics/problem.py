@@ -73,7 +73,7 @@ class StaticProblem:
         self.check_held = check_held
         self.history = history or History()
         self.history.comm = system.comm
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
         self._left_domain, self._extra_linear, self._part = 0, 0, 1.0
         self._path: list[tuple[float, Array]] = []  # equilibria of the present solve
         self._ready = False
@@ -142,7 +142,7 @@ class StaticProblem:
             self.vectors.to_global(self._local_f, F)
             if self._fade:
                 F.axpy(-self._fade, self._imbalance)
-        except Exception as error:
+        except BaseException as error:
             self._error, bad = self._error or error, 1
         bad = self.system.comm.allreduce(bad)  # a rank without rows must be heard, too
         if bad:
@@ -155,14 +155,14 @@ class StaticProblem:
             self.vectors.to_local(x, self.system.state)
             needed = self.convergence.needed(snes.getTolerances()[0])
             self.linear.linearize(self.system.state, needed)
-        except Exception as error:
+        except BaseException as error:
             self._error = self._error or error
 
     def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
         try:
             rows = self.F.getArray(readonly=True)
             return self.convergence.test(snes, iteration, norms, rows, self._local_f)
-        except Exception as error:
+        except BaseException as error:
             self._error = self._error or error
             return int(PETSc.SNES.ConvergedReason.DIVERGED_FNORM_NAN)
 
