@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,9 +10,15 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from symancf.collective import exchange, reduced, share_error
+from symancf.collective import reduced, share_error
 from symancf.errors import MeshError
 from symancf.mesh.cells import CELLS, corner_jacobians, repeated_vertices, sizes
+from symancf.mesh.conformity import (
+    require_distinct,
+    require_lengths,
+    warn_of_coincident_points,
+    warn_of_hanging_points,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,6 +85,7 @@ def check(mesh: Mesh) -> None:
     """See `Mesh.check`. Collective."""
     comm = mesh.comm
     share_error(comm, _not_numbers(mesh))
+    require_lengths(mesh)
     for kind, cells in mesh.cells.items():
         error = None
         bad = np.flatnonzero(repeated_vertices(cells.connectivity))
@@ -91,7 +97,9 @@ def check(mesh: Mesh) -> None:
         share_error(comm, error)
         if dimensional(kind) and kind in CELLS:
             share_error(comm, _faulty(mesh, cells))
-    _warn_of_coincident_points(mesh)
+    require_distinct(mesh)
+    warn_of_hanging_points(mesh)
+    warn_of_coincident_points(mesh)
 
 
 def dimensional(kind: str) -> bool:
@@ -156,35 +164,6 @@ def _chunks(mesh: Mesh, cells: Cells) -> Iterator[tuple[int, Floats]]:
     for i in range(rounds):
         part = cells.connectivity[i * CHUNK : (i + 1) * CHUNK]
         yield i * CHUNK, mesh.fetch_points(part)
-
-
-def _warn_of_coincident_points(mesh: Mesh) -> None:
-    """Warn of points closer than 1e-9 of the mesh's extent. Collective."""
-    comm = mesh.comm
-    low = mesh.points.min(axis=0, initial=np.inf)
-    high = mesh.points.max(axis=0, initial=-np.inf)
-    low, high = reduced(comm, low, MPI.MIN), reduced(comm, high, MPI.MAX)
-    scale = float(np.max(high - low, initial=0.0))
-    if not np.isfinite(scale) or scale == 0.0:
-        return
-    grid = np.rint((mesh.points - low) / (scale * 1e-9)).astype(np.int64)
-    key = (grid * np.array([1, 1_000_003, 998_244_353_117])).sum(axis=1)
-    ids = np.arange(len(grid), dtype=np.int64) + mesh.point_starts[comm.rank]
-    _, (key, grid, ids) = exchange(comm, np.abs(key) % comm.size, key, grid, ids)
-    order = np.argsort(key, kind="stable")
-    twin = np.all(grid[order[1:]] == grid[order[:-1]], axis=1)
-    count = comm.allreduce(int(twin.sum()))
-    if not count:
-        return
-    i = int(np.flatnonzero(twin)[0]) if twin.any() else -1
-    pairs = comm.allgather((int(ids[order[i]]), int(ids[order[i + 1]])) if i >= 0 else None)
-    first = min(sorted(pair) for pair in pairs if pair is not None)
-    if comm.rank == 0:
-        warnings.warn(
-            f"{mesh.name}: {count} points coincide with another, e.g. {first[0]} and {first[1]}; "
-            "cells that use different ones of them are not connected",
-            stacklevel=4,
-        )
 
 
 def measure(mesh: Mesh) -> Quality:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import warnings
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -13,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symancf.errors import MeshError
+from symancf.mesh.abaqus import read_abaqus
 from symancf.mesh.cells import dimension
+from symancf.mesh.gmsh import Groups, read_groups
 from symancf.mesh.serial import SerialMesh
 
 Ints = NDArray[np.int64]
@@ -36,18 +39,21 @@ def read_serial(path: Path) -> SerialMesh:
         raise MeshError(
             f"no mesh file {str(path)!r} (working directory {Path.cwd()}){hint}", path=str(path)
         )
+    if path.suffix.lower() == ".inp":
+        return _united(read_abaqus(path), path)
     noise = io.StringIO()
     try:
         with contextlib.redirect_stdout(noise), contextlib.redirect_stderr(noise):
             source = meshio.read(path)
+            groups = read_groups(path) if path.suffix.lower() == ".msh" else Groups()
     except (Exception, SystemExit) as error:  # meshio exits where no reader fits
         reason = str(error) if not isinstance(error, SystemExit) else noise.getvalue()
         reason = " ".join(reason.split()) or type(error).__name__
         raise MeshError(f"cannot read {str(path)!r}: {reason}", path=str(path)) from None
-    return _convert(source, path)
+    return _united(_convert(source, path, groups), path)
 
 
-def _convert(source: meshio.Mesh, path: Path) -> SerialMesh:
+def _convert(source: meshio.Mesh, path: Path, groups: Groups) -> SerialMesh:
     if source.points.size == 0:
         raise MeshError(f"{str(path)!r} holds no points", path=str(path))
     mesh = SerialMesh.from_arrays(source.points, {}, {})
@@ -56,11 +62,10 @@ def _convert(source: meshio.Mesh, path: Path) -> SerialMesh:
     if not kinds:
         raise MeshError(f"{str(path)!r} holds no cells", path=str(path))
     _named_sets(source, kinds, numbers, mesh)
-    _tags(source, kinds, numbers, mesh)
+    _tags(source, kinds, numbers, mesh, groups)
     for name, points in (source.point_sets or {}).items():
         found = mesh.append("vertex", np.asarray(points, np.int64).reshape(-1, 1))
         mesh.add_to_region(name, "vertex", found)
-    _merge_twins(mesh)
     return mesh
 
 
@@ -75,35 +80,65 @@ def _named_sets(
                 mesh.add_to_region(name, kind, own[np.asarray(which, np.int64)])
 
 
-def _tags(source: meshio.Mesh, kinds: list[str], numbers: list[Ints], mesh: SerialMesh) -> None:
-    """Physical tags; those without a name are called 'surface 3' and the like."""
-    tags = source.cell_data.get("gmsh:physical")
-    if tags is None:
-        return
-    names = {
-        (int(given[1]), int(given[0])): name
-        for name, given in source.field_data.items()
-        if np.shape(given) == (2,)
-    }
-    for kind, own, tag in zip(kinds, numbers, tags, strict=True):
+def _tags(
+    source: meshio.Mesh, kinds: list[str], numbers: list[Ints], mesh: SerialMesh, groups: Groups
+) -> None:
+    """Physical groups; those without a name are called 'surface 3' and the like.
+
+    Groups of one name, of one dimension or of several, are one region.
+    """
+    found = source.cell_data.get("gmsh:physical")
+    entities = source.cell_data.get("gmsh:geometrical")
+    for k, (kind, own) in enumerate(zip(kinds, numbers, strict=True)):
         dim = dimension(kind)
-        for value in np.unique(tag):
-            if value == 0:  # Gmsh: in no physical group
-                continue
-            number = abs(int(value))  # negative where Gmsh was told to turn the normals over
-            name = names.get((dim, number), f"{_ENTITIES[dim]} {number}")
-            mesh.add_to_region(name, kind, own[np.flatnonzero(tag == value)])
+        parts: list[tuple[list[int], Ints]] = []
+        if groups.of_entity and entities is not None:  # a cell may be in several groups
+            for value in np.unique(entities[k]):
+                tags = groups.of_entity.get((dim, int(value)), [])
+                parts.append((tags, np.flatnonzero(entities[k] == value)))
+        elif found is not None:
+            for value in np.unique(found[k]):
+                parts.append(([int(value)], np.flatnonzero(found[k] == value)))
+        for tags, which in parts:
+            for tag in tags:
+                if tag == 0:  # Gmsh: in no physical group
+                    continue
+                number = abs(tag)  # negative where Gmsh was told to turn the normals over
+                default = [f"{_ENTITIES[dim]} {number}"]
+                for name in groups.names.get((dim, number), default):
+                    mesh.add_to_region(name, kind, own[which])
 
 
-def _merge_twins(mesh: SerialMesh) -> None:
-    """Unite cells with equal vertices: MSH 2 repeats a cell for each of its physical groups."""
-    for kind, connectivity in mesh.cells.items():
-        _, first, back = np.unique(connectivity, axis=0, return_index=True, return_inverse=True)
-        if len(first) == len(connectivity):
+def _united(mesh: SerialMesh, path: Path) -> SerialMesh:
+    """Unite cells with the same vertices: MSH 2 repeats a cell for each of its physical groups.
+
+    Warns where that is not the cause: repeats in one group or in none, or numbered in another
+    way. Such surfaces or volumes lie on top of each other.
+    """
+    for kind in list(mesh.cells):
+        before = mesh.cells[kind]
+        regions = [held[kind] for held in mesh.members.values() if kind in held]
+        gone, stand_in = mesh.unite(kind)
+        if not len(gone) or kind == "vertex":
             continue
-        kept = np.unique(first)
-        new = np.searchsorted(kept, first[back.ravel()])
-        mesh.cells[kind] = connectivity[kept]
-        for region in mesh.members.values():
-            if kind in region:
-                region[kind] = np.unique(new[region[kind]])
+        named = np.zeros(len(before), bool)
+        again = ~np.all(before[gone] == before[stand_in], axis=1)
+        same = np.arange(len(before))
+        same[gone] = stand_in
+        for region in regions:
+            named[region] = True
+            _, place, count = np.unique(same[region], return_inverse=True, return_counts=True)
+            crowded = np.zeros(len(before), bool)
+            crowded[region[count[place] > 1]] = True
+            again |= crowded[gone]
+        again |= ~named[gone] | ~named[stand_in]
+        if again.any():
+            k = int(np.argmax(again))
+            vertices = " ".join(map(str, before[gone[k]]))
+            warnings.warn(
+                f"{path.name}: {int(again.sum())} cells of type {kind!r} have the points of an "
+                f"earlier one, e.g. {gone[k]} those of {stand_in[k]} (points {vertices}), and "
+                "count once; do parts of the geometry lie on top of each other (Gmsh: Coherence)?",
+                stacklevel=4,
+            )
+    return mesh

@@ -109,6 +109,11 @@ class Region:
             remedy = (
                 "; write the mesh with straight cells of first order (Gmsh: Mesh.ElementOrder = 1)"
             )
+        if len({dimension(kind) for kind in self.sizes}) > 1:
+            remedy += (
+                "; it is one name for groups of two dimensions: give each a name of its own in the "
+                "mesh file"
+            )
         offers = f"regions that fit: {_names(possible)}" if possible else "no region of it fits"
         raise MeshError(f"{needs}; {self.describe()}{remedy}; {offers}")
 

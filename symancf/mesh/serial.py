@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from symancf.collective import block_starts, scatter_blocks
 from symancf.errors import MeshError
 from symancf.mesh.cells import CELLS
+from symancf.mesh.conformity import first_of_equals
 from symancf.mesh.slices import Cells, Members, Slices
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class SerialMesh:
         out = cls(np.pad(x, ((0, 0), (0, 3 - x.shape[1]))), {})
         for kind, connectivity in cells.items():
             out.append(kind, connectivity)
+        counts = {kind: len(c) for kind, c in out.cells.items()}
         for name, given in regions.items():
             pairs = given.items() if isinstance(given, Mapping) else [given]
             out.members[name] = {}
@@ -61,7 +63,27 @@ class SerialMesh:
                 if kind == "vertex" and "vertex" not in cells:  # a list of points
                     chosen = chosen.reshape(-1, 1)
                 out.members[name][kind] = out._chosen(name, kind, chosen)
+        for kind in out.cells:  # a region may name cells that there are by their points
+            out.unite(kind, counts.get(kind, 0))
         return out
+
+    def unite(self, kind: str, first: int = 0) -> tuple[Ints, Ints]:
+        """Unite the cells from number `first` on with earlier ones of the same vertices.
+
+        Regions follow. Returns the cells that are no more and those that stand for them.
+        """
+        connectivity = self.cells[kind]
+        same = first_of_equals(connectivity)
+        same[:first] = np.arange(first)
+        gone = np.flatnonzero(same != np.arange(len(same)))
+        if len(gone):
+            kept = np.flatnonzero(same == np.arange(len(same)))
+            new = np.searchsorted(kept, same)
+            self.cells[kind] = connectivity[kept]
+            for region in self.members.values():
+                if kind in region:
+                    region[kind] = np.unique(new[region[kind]])
+        return gone, same[gone]
 
     def append(self, kind: str, connectivity: ArrayLike) -> Ints:
         """Add cells of a type and return their numbers."""

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the cells of a mesh meet: none twice, no node inside an edge, no point beside another.
+
+All checks cost time and memory in proportion to the cells of a rank: rows travel to the rank that
+holds a point, or to one chosen by a hash of what is compared.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from symancf.collective import exchange, owners_of, reduced, share_error
+from symancf.errors import MeshError
+from symancf.mesh.cells import CELLS, dimension
+
+if TYPE_CHECKING:
+    from symancf.mesh import Mesh
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+
+STRAIGHT = 0.02  # [rad] between edges at a point that run into each other
+DIGITS = 8  # of a cell's edges: fewer are told
+FEWEST = 4  # fewer are refused
+LENGTHS = (1e-50, 1e50)  # [m] of edges, so that volumes and their products are numbers
+
+
+def hashes(connectivity: NDArray[Any]) -> Hashes:
+    """Return a number for each cell (k,) that depends on which vertices it has, in any order."""
+    rows = np.sort(connectivity, axis=1).astype(np.uint64)
+    out = np.full(len(rows), rows.shape[1], np.uint64)
+    for column in rows.T:  # the finaliser of SplitMix64 after each vertex
+        out = (out ^ column) + np.uint64(0x9E3779B97F4A7C15)
+        out = (out ^ (out >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        out = (out ^ (out >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        out ^= out >> np.uint64(31)
+    return out
+
+
+def first_of_equals(connectivity: NDArray[Any]) -> Ints:
+    """Return for each cell (k,) the first one with the same vertices, in any order."""
+    _, first, back = np.unique(hashes(connectivity), return_index=True, return_inverse=True)
+    return np.asarray(first[back.ravel()], np.int64)
+
+
+def require_distinct(mesh: Mesh) -> None:
+    """Raise where two cells of a type have the same vertices (collective).
+
+    Raises
+    ------
+    MeshError
+        On every rank, naming the cells.
+    """
+    comm = mesh.comm
+    for kind, cells in mesh.cells.items():
+        key = hashes(cells.connectivity)
+        rank = (key % np.uint64(comm.size)).astype(np.int64)
+        _, (key, ids) = exchange(comm, rank, key, cells.ids)
+        order = np.lexsort([ids, key])
+        twice = np.flatnonzero(key[order[1:]] == key[order[:-1]])
+        count = comm.allreduce(len(twice))
+        if not count:
+            continue
+        i = min(twice, key=lambda i: ids[order[i]], default=None)
+        mine = None if i is None else (int(ids[order[i]]), int(ids[order[i + 1]]))
+        first = min(pair for pair in comm.allgather(mine) if pair is not None)
+        error = None
+        if cells.start <= first[0] < cells.start + len(cells.connectivity):
+            vertices = " ".join(map(str, cells.connectivity[first[0] - cells.start]))
+            more = f" ({count} such pairs)" if count > 1 else ""
+            error = MeshError(
+                f"{mesh.name}: {kind} {first[0]} and {kind} {first[1]} have the same points "
+                f"({vertices}){more}; mass, stiffness and loads of such a cell would count twice: "
+                "leave one out",
+                cells=first,
+            )
+        share_error(comm, error)
+
+
+class Edges:
+    """Edges of the cells of some types, each once for each of its ends, at the rank of that end.
+
+    Attributes
+    ----------
+    here, there : (m,) the point of this rank's slice, and the one at the other end.
+    along : (m, 3) from here to there [m].
+    """
+
+    def __init__(self, mesh: Mesh, kinds: list[str]) -> None:
+        comm = mesh.comm
+        pairs = [np.empty((0, 2), np.int64)]
+        for kind in kinds:
+            ends = np.array(CELLS[kind].edges)
+            pairs.append(np.sort(mesh.cells[kind].connectivity[:, ends].reshape(-1, 2), axis=1))
+        edges = _distinct(np.concatenate(pairs))
+        both = np.concatenate([edges, edges[:, ::-1]])
+        _, (both,) = exchange(comm, owners_of(mesh.point_starts, both[:, 0]), both)
+        both = _distinct(both)
+        self.here, self.there = both.T
+        self.along = mesh.fetch_points(self.there) - self.start(mesh)
+        largest = np.abs(self.along).max(axis=1, initial=0.0)
+        scale = np.where(largest > 0, largest, 1.0)  # squares of 1e-200 m are zero
+        self.length = scale * np.linalg.norm(self.along / scale[:, None], axis=1)
+
+    def start(self, mesh: Mesh) -> Floats:
+        """Return where the edges begin (m, 3)."""
+        return np.asarray(mesh.points[self.here - mesh.point_starts[mesh.comm.rank]])
+
+
+def _distinct(pairs: Ints) -> Ints:
+    """Return the different rows of (m, 2), sorted."""
+    pairs = pairs[np.lexsort([pairs[:, 1], pairs[:, 0]])]
+    fresh = np.ones(len(pairs), bool)
+    fresh[1:] = (pairs[1:] != pairs[:-1]).any(axis=1)
+    return np.asarray(pairs[fresh])
+
+
+def require_lengths(mesh: Mesh) -> None:
+    """Look at the digits that coordinates leave to the cells' edges (collective).
+
+    Coordinates of size X that differ along an edge of length h carry an error of eps X/h. Warns
+    below `DIGITS` digits.
+
+    Raises
+    ------
+    MeshError
+        On every rank: fewer than `FEWEST` digits, or edges so short or long that their products
+        are no numbers.
+    """
+    comm = mesh.comm
+    edges = Edges(mesh, [k for k in mesh.cells if k in CELLS and dimension(k) > 0])
+    x, length = edges.start(mesh), edges.length
+    held = length > 0
+    lost = np.zeros(len(length))
+    size = np.where(edges.along != 0.0, np.abs(x), 0.0)[held].max(axis=1, initial=0.0)
+    lost[held] = np.finfo(float).eps * size / length[held]
+    mine: tuple[float, ...] = (0.0,)
+    if len(lost):
+        k = int(np.argmax(lost))
+        mine = (float(lost[k]), int(edges.here[k]), int(edges.there[k]), *x[k].tolist())
+    told = max(comm.allgather(mine))
+    shortest = comm.allreduce(float(length[held].min(initial=np.inf)), MPI.MIN)
+    longest = comm.allreduce(float(length.max(initial=0.0)), MPI.MAX)
+    for bad, limit in ((shortest < LENGTHS[0], shortest), (longest > LENGTHS[1], longest)):
+        if bad:
+            raise MeshError(
+                f"{mesh.name}: a cell has an edge of {limit:.3g} m; areas and volumes need lengths "
+                f"between {LENGTHS[0]:g} and {LENGTHS[1]:g} m: scale the mesh"
+            )
+    if told[0] <= 10.0**-DIGITS:
+        return
+    low = reduced(comm, mesh.points.min(axis=0, initial=np.inf), MPI.MIN)
+    high = reduced(comm, mesh.points.max(axis=0, initial=-np.inf), MPI.MAX)
+    middle, extent = (low + high) / 2.0, float((high - low).max())
+    digits = max(0, int(-np.log10(told[0])))
+    _, a, b, *at = told
+    text = (
+        f"{mesh.name}: coordinates leave {digits} digits to the edge from point {a} to point {b} "
+        f"at ({at[0]:g}, {at[1]:g}, {at[2]:g}); strains and forces have no more; "
+    )
+    if np.abs(middle).max() > 10.0 * extent:
+        text += f"move the mesh to the origin: subtract ({', '.join(f'{m:g}' for m in middle)})"
+    else:
+        text += f"the edge is short beside the mesh ({extent:g} m): remove or coarsen such cells"
+    if digits < FEWEST:
+        raise MeshError(text)
+    if comm.rank == 0:
+        warnings.warn(text, stacklevel=4)
+
+
+def warn_of_hanging_points(mesh: Mesh) -> None:
+    """Warn of points inside edges of quadrilaterals and hexahedra: T-junctions (collective).
+
+    Where a point hangs on an edge, a shorter edge runs along it from one of its ends.
+    """
+    comm = mesh.comm
+    edges = Edges(mesh, [k for k in ("quad", "hexahedron") if k in mesh.cells])
+    here, length = edges.here, edges.length
+    held = length > 0
+    unit = edges.along / np.where(held, length, 1.0)[:, None]
+    hanging, carriers = [np.empty(0, np.int64)], [np.empty((0, 2), np.int64)]
+    step, first = 1, np.arange(len(here))
+    while True:  # edges of one point follow each other
+        first = first[first + step < len(here)]
+        first = first[here[first] == here[first + step]]
+        if not len(first):
+            break
+        second = first + step
+        turn = np.linalg.norm(unit[first] - unit[second], axis=1)
+        found = (turn < STRAIGHT) & held[first] & held[second]
+        found &= np.abs(length[first] - length[second]) > 1e-3 * length[first]
+        a, b = first[found], second[found]
+        short, long = np.where(length[a] < length[b], (a, b), (b, a))
+        hanging.append(edges.there[short])
+        carriers.append(np.stack([here[long], edges.there[long]], axis=1))
+        step += 1
+    points, ends = np.concatenate(hanging), np.sort(np.concatenate(carriers), axis=1)
+    _, (points, ends) = exchange(comm, owners_of(mesh.point_starts, points), points, ends)
+    points, at = np.unique(points, return_index=True)
+    count = comm.allreduce(len(points))
+    if not count:
+        return
+    mine = None
+    if len(points):
+        x = mesh.points[points[0] - mesh.point_starts[comm.rank]]
+        mine = (int(points[0]), *ends[at[0]].tolist(), *x.tolist())
+    point, a, b, *x = min(pair for pair in comm.allgather(mine) if pair is not None)
+    if comm.rank == 0:
+        some = "a point lies" if count == 1 else f"at least {count} points lie"
+        warnings.warn(
+            f"{mesh.name}: {some} inside of an edge of cells that do not use it, e.g. point "
+            f"{point} at ({x[0]:g}, {x[1]:g}, {x[2]:g}) on the edge from point {a} to point {b}: "
+            "the cells on both sides are not connected there (T-junction); divide both sides alike",
+            stacklevel=4,
+        )
+
+
+def warn_of_coincident_points(mesh: Mesh) -> None:
+    """Warn of points closer than 1e-9 of the mesh's extent (collective)."""
+    comm = mesh.comm
+    low = mesh.points.min(axis=0, initial=np.inf)
+    high = mesh.points.max(axis=0, initial=-np.inf)
+    low, high = reduced(comm, low, MPI.MIN), reduced(comm, high, MPI.MAX)
+    scale = float(np.max(high - low, initial=0.0))
+    if not np.isfinite(scale) or scale == 0.0:
+        return
+    grid = np.rint((mesh.points - low) / (scale * 1e-9)).astype(np.int64)
+    key = (grid * np.array([1, 1_000_003, 998_244_353_117])).sum(axis=1)
+    ids = np.arange(len(grid), dtype=np.int64) + mesh.point_starts[comm.rank]
+    _, (key, grid, ids) = exchange(comm, np.abs(key) % comm.size, key, grid, ids)
+    order = np.argsort(key, kind="stable")
+    twin = np.all(grid[order[1:]] == grid[order[:-1]], axis=1)
+    count = comm.allreduce(int(twin.sum()))
+    if not count:
+        return
+    i = int(np.flatnonzero(twin)[0]) if twin.any() else -1
+    pairs = comm.allgather((int(ids[order[i]]), int(ids[order[i + 1]])) if i >= 0 else None)
+    first = min(sorted(pair) for pair in pairs if pair is not None)
+    if comm.rank == 0:
+        warnings.warn(
+            f"{mesh.name}: {count} points coincide with another, e.g. {first[0]} and {first[1]}; "
+            "cells that use different ones of them are not connected",
+            stacklevel=4,
+        )

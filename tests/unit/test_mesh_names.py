@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every cell and point of every named group of a file arrives, or an error says which does not."""
+
+from __future__ import annotations
+
+import struct
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+import symancf as sa
+from symancf.errors import MeshError
+from symancf.mesh import Mesh
+from tests.unit.test_mesh import all_cells, all_points
+from tests.unit.test_mesh_errors import message_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COMM = MPI.COMM_WORLD
+pytestmark = pytest.mark.collective
+
+MSH2 = """$MeshFormat
+2.2 0 8
+$EndMeshFormat
+$PhysicalNames
+3
+2 1 "plate"
+1 2 "held"
+{third}
+$EndPhysicalNames
+$Nodes
+6
+1 0 0 0
+2 1 0 0
+3 2 0 0
+4 0 1 0
+5 1 1 0
+6 2 1 0
+$EndNodes
+$Elements
+{count}
+1 1 2 2 2 1 4
+{more}
+4 3 2 1 1 1 2 5 4
+5 3 2 1 1 2 3 6 5
+$EndElements
+"""
+
+NODES = "*NODE\n1, 0,0,0\n2, 1,0,0\n3, 2,0,0\n4, 0,1,0\n5, 1,1,0\n6, 2,1,0\n"
+SHELLS = "*ELEMENT, TYPE=S4R, ELSET=E1\n1,1,2,5,4\n*ELEMENT, TYPE=S4, ELSET=e1\n2,2,3,6,5\n"
+
+
+def read(path: Path, text: str | bytes) -> Mesh:
+    if COMM.rank == 0:
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    COMM.barrier()
+    return Mesh.read(path)
+
+
+def msh2(third: str, *more: str) -> str:
+    return MSH2.format(third=third, more="\n".join(more), count=3 + len(more))
+
+
+def test_one_name_in_two_groups_is_one_region(shared_tmp_path: Path) -> None:
+    path = shared_tmp_path / "two.msh"
+    mesh = read(path, msh2('0 3 "held"', "2 15 2 3 3 3"))
+    assert mesh["held"].sizes == {"line": 1, "vertex": 1}
+    np.testing.assert_array_equal(all_points(mesh, "held"), [0, 2, 3])
+    text = message_of(lambda: mesh["held"].require("quad"))
+    assert "1 cells of type 'line' and 1 cells of type 'vertex'" in text
+    assert "one name for groups of two dimensions" in text
+    mesh = read(path, msh2('1 3 "held"', "2 1 2 3 3 3 6"))
+    assert mesh["held"].sizes == {"line": 2}
+    mesh = read(path, msh2('1 2 "again"', "2 15 2 3 3 3"))  # one group of two names
+    assert mesh["held"].sizes == mesh["again"].sizes == {"line": 1}
+    assert mesh["point 3"].sizes == {"vertex": 1}
+
+
+def msh4(binary: bool) -> bytes:
+    """A plate whose surface is in three groups, one without a name, and two names for an edge."""
+    out = [f"$MeshFormat\n4.1 {int(binary)} 8\n".encode()]
+
+    def add(kinds: str, *values: float) -> None:
+        out.append(
+            struct.pack("<" + kinds, *values) if binary else b" ".join(b"%g" % v for v in values)
+        )
+        out.append(b"" if binary else b"\n")
+
+    out.append((struct.pack("<i", 1) + b"\n" if binary else b"") + b"$EndMeshFormat\n")
+    out.append(b'$PhysicalNames\n4\n1 2 "edge"\n1 5 "my edge"\n2 1 "plate"\n2 4 "edge"\n')
+    out.append(b"$EndPhysicalNames\n$Entities\n")
+    add("4Q", 0, 1, 1, 0)
+    add("i6dQ2iQ", 1, *[0.0] * 6, 2, 2, 5, 0)
+    add("i6dQ3iQi", 1, *[0.0] * 6, 3, 1, 4, 9, 1, -1)
+    out.append(b"\n$EndEntities\n$Nodes\n")
+    add("4Q3iQ", 1, 4, 1, 4, 2, 1, 0, 4)
+    add("4Q", 1, 2, 3, 4)
+    add("12d", 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0)
+    out.append(b"\n$EndNodes\n$Elements\n")
+    add("4Q3iQ3Q", 2, 2, 1, 2, 1, 1, 1, 1, 1, 1, 2)
+    add("3iQ5Q", 2, 1, 3, 1, 2, 1, 2, 3, 4)
+    out.append(b"\n$EndElements\n")
+    return b"".join(out)
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_an_entity_in_several_groups_of_msh4(shared_tmp_path: Path, binary: bool) -> None:
+    mesh = read(shared_tmp_path / "plate.msh", msh4(binary))
+    assert {r.name: r.sizes for r in mesh if r.name != "all"} == {
+        "edge": {"line": 1, "quad": 1},
+        "my edge": {"line": 1},
+        "plate": {"quad": 1},
+        "surface 9": {"quad": 1},
+    }
+
+
+def test_abaqus_sets_append_and_name_each_other(shared_tmp_path: Path) -> None:
+    text = (
+        "*HEADING\nplate, 1\n*NSET, NSET=later\n ROOT, 6\n" + NODES + SHELLS + "** comment\n"
+        "*NSET,NSET=root\n1\n*Nset , nset=ROOT\n4,\n*NSET, NSET=gen, GENERATE\n1, 5, 2\n"
+        "*ELSET, ELSET=both\n E1\n*ELSET, ELSET=both, GENERATE\n1, 2\n*ELSET,\nELSET=one\n2\n"
+        "*NSET, NSET=of, ELSET=one\n*NSET, NSET=gen\n 2\n*STEP\n*BOUNDARY\nroot, 1, 6\n"
+    )
+    mesh = read(shared_tmp_path / "plate.inp", text)
+    assert mesh["both"].sizes == mesh["E1"].sizes == {"quad": 2}
+    np.testing.assert_array_equal(all_cells(mesh, "one"), [[1, 2, 5, 4]])
+    for name, points in {
+        "root": [0, 3],
+        "later": [0, 3, 5],
+        "gen": [0, 1, 2, 4],
+        "of": [1, 2, 4, 5],
+    }.items():
+        np.testing.assert_array_equal(all_points(mesh, name), points, err_msg=name)
+
+
+def test_abaqus_parts_and_other_files(shared_tmp_path: Path) -> None:
+    part = "*PART, NAME=a\n{}*END PART\n*INSTANCE, NAME=a-1, PART=a\n*END INSTANCE\n"
+    if COMM.rank == 0:
+        (shared_tmp_path / "nodes.txt").write_text(NODES.partition("\n")[2])
+    text = part.format("*NODE, NSET=every, INPUT=nodes.txt\n" + SHELLS)
+    mesh = read(shared_tmp_path / "a.inp", text + "*NSET, NSET=root, INSTANCE=a-1\n1, a-1.4\n")
+    np.testing.assert_array_equal(all_points(mesh, "root"), [0, 3])
+    assert mesh["every"].size == mesh.n_points == 6
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("*NSET, NSET=a\n99\n", "nset 'a' names node 99"),
+        ("*ELSET, ELSET=a\n7\n", "elset 'a' names element 7"),
+        ("*ELSET, ELSET=a\nb\n", "elset 'b' is named in 'a' but not given"),
+        ("*NSET, NSET=a\nb\n*NSET, NSET=b\nA\n", "nset 'A' names itself"),
+        ("*NSET, NSET=a\n1.5\n", "'1.5'"),
+        ("*NODE\n3, 5., 5., 5.\n", "node 3 is given twice"),
+        ("*ELEMENT, TYPE=S4\n1, 2,3,6,5\n", "element 1 is given twice"),
+        ("*ELEMENT, TYPE=S4\n7, 2,3,6\n", "a number and 4 nodes each"),
+        ("*ELEMENT, TYPE=S4\n7, 2,3,6,9\n", "element 7 names node 9"),
+        ("*ELEMENT, TYPE=WHAT7\n7, 2,3,6\n", "'WHAT7' are not read"),
+        ("*NGEN\n1, 6, 1\n", "NGEN is not read"),
+        ("*PART, NAME=a\n*PART, NAME=b\n", "second part"),
+        ("*INSTANCE, NAME=a, PART=b\n0., 0., 1.\n", "instance is moved"),
+        ("*NODE, SYSTEM=C\n9, 1., 90.\n", "cylindrical"),
+        ("*INCLUDE, INPUT=nowhere.inp\n", r"nowhere\.inp"),
+        ("*INCLUDE, INPUT=bad.inp\n", "includes itself"),
+    ],
+)
+def test_what_would_get_lost_of_an_abaqus_file_is_refused(
+    shared_tmp_path: Path, more: str, told: str
+) -> None:
+    with pytest.raises(MeshError, match=told) as caught:
+        read(shared_tmp_path / "bad.inp", NODES + SHELLS + more)
+    assert "bad.inp" in str(caught.value)
+
+
+def test_nodes_and_elements_of_one_name(shared_tmp_path: Path) -> None:
+    same = read(
+        shared_tmp_path / "same.inp",
+        NODES + SHELLS + "*NSET, NSET=s\n1,2,4,5\n*ELSET, ELSET=S\n1\n",
+    )
+    assert same["S"].sizes == {"quad": 1}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        other = read(
+            shared_tmp_path / "other.inp", NODES + SHELLS + "*NSET, NSET=s\n1,4\n*ELSET, ELSET=s\n1"
+        )
+    assert other["s"].sizes == {"vertex": 2}
+    assert other["s (elements)"].sizes == {"quad": 1}
+    texts = COMM.bcast([str(w.message) for w in told])
+    assert ["last line has no end" in texts[0], "names a set of nodes" in texts[1]] == [True, True]
+
+
+def test_names_of_regions_survive_hdf5(shared_tmp_path: Path) -> None:
+    names = ["a/b", "a%2Fb", ".", "", "ä 尖", "..", "a\nb", "points"]
+    square = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0.0]]
+    regions = {name: ("vertex", [k % 4]) for k, name in enumerate(names)}
+    mesh = Mesh.from_arrays(square, {"quad": [[0, 1, 2, 3]]}, regions)
+    mesh.write(shared_tmp_path / "names.h5")
+    again = sa.Mesh.read(shared_tmp_path / "names.h5")
+    assert list(again.regions) == [*names, "all"]
+    for k, name in enumerate(names):
+        np.testing.assert_array_equal(all_points(again, name), [k % 4])
