@@ -15,6 +15,7 @@ import sympy as sp
 from mpi4py import MPI
 
 from . import geometry, jit
+from .assembly.numbering import Block
 from .assembly.plan import Cells, Piece
 from .collective import together
 from .elements import Element
@@ -227,9 +228,10 @@ class Body:
         system.announce(
             Family(f"body:{self.name}", ids, vertices + system.base(self.region.mesh), weight=cost)
         )
-        system.announce_block("position", 3)
+        system.announce_block(Block("position", 3))
         if self.element.slopes:
-            system.announce_block(self.slope_name, 3 * len(self.element.slopes))
+            size = 3 * len(self.element.slopes)
+            system.announce_block(Block(self.slope_name, size, "direction"))
 
     # ---- after distribution -------------------------------------------------------------------
     def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from .assembly.numbering import POSITION, RIGID_POINT
 from .body import Body
 from .laws import digits_lost
 from .natural import RigidBody
@@ -83,11 +82,7 @@ def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
     """
     numbering, plan = system.numbering, system.plan
     plan.update(system.time)
-    size = np.ones(numbering.coordinates)
-    for number, block in enumerate(numbering.blocks):
-        if block.name in ("position", POSITION, RIGID_POINT):
-            start = numbering.offset[:, number]
-            size[start[start >= 0][:, None] + np.arange(block.size)] = _cell_size(system)
+    size = numbering.natural(_cell_size(system))
     x = system.state + amplitude * size * numbering.random(seed)
     v = size * numbering.random(seed + 1)
     w = size * numbering.random(seed + 2)
@@ -147,12 +142,8 @@ def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
 def _cancelled(system: System, x: Array) -> float:
     """Round-off of the energies lambda . Phi: multipliers times that of positions (collective)."""
     numbering = system.numbering
-    forces = 0.0
-    for number, block in enumerate(numbering.blocks):
-        start = numbering.offset[: numbering.owned_vertices, number]
-        if block.order == "lambda":
-            at = start[start >= 0][:, None] + np.arange(block.size)
-            forces += float(np.abs(x[at]).sum())
+    owned = numbering.vertex_of < numbering.owned_vertices
+    forces = float(np.abs(x[owned & numbering.those("multiplier")]).sum())
     far = system.comm.allreduce(float(np.abs(system.points).max(initial=0.0)), op=MPI.MAX)
     total = float(system.sum(np.array([forces]))[0])
     return float(10.0 * np.finfo(float).eps * total * system.stiffness * far)

@@ -3,7 +3,8 @@
 
 One HDF5 file::
 
-    attributes   format, version, system (JSON, see `fingerprint`)
+    attributes   format, version
+    system                      JSON in bytes of UTF-8, see `fingerprint`
     attributes/  group: what the caller gave, numbers and texts as attributes, arrays as data sets
     vertices/<block>            (n,) ids of the vertices that carry the block, ascending
     vectors/<name>/<block>      (n, size) coordinates of those vertices
@@ -38,18 +39,22 @@ Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 FORMAT = "symancf checkpoint"
-VERSION = 1
+VERSION = 2
+# 1: the system is an attribute, and each term has a block of its own instead of a part of a
+# shared one
+OLDER = (1,)
 
 
 def fingerprint(system: System) -> dict[str, Any]:
     """Return what must agree for a vector to fit: bodies, points, blocks (collective).
 
-    Of each body the kind, element and number of cells; of each block its size, its order in
-    time and the number of vertices that carry it.
+    Of each body the kind, element and number of cells; of each block, and of the part that a
+    term has of a shared one, its size, its order in time and the number of vertices that carry it.
     """
     numbering = system.numbering
-    carried = (numbering.offset[: numbering.owned_vertices] >= 0).sum(axis=0).astype(float)
-    counts = system.sum(carried).astype(int).tolist()
+    kinds, kind = numbering.kind_of_coordinates()
+    owned = numbering.vertex_of < numbering.owned_vertices
+    coordinates = system.sum(np.bincount(kind[owned], minlength=len(kinds)).astype(float))
     bodies = {}
     for body in system.bodies:
         element, region = getattr(body, "element", None), getattr(body, "region", None)
@@ -63,8 +68,8 @@ def fingerprint(system: System) -> dict[str, Any]:
         "points": system.mesh_points,
         "vertices": system.vertex_count,
         "blocks": {
-            block.name: [block.size, block.order, count]
-            for block, count in zip(numbering.blocks, counts, strict=True)
+            k.name: [k.block.size, k.block.order, int(count) // k.block.size]
+            for k, count in zip(kinds, coordinates, strict=True)
         },
     }
 
@@ -102,14 +107,14 @@ class _Rows:
         numbering = system.numbering
         self.comm, self.size = system.comm, numbering.blocks[block].size
         self.starts = block_starts(system.vertex_count, system.comm.size)
-        self.offset = numbering.offset[:, block]
-        self.local = np.flatnonzero(self.offset >= 0)
+        self.local = numbering.carriers(block)
+        self.at = numbering.coordinates_of(block)
         self.ids = system.topology.vertex_ids[self.local].astype(np.int64)
         self.owned = self.local < numbering.owned_vertices
 
     def coordinates(self, chosen: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return local offsets (k, size) of the chosen vertices' coordinates."""
-        return np.asarray(self.offset[self.local[chosen]][:, None] + np.arange(self.size))
+        return np.asarray(self.at[chosen])
 
     def sorted(self, vectors: list[Array]) -> tuple[Ints, list[Array]]:
         """Return ids and rows (n, size) of each vector in this rank's range of ids."""
@@ -160,8 +165,9 @@ def save(
             _require_vector(system, name, vector)
         facts = {"time": system.time, "stiffness": system.stiffness, **(attributes or {})}
         facts = {name: _attribute(name, value) for name, value in facts.items()}
-    about = {"format": FORMAT, "version": VERSION, "system": json.dumps(fingerprint(system))}
-    file = HdfFile(path, system.comm, lambda file: _begin(file, about, facts))
+    about = {"format": FORMAT, "version": VERSION}
+    text = json.dumps(fingerprint(system))
+    file = HdfFile(path, system.comm, lambda file: _begin(file, about, text, facts))
     try:
         for number, block in enumerate(system.numbering.blocks):
             rows = _Rows(system, number)
@@ -199,9 +205,11 @@ def _attribute(name: str, value: Any) -> Any:
     return array
 
 
-def _begin(file: h5py.File, about: dict[str, Any], facts: dict[str, Any]) -> None:
+def _begin(file: h5py.File, about: dict[str, Any], system: str, facts: dict[str, Any]) -> None:
     """Write what rank 0 knows."""
     file.attrs.update(about)
+    # no attribute: those end at 64 KiB
+    file["system"] = np.frombuffer(system.encode(), dtype=np.uint8)
     group = file.create_group("attributes")
     for name, value in facts.items():
         if isinstance(value, str) or value.ndim == 0:
@@ -228,7 +236,7 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], dict[str, 
     """
     path = Path(path)
     with together(system.comm):
-        saved, names, attributes = _head(path)
+        saved, names, attributes, version = _head(path)
     found = differences(saved, fingerprint(system))
     if found:
         raise CheckpointError(
@@ -237,17 +245,27 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], dict[str, 
             differences=found,
         )
     vectors = {name: np.zeros(system.numbering.coordinates) for name in names}
+    kinds, _ = system.numbering.kind_of_coordinates()
     for number, block in enumerate(system.numbering.blocks):
         rows = _Rows(system, number)
-        wanted = [f"vectors/{name}/{block.name}" for name in names]
         reference = block.name == "position"
         with together(system.comm):
-            ids, *held = _slices(
-                path,
-                [f"vertices/{block.name}", *wanted, *(["reference/position"] * reference)],
-                system.comm,
-                saved["blocks"][block.name][2],
-            )
+            parts = [block.name]
+            if version == 1 and block.of:
+                parts = [k.name for k in kinds if k.block == block]
+            taken = [
+                _slices(
+                    path,
+                    [
+                        f"vertices/{part}",
+                        *(f"vectors/{name}/{part}" for name in names),
+                        *(["reference/position"] * reference),
+                    ],
+                    system.comm,
+                )
+                for part in parts
+            ]
+            ids, *held = (np.concatenate(part) for part in zip(*taken, strict=True))
         if reference:
             there = np.zeros_like(system.reference)
             rows.spread(ids, [held.pop()], [there])
@@ -258,8 +276,8 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], dict[str, 
     return vectors, attributes
 
 
-def _head(path: Path) -> tuple[dict[str, Any], list[str], dict[str, Any]]:
-    """Return the fingerprint, the names of the vectors and the attributes."""
+def _head(path: Path) -> tuple[dict[str, Any], list[str], dict[str, Any], int]:
+    """Return the fingerprint, the names of the vectors, the attributes and the version."""
     import h5py
 
     if not path.exists():
@@ -269,7 +287,7 @@ def _head(path: Path) -> tuple[dict[str, Any], list[str], dict[str, Any]]:
     try:
         with h5py.File(path, "r", locking=False) as file:
             kind, version = file.attrs.get("format"), file.attrs.get("version")
-            if kind != FORMAT or version != VERSION:
+            if kind != FORMAT or version not in (VERSION, *OLDER):
                 given = f"{kind!r}, version {version}" if kind else "something else"
                 raise CheckpointError(
                     f"{str(path)!r} is {given}; this symancf reads {FORMAT!r}, version {VERSION}",
@@ -278,7 +296,8 @@ def _head(path: Path) -> tuple[dict[str, Any], list[str], dict[str, Any]]:
             group = file["attributes"]
             facts = {name: _plain(value) for name, value in group.attrs.items()}
             facts |= {name: data[()] for name, data in group.items()}
-            return json.loads(file.attrs["system"]), list(file["vectors"]), facts
+            text = file.attrs["system"] if version == 1 else file["system"][()].tobytes()
+            return json.loads(text), list(file["vectors"]), facts, int(version)
     except (OSError, KeyError, ValueError) as error:
         raise _unreadable(path, error) from None
 
@@ -291,15 +310,13 @@ def _unreadable(path: Path, error: Exception) -> CheckpointError:
     return CheckpointError(f"cannot read the checkpoint {str(path)!r}: {error}", path=str(path))
 
 
-def _slices(
-    path: Path, names: list[str], comm: MPI.Comm, count: int
-) -> tuple[npt.NDArray[Any], ...]:
-    """Return this rank's part of data sets of `count` rows."""
+def _slices(path: Path, names: list[str], comm: MPI.Comm) -> tuple[npt.NDArray[Any], ...]:
+    """Return this rank's part of data sets of equally many rows."""
     import h5py
 
-    first, last = block_starts(count, comm.size)[comm.rank : comm.rank + 2]
     try:
         with h5py.File(path, "r", locking=False) as file:
+            first, last = block_starts(len(file[names[0]]), comm.size)[comm.rank : comm.rank + 2]
             return tuple(np.ascontiguousarray(file[name][first:last]) for name in names)
     except (OSError, KeyError, ValueError) as error:
         raise _unreadable(path, error) from None

@@ -20,6 +20,7 @@ import sympy as sp
 from symancf_codegen import declare
 
 from . import jit
+from .assembly.numbering import multipliers
 from .collective import together
 from .errors import ConstraintError
 from .parameter import evaluate
@@ -177,20 +178,18 @@ class Constraint:
 
     def declare(self, system: System) -> None:
         """Announce entities and vertices before distribution."""
-        self.entities = Entities(system, self.name, self.ends, virtual=1)
-        system.announce_block(f"lambda:{self.name}", len(self.phi), "lambda")
+        self.entities = Entities(system, self.name, self.ends, multipliers(len(self.phi)))
 
     def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Blocks that this term puts on local vertices."""
         self.entities.bind(system)
-        return [(f"lambda:{self.name}", self.entities.end_vertices(len(self.ends)).ravel())]
+        return self.entities.carriers()
 
     def pieces(self, system: System) -> list[Piece]:
         """Return the kernels and entities on this rank."""
-        block = system.numbering.block(f"lambda:{self.name}")
         with together(system.comm):
             wanted = self.substitution.jets
-            jets = self.entities.jets(system, wanted, scalars=len(self.phi), block=block)
+            jets = self.entities.jets(system, wanted, scalars=len(self.phi))
             cell = self.reading.cell_values(system, self.entities)
             cell |= self.substitution.cell_values(self.entities)
             self._require_still(system, cell)
@@ -236,11 +235,10 @@ class Constraint:
 
         This rank has all places of these groups.
         """
-        block = system.numbering.block(f"lambda:{self.name}")
         vertex = self.entities.end_vertices(len(self.ends))[:, 0]
         groups, place = np.unique(self.entities.group[self.entities.ids], return_index=True)
         own = vertex[place] < system.numbering.owned_vertices
-        return groups[own], np.asarray(system.numbering.offset[vertex[place[own]], block])
+        return groups[own], self.entities.starts(system)[place[own]]
 
     def multipliers(self, system: System) -> Array:
         """Return the multipliers (K, m) in force units, on every rank (collective).

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .assembly.numbering import ANGLE, POSITION, RIGID_POINT
-
 if TYPE_CHECKING:
     from .system import System
 
@@ -25,48 +23,35 @@ def rigid_modes(system: System, state: Array | None = None, about: Array | None 
     nodes, r that of `state` or of the reference (collective).
     """
     numbering = system.numbering
-    position = numbering.offset[:, numbering.block("position")]
-    has = np.flatnonzero(position >= 0)
-    planar = _carrying(system, POSITION)
-    points, q = system.points, system.reference
-    if state is not None:
-        points, q = points.copy(), q + state
-        points[has] += state[position[has][:, None] + np.arange(3)]
+    q = system.reference if state is None else system.reference + state
     centre = about
     if centre is None:
-        located = np.concatenate([has, planar])
-        owned = located[located < numbering.owned_vertices]
-        sums = system.sum(np.append(points[owned].sum(axis=0), len(owned)))
-        centre = sums[:3] / max(sums[3], 1.0)
-    if state is not None and len(planar):
-        start = numbering.offset[planar, numbering.block(POSITION)]
-        points[planar, :2] += state[start[:, None] + np.arange(2)]
-    arm = points - centre
+        centre = _centre(system, q)
     modes = np.zeros((6, numbering.coordinates))
-    second = _carrying(system, RIGID_POINT)
-    for a in range(3):
-        modes[a, position[has] + a] = 1.0
-        axis = np.eye(3)[a]
-        turned = np.cross(axis, arm[has])
-        for b in range(3):
-            modes[3 + a, position[has] + b] = turned[:, b]
-        if len(second):
-            at = numbering.offset[second, numbering.block(RIGID_POINT)][:, None] + np.arange(3)
-            modes[a, at[:, a]] = 1.0
-            modes[3 + a, at] = np.cross(axis, q[at] - centre)
-        for number, block in enumerate(numbering.blocks):
-            if not block.name.startswith("slopes:"):
-                continue
-            start = numbering.offset[:, number]
-            at = start[start >= 0][:, None] + np.arange(block.size)
-            slopes = q[at].reshape(len(at), block.size // 3, 3)
-            modes[3 + a, at] = np.cross(axis, slopes).reshape(at.shape)
-    if len(planar):
-        at = numbering.offset[planar, numbering.block(POSITION)]
-        modes[0, at], modes[1, at + 1] = 1.0, 1.0
-        modes[5, at], modes[5, at + 1] = -arm[planar, 1], arm[planar, 0]
-        modes[5, numbering.offset[planar, numbering.block(ANGLE)]] = 1.0
+    for number, block in enumerate(numbering.blocks):
+        if not block.moves:
+            continue
+        at = numbering.coordinates_of(number)
+        for a, axis in enumerate(np.eye(3)):
+            modes[a, at] = block.translated(axis)
+            modes[3 + a, at] = block.rotated(q[at], axis, centre)
     return modes
+
+
+def _centre(system: System, q: Array) -> Array:
+    """Return the mean (3,) of the nodes at the values `q`, one point of each (collective)."""
+    numbering, sums = system.numbering, np.zeros(4)
+    seen = np.zeros(numbering.vertices, dtype=bool)
+    seen[numbering.owned_vertices :] = True
+    for number, block in enumerate(numbering.blocks):
+        if block.kind == "position":
+            vertices = numbering.carriers(number)
+            fresh = vertices[~seen[vertices]]
+            seen[fresh] = True
+            sums[: block.size] += q[numbering.coordinates_of(number, fresh)].sum(axis=0)
+            sums[3] += len(fresh)
+    sums = system.sum(sums)
+    return np.asarray(sums[:3] / max(sums[3], 1.0))
 
 
 def momentum(system: System, about: npt.ArrayLike = (0.0, 0.0, 0.0)) -> tuple[Array, Array]:
@@ -89,11 +74,3 @@ def momentum(system: System, about: npt.ArrayLike = (0.0, 0.0, 0.0)) -> tuple[Ar
     f[system.numbering.start[system.numbering.owned_vertices] :] = 0.0
     total = system.sum(rigid_modes(system, system.state, np.asarray(about, dtype=float)) @ f)
     return total[:3], total[3:]
-
-
-def _carrying(system: System, name: str) -> npt.NDArray[np.int64]:
-    """Local vertices that carry the block of coordinates called `name`."""
-    numbering = system.numbering
-    if name not in [block.name for block in numbering.blocks]:
-        return np.zeros(0, dtype=np.int64)
-    return np.flatnonzero(numbering.offset[:, numbering.block(name)] >= 0)

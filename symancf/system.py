@@ -13,7 +13,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from .assembly.matrix import Matrix
-from .assembly.numbering import Block, Numbering
+from .assembly.numbering import IDLE, Block, Numbering, Owners
 from .assembly.plan import Piece, Plan
 from .body import Body
 from .boundary import Fix
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from .places.ends import End, PointsOnBody
 
 Array = npt.NDArray[np.float64]
-
-IDLE = np.iinfo(np.int16).max  # in Numbering.fixed_by: a multiplier that nothing can answer
 
 
 class System:
@@ -73,7 +71,8 @@ class System:
             item.system = weakref.ref(self)
         self._families: list[Family] = []
         self._blocks: dict[str, Block] = {}
-        self.announce_block("position", 3)
+        self._owners = Owners()
+        self.announce_block(Block("position", 3))
         for item in [*self.bodies, *self.terms]:
             item.declare(self)
         self.topology = distribute(self.comm, self._families, n_points=self._points)
@@ -81,9 +80,9 @@ class System:
         self.points = self._fetch_points()
         self._number()
         self.reference: Array = np.zeros(self.numbering.coordinates)
-        position = self.numbering.offset[:, self.numbering.block("position")]
-        has = position >= 0
-        self.reference[position[has][:, None] + np.arange(3)] = self.points[has]
+        block = self.numbering.block("position")
+        has = self.numbering.carriers(block)
+        self.reference[self.numbering.coordinates_of(block)] = self.points[has]
         for body in self.bodies:
             body.build_reference(self)
         self._apply_supports()
@@ -194,14 +193,23 @@ class System:
         """Add a family of entities (before distribution)."""
         self._families.append(family)
 
-    def announce_block(self, name: str, size: int, order: str = "q") -> None:
-        """Add a kind of coordinates (before distribution)."""
-        self._blocks.setdefault(name, Block(name, size, order))
+    def announce_block(self, block: Block) -> str:
+        """Add a block of coordinates (before distribution); return its name."""
+        return self._blocks.setdefault(block.name, block).name
 
-    def new_vertices(self, count: int) -> npt.NDArray[np.int64]:
-        """Return ids of `count` vertices beyond the meshes' points."""
+    def new_vertices(
+        self, count: int, owner: str = "", block: Block | None = None
+    ) -> npt.NDArray[np.int64]:
+        """Return ids of `count` vertices beyond the meshes' points.
+
+        `owner` is the name of the term or body that they belong to; `block`, which it announces,
+        a block that other terms have, too, on vertices of their own.
+        """
         first = self._vertices
         self._vertices += count
+        if owner and count:
+            shared = self.announce_block(block) if block is not None and block.of else ""
+            self._owners.add(first, count, owner, shared)
         return np.arange(first, first + count, dtype=np.int64)
 
     def _fetch_points(self) -> Array:
@@ -215,16 +223,17 @@ class System:
     def _number(self) -> None:
         blocks = list(self._blocks.values())
         number = {block.name: k for k, block in enumerate(blocks)}
-        carries = np.zeros((self.topology.n_local, len(blocks)), dtype=bool)
-        for item in [*self.bodies, *self.terms]:
-            for name, vertices in getattr(item, "carriers", lambda system: [])(self):
-                carries[vertices, number[name]] = True
-        self.numbering = Numbering(self.topology, blocks, carries)
+        carriers = [
+            (number[name], vertices)
+            for item in [*self.bodies, *self.terms]
+            for name, vertices in getattr(item, "carriers", lambda system: [])(self)
+        ]
+        self.numbering = Numbering(self.topology, blocks, carriers, self._owners)
 
     def _apply_supports(self) -> None:
         kinds = Fix | PlanarFix | RigidFix
         self.supports = [term for term in self.terms if isinstance(term, kinds)]
-        fixed_by = np.full(self.numbering.coordinates, -1, dtype=np.int16)
+        fixed_by = np.full(self.numbering.coordinates, -1, dtype=np.int32)
         with together(self.comm):
             for k, support in enumerate(self.supports):
                 _, coordinates = support.coordinates(self)

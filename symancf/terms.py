@@ -16,6 +16,7 @@ from .errors import ConstraintError
 from .partition import Family
 
 if TYPE_CHECKING:
+    from .assembly.numbering import Block
     from .places.ends import End
     from .system import System
 
@@ -41,8 +42,8 @@ class Entities:
     ----------
     name : unique name of the family of entities.
     ends : one place of each end makes an entity.
-    virtual : number of new vertices that each entity brings (a multiplier: 1); those of places
-        that an end groups (`Line`) have them in common.
+    virtual : block of coordinates on a new vertex that each entity brings (of multipliers, of
+        states); places that an end groups (`Line`) have it in common. None: no vertex.
 
     Attributes
     ----------
@@ -50,7 +51,9 @@ class Entities:
         groups its places.
     """
 
-    def __init__(self, system: System, name: str, ends: Sequence[End], virtual: int = 0) -> None:
+    def __init__(
+        self, system: System, name: str, ends: Sequence[End], virtual: Block | None = None
+    ) -> None:
         self.name = name
         for end in ends:
             end.resolve(system)
@@ -70,7 +73,10 @@ class Entities:
         groups = [end.group for end in self.ends if hasattr(end, "group")]
         self.group = groups[0] if groups else ids
         self.groups = int(self.group.max()) + 1
-        self.virtual = system.new_vertices(self.groups * virtual).reshape(self.groups, virtual)
+        self.virtual = np.zeros((self.groups, 0), dtype=np.int64)
+        self.block = "" if virtual is None else system.announce_block(virtual)
+        if virtual is not None:
+            self.virtual = system.new_vertices(self.groups, name, virtual)[:, None]
         columns = [end.vertices for end in self.ends] + [self.virtual[self.group]]
         vertices = np.concatenate(columns, axis=1)
         self.columns = np.cumsum([0] + [c.shape[1] for c in columns])
@@ -100,6 +106,16 @@ class Entities:
         self.local = family.vertices
         self.owned = family.owned
 
+    def carriers(self) -> list[tuple[str, npt.NDArray[np.int32]]]:
+        """Return the block of the virtual vertices and those of this rank, if there are some."""
+        return [(self.block, self.end_vertices(len(self.ends)).ravel())] if self.block else []
+
+    def starts(self, system: System) -> npt.NDArray[np.int32]:
+        """Return the local offsets (n,) of the coordinates of the virtual vertices."""
+        block = system.numbering.block(self.block)
+        vertex = self.end_vertices(len(self.ends))[:, 0]
+        return np.asarray(system.numbering.offset[vertex, block])
+
     def end_vertices(self, k: int) -> npt.NDArray[np.int32]:
         """Local vertices of end k; k = number of ends gives the virtual ones."""
         return self.local[:, self.columns[k] : self.columns[k + 1]]
@@ -109,7 +125,6 @@ class Entities:
         system: System,
         wanted: Sequence[tuple[int, str] | tuple[int, str, Literal["rate"]]],
         scalars: int = 0,
-        block: int = -1,
         rates: bool = False,
     ) -> Jets:
         """Combine jets of the ends and `scalars` coordinates of the virtual vertex.
@@ -130,8 +145,7 @@ class Entities:
                     (place, 3 * k + component, coordinate, corner + self.columns[number], value)
                 )
         if scalars:
-            vertex = self.end_vertices(len(self.ends))[:, 0]
-            start = system.numbering.offset[vertex, block]
+            start = self.starts(system)
             n = len(start)
             for k in range(2 if rates else 1):
                 coordinate = (start[:, None] + np.arange(scalars)).ravel()

@@ -6,33 +6,201 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from ..errors import SymancfError
+
 if TYPE_CHECKING:
     from ..partition import Topology
 
+Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int32]
 
-POSITION, ANGLE = "planar position", "planar angle"  # blocks of a body in the plane
+Kind = Literal["position", "direction", "angle", "multiplier", "state", "algebraic"]
+
+IDLE = int(np.iinfo(np.int32).max)  # in `fixed_by`: a multiplier that nothing can answer
+
+# blocks of a body in the plane
+POSITION, ANGLE = "planar position", "planar angle"
 # of a rigid body, beside "position": its second point, and its two unit vectors
 RIGID_POINT, RIGID_AXES = "rigid point", "slopes:rigid"
 
 
 @dataclass(frozen=True)
 class Block:
-    """A kind of coordinates that a vertex may carry, e.g. its position or a body's slopes.
+    """Coordinates of one kind that a vertex may carry, e.g. its position or a body's slopes.
 
-    `order` says what they are: ``q`` second order in time (positions, slopes), ``s`` first
-    order (states), ``lambda`` multipliers, ``algebraic`` functions of the others.
+    Attributes
+    ----------
+    kind : ``position`` (of a point: lengths), ``direction`` (slopes, axes: vectors that turn with
+        the body, three numbers each), ``angle`` (about the z-axis), ``multiplier`` (of a
+        constraint), ``state`` (of a term: first order in time) or ``algebraic`` (a function of
+        the others).
+    of : of a block that many terms share, each on vertices of its own: what their rows are
+        called, ``of:owner``.
     """
 
     name: str
     size: int
-    order: str = "q"
+    kind: Kind = "position"
+    of: str = ""
+
+    @property
+    def moves(self) -> bool:
+        """Whether these are coordinates of the configuration, of second order in time."""
+        return self.kind in ("position", "direction", "angle")
+
+    @property
+    def in_plane(self) -> bool:
+        """Whether these are coordinates of a body in the plane."""
+        return self.kind == "angle" or (self.kind == "position" and self.size == 2)
+
+    @property
+    def is_equation(self) -> bool:
+        """Whether the rows are equations to be fulfilled (constraints), not balances of forces."""
+        return self.kind in ("multiplier", "algebraic")
+
+    @property
+    def order(self) -> str:
+        """What they are in time: ``q``, ``s``, ``lambda`` or ``algebraic``."""
+        if self.moves:
+            return "q"
+        return {"state": "s", "multiplier": "lambda"}.get(self.kind, "algebraic")
+
+    def natural(self, length: float) -> float:
+        """Return the size of a change that is large: `length` for positions, 1 for the others."""
+        return length if self.kind == "position" else 1.0
+
+    def rotated(self, q: Array, axis: Array, centre: Array) -> Array:
+        """Return the rates (k, size) of values `q` (k, size) in a rotation by 1 about a point.
+
+        `axis` (3,) and `centre` (3,). Blocks of two numbers are of the plane z = 0, which only
+        rotations about z keep.
+        """
+        if self.kind == "position" and self.size == 2:
+            arm = q - centre[:2]
+            return np.asarray(axis[2] * np.stack([-arm[:, 1], arm[:, 0]], axis=1))
+        if self.kind == "position":
+            return np.asarray(np.cross(axis, q - centre))
+        if self.kind == "direction":
+            vectors = q.reshape(len(q), self.size // 3, 3)
+            return np.asarray(np.cross(axis, vectors)).reshape(q.shape)
+        return np.full(q.shape, float(axis[2]) if self.kind == "angle" else 0.0)
+
+    def translated(self, axis: Array) -> Array:
+        """Return the rates (size,) in a translation by 1 along `axis` (3,)."""
+        return np.asarray(axis[: self.size] if self.kind == "position" else np.zeros(self.size))
+
+
+def multipliers(size: int) -> Block:
+    """Return the block of the multipliers of all constraints of `size` equations."""
+    return Block(f"multipliers:{size}", size, "multiplier", "lambda")
+
+
+def states(size: int) -> Block:
+    """Return the block of the own states of all terms that have `size` of them."""
+    return Block(f"states:{size}", size, "state", "state")
+
+
+@dataclass(frozen=True)
+class RowKind:
+    """Rows of one unit: those of a block, or of what one term owns of a shared block.
+
+    Attributes
+    ----------
+    name : of the block, or ``lambda:constraint``, ``state:controller``, ``pressure:cavity``.
+    owner : name of the term; "" for blocks of bodies.
+    """
+
+    name: str
+    block: Block
+    owner: str = ""
+
+
+class Owners:
+    """Names of the terms that made vertices, by ranges of vertex ids; equal on all ranks.
+
+    Attributes
+    ----------
+    names : of the terms, each once for each block.
+    blocks : name of the block that each owns a part of.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.blocks: list[str] = []
+        self._first: list[int] = []
+        self._end: list[int] = []
+        self._number: list[int] = []
+        self._known: dict[tuple[str, str], int] = {}
+
+    def add(self, first: int, count: int, name: str, block: str) -> None:
+        """Note who made the next `count` vertices; ranges come in ascending order."""
+        number = self._known.setdefault((name, block), len(self.names))
+        if number == len(self.names):
+            self.names.append(name)
+            self.blocks.append(block)
+        self._first.append(first)
+        self._end.append(first + count)
+        self._number.append(number)
+
+    def of(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+        """Return the number of the owner of each vertex id, -1 where there is none."""
+        owner = np.full(ids.shape, -1, dtype=np.intp)
+        if self._first:
+            at = np.searchsorted(self._first, ids, side="right") - 1
+            inside = (at >= 0) & (ids < np.asarray(self._end)[np.maximum(at, 0)])
+            owner[inside] = np.asarray(self._number, dtype=np.intp)[at[inside]]
+        return owner
+
+
+class Offsets:
+    """Local offsets of blocks at vertices: ``offset[vertices, block]``, -1 where there is none.
+
+    Memory is that of the coordinates there are, whatever the number of blocks: a block that few
+    vertices carry is a sorted list.
+    """
+
+    def __init__(self, vertices: int, carriers: list[Integers], starts: list[Integers]) -> None:
+        self.vertices, self.carriers, self._starts = vertices, carriers, starts
+        self._dense: dict[int, Integers] = {}
+        for b, (at, start) in enumerate(zip(carriers, starts, strict=True)):
+            if 4 * len(at) >= vertices:
+                self._dense[b] = self._column(at, start)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that are held."""
+        lists = sum(a.nbytes for a in (*self.carriers, *self._starts))
+        return lists + sum(a.nbytes for a in self._dense.values())
+
+    def _column(self, at: Integers, start: Integers) -> Integers:
+        column = np.full(self.vertices, -1, dtype=np.int32)
+        column[at] = start
+        return column
+
+    def __getitem__(self, key: Any) -> Any:
+        where, block = key if isinstance(key, tuple) else (key, None)
+        if block is None:
+            every = [self[where, b] for b in range(len(self.carriers))]
+            return np.stack(every, axis=-1)
+        dense = self._dense.get(int(block))
+        if dense is not None:
+            return dense[where]
+        at, start = self.carriers[block], self._starts[block]
+        if isinstance(where, slice):
+            return self._column(at, start)[where]
+        asked = np.asarray(where)
+        if asked.dtype == bool:
+            asked = np.flatnonzero(asked)
+        if not len(at):
+            return np.full(asked.shape, -1, dtype=np.int32)[()]
+        near = np.minimum(np.searchsorted(at, asked), len(at) - 1)
+        return np.where(at[near] == asked, start[near], np.int32(-1))[()]
 
 
 class Numbering:
@@ -47,7 +215,9 @@ class Numbering:
     Attributes
     ----------
     start : (vertices + 1,) first coordinate of each local vertex.
-    offset : (vertices, blocks) local offset of each block, -1 where the vertex has none.
+    offset : ``offset[vertices, block]``, local offset of a block, -1 where the vertex has none.
+    block_of : (coordinates,) number of the block of each coordinate.
+    owner : (vertices,) number in `owners` of the term that made the vertex, or -1.
     fixed_by : (coordinates,) number of the `fix` that prescribes it, -1 where it is free.
     rank_in_vertex : (coordinates,) number among those of its vertex with rows, -1 if fixed.
     row : (coordinates,) row on this rank, -1 if fixed or not owned.
@@ -61,33 +231,62 @@ class Numbering:
         self,
         topology: Topology,
         blocks: Sequence[Block],
-        carries: npt.NDArray[np.bool_],
-        fixed: npt.NDArray[np.int16] | None = None,
+        carriers: Sequence[tuple[int, npt.NDArray[np.integer[Any]]]],
+        owners: Owners | None = None,
     ) -> None:
         self.blocks = list(blocks)
+        self._number = {block.name: k for k, block in enumerate(self.blocks)}
         self.comm = topology.comm
         self.topology = topology
         self.vertices = len(topology.vertex_ids)
         self.owned_vertices = topology.n_owned
         self.global_vertex = topology.numbers
-        carries = topology.halo.updated(carries.astype(np.int8)).astype(bool)
-        sizes = np.array([block.size for block in self.blocks], dtype=np.int64)
-        widths = carries * sizes
-        count = widths.sum(axis=1)
+        self.owners = owners or Owners()
+        self.owner = self.owners.of(topology.vertex_ids)
+        vertex, number = self._carried(carriers)
+        sizes = np.array([block.size for block in self.blocks], dtype=np.int64)[number]
+        before = np.concatenate([[0], np.cumsum(sizes)])
+        if before[-1] > np.iinfo(np.int32).max:
+            raise SymancfError("2^31 or more coordinates on a rank: use more ranks")
+        count = np.bincount(vertex, weights=sizes, minlength=self.vertices).astype(np.int64)
         self.start = np.concatenate([[0], np.cumsum(count)]).astype(np.int32)
-        within = np.cumsum(widths, axis=1) - widths
-        self.offset: Integers = np.where(carries, self.start[:-1, None] + within, -1).astype(
-            np.int32
+        order = np.argsort(number, kind="stable")
+        cut = np.searchsorted(number[order], np.arange(len(self.blocks) + 1))
+        at, start = vertex[order].astype(np.int32), before[:-1][order].astype(np.int32)
+        parts = list(zip(cut[:-1].tolist(), cut[1:].tolist(), strict=True))
+        self.offset = Offsets(
+            self.vertices, [at[a:b] for a, b in parts], [start[a:b] for a, b in parts]
         )
+        self.block_of = np.repeat(number, sizes).astype(np.int32)
         self.coordinates = int(self.start[-1])
         self.vertex_of = np.repeat(np.arange(self.vertices, dtype=np.int32), count)
         self.widest = int(self.comm.allreduce(int(count.max(initial=0)), op=MPI.MAX))
-        self.fix(np.full(self.coordinates, -1, dtype=np.int16) if fixed is None else fixed)
+        self.fix(np.full(self.coordinates, -1, dtype=np.int32))
 
-    def fix(self, fixed_by: npt.NDArray[np.int16]) -> None:
+    def _carried(
+        self, carriers: Sequence[tuple[int, npt.NDArray[np.integer[Any]]]]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the pairs (vertex, block) in order, those of ghosts as their owners say."""
+        n = max(1, len(self.blocks))
+        none = np.zeros(0, dtype=np.int64)
+        keys = [np.asarray(at, dtype=np.int64).ravel() * n + block for block, at in carriers]
+        pairs = np.unique(np.concatenate([none, *keys]))
+        vertex, block = pairs // n, pairs % n
+        if self.comm.size == 1:
+            return vertex, block
+        first = np.searchsorted(vertex, vertex)  # of the vertex's pairs
+        within = np.arange(len(vertex)) - first
+        most = self.comm.allreduce(int(within.max(initial=-1)) + 1, op=MPI.MAX)
+        table = np.full((self.vertices, max(1, most)), -1, dtype=np.int32)
+        table[vertex, within] = block
+        table = self.topology.halo.updated(table)
+        vertex, within = np.nonzero(table >= 0)
+        return vertex, table[vertex, within].astype(np.int64)
+
+    def fix(self, fixed_by: Integers) -> None:
         """Number the rows, with `fixed_by` (coordinates,) right at owned vertices."""
         within = np.arange(self.coordinates) - self.start[self.vertex_of]
-        table = np.full((self.vertices, max(1, self.widest)), -1, dtype=np.int16)
+        table = np.full((self.vertices, max(1, self.widest)), -1, dtype=np.int32)
         table[self.vertex_of, within] = fixed_by
         table = self.topology.halo.updated(table)
         self.fixed_by = np.ascontiguousarray(table[self.vertex_of, within])
@@ -151,19 +350,66 @@ class Numbering:
 
     def block(self, name: str) -> int:
         """Return the number of the block called `name`."""
-        return [block.name for block in self.blocks].index(name)
+        return self._number[name]
 
-    def kind_of_rows(self) -> tuple[list[str], npt.NDArray[np.int8]]:
-        """Name the kinds of rows and give each row of this rank the number of its kind.
+    def carriers(self, block: int) -> Integers:
+        """Return the local vertices that carry a block, ascending."""
+        return self.offset.carriers[block]
 
-        Kinds are position (forces), slopes, multipliers and states, by block.
+    def coordinates_of(self, block: int, vertices: npt.NDArray[Any] | None = None) -> Integers:
+        """Return the local offsets (k, size) of a block at `vertices`; default: `carriers`."""
+        start = self.offset[self.carriers(block) if vertices is None else vertices, block]
+        size = np.arange(self.blocks[block].size, dtype=np.int32)
+        return np.asarray(start[..., None] + size, dtype=np.int32)
+
+    def natural(self, length: float) -> Array:
+        """Return the size of a large change of each coordinate; see `Block.natural`."""
+        sizes = np.array([block.natural(length) for block in self.blocks])
+        return np.asarray(sizes[self.block_of])
+
+    def those(self, *kinds: Kind) -> npt.NDArray[np.bool_]:
+        """Return which coordinates are of some kinds."""
+        chosen = np.array([block.kind in kinds for block in self.blocks], dtype=bool)
+        return np.asarray(chosen[self.block_of])
+
+    def kind_of_coordinates(self) -> tuple[list[RowKind], npt.NDArray[np.intp]]:
+        """Return the kinds of rows, on every rank alike, and the number of each coordinate's.
+
+        Every block of bodies is one kind, and what each term owns of a shared block.
         """
-        kind = np.zeros(self.coordinates, dtype=np.int8)
-        for number in range(len(self.blocks)):
-            start = self.offset[:, number]
-            for a in range(self.blocks[number].size):
-                kind[start[start >= 0] + a] = number
-        return [block.name for block in self.blocks], kind[self.coordinate_of_row]
+        kinds: list[RowKind] = []
+        of_block = np.full(len(self.blocks), -1, dtype=np.intp)
+        for number, block in enumerate(self.blocks):
+            if not block.of:
+                of_block[number] = len(kinds)
+                kinds.append(RowKind(block.name, block))
+        first = len(kinds)
+        of_owner = np.full(len(self.owners.names) + 1, -1, dtype=np.intp)
+        for number, (name, shared) in enumerate(
+            zip(self.owners.names, self.owners.blocks, strict=True)
+        ):
+            if shared:
+                block = self.blocks[self._number[shared]]
+                of_owner[number] = len(kinds)
+                kinds.append(RowKind(f"{block.of}:{name}", block, name))
+        kind = of_block[self.block_of]
+        if len(kinds) > first:
+            shared_ones = kind < 0
+            kind[shared_ones] = of_owner[self.owner[self.vertex_of[shared_ones]]]
+        return kinds, kind
+
+    def kind_of_rows(self) -> tuple[list[RowKind], npt.NDArray[np.intp]]:
+        """Return the kinds of rows and the number of the kind of each row of this rank.
+
+        See `kind_of_coordinates`; kinds without rows on any rank are among them.
+        """
+        kinds, kind = self.kind_of_coordinates()
+        return kinds, kind[self.coordinate_of_row]
+
+    def owners_of(self, coordinates: npt.NDArray[Any]) -> list[str]:
+        """Return the names, sorted, of the terms that own some coordinates of this rank."""
+        numbers = np.unique(self.owner[self.vertex_of[np.asarray(coordinates, dtype=np.intp)]])
+        return sorted({self.owners.names[k] for k in numbers if k >= 0})
 
     def random(self, seed: int) -> npt.NDArray[np.float64]:
         """Return numbers in [-1, 1] for all local coordinates: the same on any number of ranks.
@@ -178,7 +424,3 @@ class Numbering:
             key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
         key ^= key >> np.uint64(31)
         return np.asarray(key / np.float64(2**63) - 1.0)
-
-    def gather_columns(self, vertices: Any, block: int) -> Integers:
-        """Return local offsets of `block` at local `vertices` (any shape)."""
-        return np.asarray(self.offset[np.asarray(vertices), block])

@@ -70,15 +70,10 @@ class Motion:
         self.acceleration: Array = np.zeros(n)
         self.rate_factor: Array = np.zeros(n)
         self.acceleration_factor: Array = np.zeros(n)
-        order = np.zeros(n, dtype="U1")
-        for number, block in enumerate(numbering.blocks):
-            start = numbering.offset[:, number]
-            at = (start[start >= 0][:, None] + np.arange(block.size)).ravel()
-            order[at] = block.order[0]
-        self.second: npt.NDArray[np.bool_] = order == "q"
-        self.first: npt.NDArray[np.bool_] = order == "s"
-        self.algebraic: npt.NDArray[np.bool_] = order == "l"
-        self.settled: npt.NDArray[np.bool_] = order == "a"
+        self.second: npt.NDArray[np.bool_] = numbering.those("position", "direction", "angle")
+        self.first: npt.NDArray[np.bool_] = numbering.those("state")
+        self.algebraic: npt.NDArray[np.bool_] = numbering.those("multiplier")
+        self.settled: npt.NDArray[np.bool_] = numbering.those("algebraic")
         self.mass = system.mass
         self.matrix: Matrix = system.matrix
         self._inertial: Array = np.zeros(n)

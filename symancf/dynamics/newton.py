@@ -78,20 +78,19 @@ class Newton:
         snes.setFunction(loosely(self._function), self.F)
         snes.setJacobian(loosely(self._jacobian), self.J, self.J)
         snes.setConvergenceTest(loosely(self._test))
-        names, kind = numbering.kind_of_rows()
-        self.kinds, self._kind = names, kind.astype(np.intp)
-        blocks = {b.name: b.order for b in numbering.blocks}
-        self._is_constraint = np.array([blocks[name] in ("lambda", "algebraic") for name in names])
-        loose = np.array([LOOSE if blocks[name] == "algebraic" else 1.0 for name in names])
+        self.kinds, self._kind = numbering.kind_of_rows()
+        self._is_constraint = np.array([kind.block.is_equation for kind in self.kinds])
+        algebraic = np.array([kind.block.kind == "algebraic" for kind in self.kinds])
+        loose = np.where(algebraic, LOOSE, 1.0)
         self._constrained = bool(self._is_constraint.any())  # on some rank
         self._phi = np.flatnonzero(self._is_constraint[self._kind])
         self._loose = loose[self._kind][self._phi]
-        self._reference = np.zeros(len(names))
+        self._reference = np.zeros(len(self.kinds))
         self._limit = np.ones(len(self._phi))
         # a few rows need several tries: one may happen to cancel
         self._tries = [numbering.random(3 + k) for k in range(4 if numbering.size < 2000 else 1)]
-        self._noise = np.zeros(len(names))
-        self._last = np.zeros(len(names))
+        self._noise = np.zeros(len(self.kinds))
+        self._last = np.zeros(len(self.kinds))
         self.size = 1.0
         self.error: BaseException | None = None
         self.renewals, self.stale = 0, True
@@ -244,9 +243,13 @@ class Newton:
         rows = self.numbering.to_rows(local)[self._phi]
         share = np.abs(rows) / self._limit
         at = int(np.argmax(share)) if len(share) else -1
-        mine = (float(share[at]), self.kinds[self._kind[self._phi[at]]]) if at >= 0 else (0.0, "")
-        worst, name = max(self.comm.allgather(mine))
-        return worst, name.removeprefix("lambda:")
+        mine = (0.0, "")
+        if at >= 0:
+            numbering = self.numbering
+            vertex = numbering.vertex_of[numbering.coordinate_of_row[self._phi[at]]]
+            mine = float(share[at]), numbering.owners.names[numbering.owner[vertex]]
+        every: list[tuple[float, str]] = self.comm.allgather(mine)
+        return max(every)
 
     def largest(self, value: float) -> float:
         """Return the largest value of all ranks (collective)."""

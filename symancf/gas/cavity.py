@@ -14,6 +14,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from .. import jit
+from ..assembly.numbering import Block
 from ..assembly.plan import Jets, Piece
 from ..collective import reduced, share_error, together
 from ..errors import MeshError, ParameterError
@@ -34,6 +35,9 @@ Array = npt.NDArray[np.float64]
 TIGHT = 1e-10  # of the area: the resultant of a pressure on a closed surface, in any state
 DISTURBED = 0.02  # of the facets' size: the state in which that is tried
 ORIGIN = ("o1", "o2", "o3")
+
+# of all cavities with gas: the unknown pressure over its scale
+PRESSURES = Block("pressures", 1, "algebraic", "pressure")
 
 
 class Cavity:
@@ -104,17 +108,11 @@ class Cavity:
         self._system: weakref.ref[System] | None = None
 
     # ---- before distribution -------------------------------------------------------------------
-    @property
-    def block(self) -> str:
-        """Name of the block of the coordinate p/scale."""
-        return f"pressure:{self.name}"
-
     def declare(self, system: System) -> None:
         """Announce facets and rims before distribution (collective)."""
         extra: tuple[int, ...] = ()
         if self.gas is not None:
-            extra = (int(system.new_vertices(1)[0]),)
-            system.announce_block(self.block, 1, "algebraic")
+            extra = (int(system.new_vertices(1, self.name, PRESSURES)[0]),)
             here = np.array([[*extra]] if system.comm.rank == 0 else [], dtype=np.int64)
             ids = np.arange(len(here), dtype=np.int64)
             system.announce(Family(f"{self.name}:gas", ids, here.reshape(-1, 1), partitioned=False))
@@ -195,7 +193,7 @@ class Cavity:
         holders += [surface.extra[:, 0] for surface in self.surfaces]
         holders += [lid.local[:, -1] for lid in self.lids]
         self._holder = np.unique(np.concatenate(holders)).astype(np.int32)
-        return [(self.block, self._holder)]
+        return [(PRESSURES.name, self._holder)]
 
     def _turn(self, system: System) -> None:
         """Find the side of the gas on each facet (collective)."""
@@ -326,7 +324,7 @@ class Cavity:
     def _gas_pieces(self, system: System, uniform: dict[str, Any]) -> list[Piece]:
         assert self.gas is not None
         numbering, gas = system.numbering, self.gas
-        block = numbering.block(self.block)
+        block = numbering.block(PRESSURES.name)
         self._coordinate = numbering.offset[self._holder, block]
         uniform["scale"] = lambda t: self._scale(system)
         # where the amount changes, so does the energy: all pieces say so to the audit

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import jit
-from ..assembly.numbering import RIGID_AXES, RIGID_POINT
+from ..assembly.numbering import RIGID_AXES, RIGID_POINT, Block
 from ..errors import ParameterError
 from ..parameter import label
 from ..partition import Family
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 
-MULTIPLIERS = "lambda:rigidity"
+MULTIPLIERS = Block("lambda:rigidity", len(PAIRS), "multiplier")
 
 
 class RigidBody:
@@ -242,26 +242,26 @@ class RigidBody:
 
     def declare(self, system: System) -> None:
         """Announce the node, the multipliers of rigidity and their blocks of coordinates."""
-        self.vertex = int(system.new_vertices(1)[0])
+        self.vertex = int(system.new_vertices(1, self.name)[0])
         mine = np.zeros(1 if system.comm.rank == 0 else 0, dtype=np.int64)
         vertices = np.full((len(mine), 1), self.vertex, dtype=np.int64)
         system.announce(Family(f"body:{self.name}", mine, vertices, partitioned=False))
-        self.entities = Entities(system, f"rigidity:{self.name}", [self.at((0, 0, 0))], virtual=1)
-        system.announce_block("position", 3)
-        system.announce_block(RIGID_POINT, 3)
-        system.announce_block(RIGID_AXES, 6)
-        system.announce_block(MULTIPLIERS, len(PAIRS), "lambda")
+        system.announce_block(Block("position", 3))
+        system.announce_block(Block(RIGID_POINT, 3))
+        system.announce_block(Block(RIGID_AXES, 6, "direction"))
+        name = f"rigidity:{self.name}"
+        self.entities = Entities(system, name, [self.at((0, 0, 0))], MULTIPLIERS)
 
     def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Blocks of coordinates on local vertices."""
         self.entities.bind(system)
         local = self.local_vertices(system)
         blocks = [(name, local) for name in ("position", RIGID_POINT, RIGID_AXES)]
-        return [*blocks, (MULTIPLIERS, self.entities.end_vertices(1).ravel())]
+        return [*blocks, *self.entities.carriers()]
 
     def local_vertices(self, system: System) -> npt.NDArray[np.int32]:
         """Return the local number of the body's vertex, (1,), or (0,) where it is not."""
-        return np.flatnonzero(system.topology.vertex_ids == self.vertex).astype(np.int32)
+        return system.topology.find(self.vertex)
 
     def offsets(self, system: System, vertices: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
         """Return the local offsets (k, 4) of r_i, r_j, u and v at local `vertices` (k,)."""
@@ -282,9 +282,8 @@ class RigidBody:
 
     def pieces(self, system: System) -> list[Piece]:
         """Return the constraints of rigidity."""
-        block = system.numbering.block(MULTIPLIERS)
         wanted = [(0, axis) for axis in AXES]
-        jets = self.entities.jets(system, wanted, scalars=len(PAIRS), block=block)
+        jets = self.entities.jets(system, wanted, scalars=len(PAIRS))
         law, m = rigidity_law(), len(PAIRS)
         kernel = jit.points(law, system.comm)
         cell = {"L": np.array([self.length])}
@@ -298,8 +297,7 @@ class RigidBody:
     def idle(self, system: System) -> npt.NDArray[Any]:
         """Return the local offsets of multipliers of conditions that only supports can fulfil."""
         numbering = system.numbering
-        vertex = self.entities.end_vertices(1)[:, 0]
-        start = numbering.offset[vertex, numbering.block(MULTIPLIERS)]
+        start = self.entities.starts(system)
         at = self.offsets(system, self.entities.end_vertices(0)[:, 0])
         free = (numbering.fixed_by[at[:, :, None] + np.arange(3)] < 0).any(axis=2)
         axes = np.stack([free[:, 0] | free[:, 1], free[:, 2], free[:, 3]], axis=1)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -100,6 +101,20 @@ class Topology:
     numbers: Ints
     families: dict[str, LocalFamily]
     halo: Halo
+
+    @cached_property
+    def _order(self) -> Ints:
+        return np.argsort(self.vertex_ids, kind="stable")
+
+    def find(self, ids: NDArray[np.int64] | int) -> Ints32:
+        """Return the local numbers of those of some ids that are on this rank, in their order."""
+        wanted, order = np.atleast_1d(np.asarray(ids, dtype=np.int64)), self._order
+        if not len(order):
+            return np.zeros(0, np.int32)
+        near = np.searchsorted(self.vertex_ids, wanted, sorter=order)
+        local = order[np.minimum(near, len(order) - 1)]
+        found: Ints32 = local[self.vertex_ids[local] == wanted].astype(np.int32)
+        return found
 
     @property
     def n_local(self) -> int:

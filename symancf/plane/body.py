@@ -12,7 +12,7 @@ import numpy.typing as npt
 import sympy as sp
 
 from .. import jit
-from ..assembly.numbering import ANGLE, POSITION
+from ..assembly.numbering import ANGLE, POSITION, Block
 from ..assembly.plan import Jets, Piece
 from ..errors import ParameterError
 from ..partition import Family
@@ -148,16 +148,16 @@ class PlanarBody:
 
     def declare(self, system: System) -> None:
         """Announce the node and its blocks of coordinates."""
-        self.vertex = int(system.new_vertices(1)[0])
+        self.vertex = int(system.new_vertices(1, self.name)[0])
         mine = np.zeros(1 if system.comm.rank == 0 else 0, dtype=np.int64)
         vertices = np.full((len(mine), 1), self.vertex, dtype=np.int64)
         system.announce(Family(f"body:{self.name}", mine, vertices, partitioned=False))
-        system.announce_block(POSITION, 2)
-        system.announce_block(ANGLE, 1)
+        system.announce_block(Block(POSITION, 2))
+        system.announce_block(Block(ANGLE, 1, "angle"))
 
     def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Blocks of coordinates on local vertices; also finds the node here, if it is here."""
-        self.cells = np.flatnonzero(system.topology.vertex_ids == self.vertex)[:, None]
+        self.cells = system.topology.find(self.vertex)[:, None]
         local = self.cells.ravel().astype(np.int32)
         return [(POSITION, local), (ANGLE, local)]
 
@@ -168,6 +168,9 @@ class PlanarBody:
         self._position = system.numbering.offset[local, system.numbering.block(POSITION)]
         self._angle = system.numbering.offset[local, system.numbering.block(ANGLE)]
         self._owned = local < system.numbering.owned_vertices
+        system.reference[self.coordinates(system)] = (
+            [*system.points[local[0], :2], self.reference[2]] if len(local) else []
+        )
 
     def pieces(self, system: System) -> list[Piece]:
         """A rigid body has no strain energy."""

@@ -13,6 +13,7 @@ import sympy as sp
 from symancf_codegen import declare
 
 from .. import jit
+from ..assembly.numbering import multipliers
 from ..errors import ConstraintError
 from ..places.ends import Ground, PointsOnBody
 from ..terms import Entities
@@ -57,6 +58,7 @@ class Clamp:
     def declare(self, system: System) -> None:
         """Announce the ends and the multipliers' node before distribution."""
         self.place.resolve(system)
+        block = multipliers(3)
         X = self.place.X[0]
         if isinstance(self.body, PlanarBody):
             x, y, theta = self.body.reference
@@ -64,17 +66,15 @@ class Clamp:
             d = X[:2] - (x, y)
             point = self.body.at((c * d[0] + s * d[1], -s * d[0] + c * d[1]))
             self.arm, self.lever = point.arm, d
-            self.entities = Entities(system, self.name, [self.place, point], virtual=1)
+            self.entities = Entities(system, self.name, [self.place, point], block)
         else:
             self.arm = self.lever = X[:2]
-            self.entities = Entities(system, self.name, [self.place, Ground(X)], virtual=1)
-        self.block = f"lambda:{self.name}"
-        system.announce_block(self.block, 3, "lambda")
+            self.entities = Entities(system, self.name, [self.place, Ground(X)], block)
 
     def carriers(self, system: System) -> list[Any]:
         """Take this rank's entities; return the blocks that the term puts on vertices."""
         self.entities.bind(system)
-        return [(self.block, self.entities.end_vertices(2).ravel())]
+        return self.entities.carriers()
 
     def pieces(self, system: System) -> list[Piece]:
         """Return the kernel and the entity on this rank."""
@@ -82,8 +82,7 @@ class Clamp:
         moving = isinstance(self.body, PlanarBody)
         if moving:
             wanted.append((1, "planar"))
-        block = system.numbering.block(self.block)
-        jets = self.entities.jets(system, wanted, scalars=3, block=block)
+        jets = self.entities.jets(system, wanted, scalars=3)
         reference = self.entities.reference(system, jets, 6)
         cell = {
             "T1": reference[:, 3],
@@ -104,8 +103,7 @@ class Clamp:
         value = np.zeros(3)
         mine = np.flatnonzero(self.entities.owned)
         if len(mine):
-            vertex = self.entities.end_vertices(2)[mine[0], 0]
-            start = system.numbering.offset[vertex, system.numbering.block(self.block)]
+            start = self.entities.starts(system)[mine[0]]
             lam = system.state[start : start + 3] * system.stiffness
             turn = self.body.displacement(system)[2] if isinstance(self.body, PlanarBody) else 0.0
             c, s = np.cos(turn), np.sin(turn)

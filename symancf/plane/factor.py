@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import weakref
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import sympy as sp
 from symancf_codegen import declare
 
 from .. import jit
+from ..assembly.numbering import Block
 from ..errors import ParameterError, closest
 from ..parameter import evaluate
 from ..places.ends import End
@@ -41,17 +43,17 @@ class Factor(End):
     def __init__(self, name: str = "factor") -> None:
         self.name = name
         self.X = np.zeros((1, 3))
-        self._vertex: tuple[int, int] | None = None  # (id of the system, vertex)
+        self._vertices: weakref.WeakKeyDictionary[System, Ints] = weakref.WeakKeyDictionary()
 
     def __str__(self) -> str:
         return f"factor {self.name!r}"
 
     def resolve(self, system: System) -> None:
         """Make the node on the first call for a system."""
-        if self._vertex is None or self._vertex[0] != id(system):
-            self._vertex = (id(system), int(system.new_vertices(1)[0]))
-            system.announce_block(FACTOR, 1, "lambda")
-        self.vertices = np.array([[self._vertex[1]]], dtype=np.int64)
+        if system not in self._vertices:  # not by id: a later system may get the same
+            self._vertices[system] = system.new_vertices(1, self.name)[:, None]
+            system.announce_block(Block(FACTOR, 1, "multiplier"))
+        self.vertices = self._vertices[system]
 
     def rows(
         self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
@@ -71,8 +73,9 @@ class Factor(End):
         self._entry(system, value)
 
     def _entry(self, system: System, value: float | None) -> Array:
-        self.resolve(system)
-        local = np.flatnonzero(system.topology.vertex_ids == self.vertices[0, 0])
+        if system not in self._vertices:
+            raise ParameterError(f"{self} multiplies no load of this system")
+        local = system.topology.find(self._vertices[system][0, 0])
         entry = np.zeros(1)
         if len(local):
             at = system.numbering.offset[local[0], system.numbering.block(FACTOR)]

@@ -128,11 +128,7 @@ def _violation(system: System, f: Array) -> tuple[float, str]:
     wrong = system.comm.allreduce(wrong, op=MPI.MAX)
     if not wrong > VIOLATED * max(body.extent for body in system.bodies):
         return wrong, ""
-    numbering, violated = system.numbering, set[str]()
     bad = left_out[np.abs(f[left_out]) > 0.1 * wrong * system.stiffness]
-    for number, block in enumerate(numbering.blocks):
-        start = numbering.offset[:, number]
-        at = (start[start >= 0][:, None] + np.arange(block.size)).ravel()
-        violated |= {block.name.removeprefix("lambda:")} if np.isin(at, bad).any() else set()
-    names = sorted(set().union(*system.comm.allgather(violated)))
+    violated = system.comm.allgather(system.numbering.owners_of(bad))
+    names = sorted(set().union(*violated))
     return wrong, " and ".join(map(repr, names))

@@ -99,15 +99,8 @@ class Jacobian:
         ids = system.topology.vertex_ids[numbering.vertex_of].astype(np.int64)
         self.keys: Ints = ids * max(1, numbering.widest) + within
         self.size = max(body.extent for body in system.bodies)
-        self.scale = np.ones(numbering.coordinates)
-        multiplier = np.zeros(numbering.coordinates, dtype=bool)
-        for number, block in enumerate(numbering.blocks):
-            start = numbering.offset[:, number]
-            at = start[start >= 0][:, None] + np.arange(block.size)
-            if block.order == "lambda":
-                multiplier[at] = True
-            elif "position" in block.name or "point" in block.name:
-                self.scale[at] = self.size
+        self.scale = numbering.natural(self.size)
+        multiplier = numbering.those("multiplier")
         self.offsets = np.flatnonzero(multiplier & (numbering.row >= 0))
         self.movable = (numbering.fixed_by < 0) & ~multiplier
         order = np.argsort(numbering.columns_of_free)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..assembly.numbering import POSITION, RIGID_POINT
 from ..collective import share_error
 from ..errors import ParameterError
 from ..petsc import PETSc
@@ -98,12 +97,10 @@ class Arc:
     def __init__(self, problem: StaticProblem, parameter: Parameter | Literal["time"]) -> None:
         self.problem, self.system, self.parameter = problem, problem.system, parameter
         numbering = self.system.numbering
-        names, kind = numbering.kind_of_rows()
-        order = {block.name: block.order for block in numbering.blocks}
         length = max(float(body.extent) for body in self.system.bodies)
-        weights = np.array([0.0 if order[name] != "q" else 1.0 for name in names])
-        weights[[name in ("position", POSITION, RIGID_POINT) for name in names]] /= length**2
-        self._weight = weights[kind] if len(kind) else np.zeros(0)
+        moves = numbering.those("position", "direction", "angle")
+        weight = np.where(moves, 1.0 / numbering.natural(length) ** 2, 0.0)
+        self._weight = weight[numbering.coordinate_of_row]
         self._x = problem.vectors.new()
         self._rhs, self._du = self._x.duplicate(), self._x.duplicate()
         self._f = np.zeros(numbering.coordinates)

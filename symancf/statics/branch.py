@@ -55,10 +55,8 @@ class Branch:
     ) -> None:
         self.system, self.vectors, self.linear, self.ksp = system, vectors, linear, ksp
         numbering = system.numbering
-        names, kind = numbering.kind_of_rows()
-        order = {block.name: block.order for block in numbering.blocks}
-        moves = np.array([order[name] == "q" for name in names])
-        self._counts = moves[kind] if len(kind) else np.zeros(0, dtype=bool)
+        moves = numbering.those("position", "direction", "angle")
+        self._counts = moves[numbering.coordinate_of_row]
         self._rhs, self._v = vectors.new(), vectors.new()
         self.fading: Array = np.zeros(numbering.rows)
 

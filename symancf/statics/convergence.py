@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..assembly.numbering import ANGLE, POSITION
 from ..petsc import PETSc
 
 if TYPE_CHECKING:
@@ -52,16 +51,15 @@ class Convergence:
     def __init__(self, system: System) -> None:
         self.system = system
         numbering = system.numbering
-        names, kind = numbering.kind_of_rows()
-        rows = {name: np.flatnonzero(kind == k) for k, name in enumerate(names)}
-        counts = system.sum(np.array([float(len(r)) for r in rows.values()]))
-        self.rows = {k: r for (k, r), n in zip(rows.items(), counts, strict=True) if n}
+        kinds, kind = numbering.kind_of_rows()
+        rows = _by_number(kind, len(kinds))
+        counts = system.sum(np.array([float(len(r)) for r in rows]))
+        self.kinds = {k.name: k for k, n in zip(kinds, counts, strict=True) if n}
+        self.rows = {k.name: r for k, r, n in zip(kinds, rows, counts, strict=True) if n}
         self._held = self._fixed_rows()
         self._of_place = {  # kinds whose rows are functions of positions, not of displacements
-            b.name
-            for b in numbering.blocks
-            if b.order in ("lambda", "algebraic") or b.name in (POSITION, ANGLE)
-        } & set(self.rows)
+            name for name, k in self.kinds.items() if k.block.is_equation or k.block.in_plane
+        }
         # a few rows need several tries: one may happen to cancel
         self._tries = [numbering.random(3 + k) for k in range(4 if numbering.size < 2000 else 1)]
         mine = system.reference[numbering.vertex_of < numbering.owned_vertices]
@@ -79,14 +77,10 @@ class Convergence:
         """Return for each kind the local offsets of this rank's fixed coordinates."""
         numbering = self.system.numbering
         owned = numbering.vertex_of < numbering.owned_vertices
-        fixed = owned & (numbering.fixed_by >= 0)
-        held = {}
-        for number, block in enumerate(numbering.blocks):
-            start = numbering.offset[:, number]
-            at = (start[start >= 0][:, None] + np.arange(block.size)).ravel().astype(np.int64)
-            if block.name in self.rows:
-                held[block.name] = at[fixed[at]]
-        return held
+        fixed = np.flatnonzero(owned & (numbering.fixed_by >= 0))
+        kinds, kind = numbering.kind_of_coordinates()
+        parts = zip(kinds, _by_number(kind[fixed], len(kinds)), strict=True)
+        return {k.name: fixed[at] for k, at in parts if k.name in self.rows}
 
     def by_kind(
         self, f: Array, rows: dict[str, npt.NDArray[np.int64]] | None = None
@@ -101,7 +95,7 @@ class Convergence:
         """Return the largest entry of the tangent's diagonal (rows) at positions (collective)."""
         largest = 0.0
         for name, rows in self.rows.items():
-            if name in ("position", POSITION) and len(rows):
+            if self.kinds[name].block.kind == "position" and len(rows):
                 largest = max(largest, float(np.abs(diagonal[rows]).max()))
         return float(self.system.comm.allreduce(largest, op=MPI.MAX))
 
@@ -127,8 +121,7 @@ class Convergence:
         A dilation changes volumes by all of their parts.
         """
         system = self.system
-        blocks = system.numbering.blocks
-        sums = [b.name for b in blocks if b.order == "algebraic" and b.name in noise]
+        sums = [name for name in noise if self.kinds[name].block.kind == "algebraic"]
         if not sums:
             return {}
         answer = np.zeros_like(system.state)
@@ -227,15 +220,13 @@ class Convergence:
         return int(reasons.ITERATING)
 
 
+def _by_number(number: npt.NDArray[np.intp], count: int) -> list[npt.NDArray[np.int64]]:
+    """Return where each of the numbers below `count` stands, ascending."""
+    order = np.argsort(number, kind="stable").astype(np.int64)
+    return np.split(order, np.searchsorted(number[order], np.arange(1, count)))
+
+
 def _place_size(system: System) -> Array:
     """Sizes of the reference values that positions are the sum of."""
-    numbering = system.numbering
-    size = np.abs(system.reference)
-    for number, block in enumerate(numbering.blocks):
-        start = numbering.offset[:, number]
-        has = np.flatnonzero(start >= 0)
-        if block.name == POSITION:
-            size[start[has][:, None] + np.arange(2)] = np.abs(system.points[has, :2])
-        elif block.name == ANGLE:
-            size[start[has]] = np.pi
-    return size
+    angle = system.numbering.those("angle")
+    return np.where(angle, np.pi, np.abs(system.reference))

@@ -96,12 +96,12 @@ def _iterate(ksp: PETSc.KSP, b: PETSc.Vec, x: PETSc.Vec) -> bool:
 def _named(system: System, y: Array) -> str:
     """Describe a unit vector of undetermined unknowns by constraints or by a place."""
     numbering = system.numbering
-    names, kind = numbering.kind_of_rows()
-    shares = system.sum(np.array([np.square(y[kind == k]).sum() for k in range(len(names))]))
+    kinds, kind = numbering.kind_of_rows()
+    shares = system.sum(np.bincount(kind, np.square(y), len(kinds)).astype(float))
     constraints = [
-        repr(name.removeprefix("lambda:"))
-        for name, share in zip(names, shares, strict=True)
-        if name.startswith("lambda:") and share > 1e-4
+        repr(kind.owner or kind.name.removeprefix("lambda:"))
+        for kind, share in zip(kinds, shares, strict=True)
+        if kind.block.kind == "multiplier" and share > 1e-4
     ]
     if constraints:
         return (

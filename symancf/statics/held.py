@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..assembly.numbering import ANGLE, POSITION, RIGID_POINT
 from ..errors import ConstraintError
 
 if TYPE_CHECKING:
+    from ..assembly.numbering import Block
     from ..system import System
 
 Array = npt.NDArray[np.float64]
@@ -27,8 +27,8 @@ class _Group:
     """Bodies that move rigidly together: their coordinates on this rank, centre and reach."""
 
     names: list[str]
-    blocks: list[tuple[str, npt.NDArray[np.int64]]]  # name of the block, its local offsets
-    places: list[Array]  # present position (or slopes, (k, s, 3)) of each
+    blocks: list[tuple[Block, npt.NDArray[np.int32]]]  # the block, its coordinates (k, size)
+    values: list[Array]  # present values of each, (k, size)
     centre: Array
     reach: float
 
@@ -51,38 +51,38 @@ def _group(system: System, bodies: list[Any]) -> _Group:
     """Find the coordinates of bodies, also those that only a joint brought to this rank."""
     numbering = system.numbering
     q = system.reference + system.state
-    blocks, places = [], []
+    blocks, values = [], []
     sums = np.zeros(4)
     carried = [block for body in bodies for block in body.carriers(system)]
     for name, vertices in carried:
-        if numbering.blocks[numbering.block(name)].order != "q":
+        number = numbering.block(name)
+        block = numbering.blocks[number]
+        if not block.moves:
             continue
-        member = np.zeros(numbering.vertices, dtype=np.int8)
-        member[vertices] = 1
+        member = np.zeros(numbering.vertices, dtype=bool)
+        member[vertices] = True
         at = np.flatnonzero(system.topology.halo.updated(member))
-        start = numbering.offset[at, numbering.block(name)].astype(np.int64)
-        if name.startswith("slopes:"):
-            size = numbering.blocks[numbering.block(name)].size
-            place = q[start[:, None] + np.arange(size)].reshape(len(at), size // 3, 3)
-        elif name in (POSITION, ANGLE):
-            place = system.points[at].copy()
-            if name == POSITION:
-                place[:, :2] += system.state[start[:, None] + np.arange(2)]
-        else:
-            place = q[start[:, None] + np.arange(3)]
-        if name in ("position", POSITION, RIGID_POINT):
+        coordinates = numbering.coordinates_of(number, at)
+        value = q[coordinates]
+        if block.kind == "position":
             mine = at < numbering.owned_vertices
-            sums += np.append(place[mine].sum(axis=0), mine.sum())
-        blocks.append((name, start))
-        places.append(place)
+            sums += np.append(_in_space(value[mine]).sum(axis=0), mine.sum())
+        blocks.append((block, coordinates))
+        values.append(value)
     sums = system.sum(sums)
     centre = sums[:3] / max(sums[3], 1.0)
     reach = max(body.extent for body in bodies) / 2.0
-    for (name, _), place in zip(blocks, places, strict=True):
-        if name in ("position", POSITION, RIGID_POINT):
-            reach = max(reach, np.linalg.norm(place - centre, axis=1).max(initial=0.0))
+    for (block, _), value in zip(blocks, values, strict=True):
+        if block.kind == "position":
+            away = np.linalg.norm(_in_space(value) - centre, axis=1)
+            reach = max(reach, away.max(initial=0.0))
     reach = system.comm.allreduce(float(reach), op=MPI.MAX)
-    return _Group([body.name for body in bodies], blocks, places, centre, reach)
+    return _Group([body.name for body in bodies], blocks, values, centre, reach)
+
+
+def _in_space(points: Array) -> Array:
+    """Return points (k, 3); those of the plane (k, 2) are at z = 0."""
+    return np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
 
 
 def _motions(system: System, body: _Group) -> tuple[Array, Array]:
@@ -95,21 +95,10 @@ def _motions(system: System, body: _Group) -> tuple[Array, Array]:
     """
     motions = np.zeros((6, system.numbering.coordinates))
     member = np.zeros(system.numbering.coordinates)
-    for (name, start), place in zip(body.blocks, body.places, strict=True):
-        if name.startswith("slopes:"):
-            size = place.shape[1] * 3
-            at = start[:, None] + np.arange(size)
-            for a, axis in enumerate(np.eye(3)):
-                motions[a, at] = np.cross(axis, place).reshape(at.shape)
-        elif name == ANGLE:
-            at = start[:, None]
-            motions[2, at] = 1.0
-        else:
-            width = 2 if name == POSITION else 3
-            at = start[:, None] + np.arange(width)
-            for a, axis in enumerate(np.eye(3)):
-                motions[a, at] = np.cross(axis, place - body.centre)[:, :width]
-                motions[3 + a, at] = body.reach * axis[:width]
+    for (block, at), value in zip(body.blocks, body.values, strict=True):
+        for a, axis in enumerate(np.eye(3)):
+            motions[a, at] = block.rotated(value, axis, body.centre)
+            motions[3 + a, at] = body.reach * block.translated(axis)
         member[at] = 1.0
     return motions, member
 
@@ -167,10 +156,8 @@ def find_free(system: System) -> list[tuple[list[str], str]]:
         plan.product(system.state, v, answer)
     size = np.ones(numbering.coordinates)  # of a coordinate in a motion by 1
     for body in bodies:
-        for name, start in body.blocks:
-            if name in ("position", POSITION, RIGID_POINT):
-                width = 2 if name == POSITION else 3
-                at = start[:, None] + np.arange(width)
+        for block, at in body.blocks:
+            if block.kind == "position":
                 size[at] = np.maximum(size[at] * (size[at] != 1.0), body.reach)
     diagonal = np.zeros(numbering.coordinates)
     numbering.from_rows(np.abs(system.matrix.mat.getDiagonal().getArray()), diagonal)

@@ -26,7 +26,7 @@ def slopes(system: System) -> list[tuple[npt.NDArray[np.int64], Array, Array]]:
     """Return per block of slopes: offsets (n, s), reference slopes (n, s, 3), points (n, 3)."""
     found = []
     for number, block in enumerate(system.numbering.blocks):
-        if not block.name.startswith("slopes:"):
+        if block.kind != "direction":
             continue
         start = system.numbering.offset[:, number]
         vertices = np.flatnonzero(start >= 0)

@@ -13,6 +13,7 @@ import sympy as sp
 from symancf_codegen import declare
 
 from .. import jit
+from ..assembly import numbering
 from ..collective import together
 from ..errors import ConstraintError, ParameterError
 from ..parameter import evaluate, label
@@ -94,29 +95,21 @@ class PlaceTerm:
         return tuple(declare.Parameter(p.symbol, kinds[p.name]) for p in found)
 
     # ---- as a term ----------------------------------------------------------------------------
-    @property
-    def block(self) -> str:
-        """Name of the block of coordinates that holds the term's own states."""
-        return f"state:{self.name}"
-
     def declare(self, system: System) -> None:
         """Announce entities and vertices before distribution."""
-        self.entities = Entities(system, self.name, self.ends, virtual=1 if self.states else 0)
+        own = numbering.states(len(self.states)) if self.states else None
+        self.entities = Entities(system, self.name, self.ends, own)
         for k, values in self.per_place.items():
             if values.shape != (self.entities.size,):
                 raise ParameterError(
                     f"{self.what}: {k} has shape {values.shape}; it has {self.entities.size} "
                     "place(s): give one number, or one for each"
                 )
-        if self.states:
-            system.announce_block(self.block, len(self.states), "s")
 
     def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Take this rank's entities; return the blocks that the term puts on vertices."""
         self.entities.bind(system)
-        if not self.states:
-            return []
-        return [(self.block, self.entities.end_vertices(len(self.ends)).ravel())]
+        return self.entities.carriers()
 
     def pieces(self, system: System) -> list[Piece]:
         """Return the kernel and entities on this rank."""
@@ -134,12 +127,10 @@ class PlaceTerm:
     def _all_jets(self, system: System) -> Jets:
         rates = ((end, jet, "rate") for end, jet in self.substitution.rates)
         wanted: list[Any] = [*self.substitution.jets, *rates]
-        block = system.numbering.block(self.block) if self.states else -1
         return self.entities.jets(
             system,
             wanted,
             scalars=len(self.states),
-            block=block,
             rates=bool(self.states),
         )
 

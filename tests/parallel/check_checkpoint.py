@@ -72,7 +72,6 @@ def digest(path: Path) -> dict[str, str]:
                 else None
             )
         )
-        found["system"] = file.attrs["system"]
     return found
 
 

@@ -63,7 +63,7 @@ def test_a_pid_acts_by_its_three_terms(target: Any) -> None:
     rate_of_slope = velocity(system, ends[1], "axis0")[0]
     spin = np.cross(slope, rate_of_slope)[2] / (slope @ slope)
     numbering = system.numbering
-    own = numbering.offset[: numbering.owned_vertices, numbering.block("state:PID")]
+    own = numbering.offset[: numbering.owned_vertices, numbering.block("states:1")]
     own = own[own >= 0]
     f = force(system)
     row = system.sum(np.array([(f[own] + system.rate[own]).sum()]))[0]

@@ -84,10 +84,10 @@ def test_an_own_state_follows_its_rate() -> None:
     system = sa.System(body, terms=[term])
     moving(system)
     numbering = system.numbering
-    start = numbering.offset[:, numbering.block("state:maxwell")]
+    start = numbering.offset[:, numbering.block("states:1")]
     own = start[: numbering.owned_vertices][start[: numbering.owned_vertices] >= 0]
     assert system.sum(np.array([float(len(own))]))[0] == 2
-    assert numbering.blocks[numbering.block("state:maxwell")].order == "s"
+    assert numbering.blocks[numbering.block("states:1")].order == "s"
     F = term.own_states(system)[:, 0]
     assert np.abs(F).min() > 1e-3
     v = velocity(system, place)[:, 0]
