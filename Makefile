@@ -19,7 +19,7 @@ export OMPI_MCA_btl_vader_single_copy_mechanism := none
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test bench docs doctor format clean distclean
+.PHONY: help demo test campaign bench docs doctor format clean distclean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -37,6 +37,10 @@ demo: .venv/.ready-demo
 ## make test      lint, types, layers, all tests, 1 and 3 ranks, wheel
 test: .venv/.ready-dev
 	@.ci/test.sh
+
+## make campaign  a thousand bad inputs, faults and odd models, about 15 minutes (ARGS="--seed 2")
+campaign: .venv/.ready-dev
+	@PYTHONPATH=$$PWD:$$PWD/codegen $(BIN)/python -m tests.campaign $(ARGS)
 
 ## make bench     speed of kernels and assembly on this machine (ARGS=--json, ARGS=--peers)
 bench: .venv/.ready-demo

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a case of the campaign is, and how what it did is judged."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Expected = Literal["right", "error", "either"]
+
+
+class Wrong(AssertionError):
+    """A number that an independent calculation contradicts."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A thing to try.
+
+    Attributes
+    ----------
+    name : of the class and what is tried, unique within a seed.
+    run : called on every rank; returns numbers (nested lists) that do not depend on the number
+        of ranks, or raises. It raises `Wrong` where an oracle of its own contradicts a result.
+    expect : "right" if it has to work, "error" if it has to be refused, "either" where both are
+        sound.
+    raises : names of exceptions beside `SymancfError` that are an answer, too: those that a
+        function of the user raised.
+    """
+
+    name: str
+    run: Callable[[], Any]
+    expect: Expected = "either"
+    raises: tuple[str, ...] = ()
+
+
+Generator = Callable[[random.Random, int], Iterator[Case]]
+
+
+@dataclass
+class Found:
+    """What a case did on one rank: "value", "error" (of symancf), "raw" (any other) or "wrong"."""
+
+    kind: str
+    text: str = ""
+    value: Any = None
+    warnings: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+def near(a: Any, b: Any, rtol: float, size: float | None = None) -> bool:
+    """Tell whether nested lists of numbers agree, relative to their largest entry (or `size`)."""
+    one, other = list(_flat(a)), list(_flat(b))
+    if len(one) != len(other):
+        return False
+    numbers = [x for x in (*one, *other) if isinstance(x, int | float)]
+    size = max((abs(x) for x in numbers), default=0.0) if size is None else size
+    for x, y in zip(one, other, strict=True):
+        if isinstance(x, int | float) and isinstance(y, int | float):
+            if not abs(x - y) <= rtol * size:
+                return False
+        elif x != y:
+            return False
+    return True
+
+
+def require_near(a: Any, b: Any, rtol: float, what: str, size: float | None = None) -> None:
+    """Raise `Wrong` where two results differ."""
+    if not near(a, b, rtol, size):
+        raise Wrong(f"{what}: {_short(a)} is not {_short(b)} within {rtol:g}")
+
+
+def judge(case_expect: str, raises: tuple[str, ...], found: list[Found]) -> str:
+    """Return "" if what the ranks found is an answer, otherwise what is wrong with it."""
+    kinds = {f.kind for f in found}
+    if "wrong" in kinds:
+        return "WRONG NUMBER: " + next(f.text for f in found if f.kind == "wrong")
+    foreign = [f.text for f in found if f.kind == "raw" and f.text.split(":")[0] not in raises]
+    if foreign:
+        return f"raw exception: {foreign[0]}"
+    if "value" in kinds and len(kinds) > 1:
+        return "some ranks go on, others do not: " + "; ".join(sorted({f.text for f in found}))
+    if kinds == {"value"}:
+        if case_expect == "error":
+            return f"accepted: {_short(found[0].value)}"
+        if any(not near(f.value, found[0].value, 1e-12) for f in found):
+            return f"ranks differ: {[_short(f.value) for f in found]}"
+        return ""
+    texts = {f.text for f in found if f.kind == "error"}
+    if len(texts) > 1 and not raises:
+        return f"ranks raise different errors: {sorted(texts)}"
+    if case_expect == "right":
+        return f"refused: {found[0].text}"
+    if any(len(t) < 25 for t in texts):
+        return f"an error that says nothing: {sorted(texts)}"
+    return ""
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        for entry in value:
+            yield from _flat(entry)
+    else:
+        yield value
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 160 else text[:157] + "..."

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The classes of cases, and how many of each a whole campaign has."""
+
+from __future__ import annotations
+
+import random
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .case import Case
+
+# name -> cases of a whole campaign, seconds for one case
+CLASSES: dict[str, tuple[int, float]] = {
+    "arguments": (360, 30.0),
+    "arrays": (90, 30.0),
+    "files": (300, 30.0),
+    "functions": (120, 30.0),
+    "energies": (40, 90.0),
+    "frames": (90, 60.0),
+    "soak": (5, 200.0),
+    "processes": (40, 240.0),
+}
+SERIAL = ("processes",)  # these start runs of their own, also on several ranks
+
+
+def cases(name: str, seed: int, count: int) -> list[Case]:
+    """Return the cases of a class; the same seed and count give the same ones on every rank."""
+    module = import_module(f".{name}", __package__)
+    return list(module.generate(random.Random(f"{name} {seed}"), count))

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Many steps and many problems in one process: memory and results stay as they are."""
+
+from __future__ import annotations
+
+import gc
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+import symancf as sa
+
+from . import models
+from .case import Case, Wrong, require_near
+
+PAGE = 4096
+ALLOWED = 4e6  # bytes: what the C library keeps by chance
+PROBLEMS, STEPS = 500, 2000
+
+
+def _resident() -> float:
+    gc.collect()
+    return PAGE * float(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+
+
+def _steady(once: Callable[[int], Any], count: int) -> Any:
+    """Call `once` many times; raise `Wrong` where memory grows or the last result differs."""
+    first, seen = once(0), []
+    for k in range(1, count):
+        last = once(k)
+        if k in (count // 3, count - 1):
+            seen.append(_resident())
+    require_near(first, last, 1e-9, f"the last of {count}")
+    grown = MPI.COMM_WORLD.allreduce(seen[1] - seen[0], op=MPI.MAX)
+    if grown > ALLOWED:
+        raise Wrong(f"{grown / 1e6:.1f} MB more after {count - count // 3} of {count}")
+    return first
+
+
+def _static(k: int) -> Any:
+    part = models.body("cable")
+    system = sa.System(part, terms=[sa.fix(part["x0"]), sa.gravity((0, 0, -1.0))])
+    sa.StaticProblem(system, prefix=f"case{k}_", options={"snes_rtol": 1e-9}).solve()
+    return models.finite(system.displacement(part["x1"]))
+
+
+def _dynamic(k: int) -> Any:
+    part = models.body("cable")
+    system = sa.System(part, terms=[sa.fix(part["x0"]), sa.gravity((0, 0, -1.0))])
+    problem = sa.DynamicProblem(system, prefix=f"motion{k}_", options={"snes_rtol": 1e-9})
+    problem.solve(to=3e-3, step=1e-3)
+    return models.finite(system.displacement(part["x1"]))
+
+
+def _failing(k: int) -> Any:
+    part = models.body("hex", n=(2, 1, 1))
+    system = sa.System(part, terms=[sa.fix(part["x0"]), sa.gravity((0, 0, -1e9))])
+    try:
+        sa.StaticProblem(system, prefix=f"fails{k}_").solve(smallest=0.5)
+    except sa.ConvergenceError as error:
+        return [len(str(error)) > 40]
+    raise Wrong("an impossible load was carried")
+
+
+def _steps() -> Any:
+    part = models.body("cable")
+    system = sa.System(part, terms=[sa.fix(part["x0"]), sa.gravity((0, 0, -1.0))])
+    problem = sa.DynamicProblem(system, rho=0.5)
+    seen: list[float] = []
+
+    def watch(problem: Any) -> None:
+        if problem.steps in (STEPS // 3, STEPS):
+            seen.append(_resident())
+
+    problem.monitor(watch)
+    problem.solve(to=STEPS * 2e-4, step=2e-4)
+    grown = MPI.COMM_WORLD.allreduce(seen[-1] - seen[0], op=MPI.MAX)
+    if grown > ALLOWED:
+        raise Wrong(f"{grown / 1e6:.1f} MB more after {STEPS} steps")
+    return models.finite(np.asarray(system.displacement(part["x1"])))
+
+
+def _solves() -> Any:
+    part, load = models.body("hex", n=(3, 1, 1)), sa.Parameter("load", 1.0)
+    pull = sa.force(part["x1"], (0.0, 0.0, lambda t: load.value))
+    system = sa.System(part, terms=[sa.fix(part["x0"]), pull])
+    problem = sa.StaticProblem(system)
+
+    def once(k: int) -> Any:
+        load.value = 10.0 * (k % 5 + 1) if 0 < k < PROBLEMS - 1 else 10.0
+        problem.solve()
+        return models.finite(system.displacement(part["x1"]).mean(axis=0))
+
+    return _steady(once, PROBLEMS)
+
+
+def generate(chance: random.Random, count: int) -> Iterator[Case]:
+    """Yield long runs; they do not depend on chance."""
+    every: dict[str, Callable[[], Any]] = {
+        f"{PROBLEMS} problems": lambda: _steady(_static, PROBLEMS),
+        f"{PROBLEMS // 2} motions": lambda: _steady(_dynamic, PROBLEMS // 2),
+        f"{PROBLEMS} problems that fail": lambda: _steady(_failing, PROBLEMS),
+        f"{STEPS} steps": _steps,
+        f"{PROBLEMS} solutions of one problem": _solves,
+    }
+    for name, run in list(every.items())[:count]:
+        yield Case(name, run, "right")
