@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,7 +24,7 @@ from .jit import identifier
 from .kinematics.naming import require_parameters, signature
 from .laws import Kind, energy_equation, energy_laws, inertia_laws, stress_equations
 from .mesh import Region
-from .parameter import Field, Parameter, call_array, evaluate, label
+from .parameter import Checked, Field, Parameter, call_array, depends_on_time, evaluate, label
 from .partition import Family
 from .places.ends import Nodes, PointsOnBody
 
@@ -146,11 +146,28 @@ class Body:
     def _number(self, name: str, value: Any, time: float) -> float:
         """Return the present value of a parameter that is no field."""
         number = evaluate(f"{name} of body {self.name!r}", value, time)
-        if name == "thickness" and number <= 0.0:
+        if name in self._sizes and (number < 0.0 or (number == 0.0 and name != "rho")):
+            least = "not be negative" if name == "rho" else "be positive"
             raise ParameterError(
-                f"thickness of body {self.name!r} is {number:g} at time {time:g}: it must be "
-                "positive",
+                f"{name} of body {self.name!r} is {number:g} at time {time:g}: it must {least}",
                 name=name,
+            )
+        return number
+
+    @cached_property
+    def _sizes(self) -> tuple[str, ...]:
+        """Names of the parameters that are sizes of a section, or the density."""
+        kinematics = self.element.kinematics()
+        return (*kinematics.section, *kinematics.density_parameters)
+
+    def _density(self, time: float) -> float:
+        """Return the density in a motion, where it must be positive."""
+        number = self._number("rho", self.parameters["rho"], time)
+        if number == 0.0:
+            raise ParameterError(
+                f"rho of body {self.name!r} is 0 at time {time:g}: in a motion it must be "
+                "positive; leave rho out for a body without mass",
+                name="rho",
             )
         return number
 
@@ -348,11 +365,12 @@ class Body:
         return np.asarray(table.sum(axis=1))
 
     def uniform_values(self) -> dict[str, Any]:
-        """Return the values of the kernels' uniform parameters; a thickness watches its sign."""
+        """Return the values of the kernels' uniform parameters; sizes watch their sign."""
         values = dict(self.parameters)
-        given = values.get("thickness")
-        if isinstance(given, Parameter) or callable(given):
-            values["thickness"] = lambda t: self._number("thickness", given, t)
+        for name in set(self._sizes) & set(values):
+            given = values[name]
+            if isinstance(given, Parameter) or callable(given):
+                values[name] = Checked(given, partial(self._number, name, given))
         return values
 
     def cell_parameters(
@@ -377,8 +395,10 @@ class Body:
                 point = points[k] if points is not None and field.at == "points" else ()
                 X = self._places(system, point, cells)
                 values[:, k] = call_array(what, field.function, (len(cells),), X)
-                if name == "thickness" and (values[:, k] <= 0.0).any():
-                    raise ParameterError(f"{what} is not positive in every cell", name=name)
+                least = float(values[:, k].min(initial=1.0))
+                if name in self._sizes and (least < 0.0 or (least == 0.0 and name != "rho")):
+                    must = "negative" if name == "rho" else "not positive"
+                    raise ParameterError(f"{what} is {must} in a cell: {least:g}", name=name)
         return values
 
     def _places(
@@ -438,11 +458,21 @@ class Body:
         """Return the kinetic energy of a vector of rates; its tangent is the mass matrix.
 
         Empty where the body has no density.
+
+        Raises
+        ------
+        ParameterError : the density is zero, also when a `Parameter` is set to that later.
         """
         if "rho" not in self.parameters:
             return []
         laws = inertia_laws(self.element, values=self.parameters, fields=self.fields)
-        return [self.piece(system, f"inertia:{self.name}", laws, "inertia", {})]
+        given, uniform = self.parameters["rho"], {}
+        if not isinstance(given, Field):
+            with together(system.comm):
+                self._density(system.time)
+            if depends_on_time(given):
+                uniform["rho"] = Checked(given, self._density)
+        return [self.piece(system, f"inertia:{self.name}", laws, "inertia", uniform)]
 
     def variants(self, system: System) -> list[tuple[list[Any], npt.NDArray[np.bool_]]]:
         """Return the laws of the energy, each with the cells (n,) where it holds (collective).

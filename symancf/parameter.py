@@ -149,6 +149,20 @@ def depends_on_time(value: Any) -> bool:
     return bool(changes) and (callable(value) or isinstance(value, Parameter))
 
 
+class Checked:
+    """A value as a function of time that is looked at before it is used.
+
+    `check` maps a time to the number, or raises; `changes` tells whether it is one that changes.
+    """
+
+    def __init__(self, value: Value, check: Callable[[float], float]) -> None:
+        self.value, self.check, self.changes = value, check, depends_on_time(value)
+
+    def __call__(self, time: float) -> float:
+        """Return the present value."""
+        return self.check(time)
+
+
 def takes_place(function: Callable[..., Any]) -> bool:
     """Tell whether a user's function asks for (X, time), not for the time alone."""
     try:

@@ -91,7 +91,7 @@ class System:
         for item in [*self.bodies, *self.terms]:
             self.pieces += item.pieces(self)
         self.motion: Motion | None = None
-        self._inertia: list[Piece] = []
+        self._mass_changes = self._mass_placed = False
         self._idle_multipliers()
         self.redundant = find_redundant(self)
         self._leave_out(self.redundant.left_out)
@@ -283,7 +283,7 @@ class System:
         self._require_own()
         state = self.state if state is None else state
         with together(self.comm):
-            self.plan.update(time)
+            self.update(time)
             given = [support.prescribed(self, time) for support in self.supports]
             trial = state.copy()
             for places, values in given:
@@ -331,11 +331,8 @@ class System:
     @cached_property
     def matrix(self) -> Matrix:
         """The tangent's storage; its pattern is built on first use (collective)."""
-        matrix = Matrix(self.comm, self.numbering, [*self.pieces, *self._inertia])
+        matrix = Matrix(self.comm, self.numbering, self.pieces)
         self.plan.attach(matrix)
-        if self._inertia:
-            first = len(self.pieces)
-            self.mass.attach(matrix, range(first, first + len(self._inertia)))
         return matrix
 
     @cached_property
@@ -351,24 +348,44 @@ class System:
     def mass(self) -> Plan:
         """Kernels of the bodies' inertia: kinetic energy of rates, and M a (collective).
 
+        Densities and sections are those of the last `update`. The tangent's storage has places
+        for it after `place_mass`.
+
         Raises
         ------
         ParameterError : no body has a mass.
         """
-        self._inertia = [
+        pieces = [
             piece
             for body in self.bodies
             if hasattr(body, "inertia")
             for piece in body.inertia(self)
         ]
-        if not self._inertia:
+        if not pieces:
             names = ", ".join(repr(body.name) for body in self.bodies)
             raise ParameterError(f"no body has a mass ({names}): give rho=... to a body")
-        plan = Plan(self._inertia, self.numbering, self.reference, self.comm)
+        plan = Plan(pieces, self.numbering, self.reference, self.comm)
         with together(self.comm):
             plan.update(self.time)
-        self.__dict__.pop("matrix", None)  # the next one has the places of the mass, too
+        self._mass_changes = plan.changes
         return plan
+
+    def place_mass(self) -> None:
+        """Find the places of the mass in the tangent's storage, once (collective)."""
+        if not self._mass_placed:
+            self.mass.attach(self.matrix, self.matrix.add(self.mass.pieces))
+            self._mass_placed = True
+
+    def update(self, time: float) -> None:
+        """Write the present values of all parameters into the kernels, those of inertia, too.
+
+        Raises
+        ------
+        ParameterError : see `Plan.update`.
+        """
+        self.plan.update(time)
+        if self._mass_changes:
+            self.mass.update(time)
 
     def residual_at_solution(self) -> Array:
         """Return the residual of all coordinates at the present state (local vector).
@@ -376,7 +393,7 @@ class System:
         Rows of owned coordinates are complete; those of fixed ones are the support forces. In
         motion it contains the forces of inertia and damping.
         """
-        self.plan.update(self.time)
+        self.update(self.time)
         if self.motion is not None:
             f = np.zeros(self.numbering.coordinates)
             self.motion.residual(f)

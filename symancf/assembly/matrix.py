@@ -48,17 +48,12 @@ class Matrix:
 
     def __init__(self, comm: Any, numbering: Numbering, pieces: Sequence[Piece]) -> None:
         self._library = jit.load_runtime(Path(__file__).with_name("pattern.c"), comm=comm)
-        self.numbering = numbering
-        start, adjacent = self._adjacency(pieces)
+        self.numbering, self._pieces = numbering, list(pieces)
         rows, owned = numbering.rows, numbering.owned_vertices
-        offsets = np.empty_like(adjacent)
         self.diagonal_start = np.zeros(rows + 1, dtype=np.int32)
         self.off_start = np.zeros(rows + 1, dtype=np.int32)
+        start, adjacent, offsets = self._pairs(self.diagonal_start, self.off_start)
         pattern = (owned, _pointer(start), _pointer(adjacent), _pointer(numbering.row_count))
-        if self._library.symancf_rows(
-            *pattern, _pointer(offsets), _pointer(self.diagonal_start), _pointer(self.off_start)
-        ):
-            raise SymancfError("the tangent has 2^31 or more entries on a rank: use more ranks")
         self.positions = [self._positions(piece, start, adjacent, offsets) for piece in pieces]
         del offsets
         sizes = int(self.diagonal_start[-1]), int(self.off_start[-1])
@@ -85,11 +80,45 @@ class Matrix:
         partner = row[np.minimum(np.searchsorted(row, numbering.held_rows), len(row) - 1)]
         self._partner = self._places_on_diagonal(partner, diagonal_column)
 
+    def _pairs(
+        self, diagonal_start: Integers, off_start: Integers
+    ) -> tuple[npt.NDArray[np.int64], Integers, Integers]:
+        """Return the adjacent vertices of each owned vertex and their places; fill row pointers."""
+        numbering = self.numbering
+        start, adjacent = self._adjacency(self._pieces)
+        offsets = np.empty_like(adjacent)
+        if self._library.symancf_rows(
+            numbering.owned_vertices,
+            _pointer(start),
+            _pointer(adjacent),
+            _pointer(numbering.row_count),
+            _pointer(offsets),
+            _pointer(diagonal_start),
+            _pointer(off_start),
+        ):
+            raise SymancfError("the tangent has 2^31 or more entries on a rank: use more ranks")
+        return start, adjacent, offsets
+
+    def add(self, pieces: Sequence[Piece]) -> range:
+        """Find the places of further pieces in the pattern as it is; return their numbers.
+
+        Their entities must share their vertices with those of earlier pieces: the inertia of a
+        body does with its strain energy, or with its rigidity.
+        """
+        start, adjacent, offsets = self._pairs(
+            np.zeros_like(self.diagonal_start), np.zeros_like(self.off_start)
+        )
+        first = len(self.positions)
+        self.positions += [self._positions(piece, start, adjacent, offsets) for piece in pieces]
+        return range(first, len(self.positions))
+
     def _adjacency(self, pieces: Sequence[Piece]) -> tuple[npt.NDArray[np.int64], Integers]:
         """Return for each owned vertex the vertices that share an entity with it."""
         numbering = self.numbering
         ends = [piece.vertex_start[1:].astype(np.int32) for piece in pieces]
-        before = np.cumsum([0] + [len(piece.vertices.ravel()) for piece in pieces])
+        before = np.cumsum([0] + [piece.vertices.size for piece in pieces])
+        if before[-1] > np.iinfo(np.int32).max:
+            raise SymancfError("2^31 or more corners of entities on a rank: use more ranks")
         entity_start = np.concatenate(
             [np.zeros(1, np.int32), *(e + np.int32(b) for e, b in zip(ends, before, strict=False))]
         )

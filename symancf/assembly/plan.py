@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from .. import jit
 from ..jit import declare
-from ..parameter import evaluate
+from ..parameter import depends_on_time, evaluate
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -190,6 +190,10 @@ class Plan:
 
     The methods work on local vectors (all coordinates of all local vertices) and return the
     number of quadrature points that left the domain of their law.
+
+    Attributes
+    ----------
+    revision : number of updates that changed a parameter.
     """
 
     def __init__(
@@ -202,6 +206,7 @@ class Plan:
         self._assemble.restype = ctypes.c_int64
         address = ctypes.c_void_p
         self._assemble.argtypes = [address, ctypes.c_int, address, address, address, address]
+        self.revision = 0
         self._keep: list[Any] = [reference]
         self._uniform: list[Array] = []
         self._cell: list[Array] = []
@@ -311,12 +316,27 @@ class Plan:
         ParameterError : a value is missing or not finite (the same error on every rank), or a
             function of places failed (on the ranks where that happens).
         """
+        changed = False
         for piece, slots, cell in zip(self.pieces, self._uniform, self._cell, strict=True):
             if piece.cell_at is not None:
                 cell[...] = batched(piece.cell_at(time))
+                changed = True
             for k, name in enumerate(piece.kernel.uniform):
                 value = time if name == "t" else piece.uniform.get(name)
-                slots[k] = evaluate(f"{name} of {piece.name!r}", value, time)
+                number = evaluate(f"{name} of {piece.name!r}", value, time)
+                changed = changed or number != slots[k]
+                slots[k] = number
+        self.revision += changed
+
+    @property
+    def changes(self) -> bool:
+        """Whether a parameter may change while time goes on."""
+        return any(
+            piece.cell_at is not None
+            or "t" in piece.kernel.uniform
+            or any(depends_on_time(piece.uniform.get(name)) for name in piece.kernel.uniform)
+            for piece in self.pieces
+        )
 
     def assign(self, name: str, value: float) -> None:
         """Write one value into the slots called `name` of all pieces."""

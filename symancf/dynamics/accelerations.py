@@ -56,7 +56,7 @@ class Accelerations:
         self._light: Array = np.zeros(0)
         self._refines = False
         self._filled: PETSc.Vec | None = None  # what is added to the diagonal
-        self._made_for: tuple[Array, float, int] | None = None
+        self._made_for: tuple[Array, float, int, int] | None = None
         self.factorisations = 0
         self._r, self._dx = newton.x.duplicate(), newton.x.duplicate()
 
@@ -66,8 +66,8 @@ class Accelerations:
         m, comm = self.motion, self.system.comm
         if self._made_for is None:
             return False
-        at, time, state = self._made_for
-        same = m.matrix.mat.stateGet() == state
+        at, time, state, revision = self._made_for
+        same = m.matrix.mat.stateGet() == state and revision == m.mass.revision
         if not self.kinematics.constant:
             same = same and time == self.system.time and np.array_equal(at, m.state[m.second])
         return bool(same if comm.size == 1 else comm.allreduce(int(same)) == comm.size)
@@ -88,7 +88,12 @@ class Accelerations:
         matrix.finish()
         self._fill_empty()
         self.newton.snes.getKSP().setOperators(matrix.mat, matrix.mat)
-        self._made_for = m.state[m.second].copy(), system.time, matrix.mat.stateGet()
+        self._made_for = (
+            m.state[m.second].copy(),
+            system.time,
+            matrix.mat.stateGet(),
+            m.mass.revision,
+        )
         self.factorisations += 1
 
     def _fill_empty(self) -> None:

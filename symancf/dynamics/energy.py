@@ -28,7 +28,8 @@ class Energies:
     kinetic, strain, potential : of the present state; potentials are those of loads that do not
         depend on time.
     work : done since the beginning by loads that depend on time, motors, supports that move
-        and constraints that depend on time (trapezoidal rule).
+        and constraints that depend on time (trapezoidal rule); also the kinetic energy of mass
+        that came or went, at the velocity of its body, with a density that changes.
     dissipated : lost since the beginning in dampers.
     drift : kinetic + strain + potential - work + dissipated, less its initial value.
     """
@@ -80,12 +81,16 @@ class Audit:
         self._start: float | None = None
         self._power: Array = np.zeros(2)
         self._time = 0.0
+        self._mass_changes = motion.mass.changes
+        self._before: tuple[list[Array], Array] | None = None  # parameters of the mass, rates
 
     @property
     def closed(self) -> bool:
         """Whether no energy comes in and none is dissipated, so that nothing adds up."""
         damping = self.motion.damping
-        return not (self._plans or self.motion.moving or damping.mass or damping.stiffness)
+        if self._plans or self.motion.moving or self._mass_changes:
+            return False
+        return not (damping.mass or damping.stiffness)
 
     def _powers(self) -> Array:
         """Return the power of drives and of dampers (this rank's part)."""
@@ -110,21 +115,48 @@ class Audit:
             power[1] += beta * float((m.stiffness_times(m.rate) * self._owned) @ m.rate)
         return power
 
+    def _brought(self) -> float:
+        """Return the kinetic energy of the mass that came since the last call (this rank's part).
+
+        The mean of that at the rates before and now.
+        """
+        if not self._mass_changes:
+            return 0.0
+        m, gained = self.motion, 0.0
+        slots = m.mass.slots
+        now = [values.copy() for values in slots]
+        before, self._before = self._before, (now, m.rate.copy())
+        if before is not None and any(map(np.any, map(np.subtract, now, before[0]))):
+            for sign, values in ((1.0, now), (-1.0, before[0])):
+                for slot, value in zip(slots, values, strict=True):
+                    slot[:] = value
+                for rate in (before[1], m.rate):
+                    gained += 0.5 * sign * float(m.mass.energies(rate)[0].sum())
+            for slot, value in zip(slots, now, strict=True):
+                slot[:] = value
+        return gained
+
     def measure(self) -> Energies:
         """Return the energies of the present state, after a step or at the start (collective)."""
         m, system = self.motion, self.motion.system
         values, _ = system.plan.energies(m.state)
         kinetic, _ = m.mass.energies(m.rate)
         parts = np.array(
-            [kinetic.sum(), values @ self._strain, values @ self._potential, *self._powers()]
+            [
+                kinetic.sum(),
+                values @ self._strain,
+                values @ self._potential,
+                self._brought(),
+                *self._powers(),
+            ]
         )
-        T, U, V, *powers = system.sum(parts).tolist()
+        T, U, V, brought, *powers = system.sum(parts).tolist()
         power = np.array(powers)
         if self._start is None:
             self._start = T + U + V
         else:
             gained = 0.5 * (system.time - self._time) * (power + self._power)
-            self.work += float(gained[0])
+            self.work += float(gained[0]) + brought
             self.dissipated += float(gained[1])
         self._power, self._time = power, system.time
         drift = T + U + V - self.work + self.dissipated - self._start

@@ -16,6 +16,7 @@ from ..plane.factor import FACTOR
 
 if TYPE_CHECKING:
     from ..assembly.matrix import Matrix
+    from ..assembly.plan import Plan
     from ..system import System
 
 Array = npt.NDArray[np.float64]
@@ -74,13 +75,16 @@ class Motion:
         self.first: npt.NDArray[np.bool_] = numbering.those("state")
         self.algebraic: npt.NDArray[np.bool_] = numbering.those("multiplier")
         self.settled: npt.NDArray[np.bool_] = numbering.those("algebraic")
-        self.mass = system.mass
+        self.mass: Plan = system.mass
+        system.place_mass()
+        with together(system.comm):
+            system.update(system.time)
         self.matrix: Matrix = system.matrix
         self._inertial: Array = np.zeros(n)
         self._damped: Array = np.zeros(n)
         self._strain = [p.name for p in system.pieces if p.role != "strain"]
         self.moving = [s for s in system.supports if depends_on_time(s.values)]
-        self._mass_values: tuple[Array, Array] | None = None
+        self._mass_values: tuple[int, Array, Array] | None = None
 
     # ---- residual -------------------------------------------------------------------------------
     def residual(self, f: Array) -> int:
@@ -115,12 +119,16 @@ class Motion:
 
     # ---- tangent --------------------------------------------------------------------------------
     def mass_values(self) -> tuple[Array, Array]:
-        """Return the mass matrix in the tangent's pattern: values of its two parts."""
-        if self._mass_values is None:
+        """Return the mass matrix in the tangent's pattern: values of its two parts.
+
+        They are assembled anew where a density or section has changed.
+        """
+        known, revision = self._mass_values, self.mass.revision
+        if known is None or known[0] != revision:
             matrix, scratch = self.matrix, np.zeros_like(self.state)
             self.mass.tangent(np.zeros_like(self.state), scratch, matrix)
-            self._mass_values = matrix.diagonal.copy(), matrix.off.copy()
-        return self._mass_values
+            known = self._mass_values = revision, matrix.diagonal.copy(), matrix.off.copy()
+        return known[1:]
 
     def tangent(self, scratch: Array) -> int:
         """Assemble d(M a + C v + R)/du with the present factors; return the bad points."""
@@ -157,7 +165,7 @@ class Motion:
         system = self.system
         if not self.moving:
             with together(system.comm):
-                system.plan.update(time)
+                system.update(time)
             system.time = time
             return
         d = h / 8.0

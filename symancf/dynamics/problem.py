@@ -150,12 +150,12 @@ class DynamicProblem:
         system, m = self.system, self.motion
         old, system.stiffness = system.stiffness, 1.0
         with together(system.comm):
-            system.plan.update(system.time)
+            system.update(system.time)
         largest = self.integrator.largest(h)
         system.stiffness = largest if np.isfinite(largest) and largest > 0.0 else 1.0
         m.state[m.algebraic | m.settled] *= old / system.stiffness
         with together(system.comm):
-            system.plan.update(system.time)
+            system.update(system.time)
 
     # ---- callbacks ------------------------------------------------------------------------------
     def _monitor(self, ts: PETSc.TS, number: int, time: float, U: PETSc.Vec) -> None:

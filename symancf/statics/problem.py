@@ -343,8 +343,8 @@ class StaticProblem:
 
     def _begin(self) -> None:
         """Make ready for steps at rest (collective)."""
-        if self._ready and self.matrix is not self.system.matrix:
-            self._ready = False  # a motion needed one with places for the mass
+        if self.system.motion is not None:
+            self._ready = False  # a motion has scaled the multipliers its way
         self.system.rest()
         if not self._ready:
             self._prepare()
