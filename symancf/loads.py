@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,8 +17,8 @@ from . import jit
 from .errors import ParameterError
 from .laws import body_force_laws
 from .natural import RigidBody
-from .parameter import call_array, components, takes_place
-from .places.ends import End, Nodes, PointsOnBody
+from .parameter import call_array, components, label, takes_place
+from .places.ends import End, Ground, Nodes
 from .places.facets import FacetPoints
 from .plane import Factor, PlanarBody, PlanarForce, PlanarPoint
 from .terms import Entities
@@ -35,7 +36,7 @@ class Gravity:
 
     def __init__(self, g: Any, bodies: Sequence[Body | RigidBody | PlanarBody] | None) -> None:
         self.name = "gravity"
-        self.g = components("gravity", g)
+        self.given, self.g = g, components("gravity", g)
         self.bodies = bodies
 
     def declare(self, system: System) -> None:
@@ -47,6 +48,25 @@ class Gravity:
                 raise ParameterError(f"gravity acts on body {body.name!r}, which has no {lacks}")
         if not self._heavy(system):
             raise ParameterError("gravity: no body has a density; give rho=... to a body")
+        self._warn_of_another(system)
+
+    def _warn_of_another(self, system: System) -> None:
+        """Warn where an earlier load is the same gravity on some of the same bodies."""
+        parts = [self.given] if callable(self.given) else list(self.given)
+        field = tuple(p if isinstance(p, int | float) else id(p) for p in parts)
+        twice: dict[str, list[str]] = {}
+        for body in self._heavy(system):
+            before = system.noted((Gravity, id(body), field), self.name)
+            if before is not None:
+                twice.setdefault(before, []).append(repr(body.name))
+        for before, names in twice.items():
+            if system.comm.rank == 0:
+                on = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if names[5:] else "")
+                warnings.warn(
+                    f"{before!r} and {self.name!r} are the same gravity, and both act on {on}: "
+                    "twice the weight",
+                    stacklevel=5,
+                )
 
     @staticmethod
     def _has_mass(body: Body | RigidBody | PlanarBody) -> bool:
@@ -153,7 +173,7 @@ def _force_law(of_place: bool = False) -> Any:
 
 
 def force(
-    place: Nodes | PointsOnBody | PlanarBody | PlanarPoint,
+    place: Any,
     vector: Any,
     distribute: Literal["total", "each"] = "total",
     name: str | None = None,
@@ -163,9 +183,9 @@ def force(
 
     Parameters
     ----------
-    place : ``body.at(X)`` or ``body["region"]``; or a planar body (its origin) or a point of
-        one. On a region of facets, edges or cells the total is spread evenly over its reference
-        area or length; on a region of points over its points.
+    place : ``body.at(X)`` or ``body["region"]``; or a rigid or planar body (the origin of its
+        frame) or a point of one. On a region of facets, edges or cells the total is spread
+        evenly over its reference area or length; on a region of points over its points.
     vector : three components [N] (two on a planar body): numbers, `Parameter` or functions of
         time.
     distribute : ``"total"`` (default): the whole region carries `vector`; ``"each"``: every
@@ -174,6 +194,14 @@ def force(
     """
     if isinstance(place, PlanarBody | PlanarPoint):
         return PlanarForce(place, vector, name, factor)
+    if isinstance(place, RigidBody):
+        place = place.at((0.0, 0.0, 0.0))
+    if not isinstance(place, End) or isinstance(place, Ground):
+        what = f"body {place.name!r}" if hasattr(place, "name") else label(place)
+        raise ParameterError(
+            f"a force acts on a point or region of a body, not on {what}: give body.at(point), "
+            'body["region"] or a rigid body'
+        )
     if factor is not None:
         raise ParameterError(f"force on {place}: factor= is for points of planar bodies")
     name = name or f"force on {place}"

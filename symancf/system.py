@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,8 @@ class System:
         self._check_kinds(bodies, terms)
         self.bodies = list(bodies)
         self.terms = list(terms)
+        self._members = {id(body) for body in bodies}
+        self._noted: dict[Hashable, str] = {}
         meshes = [body.region.mesh for body in bodies if isinstance(body, Body)]
         self.comm: MPI.Comm = meshes[0].comm if meshes else comm or MPI.COMM_WORLD
         self.stiffness = 1.0
@@ -110,6 +113,14 @@ class System:
                     f"{type(body).__name__} is not a body: give bodies, System(plate, cable), and "
                     "what acts on them as terms=[...]"
                 )
+        for what, given in (("body", bodies), ("term", terms)):
+            counts = Counter(map(id, given))
+            twice = next((item for item in given if counts[id(item)] > 1), None)
+            if twice is not None:
+                name = getattr(twice, "name", type(twice).__name__)
+                raise ParameterError(
+                    f"the {what} {name!r} is given {counts[id(twice)]} times: give it once"
+                )
         for term in terms:
             acts = all(hasattr(term, a) for a in ("declare", "pieces"))
             if isinstance(term, Body | PlanarBody | RigidBody) or not acts:
@@ -125,11 +136,18 @@ class System:
         ------
         ParameterError : names the bodies there are.
         """
-        if not any(body is own for own in self.bodies):
+        if id(body) not in self._members:
+            names = [repr(own.name) for own in self.bodies]
+            listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if names[10:] else "")
             raise ParameterError(
-                f"{who} is on body {body.name!r}, which is not in this system; it has "
-                f"{', '.join(repr(own.name) for own in self.bodies)}"
+                f"{who} is on body {body.name!r}, which is not in this system; it has {listed}"
             )
+
+    def noted(self, what: Hashable, who: str) -> str | None:
+        """Return the name of the term that said the same before, or take note of it."""
+        before = self._noted.get(what)
+        self._noted.setdefault(what, who)
+        return before
 
     def _require_own(self) -> None:
         """Raise where a body or term was given to another system after this one."""
@@ -145,7 +163,7 @@ class System:
         for item in [*self.bodies, *self.terms]:
             count = seen.get(item.name, 0)
             seen[item.name] = count + 1
-            if count and item in self.bodies and getattr(item, "named", True):
+            if count and id(item) in self._members and getattr(item, "named", True):
                 raise ParameterError(
                     f"two bodies are called {item.name!r}: give one of them another name="
                 )

@@ -150,3 +150,30 @@ def test_sizes_are_looked_at_when_they_change() -> None:
                 rho=1.0,
                 A=A,
             )
+
+
+# ---- the same thing twice -----------------------------------------------------------------------
+def test_the_same_thing_twice_is_told() -> None:
+    body = cube()
+    pull, fix = sa.gravity((0.0, 0.0, -10.0)), sa.fix(body["z0"])
+    with pytest.raises(sa.ParameterError, match="term 'gravity' is given 2 times"):
+        sa.System(body, terms=[pull, fix, pull])
+    with pytest.raises(sa.ParameterError, match=r"term 'fix:body\.z0' is given 2 times"):
+        sa.System(body, terms=[fix, fix])
+    with pytest.raises(sa.ParameterError, match="body 'body' is given 2 times"):
+        sa.System(body, body, terms=[fix])
+    other = cube()
+    twice = [sa.gravity((0, 0, -10)), sa.fix(other["z0"]), sa.gravity((0.0, 0.0, -10.0), other)]
+    with pytest.warns(UserWarning, match="'gravity' and 'gravity #2' are the same.*'body': twice"):
+        sa.System(other, terms=twice)
+
+
+def test_a_force_on_a_rigid_body_acts_at_its_origin() -> None:
+    body = sa.RigidBody(mass=2.0, inertia=(1.0, 1.0, 1.0), centre=(0.0, 0.3, 0.0), name="head")
+    push = sa.force(body, (4.0, 0.0, 0.0))
+    system = sa.System(body, terms=[push])
+    sa.DynamicProblem(system, prefix="push_").solve(1e-3, 1e-3)
+    v = system.velocity(body.centre)[0]
+    assert v == pytest.approx([2e-3, 0.0, 0.0], rel=1e-5, abs=1e-8)
+    with pytest.raises(sa.ParameterError, match=r"on body 'body': give body\.at\(point\)"):
+        sa.force(cube(), (1.0, 0.0, 0.0))
