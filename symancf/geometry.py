@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
+LEAN = 30.0  # [degrees] of given directions over a cell: more is refused,
+TOLD = 5.0  # more than this is told
+
 # corners joined by the edges in direction xi and eta, per corner: (from, to) seen from it
 _QUAD_XI = ((0, 1), (0, 1), (3, 2), (3, 2))
 _QUAD_ETA = ((0, 3), (1, 2), (1, 2), (0, 3))
@@ -48,6 +51,8 @@ class Directions:
     kink : (vertices,) facets meet there at more than the smoothing angle, so that each cell
         uses its own facet normal.
     deviation : largest angle [rad] between a node direction and the facets it smooths.
+    lean : largest angle [degrees] between the means of the given directions and of the facet
+        normals (or the chord) of a cell.
     """
 
     def __init__(
@@ -63,7 +68,7 @@ class Directions:
         self.name, self.element, self.topology = name, element, topology
         self.smooth = np.radians(smooth) / 2.0  # each facet differs by half from the mean
         self.kink = np.zeros(len(points), dtype=bool)
-        self.deviation = 0.0
+        self.deviation = self.lean = 0.0
         if given is not None:
             self.at = self._given(given, points, cells)
         elif element.cell == "quad":
@@ -71,6 +76,7 @@ class Directions:
         else:
             self.at = self._tangents(points, cells)
         self.deviation = topology.comm.allreduce(self.deviation, op=MPI.MAX)
+        self.lean = topology.comm.allreduce(self.lean, op=MPI.MAX)
 
     def _given(
         self,
@@ -87,21 +93,40 @@ class Directions:
             if not np.linalg.norm(value, axis=1).all():
                 raise ParameterError(f"{what}: {label(function)} returned a vector of length zero")
             at[used] = unit(value)
-            for v in range(cells.shape[1] if len(cells) else 0):
-                if self.element.cell == "quad":
-                    own = _corner_normals(points, cells)[:, v]
-                else:
-                    own = unit(points[cells[:, 1]] - points[cells[:, 0]])
-                cosine = np.abs(np.einsum("na,na->n", own, at[cells[:, v]]))
-                if cosine.min() < np.cos(np.radians(75.0)):
-                    x = points[cells[int(np.argmin(cosine)), v]]
-                    kind = "normal" if self.element.cell == "quad" else "tangent"
-                    raise ParameterError(
-                        f"{what}: at ({x[0]:g}, {x[1]:g}, {x[2]:g}) {label(function)} is "
-                        f"{np.degrees(np.arccos(cosine.min())):.0f} degrees off the {kind} of the "
-                        f"mesh; give {kind}s"
-                    )
+            if len(cells):
+                self._require_along(what, label(function), points, cells, at)
         return np.asarray(self.topology.halo.updated(at))
+
+    def _require_along(
+        self, what: str, who: str, points: Array, cells: npt.NDArray[np.int32], at: Array
+    ) -> None:
+        """Raise where directions are across the mesh; note how far a cell's lean to one side.
+
+        At the corners of a curved cell directions differ from the facet by up to half its angle,
+        to all sides; leaning to one side they change the body's volume by their cosine.
+        """
+        kind = "normal" if self.element.cell == "quad" else "tangent"
+        if kind == "normal":
+            own = _corner_normals(points, cells)
+        else:
+            own = np.repeat(unit(points[cells[:, 1]] - points[cells[:, 0]])[:, None], 2, axis=1)
+        cosine = np.einsum("nva,nva->nv", own, at[cells])
+        given = (np.sign(cosine)[..., None] * at[cells]).sum(axis=1)
+        mean = own.sum(axis=1)
+        lean = np.einsum("na,na->n", unit(mean), given / np.linalg.norm(given, axis=1)[:, None])
+        for values, most, lost in ((np.abs(cosine).min(axis=1), 75.0, False), (lean, LEAN, True)):
+            off = np.degrees(np.arccos(np.clip(values, -1.0, 1.0)))
+            worst = int(np.argmax(off))
+            if lost:
+                self.lean = float(off[worst])
+            if off[worst] > most:
+                x = points[cells[worst]].mean(axis=0)
+                share = 100.0 * (1.0 - values[worst])
+                effect = f" on average, which changes volumes by {share:.0f} %" if lost else ""
+                raise ParameterError(
+                    f"{what}: near ({x[0]:g}, {x[1]:g}, {x[2]:g}) {who} is {off[worst]:.0f} "
+                    f"degrees off the {kind} of the mesh{effect}; give {kind}s"
+                )
 
     def _complete(self, sums: Array, spread: Array) -> Array:
         """Normalise sums at owned vertices, bring ghosts up to date."""
@@ -168,7 +193,15 @@ class Directions:
             )
 
     def warn_deviation(self) -> None:
-        """Say on rank 0 how far averaged directions are from the facets."""
+        """Say on rank 0 how far directions are from the facets."""
+        if self.lean > TOLD and self.topology.comm.rank == 0:
+            warnings.warn(
+                f"body {self.name!r}: the given directions lean to one side of the mesh by up to "
+                f"{self.lean:.1f} degrees on average over a cell, which changes its volume by up "
+                f"to {100.0 * (1.0 - np.cos(np.radians(self.lean))):.1f} %; give those of the "
+                "surface or line that the mesh lies on",
+                stacklevel=2,
+            )
         if self.deviation > np.radians(20.0) and self.topology.comm.rank == 0:
             warnings.warn(
                 f"body {self.name!r}: averaged node directions differ from the facets by up to "

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,9 +59,15 @@ class Mesh:
         self.n_points = int(slices.point_starts[-1])
         self.cells = slices.cells
         self._members = dict(slices.members)
-        if "all" not in self._members:
-            top = max((dimension(k) for k in self.cells), default=0)
-            self._members["all"] = {k: None for k in self.cells if dimension(k) == top}
+        top = max((dimension(k) for k in self.cells), default=0)
+        every: dict[str, Ints | None] = {k: None for k in self.cells if dimension(k) == top}
+        own = self._members.setdefault("all", every)
+        if own != every and comm.rank == 0:
+            warnings.warn(
+                f"{name}: its region 'all' is not all cells of the highest dimension, as "
+                'mesh["all"] is else; rename it',
+                stacklevel=4,
+            )
         self.regions = self._count()
 
     def _count(self) -> dict[str, Region]:
@@ -182,22 +189,18 @@ class Mesh:
         Raises
         ------
         MeshError
-            Lengths or divisions that are not positive or do not fit together; a `warp` that
-            inverts cells.
+            Lengths that are no positive numbers, divisions that are no whole ones, more of them
+            than fit into this machine; a `warp` that inverts cells.
+        ParameterError
+            A `warp` that fails, or does not return finite coordinates (n, 3).
         """
         comm = MPI.COMM_WORLD if comm is None else comm
-        kinds = {1: "line", 2: "quad", 3: "hexahedron"}
-        n = tuple(int(d) for d in divisions)
-        if len(n) not in kinds or len(n) != len(lengths) or min(n) < 1 or min(lengths) <= 0:
-            raise MeshError(
-                "Mesh.box needs 1 to 3 positive lengths and as many divisions of at least 1; "
-                f"given lengths {tuple(lengths)} and divisions {tuple(divisions)}"
-            )
-        if cell is not None and kinds[len(n)] != cell:
-            raise MeshError(
-                f"Mesh.box of {len(n)} directions has {kinds[len(n)]!r} cells, not {cell!r}"
-            )
-        box = Box(tuple(float(length) for length in lengths), n)
+        with together(comm):
+            box = Box.of(lengths, divisions, comm.size)
+            if cell is not None and cell != box.cell:
+                raise MeshError(
+                    f"Mesh.box of {box.dim} directions has {box.cell!r} cells, not {cell!r}"
+                )
         mesh = cls(comm, name, box.slices(comm, warp))
         if warp is not None:
             mesh.check()

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symancf.collective import block_starts, together
+from symancf.errors import MeshError
+from symancf.mesh.conformity import LENGTHS
 from symancf.mesh.slices import Cells, Members, Slices
+from symancf.parameter import call_array, label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +22,8 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 Ints = NDArray[np.int64]
+
+MEMORY = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")  # bytes of this machine
 
 _CELL = {1: "line", 2: "quad", 3: "hexahedron"}
 _SIDE = {1: "vertex", 2: "line", 3: "quad"}
@@ -36,10 +42,49 @@ class Box:
     lengths: tuple[float, ...]
     divisions: tuple[int, ...]
 
+    @classmethod
+    def of(cls, lengths: Any, divisions: Any, ranks: int) -> Box:
+        """Make a box of what a user gave.
+
+        Raises
+        ------
+        MeshError
+            Lengths that are no positive numbers, divisions that are no whole ones, or so many
+            that the share of a rank does not fit into this machine.
+        """
+        given = f"given lengths {label(lengths)} and divisions {label(divisions)}"
+        try:
+            size, count = np.asarray(lengths), np.asarray(divisions)
+            fits = size.dtype.kind in "iuf" and count.dtype.kind in "iuf"
+            fits = fits and size.shape == count.shape and size.shape in ((1,), (2,), (3,))
+        except ValueError:  # lists of different lengths
+            fits = False
+        low, high = LENGTHS
+        if not fits or not ((size > low) & (size < high)).all():
+            raise MeshError(
+                f"Mesh.box needs 1 to 3 positive lengths and as many divisions; {given}"
+            )
+        if not ((count >= 1) & (count == np.rint(count))).all():
+            raise MeshError(f"Mesh.box needs whole divisions of at least 1; {given}")
+        box = cls(tuple(size.astype(float).tolist()), tuple(int(n) for n in count))
+        cells = int(np.prod([float(n) for n in box.divisions]))
+        need = cells * 8 * (2**box.dim + 3) // ranks
+        if need > MEMORY:
+            raise MeshError(
+                f"Mesh.box of {cells:.3g} cells needs {need / 2**30:.3g} GiB on each of {ranks} "
+                f"ranks, this machine has {MEMORY / 2**30:.3g} GiB; {given}"
+            )
+        return box
+
     @property
     def dim(self) -> int:
         """Number of directions."""
         return len(self.divisions)
+
+    @property
+    def cell(self) -> str:
+        """Type of its cells."""
+        return _CELL[self.dim]
 
     @property
     def n_points(self) -> int:
@@ -91,16 +136,17 @@ class Box:
         points = self.points(starts[comm.rank], starts[comm.rank + 1])
         with together(comm):
             if warp is not None:
-                points = np.ascontiguousarray(warp(points), float).reshape(len(points), 3)
+                what = "warp of Mesh.box"
+                points = np.array(call_array(what, warp, points.shape, points), order="C")
         cells = {}
         for kind, count in self.cell_counts.items():
             low, high = block_starts(count, comm.size)[comm.rank : comm.rank + 2]
             cells[kind] = Cells(kind, int(low), self.cells(kind, low, high), count)
         members: Members = {"body": {_CELL[self.dim]: None}}
         first, side = 0, cells[_SIDE[self.dim]]
-        for label, count in self.side_counts.items():
+        for name, count in self.side_counts.items():
             inside = (side.ids >= first) & (side.ids < first + count)
-            members[label] = {side.kind: np.flatnonzero(inside).astype(np.int64)}
+            members[name] = {side.kind: np.flatnonzero(inside).astype(np.int64)}
             first += count
         return Slices(points, starts, cells, members)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,14 @@ from symancf.errors import MeshError
 from symancf.mesh.cells import CELLS
 from symancf.mesh.conformity import first_of_equals
 from symancf.mesh.slices import Cells, Members, Slices
+from symancf.parameter import label
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
 Ints = NDArray[np.int64]
+
+KINDS = "(vertex|line|triangle|quad|polygon|tetra|hexahedron|wedge|pyramid|polyhedron)[0-9]*"
 
 
 @dataclass
@@ -48,18 +52,27 @@ class SerialMesh:
         regions: Mapping[str, Any],
     ) -> SerialMesh:
         """Check the shapes of a user's arrays; see `Mesh.from_arrays`."""
-        x = np.asarray(points, float)
+        x = _numbers("points", points)
         if x.ndim != 2 or x.shape[1] not in (1, 2, 3):
             raise MeshError(f"points must have shape (n, 3) or (n, 2); given {x.shape}")
-        out = cls(np.pad(x, ((0, 0), (0, 3 - x.shape[1]))), {})
+        out = cls(np.pad(x.astype(float), ((0, 0), (0, 3 - x.shape[1]))), {})
+        named: tuple[tuple[str, Any], ...] = (("cells", cells), ("regions", regions))
+        for what, given in named:
+            if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+                raise MeshError(f"{what} must be a dict of names; given {label(given)}")
         for kind, connectivity in cells.items():
-            out.append(kind, connectivity)
+            out.append(kind, _numbers(f"cells of type {kind!r}", connectivity))
         counts = {kind: len(c) for kind, c in out.cells.items()}
         for name, given in regions.items():
-            pairs = given.items() if isinstance(given, Mapping) else [given]
+            pairs = list(given.items()) if isinstance(given, Mapping) else [given]
+            if not all(isinstance(p, tuple | list) and len(p) == 2 for p in pairs):
+                raise MeshError(
+                    f"region {name!r} is (cell type, which) or {{cell type: which}}; given "
+                    f"{label(given)}"
+                )
             out.members[name] = {}
             for kind, which in pairs:
-                chosen = np.asarray(which)
+                chosen = _numbers(f"region {name!r}", which)
                 if kind == "vertex" and "vertex" not in cells:  # a list of points
                     chosen = chosen.reshape(-1, 1)
                 out.members[name][kind] = out._chosen(name, kind, chosen)
@@ -87,13 +100,18 @@ class SerialMesh:
 
     def append(self, kind: str, connectivity: ArrayLike) -> Ints:
         """Add cells of a type and return their numbers."""
+        if not re.fullmatch(KINDS, str(kind)):
+            raise MeshError(
+                f"there are no cells of type {kind!r}; possible: {', '.join(CELLS)}, and what "
+                "meshio knows beside them, e.g. 'triangle'"
+            )
         new = np.atleast_2d(np.asarray(connectivity))
         if kind in CELLS and new.shape[1:] != (CELLS[kind].vertices,):
             raise MeshError(
                 f"cells of type {kind!r} have {CELLS[kind].vertices} vertices; "
                 f"given an array of shape {new.shape}"
             )
-        if not np.issubdtype(new.dtype, np.integer):
+        if new.size and not np.issubdtype(new.dtype, np.integer):
             raise MeshError(f"cells of type {kind!r}: point numbers must be integers")
         if new.size and (new.min() < 0 or new.max() >= len(self.points)):
             worst = new.max() if new.max() >= len(self.points) else new.min()
@@ -113,15 +131,35 @@ class SerialMesh:
     def _chosen(self, name: str, kind: str, which: NDArray[Any]) -> Ints:
         if which.ndim == 2:
             return self.append(kind, which)
+        count = len(self.cells.get(kind, ()))
+        if which.dtype == bool and which.shape != (count,):
+            raise MeshError(
+                f"region {name!r} chooses from {len(which)} cells of type {kind!r}; the mesh has "
+                f"{count} of them"
+            )
         if which.dtype == bool:
             which = np.flatnonzero(which)
-        count = len(self.cells.get(kind, ()))
-        if len(which) and (which.min() < 0 or which.max() >= count):
+        if which.ndim != 1 or (which.size and which.dtype.kind not in "iu"):
             raise MeshError(
-                f"region {name!r} names cell {which.max()} of type {kind!r}; "
-                f"the mesh has {count} of them"
+                f"region {name!r}: numbers of cells are whole and in one list; given {label(which)}"
+            )
+        if len(which) and (which.min() < 0 or which.max() >= count):
+            worst = which.max() if which.max() >= count else which.min()
+            raise MeshError(
+                f"region {name!r} names cell {worst} of type {kind!r}; the mesh has {count} of them"
             )
         return np.asarray(np.unique(which), np.int64)
+
+
+def _numbers(what: str, given: Any) -> NDArray[Any]:
+    """Return what a user gave as an array of real numbers."""
+    try:
+        array = np.asarray(given)
+    except ValueError as error:  # lists of different lengths
+        raise MeshError(f"{what}: no array of numbers ({error})") from None
+    if array.dtype.kind not in "biuf":
+        raise MeshError(f"{what} must be real numbers; given {label(given)} ({array.dtype})")
+    return array
 
 
 def scatter(comm: MPI.Comm, serial: SerialMesh | None) -> Slices:

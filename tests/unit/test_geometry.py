@@ -204,6 +204,32 @@ def test_a_coarse_smooth_fold_is_warned_of() -> None:
         sa.System(body(fold(45.0), THIN))
 
 
+@pytest.mark.parametrize("element", [PLATE, THIN, CABLE])
+def test_given_directions_that_lean_are_told_and_refused(element: Any) -> None:
+    """45 degrees off the normal took 29 % of a plate's weight and stiffness."""
+    line = element is CABLE
+    mesh = sa.Mesh.box((1.0,), (3,)) if line else sa.Mesh.box((1.0, 0.5), (3, 2))
+
+    def system(degrees: float) -> sa.System:
+        t = np.radians(degrees)
+        lean = (np.cos(t), np.sin(t), 0.0) if line else (np.sin(t), 0.0, -np.cos(t))
+        return sa.System(body(mesh, element, direction=lambda X: np.tile(lean, (len(X), 1))))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        system(0.0)
+        system(4.0)
+    if mesh.comm.rank == 0:
+        with pytest.warns(UserWarning, match=r"lean .* up to 20\.0 degrees .* up to 6\.0 %"):
+            system(20.0)
+    else:
+        system(20.0)
+    with pytest.raises(sa.ParameterError, match=r"45 degrees off the \w+ .* by 29 %; give"):
+        system(45.0)
+    with pytest.raises(sa.ParameterError, match="80 degrees off"):
+        system(80.0)
+
+
 def test_bodies_that_share_slopes_along_other_tangents_are_refused() -> None:
     c = np.cos(np.radians(30.0))
     points = [[0, 0, 0], [1, 0, 0], [1 + c, 0, 0.5], [0, 1, 0], [1, 1, 0], [1 + c, 1, 0.5]]

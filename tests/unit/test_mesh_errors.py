@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from mpi4py import MPI
 
-from symancf.errors import MeshError
+from symancf.errors import MeshError, ParameterError
 from symancf.mesh import Mesh
 
 if TYPE_CHECKING:
@@ -173,6 +174,19 @@ def test_arrays_that_do_not_fit() -> None:
     assert "shape" in made([0.0, 1.0], {"line": [[0, 1]]})
     quads = {"quad": [[0, 1, 2, 3]]}
     assert "names cell 5" in made(SQUARE, quads, {"plate": ("quad", [5])})
+    assert "names cell -1" in made(SQUARE, quads, {"plate": ("quad", [-1])})
+    assert "whole and in one list" in made(SQUARE, quads, {"plate": ("quad", [0.5])})
+    assert "chooses from 3 cells" in made(SQUARE, quads, {"plate": ("quad", np.ones(3, bool))})
+    assert "given 5" in made(SQUARE, quads, {"plate": 5})
+    assert "given 5" in made(SQUARE, quads, 5)
+    assert "dict of names" in made(SQUARE, [[0, 1, 2, 3]])
+    assert "no cells of type 'quadd'" in made(SQUARE, {"quadd": [[0, 1, 2, 3]]})
+    assert "no array" in made(SQUARE, {"quad": [[0, 1, 2, 3], [0, 1, 2]]})
+    assert "no array" in made([[0, 0, 0], [1, 0]], quads)
+    assert "real numbers" in made([["a", "b", "c"]] * 4, quads)
+    assert "real numbers" in made(np.array(SQUARE) * 1j, quads)
+    assert "real numbers" in made(SQUARE, {"quad": [["a", "b", "c", "d"]]})
+    assert "real numbers" in made([[None] * 3] * 4, quads)
     assert "rank 0" in made(None, None)
 
 
@@ -193,6 +207,57 @@ def test_boxes_that_cannot_be() -> None:
     assert "divisions" in message_of(lambda: Mesh.box((1.0, 1.0), (0, 2)))
     assert "divisions" in message_of(lambda: Mesh.box((1.0,), (1, 2)))
     assert "'quad' cells" in message_of(lambda: Mesh.box((1.0, 1.0), (1, 1), cell="hexahedron"))
+
+
+@pytest.mark.parametrize(
+    ("lengths", "divisions", "told"),
+    [
+        ((1.0, 1.0, 1.0), (2.9, 1.5, 1), "whole divisions"),
+        ((np.nan, 1.0), (1, 1), "positive lengths"),
+        ((np.inf, 1.0), (1, 1), "positive lengths"),
+        ((1.0, -1.0), (1, 1), "positive lengths"),
+        ((1e-160, 1.0), (1, 1), "positive lengths"),
+        ("ab", (1, 1), "positive lengths"),
+        ((1.0, 1.0), ("a", 1), "positive lengths"),
+        ((1.0, 1.0), (1, None), "positive lengths"),
+        ((1.0, (1.0, 2.0)), (1, 1), "positive lengths"),
+        (1.0, 1, "positive lengths"),
+        ((1.0, 1.0, 1.0), (10**7, 10**7, 10**7), "GiB on each"),
+        ((1.0,), (10**14,), "GiB on each"),
+    ],
+)
+def test_boxes_of_odd_numbers(lengths: Any, divisions: Any, told: str) -> None:
+    text = message_of(lambda: Mesh.box(lengths, divisions))
+    assert told in text
+    assert "given lengths" in text
+    assert Mesh.box((1, 2), (2.0, 3)).n_points == 12
+
+
+def test_warps_that_return_no_coordinates() -> None:
+    def text(warp: Any) -> str:
+        with pytest.raises(ParameterError, match="warp") as caught:
+            Mesh.box((1.0, 1.0), (2, 2), warp=warp)
+        assert len(set(COMM.allgather(str(caught.value)))) == 1
+        return str(caught.value)
+
+    assert "shape" in text(lambda x: None)
+    assert "shape" in text(lambda x: x[:, :2])
+    assert "must return numbers" in text(lambda x: "text")
+    assert "not finite" in text(lambda x: x * np.nan)
+    assert "ZeroDivisionError" in text(lambda x: x * (1 / (COMM.rank - COMM.size + 1)))
+
+
+def test_a_region_named_all_that_is_not_all_is_told() -> None:
+    def named(regions: Any) -> list[str]:
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            mesh = Mesh.from_arrays(SQUARE, {"quad": [[0, 1, 2, 3]]}, regions)
+            assert mesh["all"].size == 1
+        return [str(w.message) for w in found]
+
+    assert not named({"all": ("quad", [0])})
+    told = COMM.bcast(named({"all": ("line", [[0, 1]])}))
+    assert "region 'all' is not all cells" in told[0]
 
 
 def test_warp_that_inverts_cells() -> None:
