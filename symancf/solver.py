@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import SymancfError
-from .options import complaint, offer
+from .options import Options, complaint
 from .petsc import PETSc
 from .rigid import rigid_modes
 
@@ -121,15 +121,15 @@ def linear_defaults(system: System, dynamic: bool = False) -> dict[str, Any]:
     return options
 
 
-def configure(snes: PETSc.SNES, system: System, prefix: str, given: dict[str, Any]) -> None:
-    """Set defaults, then the user's `given` options, then what the command line says.
+def configure(snes: PETSc.SNES, system: System, options: Options) -> None:
+    """Set defaults, then the options given to a problem, then what the command line says.
 
     Raises
     ------
     SymancfError : PETSc refuses an option.
     """
-    snes.setOptionsPrefix(prefix)
-    held = offer(prefix, defaults(system), given)
+    snes.setOptionsPrefix(options.prefix)
+    held = options.offer(defaults(system))
     if held.get("pc_type") == "gamg":
         attach_rigid_modes(system)
     try:

@@ -110,6 +110,7 @@ class Adams(Explicit):
             self.last_step = solver.t - before
             number += 1
             monitor(number, solver.t)
+            self.interruption.check()
 
     def _failed(self) -> bool:
         return self.error is not None

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ConvergenceError
-from ..options import choice
+from ..interruption import Interruption
+from ..options import Options
 from ..petsc import PETSc, loosely
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class Explicit:
         self._x: Array = np.zeros(numbering.rows)
         self._known: tuple[float, Array] | None = None
         self._accepted: tuple[float, Array] | None = None
+        self.interruption = Interruption(self.motion.system.comm)
         self.error: BaseException | None = None
         self.iterations = self.linear_iterations = self.rejections = self.evaluations = 0
         self.asked = self.last_step = 0.0
@@ -100,7 +102,7 @@ class Explicit:
         self.accelerations.kinematics.refresh()
         ts.setTolerances(self.rtol, self.atol)
         adapt = ctypes.c_void_p()
-        kind = choice(ts.getOptionsPrefix() or "", {}, "ts_adapt_type")
+        kind = Options(ts.getOptionsPrefix() or "", {}).choice("ts_adapt_type")
         kind = kind or ("none" if adaptive is False else "basic")
         _petsc.TSGetAdapt(ctypes.c_void_p(ts.handle), ctypes.byref(adapt))
         _petsc.TSAdaptSetType(adapt, kind.encode())
@@ -229,6 +231,7 @@ class Explicit:
     def _after(self, ts: PETSc.TS) -> None:
         try:
             if self.error is None:
+                self.interruption.check()
                 t, U = ts.getTime(), ts.getSolution()
                 projected = self.accept(t, U.getArray(readonly=True).copy())
                 if projected is not None:

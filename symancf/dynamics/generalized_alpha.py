@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..collective import together
 from ..errors import ConvergenceError
+from ..interruption import Interruption
 from ..petsc import PETSc
 from ..solver import reason_name
 from .coefficients import Coefficients
@@ -64,11 +65,13 @@ class GeneralizedAlpha:
         self.auxiliary: Array = np.zeros(n)
         self._k: Array = np.zeros(n)
         self._before: tuple[Array, ...] = ()
+        self._trying: float | None = None  # the time from which a step has begun
         self.last_step = 0.0
         self.calm = 0
         self._factors_of = 0.0
         self.asked = 0.0
         self.adaptive = False
+        self.interruption = Interruption(newton.comm)
         self.error: BaseException | None = None
         self.iterations = self.linear_iterations = self.rejections = 0
 
@@ -97,7 +100,7 @@ class GeneralizedAlpha:
     def begin(self, ts: PETSc.TS, to: float, adaptive: bool | None) -> None:
         """Prepare for a motion to a time."""
         self.adaptive = self.adaptive or bool(adaptive)
-        self.error = None
+        self.error = self._trying = None
 
     def started(self) -> None:
         """Take the initial values."""
@@ -105,7 +108,10 @@ class GeneralizedAlpha:
         self.auxiliary[:] = np.where(m.second, m.acceleration, m.rate)
 
     def give_up(self) -> None:
-        """After a failure: the motion is at the last step that was reached."""
+        """Go back to the last step that was reached."""
+        if self._trying is not None:
+            self._restore()
+            self.motion.system.time, self._trying = self._trying, None
 
     # ---- what TS calls --------------------------------------------------------------------------
     def setFromOptions(self, ts: PETSc.TS) -> None:
@@ -126,6 +132,7 @@ class GeneralizedAlpha:
         """Make one step; an error, here or in a monitor, ends the run and is kept in `error`."""
         try:
             if self.error is None:
+                self.interruption.check()
                 self._step(ts)
         except BaseException as error:
             self.error = error
@@ -253,6 +260,7 @@ class GeneralizedAlpha:
     def _step(self, ts: PETSc.TS) -> None:
         t, end = ts.getTime(), ts.getMaxTime()
         self._keep()
+        self._trying = t
         h = ts.getTimeStep()
         if not self.adaptive:
             h = min(h, self.asked)  # after an event TS asks for a step of its own
@@ -286,7 +294,7 @@ class GeneralizedAlpha:
                     iteration=self.newton.snes.getIterationNumber(),
                     time=t,
                 )
-        self.last_step = h
+        self.last_step, self._trying = h, None
         self.calm = max(0, self.calm - 1)
         self.write(ts.getSolution())
         ts.setTime(end if last else t + h)

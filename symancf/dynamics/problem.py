@@ -18,7 +18,8 @@ from ..checkpoint import load, save
 from ..collective import share_error, together
 from ..errors import CheckpointError, ConvergenceError, ParameterError, SymancfError
 from ..history import History, Step
-from ..options import choice, complaint, offer, warn_unused
+from ..interruption import Interruption
+from ..options import Options, complaint
 from ..petsc import PETSc, loosely
 from ..redundancy.contradiction import require_consistent, require_redundant
 from ..solver import attach_rigid_modes
@@ -91,10 +92,11 @@ class DynamicProblem:
         self.method, self.stabilisation = checked(method, stabilisation), stabilisation
         self.history = history or History()
         self.history.comm = system.comm
-        self._options = dict(options or {})
+        self._options = Options(prefix, options)
         self._monitors: list[Callable[[DynamicProblem], Any]] = []
         self._events: list[_Event] = []
-        self._ready = self._told = self._started = False
+        self._ready = self._started = False
+        self._interruption = Interruption(system.comm)
         self._energies: Energies | None = Energies(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.steps = 0
         self._seen = -1
@@ -113,8 +115,8 @@ class DynamicProblem:
         self.newton = Newton(self.motion, self.snes)
         self.J, self.acceleration = self.newton.J, self.motion.acceleration
         self.accelerations = Accelerations(self.motion, self.newton)
-        method = chosen(self.method, choice(self.prefix, self._options, "ts_type"))
-        held = offer(self.prefix, defaults(system, method), self._options)
+        method = chosen(self.method, self._options.choice("ts_type"))
+        held = self._options.offer(defaults(system, method))
         if held.get("pc_type") == "gamg":
             attach_rigid_modes(system)
         self.integrator = integrator(method, self.accelerations, self.rho, self.stabilisation)
@@ -262,12 +264,13 @@ class DynamicProblem:
 
         `solve` does it by itself before its first step.
         """
-        if not self._ready:
-            self._prepare()
-        self._begin(step)
-        InitialValues(self.accelerations, step).find()
-        self.integrator.started()
-        self._started = True
+        with self._options:
+            if not self._ready:
+                self._prepare()
+            self._begin(step)
+            InitialValues(self.accelerations, step).find()
+            self.integrator.started()
+            self._started = True
 
     def _begin(self, step: float) -> None:
         system = self.system
@@ -306,8 +309,9 @@ class DynamicProblem:
         CheckpointError : on every rank; the file does not fit this system, or cannot be read.
         """
         vectors, attributes = load(path, self.system)
-        if not self._ready:
-            self._prepare()
+        with self._options:
+            if not self._ready:
+                self._prepare()
         missing = [k for k in ("rate", *self.integrator.vectors()) if k not in vectors]
         if missing or "audit" not in attributes:
             raise CheckpointError(
@@ -350,12 +354,24 @@ class DynamicProblem:
         ConvergenceError : on every rank; the state is that of the last step that was reached.
         ConstraintError : the initial state violates a constraint.
         Exception : what a user's function raised, on every rank.
+        KeyboardInterrupt : on every rank, after the step in which Ctrl-C was pressed; a second
+            one before that ends the process.
+
+        Whatever is raised, the state is that of the last step, and one may go on.
         """
         system = self.system
         if not math.isfinite(to) or to < system.time:
             raise ParameterError(f"solve(to={to}): the time is {system.time:g} already")
         if not (step > 0.0 and system.time + step != system.time):
             raise ParameterError(f"solve(step={step}): the length of steps must be positive")
+        with self._interruption, self._options:
+            self._move(to, step, adaptive, rtol, atol)
+        return self.history
+
+    def _move(
+        self, to: float, step: float, adaptive: bool | None, rtol: float, atol: float | None
+    ) -> None:
+        system = self.system
         if not self._ready:
             self._prepare()
         require_consistent(system, to)
@@ -400,10 +416,7 @@ class DynamicProblem:
                 iteration=0,
                 time=system.time,
             )
-        if not self._told:
-            warn_unused(system.comm, self.prefix, self._options)
-            self._told = True
-        return self.history
+        self._options.warn_unused(system.comm)
 
     def _run(self, to: float) -> None:
         if not isinstance(self.integrator, Adams):

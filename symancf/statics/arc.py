@@ -341,6 +341,7 @@ class Arc:
         residual = self.system.numbering.to_rows(self._f)
         error, reason, norms = None, 0, (self._x.norm(), moved, self._fnorm)
         try:
+            problem._interruption.check()
             reason = problem.convergence.test(problem.snes, iteration, norms, residual, self._f)
         except BaseException as caught:
             error = caught

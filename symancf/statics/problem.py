@@ -17,7 +17,8 @@ from ..assembly.vectors import Vectors
 from ..collective import share_error, together
 from ..errors import ConvergenceError, ParameterError, SymancfError
 from ..history import History, Step
-from ..options import choice, complaint, warn_unused
+from ..interruption import Interruption
+from ..options import Options, complaint
 from ..petsc import PETSc, loosely
 from ..redundancy.contradiction import require_consistent, require_redundant
 from ..solver import configure, reason_name
@@ -74,11 +75,11 @@ class StaticProblem:
         self.history = history or History()
         self.history.comm = system.comm
         self._error: BaseException | None = None
+        self._interruption = Interruption(system.comm)
         self._left_domain, self._extra_linear, self._part = 0, 0, 1.0
         self._path: list[tuple[float, Array]] = []  # equilibria of the present solve
         self._ready = False
-        self._options = dict(options or {})
-        self._told = False
+        self._options = Options(prefix, options)
         self._monitors: list[Monitor] = []
         self._continuation: Continuation | None = None
         self._restored = False  # the scale of the multipliers is that of a checkpoint
@@ -103,11 +104,11 @@ class StaticProblem:
             system.settle()
         for term in system.terms:
             if hasattr(term, "choose"):
-                term.choose(system, lambda name: choice(self.prefix, self._options, name))
+                term.choose(system, self._options.choice)
         self.snes = PETSc.SNES().create(comm)
         self.snes.setFunction(loosely(self._function), self.F)
         self.snes.setConvergenceTest(loosely(self._test))
-        configure(self.snes, system, self.prefix, self._options)
+        configure(self.snes, system, self._options)
         self.linear = LinearSolver(self.snes.getKSP(), system, self.vectors, self.history.seconds)
         self.snes.setJacobian(loosely(self._jacobian), self.linear.operator, self.J)
         self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP())
@@ -160,6 +161,7 @@ class StaticProblem:
 
     def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
         try:
+            self._interruption.check()
             rows = self.F.getArray(readonly=True)
             return self.convergence.test(snes, iteration, norms, rows, self._local_f)
         except BaseException as error:
@@ -187,8 +189,8 @@ class StaticProblem:
             self.snes.solve(None, self.x)
         except PETSc.Error as error:
             self._ready = False  # what PETSc leaves behind is not to be trusted
-            if self.linear.error is not None:
-                raise self.linear.error from error
+            for thrown in (self._error, self.linear.error):
+                share_error(system.comm, thrown)
             said = complaint(error)
             raise SymancfError(f"PETSc failed at pseudo-time {time:g}: {said}") from error
         finally:
@@ -340,6 +342,7 @@ class StaticProblem:
             for monitor in self._monitors:
                 monitor(step)
         self.history.sample(step.time)
+        self._interruption.check()
 
     def _begin(self) -> None:
         """Make ready for steps at rest (collective)."""
@@ -349,11 +352,6 @@ class StaticProblem:
         if not self._ready:
             self._prepare()
         self._part, self._path, self._jump = 1.0, [], False
-
-    def _warn_once(self) -> None:
-        if not self._told:
-            warn_unused(self.system.comm, self.prefix, self._options)
-            self._told = True
 
     def solve(
         self,
@@ -383,6 +381,8 @@ class StaticProblem:
         ParameterError : a step that is not positive, or a parameter or prescribed displacement
             that is not finite.
         SymancfError : PETSc refused, e.g. an option.
+        KeyboardInterrupt : on every rank, after the iteration in which Ctrl-C was pressed; a
+            second one before that ends the process.
 
         Whatever is raised, the state is that of the last converged step and one may go on.
         """
@@ -393,18 +393,19 @@ class StaticProblem:
             raise ParameterError(f"solve(step={step}): the largest step must be positive")
         if not 0.0 < smallest <= 1.0:
             raise ParameterError(f"solve(smallest={smallest}): give a fraction of a step")
-        self._begin()
-        require_consistent(self.system, to)
-        largest = abs(to - now) if step is None else float(step)
-        self._jump = jump
-        while True:
-            whole = abs(to - now) <= largest * (1.0 + 1e-9)
-            goal = to if whole else now + math.copysign(largest, to - now)
-            self._reach(now, goal, smallest)
-            now = goal
-            if whole:
-                break
-        self._warn_once()
+        with self._interruption, self._options:
+            self._begin()
+            require_consistent(self.system, to)
+            largest = abs(to - now) if step is None else float(step)
+            self._jump = jump
+            while True:
+                whole = abs(to - now) <= largest * (1.0 + 1e-9)
+                goal = to if whole else now + math.copysign(largest, to - now)
+                self._reach(now, goal, smallest)
+                now = goal
+                if whole:
+                    break
+            self._options.warn_unused(self.system.comm)
         return self.history
 
     def follow(
@@ -450,9 +451,10 @@ class StaticProblem:
             last step, and one may go on.
         ParameterError : impossible arguments; nothing depends on the parameter.
         """
-        self._begin()
-        follow(self, parameter, to, step, steps, until, direction, largest, smallest)
-        self._warn_once()
+        with self._interruption, self._options:
+            self._begin()
+            follow(self, parameter, to, step, steps, until, direction, largest, smallest)
+            self._options.warn_unused(self.system.comm)
         return self.history
 
     def monitor(self, function: Monitor) -> None:

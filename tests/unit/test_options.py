@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Options of problems in PETSc's database: there while a problem works, and no longer."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import symancf as sa
+from symancf.energies import cable
+from symancf.petsc import PETSc
+
+
+@pytest.fixture(autouse=True)
+def same_database() -> Iterator[None]:
+    """Whatever a test does, the database is what it was."""
+    before = PETSc.Options().getAll()
+    yield
+    assert PETSc.Options().getAll() == before
+
+
+def rope(load: float = -0.1) -> sa.System:
+    mesh = sa.Mesh.box((1.0,), (3,))
+    given = {"EA": 1e4, "EI": 1.0, "rho": 1.0, "A": 1.0}
+    body = sa.Body(mesh["body"], sa.elements.ancf_cable, cable(), **given)
+    return sa.System(body, terms=[sa.fix(body["x0"]), sa.gravity((0, 0, load))])
+
+
+def attempt(number: int) -> None:
+    """Solve a problem with a prefix of its own; one of four moves, one of four fails."""
+    prefix, system = f"many{number}_", rope()
+    if number % 4 == 1:
+        method = "rk" if number % 8 == 1 else "generalized-alpha"
+        sa.DynamicProblem(system, prefix=prefix, method=method).solve(to=1e-3, step=1e-3)
+    elif number % 4 == 2:
+        problem = sa.StaticProblem(system, prefix=prefix, options={"snes_max_it": 1})
+        with pytest.raises(sa.ConvergenceError):
+            problem.solve(smallest=0.5)
+    else:
+        sa.StaticProblem(system, prefix=prefix, options={"pc_type": "lu"}).solve()
+
+
+def resident() -> int:
+    """Return the memory of this process in kB."""
+    gc.collect()
+    PETSc.garbage_cleanup(PETSc.COMM_SELF)
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return int(status.split("VmRSS:")[1].split()[0])
+
+
+def test_many_problems_leave_nothing_behind() -> None:
+    """Their options filled the database of 512 entries at the 51st problem."""
+    for number in range(24):
+        attempt(number)
+    before = resident()
+    for number in range(24, 64):
+        attempt(number)
+    assert resident() - before < 1000
+
+
+def test_problems_may_stay_alive() -> None:
+    alive = [sa.StaticProblem(rope(), prefix=f"alive{number}_") for number in range(60)]
+    for problem in alive:
+        problem.solve()
+    alive[0].solve(to=0.5)
+    assert alive[0].history.time[-1] == 0.5
+
+
+def test_options_of_the_user_survive() -> None:
+    database = PETSc.Options()
+    database.setValue("kept_snes_max_it", "7")
+    database.setValue("snes_rtol", "1e-9")
+    try:
+        problem = sa.StaticProblem(rope(), prefix="kept_", options={"snes_max_it": 3})
+        plain = sa.StaticProblem(rope())
+        plain.monitor(lambda step: problem.solve())  # a problem within another one
+        plain.solve(step=0.5)
+        assert problem.snes.getTolerances()[3] == 7
+        assert plain.snes.getTolerances()[0] == 1e-9
+        assert database.getString("kept_snes_max_it") == "7"
+    finally:
+        database.delValue("kept_snes_max_it")
+        database.delValue("snes_rtol")
+
+
+def test_what_was_not_read_is_told_once() -> None:
+    given = {"snes_rtoll": 1e-3, "snes_max_it": 30}
+    problem = sa.DynamicProblem(rope(), prefix="odd_", options=given)
+    inner = sa.StaticProblem(rope(), prefix="inner_", options={"snes_max_it": 30})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        problem.initialize(1e-3)
+        problem.monitor(lambda problem: inner.solve())
+        problem.solve(to=1e-3, step=1e-3)
+        problem.solve(to=2e-3, step=1e-3)
+    (text,) = [str(w.message) for w in caught if "did not use" in str(w.message)]
+    assert "-odd_snes_rtoll" in text
+    assert "Did you mean 'odd_snes_rtol'" in text
