@@ -22,6 +22,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from symancf.console import plain_console
+
 Level = Literal["ok", "note", "slow", "missing"]
 
 APT = "sudo apt-get install"
@@ -437,9 +439,10 @@ def main(*, as_json: bool = False) -> int:
 def show(findings: list[Finding]) -> None:
     """Print the report as a table, or as plain lines where rich is not installed."""
     try:
-        from rich.console import Console
         from rich.table import Table
         from rich.text import Text
+
+        console = plain_console()
     except ImportError:
         for finding in findings:
             print(f"{finding.level:8}{finding.topic}: {finding.value}")
@@ -456,4 +459,4 @@ def show(findings: list[Finding]) -> None:
         if finding.mend:
             found.append(f"\nmend: {finding.mend}", style="bold")
         table.add_row(Text(finding.level, style=colours[finding.level]), finding.topic, found)
-    Console().print(table)
+    console.print(table)

@@ -22,11 +22,11 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
-from rich.console import Console
 from rich.table import Table
 from scipy.optimize import brentq
 
 import symancf as sa
+from symancf.console import plain_console
 from symancf.energies import yeoh
 from symancf.sampling import sample
 
@@ -34,7 +34,7 @@ HERE = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")
 ROOT = MPI.COMM_WORLD.rank == 0
 SHORT = "-short" in sys.argv
-console = Console(quiet=not ROOT, highlight=False, width=100)
+console = plain_console(quiet=not ROOT, width=100)
 
 RADIUS, LENGTH, HEIGHT, WALL = 0.1, 0.2, 0.05, 0.02  # m; half circle, chamber, side walls
 DIRECT = {"ksp_type": "preonly", "pc_type": "lu", "pc_factor_mat_solver_type": "mumps"}

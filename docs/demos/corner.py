@@ -19,17 +19,17 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
-from rich.console import Console
 from rich.table import Table
 
 import symancf as sa
+from symancf.console import plain_console
 from symancf.energies import saint_venant_kirchhoff
 from symancf.sampling import sample
 
 RESULTS = Path("results")
 ROOT = MPI.COMM_WORLD.rank == 0
 SHORT = "-short" in sys.argv
-console = Console(quiet=not ROOT, highlight=False, width=100)
+console = plain_console(quiet=not ROOT, width=100)
 
 SIDE = 0.1  # m, of both walls, along their middle
 YOUNG, NU = 1e6, 0.3  # Pa, -

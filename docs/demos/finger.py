@@ -22,10 +22,10 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
-from rich.console import Console
 from rich.table import Table
 
 import symancf as sa
+from symancf.console import plain_console
 from symancf.energies import saint_venant_kirchhoff, yeoh
 from symancf.sampling import sample
 
@@ -34,7 +34,7 @@ RESULTS = Path("results")
 COMM = MPI.COMM_WORLD
 ROOT = COMM.rank == 0
 SHORT, COMPARE = "-short" in sys.argv, "-compare" in sys.argv
-console = Console(quiet=not ROOT, highlight=False, width=100)
+console = plain_console(quiet=not ROOT, width=100)
 
 RADIUS, CHAMBER, HEIGHT, WALL, RING = 0.1, 0.2, 0.05, 0.02, 0.02  # m
 LENGTH = 2 * (CHAMBER + RING)

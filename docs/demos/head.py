@@ -21,16 +21,16 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
-from rich.console import Console
 from rich.table import Table
 
 import symancf as sa
+from symancf.console import plain_console
 from symancf.sampling import sample
 
 RESULTS = Path("results")
 ROOT, SERIAL = MPI.COMM_WORLD.rank == 0, MPI.COMM_WORLD.size == 1
 SHORT = "-short" in sys.argv
-console = Console(quiet=not ROOT, highlight=False, width=100)
+console = plain_console(quiet=not ROOT, width=100)
 
 # %% [markdown]
 # ## The body

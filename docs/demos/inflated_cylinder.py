@@ -20,10 +20,10 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
-from rich.console import Console
 from rich.table import Table
 
 import symancf as sa
+from symancf.console import plain_console
 from symancf.energies import saint_venant_kirchhoff
 from symancf.sampling import sample
 
@@ -31,7 +31,7 @@ HERE = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")
 ROOT = MPI.COMM_WORLD.rank == 0
 SHORT = "-short" in sys.argv
-console = Console(quiet=not ROOT, highlight=False, width=100)
+console = plain_console(quiet=not ROOT, width=100)
 
 RADIUS, LENGTH, WALL = 0.2, 0.4, 0.02  # m; the radius of the middle surface
 NU, RHO = 0.3, 7200.0  # -, kg/m^3

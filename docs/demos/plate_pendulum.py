@@ -20,10 +20,10 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
-from rich.console import Console
 from rich.table import Table
 
 import symancf as sa
+from symancf.console import plain_console
 from symancf.energies import kirchhoff
 from symancf.sampling import sample
 
@@ -31,7 +31,7 @@ RESULTS = Path("results")
 ROOT = MPI.COMM_WORLD.rank == 0
 SHORT = "-short" in sys.argv
 CELLS = int(sys.argv[sys.argv.index("-n") + 1]) if "-n" in sys.argv else None
-console = Console(quiet=not ROOT, highlight=False, width=100)
+console = plain_console(quiet=not ROOT, width=100)
 
 # Far corner x = y, z [m], kinetic, strain and potential energy [J] of the flat plate: an
 # independent code with the same 4 x 4 Gauss points and the same measure of curvature.

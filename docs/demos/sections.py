@@ -18,15 +18,15 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
-from rich.console import Console
 from rich.table import Table
 
 import symancf as sa
+from symancf.console import plain_console
 from symancf.energies import cable
 
 RESULTS = Path("results")
 ROOT = MPI.COMM_WORLD.rank == 0
-console = Console(quiet=not ROOT, highlight=False, width=100)
+console = plain_console(quiet=not ROOT, width=100)
 
 # %% [markdown]
 # ## Sections

@@ -18,16 +18,16 @@ only. Here the three ways to integrate that part are compared with solid element
 from pathlib import Path
 
 from mpi4py import MPI
-from rich.console import Console
 from rich.table import Table
 from sympy import Rational
 
 import symancf as sa
+from symancf.console import plain_console
 from symancf.sampling import sample
 
 HERE = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")
-console = Console(quiet=MPI.COMM_WORLD.rank != 0, highlight=False, width=100)
+console = plain_console(quiet=MPI.COMM_WORLD.rank != 0, width=100)
 
 # %% [markdown]
 # ## The energy

@@ -20,10 +20,10 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
-from rich.console import Console
 from rich.table import Table
 
 import symancf as sa
+from symancf.console import plain_console
 from symancf.energies import yeoh, yeoh_raw
 from symancf.sampling import sample
 
@@ -31,7 +31,7 @@ HERE = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")
 ROOT = MPI.COMM_WORLD.rank == 0
 SHORT = "-short" in sys.argv
-console = Console(quiet=not ROOT, highlight=False, width=100)
+console = plain_console(quiet=not ROOT, width=100)
 
 SILICONE = {"C10": 0.2712e6, "C20": 0.03053e6, "C30": -401.3, "rho": 1100.0}  # Pa, kg/m^3
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2

@@ -21,17 +21,17 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
-from rich.console import Console
 from rich.table import Table
 
 import symancf as sa
+from symancf.console import plain_console
 from symancf.energies import kirchhoff
 from symancf.sampling import sample
 
 HERE = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")
 SHORT = "-short" in sys.argv
-console = Console(quiet=MPI.COMM_WORLD.rank != 0, highlight=False, width=100)
+console = plain_console(quiet=MPI.COMM_WORLD.rank != 0, width=100)
 
 # %% [markdown]
 # ## The tube

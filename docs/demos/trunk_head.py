@@ -21,10 +21,10 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
-from rich.console import Console
 from rich.table import Table
 
 import symancf as sa
+from symancf.console import plain_console
 from symancf.energies import kirchhoff
 from symancf.sampling import sample
 
@@ -32,7 +32,7 @@ HERE = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")
 ROOT = MPI.COMM_WORLD.rank == 0
 SHORT = "-short" in sys.argv
-console = Console(quiet=not ROOT, highlight=False, width=120)
+console = plain_console(quiet=not ROOT, width=120)
 
 # %% [markdown]
 # ## The bodies

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
+
+from symancf.console import plain_console
 
 
 def show(result: dict[str, Any]) -> None:
     """Print the result of `measure_all`."""
-    console = Console(width=None if Console().width >= 110 else 110)
+    console = plain_console(least=110)
     console.print(f"FMA peak of one core {result['fma_peak_gflops']:.1f} GF/s; CPU time")
     if "kernels" in result:
         console.print(

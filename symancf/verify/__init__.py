@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from mpi4py import MPI
 
+from symancf.console import plain_console
 from symancf.errors import SymancfError
 
 from .case import CASES, Case, Number, Result
@@ -82,17 +83,13 @@ def main(group: str | None = None, *, as_json: bool = False) -> int:
     if talks and as_json:
         print(json.dumps([result.record() for result in everything], indent=1))
     elif talks:
-        from rich.console import Console
-
-        console = Console()
-        if console.width < 120:  # a file, or the narrow terminal that mpirun pretends to be
-            console = Console(width=120)
+        console = plain_console(least=120)
         console.print(_table(chosen, results, seconds))
         failed = [result for result in everything if not result.passed]
         for result in failed:
-            console.print(_sentence(result), style="red", highlight=False, markup=False)
+            console.print(_sentence(result), style="red")
         total = f"{len(everything) - len(failed)} of {len(everything)} numbers pass"
-        console.print(f"{total}; {sum(seconds.values()):.1f} s of CPU", highlight=False)
+        console.print(f"{total}; {sum(seconds.values()):.1f} s of CPU")
     return 0 if all(result.passed for result in everything) else 1
 
 
@@ -100,7 +97,6 @@ def _table(
     chosen: list[Case], results: dict[str, list[Result]], seconds: dict[str, float]
 ) -> Table:
     """One row per case: how many numbers, and the one that is nearest to its tolerance."""
-    from rich.markup import escape
     from rich.table import Table
 
     table = Table("case", "passed", "nearest to its tolerance", "value", "error", "tolerance", "s")
@@ -115,7 +111,7 @@ def _table(
         table.add_row(
             case.id,
             f"{passed}/{len(some)}",
-            escape(worst.quantity),  # [m] is a unit, not a style
+            worst.quantity,
             _short(worst.value, 7),
             _short(worst.error, 2),
             f"{worst.tolerance:.1e}",
