@@ -69,7 +69,7 @@ def defaults(system: System) -> dict[str, Any]:
         "snes_linesearch_type": "bt",
         "snes_linesearch_alpha": -1e10,
         "snes_rtol": 1e-10,
-        "snes_atol": 1e-50,
+        "snes_atol": 0.0,  # an absolute force means nothing in general
         "snes_stol": 1e-9,
         "snes_max_it": 40,
     }
@@ -91,6 +91,7 @@ def linear_defaults(system: System, dynamic: bool = False) -> dict[str, Any]:
         return {
             "ksp_type": "cg" if symmetric else "gmres",
             "ksp_rtol": 3e-3,
+            "ksp_atol": 0.0,
             "ksp_max_it": 500,
             "pc_type": "gamg",
             "pc_gamg_threshold": 0.02,

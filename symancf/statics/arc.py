@@ -135,7 +135,7 @@ class Arc:
     def here(self, iterations: int = 0, linear: int = 0) -> Equilibrium:
         """Return the present state of the system."""
         state = self.system.state.copy()
-        norms = dict(self.problem.convergence.norms)
+        norms = self.problem.convergence.norms
         rows = self.system.numbering.to_rows(state)
         return Equilibrium(state, rows, self.value, iterations, linear, norms)
 
@@ -188,9 +188,8 @@ class Arc:
         change, answer = (g - g0) / (high - low), np.zeros_like(g)
         plan.product(system.state, change, answer)
         loads = system.numbering.to_rows((f - f0) / (high - low))
-        self.problem.convergence.driven = self.problem.convergence.by_kind(
-            loads * max(abs(value), self.step)
-        )
+        rows = self.problem.convergence.rows
+        (self.problem.convergence.driven,) = rows.of(loads * max(abs(value), self.step))
         d = loads + system.numbering.to_rows(answer)
         return d, bool(system.sum(np.array([np.abs(d).sum()]))[0] > 0.0)
 
@@ -219,7 +218,7 @@ class Arc:
             return None
         return np.array(self._du.getArray(readonly=True))
 
-    def _linearize(self, needed: float = 0.0) -> bool:
+    def _linearize(self, needed: Array | None = None) -> bool:
         system, linear = self.system, self.problem.linear
         return not self.problem._guarded(lambda: linear.linearize(system.state, needed))
 
@@ -243,7 +242,7 @@ class Arc:
         if not self._linearize():
             return None
         if not self.problem.linear.direct:
-            self.problem.snes.getKSP().setTolerances(rtol=1e-6)
+            self.problem.linear.aim(1e-6)
         g = self._border(rate, along)
         w = self._solve(-rate)
         if w is None:
@@ -301,7 +300,7 @@ class Arc:
         """
         problem, snes = self.problem, self.problem.snes
         first, moved, self._linear = Direction(rows, value), 0.0, 0
-        problem.convergence.accepted = {}  # a place like the last one is another equilibrium
+        problem.convergence.accepted = np.zeros(0)
         if not np.isfinite(value) or not self._try(rows, value):
             return None
         for iteration in range(min(MOST, int(snes.getTolerances()[3])) + 1):
@@ -339,14 +338,14 @@ class Arc:
     def _converged(self, iteration: int, moved: float) -> bool:
         problem = self.problem
         residual = self.system.numbering.to_rows(self._f)
-        error, reason, norms = None, 0, (self._x.norm(), moved, self._fnorm)
+        error, reason, x = None, 0, self._x.getArray(readonly=True)
         try:
             problem._interruption.check()
-            reason = problem.convergence.test(problem.snes, iteration, norms, residual, self._f)
+            reason = problem.convergence.test(problem.snes, iteration, residual, x, self._f)
         except BaseException as caught:
             error = caught
         share_error(self.system.comm, error)
         problem.snes.monitor(iteration, self._fnorm)
-        still = iteration > 0 and moved <= STILL * norms[0]
+        still = iteration > 0 and moved <= STILL * self._x.norm()
         done, self._still = reason > 0 or (still and self._still), still
         return done

@@ -467,4 +467,4 @@ def follow(
             path.begin(step, to, direction)
             path.run(to, steps, until, largest, smallest)
     finally:
-        problem.convergence.driven = {}
+        problem.convergence.driven = np.zeros(problem.convergence.rows.count)

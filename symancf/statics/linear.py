@@ -13,12 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..collective import together
+from ..newton import PartScaling
 from ..petsc import PETSc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..assembly.vectors import Vectors
+    from ..newton import RowNorms
     from ..system import System
 
 Array = npt.NDArray[np.float64]
@@ -112,8 +114,9 @@ class LinearSolver:
     """
 
     def __init__(
-        self, ksp: PETSc.KSP, system: System, vectors: Vectors, seconds: dict[str, float]
+        self, ksp: PETSc.KSP, rows: RowNorms, vectors: Vectors, seconds: dict[str, float]
     ) -> None:
+        system = rows.system
         self.ksp, self.system, self.seconds = ksp, system, seconds
         self.matrix: PETSc.Mat = system.matrix.mat
         self.direct = ksp.getType() == PETSc.KSP.Type.PREONLY
@@ -121,20 +124,24 @@ class LinearSolver:
         self._scratch = np.zeros_like(system.state)
         self._fewest, self._beyond = 0.0, 0.0
         self._rtol = min(ksp.getTolerances()[0], 0.1)
+        self._scaling: PartScaling | None = None
         if self.direct:
             self.operator = self.matrix
         else:
             both = (np.zeros_like(system.state), self._scratch, vectors.new())
             self._present, self._smoothed = (Tangent(system, vectors, both) for _ in range(2))
             self.operator = self._present.mat
+            if rows.parts > 1:
+                self._scaling = PartScaling(ksp, rows, both[2])
 
-    def linearize(self, state: Array, needed: float = 0.0) -> int:
+    def linearize(self, state: Array, needed: Array | None = None) -> int:
         """Prepare for the tangent at `state`; return the number of bad points (collective).
 
         Parameters
         ----------
-        needed : factor by which the residual must fall to end Newton's method. A Krylov solver
-            aims at half of it when that is within reach, instead of at its relative tolerance.
+        needed : factors by which the residuals of the connected parts must fall to end Newton's
+            method. A Krylov solver aims at half of them when that is within reach, instead of at
+            its relative tolerance.
         """
         bad = 0
         if self.direct:
@@ -144,15 +151,25 @@ class LinearSolver:
             self.operator.stateIncrease()
             if self._worn():
                 bad = self._renew(state)
-            near = needed / 2.0 > self._rtol / 10.0
-            self.ksp.setTolerances(rtol=min(needed / 2.0, 0.1) if near else self._rtol)
+            goal = np.zeros(1) if needed is None else needed / 2.0
+            wanted = np.where(goal > self._rtol / 10.0, np.minimum(goal, 0.1), self._rtol)
+            self.aim(wanted)
+            if self._scaling is not None:
+                self._scaling.active = True
         self.ksp.setOperators(self.operator, self.matrix)
         return bad
+
+    def aim(self, wanted: Array | float) -> None:
+        """Set the relative tolerance of a Krylov solver, of each connected part."""
+        self.ksp.setTolerances(rtol=float(np.min(wanted, initial=0.1)))
+        if self._scaling is not None:
+            self._scaling.wanted[:] = wanted
 
     @property
     def error(self) -> BaseException | None:
         """What a product raised while PETSc solved, if any."""
-        return None if self.direct else self._present.error or self._smoothed.error
+        scaling = None if self._scaling is None else self._scaling.error
+        return None if self.direct else self._present.error or self._smoothed.error or scaling
 
     def forget(self) -> None:
         """Drop a factorisation that failed: it would be used again."""
@@ -164,6 +181,8 @@ class LinearSolver:
         """Let FGMRES take the place of CG, which fails at tangents beyond a limit point."""
         ours = self.ksp.getType() == PETSc.KSP.Type.CG
         if ours:
+            norm = self.ksp.getNormType()
+            self.ksp.setNormType(PETSc.KSP.NormType.DEFAULT)
             self.ksp.setType(PETSc.KSP.Type.FGMRES)
             self.ksp.setGMRESRestart(60)
         try:
@@ -173,6 +192,7 @@ class LinearSolver:
                 self._present.border = None
             if ours:
                 self.ksp.setType(PETSc.KSP.Type.CG)
+                self.ksp.setNormType(norm)
 
     def border(self, column: Array, row: Array) -> None:
         """Add the dyad of two vectors of rows to the operator of a Krylov solver.
@@ -180,6 +200,8 @@ class LinearSolver:
         It stays until the next `linearize`, and never is in the preconditioner.
         """
         self._present.border = (column, row)
+        if self._scaling is not None:
+            self._scaling.active = False
         self.operator.stateIncrease()
 
     def _assemble(self, state: Array) -> int:

@@ -18,6 +18,7 @@ from ..collective import share_error, together
 from ..errors import ConvergenceError, ParameterError, SymancfError
 from ..history import History, Step
 from ..interruption import Interruption
+from ..newton import PartBacktracking
 from ..options import Options, complaint
 from ..petsc import PETSc, loosely
 from ..redundancy.contradiction import require_consistent, require_redundant
@@ -109,8 +110,11 @@ class StaticProblem:
         self.snes.setFunction(loosely(self._function), self.F)
         self.snes.setConvergenceTest(loosely(self._test))
         configure(self.snes, system, self._options)
-        self.linear = LinearSolver(self.snes.getKSP(), system, self.vectors, self.history.seconds)
+        self.linear = LinearSolver(
+            self.snes.getKSP(), self.convergence.rows, self.vectors, self.history.seconds
+        )
         self.snes.setJacobian(loosely(self._jacobian), self.linear.operator, self.J)
+        self._cuts = PartBacktracking(self.snes, self.convergence, loosely(self._evaluate), self.x)
         self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP())
         if self.check_held:
             require_held(system)
@@ -136,7 +140,13 @@ class StaticProblem:
 
     # ---- callbacks: never let an exception cross PETSc -----------------------------------------
     def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
-        start = clock.process_time()
+        if bad := self._evaluate(x, F):
+            F.set(np.nan)
+            self._left_domain = max(self._left_domain, bad)
+
+    def _evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
+        """Write the residual at unknowns `x`; return the number of bad points of all ranks."""
+        start, bad = clock.process_time(), 0
         try:
             self.vectors.to_local(x, self.system.state)
             bad = self.system.plan.residual(self.system.state, self._local_f)
@@ -146,10 +156,8 @@ class StaticProblem:
         except BaseException as error:
             self._error, bad = self._error or error, 1
         bad = self.system.comm.allreduce(bad)  # a rank without rows must be heard, too
-        if bad:
-            F.set(np.nan)
-            self._left_domain = max(self._left_domain, bad)
         self.history.seconds["assembly"] += clock.process_time() - start
+        return int(bad)
 
     def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
         try:
@@ -163,7 +171,8 @@ class StaticProblem:
         try:
             self._interruption.check()
             rows = self.F.getArray(readonly=True)
-            return self.convergence.test(snes, iteration, norms, rows, self._local_f)
+            x = snes.getSolution().getArray(readonly=True)
+            return self.convergence.test(snes, iteration, rows, x, self._local_f)
         except BaseException as error:
             self._error = self._error or error
             return int(PETSc.SNES.ConvergedReason.DIVERGED_FNORM_NAN)
@@ -173,7 +182,7 @@ class StaticProblem:
         """Try one step; on failure return the error with the state put back."""
         system = self.system
         self._error, self._left_domain, self._extra_linear = None, 0, 0
-        self._fade, self._hopeless = fade, False
+        self._fade, self._hopeless, self._cuts.error = fade, False, None
         start = clock.process_time()
         assembly = self.history.seconds["assembly"]
         system.prescribe(time)
@@ -197,6 +206,7 @@ class StaticProblem:
             spent = clock.process_time() - start - (self.history.seconds["assembly"] - assembly)
             self.history.seconds["solve"] += spent
         share_error(system.comm, self._error)
+        share_error(system.comm, self._cuts.error)
         iteration = self.snes.getIterationNumber()
         if self.snes.getConvergedReason() > 0:
             self.vectors.to_local(self.x, self.system.state)
@@ -219,9 +229,7 @@ class StaticProblem:
             return Step(time, 0, 0, {})
         return self._failure(time, "DIVERGED_FUNCTION_DOMAIN", "all coordinates are prescribed", 0)
 
-    def _refused(
-        self, step: Step, before: Array, accepted: dict[str, float]
-    ) -> ConvergenceError | None:
+    def _refused(self, step: Step, before: Array, accepted: Array) -> ConvergenceError | None:
         """Return the error, with the state put back, if a step left the path of the last one."""
         state = self.system.state
         self.branch.fading = self._fade * self._imbalance.getArray(readonly=True)
@@ -276,9 +284,9 @@ class StaticProblem:
         f = np.zeros_like(state)
         self._guarded(lambda: self.system.plan.residual(state, f))
         self.vectors.to_global(f, self._imbalance)
-        norms = self.convergence.by_kind(self._imbalance.getArray(readonly=True))
-        small = self.convergence.settled(norms)
-        if small or not np.isfinite(list(norms.values())).all():
+        (norms,) = self.convergence.rows.of(self._imbalance.getArray(readonly=True))
+        small = bool(len(norms)) and bool(self.convergence.settled(norms).all())
+        if small or not np.isfinite(norms).all():
             self._imbalance.set(0.0)
         return jumped or not small
 

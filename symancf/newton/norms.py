@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Norms of rows, kind by kind in every connected part, and what round-off leaves of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from .parts import NONE, Parts, connected_parts
+
+if TYPE_CHECKING:
+    from ..assembly.numbering import Block, RowKind
+    from ..assembly.plan import Piece
+    from ..system import System
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+EPS = float(np.finfo(float).eps)
+FEW = 2000  # unknowns up to which round-off is estimated several times: rows may happen to cancel
+SAFE = 1e-280, 1e280  # sums of squares; what is beyond is measured in other units
+
+
+class RowNorms:
+    """The Euclidean norm of each *class* of rows: one kind of row in one connected part.
+
+    Forces, slope forces and constraints have different units, and parts that nothing joins have
+    nothing to do with each other, whatever their forces: so no norm mixes two of them. Arrays by
+    class are the same on all ranks.
+
+    Attributes
+    ----------
+    parts : number of connected parts.
+    kinds : of rows, by number.
+    kind, part : (classes,) of each class.
+    of_row : (rows,) class of each row of this rank.
+    of_held : class of each of the fixed coordinates `held` that this rank owns and whose support
+        forces are those of one part.
+    row_part : (rows,) part of each row.
+    """
+
+    def __init__(self, system: System, pieces: Sequence[Piece] | None = None) -> None:
+        self.system = system
+        self.parts: int
+        self.kinds: list[RowKind]
+        numbering = self.numbering = system.numbering
+        chosen = system.pieces if pieces is None else pieces
+        found: Parts = connected_parts(numbering, chosen)
+        self.parts = found.count
+        self.kinds, kind_of_row = numbering.kind_of_rows()
+        kinds = len(self.kinds)
+        rows = numbering.coordinate_of_row
+        part = found.of_vertex[numbering.vertex_of[rows]]
+        self.row_part: Ints = part
+        codes = part * kinds + kind_of_row.astype(np.int64)
+        mine = np.unique(codes)
+        every = np.unique(np.concatenate(numbering.comm.allgather(mine)))
+        self.part, self.kind = every // kinds, every % kinds
+        self.count = len(every)
+        self.of_row: Ints = np.searchsorted(every, codes)
+        self._present = sorted({int(k) for k in self.kind})
+        self.held, self.of_held = self._held(found.of_vertex, every)
+        self._starts = np.flatnonzero(np.diff(self.part, prepend=-1))  # classes are sorted by part
+        self._tries = [numbering.random(3 + k) for k in range(4 if numbering.size < FEW else 1)]
+
+    def _held(self, of_vertex: Ints, every: Ints) -> tuple[Ints, Ints]:
+        """Return this rank's fixed coordinates with support forces of one part, and their class."""
+        numbering = self.numbering
+        _, kind = numbering.kind_of_coordinates()
+        owned = numbering.vertex_of < numbering.owned_vertices
+        part = of_vertex[numbering.vertex_of]
+        held = np.flatnonzero(owned & (numbering.fixed_by >= 0) & (part != NONE))
+        codes = part[held] * len(self.kinds) + kind[held]
+        place = np.minimum(np.searchsorted(every, codes), max(0, len(every) - 1))
+        there = every[place] == codes if len(every) else np.zeros(len(codes), dtype=bool)
+        return held[there], place[there]
+
+    # ---- norms ----------------------------------------------------------------------------------
+    def of(self, *vectors: Array, held: Array | None = None) -> list[Array]:
+        """Return the norms by class of vectors of this rank's rows, in one message (collective).
+
+        `held`: a local vector whose fixed coordinates are measured, as the last result.
+        """
+        count = self.count
+        total = np.empty((len(vectors) + (held is not None), count))
+        for k, values in enumerate(vectors):
+            total[k] = np.bincount(self.of_row, values * values, minlength=count)
+        if held is not None:
+            forces = held[self.held]
+            total[-1] = np.bincount(self.of_held, forces * forces, minlength=count)
+        total = self.system.sum(total)
+        norms = list(np.sqrt(total))
+        for k, size in enumerate(total.sum(axis=1)):
+            if not SAFE[0] < size < SAFE[1]:
+                mine = k < len(vectors)
+                label = self.of_row if mine else self.of_held
+                norms[k] = self._safely(vectors[k] if mine else forces, label)
+        return norms
+
+    def _safely(self, values: Array, label: Ints) -> Array:
+        """Return norms whose squares might be beyond the range of numbers (collective)."""
+        size = np.zeros(self.count)
+        np.maximum.at(size, label, np.abs(values))
+        size = self.largest(size)
+        unit = np.where((size > 0.0) & np.isfinite(size), size, 1.0)
+        part = values / unit[label]
+        squares: Any = np.bincount(label, part * part, minlength=self.count)
+        norms: Array = unit * np.sqrt(self.system.sum(squares))
+        return norms
+
+    def largest(self, values: Array) -> Array:
+        """Return the largest values of all ranks (collective)."""
+        comm = self.numbering.comm
+        if comm.size > 1:
+            values = np.ascontiguousarray(values).copy()
+            comm.Allreduce(MPI.IN_PLACE, values, op=MPI.MAX)
+        return values
+
+    def by_kind(self, norms: Array) -> dict[str, float]:
+        """Return norms by class as norms by kind, of all parts together, for people."""
+        unit = float(norms.max(initial=0.0)) or 1.0
+        squares = np.bincount(self.kind, (norms / unit) ** 2, minlength=len(self.kinds))
+        return {self.kinds[k].name: unit * float(np.sqrt(squares[k])) for k in self._present}
+
+    def classes(self, chosen: Callable[[Block], bool]) -> npt.NDArray[np.bool_]:
+        """Return which classes are of blocks that a function chooses."""
+        these = np.array([chosen(kind.block) for kind in self.kinds], dtype=bool)
+        return np.asarray(these[self.kind])
+
+    def worst(self, values: Array) -> Array:
+        """Return the largest of values by class in each part."""
+        return np.maximum.reduceat(values, self._starts) if self.count else np.zeros(0)
+
+    def least(self, values: Array) -> Array:
+        """Return the smallest of values by class in each part."""
+        return np.minimum.reduceat(values, self._starts) if self.count else np.zeros(0)
+
+    def total(self, norms: Array) -> Array:
+        """Return the norm of each part, of several kinds."""
+        return np.sqrt(np.add.reduceat(norms * norms, self._starts)) if self.count else np.zeros(0)
+
+    # ---- round-off ------------------------------------------------------------------------------
+    def response(self, size: Array, product: Callable[[Array, Array], object]) -> Array:
+        """Return the norms of what a change by one unit in the last place makes (collective).
+
+        Parameters
+        ----------
+        size : local vector, of the values whose last places change.
+        product : writes the product of the tangent with its first argument into the second.
+        """
+        answer, largest = np.zeros_like(size), np.zeros(self.count)
+        for signs in self._tries:
+            change = EPS * size * (0.5 * np.sign(signs) + signs)
+            product(change, answer)
+            largest = np.maximum(largest, self.of(self.numbering.to_rows(answer))[0])
+        return largest

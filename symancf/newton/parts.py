@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The connected parts of a system: what no entity ties together has nothing to do with each other.
+
+Two vertices are neighbours where an entity (a cell, a joint, a load) depends on free coordinates
+of both; a vertex that is held altogether joins nothing. The tangent is block-diagonal in these
+parts, so each has an equilibrium of its own, whatever the others carry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as ss
+
+if TYPE_CHECKING:
+    from ..assembly.numbering import Numbering
+    from ..assembly.plan import Piece
+
+Ints = npt.NDArray[np.int64]
+
+NONE = -1  # of no part, or of several: what is held altogether
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Connected parts, numbered by the least original id of their vertices on all ranks.
+
+    Attributes
+    ----------
+    count : of all ranks.
+    of_vertex : (vertices,) part of each local vertex, `NONE` where all of it is held; what is
+        held and touches one part alone bears that part's support forces and belongs to it.
+    """
+
+    count: int
+    of_vertex: Ints
+
+
+def _joined(count: int, heads: Any, tails: Any) -> tuple[int, Ints]:
+    """Return the number of connected components of a graph, and that of each node."""
+    ones = np.ones(len(heads), dtype=np.int8)
+    graph = ss.coo_matrix((ones, (heads, tails)), shape=(count, count))
+    found, label = ss.csgraph.connected_components(graph, directed=False)
+    return int(found), label.astype(np.int64)
+
+
+def connected_parts(numbering: Numbering, pieces: Sequence[Piece]) -> Parts:
+    """Find the connected parts (collective).
+
+    Each rank joins what its own entities join; what ghosts tell of other ranks' numbers for the
+    same vertices is joined by all ranks alike. No list is longer than the number of parts or of
+    those that lie on several ranks.
+    """
+    comm, halo = numbering.comm, numbering.topology.halo
+    free = np.zeros(numbering.vertices, dtype=bool)
+    free[numbering.vertex_of[numbering.free]] = True
+    flat = [np.asarray(piece.vertices, dtype=np.int32).ravel() for piece in pieces]
+    entity = [np.repeat(np.arange(p.size), np.diff(p.vertex_start)) for p in pieces]
+    heads, tails = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
+    for vertices, of in zip(flat, entity, strict=True):
+        chosen = free[vertices]
+        v, e = vertices[chosen], of[chosen]
+        same = e[1:] == e[:-1]
+        heads.append(v[:-1][same])
+        tails.append(v[1:][same])
+    found, label = _joined(numbering.vertices, np.concatenate(heads), np.concatenate(tails))
+    if comm.size > 1:
+        label = _across_ranks(numbering, free, found, label)
+    ids = numbering.topology.vertex_ids.astype(np.int64)
+    numbers, place = np.unique(label[free], return_inverse=True)
+    least = np.full(len(numbers), np.iinfo(np.int64).max)
+    np.minimum.at(least, place, ids[free])
+    mine = dict(zip(numbers.tolist(), least.tolist(), strict=True))
+    every: dict[int, int] = {}
+    for there in comm.allgather(mine) if comm.size > 1 else [mine]:
+        for number, first in there.items():
+            every[number] = min(first, every.get(number, first))
+    order = {number: k for k, number in enumerate(sorted(every, key=lambda n: every[n]))}
+    of_vertex = np.full(numbering.vertices, NONE, dtype=np.int64)
+    of_vertex[free] = np.array([order[n] for n in numbers.tolist()], dtype=np.int64)[place]
+    return Parts(len(order), _with_supports(of_vertex, free, flat, entity, halo))
+
+
+def _across_ranks(numbering: Numbering, free: Any, found: int, label: Ints) -> Ints:
+    """Return numbers of components that are the same on all ranks."""
+    comm = numbering.comm
+    label = label + sum(comm.allgather(found)[: comm.rank])
+    owners = numbering.topology.halo.updated(label[:, None])[:, 0]
+    differ = free & (owners != label)
+    pairs = np.unique(np.stack([label[differ], owners[differ]], axis=1), axis=0)
+    pairs = np.concatenate(comm.allgather(pairs))
+    if not len(pairs):
+        return label
+    known, place = np.unique(pairs, return_inverse=True)
+    place = place.reshape(pairs.shape)
+    _, group = _joined(len(known), place[:, 0], place[:, 1])
+    least = np.full(int(group.max()) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(least, group, known)
+    at = np.minimum(np.searchsorted(known, label), len(known) - 1)
+    return np.where(known[at] == label, least[group[at]], label)
+
+
+def _with_supports(
+    of_vertex: Ints, free: Any, flat: Sequence[Any], entity: Sequence[Any], halo: Any
+) -> Ints:
+    """Give held vertices the part that they touch, if that is only one."""
+    lowest = np.full(len(of_vertex), np.iinfo(np.int64).max)
+    highest = np.full(len(of_vertex), NONE, dtype=np.int64)
+    for vertices, of in zip(flat, entity, strict=True):
+        if free[vertices].all():
+            continue
+        part = np.full(int(of[-1]) + 1, NONE, dtype=np.int64)  # the free ones agree
+        np.maximum.at(part, of, of_vertex[vertices])
+        touched = (~free[vertices]) & (part[of] != NONE)
+        np.minimum.at(lowest, vertices[touched], part[of][touched])
+        np.maximum.at(highest, vertices[touched], part[of][touched])
+    one = ~free & (lowest == highest)
+    of_vertex[one] = highest[one]
+    halo.update(of_vertex[:, None])
+    return of_vertex

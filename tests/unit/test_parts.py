@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What nothing connects has an equilibrium of its own, however much larger the forces beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import symancf as sa
+from symancf.energies import cable, neo_hooke
+from symancf.newton import connected_parts
+
+pytestmark = pytest.mark.collective
+
+Array = npt.NDArray[np.float64]
+
+KRYLOV = {"ksp_type": "cg", "pc_type": "gamg", "ksp_rtol": 1e-3}
+
+
+def moved(x: float, y: float = 0.0) -> Any:
+    return lambda X: X + np.array([x, y, 0.0])
+
+
+def arm(name: str, size: float, at: float = 0.0) -> tuple[sa.Body, list[Any]]:
+    """A soft arm that its load bends far, with forces of a given size, and its terms."""
+    mesh = sa.Mesh.box((4.0, 0.5, 0.5), (6, 1, 1), warp=moved(0.0, at), name=name)
+    body = sa.Body(mesh["body"], sa.elements.hex8, neo_hooke, mu=size, lam=2.0 * size, name=name)
+    load = sa.force(body["x1"], (0.0, 0.0, 3e-4 * size), name=f"load of {name}")
+    return body, [sa.fix(body["x0"], name=f"support of {name}"), load]
+
+
+def bend(sizes: list[float], **options: Any) -> tuple[sa.System, list[sa.Body], sa.History]:
+    """Solve for arms side by side."""
+    bodies, terms = [], []
+    for k, size in enumerate(sizes):
+        body, own = arm(f"arm {k}", size, at=float(k))
+        bodies.append(body)
+        terms += own
+    system = sa.System(*bodies, terms=terms)
+    history = sa.StaticProblem(system, options=options, check_held=False).solve()
+    return system, bodies, history
+
+
+def alone(size: float, **options: Any) -> tuple[Array, int]:
+    system, (body,), history = bend([size], **options)
+    return system.displacement(body["x1"]), history.steps[-1].iterations
+
+
+@pytest.mark.parametrize("options", [{}, KRYLOV], ids=["direct", "cg"])
+def test_parts_have_the_digits_they_have_alone(options: dict[str, Any]) -> None:
+    expected, iterations = alone(1e3, **options)
+    assert np.abs(expected).max() > 0.2
+    sizes = [1e3 * 10.0**k for k in (0, 12, -12, 6)]
+    system, bodies, history = bend(sizes, **options)
+    assert history.steps[-1].iterations <= iterations + 1
+    for body in bodies:
+        tip = system.displacement(body["x1"])
+        assert tip == pytest.approx(expected, rel=1e-12 if not options else 3e-8, abs=1e-9)
+
+
+def test_a_part_that_is_in_balance_waits_for_the_others() -> None:
+    load = sa.Parameter("load")
+    (heavy, held), (light, terms) = arm("heavy", 1e12), arm("light", 1.0, at=1.0)
+    load.value = 0.0
+    more = sa.force(light["x1"], (0.0, lambda t: load.value, 0.0), name="more")
+    system = sa.System(heavy, light, terms=[*held, *terms, more])
+    problem = sa.StaticProblem(system, check_held=False)
+    problem.solve()
+    before = system.displacement(heavy["x1"])
+    load.value = 1e-3
+    problem.solve()
+    assert system.displacement(heavy["x1"]) == pytest.approx(before, rel=1e-12)
+    one = sa.System(
+        light2 := arm("light", 1.0)[0],
+        terms=[sa.fix(light2["x0"]), sa.force(light2["x1"], (0.0, 1e-3, 3e-4))],
+    )
+    sa.StaticProblem(one).solve()
+    there, expected = system.displacement(light["x1"]), one.displacement(light2["x1"])
+    assert there == pytest.approx(expected, rel=1e-10, abs=1e-10)
+
+
+def test_fifty_bodies() -> None:
+    sizes = [1e-6 * 1.7**k for k in range(50)]
+    bodies, terms = [], []
+    for k, size in enumerate(sizes):
+        mesh = sa.Mesh.box((1.0,), (2,), warp=moved(0.0, k), name=f"c{k}")
+        body = sa.Body(
+            mesh["body"], sa.elements.ancf_cable, cable(), EA=1e3 * size, EI=size, name=f"c{k}"
+        )
+        bodies.append(body)
+        terms += [sa.fix(body["x0"]), sa.force(body["x1"], (0.0, 0.0, 2.0 * size))]
+    system = sa.System(*bodies, terms=terms)
+    assert connected_parts(system.numbering, system.pieces).count == 50
+    sa.StaticProblem(system, check_held=False).solve()
+    tips = np.array([system.displacement(body["x1"])[0] for body in bodies])
+    assert tips == pytest.approx(np.tile(tips[0], (50, 1)), rel=1e-10, abs=1e-12)
+
+
+def test_joints_join_parts_and_supports_divide_them() -> None:
+    one = sa.Mesh.box((2.0,), (4,), name="one")
+    other = sa.Mesh.box((1.0,), (2,), warp=moved(2.0), name="other")
+    third = sa.Mesh.box((1.0,), (2,), warp=moved(9.0), name="third")
+
+    def count(*terms: Any) -> int:
+        bodies = [
+            sa.Body(mesh["body"], sa.elements.ancf_cable, cable(), name=mesh.name, EA=1.0, EI=1.0)
+            for mesh in (one, other, third)
+        ]
+        made = [term(*bodies) for term in terms]
+        system = sa.System(*bodies, terms=made)
+        return connected_parts(system.numbering, system.pieces).count
+
+    def support(a: Any, b: Any, c: Any) -> Any:
+        return sa.fix(c["x1"], dofs="all")
+
+    def joint(a: Any, b: Any, c: Any) -> Any:
+        return sa.joints.spherical(a["x1"], b["x0"])
+
+    def spring(a: Any, b: Any, c: Any, end: str = "x0") -> Any:
+        return sa.Potential(lambda r_a, r_b: (r_a - r_b).dot(r_a - r_b), b["x1"], c[end])
+
+    assert count(support) == 3
+    assert count(support, joint) == 2
+    assert count(support, joint, spring) == 1
+    assert count(support, joint, lambda a, b, c: spring(a, b, c, "x1")) == 2
+
+
+@pytest.mark.parametrize(
+    ("size", "options"),
+    [(1e-170, {}), (1e-60, {}), (1e60, {}), (1e-60, KRYLOV | {"ksp_atol": 0.0})],
+)
+def test_no_force_is_too_small_or_too_large(size: float, options: dict[str, Any]) -> None:
+    expected, iterations = alone(1.0, **options)
+    found, needed = alone(size, **options)
+    assert found == pytest.approx(expected, rel=1e-9 if not options else 1e-6, abs=1e-9)
+    assert abs(needed - iterations) <= (0 if not options else 1)
