@@ -15,6 +15,7 @@ import sympy as sp
 from mpi4py import MPI
 
 from . import geometry, jit
+from .arguments import one_of, text
 from .assembly.numbering import Block
 from .assembly.plan import Cells, Piece
 from .collective import together
@@ -101,17 +102,15 @@ class Body:
         _check_kinds(region, element, energy)
         self.element = element
         self.energy_function = energy
-        self.name = name or region.name
+        self.name = text("Body(name=...)", name or region.name)
         self.volumetric, self.quadrature = volumetric, quadrature
         self.direction, self.smooth = direction, smooth
         with together(region.mesh.comm):  # functions of the user may fail on one rank only
             self.region = region.require(element.cell, use=element.name)
             self.parameters = self._complete(parameters)
-            self.join = join or ("all" if element.slope_kind == "gradient" else "position")
-            if self.join not in ("all", "position"):
-                raise ParameterError(
-                    f"body {self.name!r}: join is {join!r}: give 'all' or 'position'"
-                )
+            whole = "all" if element.slope_kind == "gradient" else "position"
+            join = whole if join is None else join
+            self.join = one_of(f"body {self.name!r}: join", join, ("all", "position"))
             self.fields: dict[str, Kind] = {
                 k: "cell" if v.at == "cells" else "point"
                 for k, v in self.parameters.items()

@@ -19,7 +19,7 @@ import sympy as sp
 
 from symancf_codegen import declare
 
-from . import jit
+from . import arguments, jit
 from .assembly.numbering import multipliers
 from .collective import together
 from .errors import ConstraintError
@@ -98,7 +98,8 @@ class Constraint:
         **parameters: Any,
     ) -> None:
         self.function = function
-        self.name = name or function.__name__
+        function = arguments.function("the function of a constraint", function)
+        self.name = name or str(getattr(function, "__name__", "constraint"))
         what = f"constraint {self.name!r}"
         self.ends = check_ends(what, ends)
         lines = [k for k, end in enumerate(self.ends) if isinstance(end, Line)]

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
+from .arguments import one_of
 from .constraint import Constraint
 from .errors import ConstraintError, ParameterError
 from .parameter import label
@@ -51,8 +52,8 @@ class Length(Constraint):
                 f"length takes a region of lines of a body, body['region']; given {label(place)}"
             )
         name = name or f"length:{place.body.name}.{place.region.name}"
-        if form not in FORMS:
-            raise ParameterError(f"{name}: form is {form!r}: give 'arc' or 'squared'")
+        one_of(f"{name}: form", form, FORMS)
+        one_of(f"{name}: per", per, ("edge", "line"))
         if isinstance(stretch, numbers.Real) and not 0.0 < float(stretch) < math.inf:
             raise ParameterError(f"{name}: stretch is {stretch}: give a positive number")
         line = Line(place.body, place.region, per)

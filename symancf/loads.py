@@ -14,11 +14,12 @@ import sympy as sp
 from symancf_codegen import declare
 
 from . import jit
+from .arguments import one_of
 from .errors import ParameterError
 from .laws import body_force_laws
 from .natural import RigidBody
-from .parameter import call_array, components, label, takes_place
-from .places.ends import End, Ground, Nodes
+from .parameter import call_array, components, takes_place
+from .places.ends import End, Ground, Nodes, require_place, require_region
 from .places.facets import FacetPoints
 from .plane import Factor, PlanarBody, PlanarForce, PlanarPoint
 from .terms import Entities
@@ -192,16 +193,14 @@ def force(
         node of the region does.
     factor : unknown number that multiplies the load (planar bodies only); see `sa.prescribe`.
     """
+    require_place("force", place, PlanarBody, RigidBody)
+    one_of("force(distribute=...)", distribute, ("total", "each"))
     if isinstance(place, PlanarBody | PlanarPoint):
         return PlanarForce(place, vector, name, factor)
     if isinstance(place, RigidBody):
         place = place.at((0.0, 0.0, 0.0))
-    if not isinstance(place, End) or isinstance(place, Ground):
-        what = f"body {place.name!r}" if hasattr(place, "name") else label(place)
-        raise ParameterError(
-            f"a force acts on a point or region of a body, not on {what}: give body.at(point), "
-            'body["region"] or a rigid body'
-        )
+    if isinstance(place, Ground):
+        raise ParameterError("a force on the ground moves nothing: give a place of a body")
     if factor is not None:
         raise ParameterError(f"force on {place}: factor= is for points of planar bodies")
     name = name or f"force on {place}"
@@ -217,6 +216,7 @@ def traction(place: Nodes, vector: Any, name: str | None = None) -> Force:
     `vector`: three components [N/m^2 or N/m]: numbers, `Parameter` or functions of time; or a
     function (X (n, 3), time) -> (n, 3) of places on the reference.
     """
+    require_region("traction", place)
     if place.region.dim == 0:
         raise ParameterError(f"traction on {place}: a region of points has no area; use force")
     points = FacetPoints(place.body, place.region)

@@ -194,7 +194,7 @@ def evaluate(name: str, value: Any, time: float) -> float:
         given = call(name, value, float(time))
     try:
         number = float(given)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         made = "" if given is value else f", which gave {label(given)}"
         raise ParameterError(
             f"{name} is {label(value)}{made}: give a number, a Parameter, or a function of time "
@@ -267,14 +267,20 @@ def matrix3(what: str, given: Any) -> Array:
     return matrix
 
 
-def chosen_dofs(name: str, dofs: str | list[str], possible: Sequence[str]) -> list[str]:
+def chosen_dofs(name: str, dofs: Any, possible: Sequence[str]) -> list[str]:
     """Return the names of coordinates that a support was asked to hold.
 
     Raises
     ------
     ParameterError : one is not possible.
     """
-    asked = [dofs] if isinstance(dofs, str) else list(dofs)
+    asked = [dofs] if isinstance(dofs, str) else dofs
+    if not isinstance(asked, list | tuple) or not all(isinstance(dof, str) for dof in asked):
+        raise ParameterError(
+            f"{name}: dofs is {label(dofs)}: give one of {', '.join(possible)}, or a list of these",
+            possible=possible,
+        )
+    asked = list(asked)
     for dof in asked:
         if dof not in possible:
             raise ParameterError(

@@ -25,7 +25,7 @@ from symancf_codegen import declare
 from .collective import together
 from .errors import ConstraintError, SymancfError
 from .parameter import label
-from .places.ends import End, Ground, Nodes, PointsOnBody
+from .places.ends import End, Ground, Nodes, PointsOnBody, require_place
 from .places.lines import Line
 
 if TYPE_CHECKING:
@@ -98,11 +98,7 @@ def check_ends(what: str, ends: Sequence[Any]) -> list[End]:
     if not 1 <= len(ends) <= 3:
         raise ConstraintError(f"{what} has {len(ends)} ends: give 1 to 3")
     for end in ends:
-        if not isinstance(end, End):
-            raise ConstraintError(
-                f"{what}: {type(end).__name__} is not an end; give "
-                "body.at(point), body['region'] or sa.ground"
-            )
+        require_place(what, end)
     return list(ends)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from .arguments import text
 from .assembly.matrix import Matrix
 from .assembly.numbering import IDLE, Block, Numbering, Owners
 from .assembly.plan import Piece, Plan
@@ -122,12 +123,15 @@ class System:
                     f"the {what} {name!r} is given {counts[id(twice)]} times: give it once"
                 )
         for term in terms:
-            acts = all(hasattr(term, a) for a in ("declare", "pieces"))
+            acts = all(hasattr(term, a) for a in ("name", "declare", "pieces"))
             if isinstance(term, Body | PlanarBody | RigidBody) or not acts:
                 raise ParameterError(
                     f"{type(term).__name__} is not a term: give supports (sa.fix), loads "
                     "(sa.gravity, sa.force, ...) and joints in terms=[...]"
                 )
+
+        for item in [*bodies, *terms]:
+            text(f"the name of a {type(item).__name__}", item.name)
 
     def require_member(self, body: Body | PlanarBody | RigidBody, who: str) -> None:
         """Raise where something acts on a body that is not one of this system's.

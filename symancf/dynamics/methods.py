@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..arguments import among
 from ..errors import ParameterError, closest
+from ..parameter import label
 from .adams import Adams
 from .explicit import Explicit
 from .generalized_alpha import GeneralizedAlpha
@@ -27,10 +29,10 @@ def checked(method: str, stabilisation: Stabilisation | None) -> str:
     ------
     ParameterError : there is no such method, or it needs no stabilisation.
     """
-    if method not in METHODS:
+    if not among(method, METHODS):
         listed = ", ".join(map(repr, METHODS))
         hint = closest(str(method), METHODS)
-        raise ParameterError(f"method={method!r}:{hint} there are {listed}", name="method")
+        raise ParameterError(f"method={label(method)}:{hint} there are {listed}", name="method")
     if method == IMPLICIT and stabilisation is not None:
         raise ParameterError(
             f"stabilisation={stabilisation}: {IMPLICIT} of index 3 fulfils the constraints at each "

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import arguments
 from ..checkpoint import load, save
 from ..collective import share_error, together
 from ..errors import CheckpointError, ConvergenceError, ParameterError, SymancfError
 from ..history import History, Step
 from ..interruption import Interruption
 from ..options import Options, complaint
+from ..parameter import label
 from ..petsc import PETSc, loosely
 from ..redundancy.contradiction import require_consistent, require_redundant
 from ..solver import attach_rigid_modes
@@ -86,13 +88,23 @@ class DynamicProblem:
         method: str = IMPLICIT,
         stabilisation: Stabilisation | None = None,
     ) -> None:
-        if not 0.0 <= rho <= 1.0:
-            raise ParameterError(f"rho is {rho}: it must be between 0 and 1", name="rho")
-        self.system, self.prefix, self.rho, self.damping = system, prefix, rho, damping
+        if damping is not None and not isinstance(damping, Rayleigh):
+            raise ParameterError(
+                f"DynamicProblem(damping=...) is {label(damping)}: give sa.Rayleigh(mass=..., "
+                "stiffness=...)",
+                name="damping",
+            )
+        self.system, self.damping = system, damping
+        self.prefix = arguments.text("DynamicProblem(prefix=...)", prefix)
+        self.rho = arguments.number(
+            "DynamicProblem", "rho", rho, "be between 0 and 1", lambda x: 0.0 <= x <= 1.0
+        )
         self.method, self.stabilisation = checked(method, stabilisation), stabilisation
         self.history = history or History()
         self.history.comm = system.comm
-        self._options = Options(prefix, options)
+        self._options = Options(
+            self.prefix, arguments.options("DynamicProblem(options=...)", options)
+        )
         self._monitors: list[Callable[[DynamicProblem], Any]] = []
         self._events: list[_Event] = []
         self._ready = self._started = False
@@ -360,10 +372,15 @@ class DynamicProblem:
         Whatever is raised, the state is that of the last step, and one may go on.
         """
         system = self.system
-        if not math.isfinite(to) or to < system.time:
-            raise ParameterError(f"solve(to={to}): the time is {system.time:g} already")
-        if not (step > 0.0 and system.time + step != system.time):
-            raise ParameterError(f"solve(step={step}): the length of steps must be positive")
+        to = arguments.number("solve", "to", to, "be a finite time")
+        if to < system.time:
+            raise ParameterError(f"solve(to={to:g}): the time is {system.time:g} already")
+        step = arguments.step("solve", step, system.time, to)
+        rtol = arguments.positive("solve", "rtol", rtol)
+        if atol is not None:
+            atol = arguments.number("solve", "atol", atol)
+        if adaptive is not None and not isinstance(adaptive, bool):
+            raise ParameterError(f"solve(adaptive=...) is {label(adaptive)}: give True or False")
         with self._interruption, self._options:
             self._move(to, step, adaptive, rtol, atol)
         return self.history

@@ -11,6 +11,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import ArrayLike, NDArray
 
+from symancf.arguments import among
 from symancf.collective import lookup, reduced, together
 from symancf.errors import MeshError
 from symancf.mesh.box import Box
@@ -214,7 +215,7 @@ class Mesh:
         MeshError
             With the regions that exist and the closest name.
         """
-        if name not in self.regions:
+        if not among(name, self.regions):
             raise MeshError(unknown_region(self, name))
         return self.regions[name]
 

@@ -167,10 +167,10 @@ def _names(names: list[str]) -> str:
     return ", ".join(repr(name) for name in names)
 
 
-def unknown_region(mesh: Mesh, asked: str) -> str:
+def unknown_region(mesh: Mesh, asked: object) -> str:
     """Message for a region that does not exist: what there is and the closest name."""
     known = list(mesh.regions)
-    close = get_close_matches(asked, known, n=1, cutoff=0.5)
+    close = get_close_matches(asked, known, n=1, cutoff=0.5) if isinstance(asked, str) else []
     hint = f"; did you mean {close[0]!r}" if close else ""
     listed = ", ".join(
         f"{r.name!r} ({', '.join(f'{n} {kind}' for kind, n in r.sizes.items())})"

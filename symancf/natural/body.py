@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import jit
+from ..arguments import text
 from ..assembly.numbering import RIGID_AXES, RIGID_POINT, Block
 from ..errors import ParameterError
 from ..parameter import label
@@ -91,7 +92,7 @@ class RigidBody:
         shape: shapes.Shape | None = None,
     ) -> None:
         self.named = name is not None
-        self.name = name or "rigid body"
+        self.name = "rigid body" if name is None else text("RigidBody(name=...)", name)
         what = f"rigid body {self.name!r}"
         self.origin = _vector(f"{what}: at", at)
         axes = frame_of(what, frame)

@@ -12,18 +12,49 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ConstraintError, ParameterError
+from ..mesh import Mesh, Region
 from ..parameter import label
 from .locate import Found, to_domain
 from .projection import locate_on
 
 if TYPE_CHECKING:
     from ..body import Body
-    from ..mesh import Region
     from ..system import System
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Place = TypeVar("Place", bound="End")
+
+
+def require_place(who: str, given: Any, *also: type) -> None:
+    """Raise where something is no place of a body, nor of one of the types `also`.
+
+    Raises
+    ------
+    ConstraintError : begins with `who`; says how the place is written.
+    """
+    if isinstance(given, (End, *also)):
+        return
+    remedy = "give body['region'], body.at(point) or sa.ground"
+    if isinstance(given, Region):
+        remedy = (
+            f"the region {given.name!r} of a mesh moves nothing; give that of a body made on it, "
+            f"body[{given.name!r}]"
+        )
+    elif isinstance(given, Mesh):
+        remedy = "a mesh moves nothing; give a region of a body made on it, body['region']"
+    elif hasattr(given, "at"):
+        remedy = f"give a point of it, {given.name}.at(point)" + (
+            f", or a region of it, {given.name}['region']" if hasattr(given, "region") else ""
+        )
+    raise ConstraintError(f"{who}: {label(given)} is no place; {remedy}")
+
+
+def require_region(who: str, given: Any) -> None:
+    """Raise where something is no region of a body; see `require_place`."""
+    require_place(who, given)
+    if not isinstance(given, Nodes):
+        raise ConstraintError(f"{who} on {given}: give a region of a body, body['region']")
 
 
 class End(ABC):

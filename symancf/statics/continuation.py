@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from .. import arguments
 from ..collective import share_error
 from ..errors import ConvergenceError, ParameterError
 from ..history import LimitPoint, Step
@@ -441,11 +442,9 @@ def follow(
     name = "time" if isinstance(parameter, str) else parameter.name
     given = {"to": to, "step": step, "largest": largest, "smallest": smallest}
     for key, value in given.items():
-        number = isinstance(value, int | float | np.number) or value is None
-        if not number or not math.isfinite(value or 0.0):
-            raise ParameterError(f"follow({name}, {key}={value!r}): it must be a finite number")
-        if key != "to" and value is not None and not value > 0.0:
-            raise ParameterError(f"follow({name}, {key}={value}): it must be positive")
+        if value is not None:
+            check = arguments.number if key == "to" else arguments.positive
+            check("follow", f"{name}, {key}", value)
     if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
         raise ParameterError(f"follow({name}, steps={steps!r}): give a number of steps")
     if direction not in (None, 1, -1):

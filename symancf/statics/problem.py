@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from .. import checkpoint
+from .. import arguments, checkpoint
 from ..assembly.vectors import Vectors
 from ..collective import share_error, together
-from ..errors import ConvergenceError, ParameterError, SymancfError
+from ..errors import ConvergenceError, SymancfError
 from ..history import History, Step
 from ..interruption import Interruption
 from ..newton import PartBacktracking
@@ -70,7 +70,7 @@ class StaticProblem:
         check_held: bool = True,
         history: History | None = None,
     ) -> None:
-        self.system, self.prefix = system, prefix
+        self.system, self.prefix = system, arguments.text("StaticProblem(prefix=...)", prefix)
         self.numbering = system.numbering
         self.check_held = check_held
         self.history = history or History()
@@ -80,7 +80,9 @@ class StaticProblem:
         self._left_domain, self._extra_linear, self._part = 0, 0, 1.0
         self._path: list[tuple[float, Array]] = []  # equilibria of the present solve
         self._ready = False
-        self._options = Options(prefix, options)
+        self._options = Options(
+            self.prefix, arguments.options("StaticProblem(options=...)", options)
+        )
         self._monitors: list[Monitor] = []
         self._continuation: Continuation | None = None
         self._restored = False  # the scale of the multipliers is that of a checkpoint
@@ -394,13 +396,12 @@ class StaticProblem:
 
         Whatever is raised, the state is that of the last converged step and one may go on.
         """
-        if not math.isfinite(to):
-            raise ParameterError(f"solve(to={to}): the pseudo-time must be finite")
-        now = self.system.time
-        if step is not None and not (step > 0.0 and now + step != now):
-            raise ParameterError(f"solve(step={step}): the largest step must be positive")
-        if not 0.0 < smallest <= 1.0:
-            raise ParameterError(f"solve(smallest={smallest}): give a fraction of a step")
+        to, now = arguments.number("solve", "to", to, "be a finite pseudo-time"), self.system.time
+        if step is not None:
+            step = arguments.step("solve", step, now, to)
+        smallest = arguments.number(
+            "solve", "smallest", smallest, "be a fraction of a step", lambda x: 0.0 < x <= 1.0
+        )
         with self._interruption, self._options:
             self._begin()
             require_consistent(self.system, to)

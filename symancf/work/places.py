@@ -12,7 +12,7 @@ import sympy as sp
 
 from symancf_codegen import declare
 
-from .. import jit
+from .. import arguments, jit
 from ..assembly import numbering
 from ..collective import together
 from ..errors import ConstraintError, ParameterError
@@ -48,6 +48,7 @@ class PlaceTerm:
         rates: bool,
         states: Sequence[str] = (),
     ) -> None:
+        function = arguments.function(f"the function of a {self.kind}", function)
         given_name = str(getattr(function, "__name__", self.kind))
         self.name: str = name or given_name
         self.law_name = jit.identifier(given_name)  # terms of one function share their kernel

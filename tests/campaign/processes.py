@@ -134,6 +134,8 @@ def _end(process: subprocess.Popen[str], limit: float) -> tuple[int, str]:
     try:
         said, _ = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
+        process.terminate()  # mpirun ends its ranks, which have groups of their own
+        time.sleep(2.0)
         os.killpg(process.pid, signal.SIGKILL)
         said, _ = process.communicate()
         raise Wrong(f"still running after {limit:g} s: {said[-300:]}") from None
