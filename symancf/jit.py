@@ -193,6 +193,8 @@ def _as_errors_of_the_package() -> Iterator[None]:
         raise CompileError(str(error), command=error.command, output=error.output) from error
     except Exception as error:
         text = f"{type(error).__name__} in the compiler of kernels: {error}"
+        if isinstance(error, OSError):
+            text += "; `symancf cache clear` lets all kernels be made anew"
         raise CompileError(text) from error
 
 

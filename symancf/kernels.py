@@ -18,7 +18,7 @@ __all__ = ["FLAGS", "Entry", "clear", "entries", "folder", "main", "readable"]
 
 # Only names that the cache makes are ever removed: SYMANCF_CACHE may point to any folder.
 ENTRY = re.compile(r"(?P<kernel>\w+)-[0-9a-f]{20}\.(?P<kind>so|c|json)")
-LEFTOVER = re.compile(r"\.(new|build)-\w+")
+LEFTOVER = re.compile(r"\.(new|build|lock)-[\w.-]+")
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import _ctypes
+import contextlib
+import ctypes
 import functools
 import hashlib
 import os
 import platform
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -16,6 +20,7 @@ from pathlib import Path
 
 from symancf_codegen import cache
 from symancf_codegen.errors import CompileError
+from symancf_codegen.progress import telling
 
 #: On x86 gcc would split vectors in two on processors that it thinks prefer that.
 _WIDE = ("-mprefer-vector-width=512",) if platform.machine() in ("x86_64", "AMD64") else ()
@@ -103,7 +108,8 @@ def library(
     Raises
     ------
     CompileError
-        No compiler, a compiler that fails (with its messages), an unusable cache.
+        No compiler, a compiler that fails (with its messages), writes no library or does not
+        end within `limit`, an unusable cache.
     """
     command = compiler_command(compiler)
     words = (*flags, "-shared", "-fPIC")
@@ -118,9 +124,11 @@ def library(
     path = cache.folder() / f"{name}-{digest.hexdigest()[:20]}.so"
     if cache.read(path) is not None:
         return path
-    text = path.with_suffix(".c")
-    cache.write(text, source.encode())
-    cache.write(path, _build(command, words, libraries, text, path.parent))
+    with telling(f"compiling {name}"), cache.locked(path):
+        if cache.read(path) is None:  # nobody made it in the meantime
+            text = path.with_suffix(".c")
+            cache.write(text, source.encode())
+            cache.write(path, _build(command, words, libraries, text, path.parent))
     return path
 
 
@@ -131,25 +139,93 @@ def _build(
     text: Path,
     folder: Path,
 ) -> bytes:
+    cache.sweep(folder)
     try:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".build-") as place:
             output = Path(place) / "kernel.so"
             arguments = [*command, *words, f"-I{HEADERS}", str(text), "-o", str(output), *libraries]
-            done = subprocess.run(
-                arguments,
-                capture_output=True,
-                text=True,
-                check=False,
-                env={**os.environ, "TMPDIR": place, "LC_ALL": "C"},
-            )
-            if done.returncode != 0:
-                message = "\n".join(done.stderr.strip().splitlines()[:20])
+            status, said = _run(arguments, {**os.environ, "TMPDIR": place, "LC_ALL": "C"}, text)
+            wrong = ""
+            if status < 0:
+                number = -status
+                known = number in set(signal.Signals)
+                called = signal.Signals(number).name if known else "unknown"
+                wrong = f"was killed by signal {number} ({called}); was there too little memory?"
+            elif status:
+                wrong = f"failed on {text}:"
+            elif not output.exists():
+                wrong = f"wrote no library for {text}, and did not say why"
+            if not wrong:
+                wrong = _unloadable(output)
+            if wrong:
+                message = "\n".join(["", *said.strip().splitlines()[:20]]) if said.strip() else ""
                 raise CompileError(
-                    f"the C compiler failed on {text}:\n{message}\n"
+                    f"the C compiler {wrong}{message}\n"
                     f"(command: {shlex.join(arguments)}; set SYMANCF_CC to use another compiler)",
                     command=shlex.join(arguments),
-                    output=done.stderr,
+                    output=said,
                 )
             return output.read_bytes()
     except OSError as error:
         raise cache.unusable(folder, error) from error
+
+
+def limit() -> float:
+    """Return the seconds that a C compiler may take: $SYMANCF_COMPILE_LIMIT, default 600.
+
+    Raises
+    ------
+    CompileError
+        The variable is no positive number.
+    """
+    given = os.environ.get("SYMANCF_COMPILE_LIMIT", "")
+    try:
+        seconds = float(given or 600.0)
+    except ValueError:
+        seconds = 0.0
+    if not seconds > 0.0:
+        raise CompileError(
+            f"SYMANCF_COMPILE_LIMIT is {given!r}: give the seconds that a C compiler may take, or "
+            "unset it"
+        )
+    return seconds
+
+
+def _run(arguments: Sequence[str], environment: dict[str, str], text: Path) -> tuple[int, str]:
+    """Run the compiler; return its status and what it printed. It never outlives this call."""
+    most = limit()
+    with subprocess.Popen(
+        arguments,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env=environment,
+        process_group=0,  # the compiler starts others, which have to end with it
+    ) as process:
+        try:
+            _, said = process.communicate(timeout=most)
+        except BaseException as error:  # Ctrl-C as well
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise CompileError(
+                    f"the C compiler did not end within {most:g} s on {text} (command: "
+                    f"{shlex.join(arguments)}); set SYMANCF_COMPILE_LIMIT to more seconds, or "
+                    "SYMANCF_CC to another compiler",
+                    command=shlex.join(arguments),
+                ) from None
+            raise
+    return process.returncode, said
+
+
+def _unloadable(path: Path) -> str:
+    """Return why a library cannot be loaded, or nothing."""
+    try:
+        made = ctypes.CDLL(str(path))
+    except OSError as error:
+        reason = str(error).replace(f"{path}: ", "")
+        return f"wrote no library that this machine can load: {reason}"
+    _ctypes.dlclose(made._handle)  # it will be loaded from its place
+    return ""

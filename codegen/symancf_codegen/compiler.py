@@ -37,6 +37,7 @@ from symancf_codegen.errors import CompileError
 from symancf_codegen.fingerprint import fingerprint
 from symancf_codegen.point import lower_point
 from symancf_codegen.print import cell_kernel, comment, point_kernel
+from symancf_codegen.progress import telling
 from symancf_codegen.schedule import identifier
 from symancf_codegen.signature import MODES, signature
 from symancf_codegen.stabilise import stabilise
@@ -168,13 +169,21 @@ def _finish(
     path = cache.folder() / f"{name}-{key[:20]}.json"
     entry = _stored(path)
     if entry is None:
-        entry = description, source = generate()
-        content = {"description": asdict(description), "source": source}
-        cache.write(path, json.dumps(content).encode())
+        with telling(f"deriving {name}"), cache.locked(path):
+            entry = _stored(path)  # another process may have made it in the meantime
+            if entry is None:
+                entry = description, source = generate()
+                content = {"description": asdict(description), "source": source}
+                cache.write(path, json.dumps(content).encode())
     description, source = entry
-    declarations = "\n".join(f"{signature(name, mode)};" for mode in MODES)
+    declarations = "\n".join(f"{signature(name, mode)};" for mode in MODES) + "\n"
     made = library(name, source, options.flags, compiler=options.compiler)
-    return Kernel(description, source, declarations + "\n", made)
+    try:
+        return Kernel(description, source, declarations, made)
+    except OSError:  # of another system, say: made anew here
+        made.unlink(missing_ok=True)
+        made = library(name, source, options.flags, compiler=options.compiler)
+        return Kernel(description, source, declarations, made)
 
 
 def _stored(path: Path) -> tuple[Description, str] | None:

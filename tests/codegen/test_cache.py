@@ -118,7 +118,12 @@ check(compile_points("spring", spring()))
 """
 
 
-def test_many_processes_at_once(folder):
+def test_many_processes_at_once(folder, monkeypatch):
+    folder.mkdir()
+    once = f'case "$*" in *kernel.so*) echo 1 >> {folder}/compiled;; esac; exec gcc "$@"'
+    (folder.parent / "cc").write_text(f"#!/bin/sh\n{once}\n")
+    (folder.parent / "cc").chmod(0o700)
+    monkeypatch.setenv("SYMANCF_CC", str(folder.parent / "cc"))
     path = os.pathsep.join([str(ROOT), str(ROOT / "codegen")])
     processes = [
         subprocess.Popen(
@@ -133,6 +138,7 @@ def test_many_processes_at_once(folder):
         _, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors
     assert [len(files(folder, s)) for s in (".json", ".c", ".so")] == [1, 1, 1]
+    assert len((folder / "compiled").read_text().splitlines()) == 1  # by one for all
     left = [p.name for p in folder.iterdir() if p.name.startswith(".")]
     assert not left
 
@@ -156,6 +162,133 @@ def test_a_cache_that_others_may_write_is_refused(folder):
     folder.chmod(0o777)
     with pytest.raises(CompileError, match="chmod go-w"):
         compile_points("spring", spring())
+
+
+def test_a_cache_that_a_group_may_write_is_refused(folder, monkeypatch):
+    folder.mkdir()
+    folder.chmod(0o770)
+    monkeypatch.setattr(cache, "_private", lambda number: False)
+    with pytest.raises(CompileError, match=r"written by the group .*chmod go-w"):
+        cache.folder()
+    monkeypatch.setattr(cache, "_private", lambda number: True)
+    assert cache.folder() == folder
+
+
+def test_a_group_is_private_when_it_is_that_of_the_user_alone(monkeypatch):
+    class User:
+        pw_name, pw_gid = "ann", 1000
+
+    class Group:
+        gr_name = "ann"
+        gr_mem: tuple[str, ...] = ()
+
+    monkeypatch.setattr(cache.pwd, "getpwuid", lambda number: User)
+    monkeypatch.setattr(cache.grp, "getgrgid", lambda number: Group)
+    assert cache._private(1000)
+    assert not cache._private(1001)  # of hers, but not her own
+    Group.gr_mem = ("ann", "bob")
+    assert not cache._private(1000)
+    Group.gr_mem, Group.gr_name = (), "project"
+    assert not cache._private(1000)
+
+
+@pytest.mark.parametrize("name", ["-cache", "two words", "ümlaut"])
+def test_a_relative_cache_of_any_name(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SYMANCF_CACHE", name)
+    check(compile_points("spring", spring()))
+    assert files(tmp_path / name, ".so")
+
+
+def compiler(folder, text):
+    """Return a compiler that answers questions about itself and then does as `text` says."""
+    path = folder.parent / "cc"
+    head = '#!/bin/sh\ncase "$*" in *--version*|*--help*) echo 1; exit 0;; esac\n'
+    tail = '\nwhile [ $# -gt 1 ]; do if [ "$1" = -o ]; then out=$2; fi; shift; done\n'
+    path.write_text(head + tail + text)
+    path.chmod(0o700)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("does", "says"),
+    [
+        ("kill -9 $$", r"killed by signal 9 \(SIGKILL\)"),
+        ("exit 0", "wrote no library .* did not say why"),
+        ('echo junk > "$out"', "no library that this machine can load: .*(short|ELF)"),
+        ("echo no licence >&2; exit 3", "no licence"),
+    ],
+)
+def test_compilers_that_go_wrong(folder, monkeypatch, does, says):
+    monkeypatch.setenv("SYMANCF_CC", compiler(folder, does))
+    with pytest.raises(CompileError, match=says) as caught:
+        library("thing", "int f(void) { return 1; }")
+    assert "SYMANCF_CC" in str(caught.value)
+    assert not files(folder, ".so")
+    assert not [p.name for p in folder.iterdir() if p.name.startswith(".")]
+
+
+def test_a_compiler_that_never_ends(folder, monkeypatch):
+    monkeypatch.setenv("SYMANCF_CC", compiler(folder, f"sleep 1000 & echo $! > {folder}/pid; wait"))
+    monkeypatch.setenv("SYMANCF_COMPILE_LIMIT", "0.5")
+    with pytest.raises(CompileError, match=r"within 0\.5 s.*SYMANCF_COMPILE_LIMIT"):
+        library("thing", "int f(void) { return 1; }")
+    number = (folder / "pid").read_text().strip()
+    state = Path(f"/proc/{number}/stat")
+    assert not state.exists() or state.read_text().split(")")[1].split()[0] == "Z"
+    monkeypatch.setenv("SYMANCF_COMPILE_LIMIT", "soon")
+    with pytest.raises(CompileError, match="'soon'"):
+        library("thing", "int f(void) { return 1; }")
+
+
+def test_what_broken_compilations_left_is_removed(folder):
+    compile_points("spring", spring())
+    old, new = folder / ".build-old", folder / ".build-new"
+    for left in (old, new):
+        left.mkdir()
+        (left / "kernel.so").write_text("")
+    os.utime(old, (0, 0))
+    compile_points("spring", spring(4))
+    assert not old.exists()
+    assert new.exists()
+
+
+def test_a_library_that_cannot_be_loaded_is_made_again(folder):
+    path = compile_points("spring", spring()).path
+    path.unlink()
+    cache.write(path, b"junk with a checksum")
+    check(compile_points("spring", spring()))
+
+
+LOCK = """
+import os, signal, sys
+from pathlib import Path
+from symancf_codegen import cache
+with cache.locked(Path(sys.argv[1])):
+    print("locked", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_one_makes_an_entry_and_a_dead_one_blocks_nobody(folder, monkeypatch):
+    folder.mkdir()
+    entry = folder / "entry.so"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", LOCK, str(entry)],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "codegen")},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with holder:
+        assert holder.stdout.readline() == "locked\n"
+        monkeypatch.setattr(cache, "PATIENCE", 0.1)
+        assert cache._acquired(folder / ".lock-entry.so") is None  # after a while without it
+        holder.kill()
+    monkeypatch.setattr(cache, "PATIENCE", 60.0)
+    with cache.locked(entry):
+        assert (folder / ".lock-entry.so").exists()
+    assert list(folder.iterdir()) == []
 
 
 def test_a_full_disk(folder, monkeypatch):

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A line on the terminal while something takes long; none in files, notebooks and logs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+
+#: Seconds after which the line appears.
+DELAY = 1.0
+
+
+def wanted() -> bool:
+    """Whether lines of progress are shown: on a terminal, unless SYMANCF_PROGRESS is 0."""
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    return terminal and os.environ.get("SYMANCF_PROGRESS", "1") != "0"
+
+
+def show(text: str) -> None:
+    """Write a line that the next one replaces."""
+    columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    sys.stderr.write("\r\x1b[K" + text[: columns - 1])
+    sys.stderr.flush()
+
+
+def clear() -> None:
+    """Remove the line."""
+    sys.stderr.write("\r\x1b[K")
+    sys.stderr.flush()
+
+
+@contextlib.contextmanager
+def telling(text: str) -> Iterator[None]:
+    """Show what is being done for as long as it is, if it takes more than `DELAY`."""
+    if not wanted():
+        yield
+        return
+    shown = threading.Event()
+
+    def late() -> None:
+        shown.set()
+        show(f"symancf: {text} ...")
+
+    timer = threading.Timer(DELAY, late)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        if shown.is_set():
+            clear()
