@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ..system import System
 
 
+CLOSED = 0.1  # resultant of the unit pressure by the area: tubes and closed surfaces have none
+
+
 class Pressure:
     """Gas or liquid that presses on a surface of a body; see `pressure`."""
 
@@ -47,9 +50,12 @@ class Pressure:
     def pieces(self, system: System) -> list[Piece]:
         """Return the kernel and facets on this rank."""
         self.surface.require_parents(system, self.surface.parents)
-        if not self.surface.solid:
+        if self.surface.solid:
+            self.surface.require_outside(system)
+        else:
             self._require_oriented(system)
             self._tell_kinks(system)
+            self._tell_inwards(system)
         return [self.surface.piece(system, self.name, "pressure", "work", {"p": self.p})]
 
     def _tell_kinks(self, system: System) -> None:
@@ -66,6 +72,28 @@ class Pressure:
                 f"{self.name}: walls meet at {count} nodes of a kink, where their faces overlap or "
                 "leave a gap, so that the pressure on a closed space has a resultant there; "
                 "face(..., middle=True) is closed",
+                stacklevel=6,
+            )
+
+    def _tell_inwards(self, system: System) -> None:
+        """Warn where p > 0 presses a tube or a closed surface into itself."""
+        surface = self.surface
+        r, wall = surface.shape(system, np.zeros_like(system.reference))
+        r, wall = r[surface.owned].reshape(-1, 3), wall[surface.owned].reshape(-1, 3)
+        area = np.linalg.norm(wall, axis=1)
+        sums = [area.sum(), *wall.sum(axis=0), *(area @ r), np.einsum("na,na->", r, wall)]
+        total, *rest = system.sum(np.array(sums)).tolist()
+        resultant, first, opening = np.array(rest[:3]), np.array(rest[3:6]), rest[6]
+        if not total:
+            return
+        opening -= float(first @ resultant) / total  # about the centre
+        closed = float(np.linalg.norm(resultant)) < CLOSED * total
+        if closed and opening < 0.0 and system.comm.rank == 0:
+            other = f"face({-(surface.side or 1):+d})"
+            warnings.warn(
+                f"{self.name}: the surface closes around a space, and p > 0 presses it inwards, "
+                f"so that it collapses into itself; for gas inside take {other} (or sa.Cavity, "
+                "which finds the inside), for pressure from outside ignore this",
                 stacklevel=6,
             )
 

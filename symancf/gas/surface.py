@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .. import jit
 from ..assembly.plan import Cells, Piece
+from ..body import Body
 from ..collective import share_error
 from ..elements import Element, quad4
 from ..errors import MeshError, ParameterError
@@ -18,7 +19,6 @@ from ..partition import Family
 from ..places.ends import Face, Nodes
 
 if TYPE_CHECKING:
-    from ..body import Body
     from ..mesh import Region
     from ..system import System
 
@@ -129,6 +129,30 @@ class Surface:
                 f"{self.name}: the quadrilateral at ({x[0]:g}, {x[1]:g}, {x[2]:g}) {what}; gas "
                 "presses on boundary facets of solids and on cells of plates"
             )
+        share_error(system.comm, error)
+
+    def require_outside(self, system: System) -> None:
+        """Raise where facets of a solid are those of another solid, too (collective).
+
+        Raises
+        ------
+        MeshError : the facet lies between the two, where no gas is.
+        """
+        error = None
+        for body in system.bodies:
+            if body is self.body or not isinstance(body, Body):
+                continue
+            if body.element.cell != "hexahedron":
+                continue
+            faces = body.cells[:, np.array(body.element.topology.faces)].reshape(-1, 4)
+            _, count = _matched(self.cells, faces)
+            if count.any() and error is None:
+                x = system.points[self.cells[int(np.argmax(count))]].mean(axis=0)
+                error = MeshError(
+                    f"{self.name}: the quadrilateral at ({x[0]:g}, {x[1]:g}, {x[2]:g}) lies "
+                    f"between {self.body.name!r} and {body.name!r}, where no gas is; leave the "
+                    "interface out of the region"
+                )
         share_error(system.comm, error)
 
     @property

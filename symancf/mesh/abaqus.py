@@ -112,7 +112,7 @@ class _Model:
 
     def set(self, kind: str, name: str) -> _Set:
         """Return the set of a name, a new one if there is none."""
-        name = name.strip('"')
+        name = _unquoted(name)
         return self.sets[kind].setdefault(name.upper(), _Set(name))
 
     def _nodes(self, block: Block) -> None:
@@ -160,12 +160,12 @@ class _Model:
                 elif found := re.fullmatch(r'"?[^\d"][^."]*"?\.(\d+)', word):  # instance.number
                     target.numbers.append(int(found[1]))
                 elif word:  # a set, or instance.set
-                    name = word.strip('"')
+                    name = _unquoted(word)
                     target.others.append(name if name[0].isdigit() else name.rpartition(".")[2])
 
     def numbers(self, kind: str, name: str, above: tuple[str, ...] = ()) -> list[int]:
         """Return the numbers of a set, those of the sets that it names included."""
-        key = name.strip('"').upper()
+        key = _unquoted(name).upper()
         if key not in self.sets[kind]:
             raise ValueError(f"{kind.lower()} {name!r} is named in {above[-1]!r} but not given")
         if key in map(str.upper, above):
@@ -175,6 +175,10 @@ class _Model:
         for other in chosen.others:
             found += self.numbers(kind, other, (*above, chosen.name))
         return list(dict.fromkeys(found))
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1] if len(name) > 1 and name[0] == name[-1] == '"' else name
 
 
 def _type(given: str) -> tuple[str, int]:

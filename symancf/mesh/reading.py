@@ -61,7 +61,8 @@ def _convert(source: meshio.Mesh, path: Path, groups: Groups) -> SerialMesh:
     kinds = [block.type for block in source.cells]
     if not kinds:
         raise MeshError(f"{str(path)!r} holds no cells", path=str(path))
-    _named_sets(source, kinds, numbers, mesh)
+    if not groups.of_entity:  # else they hold the sets, under names that meshio did not touch
+        _named_sets(source, kinds, numbers, mesh)
     _tags(source, kinds, numbers, mesh, groups)
     for name, points in (source.point_sets or {}).items():
         found = mesh.append("vertex", np.asarray(points, np.int64).reshape(-1, 1))

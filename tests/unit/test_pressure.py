@@ -237,3 +237,50 @@ def test_faces_at_kinks_are_told():
             warnings.simplefilter("always")
             sa.System(body, terms=[sa.pressure(body["skin"].face(*face), 0.1)])
         assert any("20 nodes of a kink" in str(w.message) for w in found) == told
+
+
+@pytest.mark.parametrize("element", [elements.ancf_plate, elements.ancf_thin_plate])
+def test_a_pressure_that_presses_a_tube_into_itself_is_told(element):
+    """The resultant of a tube is zero, its volume shrinks on one of its faces."""
+
+    def tube(X):
+        angle = 2 * np.pi * X[:, 0]
+        return np.stack([np.cos(angle), np.sin(angle), 1e3 * X[:, 1]], axis=1) * 1e-3 + [5, 0, 0]
+
+    box = sa.Mesh.box((0.95, 1.0), (12, 2), warp=tube)  # with a slit
+    flat = sa.Mesh.box((1.0, 1.0), (4, 2))
+    energy = energies.yeoh if element is elements.ancf_plate else energies.kirchhoff()
+    more = RUBBER if element is elements.ancf_plate else {"E": 1.0, "nu": 0.3}
+
+    def told(mesh, side, middle=False):
+        body = sa.Body(mesh["body"], element, energy, thickness=1e-5, **more)
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            sa.System(body, terms=[sa.pressure(body["body"].face(side, middle), 1.0)])
+        return [str(w.message) for w in found if "inwards" in str(w.message)]
+
+    (text,) = told(box, +1)
+    assert "for gas inside take face(-1)" in text
+    assert len(told(box, +1, middle=True)) == 1
+    assert not told(box, -1)
+    assert not told(flat, +1)
+    assert not told(flat, -1)
+
+
+def test_a_pressure_between_two_solids_is_refused():
+    mesh = sa.Mesh.from_arrays(
+        [[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1, 2)],
+        {"hexahedron": [[0, 1, 4, 3, 6, 7, 10, 9], [1, 2, 5, 4, 7, 8, 11, 10]]},
+        {
+            "left": ("hexahedron", [0]),
+            "right": ("hexahedron", [1]),
+            "between": ("quad", [[1, 4, 10, 7]]),
+            "end": ("quad", [[2, 5, 11, 8]]),
+        },
+    )
+    left, right = (
+        sa.Body(mesh[k], elements.hex8, energies.yeoh, **RUBBER) for k in ("left", "right")
+    )
+    with pytest.raises(sa.MeshError, match=r"at \(1, 0.5, 0.5\) lies between 'right' and 'left'"):
+        sa.System(left, right, terms=[sa.pressure(right["between"], 1.0)])
+    sa.System(left, right, terms=[sa.pressure(right["end"], 1.0)])
