@@ -22,7 +22,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-
 from symancf_codegen.errors import CompileError
 
 _MARK = b"\n/* symancf sha256 "
