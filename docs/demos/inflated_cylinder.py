@@ -38,7 +38,7 @@ NU, RHO = 0.3, 7200.0  # -, kg/m^3
 YOUNG = 1e6  # Pa; see below
 PRESSURES = (10, 20, 30, 40, 45, 50)  # kPa
 # radial displacement of B [m] at these pressures: axisymmetric St Venant-Kirchhoff solid, whose
-# middle ring is held through the whole wall (an independent code)
+# middle ring is held through the whole wall (a second implementation)
 SOLID = (0.0131, 0.0219, 0.0288, 0.0346, 0.0372, 0.0397)
 COARSE, FINE = "inflated_cylinder", "inflated_cylinder_16x32"
 

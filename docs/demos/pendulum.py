@@ -33,7 +33,7 @@ console = plain_console(quiet=not ROOT, width=100)
 # Length, modulus and density are printed. The classic pendulum of the literature has the section
 # 0.2 x 0.009 m; the other one was fitted to the published stretches: 57.2 mm high, its width
 # falls linearly to 0.617 of that at the pin, and the strain is Green-Lagrange's. (The width
-# itself cancels.) `REFERENCE`: an independent code, explicit Runge-Kutta of order 8 at 1e-9.
+# itself cancels.) `REFERENCE`: a second implementation, explicit Runge-Kutta of order 8 at 1e-9.
 
 # %%
 LENGTH, YOUNG, DENSITY = 1.2, 0.7e6, 5540.0  # m, Pa, kg/m^3

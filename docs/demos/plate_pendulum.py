@@ -3,7 +3,7 @@
 
 The first two examples of Ghoneimy et al. (Appl. Syst. Innov. 8 (2025) 42): a plate of thin ANCF
 elements, flat or a part of a cylinder, hangs on a spherical joint at one corner. Runge-Kutta of
-order 8 keeps the energy to nine digits and every digit of an independent code.
+order 8 keeps the energy to nine digits and every digit of a second implementation.
 """
 
 # %% [markdown]
@@ -34,7 +34,7 @@ CELLS = int(sys.argv[sys.argv.index("-n") + 1]) if "-n" in sys.argv else None
 console = plain_console(quiet=not ROOT, width=100)
 
 # Far corner x = y, z [m], kinetic, strain and potential energy [J] of the flat plate: an
-# independent code with the same 4 x 4 Gauss points and the same measure of curvature.
+# second implementation with the same 4 x 4 Gauss points and the same measure of curvature.
 REFERENCE = {
     0.1: (0.30000, -0.04905, 3.27745, 0.07095, -3.34839),
     0.2: (0.29568, -0.19618, 10.49096, 1.99719, -12.48815),
@@ -184,7 +184,7 @@ def main(until=0.6, until_curved=0.7):
     """Move both plates, print the table, draw; return what is checked."""
     RESULTS.mkdir(exist_ok=True)
     history, states, rows = flat(until)
-    table = Table(title="Flat plate; independent code below", title_style="bold")
+    table = Table(title="Flat plate; second implementation below", title_style="bold")
     for column in ("t [s]", "x = y [m]", "z [m]", "T [J]", "U [J]", "V [J]"):
         table.add_column(column, justify="right")
     for time, row in rows.items():

@@ -45,7 +45,7 @@ SILICONE = {"C10": 0.2712e6, "C20": 0.03053e6, "C30": -401.3, "rho": 1100.0}  # 
 GRAVITY = (0.0, 0.0, -9.81)
 
 # Tip sag [mm] of the middle of the free edge. Solid: 27-node hexahedra graded to the clamp,
-# refined until four digits settle; the others: independent codes with 4 x 4 plates.
+# refined until four digits settle; the others: second implementations with 4 x 4 plates.
 SOLID = {1e7: -6.089, 1e9: -5.865}
 REFERENCE = {
     ("full", 1e7): -2.79,

@@ -36,7 +36,7 @@ console = plain_console(quiet=not ROOT, width=100)
 SILICONE = {"C10": 0.2712e6, "C20": 0.03053e6, "C30": -401.3, "rho": 1100.0}  # Pa, kg/m^3
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
 
-# X and Z [m] of P, the middle of the free edge, t = 4 mm, k = 1e9 Pa: an independent code with
+# X and Z [m] of P, the middle of the free edge, t = 4 mm, k = 1e9 Pa: a second implementation with
 # the same 4 x 4 elements and Gauss points
 REFERENCE = {
     "reduced": {
@@ -157,7 +157,7 @@ def curves(thin, thick, path):
         for t, (x, z) in rows.items():
             axes[0, 0].plot(t, 1e3 * x, "ko", ms=4)
             axes[1, 0].plot(t, 1e3 * z, "ko", ms=4)
-    axes[0, 0].plot([], [], "ko", ms=4, label="independent code")
+    axes[0, 0].plot([], [], "ko", ms=4, label="second implementation")
     for ax in axes.ravel():
         ax.grid(alpha=0.3)
         ax.margins(x=0.0)
@@ -172,7 +172,9 @@ def main(until=0.4, step=2e-4):
     """Run all cases, print tables, draw; return the largest error and first minima."""
     RESULTS.mkdir(exist_ok=True)
     moments = (0.1, until) if SHORT else (0.1, 0.2, 0.3, 0.4)
-    table = Table(title="X, Z of P in mm, t = 4 mm; independent code below", title_style="bold")
+    table = Table(
+        title="X, Z of P in mm, t = 4 mm; below: second implementation", title_style="bold"
+    )
     times = [t for t in REFERENCE["reduced"] if t < until + 1e-9]
     shown = [t for t in times if t not in (0.12, 0.20)]
     for column in ("model", *(f"{t:.2f} s" for t in shown)):
@@ -209,7 +211,7 @@ def main(until=0.4, step=2e-4):
         if name in ("full", "split" if SHORT else "split, 16 x 16"):
             panels |= {f"{name}, {t:g} s": shape for t, shape in shapes.items()}
     console.print(table)
-    console.print(f"Largest difference to the independent code {1e3 * error:.2f} mm\n")
+    console.print(f"Largest difference to the second implementation {1e3 * error:.2f} mm\n")
 
     table = Table(title="t = 40 mm, as printed", title_style="bold")
     for column in ("model", "first minimum, mm", "at, s", "CPU, s"):

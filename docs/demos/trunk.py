@@ -43,7 +43,7 @@ console = plain_console(quiet=MPI.COMM_WORLD.rank != 0, width=100)
 LENGTH, ROOT_RADIUS, TIP_RADIUS, WALL = 1.5, 0.16, 0.04, 0.02  # m
 YOUNG, POISSON, RHO = 0.938e6, 0.3, 1180.0  # Pa, -, kg/m^3
 MESHES = ("trunk",) if SHORT else ("trunk", "trunk_12x20")
-# mean height of the tip ring after .1, .2 and .3 s [m]: an independent code with the same
+# mean height of the tip ring after .1, .2 and .3 s [m]: a second implementation with the same
 # elements, quadrature and curvature
 FALL = {"trunk": (-0.0486, -0.271, -0.597), "trunk_12x20": (-0.0483, -0.270, -0.5975)}
 

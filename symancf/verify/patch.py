@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from symancf import energies
+from symancf import energies, loads
 from symancf.body import Body
 from symancf.boundary import fix
 from symancf.elements import Element, ancf_cable, ancf_plate, ancf_thin_plate, hex8
@@ -49,6 +49,26 @@ def patch() -> Iterator[Number]:
     yield from _membranes()
     yield from _cable()
     yield from _bending()
+
+
+@case("E06_hexahedron_in_bending", "closed form of the parasitic shear of trilinear cells")
+def bending_of_hexahedra() -> Iterator[Number]:
+    """What `hex8` gives of a slender cantilever's deflection: it locks, and this says how much.
+
+    A cell of length a and height b that is bent by a curvature stores, beside E b^3/12 of its own
+    height, the shear G b a^2/12 of its sides, which stay straight. With nu = 0 and two layers of
+    b = a/2 that is twice as much again: I = 2 b (b/2)^2 + 2 (b^3/12) (1 + 2), 3/2 of (2 b)^3/12.
+    """
+    length, force = 20.0, 1e-3
+    body = Body(Mesh.box((length, 1.0, 1.0), (20, 2, 2))["body"], hex8,
+                energies.saint_venant_kirchhoff, E=1e6, nu=0.0)  # fmt: skip
+    terms: list[Any] = [fix(body["x0"], "all"), loads.force(body["x1"], (0.0, 0.0, force))]
+    system = System(body, terms=terms)
+    StaticProblem(system, options=TIGHT).solve()
+    tip = float(system.displacement(body["x1"])[:, 2].mean())
+    beam = force * length**3 / 3.0 / (1e6 / 12.0)
+    quantity = "share of a slender cantilever's deflection: 20x2x2 hex8, nu = 0"
+    yield Number(quantity, tip / beam, 2.0 / 3.0, 5e-3)
 
 
 def _solid() -> Iterator[Number]:

@@ -73,7 +73,7 @@ def block(divisions: tuple[int, int, int], k: float, *, graded: float = 1.0) -> 
     return float(1e3 * system.displacement(body.at((LENGTH, WIDTH / 2, THICKNESS / 2)))[0, 2])
 
 
-@case("P0_1_static_sag", "independent codes: ANCF plates; 27-node hexahedra")
+@case("P0_1_static_sag", "second implementations: ANCF plates; 27-node hexahedra")
 def sag() -> Iterator[Number]:
     """Silicone plate 0.18 x 0.16 x 0.04 m, clamped edge, own weight."""
     for (volumetric, k), exact in PLATES.items():

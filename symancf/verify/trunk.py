@@ -28,7 +28,7 @@ from .case import Number, case
 
 Array = npt.NDArray[np.float64]
 
-SOURCE = "cases of Ghoneimy et al., Appl. Syst. Innov. 8 (2025) 42; an independent code"
+SOURCE = "cases of Ghoneimy et al., Appl. Syst. Innov. 8 (2025) 42; a second implementation"
 PLATE = {  # far corner x = y, z [m], kinetic, strain and potential energy [J]
     0.1: (0.30000, -0.04905, 3.27745, 0.07095, -3.34839),
     0.2: (0.29568, -0.19618, 10.49096, 1.99719, -12.48815),
