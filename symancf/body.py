@@ -250,10 +250,28 @@ class Body:
             system.announce_block(Block(self.slope_name, size, "direction"))
 
     # ---- after distribution -------------------------------------------------------------------
-    def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
-        """Blocks that this body puts on local vertices; also takes its cells."""
+    def orient(self, system: System) -> None:
+        """Take this rank's cells, and find the directions of the nodes (collective)."""
         family = system.topology.families[f"body:{self.name}"]
         self.ids, self.cells, self.owned = family.ids, family.vertices, family.owned
+        self.directions: geometry.Directions | None = None
+        if not self.element.slopes:
+            return
+        self.directions = geometry.Directions(
+            self.name,
+            self.element,
+            system.topology,
+            system.points,
+            self.cells,
+            self.direction,
+            self.smooth,
+        )
+        if self.element.slope_kind == "tangents":
+            self.directions.require_smooth()
+        self.directions.warn_deviation()
+
+    def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
+        """Blocks that this body puts on local vertices."""
         used = np.unique(self.cells)
         blocks = [("position", used)]
         if self.element.slopes:
@@ -290,28 +308,16 @@ class Body:
         return self._laws(curved=True)
 
     def build_reference(self, system: System) -> None:
-        """Compute node directions, slope maps and the body's reference slopes (collective)."""
+        """Compute slope maps and the body's reference slopes (collective)."""
         self._curved: tuple[npt.NDArray[np.bool_], bool, bool] | None = None
         element = self.element
         self.position_block = system.numbering.block("position")
-        self.directions: geometry.Directions | None = None
         if not element.slopes:
             self.maps = np.zeros((len(self.cells), element.vertices, 0, 0))
             return
         self.slope_block = system.numbering.block(self.slope_name)
-        self.directions = geometry.Directions(
-            self.name,
-            element,
-            system.topology,
-            system.points,
-            self.cells,
-            self.direction,
-            self.smooth,
-        )
-        if element.slope_kind == "tangents":
-            self.directions.require_smooth()
-        self.directions.warn_deviation()
         self.basis = geometry.node_basis(element, self.directions, len(system.points))
+        self.basis = system.slopes_for_supports(self.slope_name, self.basis)
         # every local node of the body, also one that only a joint brought here
         start = system.numbering.offset[:, self.slope_block]
         member = np.zeros(len(start), dtype=np.int8)

@@ -63,6 +63,7 @@ QUANTITIES = {
 }
 # for ties: derivatives of u along the slope directions of the nodes a, at a and at b
 DERIVATIVES = {f"g{k + 1}": Quantity(f"along{k}", "change", "derivative of u") for k in range(3)}
+DERIVATIVES["s1"] = Quantity("along0", "present", "slope")  # for clamps
 RATES = {
     "v": Quantity("value", "rate", "velocity"),
     "wd": Quantity("director", "rate", "rate of the director"),

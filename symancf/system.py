@@ -18,13 +18,13 @@ from .assembly.matrix import Matrix
 from .assembly.numbering import IDLE, Block, Numbering, Owners
 from .assembly.plan import Piece, Plan
 from .body import Body
-from .boundary import Fix
+from .boundary import Support
 from .collective import share_error, together
 from .errors import ConstraintError, KinematicsError, MeshError, ParameterError, SymancfError
-from .natural import RigidBody, RigidFix
+from .natural import RigidBody
 from .partition import Family, distribute
 from .places.ends import Nodes
-from .plane import PlanarBody, PlanarFix, PlanarPoint
+from .plane import PlanarBody, PlanarPoint
 from .redundancy.redundant import find_redundant
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class System:
         self.terms = list(terms)
         self._members = {id(body) for body in bodies}
         self._noted: dict[Hashable, str] = {}
+        self.supports = [term for term in self.terms if isinstance(term, Support)]
         meshes = [body.region.mesh for body in bodies if isinstance(body, Body)]
         self.comm: MPI.Comm = meshes[0].comm if meshes else comm or MPI.COMM_WORLD
         self.stiffness = 1.0
@@ -243,6 +244,11 @@ class System:
         return points
 
     def _number(self) -> None:
+        for body in self.bodies:
+            if isinstance(body, Body):
+                body.orient(self)
+        for support in self.supports:
+            support.orient(self)
         blocks = list(self._blocks.values())
         number = {block.name: k for k, block in enumerate(blocks)}
         carriers = [
@@ -252,14 +258,22 @@ class System:
         ]
         self.numbering = Numbering(self.topology, blocks, carriers, self._owners)
 
+    def slopes_for_supports(self, block: str, basis: Array) -> Array:
+        """Return directions of slopes (vertices, s, 3) of a block, at supports as they need them.
+
+        The first support at a vertex chooses; bodies that share the block find the same ones.
+        """
+        taken = np.zeros(len(basis), dtype=bool)
+        for support in self.supports:
+            support.held.turned(block, basis, taken)
+        return basis
+
     def _apply_supports(self) -> None:
-        kinds = Fix | PlanarFix | RigidFix
-        self.supports = [term for term in self.terms if isinstance(term, kinds)]
         fixed_by = np.full(self.numbering.coordinates, -1, dtype=np.int32)
+        self._lengths = [float(support.body.extent) for support in self.supports]
         with together(self.comm):
             for k, support in enumerate(self.supports):
-                _, coordinates = support.coordinates(self)
-                fixed_by[coordinates[coordinates >= 0]] = support.number = k
+                fixed_by[support.coordinates(self)] = support.number = k
         if self.supports:
             self.numbering.fix(fixed_by)
 
@@ -321,14 +335,19 @@ class System:
 
     def _agree(
         self,
-        support: Fix | PlanarFix | RigidFix,
+        support: Support,
         places: npt.NDArray[Any],
         values: Array,
         state: Array,
         time: float,
     ) -> None:
-        """Raise where a later support gave a coordinate another value."""
-        differ = np.abs(state[places] - values) > 1e-12 * np.maximum(1.0, np.abs(values))
+        """Raise where a later support gave a coordinate another value, by its body's size."""
+        size = np.ones(len(places))
+        for number, block in enumerate(self.numbering.blocks):
+            start = self.numbering.offset[self.numbering.vertex_of[places], number]
+            inside = (start >= 0) & (places >= start) & (places < start + block.size)
+            size[inside] = block.natural(self._lengths[support.number])
+        differ = np.abs(state[places] - values) > 1e-12 * np.maximum(size, np.abs(values))
         if differ.any():
             at = places[int(np.argmax(differ))]
             other = self.supports[self.numbering.fixed_by[at]].name

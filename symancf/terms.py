@@ -35,6 +35,68 @@ class Term(Protocol):
         """Return the kernels and entities that the term contributes on this rank."""
 
 
+class Held:
+    """What a support means on one kind of body: which coordinates it holds, at which values.
+
+    Attributes
+    ----------
+    name : of the support, shown in messages.
+    body : that it holds.
+    values : what is prescribed; asked whether it may change in time.
+    """
+
+    name: str
+    body: Any
+    values: list[Any]
+
+    def describe(self) -> str:
+        """Tell what is held, in words."""
+        raise NotImplementedError
+
+    def coordinates(self, system: System) -> npt.NDArray[np.int64]:
+        """Return the local offsets of the held coordinates, on this rank."""
+        raise NotImplementedError
+
+    def prescribed(self, system: System, time: float) -> Array:
+        """Return the values of these coordinates at `time`."""
+        raise NotImplementedError
+
+    def wrench(self, system: System, forces: Array, about: Array) -> Array:
+        """Return force and moment about a point (6,) of the support, this rank's part.
+
+        `forces` is the local vector of the forces on coordinates that it holds by elimination.
+        """
+        raise NotImplementedError
+
+    def resultant(self, system: System, forces: Array) -> Array:
+        """Return what `Support.reaction` gives (3,), this rank's part."""
+        return self.wrench(system, forces, np.zeros(3))[:3]
+
+    def declare(self, system: System) -> None:
+        """Announce what it brings, before the system is distributed (collective)."""
+
+    def orient(self, system: System) -> None:
+        """Take its local vertices after distribution, before the system is numbered."""
+
+    def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
+        """Return the blocks that it puts on local vertices."""
+        return []
+
+    def turned(self, block: str, basis: Array, taken: npt.NDArray[np.bool_]) -> None:
+        """Turn the directions (vertices, s, 3) of the slopes of a block as it needs them.
+
+        `taken` (vertices,) tells where another support has chosen them, and takes the own ones.
+        """
+
+    def pieces(self, system: System) -> list[Piece]:
+        """Return conditions that no elimination can fulfil."""
+        return []
+
+    def idle(self, system: System) -> npt.NDArray[Any]:
+        """Return the local offsets of multipliers whose condition moves nothing."""
+        return np.zeros(0, dtype=np.int64)
+
+
 class Entities:
     """K tuples of places (ends), distributed with the bodies.
 
@@ -100,11 +162,14 @@ class Entities:
                 )
 
     def bind(self, system: System) -> None:
-        """Take this rank's entities after distribution."""
+        """Take this rank's entities after distribution, of places that an end leaves there."""
         family = system.topology.families[self.name]
-        self.ids = family.ids
-        self.local = family.vertices
-        self.owned = family.owned
+        present = np.ones(len(family.ids), dtype=bool)
+        for end in self.ends:
+            present &= end.chosen(family.ids)
+        self.ids = family.ids[present]
+        self.local = family.vertices[present]
+        self.owned = family.owned[present]
 
     def carriers(self) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Return the block of the virtual vertices and those of this rank, if there are some."""
@@ -118,7 +183,7 @@ class Entities:
 
     def end_vertices(self, k: int) -> npt.NDArray[np.int32]:
         """Local vertices of end k; k = number of ends gives the virtual ones."""
-        return self.local[:, self.columns[k] : self.columns[k + 1]]
+        return np.asarray(self.local[:, self.columns[k] : self.columns[k + 1]])
 
     def jets(
         self,

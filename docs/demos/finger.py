@@ -136,7 +136,7 @@ def plates(mesh, p, half=False, along=20, spine=False):
     ring = RING * np.linspace(0.0, 1.0, along // 10 + 1)
     rings = np.concatenate([CHAMBER + ring, 2 * CHAMBER + RING + ring])
     terms = [
-        sa.fix(silicone["root"]),
+        sa.fix(silicone["root"], "all"),
         sa.pressure(silicone["silicone"].face(+1, middle=True), walls, name="gas in the chambers"),
         sa.pressure(bone["bone"].face(+1, middle=True), walls, name="gas in the rings"),
         tip_force(bone, p, half),

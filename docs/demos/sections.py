@@ -92,7 +92,7 @@ def elongation(section):
 
 def hang(section):
     """Return the same by the finite elements."""
-    system, body = beam(section, ELEMENTS, (1.0, 0.0, 0.0), ("slope_xi.y", "slope_xi.z"))
+    system, body = beam(section, ELEMENTS, (1.0, 0.0, 0.0), ("slope.y", "slope.z"))
     sa.StaticProblem(system, prefix="hanging_").solve()
     return system.displacement(body["x1"])[0, 0]
 

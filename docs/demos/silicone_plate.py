@@ -76,7 +76,7 @@ def plate_model(mesh, k, volumetric, thickness=0.04, gravity=GRAVITY):
         volumetric=volumetric,
         **SILICONE,
     )
-    clamp = sa.fix(plate["root"])
+    clamp = sa.fix(plate["root"], "all")
     system = sa.System(plate, terms=[clamp, sa.gravity(gravity)])
     return plate, system, clamp, plate["P"]
 

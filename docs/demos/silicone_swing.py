@@ -71,7 +71,8 @@ def plate(volumetric, thickness=0.004, energy=yeoh, mesh="silicone_plate"):
         volumetric=volumetric,
         **SILICONE,
     )
-    return sa.System(body, terms=[sa.fix(body["root"]), sa.gravity(GRAVITY)]), body, body["P"]
+    terms = [sa.fix(body["root"], "all"), sa.gravity(GRAVITY)]
+    return sa.System(body, terms=terms), body, body["P"]
 
 
 def block():

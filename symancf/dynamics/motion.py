@@ -169,7 +169,7 @@ class Motion:
             system.time = time
             return
         d = h / 8.0
-        values: list[list[tuple[npt.NDArray[np.int32], Array]]] = []
+        values: list[list[tuple[npt.NDArray[np.int64], Array]]] = []
         with together(system.comm):
             for shift in (-2.0, -1.0, 1.0, 2.0):
                 values.append([s.prescribed(system, time + shift * d) for s in self.moving])

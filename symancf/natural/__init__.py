@@ -5,6 +5,6 @@ from __future__ import annotations
 
 from .body import RigidBody
 from .points import RigidPoint
-from .support import RigidFix
+from .support import HeldRigidBody
 
-__all__ = ["RigidBody", "RigidFix", "RigidPoint"]
+__all__ = ["HeldRigidBody", "RigidBody", "RigidPoint"]

@@ -10,18 +10,18 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..parameter import call, chosen_dofs, components, matrix3
+from ..terms import Held
 
 if TYPE_CHECKING:
-    from ..assembly.plan import Piece
     from ..system import System
     from .body import RigidBody
 
 Array = npt.NDArray[np.float64]
 
-POSSIBLE = ("all", "position", "x", "y", "z")
+POSSIBLE = ("clamp", "all", "position", "x", "y", "z")
 
 
-class RigidFix:
+class HeldRigidBody(Held):
     """Hold a rigid body, or the origin of its frame; see `boundary.fix`."""
 
     def __init__(
@@ -35,8 +35,8 @@ class RigidFix:
         self.body = body
         self.name = name or f"fix:{body.name}"
         asked = chosen_dofs(self.name, dofs, POSSIBLE)
-        self.whole = "all" in asked
-        self.axes = [a for a in range(3) if {"all", "position", "xyz"[a]} & set(asked)]
+        self.whole = bool({"clamp", "all"} & set(asked))
+        self.axes = [a for a in range(3) if {"clamp", "all", "position", "xyz"[a]} & set(asked)]
         if not self.axes:
             raise ParameterError(f"{self.name}: dofs is empty, so that nothing is fixed")
         if gradient is not None and not self.whole:
@@ -51,7 +51,6 @@ class RigidFix:
         self.gradient = gradient
         if gradient is not None and not callable(gradient):
             self._matrix(gradient)
-        self.number = -1
 
     def _matrix(self, given: Any) -> Array:
         G = matrix3(
@@ -68,15 +67,14 @@ class RigidFix:
             )
         return G
 
-    def declare(self, system: System) -> None:
-        """Nothing to announce: the body's node exists."""
+    def describe(self) -> str:
+        """Tell what is held, in words."""
+        if self.whole:
+            return "the whole body, position and rotation"
+        return f"{' and '.join('xyz'[a] for a in self.axes)} of its origin"
 
-    def pieces(self, system: System) -> list[Piece]:
-        """Return no kernels."""
-        return []
-
-    def coordinates(self, system: System) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return the body's local vertex and its fixed coordinates."""
+    def coordinates(self, system: System) -> npt.NDArray[np.int64]:
+        """Return the local offsets of the fixed coordinates of the body's vertex."""
         system.require_member(self.body, self.name)
         vertices = self.body.local_vertices(system)
         offsets = self.body.offsets(system, vertices)  # (k, 4)
@@ -85,13 +83,13 @@ class RigidFix:
         else:
             fixed = offsets[:, :1] + np.array(self.axes)
         self.fixed = fixed
-        return vertices, fixed
+        return np.asarray(fixed.ravel(), dtype=np.int64)
 
-    def prescribed(self, system: System, time: float) -> tuple[npt.NDArray[Any], Array]:
-        """Return the local offsets of the fixed coordinates and their values at `time`."""
+    def prescribed(self, system: System, time: float) -> Array:
+        """Return the values of the fixed coordinates at `time`."""
         u = np.array([c(time) for c in self._components])
         if not self.whole:
-            return self.fixed.ravel(), np.tile(u[self.axes], len(self.fixed))
+            return np.tile(u[self.axes], len(self.fixed))
         G = np.zeros((3, 3))
         if self.gradient is not None:
             given = self.gradient
@@ -101,28 +99,17 @@ class RigidFix:
         turned = G @ self.body.frame
         d = self.body.length
         values = np.concatenate([u, u + d * turned[:, 0], turned[:, 1], turned[:, 2]])
-        return self.fixed.ravel(), np.tile(values, len(self.fixed))
+        return np.tile(values, len(self.fixed))
 
-    def _wrench(self, system: System, about: Array) -> Array:
-        """Return force and moment about a point (6,) of the support on the body (collective)."""
-        f = system.residual_at_solution()
-        numbering = system.numbering
+    def wrench(self, system: System, forces: Array, about: Array) -> Array:
+        """Return force and moment about a point (6,) of forces on coordinates, on this rank."""
         total = np.zeros(6)
         vertices = self.body.local_vertices(system)
-        if len(vertices) and vertices[0] < numbering.owned_vertices:
+        if len(vertices):
             at = self.body.offsets(system, vertices)[0][:, None] + np.arange(3)
-            force = np.where(numbering.fixed_by[at] == self.number, f[at], 0.0)
-            q = (system.reference + system.state)[at]
+            force, q = forces[at], (system.reference + system.state)[at]
             total[:3] = force[0] + force[1]
             total[3:] = np.cross(q[:2] - about, force[:2]).sum(axis=0) + np.cross(
                 q[2:], force[2:]
             ).sum(axis=0)
-        return system.sum(total)
-
-    def reaction(self, system: System) -> Array:
-        """Return the total force (3,) that the support exerts on the body (collective) [N]."""
-        return self._wrench(system, np.zeros(3))[:3]
-
-    def reaction_moment(self, system: System, about: npt.ArrayLike = (0.0, 0.0, 0.0)) -> Array:
-        """Return the moment (3,) of the support about a point (collective) [N m]."""
-        return self._wrench(system, np.asarray(about, dtype=float))[3:]
+        return total

@@ -102,6 +102,10 @@ class End(ABC):
         """Return the reference values (K, 3) of a jet that do not follow from coordinates."""
         return self.X if jet == "value" else None
 
+    def chosen(self, ids: Ints) -> npt.NDArray[np.bool_]:
+        """Return which of the places `ids` count; all, unless normals have to be known first."""
+        return np.ones(len(ids), dtype=bool)
+
     def directions(self, system: System, chosen: Ints) -> Array:
         """Return the reference directions (k, s, 3) of the jets ``along0``, ``along1``, ..."""
         return np.zeros((len(chosen), 0, 3))
@@ -322,9 +326,10 @@ class Nodes(_OnBody):
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         if jet == "director":
-            normal = self.body.normals_at(vertices[:, 0])
+            normal, basis = self.body.normals_at(vertices[:, 0]), self.body.basis[vertices[:, 0]]
+            weights = np.einsum("nka,na->nk", basis, normal)
             offset = self.body.coordinate_offset(system, vertices, "slope0") + 3 * np.arange(3)
-            return _vector_rows(offset, normal, np.zeros(offset.shape, dtype=np.int32))
+            return _vector_rows(offset, weights, np.zeros(offset.shape, dtype=np.int32))
         if jet.startswith("axis"):
             slopes = self.body.basis[vertices[:, 0]] if self.body.element.slopes else None
             weights = self._weights(chosen, slopes, int(jet.removeprefix("axis")))

@@ -7,13 +7,13 @@ from .body import PlanarBody, PlanarPlaces, PlanarPoint
 from .clamp import Clamp
 from .factor import Factor, Prescribed, prescribe
 from .loads import PlanarForce, PlanarMoment
-from .support import PlanarFix
+from .support import HeldPlanarBody
 
 __all__ = [
     "Clamp",
     "Factor",
+    "HeldPlanarBody",
     "PlanarBody",
-    "PlanarFix",
     "PlanarForce",
     "PlanarMoment",
     "PlanarPlaces",

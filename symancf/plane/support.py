@@ -10,18 +10,18 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..parameter import call, chosen_dofs, evaluate
+from ..terms import Held
 from .body import rotation, turned
 from .factor import COORDINATES
 
 if TYPE_CHECKING:
-    from ..assembly.plan import Piece
     from ..system import System
     from .body import PlanarBody
 
 Array = npt.NDArray[np.float64]
 
 
-class PlanarFix:
+class HeldPlanarBody(Held):
     """Hold coordinates of a planar body's frame at given displacements; see `boundary.fix`."""
 
     def __init__(
@@ -29,11 +29,11 @@ class PlanarFix:
     ) -> None:
         self.body = body
         self.name = name or f"fix:{body.name}"
-        chosen = set(chosen_dofs(self.name, dofs, ("all", "position", *COORDINATES)))
+        chosen = set(chosen_dofs(self.name, dofs, ("clamp", "all", "position", *COORDINATES)))
         self.axes = [
             a
             for a, name in enumerate(COORDINATES)
-            if {"all", name} & chosen or (a < 2 and "position" in chosen)
+            if {"clamp", "all", name} & chosen or (a < 2 and "position" in chosen)
         ]
         values: list[Any] = [0.0] * len(self.axes)
         if callable(displacement) and len(self.axes) > 1:
@@ -49,7 +49,6 @@ class PlanarFix:
                 f"{self.name}: displacement has {len(values)} values for the coordinates {names}"
             )
         self.values = values
-        self.number = -1
         if body.centre.any() and self.axes not in ([2], [0, 1, 2]):
             raise ParameterError(
                 f"{self.name}: the node of {body.name!r} is at its centre of mass, away from its "
@@ -57,21 +56,20 @@ class PlanarFix:
                 "point of it"
             )
 
-    def declare(self, system: System) -> None:
-        """Nothing to announce: the body's node exists."""
+    def describe(self) -> str:
+        """Tell what is held, in words."""
+        names = " and ".join(COORDINATES[a] for a in self.axes)
+        return "the whole body, x, y and theta" if len(self.axes) == 3 else f"{names} of its frame"
 
-    def pieces(self, system: System) -> list[Piece]:
-        """Return no kernels."""
-        return []
-
-    def coordinates(self, system: System) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return the body's local vertex and its fixed coordinates."""
+    def coordinates(self, system: System) -> npt.NDArray[np.int64]:
+        """Return the local offsets of the fixed coordinates of the body's vertex."""
+        system.require_member(self.body, self.name)
         here = self.body.coordinates(system)
         self.fixed = here[self.axes] if len(here) else here
-        return self.body.cells.ravel(), self.fixed
+        return np.asarray(self.fixed, dtype=np.int64)
 
-    def prescribed(self, system: System, time: float) -> tuple[npt.NDArray[Any], Array]:
-        """Return the local offsets of the fixed coordinates and their values at `time`."""
+    def prescribed(self, system: System, time: float) -> Array:
+        """Return the values of the fixed coordinates at `time`."""
         values = [
             evaluate(f"{self.name}, {COORDINATES[a]}", value, time)
             for a, value in zip(self.axes, self.values, strict=True)
@@ -79,17 +77,26 @@ class PlanarFix:
         u = np.array(values)
         if len(u) == 3:  # of the origin: the node is elsewhere
             u[:2] -= (rotation(u[2]) - np.eye(2)) @ self.body.offset
-        return self.fixed, u[: len(self.fixed)]
+        return u[: len(self.fixed)]
 
-    def reaction(self, system: System) -> Array:
-        """Return force and moment about the origin (3,) of the support on the body (collective)."""
-        numbering = system.numbering
-        f = system.residual_at_solution()
+    def wrench(self, system: System, forces: Array, about: Array) -> Array:
+        """Return force and moment about a point (6,) of forces on coordinates, on this rank."""
+        here = self.body.coordinates(system)
+        total = np.zeros(6)
+        if len(here):
+            vertex = self.body.cells[0, 0]
+            arm = system.points[vertex, :2] + system.state[here[:2]] - about[:2]
+            total[:2] = forces[here[:2]]
+            total[5] = forces[here[2]] + turned(arm) @ total[:2]
+        return total
+
+    def resultant(self, system: System, forces: Array) -> Array:
+        """Return force and moment about the origin of the body, (Fx, Fy, M), on this rank."""
         here = self.body.coordinates(system)
         total = np.zeros(3)
-        if len(here) and self.body.cells[0, 0] < numbering.owned_vertices:
-            total[:] = np.where(numbering.fixed_by[here] == self.number, f[here], 0.0)
+        if len(here):
+            total[:] = forces[here]
             if len(self.axes) == 3:
                 lever = rotation(system.state[here[2]]) @ self.body.offset
                 total[2] -= turned(lever) @ total[:2]
-        return system.sum(total)
+        return total

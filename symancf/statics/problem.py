@@ -73,7 +73,7 @@ class StaticProblem:
         self.system, self.prefix = system, arguments.text("StaticProblem(prefix=...)", prefix)
         self.numbering = system.numbering
         self.check_held = check_held
-        self.history = history or History()
+        self.history: History = history or History()
         self.history.comm = system.comm
         self._error: BaseException | None = None
         self._interruption = Interruption(system.comm)
@@ -95,7 +95,7 @@ class StaticProblem:
         system.prescribe(system.time)
         self.matrix = system.matrix
         self.J = self.matrix.mat
-        self.vectors = Vectors(numbering)
+        self.vectors: Vectors = Vectors(numbering)
         self.x = self.vectors.new()
         self.F, self._imbalance = self.x.duplicate(), self.x.duplicate()
         self._rhs = self.x.duplicate()
@@ -112,7 +112,7 @@ class StaticProblem:
         self.snes.setFunction(loosely(self._function), self.F)
         self.snes.setConvergenceTest(loosely(self._test))
         configure(self.snes, system, self._options)
-        self.linear = LinearSolver(
+        self.linear: LinearSolver = LinearSolver(
             self.snes.getKSP(), self.convergence.rows, self.vectors, self.history.seconds
         )
         self.snes.setJacobian(loosely(self._jacobian), self.linear.operator, self.J)

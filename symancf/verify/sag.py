@@ -52,7 +52,7 @@ def plate(volumetric: Literal["full", "reduced", "split"], k: float) -> float:
         k=k,
         **SILICONE,
     )
-    system = System(body, terms=[fix(body["x0"]), gravity(WEIGHT)])
+    system = System(body, terms=[fix(body["x0"], "all"), gravity(WEIGHT)])
     StaticProblem(system).solve()
     return float(1e3 * system.displacement(body.at((LENGTH, WIDTH / 2, 0.0)))[0, 2])
 

@@ -81,7 +81,7 @@ EXPECTED = {
     "kinked_cable": ("MeshError", r"ancf_cable\): 1 points are kinks .*cut the region"),
     "branched_cable": ("MeshError", "more than two lines meet at 1 points"),
     # supports
-    "dofs_unknown": ("ParameterError", "dofs 'rotation' is not one of all, position, x"),
+    "dofs_unknown": ("ParameterError", "dofs 'rotation' is not one of clamp, all, position, x"),
     "displacement_of_two_components": ("ParameterError", "has 2 components: give three"),
     "displacement_nan_later": ("ParameterError", "displacement, x is nan at time 0.75"),
     "displacement_function_of_wrong_shape": ("ParameterError", r"it returned shape \(n,\)"),
@@ -146,7 +146,7 @@ EXPECTED = {
     ),
     "displacement_of_another_body_of_the_same_mesh": ("ParameterError", "'two', which is not in"),
     "something_that_is_no_term": ("ParameterError", "str is not a term"),
-    "a_term_not_in_a_list": ("ParameterError", "terms= takes a list of terms, not Fix"),
+    "a_term_not_in_a_list": ("ParameterError", "terms= takes a list of terms, not Support"),
     # problems
     "step_zero": ("ParameterError", "step must be positive"),
     "step_negative": ("ParameterError", "step must be positive"),

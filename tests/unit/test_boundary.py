@@ -33,6 +33,27 @@ def beam(element: str) -> sa.Body:
     return sa.Body(mesh["body"], chosen, energy, thickness=0.2, rho=3.0, **STEEL)
 
 
+TURN = Rotation.from_rotvec(np.radians(37.0) * np.array([1.0, 2.0, 2.0]) / 3.0).as_matrix()
+
+
+def bar(element: str, Q: Any, cells: int = 1) -> tuple[sa.Body, Any, float]:
+    """A bar 2 x 0.5 x 0.2 turned by Q, a load of 1 along it at x1, and its stiffness EA."""
+    chosen, elastic = getattr(sa.elements, element), {"E": 1e6, "nu": 0.0, "rho": 3.0}
+    divisions, axis = (cells, 1), Q[:, 0]
+
+    def turn(X: Any) -> Any:
+        return X @ Q.T
+
+    if element == "ancf_cable":
+        mesh = sa.Mesh.box((2.0,), divisions[:1], warp=turn)
+        body = sa.Body(mesh["body"], chosen, cable(), EA=1e5, EI=10.0, rho=3.0, A=0.1)
+        return body, lambda p: sa.force(body["x1"], p * axis), 1e5
+    energy = kirchhoff() if element == "ancf_thin_plate" else saint_venant_kirchhoff
+    mesh = sa.Mesh.box((2.0, 0.5), divisions, warp=turn)
+    body = sa.Body(mesh["body"], chosen, energy, thickness=0.2, **elastic)
+    return body, lambda p: sa.traction(body["x1"], p / 0.5 * axis), 1e5
+
+
 def free(system: sa.System) -> int:
     """Return the number of free coordinates on all ranks."""
     return int(system.comm.allreduce(len(system.numbering.free_owned)))
@@ -150,3 +171,162 @@ def test_what_would_be_ignored_is_refused() -> None:
         sa.fix(beam("ancf_plate")["x0"], "slopes", displacement=(0, 0, 1))
     with pytest.raises(sa.ParameterError, match="nothing is fixed"):
         sa.fix(beam("ancf_plate")["x0"], [])
+
+
+@pytest.mark.parametrize("Q", [np.eye(3), TURN], ids=["straight", "turned"])
+@pytest.mark.parametrize("element", ["ancf_cable", "ancf_thin_plate", "ancf_plate"])
+def test_a_clamp_has_no_strain_of_its_own(element: str, Q: Any) -> None:
+    """A bar of one cell stretches by P L/EA, in any direction; "all" holds 11 % of it back."""
+    P = 1e-6
+    for dofs, share in (("clamp", 1.0), ("all", 8.0 / 9.0)):
+        body, load, EA = bar(element, Q)
+        root = sa.fix(body["x0"], dofs)
+        system = sa.System(body, terms=[root, load(P)])
+        sa.StaticProblem(system, options={"snes_rtol": 1e-12}).solve()
+        u = system.displacement(body["x1"]) @ Q / (2.0 * P / EA)
+        if dofs == "clamp":
+            np.testing.assert_allclose(u, np.tile([1.0, 0.0, 0.0], (len(u), 1)), atol=1e-10)
+        else:
+            np.testing.assert_allclose(u[:, 0], share, rtol=5e-3)
+        np.testing.assert_allclose(root.reaction(system) @ Q, [-P, 0.0, 0.0], atol=1e-9 * P)
+
+
+@pytest.mark.parametrize("element", ["ancf_cable", "ancf_thin_plate", "ancf_plate"])
+def test_a_clamp_bends_as_well_in_any_direction(element: str) -> None:
+    """Deflection, reactions and moments of a cantilever turn with it."""
+    found = []
+    for Q in (np.eye(3), TURN):
+        body, _, _ = bar(element, Q, cells=4)
+        root = sa.fix(body["x0"])
+        load = Q @ np.array([3.0, 1.0, 2.0])
+        tip = body.at(Q @ np.array([2.0, 0.0, 0.0]))
+        system = sa.System(body, terms=[root, sa.force(tip, load)])
+        sa.StaticProblem(system, options={"snes_rtol": 1e-12}).solve()
+        arm = system.position(tip)[0]
+        np.testing.assert_allclose(root.reaction(system), -load, rtol=1e-8)
+        moment = root.reaction_moment(system)
+        np.testing.assert_allclose(moment, -np.cross(arm, load), rtol=1e-7, atol=1e-7)
+        F = Q.T @ system.gradient(body["x0"]) @ Q
+        if element == "ancf_cable":
+            assert np.abs(F[:, 1:, 0]).max() < 1e-12  # the tangent keeps its direction
+            assert np.abs(F[:, 0, 0] - 1.0).max() > 1e-6  # and has its strain
+        elif element == "ancf_thin_plate":
+            np.testing.assert_allclose(F[:, :, 1], np.tile([0.0, 1.0, 0.0], (2, 1)), atol=1e-12)
+            assert np.abs(F[:, 2, 0]).max() < 1e-12
+            assert np.abs(F[:, :2, 0] - [1.0, 0.0]).max() > 1e-6
+        else:
+            held = np.tile(np.eye(3)[:, 1:], (2, 1, 1))
+            np.testing.assert_allclose(F[:, :, 1:], held, atol=1e-12)
+        found.append(system.displacement(tip)[0] @ Q)
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-7)
+
+
+@pytest.mark.parametrize("method", ["generalized-alpha", "5dp"])
+def test_a_clamp_that_turns_in_motion(method: str) -> None:
+    """The tangent follows the support, its length does not: the same in any frame."""
+    found = []
+    for Q in (np.eye(3), TURN):
+        body, _, _ = bar("ancf_cable", Q, cells=2)
+        axis = Q @ np.array([0.0, 0.6, 0.8])
+
+        def turn(t: float, axis: Any = axis) -> Any:
+            return Rotation.from_rotvec(30.0 * t * t * axis).as_matrix() - np.eye(3)
+
+        root = sa.fix(body["x0"], gradient=turn)
+        system = sa.System(body, terms=[root])
+        sa.DynamicProblem(system, method=method).solve(to=0.02, step=0.002)
+        slope = system.gradient(body["x0"])[0] @ Q[:, 0]
+        along = slope / np.linalg.norm(slope)
+        np.testing.assert_allclose(along, (np.eye(3) + turn(0.02)) @ Q[:, 0], atol=1e-6)
+        results = system.displacement(body["x1"])[0], root.reaction_moment(system)
+        found.append(np.concatenate([r @ Q for r in results]))
+    assert np.abs(found[0]).max() > 1e-3
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-5, atol=1e-7)
+
+
+def test_corners_points_and_cells_of_a_plate() -> None:
+    """How many coordinates a clamp leaves free, by what is glued."""
+    mesh = sa.Mesh.box((2.0, 1.0), (2, 2))
+    for element, edge, point in (("ancf_thin_plate", 2, 4), ("ancf_plate", 3, 6)):
+        energy = kirchhoff() if element == "ancf_thin_plate" else saint_venant_kirchhoff
+
+        def left(place: Any, element: str = element, energy: Any = energy) -> int:
+            chosen = getattr(sa.elements, element)
+            body = sa.Body(mesh["body"], chosen, energy, thickness=0.1, **STEEL)
+            system = sa.System(body, terms=[sa.fix(p) for p in place(body)])
+            return free(system)
+
+        whole = 9 * (9 if element == "ancf_thin_plate" else 12)
+        node = whole // 9
+        assert left(lambda b: [b["x0"]]) == whole - 3 * (node - edge)
+        # two regions that meet: both slopes are held there
+        assert left(lambda b: [b["x0"], b["y0"]]) == whole - 4 * (node - edge) - node
+        assert left(lambda b: [b.at((1.0, 0.5, 0.0))]) == whole - node + point
+        assert left(lambda b: [b["body"]]) == 0
+
+
+def test_slopes_are_named_by_edges_or_axes_of_space() -> None:
+    """The same names mean the same derivatives however cells are numbered."""
+    points = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
+    for first in range(4):
+        quad = np.roll([0, 1, 2, 3], first)
+        regions = {"low": ("line", np.array([[0, 1]]))}
+        mesh = sa.Mesh.from_arrays(points, {"quad": [quad]}, regions)
+        for name, column in (("slope_across", 1), ("slope_along", 0), ("slope_y", 1)):
+            body = sa.Body(
+                mesh["all"], sa.elements.ancf_thin_plate, kirchhoff(), thickness=0.1, **STEEL
+            )
+            G = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.3, 0.7, 0.0]])
+            support = sa.fix(body["low"], f"{name}.z", gradient=G)
+            system = sa.System(body, terms=[support])
+            system.prescribe(1.0)
+            F = system.gradient(body["low"])
+            np.testing.assert_allclose(F[:, 2, column], G[2, column])
+            np.testing.assert_allclose(F[:, 2, 1 - column], 0.0, atol=1e-15)
+    thin, rod = beam("ancf_thin_plate"), beam("ancf_cable")
+    with pytest.raises(sa.ParameterError, match=r"slope_eta\.x.*write 'slope_along\.x'"):
+        sa.fix(thin["x0"], "slope_eta.x")
+    with pytest.raises(sa.ParameterError, match=r"a cable has one slope, 'slope\.y'"):
+        sa.fix(rod["x0"], ["x", "slope_xi.y"])
+    with pytest.raises(sa.MeshError, match="derivative along z, which leaves the plate"):
+        sa.System(thin, terms=[sa.fix(thin["x0"], "slope_z")])
+
+
+def test_what_is_held_is_told() -> None:
+    assert str(sa.fix(beam("hex8")["x0"])) == "fix:body.x0: holds position"
+    for element, words in (
+        ("ancf_cable", "position, direction of the tangent (its length is free)"),
+        ("ancf_thin_plate", "slope along the edge, normal (the slope across is free in the plane)"),
+        ("ancf_plate", "slope along the edge, r_z (the slope across is free)"),
+    ):
+        assert str(sa.fix(beam(element)["x0"])).endswith(words)
+        assert str(sa.fix(beam(element)["x0"], "all")).endswith("position, all slopes")
+        assert str(sa.fix(beam(element)["x0"], ["x", "y"])).endswith("holds x and y")
+
+
+def test_no_place_is_answered_in_words() -> None:
+    body = beam("hex8")
+    for place, words in (
+        (body.region.mesh["x0"], r"region 'x0' of a mesh.*body\['x0'\]"),
+        (body, r"give a point of it, body\.at\(point\), or a region of it"),
+        (sa.ground, "the ground has no coordinates to hold"),
+        ("x0", r"give body\['region'\]"),
+    ):
+        with pytest.raises(sa.ConstraintError, match=words):
+            sa.fix(place)
+    with pytest.raises(sa.ParameterError, match="only nodes have coordinates to hold"):
+        sa.System(body, terms=[sa.fix(body.at((0.1, 0.1, 0.1)))])
+
+
+def test_supports_contradict_by_the_size_of_the_body() -> None:
+    """A difference of 5e-13 m is none on a body of metres, and large on one of 1e-9 m."""
+    for length, agrees in ((1.0, True), (1e-9, False)):
+        mesh = sa.Mesh.box((length,) * 3, (1, 1, 1))
+        body = sa.Body(mesh["body"], sa.elements.hex8, saint_venant_kirchhoff, **STEEL)
+        ends = [sa.fix(body["x0"]), sa.fix(body["x0"], displacement=(5e-13, 0.0, 0.0))]
+        system = sa.System(body, terms=ends)
+        if agrees:
+            system.prescribe(1.0)
+            continue
+        with pytest.raises(sa.ParameterError, match="prescribe different values"):
+            system.prescribe(1.0)

@@ -244,7 +244,7 @@ def flexible(kind: str) -> sa.Body:
 def test_a_clamp_at_a_held_body_is_a_fixed_edge(kind: str) -> None:
     body = flexible(kind)
     tip = (1.0, *((0.5,) if kind != "cable" else (0.0,)), 0.2 if kind == "solid" else 0.0)
-    edge = sa.fix(body["x0"])
+    edge = sa.fix(body["x0"], "all")
     system = sa.System(body, terms=[edge, sa.gravity(G)])
     sa.StaticProblem(system).solve(step=0.5)
     expected = system.displacement(body.at(tip))

@@ -83,6 +83,7 @@ def test_on_a_curved_cable_the_place_is_that_of_the_arc() -> None:
     np.testing.assert_allclose(radii, 1.0, atol=1e-6)
     total = system.residual_at(np.zeros_like(system.state))
     position = system.numbering.offset[:, system.numbering.block("position")]
+    position = position[position >= 0]  # the support may bring vertices of its own
     np.testing.assert_allclose(
         total[position[:, None] + np.arange(3)].sum(axis=0), -np.pi / 2, rtol=1e-6
     )

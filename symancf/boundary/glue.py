@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What gluing a region of a body holds at each of its nodes: a point, along an edge, or all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ConstraintError, ParameterError
+from ..geometry import unit
+from ..places.ends import Nodes, PointsOnBody
+from ..places.locate import corner_functions
+
+if TYPE_CHECKING:
+    from ..body import Body
+    from ..system import System
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+POINT, EDGE, CORNER, FACE = range(4)
+
+
+@dataclass(frozen=True)
+class Glue:
+    """The nodes of a place, and what of the body's surface is glued there; on every rank alike.
+
+    Attributes
+    ----------
+    nodes : (K,) ids of the system's vertices, ascending.
+    X : (K, 3) reference positions.
+    kind : (K,) `POINT`, `EDGE` (a smooth line of edges of a plate goes through or ends there),
+        `CORNER` (edges meet there at an angle), `FACE` (cells of the body are glued there).
+    along : (K, 3) unit tangent of the line of edges where the kind is `EDGE`, else zero.
+    across : (K, 3) unit normal of the plane of the edges where the kind is `CORNER`; zero where
+        they span space.
+    """
+
+    nodes: Ints
+    X: Array
+    kind: npt.NDArray[np.int8]
+    along: Array
+    across: Array
+
+
+def glue_of(system: System, name: str, place: Nodes | PointsOnBody) -> Glue:
+    """Find the nodes of a place and the edges and cells of it that meet there (collective).
+
+    Raises
+    ------
+    ParameterError : a point that is no node of the body.
+    ConstraintError : the place is empty.
+    """
+    place.resolve(system)
+    if not len(place.X):
+        raise ConstraintError(f"{name}: there is no place to act on in {place}")
+    body = place.body
+    nodes, first = np.unique(_node_ids(name, place), return_index=True)
+    X = place.X[first]
+    kind = np.full(len(nodes), POINT, dtype=np.int8)
+    along, across = np.zeros_like(X), np.zeros_like(X)
+    if isinstance(place, Nodes) and body.element.slopes:
+        region, base = place.region, system.base(place.region.mesh)
+        gathered = {
+            cell: np.searchsorted(
+                nodes, np.concatenate(system.comm.allgather(region.slice(cell)[1])) + base
+            )
+            for cell in region.types
+            if cell == "line" or cell == body.element.cell
+        }
+        if body.element.cell == "quad" and "line" in gathered:
+            _follow_edges(gathered["line"], X, body, kind, along, across)
+        if body.element.cell in gathered:
+            kind[gathered[body.element.cell].ravel()] = FACE
+            along[kind == FACE] = 0.0
+    return Glue(nodes, X, kind, along, across)
+
+
+def _node_ids(name: str, place: Nodes | PointsOnBody) -> Ints:
+    """Return the id of the vertex at each of the places."""
+    if isinstance(place, Nodes):
+        return place.vertices[:, 0]
+    value, _ = corner_functions(place.body.element.cell, place.unit)
+    corner = value.argmax(axis=1)
+    off = value.max(axis=1) < 1.0 - 1e-9
+    if off.any():
+        x = place.X[int(np.argmax(off))]
+        raise ParameterError(
+            f"{name}: the point ({x[0]:g}, {x[1]:g}, {x[2]:g}) is no node of body "
+            f"{place.body.name!r}, and only nodes have coordinates to hold; there use "
+            "sa.joints.spherical(body.at(point)), or give the mesh a node"
+        )
+    return np.asarray(np.take_along_axis(place.vertices, corner[:, None], axis=1)[:, 0])
+
+
+def _follow_edges(
+    edges: Ints,
+    X: Array,
+    body: Body,
+    kind: npt.NDArray[np.int8],
+    along: Array,
+    across: Array,
+) -> None:
+    """Write the tangents of lines of edges (m, 2); smooth ones are those of circles.
+
+    Two edges that turn by no more than the smoothing angle of the body are one smooth line,
+    whose tangent is that of the circle through three nodes; at its ends that of the circle
+    which continues it.
+    """
+    edges = np.unique(np.sort(edges, axis=1), axis=0)
+    begin = np.concatenate([edges[:, 0], edges[:, 1]])
+    other = np.concatenate([edges[:, 1], edges[:, 0]])
+    order = np.argsort(begin, kind="stable")
+    begin, other = begin[order], other[order]
+    d = X[other] - X[begin]
+    length = np.linalg.norm(d, axis=1)
+    count = np.bincount(begin, minlength=len(X))
+    first = np.cumsum(count) - count
+    one = np.flatnonzero(count == 1)
+    kind[one] = EDGE
+    along[one] = unit(d[first[one]])
+    two = np.flatnonzero(count == 2)
+    a, b = first[two], first[two] + 1
+    cosine = np.einsum("na,na->n", -d[a], d[b]) / (length[a] * length[b])
+    smooth = np.arccos(np.clip(cosine, -1.0, 1.0)) <= np.radians(body.smooth)
+    through = d[b] / length[b, None] ** 2 - d[a] / length[a, None] ** 2
+    kind[two] = np.where(smooth, EDGE, CORNER)
+    along[two[smooth]] = unit(through[smooth])
+    for v in [*two[~smooth], *np.flatnonzero(count > 2)]:
+        t = d[first[v] : first[v] + count[v]] / length[first[v] : first[v] + count[v], None]
+        sizes, axes = np.linalg.eigh(t.T @ t)
+        kind[v] = CORNER
+        if sizes[1] < 1e-12:  # edges of several cells on one straight line
+            kind[v], along[v] = EDGE, axes[:, 2]
+        elif sizes[0] < 1e-6 * sizes[2]:
+            across[v] = axes[:, 0]
+    ends = one[(kind[other[first[one]]] == EDGE) & (count[other[first[one]]] == 2)]
+    t, c = along[other[first[ends]]], along[ends]
+    along[ends] = 2.0 * np.einsum("na,na->n", t, c)[:, None] * c - t
