@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import os
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from .collective import share_error
+from .collective import reduced, share_error
 from .errors import ParameterError, closest
 from .files import partial_of, write_whole
 from .streams import CsvStream, HdfStream, read
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from .streams import Stream
 
 Array = npt.NDArray[np.float64]
+
+SAME = 1e-6  # relative: what differs more between ranks is no round-off
 
 
 @dataclass
@@ -155,6 +158,8 @@ class History:
         self._time = _Series("time", float, 1, 0)
         self._series: dict[str, _Series] = {}
         self._streams: list[Stream] = []
+        self._known: set[str] = set()  # series whose shape all ranks agreed on
+        self._told: set[str] = set()  # series of which it was said that they differ by rank
         self.stream(csv, hdf5)
 
     # ---- recording ------------------------------------------------------------------------------
@@ -198,9 +203,11 @@ class History:
 
         Raises
         ------
-        Exception, on every rank : of a user's function, or OSError of a file.
+        Exception, on every rank : of a user's function, which leaves nothing recorded, of another
+            shape on another rank, or OSError of a file.
         """
         error: BaseException | None = None
+        rows: dict[str, Array] = {}
         try:
             number = self._time.count
             rows = {
@@ -208,9 +215,16 @@ class History:
                 for name, series in self._series.items()
                 if (number - series.first) % series.every == 0
             }
+            now = self._time.checked(time)
+        except BaseException as caught:
+            error = caught
+        share_error(self.comm, error)
+        self._require_one_shape(rows)
+        self._tell_differences(rows)
+        try:
             for name, row in rows.items():
                 self._series[name].append(row)
-            self._time.append(self._time.checked(time))
+            self._time.append(now)
             if self._streams and self.comm.rank == 0:
                 every = {s.name: s.every for s in self._series.values()}
                 for stream in self._streams:
@@ -218,6 +232,43 @@ class History:
         except BaseException as caught:
             error = caught
         share_error(self.comm, error)
+
+    def _require_one_shape(self, rows: dict[str, Array]) -> None:
+        """Raise where a series has another shape on another rank (collective)."""
+        fresh = {name: row.shape for name, row in rows.items() if name not in self._known}
+        if self.comm.size == 1 or not fresh:
+            return
+        self._known |= set(fresh)
+        for shapes in zip(*(f.items() for f in self.comm.allgather(fresh)), strict=False):
+            if len(set(shapes)) > 1:
+                (name, first), other = shapes[0], next(s for s in shapes if s != shapes[0])
+                raise ParameterError(
+                    f"series {name!r}: its function returned shape {first} on rank 0 and "
+                    f"{other[1]} on another; return the same on every rank",
+                    name=name,
+                )
+
+    def _tell_differences(self, rows: dict[str, Array]) -> None:
+        """Warn once for each series whose values differ by rank beyond round-off (collective)."""
+        if self.comm.size == 1 or not rows:
+            return
+        values = np.nan_to_num(np.concatenate([row.ravel() for row in rows.values()]))
+        low, high = reduced(self.comm, values, MPI.MIN), reduced(self.comm, values, MPI.MAX)
+        apart = high - low > SAME * np.maximum(np.abs(low), np.abs(high))
+        first = 0
+        for name, row in rows.items():
+            here = np.flatnonzero(apart[first : first + row.size])
+            if len(here) and name not in self._told:
+                self._told.add(name)
+                if self.comm.rank == 0:
+                    k = first + int(here[0])
+                    warnings.warn(
+                        f"series {name!r}: its function returned values between {low[k]:g} and "
+                        f"{high[k]:g} on different ranks; files have those of rank 0, which "
+                        "depend on the partition: sum or gather what each rank has",
+                        stacklevel=3,
+                    )
+            first += row.size
 
     def close(self) -> None:
         """Close the files; the next step opens none."""

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -250,3 +251,25 @@ def test_plot(shared_tmp_path: Path) -> None:
     COMM.Barrier()
     picture = image.imread(path)[:, :, :3]
     assert (np.ptp(picture, axis=2) > 0.3).sum() > 500  # coloured lines
+
+
+@collective
+def test_values_that_differ_by_rank_are_told_and_shapes_refused() -> None:
+    history = History()
+    history.record("same", lambda: [1.0 + 1e-12 * COMM.rank, np.nan])
+    history.record("rank", lambda: COMM.rank)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        for k in range(3):
+            history.sample(k)
+    told = [str(w.message) for w in found]
+    if COMM.size > 1 and COMM.rank == 0:
+        assert len(told) == 1
+        assert f"'rank': its function returned values between 0 and {COMM.size - 1}" in told[0]
+    else:
+        assert not told
+    history.record("shape", lambda: np.zeros(2 + (COMM.rank == COMM.size - 1)))
+    if COMM.size > 1:
+        with pytest.raises(sa.ParameterError, match=r"shape \(2,\) on rank 0 and \(3,\)"):
+            history.sample(3)
+        assert len(history["same"]) == len(history.time) == 3
