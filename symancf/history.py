@@ -40,6 +40,9 @@ class Step:
     norms : residual norm of each kind of row at the end.
     parameter : its value where a path is followed along a parameter; then `time` is the arc
         length.
+    unstable : number of independent directions in which the equilibrium is unstable, None where
+        it was not looked for: the steps of a followed path and the last one of `solve` have it,
+        with a symmetric tangent and a direct solver.
     """
 
     time: float
@@ -47,6 +50,7 @@ class Step:
     linear_iterations: int
     norms: dict[str, float]
     parameter: float | None = None
+    unstable: int | None = None
 
 
 @dataclass
@@ -60,6 +64,8 @@ class LimitPoint:
     kind : ``"maximum"`` or ``"minimum"`` of the parameter along the path, or ``"bifurcation"``.
     values : what the recorded series have at a limit point, by name (those due at that step).
     state : local vector.
+    eigenvalues : of the tangent that change their sign there, 1 at a simple one. Where the search
+        sees odd numbers only (`History.search`) it is 1 for each of them.
     """
 
     time: float
@@ -67,6 +73,7 @@ class LimitPoint:
     kind: Literal["maximum", "minimum", "bifurcation"]
     values: dict[str, Array]
     state: Array
+    eigenvalues: int = 1
 
 
 class _Series:
@@ -127,7 +134,11 @@ class History:
     ----------
     steps : in the order in which they were reached.
     limit_points : `LimitPoint` of followed paths, in the order in which they were passed.
-    bifurcations : points at which followed paths branch, as far as a direct solver shows them.
+    bifurcations : `LimitPoint` at which followed paths branch, as far as `search` shows them.
+    search : which bifurcations the last followed path was searched for. ``"all"``: by the number of
+        negative eigenvalues (direct solver, symmetric tangent); ``"odd"``: by the sign of the
+        determinant (unsymmetric tangent, as of follower loads), where pairs of eigenvalues cannot
+        be seen; ``"none"``: not looked for (Krylov's methods); "": no path was followed.
     cut_backs : attempts that failed and were repeated with a smaller step.
     wasted : Newton iterations of attempts that failed.
     seconds : CPU time of this rank for assembly, and for all else in PETSc's solver.
@@ -152,6 +163,7 @@ class History:
         self.steps: list[Step] = []
         self.limit_points: list[LimitPoint] = []
         self.bifurcations: list[LimitPoint] = []
+        self.search: Literal["", "all", "odd", "none"] = ""
         self.cut_backs = 0
         self.wasted = 0
         self.seconds = {"assembly": 0.0, "solve": 0.0}
@@ -408,7 +420,19 @@ class History:
             + "; CPU s: "
             + ", ".join(f"{k} {v:.2f}" for k, v in self.seconds.items())
         )
+        if self.search:
+            rows.append(f"bifurcations: {self._searched()}")
         return "\n".join(rows)
+
+    def _searched(self) -> str:
+        if self.search == "none":
+            return "not looked for"
+        found = ", ".join(
+            f"{p.parameter:.7g}" + (f" ({p.eigenvalues} eigenvalues)" if p.eigenvalues > 1 else "")
+            for p in self.bifurcations
+        )
+        blind = "; pairs of eigenvalues cannot be seen" if self.search == "odd" else ""
+        return (f"at {found}" if found else "none seen") + blind
 
 
 def _plot(drawn: dict[str, tuple[Array, Array]], path: Path, label: str) -> None:

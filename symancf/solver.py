@@ -23,7 +23,8 @@ _petsc = ctypes.CDLL(PETSc.__file__)
 DIRECT_UP_TO = {"solid": 10_000, "plate": 100_000}
 
 
-def _has(package: str) -> bool:
+def has(package: str) -> bool:
+    """Tell whether PETSc was built with a package."""
     try:
         return bool(PETSc.Sys.hasExternalPackage(package))
     except (AttributeError, PETSc.Error):
@@ -74,7 +75,7 @@ def defaults(system: System) -> dict[str, Any]:
         "snes_max_it": 40,
     }
     options |= linear_defaults(system)
-    if options.get("pc_factor_mat_solver_type") == "mumps":
+    if options["pc_type"] == "lu" and options.get("pc_factor_mat_solver_type") == "mumps":
         options["mat_mumps_icntl_33"] = 1  # the determinant, whose sign tells bifurcations
     return options
 
@@ -103,7 +104,7 @@ def linear_defaults(system: System, dynamic: bool = False) -> dict[str, Any]:
         }
     options: dict[str, Any] = {"ksp_type": "preonly", "pc_type": "lu"}
     small = 20_000 if dynamic else 2000
-    if system.comm.size == 1 and system.numbering.size <= small and _has("suitesparse"):
+    if system.comm.size == 1 and system.numbering.size <= small and has("suitesparse"):
         cells = {getattr(getattr(body, "element", None), "cell", "line") for body in system.bodies}
         chain = dynamic and cells == {"line"}
         definite = all(piece.role != "constraint" for piece in system.pieces)
@@ -112,7 +113,7 @@ def linear_defaults(system: System, dynamic: bool = False) -> dict[str, Any]:
             options["pc_factor_mat_solver_type"] = "petsc" if definite else "klu"
             if definite:
                 options["pc_factor_mat_ordering_type"] = "rcm"  # 1.2 times faster along a chain
-    elif _has("mumps"):
+    elif has("mumps"):
         options["pc_factor_mat_solver_type"] = "mumps"
         if symmetric:
             options["pc_type"] = "cholesky"
@@ -130,7 +131,7 @@ def configure(snes: PETSc.SNES, system: System, options: Options) -> None:
     SymancfError : PETSc refuses an option.
     """
     snes.setOptionsPrefix(options.prefix)
-    held = options.offer(defaults(system))
+    held = options.offer(_fitting(defaults(system), options.choice("pc_type")))
     if held.get("pc_type") == "gamg":
         attach_rigid_modes(system)
     try:
@@ -139,6 +140,15 @@ def configure(snes: PETSc.SNES, system: System, options: Options) -> None:
         raise SymancfError(
             f"PETSc refuses an option of this problem: {complaint(error)}"
         ) from error
+
+
+def _fitting(options: dict[str, Any], asked: str | None) -> dict[str, Any]:
+    """Return the defaults that fit the preconditioner that the user asks for."""
+    if asked in (None, options["pc_type"]):
+        return options
+    if asked in ("lu", "cholesky") and has("mumps"):
+        return options | {"pc_factor_mat_solver_type": "mumps"}
+    return {n: v for n, v in options.items() if not n.startswith(("pc_factor_", "mat_mumps_"))}
 
 
 def attach_rigid_modes(system: System) -> None:

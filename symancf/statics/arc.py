@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..collective import share_error
-from ..errors import ParameterError
+from ..errors import ParameterError, SymancfError
+from ..options import complaint
 from ..petsc import PETSc
-from .determinant import sign
+from .stability import Stability
 
 if TYPE_CHECKING:
     from ..parameter import Parameter
@@ -26,6 +27,8 @@ BORDER = 2.0  # |g|: so large that no turn within a step makes the operator sing
 DIFFERENCE = 1e-3  # of the parameter in dR/dp; loads are linear in it, as a rule: no error then
 MOST = 12  # Newton iterations; a shorter step costs less than more, which may lead elsewhere
 STILL = 1e-14  # of |u|: two such steps in a row change nothing any more, whatever is left
+DISTURBED = 1e-6  # of the largest body's size: a place beside the present one
+CLOSE = 1e-8  # of the forces: what is out of balance at an equilibrium that is only looked at
 HALVINGS = 6  # of a correction that leaves the domain of a law
 
 
@@ -92,6 +95,9 @@ class Arc:
     ----------
     size, share : s, 0 where displacements do not count, and c.
     step : what the parameter changes by in a step, about; differences are a part of it.
+    stability : counts the eigenvalues of K.
+    scale : what the residual of the last step was measured by, by class of rows.
+    floor : what that of the next one is measured by at least.
     """
 
     def __init__(self, problem: StaticProblem, parameter: Parameter | Literal["time"]) -> None:
@@ -101,11 +107,20 @@ class Arc:
         moves = numbering.those("position", "direction", "angle")
         weight = np.where(moves, 1.0 / numbering.natural(length) ** 2, 0.0)
         self._weight = weight[numbering.coordinate_of_row]
+        self._length = length
+        rows = problem.convergence.rows
+        sizes = [k.block.natural(length) if k.block.moves else 0.0 for k in rows.kinds]
+        self._arm = np.array(sizes)[rows.kind]  # 0: no forces
+        self._others = rows.classes(lambda block: block.kind in ("state", "algebraic"))
+        bound = numbering.those("multiplier")[numbering.coordinate_of_row]
+        self._constraint = np.flatnonzero(bound)
         self._x = problem.vectors.new()
         self._rhs, self._du = self._x.duplicate(), self._x.duplicate()
         self._f = np.zeros(numbering.coordinates)
         self.size, self.share, self.step = 0.0, 1.0, 1.0
         self.trouble, self._still = "", False
+        self.stability = Stability(self.system, problem.linear)
+        self.scale, self.floor = np.zeros(rows.count), np.zeros(rows.count)
 
     # ---- places on the path ---------------------------------------------------------------------
     @property
@@ -189,9 +204,26 @@ class Arc:
         plan.product(system.state, change, answer)
         loads = system.numbering.to_rows((f - f0) / (high - low))
         rows = self.problem.convergence.rows
-        (self.problem.convergence.driven,) = rows.of(loads * max(abs(value), self.step))
+        (driven,) = rows.of(loads * max(abs(value), self.step))
+        self.problem.convergence.driven = np.maximum(driven, self.floor)
         d = loads + system.numbering.to_rows(answer)
-        return d, bool(system.sum(np.array([np.abs(d).sum()]))[0] > 0.0)
+        everywhere = np.abs(d).sum() + np.abs(f - f0).sum() + np.abs(change).sum()
+        return d, bool(system.sum(np.array([everywhere]))[0] > 0.0)
+
+    def seen(self) -> bool:
+        """Tell whether anything depends on the parameter beside the present place (collective).
+
+        Where displacements stay zero along a path nothing need change at its start: loads that
+        cancel, or a stiffness where nothing is loaded.
+        """
+        system, free = self.system, self.system.numbering.free
+        state = system.state.copy()
+        try:
+            aside = DISTURBED * system.numbering.natural(self._length) * system.numbering.random(7)
+            system.state[free] += aside[free]
+            return self.derivative()[1]
+        finally:
+            system.state[:] = state
 
     def _beside(self, value: float) -> tuple[Array, Array]:
         """Return residual and prescribed coordinates at another value of the parameter."""
@@ -210,7 +242,8 @@ class Arc:
             ksp.solve(self._rhs, self._du)
         except PETSc.Error as error:
             problem._ready = False
-            raise problem.linear.error or error from error
+            said = SymancfError(f"PETSc failed on the path of {self.name}: {complaint(error)}")
+            raise problem.linear.error or said from error
         problem.history.seconds["solve"] += time.process_time() - start
         self._linear += ksp.getIterationNumber()
         if ksp.getConvergedReason() < 0 or not np.isfinite(self._du.norm()):
@@ -218,7 +251,8 @@ class Arc:
             return None
         return np.array(self._du.getArray(readonly=True))
 
-    def _linearize(self, needed: Array | None = None) -> bool:
+    def linearize(self, needed: Array | None = None) -> bool:
+        """Prepare for the tangent at the present place; tell whether it is finite (collective)."""
         system, linear = self.system, self.problem.linear
         return not self.problem._guarded(lambda: linear.linearize(system.state, needed))
 
@@ -239,7 +273,7 @@ class Arc:
         """
         self._linear = 0
         rate, _ = self.derivative()
-        if not self._linearize():
+        if not self.linearize():
             return None
         if not self.problem.linear.direct:
             self.problem.linear.aim(1e-6)
@@ -251,15 +285,23 @@ class Arc:
             return Direction(w, 1.0)
         return self.unit(Direction(w, 1.0 + g * self.product(along, Direction(w, 0.0))), along)
 
-    def sense(self, way: Direction) -> int:
-        """Return the sign of det K times that of the parameter's change on a tangent just found.
+    def negative(self, shift: float = 0.0) -> int | None:
+        """Return how many eigenvalues of K are negative at the present place (collective).
 
-        0: not known, or at a limit point (collective).
+        `tangent` or `linearize` went before; see `Stability.negative`.
         """
-        problem = self.problem
-        if not problem.linear.direct or abs(way.rate) < 1e-9:
-            return 0
-        return sign(problem.snes.getKSP(), problem.J) * (1 if way.rate > 0.0 else -1)
+        problem, stability = self.problem, self.stability
+        if stability.how == "none":
+            return None
+        start = time.process_time()
+        if not problem.linear.direct:
+            problem._guarded(lambda: problem.linear.assemble(self.system.state))
+        elif not shift and stability.counts_with_solver:
+            problem.snes.getKSP().setUp()
+        number = None if shift else stability.counted()
+        number = stability.negative(shift) if number is None else number
+        problem.history.seconds["solve"] += time.process_time() - start
+        return number
 
     def unit(self, way: Direction, along: Direction) -> Direction:
         """Return a direction with length 1 that goes on `along` (collective)."""
@@ -290,6 +332,24 @@ class Arc:
         self.trouble = "quadrature points left the domain of their law (J <= 0 or not finite)"
         return False
 
+    def balanced(self, rows: Array, value: float) -> bool:
+        """Bring the system to a place; tell whether it is an equilibrium, nearly (collective).
+
+        As compared with the forces of the last step, or with round-off.
+        """
+        if not self._try(rows, value):
+            return False
+        system, f = self.system, self.system.numbering.to_rows(self._f)
+        measure = self.problem.convergence.rows
+        (norms,) = measure.of(f)
+        u, gaps = system.sum(
+            np.array([rows @ (self._weight * rows), f[self._constraint] @ f[self._constraint]])
+        )
+        gap = CLOSE * (np.sqrt(u) + CLOSE) * self._length * system.stiffness
+        forces, largest = (measure.total(self._arm * by) for by in (norms, self.scale))
+        others = norms[self._others] <= CLOSE * self.scale[self._others]
+        return bool((forces <= CLOSE * largest).all() and np.sqrt(gaps) <= gap and others.all())
+
     def correct(
         self, rows: Array, value: float, plane: Plane, radius: float = np.inf
     ) -> Equilibrium | None:
@@ -308,7 +368,7 @@ class Arc:
                 return self.here(iteration, self._linear)
             rate, _ = self.derivative()
             residual = self.system.numbering.to_rows(self._f)
-            if not self._linearize(problem.convergence.needed(snes.getTolerances()[0])):
+            if not self.linearize(problem.convergence.needed(snes.getTolerances()[0])):
                 self.trouble = "the tangent is not finite"
                 return None
             normal, off = plane.normal, Direction(rows - plane.rows, value - plane.value)

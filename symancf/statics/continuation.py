@@ -22,6 +22,7 @@ from ..errors import ConvergenceError, ParameterError
 from ..history import LimitPoint, Step
 from ..parameter import Parameter, label
 from .arc import Arc, Direction, Plane
+from .crossing import SHARP, Crossing, Crossings
 from .stretch import Point, Stretch
 
 if TYPE_CHECKING:
@@ -31,13 +32,15 @@ Array = npt.NDArray[np.float64]
 
 WANTED = 5  # Newton iterations of a step
 TURN = 0.3  # radians by which a step should turn the path
-SHARP = math.cos(0.7)  # of the turn within a step; more may be a jump to another branch
 ASIDE = math.cos(0.45)  # of the angle between the chord of a step and the tangents at its ends
 PARTS = 20  # first step by default, a part of the way to the value that is asked for
-FINE = 1e-5  # of a step: how near bifurcations are located
-STRAIGHT = 0.01  # of the distance of two points: what is less aside is between them
 AWAY = 100.0  # times the way to `to`, or the first step: further off the path is given up
 MANY = 2000  # steps after which a path that does not reach what was asked for is given up
+SEARCH: dict[str, Literal["all", "odd", "none"]] = {
+    "pivots": "all",
+    "determinant": "odd",
+    "none": "none",
+}
 NEAR = (1e-9, 1e-5)  # of a step: how near limit points are located, directly and by Krylov's
 # methods; the error of the parameter there is of second order
 
@@ -48,14 +51,15 @@ class Continuation:
     Predicted by a parabola through the last two points with their tangents, corrected on the
     plane across the tangent (`Arc`). A step is repeated with half of its length where Newton's
     method fails or the path turns too much in it (it might have gone to another branch); its
-    length aims at `WANTED` iterations and turns of `TURN`. With direct solvers the sign of the
-    tangent's determinant tells whether a step has passed a bifurcation, or jumped where an
-    imperfect structure turns sharply beside one.
+    length aims at `WANTED` iterations and turns of `TURN`. With direct solvers the negative
+    eigenvalues of the tangent (`Stability`) tell whether a step has passed bifurcations, or jumped
+    where an imperfect structure turns sharply beside one (`Crossings`).
     """
 
     def __init__(self, problem: StaticProblem, parameter: Parameter | Literal["time"]) -> None:
         self.problem, self.parameter = problem, parameter
         self.arc = Arc(problem, parameter)
+        self.crossings = Crossings(self.arc)
         self.point: Point | None = None
         self._bend: Direction | None = None  # change of the tangent with the arc length
         self.step, self.unit = 0.0, 1.0
@@ -100,12 +104,10 @@ class Continuation:
             arc.step = self.unit
             self._start()
         assert self.point is not None
-        way = self.point.way
         if direction is None and not going and to is not None:
             direction = -1 if to < now else 1
-        if direction is not None and direction * way.rate < 0.0:
-            self.point.way, self._bend = Direction(-way.rows, -way.rate), None
-            self.point.sense *= -1
+        if direction is not None and direction != self.point.heading:
+            self.point, self._bend = self.point.turned(), None
         if step is not None or not going:
             self.step = step or self.unit
 
@@ -129,11 +131,11 @@ class Continuation:
         moved, size = (system.comm.allreduce(x, op=MPI.MAX) for x in (moved, size))
         if moved > 1e-6 * size > 0.0 and size > 1e-12 * max(b.extent for b in system.bodies):
             problem._record(result)
-        if not arc.derivative()[1]:
+        if not arc.derivative()[1] and not arc.seen():
             raise ParameterError(
                 f"follow({arc.name}): no force and no prescribed displacement changes with "
                 f"{arc.name} at {arc.value:g}; give the parameter itself to a load, a support or a "
-                "body of this system (a stiffness drives nothing where it carries nothing)",
+                "body of this system",
                 name=arc.name,
             )
         soft = arc.tangent()
@@ -148,7 +150,7 @@ class Continuation:
         arc.measure(soft.rows, at)
         times = problem.history.time
         start = float(times[-1]) if len(times) else system.time
-        self.point = Point(at, start, arc.unit(soft, soft), arc.sense(soft))
+        self.point = Point(at, start, arc.unit(soft, soft), arc.negative())
         self._bend = None
 
     # ---- one step -------------------------------------------------------------------------------
@@ -163,19 +165,20 @@ class Continuation:
         at = arc.correct(rows, value, plane, radius=2.0 * length)
         if at is None:
             return arc.trouble
+        if at.iterations:
+            arc.scale = self.problem.convergence.references()
         chord = Direction(at.rows - a.at.rows, at.value - a.value)
         size = arc.norm(chord)
         on = arc.tangent(way)
-        sense = arc.sense(on) if on is not None else 0
         on = on or Direction(chord.rows / size, chord.rate / size)
         turn, aside = arc.product(way, on), arc.product(chord, on) / size
         if turn < SHARP or aside < ASIDE or length / size < ASIDE:
             return "the path turns sharply, or Newton's method leaves it"
         self._turn = math.acos(min(1.0, turn))
-        return Point(at, a.arc + length, on, sense)
+        return Point(at, a.arc + length, on, arc.negative())
 
-    def _advance(self, largest: float, smallest: float) -> Point:
-        """Return the next point; the length of the step is cut where need be.
+    def _advance(self, largest: float, smallest: float) -> tuple[Point, list[Crossing]]:
+        """Return the next point, and the bifurcations before it; steps are cut where need be.
 
         Raises
         ------
@@ -187,16 +190,15 @@ class Continuation:
             length = min(self.step, largest)
             found = self._step(a, length)
             if isinstance(found, Point):
-                last = self._crossing(a, found)
-                if last is None:
+                passed = self.crossings.between(a, found)
+                if passed.gap is None:
                     break
-                point, gap = last
-                self.step = gap / 2.0
-                if point is not a:  # the path turns behind it; what was found is on another one
-                    self._keep_bend(a, point)
-                    return point
+                self.step = passed.gap / 2.0
+                if passed.last is not a:  # the path turns behind it; `found` is on another one
+                    self._keep_bend(a, passed.last)
+                    return passed.last, passed.crossings
                 found = "it leads to another branch"
-                length = gap
+                length = passed.gap
             problem.history.cut_backs += 1
             self.step = length / 2.0
             if self.step < smallest:
@@ -211,62 +213,12 @@ class Continuation:
         ease = math.sqrt(WANTED / max(1, found.at.iterations))
         self.step = length * max(0.3, min(2.0, ease, TURN / max(self._turn, 1e-9)))
         self._keep_bend(a, found)
-        return found
+        return found, passed.crossings
 
     def _keep_bend(self, a: Point, b: Point) -> None:
         length = b.arc - a.arc
         rows, rate = b.way.rows - a.way.rows, b.way.rate - a.way.rate
         self._bend = Direction(rows / length, rate / length)
-
-    def _crossing(self, a: Point, b: Point) -> tuple[Point, float] | None:
-        """Look for the bifurcation between two points of different sense (collective).
-
-        Returns None where there is none, or where the path goes on smoothly: it is noted then.
-        Otherwise b is on another branch: the last point before the path turns, and how far the
-        first one is that is on the other branch.
-        """
-        if a.sense * b.sense >= 0:
-            return None
-        stretch = Stretch(self.arc, a, b)
-        whole = stretch.ends[1][0]
-        while True:
-            (low, first), (high, last) = stretch.ends
-            parallel = self.arc.product(first.way, last.way)
-            if parallel < SHARP:
-                return first, high - low
-            if high - low < FINE * whole:
-                self._warn(first)
-                return None
-            found = self._within(stretch, 0.5, None) or self._within(stretch, 0.4, None)
-            if found is None or found.sense == 0:
-                return first, high - low
-            turn = min(self.arc.product(found.way, end.way) for end in (first, last))
-            fine = high - low < 10.0 * FINE * whole and parallel > 1.0 - 1e-4
-            if turn < SHARP and (fine or self._between(first, last, found)):
-                self._warn(found)  # the tangent has a part of the other branch's, suddenly
-                return None
-            stretch.halve(found, first=found.sense == a.sense)
-
-    def _between(self, a: Point, b: Point, c: Point) -> bool:
-        """Tell whether c is on the line from a to b."""
-        arc = self.arc
-        line, part = (Direction(p.at.rows - a.at.rows, p.value - a.value) for p in (b, c))
-        share = arc.product(part, line) / arc.product(line, line)
-        off = Direction(part.rows - share * line.rows, part.rate - share * line.rate)
-        return arc.norm(off) < STRAIGHT * arc.norm(line)
-
-    def _warn(self, point: Point) -> None:
-        history = self.problem.history
-        history.bifurcations.append(
-            LimitPoint(point.arc, point.value, "bifurcation", {}, point.at.state)
-        )
-        if self.problem.system.comm.rank == 0:
-            warnings.warn(
-                f"follow({self.arc.name}): the path passes a bifurcation at {self.arc.name} = "
-                f"{point.value:.7g}; what follows may be unstable. A small imperfection or "
-                "disturbing load leads to the other branch",
-                stacklevel=7,
-            )
 
     # ---- points within a step -------------------------------------------------------------------
     def _within(self, stretch: Stretch, share: float, exactly: float | None) -> Point | None:
@@ -285,7 +237,7 @@ class Continuation:
         on = arc.tangent(a.way)
         if on is None:  # singular: a limit point
             return Point(at, a.arc + s, Direction(a.way.rows, 0.0))
-        return Point(at, a.arc + s, on, arc.sense(on))
+        return Point(at, a.arc + s, on)
 
     def _locate(self, a: Point, b: Point) -> Point:
         """Return the limit point between two neighbouring points."""
@@ -350,7 +302,7 @@ class Continuation:
         way = abs(self.point.value - to) if to is not None else 0.0
         try:
             for _ in range(MANY if steps is None else steps):
-                if self._along(self._advance(most, smallest * self.unit), to, until):
+                if self._along(*self._advance(most, smallest * self.unit), to, until):
                     return
                 if to is not None and abs(self.point.value - to) > AWAY * max(way, self.unit):
                     raise ConvergenceError(
@@ -374,27 +326,45 @@ class Continuation:
         finally:
             self.arc.put(self.point.at)
 
-    def _along(self, b: Point, to: float | None, until: Callable[[Step], Any] | None) -> bool:
+    def _along(
+        self,
+        b: Point,
+        crossings: list[Crossing],
+        to: float | None,
+        until: Callable[[Step], Any] | None,
+    ) -> bool:
         """Take the points up to the end of a step; tell whether one of them is the last."""
         a = self.point
         assert a is not None
         points = [b]
         limit = None
-        if a.way.rate * b.way.rate < 0.0:
-            limit = self._locate(a, b)
+        if a.heading != b.heading:
+            limit = self._limit_point(a, b, crossings)
             points = [limit, b]
         for point in points:
             assert self.point is not None
-            start, end = self.point.value, point.value
+            start, end, last = self.point.value, point.value, False
             if to is not None and ((start - to) * (end - to) < 0.0 or start != to == end):
-                self._take(self._reach(self.point, point, to), until)
-                return True
+                reached, last = self._reach(self.point, point, to), True
+                if reached is not point:
+                    reached.negative = _negative(self.point, reached.arc, crossings)
+                point = reached
+            for crossing in _passed(self.point, point.arc, crossings):
+                self._warn(crossing)
             ended = self._take(point, until)
             if point is limit:
-                self._note(limit, rising=a.way.rate > 0.0)
-            if ended:
+                self._note(limit, rising=a.heading > 0)
+            if ended or last:
                 return True
         return False
+
+    def _limit_point(self, a: Point, b: Point, crossings: list[Crossing]) -> Point:
+        """Return the limit point between two points, with what is stable on both its sides."""
+        best = self._locate(a, b)
+        after = [c.before.negative for c in crossings if c.before.arc > best.arc]
+        behind = after[0] if after else b.negative
+        before = _negative(a, best.arc, crossings)
+        return Point(best.at, best.arc, best.way, behind, b.heading, True, before)
 
     def _take(self, point: Point, until: Callable[[Step], Any] | None) -> bool:
         """Bring the system to a point of the path and record it; tell whether it is the last."""
@@ -402,7 +372,8 @@ class Continuation:
         self.arc.put(at)
         self.point = point
         problem._sudden.settle()
-        step = Step(point.arc, at.iterations, at.linear, at.norms or {}, point.value)
+        unstable = point.unstable if self.arc.stability.how == "pivots" else None
+        step = Step(point.arc, at.iterations, at.linear, at.norms or {}, point.value, unstable)
         problem._record(step)
         if until is None:
             return False
@@ -420,6 +391,32 @@ class Continuation:
         history.limit_points.append(
             LimitPoint(point.arc, point.value, kind, history.latest(), point.at.state)
         )
+
+    def _warn(self, crossing: Crossing) -> None:
+        """Note a bifurcation."""
+        history, point, number = self.problem.history, crossing.before, crossing.eigenvalues
+        history.bifurcations.append(
+            LimitPoint(point.arc, point.value, "bifurcation", {}, point.at.state, number)
+        )
+        if self.problem.system.comm.rank == 0:
+            at_once = f"{number} eigenvalues change their sign at once; " if number > 1 else ""
+            warnings.warn(
+                f"follow({self.arc.name}): the path passes a bifurcation at {self.arc.name} = "
+                f"{point.value:.7g}; {at_once}what follows may be unstable. A small imperfection "
+                "or disturbing load leads to the other branch",
+                stacklevel=7,
+            )
+
+
+def _passed(a: Point, to: float, crossings: list[Crossing]) -> list[Crossing]:
+    """Return the bifurcations from a point up to an arc length."""
+    return [c for c in crossings if a.arc <= c.before.arc < to]
+
+
+def _negative(a: Point, to: float, crossings: list[Crossing]) -> int | None:
+    """Return the negative eigenvalues at an arc length beyond a point, up to a limit point."""
+    passed = _passed(a, to, crossings)
+    return passed[-1].behind.negative if passed else a.negative
 
 
 def follow(
@@ -461,9 +458,11 @@ def follow(
     if path is None or path.parameter is not parameter:
         path = problem._continuation = Continuation(problem, parameter)
     path.record()
+    problem.history.search = SEARCH[path.arc.stability.how]
     try:
         with problem.linear.indefinite():
             path.begin(step, to, direction)
             path.run(to, steps, until, largest, smallest)
     finally:
         problem.convergence.driven = np.zeros(problem.convergence.rows.count)
+        path.arc.stability.release()

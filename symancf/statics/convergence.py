@@ -153,15 +153,19 @@ class Convergence:
             self.accepted = n
         return reason
 
-    def shares(self) -> Array:
-        """Return the norms relative to their references."""
+    def references(self) -> Array:
+        """Return what the norms of the last solution are measured by, by class."""
         others = np.maximum(self._support, self.driven)
         least, most = np.maximum(self._first, others), np.maximum(self._largest, others)
-        there = most > 0.0
-        grown = np.divide(least, most, out=np.zeros_like(most), where=there)
+        grown = np.divide(least, most, out=np.zeros_like(most), where=most > 0.0)
         factor = self.rows.worst(grown)
-        reference = np.where(factor > 0.0, factor, 1.0)[self.rows.part] * most
-        return np.divide(self._norms, reference, out=np.zeros_like(most), where=there)
+        return np.asarray(np.where(factor > 0.0, factor, 1.0)[self.rows.part] * most)
+
+    def shares(self) -> Array:
+        """Return the norms relative to their references."""
+        reference = self.references()
+        there = reference > 0.0
+        return np.divide(self._norms, reference, out=np.zeros_like(reference), where=there)
 
     def needed(self, rtol: float) -> Array:
         """Return the factor by which the residual of each part must still fall."""

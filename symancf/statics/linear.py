@@ -145,7 +145,7 @@ class LinearSolver:
         """
         bad = 0
         if self.direct:
-            bad = self._assemble(state)
+            bad = self.assemble(state)
         else:
             self._present.state[:], self._present.border = state, None
             self.operator.stateIncrease()
@@ -204,7 +204,8 @@ class LinearSolver:
             self._scaling.active = False
         self.operator.stateIncrease()
 
-    def _assemble(self, state: Array) -> int:
+    def assemble(self, state: Array) -> int:
+        """Write the tangent at `state` to the matrix; return the number of bad points."""
         start = time.process_time()
         with together(self.system.comm):
             bad = self.system.plan.tangent(state, self._scratch, self.system.matrix)
@@ -226,7 +227,7 @@ class LinearSolver:
         self.renewals += 1
         self._smoothed.state[:] = state
         self._smoothed.mat.stateIncrease()
-        bad = self._assemble(state)
+        bad = self.assemble(state)
         self.ksp.setOperators(self._smoothed.mat, self.matrix)
         if not self.system.comm.allreduce(bad):
             release()  # before the set-up of multigrid, which needs most memory of all

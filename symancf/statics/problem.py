@@ -436,8 +436,9 @@ class StaticProblem:
         about ten digits, is a step of its own, and listed in ``history.limit_points``. The time
         of steps is the arc length (see `symancf.statics.arc`), at the start of a path the change
         of the parameter; the pseudo-time stays. ``history[parameter.name]`` are its values. With
-        a direct solver bifurcations are noted, too (a warning, ``history.bifurcations``); the path
-        goes on as it was.
+        a direct solver bifurcations are noted, too (a warning, ``history.bifurcations``), of an
+        unsymmetric tangent those of odd numbers of eigenvalues, with Krylov's methods none
+        (``history.search`` says which); the path goes on as it was.
 
         Parameters
         ----------

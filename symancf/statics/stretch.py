@@ -23,19 +23,40 @@ class Point:
 
     Attributes
     ----------
-    sense : sign of det K times that of the change of the parameter along the path; 0: not known.
-        It changes at bifurcations, not at limit points; from branch to branch it may differ.
+    negative : eigenvalues of K that are negative, behind a limit point; see `Stability`. None:
+        not known.
+    heading : 1 or -1, the sense in which the parameter goes on from here.
+    before : at a limit point, the negative eigenvalues in front of it.
     """
 
     at: Equilibrium
     arc: float
     way: Direction
-    sense: int = 0
+    negative: int | None = None
+    heading: int = 0
+    limit: bool = False
+    before: int | None = None
+
+    def __post_init__(self) -> None:
+        self.heading = self.heading or (-1 if self.way.rate < 0.0 else 1)
 
     @property
     def value(self) -> float:
         """Of the parameter."""
         return self.at.value
+
+    @property
+    def unstable(self) -> int | None:
+        """Directions in which the equilibrium is unstable; None: not known."""
+        known = [n for n in (self.negative, self.before) if n is not None]
+        return min(known, default=None)
+
+    def turned(self) -> Point:
+        """Return the point with the path going back; on both sides of a limit point p falls."""
+        way = Direction(-self.way.rows, -self.way.rate)
+        if not self.limit:
+            return Point(self.at, self.arc, way, self.negative, -self.heading)
+        return Point(self.at, self.arc, way, self.before, self.heading, True, self.negative)
 
 
 def _hermite(x: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -53,9 +74,18 @@ class Stretch:
     ends : distance, point; in between the path is predicted by cubics of Hermite.
     """
 
-    def __init__(self, arc: Arc, a: Point, b: Point) -> None:
-        self.arc, self.base = arc, a
-        self.ends = [(0.0, a), (self.distance(b.at), b)]
+    def __init__(self, arc: Arc, a: Point, b: Point, base: Point | None = None) -> None:
+        self.arc, self.base = arc, base or a
+        self.ends = [(self.distance(a.at), a), (self.distance(b.at), b)]
+
+    @property
+    def length(self) -> float:
+        """Distance of the ends."""
+        return self.ends[1][0] - self.ends[0][0]
+
+    def part(self, a: Point, b: Point) -> Stretch:
+        """Return the path between two points of this stretch."""
+        return Stretch(self.arc, a, b, self.base)
 
     def distance(self, at: Equilibrium) -> float:
         """Return the distance of an equilibrium from the plane across the first point."""
@@ -78,6 +108,15 @@ class Stretch:
         (h, k, l, m), _ = _hermite(x)
         rows = h * a.at.rows + k * b.at.rows + l * s.rows + m * t.rows
         return rows, h * a.value + k * b.value + l * s.rate + m * t.rate
+
+    def tangent(self, x: float) -> Direction:
+        """Return the direction at the share x of the stretch."""
+        (_, a), (_, b) = self.ends
+        _, (s, t) = self._slopes()
+        _, (h, k, l, m) = _hermite(x)
+        rows = h * a.at.rows + k * b.at.rows + l * s.rows + m * t.rows
+        rate = h * a.value + k * b.value + l * s.rate + m * t.rate
+        return self.arc.unit(Direction(rows, rate), self.base.way)
 
     def root(self, value: float | None) -> float:
         """Return the share at which the predicted parameter is `value`, or None: stationary."""

@@ -12,6 +12,8 @@ from mpi4py import MPI
 import symancf as sa
 from symancf.energies import neo_hooke
 from tests.cases import Cases
+from tests.unit.test_bifurcations import column as space_column
+from tests.unit.test_bifurcations import frame
 from tests.unit.test_continuation import Truss, column, shallow
 
 COMM = MPI.COMM_WORLD
@@ -138,6 +140,19 @@ def column_with_a_bifurcation() -> dict[str, Any]:
         problem.follow(P, to=6.0, step=1.0)
     texts = COMM.bcast([str(w.message) for w in caught])
     return {"at": [point.parameter for point in problem.history.bifurcations], "texts": texts}
+
+
+@case
+def pairs_of_eigenvalues() -> list[Any]:
+    """A column clamped in space, and a portal on clamps with their multipliers."""
+    found = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for made, to in ((space_column(1e4, planar=False), 4.0), (frame(1e4), 12.0)):
+            history = made[0].follow(made[1], to=to, step=1.0)
+            points = [(point.parameter, point.eigenvalues) for point in history.bifurcations]
+            found.append([points, [step.unstable for step in history.steps], history.search])
+    return found
 
 
 def attempt(problem: sa.StaticProblem, *given: Any, **options: Any) -> dict[str, Any]:

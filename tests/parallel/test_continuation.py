@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.mpi import run_mpi
+from tests.unit.test_bifurcations import euler, sway
 
 SCRIPT = Path(__file__).with_name("check_continuation.py")
 
@@ -65,10 +66,21 @@ def test_krylov_solvers_find_the_same_limit_points(case: str, ranks: int) -> Non
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_a_bifurcation_is_seen_on_any_number_of_ranks(ranks: int) -> None:
-    """By SuperLU on one rank, by MUMPS on more."""
     found = result("column_with_a_bifurcation", ranks)
     assert found["at"] == pytest.approx([500 * (1 - (1 - np.pi**2 / 1000) ** 0.5)], rel=1e-5)
     assert len(found["texts"]) == 1
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_pairs_of_eigenvalues_are_counted_on_any_number_of_ranks(ranks: int) -> None:
+    (column, unstable, how), (frame, swaying, _) = result("pairs_of_eigenvalues", ranks)
+    assert how == "all"
+    ((at, eigenvalues),) = column
+    assert (at, eigenvalues) == (pytest.approx(euler(1e4), rel=1e-5), 2)
+    assert (unstable[0], unstable[-1]) == (0, 2)
+    ((at, eigenvalues),) = frame
+    assert (at, eigenvalues) == (pytest.approx(sway(), rel=3e-4), 1)
+    assert (swaying[0], swaying[-1]) == (0, 1)
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bifurcations within a step of a path: where eigenvalues of the tangent change their sign."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from .arc import Arc, Direction, Plane
+from .stretch import Point, Stretch
+
+SHARP = math.cos(0.7)  # of the turn within a step; more may be a jump to another branch
+FINE = 1e-6  # of a step: how near bifurcations are located
+ROUND = 2e-15  # of the diagonal: eigenvalues within it are zero, of no sign
+BESIDE = 0.3  # of the distance of two points: off the curve between them by more is off the path
+SHARES = (0.5, 0.4, 0.6, 0.3, 0.7)  # where a point between two others is looked for
+
+
+@dataclass
+class Crossing:
+    """A place where eigenvalues change sign: the last point before, the first one behind.
+
+    Attributes
+    ----------
+    eigenvalues : how many of them, beyond that of a limit point.
+    """
+
+    before: Point
+    behind: Point
+    eigenvalues: int
+
+
+@dataclass
+class Passage:
+    """What lies between two neighbouring points.
+
+    Attributes
+    ----------
+    last : the last point known to be on the path.
+    gap : None where the path goes on smoothly to the second point; else the distance of `last`
+        from a point that is on another branch.
+    """
+
+    last: Point
+    crossings: list[Crossing] = field(default_factory=list)
+    gap: float | None = None
+
+
+class Crossings:
+    """Looks for bifurcations between neighbouring points of a path.
+
+    At both ends the negative eigenvalues are counted. A limit point between them changes the
+    number by one, and a smooth path has no other reason than bifurcations to change it more.
+    Their places are found by bisection, however many eigenvalues cross. On the way the path is
+    the cubic between its points as long as that is in equilibrium: beside a bifurcation Newton's
+    method may lead onto the other branch, or nowhere. Where it is not, Newton's method tells
+    whether an imperfect structure has turned sharply and the second point is on another branch.
+    """
+
+    def __init__(self, arc: Arc) -> None:
+        self.arc = arc
+
+    def excess(self, a: Point, b: Point) -> int:
+        """Return how many eigenvalues change sign between two points beside a limit point's.
+
+        From the sign of a determinant: whether their number is odd.
+        """
+        if a.negative is None or b.negative is None:
+            return 0
+        turned, change = a.heading != b.heading, b.negative - a.negative
+        if self.arc.stability.how == "determinant":
+            return (change + turned) % 2
+        return abs(abs(change) - turned)
+
+    def between(self, a: Point, b: Point) -> Passage:
+        """Find them; the system is at b when this is called (collective)."""
+        if not self.excess(a, b) or not self._sure(a, b):
+            return Passage(b)
+        self.arc.floor = self.arc.scale
+        try:
+            return self._search(Stretch(self.arc, a, b), FINE * Stretch(self.arc, a, b).length)
+        finally:
+            self.arc.floor = 0.0 * self.arc.scale
+
+    def _sure(self, a: Point, b: Point) -> bool:
+        """Tell whether the numbers differ by more than eigenvalues that are zero to round-off."""
+        if self.arc.stability.how == "pivots" and a.negative != b.negative:
+            shift = ROUND if (b.negative or 0) > (a.negative or 0) else -ROUND
+            number = self.arc.negative(shift)
+            b.negative = b.negative if number is None else number
+        return self.excess(a, b) > 0
+
+    def _search(self, stretch: Stretch, fine: float) -> Passage:
+        (_, a), (_, b) = stretch.ends
+        number = self.excess(a, b)
+        if not number:
+            return Passage(b)
+        if self.arc.product(a.way, b.way) < SHARP:
+            return Passage(a, gap=stretch.length)
+        if stretch.length <= fine:
+            return Passage(b, [Crossing(a, b, number)])
+        middle = self._middle(stretch)
+        if middle is None:
+            return Passage(a, gap=stretch.length)
+        found = self._search(stretch.part(a, middle), fine)
+        if found.gap is None:
+            rest = self._search(stretch.part(middle, b), fine)
+            found = Passage(rest.last, found.crossings + rest.crossings, rest.gap)
+        return found
+
+    def _middle(self, stretch: Stretch) -> Point | None:
+        """Return a point between the ends of a stretch, None where the path turns (collective)."""
+        arc, base = self.arc, stretch.base
+        for share in SHARES:
+            rows, value = stretch.predict(share)
+            way = stretch.tangent(share)
+            if arc.balanced(rows, value):
+                at = arc.here()
+                if not arc.linearize():
+                    continue
+            else:
+                plane = Plane(rows, value, base.way, 0.0)
+                corrected = arc.correct(rows, value, plane, radius=stretch.length)
+                if corrected is None:
+                    continue
+                at = corrected
+                off = arc.norm(Direction(at.rows - rows, at.value - value))
+                found = arc.tangent(way)
+                if off > BESIDE * stretch.length or (found and arc.product(found, way) < SHARP):
+                    continue
+                way = found or way
+            number = arc.negative()
+            if number is not None:
+                return Point(at, base.arc + stretch.distance(at), way, number)
+        return None
