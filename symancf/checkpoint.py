@@ -269,7 +269,7 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], dict[str, 
         if reference:
             there = np.zeros_like(system.reference)
             rows.spread(ids, [held.pop()], [there])
-            size = max(body.extent for body in system.bodies)
+            size = system.extent
             with together(system.comm):
                 _require_same_place(path, system, rows, there, 1e-9 * size)
         rows.spread(ids, held, list(vectors.values()))

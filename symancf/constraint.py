@@ -144,7 +144,7 @@ class Constraint:
 
     def _require_still(self, system: System, cell: dict[str, Array]) -> None:
         """Raise where an equation across the plane does not hold."""
-        size = max(body.extent for body in system.bodies)
+        size = system.extent
         for p in self.still:
             value = sp.lambdify(sorted(p.free_symbols, key=str), p, "numpy")
             wrong = value(*(cell[str(s)] for s in sorted(p.free_symbols, key=str)))

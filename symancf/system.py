@@ -300,7 +300,7 @@ class System:
         f = self.residual_at(self.state)
         for name, offsets in self._idle:
             wrong = np.abs(f[offsets]).max(initial=0.0) / self.stiffness
-            size = max(body.extent for body in self.bodies)
+            size = self.extent
             if wrong > 1e-9 * size:
                 raise ConstraintError(
                     f"the supports of both ends contradict the constraint {name!r} at time "
@@ -368,6 +368,11 @@ class System:
         self.topology.halo.update(table)
         fixed = numbering.fixed_by >= 0
         state[fixed] = table[numbering.vertex_of, within][fixed]
+
+    @cached_property
+    def extent(self) -> float:
+        """Size of the largest body [m], of attachments as they were when first asked for."""
+        return max(float(body.extent) for body in self.bodies)
 
     @cached_property
     def matrix(self) -> Matrix:

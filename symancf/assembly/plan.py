@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -358,6 +359,18 @@ class Plan:
         for term, piece in zip(self._terms, self.pieces, strict=False):
             if piece.name == name:
                 term.active = int(active)
+
+    @contextmanager
+    def only(self, chosen: npt.NDArray[np.bool_]) -> Iterator[None]:
+        """Leave out the pieces that are not `chosen`, a mask, for a while."""
+        before = [term.active for term in self._terms]
+        for term, active in zip(self._terms, chosen.tolist(), strict=False):
+            term.active = int(active and term.active)
+        try:
+            yield
+        finally:
+            for term, active in zip(self._terms, before, strict=True):
+                term.active = active
 
     def exchange(self, name: str, kernel: Any, role: Any) -> None:
         """Evaluate the pieces called `name` by another kernel of the same unknowns and slots."""

@@ -82,7 +82,7 @@ class Motion:
         self.matrix: Matrix = system.matrix
         self._inertial: Array = np.zeros(n)
         self._damped: Array = np.zeros(n)
-        self._strain = [p.name for p in system.pieces if p.role != "strain"]
+        self._strain = np.array([p.role == "strain" for p in system.pieces], dtype=bool)
         self.moving = [s for s in system.supports if depends_on_time(s.values)]
         self._mass_values: tuple[int, Array, Array] | None = None
 
@@ -110,11 +110,8 @@ class Motion:
     def stiffness_times(self, v: Array) -> Array:
         """Return K v with the tangent of the strain energies alone."""
         plan, rate = self.system.plan, self._damped
-        for name in self._strain:
-            plan.switch(name, active=False)
-        plan.product(self.state, np.where(self.second, v, 0.0), rate)
-        for name in self._strain:
-            plan.switch(name, active=True)
+        with plan.only(self._strain):
+            plan.product(self.state, np.where(self.second, v, 0.0), rate)
         return rate
 
     # ---- tangent --------------------------------------------------------------------------------
@@ -140,12 +137,9 @@ class Motion:
         B += R * self.damping.mass
         beta = R * self.damping.stiffness
         if beta:
-            for name in self._strain:
-                plan.switch(name, active=False)
-            plan.tangent(self.state, scratch, matrix)
+            with plan.only(self._strain):
+                plan.tangent(self.state, scratch, matrix)
             stiff = matrix.diagonal.copy(), matrix.off.copy()
-            for name in self._strain:
-                plan.switch(name, active=True)
         bad = plan.tangent(self.state, scratch, matrix)
         matrix.diagonal += B * diagonal
         matrix.off += B * off

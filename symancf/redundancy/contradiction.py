@@ -126,7 +126,7 @@ def _violation(system: System, f: Array) -> tuple[float, str]:
     left_out = system.redundant.left_out
     wrong = float(np.abs(f[left_out]).max(initial=0.0)) / system.stiffness
     wrong = system.comm.allreduce(wrong, op=MPI.MAX)
-    if not wrong > VIOLATED * max(body.extent for body in system.bodies):
+    if not wrong > VIOLATED * system.extent:
         return wrong, ""
     bad = left_out[np.abs(f[left_out]) > 0.1 * wrong * system.stiffness]
     violated = system.comm.allgather(system.numbering.owners_of(bad))

@@ -98,7 +98,7 @@ class Jacobian:
         within = np.arange(numbering.coordinates) - numbering.start[numbering.vertex_of]
         ids = system.topology.vertex_ids[numbering.vertex_of].astype(np.int64)
         self.keys: Ints = ids * max(1, numbering.widest) + within
-        self.size = max(body.extent for body in system.bodies)
+        self.size = system.extent
         self.scale = numbering.natural(self.size)
         multiplier = numbering.those("multiplier")
         self.offsets = np.flatnonzero(multiplier & (numbering.row >= 0))

@@ -103,7 +103,7 @@ class Arc:
     def __init__(self, problem: StaticProblem, parameter: Parameter | Literal["time"]) -> None:
         self.problem, self.system, self.parameter = problem, problem.system, parameter
         numbering = self.system.numbering
-        length = max(float(body.extent) for body in self.system.bodies)
+        length = self.system.extent
         moves = numbering.those("position", "direction", "angle")
         weight = np.where(moves, 1.0 / numbering.natural(length) ** 2, 0.0)
         self._weight = weight[numbering.coordinate_of_row]

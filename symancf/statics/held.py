@@ -11,6 +11,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from ..errors import ConstraintError
+from .elimination import Rows, null_vectors
 
 if TYPE_CHECKING:
     from ..assembly.numbering import Block
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 CHUNK = 4096  # rows that are factored at once
+FEW = 24  # bodies up to which all their motions are looked at together
+TOLD = 12  # motions of more bodies that are described
 FREE = 1e-11  # of a motion's own size; motions that nothing holds answered with 1e-16 to 1e-13
 
 
@@ -35,22 +38,25 @@ class _Group:
 
 def _groups(system: System) -> list[list[Any]]:
     """Return the bodies one by one, but those together that elastic bonds such as flexures join."""
-    number = {id(body): k for k, body in enumerate(system.bodies)}
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    count, number = len(system.bodies), {id(body): k for k, body in enumerate(system.bodies)}
     bonds = [pair for term in system.terms for pair in getattr(term, "bonds", list)()]
-    group = list(range(len(system.bodies)))
-    for a, b in bonds:
-        one, other = group[number[id(a)]], group[number[id(b)]]
-        group = [one if g == other else g for g in group]
-    return [
-        [body for body, g in zip(system.bodies, group, strict=True) if g == which]
-        for which in dict.fromkeys(group)
-    ]
+    pairs = np.array([[number[id(a)], number[id(b)]] for a, b in bonds]).reshape(-1, 2)
+    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
+    members: dict[int, list[Any]] = {}
+    for body, which in zip(system.bodies, connected_components(graph)[1].tolist(), strict=True):
+        members.setdefault(which, []).append(body)
+    return list(members.values())
 
 
-def _group(system: System, bodies: list[Any]) -> _Group:
-    """Find the coordinates of bodies, also those that only a joint brought to this rank."""
+def _group(system: System, bodies: list[Any], q: Array) -> _Group:
+    """Find the coordinates of bodies, also those that only a joint brought to this rank.
+
+    `q` are the present values of all coordinates.
+    """
     numbering = system.numbering
-    q = system.reference + system.state
     blocks, values = [], []
     sums = np.zeros(4)
     carried = [block for body in bodies for block in body.carriers(system)]
@@ -59,9 +65,11 @@ def _group(system: System, bodies: list[Any]) -> _Group:
         block = numbering.blocks[number]
         if not block.moves:
             continue
-        member = np.zeros(numbering.vertices, dtype=bool)
-        member[vertices] = True
-        at = np.flatnonzero(system.topology.halo.updated(member))
+        at = np.unique(vertices)
+        if system.comm.size > 1:
+            member = np.zeros(numbering.vertices, dtype=bool)
+            member[vertices] = True
+            at = np.flatnonzero(system.topology.halo.updated(member))
         coordinates = numbering.coordinates_of(number, at)
         value = q[coordinates]
         if block.kind == "position":
@@ -85,22 +93,19 @@ def _in_space(points: Array) -> Array:
     return np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
 
 
-def _motions(system: System, body: _Group) -> tuple[Array, Array]:
-    """Return a body's rotations about its centre and translations, and its coordinates.
+def _motions(body: _Group) -> tuple[npt.NDArray[np.int64], Array]:
+    """Return a body's coordinates (k,), each once, and its rigid motions (6, k).
 
-    Returns
-    -------
-    (6, coordinates) motions: rotations by 1 about x, y, z, translations by its reach;
-    (coordinates,) 1 where the body has a coordinate.
+    Rotations by 1 about x, y, z through its centre, translations by its reach.
     """
-    motions = np.zeros((6, system.numbering.coordinates))
-    member = np.zeros(system.numbering.coordinates)
+    places, parts = [np.zeros(0, dtype=np.int64)], [np.zeros((6, 0))]
     for (block, at), value in zip(body.blocks, body.values, strict=True):
-        for a, axis in enumerate(np.eye(3)):
-            motions[a, at] = block.rotated(value, axis, body.centre)
-            motions[3 + a, at] = body.reach * block.translated(axis)
-        member[at] = 1.0
-    return motions, member
+        turns = [block.rotated(value, axis, body.centre).ravel() for axis in np.eye(3)]
+        shifts = [np.tile(body.reach * block.translated(axis), len(at)) for axis in np.eye(3)]
+        places.append(at.ravel().astype(np.int64))
+        parts.append(np.stack([*turns, *shifts]))
+    coordinates, first = np.unique(np.concatenate(places), return_index=True)
+    return coordinates, np.concatenate(parts, axis=1)[:, first]
 
 
 def require_held(system: System) -> None:
@@ -142,28 +147,32 @@ def find_free(system: System) -> list[tuple[list[str], str]]:
     Motions that move no coordinate (of a straight cable about itself, of a planar body out of
     its plane) do not count. Collective.
     """
-    numbering, plan = system.numbering, system.plan
-    bodies = [_group(system, members) for members in _groups(system)]
-    n = int(numbering.start[numbering.owned_vertices])  # owned coordinates come first
-    V = np.empty((6 * len(bodies), numbering.coordinates))
+    numbering = system.numbering
+    q = system.reference + system.state
+    bodies = [_group(system, members, q) for members in _groups(system)]
+    motions = [_motions(body) for body in bodies]
     shared = np.zeros(numbering.coordinates)
-    for body, motions in zip(bodies, V.reshape(len(bodies), 6, -1), strict=True):
-        motions[:], member = _motions(system, body)
-        shared += member
-    V /= np.maximum(1.0, shared)
-    A = np.zeros_like(V)
-    for v, answer in zip(V, A, strict=True):
-        plan.product(system.state, v, answer)
     size = np.ones(numbering.coordinates)  # of a coordinate in a motion by 1
-    for body in bodies:
-        for block, at in body.blocks:
+    for body, (at, _) in zip(bodies, motions, strict=True):
+        shared[at] += 1.0
+        for block, places in body.blocks:
             if block.kind == "position":
-                size[at] = np.maximum(size[at] * (size[at] != 1.0), body.reach)
+                size[places] = np.maximum(size[places] * (size[places] != 1.0), body.reach)
+    motions = [(at, v / np.maximum(1.0, shared[at])) for at, v in motions]
     diagonal = np.zeros(numbering.coordinates)
     numbering.from_rows(np.abs(system.matrix.mat.getDiagonal().getArray()), diagonal)
     stiffness = system.stiffness if system.stiffness > 0.0 else 1.0
     strength = diagonal * size
     strength = np.where(strength > 1e-9 * stiffness, strength, stiffness * size)
+    if len(bodies) > FEW:
+        return _of_many(system, bodies, motions, size, strength)
+    n = int(numbering.start[numbering.owned_vertices])  # owned coordinates come first
+    V = np.zeros((6 * len(bodies), numbering.coordinates))
+    for k, (at, v) in enumerate(motions):
+        V[6 * k : 6 * k + 6, at] = v
+    A = np.zeros_like(V)
+    for v, answer in zip(V, A, strict=True):
+        system.plan.product(system.state, v, answer)
     fixed = numbering.fixed_by >= 0
     V /= size
     A /= strength
@@ -175,6 +184,105 @@ def find_free(system: System) -> list[tuple[list[str], str]]:
     if not len(loose):
         return []
     return [_describe(bodies, motion) for motion in _readable(bodies, loose)]
+
+
+def _of_many(
+    system: System,
+    bodies: list[_Group],
+    motions: list[tuple[npt.NDArray[np.int64], Array]],
+    size: Array,
+    strength: Array,
+) -> list[tuple[list[str], str]]:
+    """Do the same for many bodies, by sparse products and elimination (collective).
+
+    The work is proportional to their number where each has few neighbours.
+    """
+    from scipy.sparse import coo_array, csr_array, diags_array
+
+    numbering, count = system.numbering, len(bodies)
+    n, all_columns = int(numbering.start[numbering.owned_vertices]), 6 * len(bodies)
+    row = np.concatenate([np.tile(at, 6) for at, _ in motions])
+    column = np.concatenate(
+        [np.repeat(6 * k + np.arange(6), len(at)) for k, (at, _) in enumerate(motions)]
+    )
+    value = np.concatenate([v.ravel() for _, v in motions])
+    shape = (numbering.coordinates, all_columns)
+    V = csr_array(coo_array((value, (row, column)), shape=shape))
+    A = diags_array(1.0 / strength) @ _tangent(system) @ V
+    V = diags_array(1.0 / size) @ V
+    fixed = diags_array((numbering.fixed_by >= 0).astype(float))
+    A = csr_array((A + fixed @ V)[:n])
+    V = csr_array(V[:n])
+    if not system.comm.allreduce(bool(np.isfinite(A.data).all()), op=MPI.LAND):
+        return []
+    squares = system.sum(np.bincount(V.indices, np.square(V.data), all_columns).astype(float))
+    length = np.sqrt(squares)
+    large = length.reshape(count, 6).max(axis=1)
+    kept = np.flatnonzero(length > 1e-9 * np.repeat(large, 6))  # the others move nothing
+    unit = diags_array(1.0 / length[kept])
+    A, V = csr_array(A[:, kept] @ unit), csr_array(V[:, kept] @ unit)
+    owner = kept // 6
+    widths = np.bincount(owner, minlength=count)
+    first = np.concatenate([[0], np.cumsum(widths)])
+    parts = [part for rank in system.comm.allgather(_parts(A, owner, first)) for part in rank]
+    found, total = null_vectors(widths, parts, FREE, TOLD)
+    told = []
+    for vector in found:
+        flat = np.zeros(len(kept))
+        for body, c in vector.items():
+            flat[first[body] : first[body + 1]] = c
+        moved = float(system.sum(np.array([np.square(V @ flat).sum()]))[0])
+        if moved <= 1e-18 * float(flat @ flat):
+            total -= 1  # bodies of the same coordinates against each other
+            continue
+        motion = np.zeros(all_columns)
+        motion[kept] = flat / length[kept]
+        told.append(_describe(bodies, motion))
+    if total > len(told) and told:
+        names, text = told[-1]
+        told[-1] = names, f"{text}; and {total - len(told)} more motions"
+    return told
+
+
+def _tangent(system: System) -> Any:
+    """Return this rank's rows of the tangent on local coordinates, CSR; fixed ones are empty."""
+    from scipy.sparse import csr_array
+
+    numbering = system.numbering
+    start, columns, values = system.matrix.mat.getValuesCSR()
+    order = np.argsort(numbering.columns_of_free)
+    known = numbering.columns_of_free[order]
+    near = np.minimum(np.searchsorted(known, columns), max(0, len(known) - 1))
+    row = np.repeat(numbering.coordinate_of_row, np.diff(start))
+    used = (known[near] == columns) & (values != 0.0) & (numbering.fixed_by[row] < 0)
+    coordinate = numbering.free[order[near[used]]]
+    shape = (numbering.coordinates, numbering.coordinates)
+    return csr_array((values[used], (row[used], coordinate)), shape=shape)
+
+
+def _parts(A: Any, owner: npt.NDArray[np.int64], first: npt.NDArray[np.int64]) -> list[Rows]:
+    """Return the rows of a CSR array by the bodies that they belong to, each set as one QR."""
+    sets: dict[tuple[int, ...], list[int]] = {}
+    weak = 1e-14 * np.abs(A.data).max(initial=0.0)
+    for r in range(A.shape[0]):
+        a, b = A.indptr[r], A.indptr[r + 1]
+        strong = np.abs(A.data[a:b]) > weak
+        there = tuple(np.unique(owner[A.indices[a:b][strong]]).tolist())
+        if there:
+            sets.setdefault(there, []).append(r)
+    made = []
+    for groups, rows in sets.items():
+        columns = np.concatenate([np.arange(first[g], first[g + 1]) for g in groups])
+        values: Array = np.zeros((len(rows), len(columns)))
+        for k, r in enumerate(rows):
+            a, b = A.indptr[r], A.indptr[r + 1]
+            at = np.searchsorted(columns, A.indices[a:b])
+            inside = columns[np.minimum(at, len(columns) - 1)] == A.indices[a:b]
+            values[k, at[inside]] = A.data[a:b][inside]
+        if len(values) > len(columns):
+            values = np.asarray(np.linalg.qr(values, mode="r"))
+        made.append(Rows(groups, values))
+    return made
 
 
 def _factor(system: System, rows: Array) -> Array:
