@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -84,9 +85,14 @@ TIME = sp.Symbol("t", real=True)
 
 def symbols_of(jet: JetOfEnd, of: Literal["change", "reference", "rate"]) -> list[sp.Symbol]:
     """Return the three symbols of a jet's change, its reference value or its rate."""
+    return list(_symbols(jet, of))
+
+
+@cache
+def _symbols(jet: JetOfEnd, of: Literal["change", "reference", "rate"]) -> tuple[sp.Symbol, ...]:
     letter = {"change": "u", "reference": "X", "rate": "v"}[of]
     name = f"{letter}{_PARTS[jet[1]]}_{'abc'[jet[0]]}"
-    return [sp.Symbol(f"{name}{a}", real=True) for a in (1, 2, 3)]
+    return tuple(sp.Symbol(f"{name}{a}", real=True) for a in (1, 2, 3))
 
 
 def check_ends(what: str, ends: Sequence[Any]) -> list[End]:

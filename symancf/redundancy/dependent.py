@@ -22,6 +22,7 @@ Ints = npt.NDArray[np.int64]
 
 LARGEST = 3000  # equations of a group; beyond, its dense analysis takes too long
 DEPENDENT = 1e-9  # length of a combination of rows of length 1 that counts as zero
+SWEEPS = 20  # over all entries, before rows are taken away one by one
 PRIVATE = 1e-2  # part of a row in a column of its own that keeps it apart from the others
 STEP = 1e-3  # of the body's size (of 1 for slopes): the way to the second configuration
 
@@ -54,13 +55,18 @@ class Group:
     @classmethod
     def of(cls, data: Rows, rows: Ints, columns: Ints) -> Group:
         """Take some rows out of the whole."""
-        chosen = np.flatnonzero(np.isin(data.row, rows) & np.isin(data.column, columns))
+        # entries come by rows: those of a group are found without looking at all the others
+        first, end = (np.searchsorted(data.row, rows, side=s) for s in ("left", "right"))
+        count = end - first
+        chosen = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
+        chosen = chosen[np.isin(data.column[chosen], columns)]
         J = np.zeros((len(rows), len(columns)))
         at = np.searchsorted(rows, data.row[chosen]), np.searchsorted(columns, data.column[chosen])
         np.add.at(J, at, data.value[chosen])
         length = np.linalg.norm(J, axis=1)
         length[length == 0.0] = 1.0
-        return cls(rows, columns, J / length[:, None], data.phi[np.isin(data.keys, rows)] / length)
+        phi = data.phi[np.searchsorted(data.keys, rows)]
+        return cls(rows, columns, J / length[:, None], phi / length)
 
     def dependences(self) -> Array:
         """Return an orthonormal basis (rows, k) of the combinations of rows that vanish."""
@@ -177,14 +183,40 @@ def _peel(data: Rows) -> npt.NDArray[np.bool_]:
     _, column = np.unique(data.column, return_inverse=True)
     squares = np.bincount(row, np.square(data.value))
     strong = np.abs(data.value) > PRIVATE * np.sqrt(squares[row])
-    while left.any():
+    for _ in range(SWEEPS):
         own = left & strong & (np.bincount(column[left], minlength=column.max() + 1)[column] == 1)
         if not own.any():
-            break
+            return left
         gone = np.zeros(row.max() + 1, dtype=bool)
         gone[row[own]] = True
         left &= ~gone[row]
+    _peel_on(left, row, column, strong)
     return left
+
+
+def _peel_on(
+    left: npt.NDArray[np.bool_], row: Ints, column: Ints, strong: npt.NDArray[np.bool_]
+) -> None:
+    """Go on row by row: a chain loses one at a time, and a sweep over all for each is too much."""
+    there = np.flatnonzero(left)
+    order = there[np.argsort(row[there], kind="stable")]
+    start = np.searchsorted(row[order], np.arange(row.max() + 2))
+    count = np.bincount(column[there], minlength=column.max() + 1)
+    total = np.bincount(column[there], there, column.max() + 1).astype(np.int64)  # of entries
+    alone = there[(count[column[there]] == 1) & strong[there]]
+    waiting = row[alone].tolist()
+    while waiting:
+        r = waiting.pop()
+        entries = order[start[r] : start[r + 1]]
+        if not len(entries) or not left[entries[0]]:
+            continue
+        left[entries] = False
+        for e in entries.tolist():
+            c = column[e]
+            count[c] -= 1
+            total[c] -= e
+            if count[c] == 1 and strong[total[c]]:
+                waiting.append(int(row[total[c]]))
 
 
 def groups_of(data: Rows) -> list[Group]:
@@ -204,10 +236,14 @@ def groups_of(data: Rows) -> list[Group]:
             break
         group = fresh
     found = []
-    for number in np.unique(group):
-        members = keys[group == number]
+    by_group, of_entry = np.argsort(group, kind="stable"), np.argsort(group[r], kind="stable")
+    numbers, size = np.unique(group, return_counts=True)
+    parts: list[Ints] = np.split(keys[by_group], np.cumsum(size)[:-1])
+    ends: Ints = np.atleast_1d(np.searchsorted(group[r][of_entry], numbers, side="right"))
+    used: list[Ints] = np.split(columns[c[of_entry]], ends[:-1])
+    for members, mine in zip(parts, used, strict=True):
         if 1 < len(members) <= LARGEST:
-            found.append(Group.of(data, members, columns[np.unique(c[group[r] == number])]))
+            found.append(Group.of(data, members, np.unique(mine)))
     return found
 
 
