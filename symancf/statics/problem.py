@@ -101,7 +101,7 @@ class StaticProblem:
         self._rhs = self.x.duplicate()
         self._fade, self._sudden = 0.0, Sudden(system.plan)
         self._local_f = np.zeros(numbering.coordinates)
-        self.convergence = Convergence(system)
+        self.convergence: Convergence = Convergence(system)
         self._scale_multipliers()
         if not self._restored:
             system.settle()
