@@ -165,6 +165,11 @@ def _version() -> str:
         return "0.0.0"
 
 
+def __dir__() -> list[str]:
+    """Names for completion: also those that are imported on first use."""
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from .errors import ParameterError, closest
 from .parameter import label
+
+T = TypeVar("T")
 
 
 def number(
@@ -95,6 +97,18 @@ def one_of(what: str, given: Any, possible: Iterable[str]) -> str:
     hint = closest(given, words) if isinstance(given, str) else ""
     listed = ", ".join(map(repr, words))
     raise ParameterError(f"{what} is {label(given)}: give one of {listed}.{hint}", possible=words)
+
+
+def instance(what: str, given: Any, kind: type[T], remedy: str) -> T:
+    """Return an object of a class of the package; `remedy` says what to write.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if not isinstance(given, kind):
+        raise ParameterError(f"{what} is {label(given)}: {remedy}")
+    return given
 
 
 def function(what: str, given: Any) -> Callable[..., Any]:

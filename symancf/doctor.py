@@ -230,11 +230,11 @@ def blas_kind(libraries: list[str]) -> str:
 def threads() -> Iterator[Finding]:
     """Threads of the BLAS per rank: one, since the ranks fill the cores already."""
     value = os.environ.get("OMP_NUM_THREADS", "")
-    if value == "1":
-        yield Finding("OMP_NUM_THREADS", "1")
+    if value in ("", "1"):
+        found = value or "not set: symancf gives OpenBLAS, MKL and BLIS one thread on each rank"
+        yield Finding("OMP_NUM_THREADS", found)
     else:
-        found = value or f"not set: each rank starts {os.cpu_count()} threads"
-        yield Finding("OMP_NUM_THREADS", found, "slow", "export OMP_NUM_THREADS=1")
+        yield Finding("OMP_NUM_THREADS", value, "slow", "export OMP_NUM_THREADS=1")
 
 
 # ---------------------------------------------------------------------------- MPI

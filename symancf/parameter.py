@@ -27,8 +27,34 @@ class Parameter:
     """
 
     def __init__(self, name: str, value: float = 0.0) -> None:
+        if not isinstance(name, str):
+            raise ParameterError(f"Parameter({label(name)}): its name is a text, Parameter('p')")
         self.name = name
-        self.value = float(value)
+        self.value = value
+
+    @property
+    def value(self) -> float:
+        """The present value.
+
+        Raises
+        ------
+        ParameterError : it is set to something else than a number.
+        """
+        return self._value
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        try:
+            if isinstance(value, str | bytes):
+                raise TypeError
+            self._value = float(value)
+        except (TypeError, ValueError):
+            raise ParameterError(
+                f"the value of the parameter {self.name!r} is {label(value)}: give a number; what "
+                "varies in time or space is given where the parameter is used, as a function of "
+                "time or an sa.Field",
+                name=self.name,
+            ) from None
 
     def __repr__(self) -> str:
         return f"Parameter({self.name!r}, {self.value:g})"

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import petsc4py
@@ -16,7 +18,32 @@ petsc4py.init([sys.argv[0], *_ARGUMENTS, "-no_signal_handler"])
 
 from petsc4py import PETSc  # noqa: E402
 
-__all__ = ["PETSc", "loosely"]
+__all__ = ["PETSc", "limit_threads", "loosely"]
+
+#: Variables by which users say how many threads a BLAS shall have.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
+
+
+def limit_threads(environment: Mapping[str, str]) -> str:
+    """Give the BLAS of PETSc one thread, unless the environment says otherwise.
+
+    Ranks fill the cores already: more threads wait for work by turning in circles. PETSc's own
+    handle finds the BLAS that PETSc uses, and not that of NumPy's wheel. Returns the function
+    that was called, or an empty text.
+    """
+    if any(environment.get(name) for name in THREADS):
+        return ""
+    library = ctypes.CDLL(PETSc.__file__)
+    functions = ("openblas_set_num_threads", "MKL_Set_Num_Threads", "bli_thread_set_num_threads")
+    for name in functions:
+        limit = getattr(library, name, None)
+        if limit is not None:
+            limit(1)
+            return name
+    return ""
+
+
+limit_threads(os.environ)
 
 
 def loosely(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -23,7 +23,7 @@ from .collective import share_error, together
 from .errors import ConstraintError, KinematicsError, MeshError, ParameterError, SymancfError
 from .natural import RigidBody
 from .partition import Family, distribute
-from .places.ends import Nodes
+from .places.ends import Nodes, require_place
 from .plane import PlanarBody, PlanarPoint
 from .redundancy.redundant import find_redundant
 
@@ -523,6 +523,7 @@ class System:
         one row per non-zero.
         """
         self._require_own()
+        require_place("a position, displacement or velocity", place)
         place.resolve(self)
         found: list[tuple[npt.NDArray[Any], ...]] = []
         with together(self.comm):

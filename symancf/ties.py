@@ -12,7 +12,8 @@ import numpy.typing as npt
 from .constraint import Constraint
 from .errors import ConstraintError
 from .natural import RigidBody, RigidPoint
-from .places.ends import Ground, Nodes, PointsOnBody
+from .parameter import label
+from .places.ends import Ground, Nodes, PointsOnBody, require_region
 from .plane import Clamp, PlanarBody
 
 if TYPE_CHECKING:
@@ -74,6 +75,14 @@ def tie(a: Nodes, b: Body, weld: bool | None = None, name: str = "tie") -> Const
     ------
     ConstraintError : with `weld`, where a slope of `a` leaves the tangent plane of `b`.
     """
+    require_region(f"joints.tie, {name!r}: its first argument", a)
+    if not hasattr(b, "element"):
+        body = getattr(b, "body", None)
+        hint = f"; these are {b}, give their body" if body is not None else ""
+        raise ConstraintError(
+            f"joints.tie, {name!r}: its second argument is {label(b)}: give the body that the "
+            f"nodes lie on, joints.tie(a['edge'], b){hint}"
+        )
     element = a.body.element
     same = element.slope_kind == b.element.slope_kind and len(element.slopes) > 0
     have = same and len(element.slopes) == len(b.element.slopes)

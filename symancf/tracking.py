@@ -4,19 +4,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .arguments import instance
 from .errors import ParameterError
+from .history import History
 from .places.ends import End
 from .plane import PlanarPoint
-
-if TYPE_CHECKING:
-    from .system import System
+from .system import System
 
 Array = npt.NDArray[np.float64]
+
+
+def made_of(what: str, system: Any) -> System:
+    """Return the system that a problem is given; raise a ParameterError where it is none."""
+    remedy = f"give a system, {what}(sa.System(body, terms=[...]))"
+    return instance(f"{what}(system)", system, System, remedy)
+
+
+def kept_by(what: str, history: Any) -> History:
+    """Return the history that a problem is given, or a new one."""
+    if history is None:
+        return History()
+    remedy = 'give an sa.History, sa.History(csv="run.csv")'
+    return instance(f"{what}(history=...)", history, History, remedy)
 
 
 class Tracked:

@@ -25,7 +25,7 @@ from ..parameter import label
 from ..petsc import PETSc, loosely
 from ..redundancy.contradiction import require_consistent, require_redundant
 from ..solver import attach_rigid_modes
-from ..tracking import watched
+from ..tracking import kept_by, made_of, watched
 from .accelerations import Accelerations
 from .adams import Adams
 from .energy import Audit, Energies
@@ -94,13 +94,13 @@ class DynamicProblem:
                 "stiffness=...)",
                 name="damping",
             )
-        self.system, self.damping = system, damping
+        self.system, self.damping = made_of("DynamicProblem", system), damping
         self.prefix = arguments.text("DynamicProblem(prefix=...)", prefix)
         self.rho = arguments.number(
             "DynamicProblem", "rho", rho, "be between 0 and 1", lambda x: 0.0 <= x <= 1.0
         )
         self.method, self.stabilisation = checked(method, stabilisation), stabilisation
-        self.history = history or History()
+        self.history = kept_by("DynamicProblem", history)
         self.history.comm = system.comm
         self._options = Options(
             self.prefix, arguments.options("DynamicProblem(options=...)", options)
@@ -238,7 +238,7 @@ class DynamicProblem:
 
         It must not communicate; for values of places see `record`.
         """
-        self._monitors.append(function)
+        self._monitors.append(arguments.function("monitor(...)", function))
 
     def record(self, name: str, what: Any, every: int = 1) -> None:
         """Keep a quantity at the start and after each step, or each `every`-th, in `history`.

@@ -23,7 +23,7 @@ from ..options import Options, complaint
 from ..petsc import PETSc, loosely
 from ..redundancy.contradiction import require_consistent, require_redundant
 from ..solver import configure, reason_name
-from ..tracking import watched
+from ..tracking import kept_by, made_of, watched
 from .branch import HARD, JUMPED, Branch
 from .continuation import Continuation, follow
 from .convergence import Convergence
@@ -70,10 +70,11 @@ class StaticProblem:
         check_held: bool = True,
         history: History | None = None,
     ) -> None:
-        self.system, self.prefix = system, arguments.text("StaticProblem(prefix=...)", prefix)
+        self.system = made_of("StaticProblem", system)
+        self.prefix = arguments.text("StaticProblem(prefix=...)", prefix)
         self.numbering = system.numbering
         self.check_held = check_held
-        self.history: History = history or History()
+        self.history = kept_by("StaticProblem", history)
         self.history.comm = system.comm
         self._error: BaseException | None = None
         self._interruption = Interruption(system.comm)
@@ -469,7 +470,7 @@ class StaticProblem:
 
     def monitor(self, function: Monitor) -> None:
         """Call `function` with each converged `Step`."""
-        self._monitors.append(function)
+        self._monitors.append(arguments.function("monitor(...)", function))
 
     def record(self, name: str, what: Any, every: int = 1) -> None:
         """Keep a quantity after each step, or each `every`-th, as ``history[name]``.

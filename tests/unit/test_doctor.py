@@ -129,7 +129,7 @@ def test_missing_petsc_packages() -> None:
     assert "PETSc with ptscotch" not in findings
 
 
-@pytest.mark.parametrize(("value", "level"), [("1", "ok"), ("8", "slow"), (None, "slow")])
+@pytest.mark.parametrize(("value", "level"), [("1", "ok"), ("8", "slow"), (None, "ok")])
 def test_threads_of_the_blas(
     monkeypatch: pytest.MonkeyPatch, value: str | None, level: str
 ) -> None:

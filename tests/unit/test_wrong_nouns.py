@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Things given in the place of others, and names that completion has to know."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import symancf as sa
+from symancf.energies import cable, neo_hooke
+from symancf.petsc import PETSc, limit_threads
+
+
+class Model:
+    def __init__(self) -> None:
+        self.mesh = sa.Mesh.box((2.0, 1.0, 1.0), (2, 1, 1))
+        given = {"mu": 1.0, "lam": 1.0}
+        self.block = sa.Body(self.mesh["body"], sa.elements.hex8, neo_hooke, **given)
+        line = sa.Mesh.box((1.0,), (2,))
+        self.rope = sa.Body(line["body"], sa.elements.ancf_cable, cable(), EA=1.0, EI=1.0)
+        self.system = sa.System(self.block, terms=[sa.fix(self.block["x0"])])
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return Model()
+
+
+REGION = r"the region 'x0' of a mesh moves nothing; .*body\['x0'\]"
+CASES: dict[str, tuple[Callable[[Model], Any], str]] = {
+    "support of a mesh's region": (lambda m: sa.fix(m.mesh["x0"]), f"fix: .*{REGION}"),
+    "support of a mesh": (lambda m: sa.fix(m.mesh), "a mesh moves nothing"),
+    "support of a body": (lambda m: sa.fix(m.block), r"body\.at\(point\), or a region of it"),
+    "tie to nodes": (
+        lambda m: sa.joints.tie(m.rope["x0"], m.block["x1"]),
+        r"its second argument .* these are nodes of 'x1' of 'body', give their body",
+    ),
+    "tie of a mesh's region": (lambda m: sa.joints.tie(m.mesh["x0"], m.block), REGION),
+    "tie to a mesh": (lambda m: sa.joints.tie(m.rope["x0"], m.mesh), "the nodes lie on"),
+    "position of a name": (lambda m: m.system.position("x0"), "'x0' is no place"),
+    "position of a mesh's region": (lambda m: m.system.position(m.mesh["x0"]), REGION),
+    "statics of a body": (lambda m: sa.StaticProblem(m.block), r"StaticProblem\(sa\.System"),
+    "motion of a list": (lambda m: sa.DynamicProblem([m.block]), r"DynamicProblem\(sa\.System"),
+    "history that is none": (lambda m: sa.StaticProblem(m.system, history=3), "give an sa.History"),
+    "monitor that is none": (lambda m: sa.StaticProblem(m.system).monitor(3), "give a function"),
+    "parameter without a name": (lambda m: sa.Parameter(3.0), r"its name is a text"),
+    "parameter of text": (lambda m: sa.Parameter("p", "abc"), "'p' is 'abc': give a number"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_wrong_nouns_are_answered_with_the_right_ones(case: str, model: Model) -> None:
+    call, text = CASES[case]
+    with pytest.raises(sa.SymancfError, match=text):
+        call(model)
+
+
+@pytest.mark.parametrize("value", ["abc", "1e6", None, [1.0, 2.0], 1j, lambda t: t])
+def test_a_value_that_is_no_number_leaves_the_parameter(value: Any) -> None:
+    p = sa.Parameter("p", 2.0)
+    with pytest.raises(sa.ParameterError, match=r"value of the parameter 'p' is .*give a number"):
+        p.value = value
+    assert p.value == 2.0
+
+
+def test_completion_knows_all_public_names() -> None:
+    assert set(sa.__all__) <= set(dir(sa))
+    assert all(hasattr(sa, name) for name in dir(sa))
+
+
+def test_the_blas_gets_one_thread_unless_the_user_says_otherwise() -> None:
+    assert limit_threads({"OMP_NUM_THREADS": "2"}) == ""
+    assert limit_threads({"OPENBLAS_NUM_THREADS": "2"}) == ""
+    called = limit_threads({"OMP_NUM_THREADS": ""})
+    if called == "openblas_set_num_threads":
+        assert ctypes.CDLL(PETSc.__file__).openblas_get_num_threads() == 1
