@@ -186,7 +186,8 @@ class Body:
     def at(self, point: npt.ArrayLike, frame: npt.ArrayLike | None = None) -> PointsOnBody:
         """Return the place of a point X (or of several, (k, 3)) on this body.
 
-        `frame` (3, 3): columns are directions of the reference that joints know as axes.
+        `frame` (3, 3): columns are the axes that joints there have. As the point it is given in
+        the axes of the body, which of a mesh are those of its coordinates.
         """
         return PointsOnBody(self, point, frame)
 

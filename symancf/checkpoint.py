@@ -8,7 +8,7 @@ One HDF5 file::
     attributes/  group: what the caller gave, numbers and texts as attributes, arrays as data sets
     vertices/<block>            (n,) ids of the vertices that carry the block, ascending
     vectors/<name>/<block>      (n, size) coordinates of those vertices
-    reference/<block>           (n, 3) reference positions, for comparison
+    reference/<block>           (n, size) reference positions, for comparison, and slopes
 
 The file does not depend on the number of ranks that wrote it. Rank 0 writes what the others send
 it slice by slice, under a temporary name that is replaced when all has reached the disk: a run
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .assembly.numbering import RIGID_AXES
 from .collective import block_starts, exchange, lookup, owners_of, together
 from .errors import CheckpointError, ParameterError
 from .files import HdfFile
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     import h5py
     from mpi4py import MPI
 
+    from .assembly.numbering import Block
     from .system import System
 
 Array = npt.NDArray[np.float64]
@@ -175,8 +177,8 @@ def save(
             file.append(f"vertices/{block.name}", ids)
             for name, values in zip(given, held, strict=True):
                 file.append(f"vectors/{name}/{block.name}", values)
-            if block.name == "position":
-                file.append("reference/position", rows.sorted([system.reference])[1][0])
+            if _has_reference(block):
+                file.append(f"reference/{block.name}", rows.sorted([system.reference])[1][0])
     finally:
         file.close()
     return path
@@ -248,7 +250,7 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], dict[str, 
     kinds, _ = system.numbering.kind_of_coordinates()
     for number, block in enumerate(system.numbering.blocks):
         rows = _Rows(system, number)
-        reference = block.name == "position"
+        reference = _has_reference(block) and (version > 1 or block.name == "position")
         with together(system.comm):
             parts = [block.name]
             if version == 1 and block.of:
@@ -259,20 +261,24 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], dict[str, 
                     [
                         f"vertices/{part}",
                         *(f"vectors/{name}/{part}" for name in names),
-                        *(["reference/position"] * reference),
+                        *([f"reference/{block.name}"] * reference),
                     ],
                     system.comm,
                 )
                 for part in parts
             ]
             ids, *held = (np.concatenate(part) for part in zip(*taken, strict=True))
+        there = system.reference.copy()
         if reference:
-            there = np.zeros_like(system.reference)
             rows.spread(ids, [held.pop()], [there])
+        rows.spread(ids, held, list(vectors.values()))
+        if block.name == "position":
             size = system.extent
             with together(system.comm):
                 _require_same_place(path, system, rows, there, 1e-9 * size)
-        rows.spread(ids, held, list(vectors.values()))
+        elif reference:
+            with together(system.comm):
+                _turn_slopes(path, system, rows, there, list(vectors.values()))
     return vectors, attributes
 
 
@@ -340,3 +346,37 @@ def _require_same_place(
             path=str(path),
             differences=[found],
         )
+
+
+def _has_reference(block: Block) -> bool:
+    """Whether the file holds the reference values of a block of coordinates."""
+    return block.name == "position" or (block.kind == "direction" and block.name != RIGID_AXES)
+
+
+def _turn_slopes(
+    path: Path, system: System, rows: _Rows, there: Array, vectors: list[Array]
+) -> None:
+    """Take slopes by other directions of the reference than here to those here, in place.
+
+    Supports choose the directions: s_k = sum_j (b_k . b'_j) s'_j with orthonormal vectors b here
+    and b' in the file.
+
+    Raises
+    ------
+    CheckpointError : the slopes of a vertex do not span the same tangents.
+    """
+    at = rows.coordinates(np.ones(len(rows.local), dtype=bool)).reshape(-1, rows.size // 3, 3)
+    turn = np.einsum("nka,nja->nkj", system.reference[at], there[at])
+    lost = np.abs(np.einsum("nkj,nja->nka", turn, there[at]) - system.reference[at])
+    if lost.max(initial=0.0) > 1e-6:
+        k = int(np.argmax(lost.max(axis=(1, 2))))
+        found = f"the slopes of vertex {rows.ids[k]} are along other tangents in the file"
+        raise CheckpointError(
+            f"{str(path)!r} is a checkpoint of another mesh or direction=: {found}",
+            path=str(path),
+            differences=[found],
+        )
+    other = np.abs(there[at] - system.reference[at]).max(axis=(1, 2), initial=0.0) > 1e-12
+    at, turn = at[other], turn[other]  # what is the same stays so to the last bit
+    for vector in vectors:
+        vector[at] = np.einsum("nkj,nja->nka", turn, vector[at])

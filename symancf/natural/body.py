@@ -217,7 +217,9 @@ class RigidBody:
     def at(self, point: npt.ArrayLike, frame: npt.ArrayLike | None = None) -> RigidPoint:
         """Return the place of a point (or of several, (k, 3)) given in the frame of this body.
 
-        `frame` (3, 3): columns are the axes that joints there have, in the frame of this body.
+        `frame` (3, 3): columns are the axes that joints there have. As the point it is given in
+        the axes of the body, at the start `body.frame`: axes Q of the ground are
+        ``body.frame.T @ Q``.
         """
         return RigidPoint(self, point, frame)
 

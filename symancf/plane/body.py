@@ -131,7 +131,8 @@ class PlanarBody:
     def at(self, point: npt.ArrayLike, frame: npt.ArrayLike | None = None) -> PlanarPoint:
         """Return the place of a point given in the frame of this body.
 
-        `frame` (3, 3): columns are the axes that joints there have, in the frame of this body.
+        `frame` (3, 3): columns are the axes that joints there have. As the point it is given in
+        the axes of the body.
         """
         return PlanarPoint(self, point, frame)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.energies import cable
+from symancf.energies import cable, saint_venant_kirchhoff
 from tests.mpi import environment
 
 RUN = """
@@ -82,3 +82,32 @@ def test_a_static_problem_keeps_its_attributes_and_errors(tmp_path: Path) -> Non
         sa.StaticProblem(rope(5)).restore(tmp_path / "x.h5")
     assert caught.value.path == str(tmp_path / "x.h5")
     assert len(caught.value.differences) == 5
+
+
+def test_slopes_that_supports_turned_are_turned_back(tmp_path: Path) -> None:
+    """A clamp at an oblique edge stores slopes along it; other supports read them all the same."""
+    found = []
+    for dofs in ("clamp", "all"):
+        mesh = sa.Mesh.box(
+            (1.0, 0.5), (2, 1), warp=lambda X: X @ [[0.8, 0.6, 0], [-0.6, 0.8, 0], [0, 0, 1]]
+        )
+        body = sa.Body(
+            mesh["body"],
+            sa.elements.ancf_plate,
+            saint_venant_kirchhoff,
+            thickness=0.1,
+            E=1e5,
+            nu=0.3,
+        )
+        load = sa.traction(body["x1"], (1.0, 2.0, 30.0))
+        system = sa.System(body, terms=[sa.fix(body["x0"], dofs), load])
+        problem = sa.StaticProblem(system, check_held=False)
+        if dofs == "clamp":
+            problem.solve()
+            problem.save(tmp_path / "clamped.h5")
+        else:
+            problem.restore(tmp_path / "clamped.h5")
+        found.append((system.reference, system.gradient(body["body"])))
+    assert np.abs(found[0][0] - found[1][0]).max() > 0.1
+    assert np.abs(found[0][1] - np.eye(3)).max() > 1e-2
+    np.testing.assert_allclose(found[1][1], found[0][1], atol=1e-12)
