@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -89,7 +90,7 @@ def label(value: Any) -> str:
     if callable(value) and not isinstance(value, Parameter):
         name = getattr(value, "__name__", type(value).__name__)
         return "a function" if name == "<lambda>" else f"{name}()"
-    text = " ".join(repr(value).split())
+    text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(repr(value).split()))  # as on other ranks
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -132,6 +132,8 @@ class SerialMesh:
         if which.ndim == 2:
             return self.append(kind, which)
         count = len(self.cells.get(kind, ()))
+        if not which.size and not count:
+            raise MeshError(f"region {name!r} is empty, and the mesh has no cells of type {kind!r}")
         if which.dtype == bool and which.shape != (count,):
             raise MeshError(
                 f"region {name!r} chooses from {len(which)} cells of type {kind!r}; the mesh has "
