@@ -83,7 +83,9 @@ def _rigid(
 
 
 def _rotation(e1_a: sp.Matrix, e1_b: sp.Matrix, e2_b: sp.Matrix, *, angle: sp.Symbol) -> sp.Expr:
-    return e1_a.dot(e2_b) * sp.cos(angle) - e1_a.dot(e1_b) * sp.sin(angle)
+    x, y = e1_a.dot(e1_b), e1_a.dot(e2_b)
+    sine, cosine = sp.sin(angle), sp.cos(angle)
+    return sp.atan2(y * cosine - x * sine, x * cosine + y * sine)
 
 
 def _translation(
@@ -243,9 +245,11 @@ def rotation(
 ) -> Constraint:
     """Prescribe the angle [rad] by which `a` has turned about the axis e3, seen from `b`.
 
-    sin(phi - angle) = 0, written e1_a . e2_b cos(angle) - e1_a . e1_b sin(angle): regular at all
-    angles. It goes beside the joint that leaves the rotation. `angle` is a number, `Parameter`
-    or function of time, zero where the frames are parallel.
+    phi - angle = 0 as the angle in (-pi, pi] of the sine e1_a . e2_b cos(angle) - e1_a . e1_b
+    sin(angle) and its cosine: linear in phi, so that Newton's method does not end half a turn
+    away (the sine alone vanishes there, too), and regular at all angles. A step of less than
+    half a turn counts in its own sense. It goes beside the joint that leaves the rotation.
+    `angle` is a number, `Parameter` or function of time, zero where the frames are parallel.
     """
     return Constraint(_rotation, *_aligned(name, a, b, axis), name=name, angle=angle)
 

@@ -436,3 +436,19 @@ def test_a_moment_on_a_rigid_body_is_answered_by_its_joint() -> None:
     sa.StaticProblem(system).solve()
     np.testing.assert_allclose(joint.reaction(system).moment, -M, rtol=1e-10)
     np.testing.assert_allclose(joint.reaction(system).force, np.zeros(3), atol=1e-10)
+
+
+@pytest.mark.parametrize("angle", [0.3, 1.2, 2.0, 3.0])
+@pytest.mark.parametrize("planar", [True, False])
+def test_a_rotation_in_one_step_ends_at_its_angle(planar: bool, angle: float) -> None:
+    """sin(phi - angle) = 0 alone has a second root half a turn away, and was led to it."""
+    body = sa.PlanarBody() if planar else sa.RigidBody()
+    ends = (body.at((0, 0, 0)), sa.ground.at((0, 0, 0)))
+    terms = [
+        sa.joints.revolute(*ends, axis=Z),
+        sa.joints.rotation(*ends, angle=lambda t: angle * t, axis=Z),
+    ]
+    system = sa.System(body, terms=terms)
+    sa.StaticProblem(system, prefix="half_turn_").solve(to=1.0)
+    arm = system.position(body.at((1, 0, 0)))[0] - system.position(body.at((0, 0, 0)))[0]
+    assert arm == pytest.approx([np.cos(angle), np.sin(angle), 0.0], abs=1e-9)
