@@ -11,6 +11,7 @@ import numpy.typing as npt
 import sympy as sp
 
 from ..constraint import Constraint
+from ..parameter import evaluate
 from ..places.ends import End, _vector_rows
 
 if TYPE_CHECKING:
@@ -56,8 +57,9 @@ def perpendicular(t: Array) -> Array:
 class Directions(End):
     """One place for each condition: a node, a slope (or its position) and a direction.
 
-    Jet: ``along0``, the slope, of which only the component in the direction is given, as the
-    first one, unless the direction turns in time (`turning`); reference: ``axis0``, the direction.
+    Jets: ``value``, the position, of which only the component in the direction is given, as the
+    first one; ``along0``, the slope, likewise, unless the direction turns in time (`turning`).
+    ``axis0`` of the reference is the direction.
 
     Attributes
     ----------
@@ -89,8 +91,12 @@ class Directions(End):
         self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
-        weights = self.weights[chosen]
-        offset = system.numbering.offset[vertices[:, 0], self.body.slope_block][:, None]
+        weights, block = self.weights[chosen], self.body.position_block
+        if jet == "value":
+            weights = np.ones((len(chosen), 1))
+        else:
+            block = self.body.slope_block
+        offset = system.numbering.offset[vertices[:, 0], block][:, None]
         offset = offset + 3 * np.arange(weights.shape[1])
         corner = np.zeros(offset.shape, dtype=np.int32)
         if self.turning:
@@ -107,6 +113,10 @@ class Directions(End):
 
 def _unchanged(g1_a: sp.Matrix) -> sp.Expr:
     return g1_a[0]
+
+
+def _moved(u_a: sp.Matrix, *, w: sp.Symbol) -> sp.Expr:
+    return u_a[0] - w
 
 
 def _absent(s1_a: sp.Matrix) -> sp.Expr:
@@ -131,7 +141,42 @@ def _turning(
     return E1_a.dot(H * s1_a)
 
 
-class HeldDirections(Constraint):
+class _Conditions(Constraint):
+    """One scalar condition for each place of a `Directions`."""
+
+    def present(self, system: System) -> bool:
+        """Whether any rank has a condition (collective)."""
+        return bool(system.comm.allreduce(bool(len(self.entities.ids))))
+
+    def forces(self, system: System) -> tuple[npt.NDArray[Any], Array]:
+        """Return local offsets of coordinates and the support's forces on them (collective).
+
+        Those of the conditions whose multipliers this rank owns; it has all their coordinates.
+        """
+        jets, law = self._coordinates, self.substitution
+        values = law.gather(system, self.entities, jets)
+        symbols = law.resolve(self._references | values)
+        for name in self.reading.keywords:
+            symbols[name] = evaluate(name, self.parameters[name], system.time)
+        lam = self.multipliers(system)[self.entities.ids, 0]
+        symbols["lam1"] = lam
+        used, function = self._gradient
+        rows = function(*(symbols[str(s)] for s in used))
+        gradient = np.stack([np.broadcast_to(row, lam.shape) for row in rows], axis=1)
+        mine = self.entities.owned[jets.entity] & (jets.jet < gradient.shape[1])
+        entity, jet = jets.entity[mine], jets.jet[mine]
+        return jets.coordinate[mine], -jets.value[mine] * gradient[entity, jet]
+
+
+class HeldDisplacements(_Conditions):
+    """Components of displacements in a direction that no axis of space is along."""
+
+    def __init__(self, name: str, place: Directions, amount: Any) -> None:
+        super().__init__(_moved, place, name=name, w=amount)
+        self.place = place
+
+
+class HeldDirections(_Conditions):
     r"""Components of slopes in directions that no axis of space is along: they vanish.
 
     With a direction E of the reference and the slope s of a node, :math:`E \cdot s = 0`; where
@@ -151,26 +196,3 @@ class HeldDirections(Constraint):
             for j in range(3)
         }
         super().__init__(_turning, place, name=name, **entries)
-
-    def present(self, system: System) -> bool:
-        """Whether any rank has a condition (collective)."""
-        return bool(system.comm.allreduce(bool(len(self.entities.ids))))
-
-    def forces(self, system: System) -> tuple[npt.NDArray[Any], Array]:
-        """Return local offsets of coordinates and the support's forces on them (collective).
-
-        Those of the conditions whose multipliers this rank owns; it has all their coordinates.
-        """
-        jets, law = self._coordinates, self.substitution
-        values = law.gather(system, self.entities, jets)
-        symbols = law.resolve(self._references | values)
-        for name in self.reading.keywords:
-            symbols[name] = self.parameters[name](system.time)
-        lam = self.multipliers(system)[self.entities.ids, 0]
-        symbols["lam1"] = lam
-        used, function = self._gradient
-        rows = function(*(symbols[str(s)] for s in used))
-        gradient = np.stack([np.broadcast_to(row, lam.shape) for row in rows], axis=1)
-        mine = self.entities.owned[jets.entity] & (jets.jet < gradient.shape[1])
-        entity, jet = jets.entity[mine], jets.jet[mine]
-        return jets.coordinate[mine], -jets.value[mine] * gradient[entity, jet]

@@ -15,7 +15,7 @@ from ..parameter import call, call_array, components, matrix3, takes_place
 from ..places.ends import Nodes, PointsOnBody
 from ..terms import Held
 from .clamp import ALIGNED, Clamp
-from .directions import EXACT, HeldDirections
+from .directions import EXACT, HeldDirections, HeldDisplacements
 from .glue import EDGE, Glue, glue_of
 from .names import AXES, EDGE_NAMES, chosen, clamp_in_words, parts_of
 
@@ -332,7 +332,7 @@ class HeldNodes(Held):
 
     # ---- the conditions as a term ---------------------------------------------------------------
     @property
-    def conditions(self) -> HeldDirections | None:
+    def conditions(self) -> HeldDirections | HeldDisplacements | None:
         """Conditions of a clamp on components that are no coordinates."""
         return self.clamp.conditions if self.clamp is not None else None
 

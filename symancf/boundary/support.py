@@ -14,6 +14,7 @@ from ..places.ends import Nodes, PointsOnBody, require_place
 from ..plane import HeldPlanarBody, PlanarBody
 from .mirror import MirroredNodes
 from .nodes import HeldNodes
+from .roller import RollerNodes
 
 if TYPE_CHECKING:
     from ..assembly.plan import Piece
@@ -108,6 +109,7 @@ def fix(
     displacement: Any = None,
     gradient: Any = None,
     name: str | None = None,
+    direction: npt.ArrayLike | None = None,
 ) -> Support:
     """Clamp a place, fix coordinates of its nodes, or prescribe their motion.
 
@@ -141,13 +143,16 @@ def fix(
         ``"slope_across"`` (the edges of the place), ``"slope_normal"`` (r_z of
         ``ancf_plate``), or ``"slope_x"``, ``"slope_y"``, ``"slope_z"``, the derivative along an
         axis of space (of thin plates where they lie in the plane of this axis); a component of
-        a slope (``"slope_across.z"``); or a list of these.
+        a slope (``"slope_across.z"``); or a list of these. ``"normal"``: the displacement along
+        `direction`, as of a roller on a plane across it.
     displacement : three numbers, `Parameter` or functions of time; a function of time that
         returns (3,); or a function (X (n, 3), time) -> (n, 3). Default: zero.
     gradient : displacement gradient du_a/dX_b that the slopes follow: (3, 3), a function of
         time, or of (X, time) -> (n, 3, 3). Default: zero. A clamp that turns by the rotation R
         has R - 1; with other gradients F - 1 it holds tangents along F t and normals along
         F^-T n. Of a rigid body: R - 1 with its rotation R.
+    direction : of ``dofs="normal"``, a vector of space; `displacement` then is one number,
+        `Parameter` or function of time, along it.
 
     Returns
     -------
@@ -172,6 +177,8 @@ def fix(
     >>> print(sa.fix(rod["x0"]))
     fix:body.x0: holds position, the direction of the tangent (its length is free)
     """
+    if direction is not None or dofs == "normal":
+        return _roller(place, dofs, displacement, gradient, name, direction)
     if isinstance(place, RigidBody):
         return Support(HeldRigidBody(place, dofs, displacement, gradient, name))
     if isinstance(place, PlanarBody):
@@ -180,6 +187,24 @@ def fix(
         return Support(HeldPlanarBody(place, dofs, displacement, name))
     _require_place("fix", place)
     return Support(HeldNodes(_name("fix", place, name), place, dofs, displacement, gradient))
+
+
+def _roller(
+    place: Any, dofs: Any, amount: Any, gradient: Any, name: str | None, direction: Any
+) -> Support:
+    """Return the support of nodes along a direction."""
+    if dofs != "normal" or direction is None or gradient is not None:
+        raise ParameterError(
+            "fix: dofs='normal' and direction=(x, y, z) go together, without gradient=: they hold "
+            "the displacement along the direction"
+        )
+    if isinstance(place, RigidBody | PlanarBody):
+        raise ParameterError(
+            f"fix {place.name!r}: along a direction hold a point of it by sa.Constraint, e.g. "
+            "lambda u_a: u_a[0] + u_a[1] on body.at(point)"
+        )
+    _require_place("fix", place)
+    return Support(RollerNodes(_name("fix", place, name), place, direction, amount))
 
 
 def symmetry(place: Nodes | PointsOnBody, normal: str, name: str | None = None) -> Support:

@@ -330,3 +330,29 @@ def test_supports_contradict_by_the_size_of_the_body() -> None:
             continue
         with pytest.raises(sa.ParameterError, match="prescribe different values"):
             system.prescribe(1.0)
+
+
+def test_rollers_along_any_direction() -> None:
+    """A block pulled between rollers: uniaxial stress, also turned."""
+    found = []
+    for Q in (np.eye(3), TURN):
+        mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 1, 1), warp=lambda X, Q=Q: X @ Q.T)
+        body = sa.Body(mesh["body"], sa.elements.hex8, saint_venant_kirchhoff, **STEEL)
+        axes = [
+            sa.fix(body[f"{a}0"], "normal", direction=2.0 * Q[:, k]) for k, a in enumerate("xyz")
+        ]
+        pull = sa.fix(body["x1"], "normal", direction=-Q[:, 0], displacement=lambda t: -0.1 * t)
+        system = sa.System(body, terms=[*axes, pull])
+        sa.StaticProblem(system, options={"snes_rtol": 1e-12}).solve()
+        strain = (1.1**2 - 1.0) / 2.0
+        force = STEEL["E"] * strain * 1.1  # of St. Venant and Kirchhoff
+        np.testing.assert_allclose(pull.reaction(system) @ Q, [force, 0, 0], atol=1e-7 * force)
+        np.testing.assert_allclose(axes[0].reaction(system) @ Q, [-force, 0, 0], atol=1e-7 * force)
+        found.append(system.displacement(body["x1"]) @ Q)
+    np.testing.assert_allclose(found[1], found[0], atol=1e-10)
+    assert str(pull).startswith("fix:body.x1: holds displacement along (-0.82")
+    for wrong in ({"dofs": "normal"}, {"direction": (1, 0, 0)}):
+        with pytest.raises(sa.ParameterError, match="go together"):
+            sa.fix(body["x0"], **wrong)
+    with pytest.raises(sa.ParameterError, match=r"direction is .*: give three numbers"):
+        sa.fix(body["x0"], "normal", direction=(0, 0, 0))
