@@ -92,7 +92,7 @@ class Region:
         """
         if self.size and set(self.sizes) <= set(kinds):
             return self
-        possible = [r.name for r in self.mesh.regions.values() if r.size and r.holds(*kinds)]
+        possible = sorted(r.name for r in self.mesh.regions.values() if r.size and r.holds(*kinds))
         needs = f"{use or 'this element'} needs cells of type {' or '.join(map(repr, kinds))}"
         remedy = ""
         if set(self.sizes) & {"triangle", "triangle3"} and "quad" in kinds:
