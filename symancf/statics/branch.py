@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..assembly.vectors import Vectors
     from ..petsc import PETSc
     from ..system import System
+    from .convergence import Convergence
     from .linear import LinearSolver
 
 Array = npt.NDArray[np.float64]
@@ -25,6 +26,8 @@ AHEAD = 2.0  # times the prediction at the start: what a path that ends in a lim
 BEHIND = 10.0  # times the prediction at the end: that of stiffening structures is 1 to 5
 TURN = 0.3  # cosine of the angle between the predictions at both ends: less is a jump, or a guess
 STEEP = 5.0  # times faster than at the start: near a limit point, as tried
+
+NOISE = 8.0  # times the estimate of round-off: a residual that is none
 
 JUMPED = "what Newton's method found is not on the path of the last equilibrium"
 
@@ -86,16 +89,34 @@ class Branch:
         return np.array(v.getArray(readonly=True)[self._counts])
 
     # ---- where Newton's method starts -----------------------------------------------------------
-    def guess(self, path: list[tuple[float, Array]], time: float) -> bool:
+    def beginning(self, time: float, convergence: Convergence) -> list[tuple[float, Array]]:
+        """Return the path that begins at the present state (collective).
+
+        It is empty where that is no equilibrium at this time: loads that are there at once.
+        """
+        system = self.system
+        state = system.state.copy()
+        system.prescribe(time)
+        (norms,) = convergence.rows.of(self.unbalanced(system.state) + self.fading)
+        at_rest = convergence.settled(norms).all()
+        at_rest = at_rest or (norms <= NOISE * convergence.round_off()).all()
+        system.state[:] = state
+        return [(time, state)] if at_rest else []
+
+    def guess(self, path: list[tuple[float, Array]], time: float, convergence: Convergence) -> bool:
         """Continue the free coordinates on the parabola through three equilibria (collective).
 
         Slender structures turn on curved paths: from here Newton's method needs half of the
-        iterations that it needs from the last equilibrium. `path`: times and states. Returns
-        whether the state has moved.
+        iterations that it needs from the last equilibrium, although the residual may be larger
+        there. `path`: times and states. Returns whether the state has moved; it has not where it
+        is in equilibrium already, because nothing has changed.
         """
         if len(path) < 3:
             return False
         system, free = self.system, self.system.numbering.free
+        (norms,) = convergence.rows.of(self.unbalanced(system.state))
+        if convergence.settled(norms).all():
+            return False
         old = system.state[free]
         guess = np.zeros_like(old)
         for at, state in path:

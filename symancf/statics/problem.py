@@ -194,7 +194,7 @@ class StaticProblem:
             return self._without_unknowns(time)
         try:
             self.branch.fading = fade * self._imbalance.getArray(readonly=True)
-            guessed = self.branch.guess(self._path, time)
+            guessed = self.branch.guess(self._path, time, self.convergence)
             if not guessed:
                 self._extra_linear = self.branch.follow_supports(before)
             self.vectors.to_global(system.state, self.x)
@@ -307,7 +307,7 @@ class StaticProblem:
         cuts = self.history.cut_backs
         fraction, iterations, linear = 0.0, 0, 0
         if not self._path or self._path[-1][0] != start:
-            self._path = [(start, last)]
+            self._path = self.branch.beginning(start, self.convergence) if start != goal else []
         self._sudden.forget()
         faded = self._part < 1.0 and self._measure_imbalance(start, last)
         try:

@@ -155,3 +155,20 @@ def test_a_moment_that_is_there_at_once_grows(cells: int) -> None:
     problem.solve()
     beam = problem.system.bodies[0]
     np.testing.assert_allclose(problem.system.position(beam["x1"])[0], slowly, atol=1e-9)
+
+
+def test_nothing_is_guessed_where_nothing_changes() -> None:
+    """A weight that is there at once: later steps change nothing, and take no iteration."""
+    line = sa.Mesh.box((1.0,), (8,))
+    beam = sa.Body(line["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=1e4, EI=1.0)
+    side = sa.Parameter("side")
+
+    def loaded(turn: Any) -> Any:
+        push = sa.force(beam["x1"], (0.0, turn, -2.0))
+        return sa.StaticProblem(sa.System(beam, terms=[sa.fix(beam["x0"]), push]))
+
+    history = loaded(side).solve(step=0.1)
+    assert [step.iterations for step in history.steps[1:]] == 9 * [0]
+    history = loaded(lambda t: t).solve(step=0.1)
+    first, *others = (step.iterations for step in history.steps)
+    assert max(others) <= first  # the unloaded state is on no path
