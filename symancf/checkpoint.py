@@ -28,7 +28,7 @@ import numpy.typing as npt
 from .assembly.numbering import RIGID_AXES
 from .collective import block_starts, exchange, lookup, owners_of, together
 from .errors import CheckpointError, ParameterError
-from .files import HdfFile
+from .files import DAMAGED, HdfFile, decoded, encoded
 
 if TYPE_CHECKING:
     import h5py
@@ -214,7 +214,9 @@ def _begin(file: h5py.File, about: dict[str, Any], system: str, facts: dict[str,
     file["system"] = np.frombuffer(system.encode(), dtype=np.uint8)
     group = file.create_group("attributes")
     for name, value in facts.items():
-        if isinstance(value, str) or value.ndim == 0:
+        if isinstance(value, str):
+            group.attrs[name] = encoded(value)
+        elif value.ndim == 0:
             group.attrs[name] = value
         else:
             group.create_dataset(name, data=value)
@@ -292,7 +294,7 @@ def _head(path: Path) -> tuple[dict[str, Any], list[str], dict[str, Any], int]:
         )
     try:
         with h5py.File(path, "r", locking=False) as file:
-            kind, version = file.attrs.get("format"), file.attrs.get("version")
+            kind, version = decoded(file.attrs.get("format", "")), file.attrs.get("version")
             if kind != FORMAT or version not in (VERSION, *OLDER):
                 given = f"{kind!r}, version {version}" if kind else "something else"
                 raise CheckpointError(
@@ -304,11 +306,13 @@ def _head(path: Path) -> tuple[dict[str, Any], list[str], dict[str, Any], int]:
             facts |= {name: data[()] for name, data in group.items()}
             text = file.attrs["system"] if version == 1 else file["system"][()].tobytes()
             return json.loads(text), list(file["vectors"]), facts, int(version)
-    except (OSError, KeyError, ValueError) as error:
+    except DAMAGED as error:
         raise _unreadable(path, error) from None
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return decoded(value)
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -324,7 +328,7 @@ def _slices(path: Path, names: list[str], comm: MPI.Comm) -> tuple[npt.NDArray[A
         with h5py.File(path, "r", locking=False) as file:
             first, last = block_starts(len(file[names[0]]), comm.size)[comm.rank : comm.rank + 2]
             return tuple(np.ascontiguousarray(file[name][first:last]) for name in names)
-    except (OSError, KeyError, ValueError) as error:
+    except DAMAGED as error:
         raise _unreadable(path, error) from None
 
 

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 SLICE = 1 << 22  # bytes that rank 0 takes from another rank at a time
+CHUNK = 1 << 18  # bytes of a data set under one checksum
+
+# what h5py raises when it reads damaged files
+DAMAGED = (OSError, KeyError, ValueError, TypeError, RuntimeError, AttributeError, MemoryError)
 
 
 def partial_of(path: Path) -> Path:
@@ -93,8 +97,23 @@ class Disk:
             raise self.error
 
 
+def encoded(text: str) -> npt.NDArray[np.uint8]:
+    """Return a text as an attribute of an HDF5 file.
+
+    HDF5 keeps its own texts in a heap without checksums; reading a damaged one may never end.
+    """
+    return np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
+
+
+def decoded(value: Any) -> str:
+    """Return the text of such an attribute, or of a text of HDF5."""
+    return value if isinstance(value, str) else bytes(value).decode("utf-8", "surrogatepass")
+
+
 class HdfFile:
     """An HDF5 file that rank 0 writes and whose data sets come from all ranks (collective).
+
+    Its structure and its data sets have checksums: what was damaged is not read.
 
     After an error rank 0 goes on taking rows, so that no rank waits; `close` raises it on every
     rank.
@@ -136,7 +155,7 @@ class HdfFile:
 
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.disk = Disk(self.partial)
-        self.file = h5py.File(self.disk, "w")
+        self.file = h5py.File(self.disk, "w", libver="latest")  # with checksums of its structure
         begin(self.file)
         self.disk.check()
 
@@ -165,7 +184,12 @@ class HdfFile:
 
     def _begin(self, name: str, shape: tuple[int, ...], kind: np.dtype[Any]) -> None:
         assert self.file is not None
-        self.file.create_dataset(name, shape, kind)
+        width = kind.itemsize * int(np.prod(shape[1:]))
+        if not shape[0] or not width:
+            self.file.create_dataset(name, shape, kind)
+            return
+        rows = max(1, min(shape[0], CHUNK // width))
+        self.file.create_dataset(name, shape, kind, chunks=(rows, *shape[1:]), fletcher32=True)
 
     def _put(self, name: str, at: int, part: npt.NDArray[Any]) -> None:
         assert self.file is not None
@@ -212,4 +236,13 @@ class HdfFile:
         self.partial.unlink(missing_ok=True)
 
 
-__all__ = ["Disk", "HdfFile", "partial_of", "replacing", "write_whole"]
+__all__ = [
+    "DAMAGED",
+    "Disk",
+    "HdfFile",
+    "decoded",
+    "encoded",
+    "partial_of",
+    "replacing",
+    "write_whole",
+]

@@ -233,7 +233,11 @@ class Mesh:
 
     def fetch_points(self, ids: ArrayLike) -> NDArray[np.float64]:
         """Coordinates of any points, (*ids.shape, 3) [m]. Collective."""
-        ids = np.asarray(ids, np.int64)
+        asked = np.asarray(ids)
+        with together(self.comm):
+            if asked.size and asked.dtype.kind not in "iu":
+                raise MeshError(f"{self.name}: numbers of points are whole; asked for {ids!r}")
+        ids = asked.astype(np.int64)
         outside = ids.size > 0 and (ids.min() < 0 or ids.max() >= self.n_points)
         with together(self.comm):
             if outside:

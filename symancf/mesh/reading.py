@@ -64,6 +64,10 @@ def _convert(source: meshio.Mesh, path: Path, groups: Groups) -> SerialMesh:
     if not groups.of_entity:  # else they hold the sets, under names that meshio did not touch
         _named_sets(source, kinds, numbers, mesh)
     _tags(source, kinds, numbers, mesh, groups)
+    if groups.of_entity:  # in the order in which the file names them
+        named = [name for names in groups.names.values() for name in names]
+        order = dict.fromkeys([*named, *mesh.members])
+        mesh.members = {name: mesh.members[name] for name in order if name in mesh.members}
     for name, points in (source.point_sets or {}).items():
         found = mesh.append("vertex", np.asarray(points, np.int64).reshape(-1, 1))
         mesh.add_to_region(name, "vertex", found)

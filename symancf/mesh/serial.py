@@ -131,6 +131,8 @@ class SerialMesh:
     def _chosen(self, name: str, kind: str, which: NDArray[Any]) -> Ints:
         if which.ndim == 2:
             return self.append(kind, which)
+        if kind not in self.cells and not which.size:  # a region that is empty
+            self.append(kind, np.empty((0, CELLS[kind].vertices if kind in CELLS else 1), int))
         count = len(self.cells.get(kind, ()))
         if not which.size and not count:
             raise MeshError(f"region {name!r} is empty, and the mesh has no cells of type {kind!r}")

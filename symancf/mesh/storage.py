@@ -11,7 +11,7 @@ import numpy as np
 
 from symancf.collective import block_starts, together
 from symancf.errors import MeshError
-from symancf.files import HdfFile
+from symancf.files import DAMAGED, HdfFile, decoded, encoded
 from symancf.mesh.slices import Cells, Slices
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FORMAT = "symancf mesh"
 VERSION = 2
 
+# Texts are arrays of bytes, see `symancf.files`.
 # points            (n, 3) float64
 # cells/<type>      (k, nv) int64, in the order of the attribute "types"
 # regions/<number>  group with the attribute "name"; per cell type a sorted int64 data set of cell
@@ -48,15 +49,15 @@ def write_slices(mesh: Mesh, path: Path) -> None:
 
 def _begin(mesh: Mesh, file: h5py.File) -> None:
     """Write what every rank knows."""
-    file.attrs["format"], file.attrs["version"] = FORMAT, VERSION
-    file.attrs["types"] = list(mesh.cells)
+    file.attrs["format"], file.attrs["version"] = encoded(FORMAT), VERSION
+    file.attrs["types"] = encoded(" ".join(mesh.cells))
     file.create_group("regions", track_order=True)
     for number, (name, held) in enumerate(mesh._members.items()):
         group = file["regions"].create_group(str(number))
-        group.attrs["name"] = name
+        group.attrs["name"] = encoded(name)
         for kind, chosen in held.items():
             if chosen is None:
-                group.attrs[kind] = "all"
+                group.attrs[kind] = encoded("all")
 
 
 def read_slices(path: Path, comm: MPI.Comm) -> Slices:
@@ -75,7 +76,7 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
         try:
             with h5py.File(path, "r", locking=False) as file:
                 version = file.attrs.get("version")
-                if file.attrs.get("format") != FORMAT or version not in (1, VERSION):
+                if decoded(file.attrs.get("format", "")) != FORMAT or version not in (1, VERSION):
                     raise MeshError(
                         f"{str(path)!r} is not a mesh of {FORMAT!r} version 1 or {VERSION}; "
                         "write one with Mesh.write",
@@ -84,18 +85,21 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
                 starts = block_starts(len(file["points"]), comm.size)
                 points = file["points"][starts[comm.rank] : starts[comm.rank + 1]]
                 cells, members = {}, {}
-                for kind in file.attrs["types"]:
+                types = file.attrs["types"]
+                for kind in types if version == 1 else decoded(types).split():
                     data = file[f"cells/{kind}"]
                     low, high = block_starts(len(data), comm.size)[comm.rank : comm.rank + 2]
                     cells[kind] = Cells(kind, int(low), data[low:high], len(data))
                 for label, group in file["regions"].items():
-                    name = label.replace("%2F", "/") if version == 1 else group.attrs["name"]
+                    name = (
+                        label.replace("%2F", "/") if version == 1 else decoded(group.attrs["name"])
+                    )
                     whole = (kind for kind in group.attrs if kind != "name")
                     held: dict[str, NDArray[np.int64] | None] = dict.fromkeys(whole)
                     for kind, data in group.items():
                         held[kind] = _between(data, cells[kind].ids) - cells[kind].start
                     members[name] = held
-        except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
+        except DAMAGED as error:
             raise MeshError(f"cannot read {str(path)!r}: {error}", path=str(path)) from None
     return Slices(points, starts, cells, members)
 

@@ -16,6 +16,7 @@ import symancf as sa
 from symancf.files import HdfFile
 from symancf.history import History
 from tests.mpi import environment
+from tests.unit.test_checkpoint import rope
 
 COMM = MPI.COMM_WORLD
 
@@ -120,6 +121,33 @@ def test_rows_of_all_ranks_or_the_error_of_one(shared_tmp_path: Path) -> None:
         np.testing.assert_array_equal(found["a"], np.concatenate(COMM.allgather(rows)))
         assert found.attrs["kind"] == "rows"
     assert [p.name for p in shared_tmp_path.iterdir()] == ["rows.h5"]
+
+
+def test_damaged_meshes_and_checkpoints_are_refused(tmp_path: Path) -> None:
+    """Some flipped bytes were read as other coordinates, or kept HDF5 busy for ever."""
+    mesh = sa.Mesh.box((1.0, 1.0), (2, 2))
+    mesh.write(tmp_path / "mesh.h5")
+    system = rope(3)
+    sa.checkpoint.save(tmp_path / "run.h5", system)
+    rng = np.random.default_rng(5)
+    for name, read in (
+        ("mesh.h5", lambda path: str(sa.Mesh.read(path).points)),
+        ("run.h5", lambda path: str(sa.checkpoint.load(path, system))),
+    ):
+        whole = (tmp_path / name).read_bytes()
+        right, refused = read(tmp_path / name), 0
+        path = tmp_path / f"bad_{name}"
+        for k in range(60):
+            bytes_ = np.frombuffer(whole, np.uint8).copy()
+            bytes_[rng.integers(len(bytes_), size=(1, 4, 30)[k % 3])] ^= rng.integers(1, 255)
+            path.write_bytes(bytes_.tobytes()[: len(whole) if k % 4 else k * len(whole) // 60])
+            try:
+                found = read(path)
+            except (sa.MeshError, sa.CheckpointError):
+                refused += 1
+            else:
+                assert found == right
+        assert refused > 30
 
 
 @pytest.mark.parametrize("kind", ["csv", "h5"])

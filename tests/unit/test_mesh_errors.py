@@ -172,6 +172,10 @@ def test_arrays_that_do_not_fit() -> None:
     assert "have 4 vertices" in made(SQUARE, {"quad": [[0, 1, 2]]})
     assert "integers" in made(SQUARE, {"quad": [[0.0, 1, 2, 3]]})
     assert "shape" in made([0.0, 1.0], {"line": [[0, 1]]})
+
+    def made_of(cells: Any, regions: Any) -> Mesh:
+        return Mesh.from_arrays(on_root(SQUARE), on_root(cells), on_root(regions))
+
     quads = {"quad": [[0, 1, 2, 3]]}
     assert "names cell 5" in made(SQUARE, quads, {"plate": ("quad", [5])})
     assert "names cell -1" in made(SQUARE, quads, {"plate": ("quad", [-1])})
@@ -181,6 +185,7 @@ def test_arrays_that_do_not_fit() -> None:
     assert "given 5" in made(SQUARE, quads, 5)
     assert "dict of names" in made(SQUARE, [[0, 1, 2, 3]])
     assert "no cells of type 'quadd'" in made(SQUARE, {"quadd": [[0, 1, 2, 3]]})
+    assert made_of(quads, {"none": ("line", [])})["none"].size == 0
     assert "no array" in made(SQUARE, {"quad": [[0, 1, 2, 3], [0, 1, 2]]})
     assert "no array" in made([[0, 0, 0], [1, 0]], quads)
     assert "real numbers" in made([["a", "b", "c"]] * 4, quads)
@@ -270,6 +275,7 @@ def test_points_outside_the_mesh() -> None:
     last = COMM.rank == COMM.size - 1
     text = message_of(lambda: mesh.fetch_points([99] if last else [0]))
     assert "points 0 to 3" in text
+    assert "are whole" in message_of(lambda: mesh.fetch_points([0.5]))
 
 
 def test_folder_that_cannot_be_written(shared_tmp_path: Path) -> None:
