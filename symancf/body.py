@@ -19,6 +19,7 @@ from .arguments import one_of, text
 from .assembly.numbering import Block
 from .assembly.plan import Cells, Piece
 from .collective import together
+from .domain import domains_of, not_negative, positive
 from .elements import Element
 from .errors import KinematicsError, MeshError, ParameterError, SymancfError
 from .jit import identifier
@@ -28,6 +29,7 @@ from .mesh import Region
 from .parameter import Checked, Field, Parameter, call_array, depends_on_time, evaluate, label
 from .partition import Family
 from .places.ends import Nodes, PointsOnBody
+from .rest import CELLS, check_rest
 
 if TYPE_CHECKING:
     from .system import System
@@ -105,6 +107,12 @@ class Body:
         self.name = text("Body(name=...)", name or region.name)
         self.volumetric, self.quadrature = volumetric, quadrature
         self.direction, self.smooth = direction, smooth
+        section = element.kinematics()
+        sizes = dict.fromkeys((*section.section, *section.density_parameters), positive())
+        if "rho" in sizes:
+            sizes["rho"] = not_negative()
+        self.domains = {**sizes, **domains_of(energy)}
+        self.sound = False  # at rest; see `rest`
         with together(region.mesh.comm):  # functions of the user may fail on one rank only
             self.region = region.require(element.cell, use=element.name)
             self.parameters = self._complete(parameters)
@@ -144,20 +152,11 @@ class Body:
 
     def _number(self, name: str, value: Any, time: float) -> float:
         """Return the present value of a parameter that is no field."""
-        number = evaluate(f"{name} of body {self.name!r}", value, time)
-        if name in self._sizes and (number < 0.0 or (number == 0.0 and name != "rho")):
-            least = "not be negative" if name == "rho" else "be positive"
-            raise ParameterError(
-                f"{name} of body {self.name!r} is {number:g} at time {time:g}: it must {least}",
-                name=name,
-            )
+        what = f"{name} of body {self.name!r}"
+        number = evaluate(what, value, time)
+        if name in self.domains:
+            self.domains[name].require(name, what, number, f" at time {time:g}")
         return number
-
-    @cached_property
-    def _sizes(self) -> tuple[str, ...]:
-        """Names of the parameters that are sizes of a section, or the density."""
-        kinematics = self.element.kinematics()
-        return (*kinematics.section, *kinematics.density_parameters)
 
     def _density(self, time: float) -> float:
         """Return the density in a motion, where it must be positive."""
@@ -371,9 +370,9 @@ class Body:
         return np.asarray(table.sum(axis=1))
 
     def uniform_values(self) -> dict[str, Any]:
-        """Return the values of the kernels' uniform parameters; sizes watch their sign."""
+        """Return the values of the kernels' uniform parameters; these watch their domain."""
         values = dict(self.parameters)
-        for name in set(self._sizes) & set(values):
+        for name in sorted({*self.domains} & {*values}):
             given = values[name]
             if isinstance(given, Parameter) or callable(given):
                 values[name] = Checked(given, partial(self._number, name, given))
@@ -401,26 +400,27 @@ class Body:
                 point = points[k] if points is not None and field.at == "points" else ()
                 X = self._places(system, point, cells)
                 values[:, k] = call_array(what, field.function, (len(cells),), X)
-                least = float(values[:, k].min(initial=1.0))
-                if name in self._sizes and (least < 0.0 or (least == 0.0 and name != "rho")):
-                    must = "negative" if name == "rho" else "not positive"
-                    raise ParameterError(f"{what} is {must} in a cell: {least:g}", name=name)
+                if name in self.domains:
+                    self.domains[name].require(name, what, values[:, k], " in a cell")
         return values
 
     def _places(
         self, system: System, point: Sequence[float] | Array, cells: npt.NDArray[np.int32]
     ) -> Array:
         """Return the reference places (cells, 3) of a point of the cells; empty: centroids."""
-        position = system.points[cells]
         if not len(point):
-            return np.asarray(position.mean(axis=1))
-        vectors = position[:, :, None, :]
+            return np.asarray(system.points[cells].mean(axis=1))
+        maps = self.maps if cells is self.cells else self.maps_of(system, cells)
+        table = self.tabulate("value", np.array([point]))[0]
+        return np.asarray(np.einsum("i,nia->na", table, self.coefficients(system, cells, maps)))
+
+    def coefficients(self, system: System, cells: npt.NDArray[Any], maps: Array) -> Array:
+        """Return the reference coefficients (n, functions, 3) of cells given by local vertices."""
+        vectors = system.points[cells][:, :, None, :]
         if self.element.slopes:
-            maps = self.maps if cells is self.cells else self.maps_of(system, cells)
             slopes = np.einsum("nvkc,nvca->nvka", maps, self.basis[cells])
             vectors = np.concatenate([vectors, slopes], axis=2)
-        table = self.tabulate("value", np.array([point]))[0]
-        return np.asarray(np.einsum("i,nia->na", table, vectors.reshape(len(vectors), -1, 3)))
+        return np.asarray(vectors.reshape(len(vectors), -1, 3))
 
     def piece(
         self,
@@ -457,7 +457,9 @@ class Body:
         made: list[Piece] = []
         for laws, cells in self.variants(system):
             name = f"{self.name} (curved)" if made else self.name
-            made.append(self.piece(system, name, laws, "strain", {}, cells))
+            piece = self.piece(system, name, laws, "strain", {}, cells)
+            check_rest(self, system, laws, piece, np.flatnonzero(cells)[:CELLS])
+            made.append(piece)
         return made
 
     def inertia(self, system: System) -> list[Piece]:

@@ -13,12 +13,33 @@ from typing import Literal
 
 from sympy import Expr, Matrix, Rational, log
 
+from .domain import Domain, between, domains, not_negative, positive, stressed_at_rest
 from .errors import KinematicsError
+
+__all__ = [
+    "between",
+    "cable",
+    "domains",
+    "kirchhoff",
+    "neo_hooke",
+    "not_negative",
+    "positive",
+    "saint_venant_kirchhoff",
+    "stressed_at_rest",
+    "yeoh",
+    "yeoh_raw",
+]
 
 Parts = dict[str, Expr]
 Energy = Callable[..., Expr]
 
+_BULK = "beyond -1 the shear modulus is negative, at 1/2 the bulk modulus infinite"
+_SOLID = {"E": positive(), "nu": between(-1, 0.5, _BULK)}
+_PLATE = {"E": positive(), "nu": Domain(-1.0, 0.5, (False, True), "as of every isotropic solid")}
+_CABLE = {"EA": positive(), "EI": not_negative()}
 
+
+@domains(C10=positive(), k=positive())
 def yeoh(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> Parts:
     r"""Yeoh rubber with split invariants, in a deviatoric and a volumetric part.
 
@@ -51,6 +72,8 @@ def yeoh(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> Part
     return {"deviatoric": C10 * y + C20 * y**2 + C30 * y**3, "volumetric": k / 2 * (J - 1) ** 2}
 
 
+@stressed_at_rest
+@domains(C10=positive(), k=positive())
 def yeoh_raw(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> Parts:
     r"""Yeoh rubber with the plain first invariant, as some of the ANCF literature prints it.
 
@@ -78,6 +101,7 @@ def yeoh_raw(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> 
     return {"deviatoric": C10 * y + C20 * y**2 + C30 * y**3, "volumetric": k / 2 * (J - 1) ** 2}
 
 
+@domains(mu=positive())
 def neo_hooke(J: Expr, I1: Expr, *, mu: Expr, lam: Expr) -> Parts:
     r"""Compressible neo-Hookean solid.
 
@@ -100,6 +124,7 @@ def neo_hooke(J: Expr, I1: Expr, *, mu: Expr, lam: Expr) -> Parts:
     return {"deviatoric": mu / 2 * (I1 - 3 - 2 * log(J)), "volumetric": lam / 2 * log(J) ** 2}
 
 
+@domains(**_SOLID)
 def saint_venant_kirchhoff(E_gl: Matrix, *, E: Expr, nu: Expr) -> Parts:
     r"""St Venant-Kirchhoff solid: linear in the Green-Lagrange strain, for small strains.
 
@@ -176,12 +201,14 @@ def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
 
     if curvature == "n1":
 
+        @domains(**_PLATE)
         def kirchhoff(E_gl: Matrix, kappa: Matrix, *, E: Expr, nu: Expr, thickness: Expr) -> Expr:
             return density(E_gl, kappa, E, nu, thickness)
 
         return kirchhoff
     if curvature == "n3":
 
+        @domains(**_PLATE)
         def kirchhoff_n3(
             E_gl: Matrix, kappa_n3: Matrix, *, E: Expr, nu: Expr, thickness: Expr
         ) -> Expr:
@@ -190,6 +217,7 @@ def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
         return kirchhoff_n3
     if curvature == "n0":
 
+        @domains(**_PLATE)
         def kirchhoff_n0(
             E_gl: Matrix, kappa_n0: Matrix, *, E: Expr, nu: Expr, thickness: Expr
         ) -> Expr:
@@ -241,23 +269,29 @@ def cable(
     if curvature not in ("reference", "geometric", "plane"):
         raise _no_such("cable", "curvature", curvature, ("reference", "geometric", "plane"))
 
+    @domains(**_CABLE)
     def cable(epsilon: Expr, kappa: Expr, *, EA: Expr, EI: Expr) -> Expr:
         return EA * epsilon**2 / 2 + EI * kappa**2 / 2
 
+    @domains(**_CABLE)
     def cable_green(epsilon_green: Expr, kappa: Expr, *, EA: Expr, EI: Expr) -> Expr:
         return EA * epsilon_green**2 / 2 + EI * kappa**2 / 2
 
+    @domains(**_CABLE)
     def cable_geometric(epsilon: Expr, kappa_geometric: Expr, *, EA: Expr, EI: Expr) -> Expr:
         return EA * epsilon**2 / 2 + EI * kappa_geometric**2 / 2
 
+    @domains(**_CABLE)
     def cable_green_geometric(
         epsilon_green: Expr, kappa_geometric: Expr, *, EA: Expr, EI: Expr
     ) -> Expr:
         return EA * epsilon_green**2 / 2 + EI * kappa_geometric**2 / 2
 
+    @domains(**_CABLE)
     def cable_plane(epsilon: Expr, kappa_plane: Expr, *, EA: Expr, EI: Expr) -> Expr:
         return EA * epsilon**2 / 2 + EI * kappa_plane**2 / 2
 
+    @domains(**_CABLE)
     def cable_green_plane(epsilon_green: Expr, kappa_plane: Expr, *, EA: Expr, EI: Expr) -> Expr:
         return EA * epsilon_green**2 / 2 + EI * kappa_plane**2 / 2
 

@@ -19,6 +19,7 @@ from symancf.errors import KinematicsError, closest
 from symancf.jit import Kernel, cells, identifier
 from symancf.kinematics.naming import signature
 from symancf.laws import energy_laws
+from symancf_codegen.functions import derivative
 
 Energy = Callable[..., Any]
 Form = Literal["latex", "c", "ops"]
@@ -141,11 +142,11 @@ def latex(energy: Energy, element: Element) -> Iterator[str]:
     total = sp.Add(*parts.values())
     for symbol in symbols.values():
         for scalar in dict.fromkeys(symbol) if isinstance(symbol, sp.MatrixBase) else [symbol]:
-            derivative = sp.diff(total, scalar)
-            if derivative != 0:
+            slope = derivative(total, scalar)
+            if slope != 0:
                 yield (
                     rf"\frac{{\partial W}}{{\partial {sp.latex(scalar)}}} &= "
-                    rf"{sp.latex(derivative)} \\"
+                    rf"{sp.latex(slope)} \\"
                 )
     yield r"\end{align*}"
     for name in symbols:

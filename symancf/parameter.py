@@ -220,6 +220,8 @@ def evaluate(name: str, value: Any, time: float) -> float:
     elif callable(value):
         given = call(name, value, float(time))
     try:
+        if isinstance(given, str | bytes | bool | np.bool_):
+            raise TypeError("no number")
         number = float(given)
     except (TypeError, ValueError, OverflowError) as error:
         made = "" if given is value else f", which gave {label(given)}"

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
+from .functions import derivative
 from .stabilise import stabilise
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def reverse(lets: Lets, energy: sp.Expr, variables: Sequence[sp.Symbol]) -> tupl
     def spread(expression: sp.Expr, factor: sp.Expr) -> None:
         for s in sorted(expression.free_symbols, key=str):
             if s in known:
-                adjoint[s] = adjoint.get(s, sp.Integer(0)) + factor * expression.diff(s)
+                adjoint[s] = adjoint.get(s, sp.Integer(0)) + factor * derivative(expression, s)
 
     known = {s for s, _ in lets} | set(variables)
     spread(energy, sp.Integer(1))

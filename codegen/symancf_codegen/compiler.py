@@ -172,7 +172,7 @@ def _finish(
         with telling(f"deriving {name}"), cache.locked(path):
             entry = _stored(path)  # another process may have made it in the meantime
             if entry is None:
-                entry = description, source = generate()
+                entry = description, source = _derived(name, generate)
                 content = {"description": asdict(description), "source": source}
                 cache.write(path, json.dumps(content).encode())
     description, source = entry
@@ -184,6 +184,16 @@ def _finish(
         made.unlink(missing_ok=True)
         made = library(name, source, options.flags, compiler=options.compiler)
         return Kernel(description, source, declarations, made)
+
+
+def _derived(name: str, generate: Callable[[], tuple[Description, str]]) -> tuple[Description, str]:
+    try:
+        return generate()
+    except RecursionError as error:
+        raise CompileError(
+            f"kernel {name!r}: its expressions are nested too deep for SymPy; give parts of them "
+            "names in the function's body, or write them with fewer levels"
+        ) from error
 
 
 def _stored(path: Path) -> tuple[Description, str] | None:

@@ -30,6 +30,7 @@ COST = {
     "sqrt": 20,
     "icbrt": 24,
     "rsqrt": 20,
+    "power": 22,
     "log": 30,
     "log1p": 30,
     "log1pmx": 30,
@@ -271,6 +272,40 @@ class Graph:
             return self.rational_power(self.call("sqrt", a), p, 2)
         return None
 
+    def power(self, a: Node, p: float, q: float) -> Node:
+        """Return a^(p/q), p/q > 0, whose derivatives are finite at a = 0 where they exist.
+
+        It stays one operation while it is differentiated: written as a^k times a root, the
+        derivative of the root is infinite at 0, and zero times infinity is no number. A second
+        derivative that is infinite there is taken as 0, as it is where a = Max(x, 0) and x < 0.
+        """
+        if self.is_constant(a) and self.value[a] >= 0:
+            return self.constant(self.value[a] ** (p / q))
+        if q == 1 and float(p).is_integer():
+            return self.integer_power(a, int(p))
+        return self._make("power", a, self.constant(p), self.constant(q))
+
+    def root(self, a: Node, p: float, q: float) -> Node:
+        """Return a^(p/q) in roots and products, or by pow; 0 at a = 0, also of negative p."""
+        by_inverse = q == 3 or p < 0
+        nonzero = self.call("lt", self.zero, self.call("abs", a))
+        safe = self.select(nonzero, a, self.one) if by_inverse else a
+        found = self.rational_power(safe, int(p), int(q)) if float(p).is_integer() else None
+        found = self.call("pow", safe, self.constant(p / q)) if found is None else found
+        return self.select(nonzero, found, self.zero) if by_inverse else found
+
+    def expanded(self, outputs: Sequence[Node]) -> list[Node]:
+        """Return `outputs` with every `power` in roots and products."""
+        image: dict[Node, Node] = {}
+        for node in self.reach(outputs):
+            args = [image[a] for a in self.args[node]]
+            if self.op[node] == "power":
+                image[node] = self.root(args[0], self.value[args[1]], self.value[args[2]])
+            else:
+                same = tuple(args) == self.args[node]
+                image[node] = node if same else self.apply(self.op[node], args)
+        return [image[node] for node in outputs]
+
     # ---- functions
 
     def call(self, op: str, *args: Node) -> Node:
@@ -299,6 +334,8 @@ class Graph:
         if op in ("add", "sub", "mul", "neg", "inv", "select"):
             result: Node = getattr(self, op)(*args)
             return result
+        if op == "power":
+            return self.power(args[0], self.value[args[1]], self.value[args[2]])
         return self.call(op, *args)
 
     def total(self, nodes: Iterable[Node]) -> Node:
@@ -387,6 +424,8 @@ def evaluate_operation(op: str, x: Sequence[float]) -> float:
         return x[0]
     if op == "inv":
         return 1.0 / x[0]
+    if op == "power":
+        return math.pow(x[0], x[1] / x[2])
     if op == "icbrt":
         return math.pow(x[0], -1.0 / 3.0)
     if op == "rsqrt":

@@ -94,6 +94,7 @@ def derive(point: Point) -> Results:
         *([node for _, node in pairs] for _, pairs in point.named),
     ]
     flat = g.substitute([node for group in groups for node in group], point.replace)
+    flat = g.expanded(flat)
     needed = sum(len(group) for group in groups[:6])
     while replace := share_roots(g, flat[:needed]):
         flat = g.substitute(flat, replace)

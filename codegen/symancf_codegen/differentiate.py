@@ -57,6 +57,10 @@ def partials(graph: Graph, node: Node) -> Partials:
         if not g.is_constant(exponent):
             result.append((exponent, g.mul(node, g.call("log", base))))
         return result
+    if op == "power":
+        base, p, q = a[0], g.value[a[1]], g.value[a[2]]
+        slope = g.power(base, p - q, q) if p > q else g.root(base, p - q, q)
+        return [(base, g.mul(g.constant(p / q), slope))]
     rule = _UNARY.get(op)
     if rule is None:
         raise CompileError(f"no derivative is known for the operation {op!r}")

@@ -6,6 +6,120 @@ from __future__ import annotations
 from typing import Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
+
+#: Functions of which a derivative jumps.
+KINKS = (sp.Piecewise, sp.Abs, sp.sign, sp.Heaviside, sp.Min, sp.Max)
+
+#: SymPy functions that are one operation of the compiler's graph, by the name of their class.
+FUNCTIONS = {
+    "log": "log",
+    "log1p": "log1p",
+    "log1pmx": "log1pmx",
+    "expm1mx": "expm1mx",
+    "icbrt": "icbrt",
+    "exp": "exp",
+    "expm1": "expm1",
+    "sin": "sin",
+    "cos": "cos",
+    "tan": "tan",
+    "asin": "asin",
+    "acos": "acos",
+    "atan": "atan",
+    "atan2": "atan2",
+    "sinh": "sinh",
+    "cosh": "cosh",
+    "tanh": "tanh",
+    "Abs": "abs",
+    "sign": "sign",
+    "frozen": "frozen",
+}
+
+#: What a law may be written with, for messages.
+POSSIBLE = (
+    "+, -, *, /, powers, roots, exp, log, sin, cos, tan, asin, acos, atan, atan2, sinh, cosh, "
+    "tanh, Abs, sign, Heaviside, Min, Max and Piecewise"
+)
+
+#: Most operations that an expression may have when it is written out.
+LARGEST = 100_000
+
+
+def obstacle(expression: sp.Basic) -> str | None:
+    """Return what keeps an expression from being compiled, in words; None if nothing does.
+
+    That is a function for which there is no C, or a size beyond `LARGEST`: SymPy takes hours
+    over an expression that is small as a graph and large when it is written out.
+    """
+    sizes: dict[sp.Basic, int] = {}
+    pending = [expression]
+    while pending:
+        e = pending[-1]
+        if e in sizes:
+            pending.pop()
+            continue
+        if not _known(e):
+            return f"{type(e).__name__}, as in {_short(e)}, has no C; use {POSSIBLE}"
+        new = [a for a in e.args if a not in sizes] if isinstance(e, sp.Basic) else []
+        pending += new
+        if not new:
+            pending.pop()
+            sizes[e] = 1 + sum(sizes[a] for a in e.args)
+            if sizes[e] > LARGEST:
+                return (
+                    f"it has more than {LARGEST} operations when it is written out; write it "
+                    "with fewer, in invariants rather than in powers of matrices"
+                )
+    return None
+
+
+def _known(e: sp.Basic) -> bool:
+    arithmetic = (sp.Symbol, sp.Number, sp.NumberSymbol, sp.Add, sp.Mul, sp.Pow)
+    cases = (sp.Piecewise, sp.functions.elementary.piecewise.ExprCondPair, sp.Min, sp.Max)
+    if isinstance(e, (*arithmetic, *cases, sp.Heaviside, Relational, Boolean, rate)):
+        return True
+    return type(e).__name__ in FUNCTIONS or bool(e.is_number and not e.has(AppliedUndef))
+
+
+def _short(e: sp.Basic) -> str:
+    text = str(e)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def kinked(e: sp.Basic) -> bool:
+    """Whether an expression contains a function of which a derivative jumps."""
+    return bool(e.has(*KINKS))
+
+
+def branches(e: sp.Expr) -> sp.Expr:
+    """Return an expression whose kinks all are `Piecewise`."""
+
+    def larger(*args: sp.Expr) -> sp.Expr:
+        found = args[0]
+        for a in args[1:]:
+            found = sp.Piecewise((a, found < a), (found, True))
+        return found
+
+    def smaller(*args: sp.Expr) -> sp.Expr:
+        found = args[0]
+        for a in args[1:]:
+            found = sp.Piecewise((a, a < found), (found, True))
+        return found
+
+    def step(x: sp.Expr, middle: sp.Expr = sp.S.Half) -> sp.Expr:
+        return sp.Piecewise((1, x > 0), (0, x < 0), (middle, True))
+
+    e = e.replace(sp.Abs, lambda x: sp.Piecewise((x, x > 0), (-x, x < 0), (0, True)))
+    e = e.replace(sp.sign, lambda x: sp.Piecewise((1, x > 0), (-1, x < 0), (0, True)))
+    e = e.replace(sp.Heaviside, step)
+    return e.replace(sp.Max, larger).replace(sp.Min, smaller)
+
+
+def derivative(e: sp.Expr, s: sp.Symbol) -> sp.Expr:
+    """Return de/ds branch by branch, as the compiler does: a jump adds nothing."""
+    return sp.diff(branches(e) if kinked(e) else e, s)
 
 
 class log1pmx(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100

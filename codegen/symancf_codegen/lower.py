@@ -8,6 +8,7 @@ are resolved when they are first needed, so nothing enters a kernel that no resu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -17,33 +18,19 @@ from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue, Not, Or
 
 from symancf_codegen.differentiate import directional
 from symancf_codegen.errors import CompileError
+from symancf_codegen.functions import FUNCTIONS, POSSIBLE
 
 if TYPE_CHECKING:
     from symancf_codegen.dag import Graph, Node
 
-#: SymPy functions that are one operation of the graph, by the name of their class.
-FUNCTIONS = {
-    "log": "log",
-    "log1p": "log1p",
-    "log1pmx": "log1pmx",
-    "expm1mx": "expm1mx",
-    "icbrt": "icbrt",
-    "exp": "exp",
-    "expm1": "expm1",
-    "sin": "sin",
-    "cos": "cos",
-    "tan": "tan",
-    "asin": "asin",
-    "acos": "acos",
-    "atan": "atan",
-    "atan2": "atan2",
-    "sinh": "sinh",
-    "cosh": "cosh",
-    "tanh": "tanh",
-    "Abs": "abs",
-    "sign": "sign",
-    "frozen": "frozen",
-}
+#: Operations that are not finite everywhere, or whose derivatives are not.
+SINGULAR = (
+    *("inv", "sqrt", "rsqrt", "icbrt", "power", "pow", "log", "log1p", "log1pmx"),
+    *("exp", "expm1", "expm1mx", "sinh", "cosh", "tan", "asin", "acos", "atan2"),
+)
+
+#: A value at which all of them and their derivatives are finite.
+REGULAR = 0.5
 
 
 class Scope:
@@ -57,6 +44,7 @@ class Scope:
     Attributes
     ----------
     flow : the rates of leaves, along which the function ``rate`` differentiates.
+    guarded : whether a branch of a `Piecewise` was kept from what it cannot bear.
     """
 
     def __init__(self, graph: Graph, owner: str) -> None:
@@ -65,6 +53,8 @@ class Scope:
         self.nodes: dict[str, Node] = {}
         self.definitions: dict[str, sp.Expr] = {}
         self.flow: dict[Node, Node] = {}
+        self.guarded = False
+        self._positive: set[Node] = set()
         self._pending: list[str] = []
         self._memo: dict[sp.Basic, Node] = {}
 
@@ -121,7 +111,10 @@ class Scope:
     def _convert(self, e: sp.Basic) -> Node:
         g = self.graph
         if isinstance(e, sp.Symbol):
-            return self.resolve(e.name)
+            node = self.resolve(e.name)
+            if e.is_positive:
+                self._positive.add(node)
+            return node
         if isinstance(e, BooleanTrue | BooleanFalse):
             return g.constant(float(bool(e)))
         if e.is_number and not e.has(AppliedUndef):
@@ -151,6 +144,10 @@ class Scope:
             return result
         if isinstance(e, Not):
             return g.call("not", self._lower(e.args[0]))
+        if isinstance(e, sp.Heaviside):
+            x, middle = self._lower(e.args[0]), self._lower(e.args[1])
+            above, below = g.call("lt", g.zero, x), g.call("lt", x, g.zero)
+            return g.select(above, g.one, g.select(below, g.zero, middle))
         if type(e).__name__ == "rate":
             return directional(g, [self._lower(e.args[0])], self.flow)[0]
         op = FUNCTIONS.get(type(e).__name__, "")
@@ -158,7 +155,7 @@ class Scope:
             return g.call(op, *(self._lower(a) for a in e.args))
         raise CompileError(
             f"law {self.owner!r} uses {type(e).__name__}, as in {e}, for which no C is known; "
-            f"use +, -, *, /, powers, Piecewise, Min, Max and {', '.join(sorted(FUNCTIONS))}"
+            f"use {POSSIBLE}"
         )
 
     def _number(self, e: sp.Basic) -> Node:
@@ -182,6 +179,13 @@ class Scope:
         if base == sp.E:
             return g.call("exp", self._lower(exponent))
         node = self._lower(base)
+        if isinstance(exponent, sp.Float):
+            near = Fraction(float(exponent)).limit_denominator(4)
+            if float(near) == float(exponent):
+                exponent = sp.Rational(near.numerator, near.denominator)
+        if exponent.is_number and not exponent.is_Integer and exponent > 1 and not base.is_positive:
+            p, q = (exponent.p, exponent.q) if exponent.is_Rational else (float(exponent), 1)
+            return g.power(node, float(p), float(q))
         if isinstance(exponent, sp.Rational):
             result = g.rational_power(node, int(exponent.p), int(exponent.q))
             if result is not None:
@@ -195,10 +199,44 @@ class Scope:
                 f"law {self.owner!r}: {e} says nothing outside its conditions; "
                 "end it with (value, True)"
             )
-        result = self._lower(value)
-        for value, condition in reversed(cases):
-            result = self.graph.select(self._lower(condition), self._lower(value), result)
+        g = self.graph
+        remaining = g.one  # where none of the conditions before holds
+        branches: list[tuple[Node, Node]] = []
+        for branch, condition in cases:
+            holds = self._lower(condition)
+            here = holds if remaining == g.one else g.call("and", remaining, holds)
+            branches.append((holds, self._guard(self._lower(branch), here)))
+            no = g.call("not", holds)
+            remaining = no if remaining == g.one else g.call("and", remaining, no)
+        result = self._guard(self._lower(value), remaining)
+        for holds, node in reversed(branches):
+            result = g.select(holds, node, result)
         return result
+
+    def _guard(self, branch: Node, active: Node) -> Node:
+        """Return a branch that stays finite, with its derivatives, where it is not `active`.
+
+        Otherwise an infinite derivative times the zero of the other branch is no number.
+        """
+        g = self.graph
+        if g.is_constant(active):
+            return branch
+        image: dict[Node, Node] = {}
+        for node in g.reach([branch]):
+            args = [image[a] for a in g.args[node]]
+            op = g.op[node]
+            if op in SINGULAR and not g.is_uniform(node):
+                k = 1 if op == "atan2" else 0
+                if not self._is_positive(g.args[node][k]):
+                    args[k] = g.select(active, args[k], g.constant(REGULAR))
+                    self.guarded = True
+            image[node] = node if tuple(args) == g.args[node] else g.apply(op, args)
+        return image[branch]
+
+    def _is_positive(self, node: Node) -> bool:
+        g = self.graph
+        roots = g.op[node] in ("inv", "sqrt", "rsqrt", "icbrt")
+        return node in self._positive or (roots and self._is_positive(g.args[node][0]))
 
     def _relation(self, e: Relational) -> Node:
         g = self.graph

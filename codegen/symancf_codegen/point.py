@@ -243,8 +243,8 @@ def _stages(
     law: PointLaw, scope: Scope, variable_names: Sequence[str], factor: Node
 ) -> Stages | None:
     """Cut the energy at the lets that are made of the variables directly."""
-    if law.energy is None or not law.lets:
-        return None
+    if law.energy is None or not law.lets or scope.guarded:
+        return None  # a branch guards itself, not the derivatives of lets outside of it
     g = scope.graph
     names = set(variable_names)
     cut = [s.name for s, e in law.lets if names & {x.name for x in sp.sympify(e).free_symbols}]

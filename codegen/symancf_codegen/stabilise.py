@@ -14,7 +14,9 @@ so that SymPy cancels constants and first-order terms, and only the rest is eval
 - log(1 + x) = x + log1pmx(x), and exp(x) = 1 + x + expm1mx(x);
 - any other power is 1 + p x + (a remainder of second order, formed from b).
 
-Nothing else is touched: names, stages and terms that need no help stay as they are.
+Nothing else is touched: names, stages and terms that need no help stay as they are. Functions
+with kinks (`Piecewise`, `Max`, `Abs`, ...) have no expansion: what stands beside them and within
+their branches and conditions is treated by itself.
 """
 
 from __future__ import annotations
@@ -25,12 +27,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import sympy as sp
+from sympy.core.relational import Relational
 
-from .functions import expm1mx, log1pmx
+from .functions import expm1mx, kinked, log1pmx
 from .laurent import clean, divide, horner, is_zero
 
 if TYPE_CHECKING:
     from .declare import PointLaw
+
+#: Functions nested deeper have no expansion here: that would take SymPy hours.
+DEEPEST = 5
 
 Linear = dict[sp.Symbol, sp.Expr]
 Taylor = tuple[sp.Expr, Linear]
@@ -71,6 +77,8 @@ class _Stabiliser:
         self.reference: dict[sp.Symbol, sp.Expr] = {s: sp.Integer(0) for s in self.variables}
         self.linear: dict[sp.Symbol, Linear] = {}
         self.opaque: set[sp.Symbol] = set()
+        self.kinked: set[sp.Symbol] = set()
+        self.nested: dict[sp.Basic, int] = {}
         self.out: list[tuple[sp.Symbol, sp.Expr]] = []
         self.roots: dict[sp.Expr, int] = {}
         self.bases: dict[sp.Expr, _Base] = {}
@@ -111,6 +119,8 @@ class _Stabiliser:
 
     def _declare(self, symbol: sp.Symbol, definition: sp.Expr) -> None:
         """Record value and first order of a new symbol at the reference state."""
+        if self.is_kinked(definition):
+            self.kinked.add(symbol)
         taylor = self.taylor(definition)
         if taylor is None:
             self.opaque.add(symbol)
@@ -135,6 +145,8 @@ class _Stabiliser:
         return self.taylors[e]
 
     def _taylor(self, e: sp.Expr) -> Taylor | None:
+        if self.is_kinked(e) or self.levels(e) > DEEPEST:
+            return None
         symbols = sorted(self.moving(e), key=lambda s: s.name)
         if not symbols:
             return e, {}
@@ -154,6 +166,18 @@ class _Stabiliser:
         if not _finite(value):
             return None
         return clean(value), {g: c for g, c in linear.items() if not is_zero(c)}
+
+    def levels(self, e: sp.Basic) -> int:
+        """Return how many functions (and roots) are nested in one another in `e`."""
+        if e not in self.nested:
+            inner = max((self.levels(a) for a in e.args), default=0)
+            function = isinstance(e, sp.Function) or (e.is_Pow and not e.args[1].is_Integer)
+            self.nested[e] = inner + int(function)
+        return self.nested[e]
+
+    def is_kinked(self, e: sp.Expr) -> bool:
+        """Whether a derivative of `e` jumps somewhere."""
+        return kinked(e) or bool(self.kinked and e.free_symbols & self.kinked)
 
     def moving(self, e: sp.Expr) -> set[sp.Symbol]:
         """Return the symbols of `e` that depend on the unknowns."""
@@ -215,6 +239,8 @@ class _Stabiliser:
     def _stable(self, e: sp.Expr) -> sp.Expr:
         if e.is_Atom or not self.moving(e):
             return e
+        if self.is_kinked(e):
+            return self._beside_kinks(e)
         if self.cancels(e):
             try:
                 return self.rewrite(e)
@@ -224,6 +250,23 @@ class _Stabiliser:
             base = self.bases[e.args[0]]
             return base.constant ** e.args[1] * base.a ** int(-base.n * e.args[1])
         return e.func(*(self.stable(a) for a in e.args))
+
+    def _beside_kinks(self, e: sp.Expr) -> sp.Expr:
+        """Return an expression that has kinks with stable branches and stable smooth parts."""
+        if isinstance(e, sp.Add | sp.Mul):
+            parts = [a for a in e.args if self.is_kinked(a)]
+            smooth = e.func(*(a for a in e.args if a not in parts))
+            return e.func(self.stable(smooth), *(self.stable(a) for a in parts))
+        if isinstance(e, sp.Piecewise):
+            cases = [(self.stable(value), self._condition(where)) for value, where in e.args]
+            return sp.Piecewise(*cases, evaluate=False)
+        return e.func(*(self.stable(a) for a in e.args))
+
+    def _condition(self, e: sp.Basic) -> sp.Basic:
+        """Return a condition whose sides keep the digits of their difference."""
+        if isinstance(e, Relational):
+            return e.func(self.stable(e.lhs - e.rhs), 0, evaluate=False)
+        return e.func(*(self._condition(a) for a in e.args), evaluate=False) if e.args else e
 
     def rewrite(self, e: sp.Expr) -> sp.Expr:
         """Expand the cancelling terms of `e` in the generators and drop what cancels."""

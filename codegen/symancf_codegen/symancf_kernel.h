@@ -31,8 +31,6 @@
 #ifndef SYMANCF_KERNEL_H
 #define SYMANCF_KERNEL_H
 
-#define SYMANCF_ABI 1
-
 /* A row: eight lanes. */
 typedef double v8 __attribute__((vector_size(64), may_alias));
 

@@ -43,6 +43,7 @@ _ARRAYS: dict[str, Callable[..., Any]] = {
     "atan": np.arctan,
     "atan2": np.arctan2,
     "pow": np.power,
+    "power": lambda x, p, q: np.power(x, p / q),
 }
 
 

@@ -186,6 +186,24 @@ def _pointer(array: npt.NDArray[Any]) -> int:
     return int(array.ctypes.data)
 
 
+def _limits(library: ctypes.CDLL) -> tuple[int, int]:
+    """Return the most nodes of a cell and entries of a block that the runtime can hold.
+
+    Raises
+    ------
+    RuntimeError : the structures of C are not those that are declared here.
+    """
+    found = (ctypes.c_int64 * 4)()
+    library.symancf_limits(found)
+    term, plan, corners, tile = found
+    if (term, plan) != (ctypes.sizeof(_Term), ctypes.sizeof(_Plan)):
+        raise RuntimeError(
+            f"plan.h and plan.py differ: a term has {term} bytes in C and {ctypes.sizeof(_Term)} "
+            f"here, a plan {plan} and {ctypes.sizeof(_Plan)}"
+        )
+    return corners, tile
+
+
 class Plan:
     """All pieces as one C structure.
 
@@ -203,6 +221,7 @@ class Plan:
         self.pieces = list(pieces)
         self.numbering = numbering
         library = jit.load_runtime(Path(__file__).with_name("runtime.c"), comm=comm)
+        self._corners, self._tile = _limits(library)
         self._assemble = library.symancf_assemble
         self._assemble.restype = ctypes.c_int64
         address = ctypes.c_void_p
@@ -257,6 +276,13 @@ class Plan:
             n, corners, _ = piece.entities.blocks.shape
             term.corners = corners
             term.slopes = piece.entities.maps.shape[2] if piece.entities.maps.ndim == 4 else 0
+            tile = (3 * (1 + term.slopes)) ** 2
+            if corners > self._corners or tile > self._tile:
+                raise ValueError(
+                    f"{piece.name!r} has cells of {corners} nodes with {term.slopes} slopes; the "
+                    f"runtime holds {self._corners} nodes and blocks of {self._tile} entries at "
+                    "most (MAX_CORNERS, MAX_TILE in tiles.h)"
+                )
             term.blocks = self._hold(piece.entities.blocks, np.int32)
             maps = piece.entities.maps
             maps = batched(maps.reshape(n, int(np.prod(maps.shape[1:]))))

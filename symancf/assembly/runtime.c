@@ -12,6 +12,15 @@
 
 #include <stdlib.h>
 
+/* What the caller mirrors by hand or must not exceed; see plan.py. */
+void symancf_limits(int64_t limits[4])
+{
+  limits[0] = sizeof(symancf_term);
+  limits[1] = sizeof(symancf_plan);
+  limits[2] = MAX_CORNERS;
+  limits[3] = MAX_TILE;
+}
+
 /* Doubles of scratch that one term needs. */
 static int64_t scratch(const symancf_term *t)
 {
@@ -41,6 +50,7 @@ int64_t symancf_assemble(const symancf_plan *plan, int what, const double *x, co
     const int64_t need = scratch(plan->term + k);
     if (need > size) size = need;
   }
+  size = (size + LANES - 1) / LANES * LANES; /* C11: a size that is a multiple of the alignment */
   double *work = aligned_alloc(64, (size_t)size * sizeof(double));
   if (!work) return -1;
   for (int k = 0; k < plan->terms; k++) {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from functools import lru_cache
 from itertools import product
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from .cells import Cell
 
 Array = npt.NDArray[np.float64]
+
+#: Most points of a rule: its tables are part of the generated C.
+MOST = 4096
 
 
 @lru_cache(maxsize=64)
@@ -40,7 +44,7 @@ def gauss(cell: Cell, counts: tuple[int, ...], *, section: bool = False) -> Rule
     Raises
     ------
     ValueError
-        If the number of counts does not fit the cell.
+        If the number of counts does not fit the cell, or there are too many points.
     """
     d = cell.dimension
     name = "x".join(map(str, counts))
@@ -48,6 +52,10 @@ def gauss(cell: Cell, counts: tuple[int, ...], *, section: bool = False) -> Rule
     if len(counts) not in possible or min(counts, default=0) < 1:
         need = " or ".join(str(p) for p in possible)
         raise ValueError(f"the rule {name!r} does not fit a {cell.name}: give {need} counts >= 1")
+    if np.prod(np.array(counts, dtype=float)) > MOST:
+        raise ValueError(
+            f"the rule {name!r} has {math.prod(counts)} points; give at most {MOST} in all"
+        )
     low, high = cell.domain
     lines = [gauss_line(n) for n in counts[:d]]
     half = (high - low) / 2

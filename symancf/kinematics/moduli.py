@@ -7,6 +7,8 @@ from collections.abc import Mapping
 
 import sympy as sp
 
+from symancf_codegen.functions import derivative
+
 from ..errors import KinematicsError
 from .quantity import Kinematics, positive
 
@@ -36,7 +38,7 @@ def _at(kinematics: Kinematics, energy: sp.Expr, F: sp.Matrix) -> sp.Expr:
 
 
 def _second(energy: sp.Expr, s: sp.Symbol, at: int) -> sp.Expr:
-    return sp.factor(sp.diff(energy, s, 2).subs(s, at))
+    return sp.factor(derivative(derivative(energy, s), s).subs(s, at))
 
 
 def shear_modulus(kinematics: Kinematics, energy: sp.Expr) -> sp.Expr:
@@ -50,8 +52,8 @@ def bulk_modulus(kinematics: Kinematics, energy: sp.Expr) -> sp.Expr:
     """Return k = d^2 W/dJ^2 at F = J^(1/3) I, J = 1."""
     s = positive("stretch")
     w = _at(kinematics, energy, s * sp.eye(3))  # J = s^3: W_ss = 9 W_JJ + 6 W_J at s = 1
-    first = sp.diff(w, s).subs(s, 1) / 3
-    return sp.factor((sp.diff(w, s, 2).subs(s, 1) - 6 * first) / 9)
+    first = derivative(w, s).subs(s, 1) / 3
+    return sp.factor((derivative(derivative(w, s), s).subs(s, 1) - 6 * first) / 9)
 
 
 def split_factor(kinematics: Kinematics, parts: Mapping[str, sp.Expr]) -> sp.Expr:

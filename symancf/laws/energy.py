@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import sympy as sp
 
 from symancf_codegen.declare import PointLaw, Rule
+from symancf_codegen.functions import obstacle
 
-from ..errors import KinematicsError, ParameterError
+from ..errors import CompileError, KinematicsError, ParameterError
 from ..kinematics.moduli import split_factor
 from ..kinematics.naming import (
     Energy,
@@ -101,6 +102,11 @@ def evaluate_energy(
         parameters.update({p: sp.sympify(v) for p, v in absent.items()})
     result, named = call_named(energy, values, parameters)
     parts = dict(result) if isinstance(result, Mapping) else {"": result}
+    if not parts:
+        raise KinematicsError(
+            f"{asked.name}() returns an empty dict: return an expression, or named parts such as "
+            "{'deviatoric': ..., 'volumetric': ...}"
+        )
     known = {s for p in parameters.values() for s in p.free_symbols}.union(
         *(sp.sympify(v).free_symbols for v in values)
     )
@@ -154,6 +160,9 @@ def _scalar(name: str, part: str, value: Any, known: set[sp.Symbol]) -> sp.Expr:
     if not isinstance(w, sp.Expr) or isinstance(w, sp.MatrixExpr):
         shape = f" of shape {w.shape}" if hasattr(w, "shape") else ""
         raise KinematicsError(f"{of} is a {type(w).__name__}{shape}; an energy is a scalar")
+    stands = obstacle(w)
+    if stands:
+        raise CompileError(f"{of} cannot be compiled: {stands}")
     if w.has(sp.nan, sp.zoo, sp.oo, -sp.oo) or w.has(sp.I):
         raise KinematicsError(f"{of} is {w}: infinite, undefined or complex")
     foreign = sorted(s.name for s in w.free_symbols - known)
@@ -212,7 +221,9 @@ def energy_laws(
         the full rule and k - k0 at the reduced one. None: the element's default, if there is
         such a part.
     quadrature : one rule for all parts, or rules for named parts; these go before
-        `volumetric`. Rules are names (see `Element.rule`) or `Rule` objects.
+        `volumetric`, but where ``volumetric="split"`` is given the rule of the part
+        ``"volumetric"`` takes the place of the element's reduced one. Rules are names (see
+        `Element.rule`) or `Rule` objects.
     options : variants of the kinematics, e.g. ``curved=True``.
 
     Returns
@@ -294,8 +305,9 @@ def _shares(
     elif quadrature is not None:
         full = quadrature
     shares: list[Share] = []
+    split = volumetric == "split"
     for part in called.parts:
-        if part in rules:
+        if part in rules and not (split and part == "volumetric"):
             shares.append((part, rules[part], sp.Integer(1), part))
         elif part != "volumetric" or mode == "full":
             shares.append((part, _rule(element, full), sp.Integer(1), part))
@@ -306,7 +318,8 @@ def _shares(
             let = (k0_over_k, split_factor(called.kinematics, called.parts))
             shares.append((part, _rule(element, full), (let, k0_over_k), part))
             rest = f"{part}_reduced"
-            shares.append((part, _rule(element, "reduced"), (let, 1 - k0_over_k), rest))
+            few = rules.get(part) or _rule(element, "reduced")
+            shares.append((part, few, (let, 1 - k0_over_k), rest))
     return shares
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symancf_codegen.functions import derivative
+
 from ..kinematics.naming import Energy, call_named, require_quantities, signature
 from ..kinematics.quantity import real
 
@@ -104,7 +106,7 @@ def stress_equations(element: Element, energy: Energy) -> tuple[sp.Eq, ...]:
 def _conjugate(name: str, total: sp.Expr, value: Any) -> tuple[Any, Any]:
     """Return the symbol and the expression of dW/d value; mixed entries of a tensor halved."""
     if not isinstance(value, sp.MatrixBase):
-        return sp.Symbol(name), sp.diff(total, value)
+        return sp.Symbol(name), derivative(total, value)
     rows, columns = value.shape
     return sp.MatrixSymbol(name, rows, columns), _slope(total, value)
 
@@ -115,7 +117,7 @@ def _slope(total: sp.Expr, value: sp.Matrix) -> sp.ImmutableMatrix:
 
     def entry(i: int, k: int) -> sp.Expr:
         share = sp.Rational(1, 2) if symmetric and i != k else 1
-        return share * sp.diff(total, value[i, k])
+        return share * derivative(total, value[i, k])
 
     return sp.ImmutableMatrix(rows, columns, entry)
 
@@ -128,7 +130,7 @@ def _solid(parts: tuple[sp.Expr, ...], symbols: Mapping[str, Any], names: Names)
         value = symbols[name]
         if isinstance(value, sp.MatrixBase):
             return _short(_slope(sp.Add(*parts), value), names)
-        return sp.Add(*(_short(sp.diff(w, value), names) for w in parts))
+        return sp.Add(*(_short(derivative(w, value), names) for w in parts))
 
     if "J" in symbols:
         P += sp.Add(*(symbols["J"] * s for s in sp.Add.make_args(slope("J")))) * F.I.T

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Energies with kinks, such as cannot be compiled, and such as are not sound at rest."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from sympy import Abs, Heaviside, Max, Min, Piecewise, Rational, floor, log, sign, sqrt
+
+import symancf as sa
+from symancf.laws import energy_laws
+
+CELLS = {
+    sa.elements.hex8: ((1.0, 1.0, 1.0), {}),
+    sa.elements.ancf_plate: ((1.0, 1.0), {"thickness": 0.2}),
+    sa.elements.ancf_thin_plate: ((1.0, 1.0), {}),
+    sa.elements.ancf_cable: ((1.0,), {}),
+}
+KINKS = {
+    "piecewise": lambda x: Piecewise((x**2, x > 0), (3 * x**2, True)),
+    "root in a branch": lambda x: Piecewise((x ** Rational(5, 2), x > 0), (x**2, True)),
+    "sign": lambda x: sign(x) * x**2,
+    "step": lambda x: Heaviside(x) * x**2,
+    "abs": lambda x: Abs(x) ** 3,
+    "min": lambda x: Min(x, 0) ** 2,
+    "five halves": lambda x: Max(x, 0) ** Rational(5, 2),
+    "2.5": lambda x: Max(x, 0) ** 2.5,
+    "three halves": lambda x: Max(x, 0) ** Rational(3, 2),
+    "four thirds": lambda x: Max(x, 0) ** Rational(4, 3),
+    "1.7": lambda x: Max(x, 0) ** 1.7,
+}
+
+
+def energy_on(element: Any, of: Any) -> Any:
+    """An energy with a kinked function of a strain beside a smooth one."""
+    if element is sa.elements.ancf_thin_plate:
+
+        def density(E_gl: Any, kappa: Any) -> Any:
+            return sum(x**2 for x in E_gl) + kappa[0, 0] ** 2 + of(E_gl[0, 0]) + of(kappa[1, 1])
+
+    elif element is sa.elements.ancf_cable:
+
+        def density(epsilon: Any, kappa: Any) -> Any:  # type: ignore[misc]
+            return epsilon**2 + kappa**2 + of(epsilon)
+
+    else:
+
+        def density(J: Any, I1: Any) -> Any:  # type: ignore[misc]
+            return (I1 - 3 - 2 * log(J)) / 2 + of(J - 1)
+
+    return density
+
+
+def body_of(element: Any, energy: Any, **parameters: Any) -> sa.Body:
+    size, given = CELLS[element]
+    mesh = sa.Mesh.box(size, (1,) * len(size))
+    return sa.Body(mesh["body"], element, energy, **given, **parameters)
+
+
+@pytest.mark.parametrize("element", CELLS, ids=lambda e: e.name)
+def test_kinks_have_the_derivatives_of_their_branches(element: Any) -> None:
+    """All in one energy: before, at and beyond the kinks, which are at rest."""
+    weights = dict(zip(KINKS, range(1, 20), strict=False))
+
+    def all_of_them(x: Any) -> Any:
+        return sum(weights[name] * f(x) for name, f in KINKS.items())
+
+    body = body_of(element, energy_on(element, all_of_them))
+    system = sa.System(body)
+    plan, free = system.plan, np.random.default_rng(2).standard_normal(system.state.shape)
+    r, bend = system.reference, np.zeros(system.state.shape)
+    if element is sa.elements.ancf_thin_plate:
+        bend = 0.1 * free
+    assert not system.residual_at(0.0 * r).any()
+    for stretch in (-0.1, 0.1):
+        u = stretch * r + 0.02 * free + bend
+        assert system.strain_energy() == 0.0
+        f, Kv = system.residual_at(u), np.zeros_like(u)
+        plan.product(u, free, Kv)
+        h, df, dW = 1e-4, np.zeros_like(f), 0.0
+        for step, weight in ((-2, 1), (-1, -8), (1, 8), (2, -1)):
+            df += weight * system.residual_at(u + step * h * free) / (12 * h)
+            system.state[:] = u + step * h * free
+            dW += weight * system.strain_energy() / (12 * h)
+            system.state[:] = 0.0
+        assert dW == pytest.approx(f @ free, rel=1e-6)
+        np.testing.assert_allclose(df, Kv, atol=2e-4 * np.abs(Kv).max())
+
+
+@pytest.mark.parametrize("name", KINKS)
+@pytest.mark.parametrize("stretch", [0.9, 1.0, 1.1])
+def test_each_kink_gives_the_stress_of_its_branch(name: str, stretch: float) -> None:
+    """Of the laws as SymPy: P11 of a dilation against SymPy's own derivative of the branch."""
+    body = energy_laws(sa.elements.hex8, energy_on(sa.elements.hex8, KINKS[name]))
+    found = sa.laws.solid_stress(body, (stretch - 1) * np.eye(3))
+    s = sp.Symbol("s", positive=True)
+    branch = {0.9: -1, 1.0: 0, 1.1: 1}[stretch]
+    x = sp.Symbol("x", positive=True) if branch > 0 else sp.Symbol("x", negative=True)
+    W = (3 * s**2 - 3 - 2 * log(s**3)) / 2 + (KINKS[name](x) if branch else 0 * x)
+    expected = float(sp.diff(W.subs(x, s**3 - 1), s).subs(s, stretch)) / 3
+    assert found.P[0, 0] == pytest.approx(expected, rel=1e-10, abs=1e-14)
+
+
+def test_a_small_strain_keeps_its_digits_beside_a_kink() -> None:
+    laws = energy_laws(sa.elements.hex8, energy_on(sa.elements.hex8, KINKS["piecewise"]))
+    H = 1e-9 * np.diag([1.0, -0.5, 0.25])
+    P = sa.laws.solid_stress(laws, H).P
+    expected = 2.0 * H + 2.0 * np.trace(H) * np.eye(3)
+    np.testing.assert_allclose(P, expected, rtol=1e-7)
+
+
+def large(x: Any) -> Any:
+    """Small as a graph, of 2^18 operations when it is written out."""
+    for _ in range(18):
+        x = (x + 1) * sp.sin(x)
+    return x
+
+
+@pytest.mark.parametrize(
+    ("energy", "message"),
+    [
+        (lambda J: floor(J), r"floor, as in floor\(J\), has no C; use .*Max and Piecewise"),
+        (lambda J: sp.Function("g")(J), r"g, as in g\(J\), has no C"),
+        (lambda J: sp.Derivative(J**2, J), "Derivative, as in .* has no C"),
+        (lambda J: large(J), "more than 100000 operations when it is written out"),
+        (lambda J: {}, "returns an empty dict"),
+    ],
+)
+def test_what_cannot_be_compiled_is_named(energy: Any, message: str) -> None:
+    with pytest.raises(sa.SymancfError, match=message):
+        energy_laws(sa.elements.hex8, energy)
+
+
+def test_a_rule_of_a_million_points_is_refused() -> None:
+    with pytest.raises(sa.KinematicsError, match="has 970299 points; give at most 4096"):
+        energy_laws(sa.elements.hex8, lambda J: (J - 1) ** 2, quadrature="99x99x99")
+
+
+def test_a_split_part_takes_the_rule_that_is_given() -> None:
+    found = energy_laws(
+        sa.elements.ancf_plate,
+        sa.energies.yeoh,
+        volumetric="split",
+        quadrature={"volumetric": "3x3"},
+    )
+    rules = {law.name: rule.name for law, rule in found}
+    assert rules == {"yeoh": "4x4x3", "yeoh_volumetric_reduced": "3x3"}
+
+
+# ---- at rest
+
+
+def test_an_energy_that_is_stressed_at_rest_is_told_once() -> None:
+    def forgotten(I1: Any, *, mu: Any) -> Any:
+        return mu / 2 * (I1 - 3)
+
+    body = body_of(sa.elements.hex8, forgotten, mu=1e6)
+    with pytest.warns(UserWarning, match=r"stressed at rest: .* needs - mu\*log\(J\)"):
+        sa.System(body)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sa.System(body)
+        meant = sa.energies.stressed_at_rest(forgotten)
+        sa.System(body_of(sa.elements.hex8, meant, mu=1e6))
+
+
+def test_an_energy_of_the_wrong_sign_is_told() -> None:
+    def upside_down(J: Any, I1: Any, *, mu: Any) -> Any:
+        return -mu / 2 * (I1 - 3 - 2 * log(J))
+
+    with pytest.warns(UserWarning, match="unstable at rest"):
+        sa.System(body_of(sa.elements.hex8, upside_down, mu=1.0))
+
+
+@pytest.mark.parametrize("of", [lambda J, I1: sqrt(I1 - 3), lambda J, I1: I1 - 3 + log(J - 2)])
+def test_an_energy_that_is_not_finite_at_rest_is_an_error(of: Any) -> None:
+    def density(J: Any, I1: Any) -> Any:
+        return of(J, I1)
+
+    with pytest.raises(sa.KinematicsError, match="not finite at rest: W"):
+        sa.System(body_of(sa.elements.hex8, density))
+
+
+# ---- values of parameters
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"E": -1.0}, "E of body 'body' is -1 at time 0: it must be positive"),
+        ({"nu": 0.5}, "nu of body 'body' is 0.5 .* must be between -1 and 0.5 .*infinite"),
+        ({"nu": 2.0}, "nu of body 'body' is 2"),
+        ({"rho": -1.0}, "rho of body 'body' is -1 at time 0: it must not be negative"),
+        ({"E": "1e6"}, "E of body 'body' is '1e6': give a number"),
+        ({"E": True}, "E of body 'body' is True: give a number"),
+    ],
+)
+def test_values_out_of_their_domain_are_refused(given: Any, message: str) -> None:
+    values = {"E": 1e6, "nu": 0.3} | given
+    with pytest.raises(sa.ParameterError, match=message):
+        body_of(sa.elements.hex8, sa.energies.saint_venant_kirchhoff, **values)
+
+
+def test_a_parameter_that_leaves_its_domain_is_refused() -> None:
+    nu = sa.Parameter("nu", 0.3)
+    body = body_of(sa.elements.hex8, sa.energies.saint_venant_kirchhoff, E=1.0, nu=nu)
+    system = sa.System(body)
+    system.plan.update(0.0)
+    nu.value = 0.6
+    with pytest.raises(sa.ParameterError, match=r"nu of body 'body' is 0\.6 .* must be between"):
+        system.plan.update(0.0)
+
+
+def test_energies_of_users_declare_domains() -> None:
+    @sa.energies.domains(mu=sa.energies.between(1.0, 2.0, "rubber of this kind"))
+    def own(J: Any, I1: Any, *, mu: Any) -> Any:
+        return mu / 2 * (I1 - 3 - 2 * log(J))
+
+    body_of(sa.elements.hex8, own, mu=1.5)
+    with pytest.raises(sa.ParameterError, match=r"between 1 and 2 \(rubber of this kind\)"):
+        body_of(sa.elements.hex8, own, mu=2.0)
