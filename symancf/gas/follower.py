@@ -132,13 +132,14 @@ def pressure(place: Nodes | Face, p: Scalar, name: str | None = None) -> Pressur
 
     Raises
     ------
-    MeshError : a facet is none of the body, is inside of a solid, or neighbouring cells of a
-        plate are numbered in opposite senses.
+    MeshError : a facet is none of the body, is inside of a solid or between two, or neighbouring
+        cells of a plate are numbered in opposite senses.
     ParameterError : a plate without the side; p is not finite.
 
     Notes
     -----
     Where the surface is closed, or its rim is held, the load derives from -p V and `sa.Cavity`
-    gives it with a symmetric tangent.
+    gives it with a symmetric tangent. A warning tells where p > 0 on a face of plates presses a
+    tube or a closed surface into itself.
     """
     return Pressure(place, p, name)

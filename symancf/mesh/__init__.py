@@ -93,7 +93,9 @@ class Mesh:
         Parameters
         ----------
         path
-            The file; physical names (Gmsh), cell and point sets (Abaqus, ...) become regions.
+            The file; physical names (Gmsh), cell and point sets (Abaqus, ...) become regions,
+            groups of one name one region. A cell that the file gives twice counts once; unless
+            it is so in different groups, a warning says which.
         comm
             Default all ranks.
         check
@@ -143,8 +145,8 @@ class Mesh:
             Cell type -> (k, nv) point numbers, vertices in meshio's order.
         regions
             Name -> (cell type, which) or {cell type: which}; `which` are numbers of cells of
-            that type or, as a 2-dimensional array, the point numbers of new cells. With
-            "vertex" and no such cells given, it may be a list of points.
+            that type or, as a 2-dimensional array, the point numbers of cells, new ones or those
+            there are. With "vertex" and no such cells given, it may be a list of points.
 
         Raises
         ------
@@ -249,13 +251,15 @@ class Mesh:
     def check(self) -> None:
         """Look for coordinates that are not numbers and for faulty cells. Collective.
 
-        Warns of coincident points.
+        Warns of coincident points, of points inside of edges (T-junctions), and of edges to which
+        coordinates leave fewer than 8 digits (a mesh far from the origin).
 
         Raises
         ------
         MeshError
             On every rank: NaN coordinates; cells that name a vertex twice, have no length,
-            area or volume, are folded (quads) or inverted (hexahedra).
+            area or volume, are folded (quads) or inverted (hexahedra); two cells of the same
+            vertices; edges with fewer than 4 digits, or beyond 1e-50 to 1e50 m.
         """
         from symancf.mesh.quality import check
 
