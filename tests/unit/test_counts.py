@@ -3,13 +3,21 @@
 
 from __future__ import annotations
 
+import cProfile
 import itertools
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import symancf as sa
 from symancf.mesh import Mesh
+from symancf.statics import held
+
+if TYPE_CHECKING:
+    import sympy as sp
 
 
 def wheels(count: int, driven: int = 1, **options: float) -> tuple[sa.System, list[sa.PlanarBody]]:
@@ -48,6 +56,86 @@ def test_a_motion_takes_many_constraints() -> None:
     system = sa.System(*bodies, terms=[pin, *joints, load])
     sa.DynamicProblem(system, prefix="chain_").solve(to=2e-3, step=1e-3)
     assert pin.reaction(system).force == pytest.approx([-2.0, 0.0, 0.0], abs=1e-9)
+
+
+def links(count: int) -> sa.System:
+    """Bodies in the plane and in space on joints, each with loads, a state and a support."""
+    bodies: list[sa.PlanarBody | sa.RigidBody] = []
+    terms: list[object] = []
+
+    def maxwell(r_a: sp.Matrix, v_a: sp.Matrix, F: sp.Symbol) -> dict[object, object]:
+        return {v_a[1]: -F, "F": r_a[1] - F}
+
+    for k in range(count):
+        flat, held = sa.PlanarBody((4.0 * k, 0.0), mass=1.0), sa.PlanarBody((4.0 * k, 9.0))
+        solid = sa.RigidBody((4.0 * k, 5.0, 0.0), mass=1.0, inertia=(1.0, 1.0, 1.0))
+        bodies += [flat, held, solid]
+        terms += [sa.fix(held), sa.force(flat.at((1.0, 0.0)), (1.0, 2.0))]
+        terms += [sa.VirtualWork(maxwell, flat.at((1.0, 0.0)), states=("F",))]
+        for body, y in ((flat, 0.0), (solid, 5.0)):
+            hinge = body.at((0.0, 0.0, 0.0)), sa.ground.at((4.0 * k, y, 0.0))
+            terms += [sa.joints.revolute(*hinge), sa.joints.rotation(*hinge)]
+    return sa.System(*bodies, terms=terms)
+
+
+def calls(function: Callable[[], Any]) -> tuple[Any, int]:
+    """Return a result, and how many functions were called for it."""
+    profile = cProfile.Profile()
+    profile.enable()
+    result = function()
+    profile.disable()
+    return result, sum(entry.callcount for entry in profile.getstats())
+
+
+def test_twice_the_joints_cost_twice_as_much() -> None:
+    """Calls while it is built, bytes of the numbering and of the plan, entities and unknowns."""
+    links(1)  # kernels, imports
+    (few, cheap), (many, dear) = calls(lambda: links(12)), calls(lambda: links(24))
+    assert dear < 2.1 * cheap
+
+    def counted(system: sa.System) -> dict[str, int]:
+        held = [a for a in system.plan._keep if isinstance(a, np.ndarray)]
+        return {
+            "blocks": len(system.numbering.blocks),
+            "unknowns": system.numbering.size,
+            "kinds": len(system.numbering.kind_of_rows()[0]),
+            "offsets": system.numbering.offset.nbytes,
+            "pieces": len(system.plan.pieces),
+            "plan": sum(a.nbytes for a in held),
+            "entries": system.matrix.nonzeros,
+        }
+
+    one, two = counted(few), counted(many)
+    assert one.pop("blocks") == two.pop("blocks") <= 12
+    own = two["kinds"] - 2 * one["kinds"]  # those of bodies are there once
+    assert -7 <= own <= 0
+    del one["kinds"], two["kinds"]
+    assert two == {name: 2 * number for name, number in one.items()}
+
+
+def test_motions_of_many_bodies_are_found_as_those_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One after the other and all at once, on a chain that is cut, and on one that is not held."""
+
+    def chain(pinned: bool, cut: int) -> sa.System:
+        bodies = [sa.PlanarBody((1.0 * k, 0.0), name=f"b{k}") for k in range(9)]
+        terms: list[object] = [sa.fix(bodies[0])] if pinned else []
+        for k, (a, b) in enumerate(pairwise(bodies)):
+            terms.append(sa.joints.revolute(a.at((1.0, 0.0)), b.at((0.0, 0.0))))
+            if k != cut:
+                terms.append(sa.joints.rotation(b.at((0.0, 0.0)), a.at((1.0, 0.0))))
+        return sa.System(*bodies, terms=terms)
+
+    for pinned, cut, motions in ((True, -1, 0), (True, 4, 1), (False, -1, 3), (False, 2, 4)):
+        system = chain(pinned, cut)
+        sa.StaticProblem(system, prefix="free_", check_held=False)._prepare()
+        told = [held.find_free(system)]
+        with monkeypatch.context() as few:
+            few.setattr(held, "FEW", 0)
+            told.append(held.find_free(system))
+        assert [len(found) for found in told] == [motions, motions]
+        if motions == 1:
+            assert told[0] == told[1]
+            assert told[0][0][0] == ["b5", "b6", "b7", "b8"]
 
 
 # ---- values that change -------------------------------------------------------------------------
