@@ -116,6 +116,12 @@ def plate_with_fixed_positions() -> sa.System:
 @case
 def sheet_clamped_at_one_node() -> sa.System:
     body = sheet()
+    return sa.System(body, terms=[sa.fix(body.at((0, 0, 0)), "all")])
+
+
+@case
+def sheet_glued_at_one_node() -> sa.System:
+    body = sheet()
     return sa.System(body, terms=[sa.fix(body.at((0, 0, 0)))])
 
 

@@ -46,6 +46,7 @@ FREE: dict[str, tuple[int, tuple[str, ...]]] = {
     "block_in_a_slider": (1, ("'block': translation along x",)),
     "plate_with_fixed_slopes_only": (3, ("translation along x", "along y", "along z")),
     "sheet_with_fixed_slopes_only": (3, ("translation along x", "along y", "along z")),
+    "sheet_glued_at_one_node": (1, ("'sheet': rotation about z through (0, 0, 0)",)),
     "plate_with_fixed_positions": (1, ("rotation about y through (0, 0.1, 0)",)),
     "straight_cable_pinned_at_one_end": (
         2,
