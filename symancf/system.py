@@ -14,6 +14,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from .arguments import text
+from .assembly.agreement import require_agreement
 from .assembly.matrix import Matrix
 from .assembly.numbering import IDLE, Block, Numbering, Owners
 from .assembly.plan import Piece, Plan
@@ -326,6 +327,7 @@ class System:
                 trial[places] = values
             for support, (places, values) in zip(self.supports, given, strict=True):
                 self._agree(support, places, values, trial, time)
+        self.require_agreement(time)
         state[:] = trial
         self.topology_update(state)
         self.time = time
@@ -432,6 +434,14 @@ class System:
         self.plan.update(time)
         if self._mass_changes:
             self.mass.update(time)
+
+    def require_agreement(self, time: float) -> None:
+        """Raise on every rank where a value differs from rank to rank (collective)."""
+        if self.comm.size > 1:
+            moved: list[tuple[str, float]] = []
+            with together(self.comm):
+                moved = [pair for support in self.supports for pair in support.uniform(time)]
+            require_agreement(self.comm, self.plan, time, moved)
 
     def residual_at_solution(self) -> Array:
         """Return the residual of all coordinates at the present state (local vector).

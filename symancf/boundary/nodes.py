@@ -303,6 +303,13 @@ class HeldNodes(Held):
             values.append(np.einsum("nb,nb->n", G[vertex, a], self._basis[vertex, k]))
         return np.concatenate(values)
 
+    def uniform(self, time: float) -> list[tuple[str, float]]:
+        """Return the components of a displacement that is the same at all places."""
+        if self.displacement is None or self._of_place or not self.axes:
+            return []
+        names = [f"{self.name}: displacement along {axis}" for axis in "xyz"]
+        return list(zip(names, (float(c(time)) for c in self._components), strict=True))
+
     def _displacement(self, X: Array, time: float) -> Array:
         if self.displacement is None:
             return np.zeros_like(X)

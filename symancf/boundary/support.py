@@ -78,6 +78,11 @@ class Support:
         """Return the local offsets of the fixed coordinates and their values at `time`."""
         return self.offsets, self.held.prescribed(system, time)
 
+    def uniform(self, time: float) -> list[tuple[str, float]]:
+        """Return prescribed values that hold for all places, with their names."""
+        given = getattr(self.held, "uniform", None)
+        return [] if given is None else list(given(time))
+
     # ---- results --------------------------------------------------------------------------------
     def _forces(self, system: System) -> Array:
         """Return the local vector of the support's forces on its owned coordinates."""

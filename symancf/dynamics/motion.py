@@ -160,6 +160,7 @@ class Motion:
         if not self.moving:
             with together(system.comm):
                 system.update(time)
+            system.require_agreement(time)
             system.time = time
             return
         d = h / 8.0

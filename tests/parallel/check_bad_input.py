@@ -61,6 +61,21 @@ def missing_file() -> None:
 
 
 @case
+def force_that_differs_by_rank() -> None:
+    loaded(lambda body: sa.force(body["x1"], (0, 0, lambda t: 1e-3 * t * COMM.rank))).solve()
+
+
+@case
+def displacement_that_differs_by_rank() -> None:
+    loaded(lambda body: sa.fix(body["x1"], "x", displacement=(COMM.rank, 0, 0))).solve()
+
+
+@case
+def stiffness_that_differs_by_rank() -> None:
+    loaded(body=block(mu=1.0 + COMM.rank)).solve()
+
+
+@case
 def missing_region() -> None:
     sa.Mesh.read("meshes/silicone_plate.msh")["palte"]
 
