@@ -203,7 +203,7 @@ def test_a_monitor_that_asks_for_momentum_leaves_the_matrix() -> None:
     ("values", "told"),
     [
         ({"rho": -5.0}, "rho of body 'body' is -5 at time 0: it must not be negative"),
-        ({"rho": lambda X: X[:, 0] - 2.0}, "rho of body 'body' is negative in a cell"),
+        ({"rho": lambda X: X[:, 0] - 2.0}, "rho of body 'body' is -1.5 in a cell"),
     ],
 )
 def test_impossible_sizes_are_refused(values: dict[str, object], told: str) -> None:
@@ -220,7 +220,7 @@ def test_sizes_are_looked_at_when_they_change() -> None:
     problem = sa.StaticProblem(system, prefix="later_")
     problem.solve(to=1.0)
     rho.value = -1.0
-    with pytest.raises(sa.ParameterError, match=r"rho of body 'body' is -1 at time 2"):
+    with pytest.raises(sa.ParameterError, match=r"rho of body 'body' is -1 at time"):
         problem.solve(to=2.0)
     rho.value = 0.0
     with pytest.raises(sa.ParameterError, match=r"rho of body 'body' is 0 .* in a motion"):
