@@ -18,7 +18,7 @@ CLASSES: dict[str, tuple[int, float]] = {
     "functions": (120, 30.0),
     "energies": (40, 90.0),
     "frames": (90, 60.0),
-    "soak": (5, 200.0),
+    "soak": (5, 500.0),
     "processes": (40, 240.0),
 }
 SERIAL = ("processes",)  # these start runs of their own, also on several ranks
