@@ -72,7 +72,7 @@ class LimitPoint:
     parameter: float
     kind: Literal["maximum", "minimum", "bifurcation"]
     values: dict[str, Array]
-    state: Array
+    state: Array = field(repr=False)
     eigenvalues: int = 1
 
 

@@ -58,12 +58,12 @@ def _dynamic(k: int) -> Any:
 
 def _failing(k: int) -> Any:
     part = models.body("hex", n=(2, 1, 1))
-    system = sa.System(part, terms=[sa.fix(part["x0"]), sa.gravity((0, 0, -1e9))])
+    system = sa.System(part, terms=[sa.gravity((0, 0, -1.0))])  # nothing holds it
     try:
-        sa.StaticProblem(system, prefix=f"fails{k}_").solve(smallest=0.5)
+        sa.StaticProblem(system, prefix=f"fails{k}_", check_held=False).solve(smallest=0.5)
     except sa.ConvergenceError as error:
         return [len(str(error)) > 40]
-    raise Wrong("an impossible load was carried")
+    raise Wrong("a body that nothing holds carried its weight")
 
 
 def _steps() -> Any:
