@@ -100,7 +100,10 @@ def cell_source(
     """Return what a kernel on cells is and its C text, without cache or C compiler."""
     check_names(name, [law for law, _ in laws])
     uniform, cell, _ = parameters([law for law, _ in laws])
-    stable = [(stabilise(law) if options.stabilise else law, rule) for law, rule in laws]
+    # forces of rates vanish with these, by products: nothing cancels in them
+    stable = [
+        (stabilise(law) if options.stabilise and not law.rates else law, rule) for law, rule in laws
+    ]
     structure = build(space, stable)
     uses = [use for segment in structure.segments for use in segment.uses]
     rows = [

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
+from symancf_codegen.compiler import cell_source
 from tests.motion import force, moving, power, tangent_error
 
 pytestmark = pytest.mark.collective
@@ -208,3 +210,16 @@ def test_a_cantilever_rings_down_at_the_rate_of_its_viscosity() -> None:
     np.testing.assert_allclose([peaks[1] / peaks[0], peaks[2] / peaks[1]], decay, rtol=1e-3)
     energies = problem.energies
     assert energies.dissipated == pytest.approx(stored - energies.total, rel=1e-2)
+
+
+def test_the_law_of_a_thin_plate_is_derived_within_seconds() -> None:
+    """It took a minute of CPU time, in a stage that has nothing to do for rates."""
+    mesh = sa.Mesh.box((1.0, 1.0), (1, 1))
+    given = {"E": 1.0, "nu": 0.3, "thickness": 0.1}
+    element = sa.elements.ancf_thin_plate
+    body = sa.Body(mesh["body"], element, sa.energies.kirchhoff(), **given)
+    law = sa.KelvinVoigt(body, eta=1.0)._law(curved=False)
+    start = time.process_time()
+    description, _ = cell_source("viscous", element.space, [law])
+    assert time.process_time() - start < 10.0
+    assert description.operations["viscous_thin_plate"]["residual"]["mul"] < 400
