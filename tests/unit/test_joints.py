@@ -222,5 +222,5 @@ def test_an_equation_without_the_ends_is_refused() -> None:
 
 
 def test_a_body_is_no_end() -> None:
-    with pytest.raises(sa.ConstraintError, match=r"Body is not an end; give body\.at"):
+    with pytest.raises(sa.ConstraintError, match=r"is no place; give a point of it"):
         sa.joints.spherical(rope())

@@ -379,7 +379,7 @@ def test_axes_that_an_end_does_not_have() -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda b: sa.joints.spherical(b), r"RigidBody is not an end; give body\.at"),
+        (lambda b: sa.joints.spherical(b), r"is no place; give a point of it"),
         (lambda b: sa.joints.revolute(b.at((0, 0, 0)), axis=(0, 0, 0)), "axis is .* a direction"),
         (lambda b: sa.joints.revolute(b.at((0, 0, 0)), axis="z"), "axis is 'z': give a direction"),
         (

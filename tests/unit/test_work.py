@@ -175,7 +175,7 @@ WRONG = {
     "state": (work(lambda v_a: {v_a[0]: 1}, states=("z",)), "no rate of its state 'z'"),
     "rate": (work(lambda v_a: {v_a[0]: 1, "z": 2}), "a rate of 'z'; its states are none"),
     "fails": (work(lambda v_a: {v_a[7]: 1}), "failed on the symbols of its arguments: IndexError"),
-    "end": (lambda: sa.VirtualWork(lambda v_a: {v_a[0]: 1}, 3.0), "float is not an end"),
+    "end": (lambda: sa.VirtualWork(lambda v_a: {v_a[0]: 1}, 3.0), "3.0 is no place"),
     "energy": (
         lambda: sa.Potential(lambda u_a: [1], rope()["x0"], name="p"),
         r"potential 'p' returned \[1\]: it must return one expression",
