@@ -113,6 +113,8 @@ def linear_defaults(system: System, dynamic: bool = False) -> dict[str, Any]:
             options["pc_factor_mat_solver_type"] = "petsc" if definite else "klu"
             if definite:
                 options["pc_factor_mat_ordering_type"] = "rcm"  # 1.2 times faster along a chain
+                # PETSc's own factors take pivots below 2e-14 for zero, whatever the units
+                options["pc_factor_zeropivot"] = 1e-300
     elif has("mumps"):
         options["pc_factor_mat_solver_type"] = "mumps"
         if symmetric:

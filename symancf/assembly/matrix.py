@@ -44,6 +44,7 @@ class Matrix:
     mat : the petsc4py matrix.
     diagonal_start, off_start : (rows + 1,) row pointers of the two parts.
     diagonal, off : values of the two parts.
+    columns : of their entries: numbers of this rank's rows, and numbers of all rows.
     """
 
     def __init__(self, comm: Any, numbering: Numbering, pieces: Sequence[Piece]) -> None:
@@ -68,6 +69,8 @@ class Matrix:
         )
         del start, adjacent
         self.diagonal, self.off = (np.zeros(max(1, n)) for n in sizes)
+        # PETSc numbers the columns of the other part anew, in place
+        self.columns = diagonal_column, off_column[: sizes[1]].copy()
         self._arrays = [
             array if array.dtype == PETSc.IntType else array.astype(PETSc.IntType)
             for array in (self.diagonal_start, diagonal_column, self.off_start, off_column)

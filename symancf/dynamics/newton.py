@@ -13,6 +13,8 @@ from mpi4py import MPI
 from ..assembly.vectors import Vectors
 from ..collective import share_error, together
 from ..errors import ConvergenceError
+from ..newton import RowNorms
+from ..newton.constraints import Entries
 from ..petsc import PETSc, loosely
 
 if TYPE_CHECKING:
@@ -28,8 +30,10 @@ LARGE, SLOW_LARGE = 5000, 0.5  # unknowns beyond which a factorisation costs man
 EAGER = 20  # steps that renew the tangent at once after `PROOF` ones that could not do without
 PROOF = 3
 PATIENCE = 12  # iterations beyond the fewest seen with a tangent that cost as much as a new one
-CONSTRAINT = 1e-13  # of the size of the system: violation that round-off leaves
-LOOSE = 1e3  # times that: the volume of a gas, a sum over many facets
+CONSTRAINT = 1e-13  # of the size of the part: violation that round-off leaves
+GONE = 1e-13  # of the multipliers' scale: a gradient that is round-off
+UNLOADED = 1e-10  # of the largest forces of a part, by their work: a kind of row without any
+LOOSE = 1e4  # times that: the volume of a gas, a sum over many facets; 1e-9 of it
 
 
 class Newton:
@@ -65,7 +69,7 @@ class Newton:
     def __init__(self, motion: Motion, snes: PETSc.SNES) -> None:
         self.motion, self.system = motion, motion.system
         numbering = self.numbering = self.system.numbering
-        self.comm = self.system.comm
+        self.comm: Any = self.system.comm
         self.vectors = Vectors(numbering)
         self.x = self.vectors.new()
         self.F = self.x.duplicate()
@@ -78,19 +82,20 @@ class Newton:
         snes.setFunction(loosely(self._function), self.F)
         snes.setJacobian(loosely(self._jacobian), self.J, self.J)
         snes.setConvergenceTest(loosely(self._test))
-        self.kinds, self._kind = numbering.kind_of_rows()
-        self._is_constraint = np.array([kind.block.is_equation for kind in self.kinds])
-        algebraic = np.array([kind.block.kind == "algebraic" for kind in self.kinds])
-        loose = np.where(algebraic, LOOSE, 1.0)
+        rows = self.rows = RowNorms(self.system, [*self.system.pieces, *motion.mass.pieces])
+        self._is_constraint = rows.classes(lambda block: block.is_equation)
+        self._moves = rows.classes(lambda block: block.moves)
+        algebraic = rows.classes(lambda block: block.kind == "algebraic")
         self._constrained = bool(self._is_constraint.any())  # on some rank
-        self._phi = np.flatnonzero(self._is_constraint[self._kind])
-        self._loose = loose[self._kind][self._phi]
-        self._reference = np.zeros(len(self.kinds))
+        self._phi = np.flatnonzero(self._is_constraint[rows.of_row])
+        self._loose = np.where(algebraic, LOOSE, 1.0)[rows.of_row][self._phi]
+        self._entries = Entries(motion.matrix, self._phi)
+        self._reference = np.zeros(rows.count)
+        self._first, self._share = np.zeros(rows.count), 0.0
+        self._natural = np.ones(rows.count)
         self._limit = np.ones(len(self._phi))
-        # a few rows need several tries: one may happen to cancel
-        self._tries = [numbering.random(3 + k) for k in range(4 if numbering.size < 2000 else 1)]
-        self._noise = np.zeros(len(self.kinds))
-        self._last = np.zeros(len(self.kinds))
+        self._noise = np.zeros(rows.count)
+        self._last = np.zeros(rows.count)
         self.size = 1.0
         self.error: BaseException | None = None
         self.renewals, self.stale = 0, True
@@ -152,24 +157,11 @@ class Newton:
 
     def measure_constraints(self) -> None:
         """Set the violation of each constraint that counts as none."""
-        if not len(self._phi):
-            return
-        matrix, rows = self.motion.matrix, self._phi
-        squares = np.zeros(len(rows))
-        for start, values in (
-            (matrix.diagonal_start, matrix.diagonal),
-            (matrix.off_start, matrix.off),
-        ):
-            total = np.concatenate([[0.0], np.cumsum(np.square(values[: start[-1]]))])
-            squares += total[start[rows + 1]] - total[start[rows]]
-        limit = CONSTRAINT * self.size * np.sqrt(np.maximum(squares, 0.0))
-        self._limit = np.maximum(self._loose * limit, TINY)
-
-    def _norms(self, rows: Array) -> Array:
-        """Return the norm of each kind of row (collective)."""
-        squares: Any = np.bincount(self._kind, weights=rows * rows, minlength=len(self.kinds))
-        norms: Array = np.sqrt(self.system.sum(squares))
-        return norms
+        if len(self._phi):
+            lengths = self._entries.lengths()
+            vanished = lengths < GONE * self.system.stiffness * self.size
+            limit = CONSTRAINT * np.where(vanished, 0.0, lengths)
+            self._limit = np.maximum(self._loose * limit, TINY)
 
     def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
         reasons = PETSc.SNES.ConvergedReason
@@ -193,6 +185,8 @@ class Newton:
         try:
             self._measure_noise()
             self._reference = np.maximum(self._reference, self._noise)
+            arisen = np.where(self._is_constraint, 0.0, self._rtol * self._sizes())
+            self._reference = np.maximum(self._reference, arisen)
             now = self._ratios[-1] = self._ratio(-1, self._rtol)
         except BaseException as error:
             self.error = self.error or error
@@ -201,25 +195,32 @@ class Newton:
             return int(reasons.CONVERGED_FNORM_RELATIVE)
         if len(self._ratios) > 2 and now <= 1e3 and min(self._ratios[-2:]) > 0.5 * self._ratios[-3]:
             return int(reasons.CONVERGED_SNORM_RELATIVE)
-        if ratio > 1e4 * self._ratios[0]:
+        at_first = max(float((self._first / self._reference).max(initial=0.0)), self._share)
+        if now > 1e4 * at_first:
             return int(reasons.DIVERGED_DTOL)
         return int(reasons.ITERATING)
 
     def _ratio(self, iteration: int, rtol: float) -> float:
         """Return the largest share of its limit that a residual has (collective)."""
         rows = self.F.getArray(readonly=True)
+        norms = self.rows.norm(rows)
         if iteration == 0:
             forces = np.where(self._is_constraint, 0.0, np.maximum(self._last, self._sizes()))
-            least = 1e-10 * forces.max(initial=0.0)  # a kind without forces
+            work = np.where(self._moves, forces * self._natural, 0.0)
+            least = np.where(self._moves, UNLOADED * self.rows.worst(work)[self.rows.part], 0.0)
             least_of_all = np.maximum(self._noise, TINY)
-            self._reference = np.maximum(rtol * np.maximum(forces, least), least_of_all)
+            forces = np.maximum(forces, least / self._natural)
+            self._reference = np.maximum(rtol * forces, least_of_all)
             self._reference[self._is_constraint] = np.inf
-        worst = float((self._norms(rows) / self._reference).max(initial=0.0))
+            self._first = norms
+        worst = float((norms / self._reference).max(initial=0.0))
         if self._constrained:
             share = 0.0
             if len(self._phi):
                 share = float((np.abs(rows[self._phi]) / self._limit).max())
-            worst = max(worst, self.largest(share))
+            share = self.largest(share)
+            self._share = share if iteration == 0 else self._share
+            worst = max(worst, share)
         return worst
 
     def _measure_noise(self) -> None:
@@ -228,15 +229,14 @@ class Newton:
         second = np.flatnonzero(m.second)
         B = float(m.acceleration_factor[second[0]]) if len(second) else 0.0
         size = np.where(m.algebraic | m.settled, 0.0, np.abs(m.state))
-        answer, inertial = np.zeros_like(size), np.zeros_like(size)
-        noise = np.zeros(len(self.kinds))
-        for signs in self._tries:
-            change = EPS * size * (0.5 * np.sign(signs) + signs)
+        inertial = np.zeros_like(size)
+
+        def product(change: Array, answer: Array) -> None:
             system.plan.product(m.state, change, answer)
             m.mass.residual(change, inertial)
             answer += B * inertial
-            noise = np.maximum(noise, self._norms(self.numbering.to_rows(answer)))
-        self._noise = NEAR * noise
+
+        self._noise = NEAR * self.rows.response(size, product)
 
     def worst_constraint(self, local: Array) -> tuple[float, str]:
         """Return the largest share of its limit in a local vector, and the constraint's name."""
@@ -258,22 +258,19 @@ class Newton:
         return float(self.comm.allreduce(value, op=MPI.MAX))
 
     def _sizes(self) -> Array:
-        """Return the larger of |M a| and |R| of each kind; slopes at least like positions."""
+        """Return the larger of |M a| and |R| of each class."""
         to_rows = self.numbering.to_rows
         inertia, f = to_rows(self.motion.inertia), to_rows(self._f)
-        return np.maximum(self._norms(inertia), self._norms(f - inertia))
+        return np.maximum(self.rows.norm(inertia), self.rows.norm(f - inertia))
 
     # ---- one solution ---------------------------------------------------------------------------
     def begin(self) -> None:
         """Take the size of the system; forget earlier steps (collective)."""
-        system = self.system
-        places = system.points[: self.numbering.owned_vertices]
-        low, high = places.min(axis=0, initial=np.inf), places.max(axis=0, initial=-np.inf)
-        box = np.array([-low, high])
-        if self.comm.size > 1:
-            self.comm.Allreduce(MPI.IN_PLACE, box, op=MPI.MAX)
-        span = float(np.linalg.norm(box.sum(axis=0))) if np.isfinite(box).all() else 0.0
-        self.size = max(span, *(float(body.extent) for body in system.bodies))
+        sizes = self.rows.sizes()
+        self.size = float(sizes.max(initial=0.0))
+        lengths = self.rows.natural(sizes)
+        self._natural = lengths
+        self._entries.measure(self.numbering, self.rows, sizes)
         self.forget()
 
     def forget(self) -> None:

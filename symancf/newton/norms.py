@@ -54,6 +54,7 @@ class RowNorms:
         self.kinds, kind_of_row = numbering.kind_of_rows()
         kinds = len(self.kinds)
         rows = numbering.coordinate_of_row
+        self.of_vertex = found.of_vertex
         part = found.of_vertex[numbering.vertex_of[rows]]
         self.row_part: Ints = part
         codes = part * kinds + kind_of_row.astype(np.int64)
@@ -101,10 +102,19 @@ class RowNorms:
                 norms[k] = self._safely(vectors[k] if mine else forces, label)
         return norms
 
+    def norm(self, values: Array) -> Array:
+        """Return the norms by class of one vector of this rank's rows (collective)."""
+        squares: Any = np.bincount(self.of_row, values * values, minlength=self.count)
+        squares = self.system.sum(squares)
+        if not SAFE[0] < squares.max(initial=0.0) < SAFE[1]:
+            return self._safely(values, self.of_row)
+        return np.asarray(np.sqrt(squares))
+
     def _safely(self, values: Array, label: Ints) -> Array:
         """Return norms whose squares might be beyond the range of numbers (collective)."""
         size = np.zeros(self.count)
-        np.maximum.at(size, label, np.abs(values))
+        with np.errstate(invalid="ignore"):
+            np.maximum.at(size, label, np.abs(values))
         size = self.largest(size)
         unit = np.where((size > 0.0) & np.isfinite(size), size, 1.0)
         part = values / unit[label]
@@ -142,6 +152,36 @@ class RowNorms:
     def total(self, norms: Array) -> Array:
         """Return the norm of each part, of several kinds."""
         return np.sqrt(np.add.reduceat(norms * norms, self._starts)) if self.count else np.zeros(0)
+
+    # ---- lengths --------------------------------------------------------------------------------
+    def sizes(self) -> Array:
+        """Return the size of each part: of its places, or of its bodies (collective)."""
+        system, numbering = self.system, self.numbering
+        low, high = np.full((self.parts, 3), np.inf), np.full((self.parts, 3), -np.inf)
+        placed = np.zeros(numbering.vertices, dtype=bool)
+        placed[numbering.vertex_of[numbering.those("position")]] = True
+        placed &= self.of_vertex != NONE
+        part = self.of_vertex[placed]
+        np.minimum.at(low, part, system.points[placed])
+        np.maximum.at(high, part, system.points[placed])
+        box = self.largest(np.concatenate([-low, high]))
+        span = box[: self.parts] + box[self.parts :]
+        size: Array = np.linalg.norm(np.where(np.isfinite(span), span, 0.0), axis=1)
+        for body in system.bodies:
+            for _, vertices in body.carriers(system):
+                own = np.unique(self.of_vertex[np.asarray(vertices)])
+                own = own[own != NONE]
+                size[own] = np.maximum(size[own], float(body.extent))
+        return self.largest(size)
+
+    def natural(self, sizes: Array) -> Array:
+        """Return the size of a large change of the coordinates of each class; see `Block`."""
+        return np.array(
+            [
+                self.kinds[k].block.natural(float(sizes[p]))
+                for k, p in zip(self.kind.tolist(), self.part.tolist(), strict=True)
+            ]
+        )
 
     # ---- round-off ------------------------------------------------------------------------------
     def response(self, size: Array, product: Callable[[Array, Array], object]) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from ..assembly.plan import Cells, Jets
 from ..newton import RowNorms
 from ..petsc import PETSc
 
@@ -51,7 +52,9 @@ class Convergence:
     accepted : by class, those with which the last step ended; empty: there is none.
     driven : of loads known otherwise, by class; they are references, too.
     closed : which parts have converged.
-    by_tolerance : whether the user's absolute tolerance ended the last step, and at which share.
+    tested : whether this test has been asked since `begin`.
+    by_tolerance : the largest share of its reference that a residual had when the user's absolute
+        tolerance ended the last step; 0 where it did not.
     """
 
     def __init__(self, system: System) -> None:
@@ -61,6 +64,9 @@ class Convergence:
         # kinds whose rows are functions of positions, not of displacements
         self._of_place = self.rows.classes(lambda b: b.is_equation or b.in_plane)
         self._sums = self.rows.classes(lambda b: b.kind == "algebraic")
+        self._cells = [p.name for p in system.pieces if isinstance(p.entities, Cells)]
+        placed = any(isinstance(p.entities, Jets) and p.size for p in system.pieces)
+        self._placed = bool(system.comm.allreduce(placed)) or bool(self._of_place.any())
         reference = numbering.to_rows(system.reference)
         self._size = self.rows.total(self.rows.of(reference)[0])
         self._zero = np.zeros(self.rows.count)
@@ -103,9 +109,14 @@ class Convergence:
 
         size = np.abs(system.state)
         noise = self.rows.response(size, product)
-        if self._of_place.any():
+        if self._placed:  # what users write of places r, and constraints: r = X + u is rounded
             seen = self.rows.response(size + _place_size(system), product)
-            noise = np.where(self._of_place, seen, noise)
+            for name in self._cells:
+                system.plan.switch(name, active=False)
+            of_terms = self.rows.response(_place_size(system), product)
+            for name in self._cells:
+                system.plan.switch(name, active=True)
+            noise = np.where(self._of_place, seen, np.maximum(noise, of_terms))
         if self._sums.any():  # random signs would cancel there: a dilation changes all of them
             answer = np.zeros_like(system.state)
             product(EPS * system.reference, answer)
@@ -148,7 +159,7 @@ class Convergence:
             reason = int(reasons.CONVERGED_FNORM_RELATIVE) if self.closed.all() else 0
         if not reason and _norm(n) <= atol:
             reason = int(reasons.CONVERGED_FNORM_ABS)
-            self.by_tolerance = float(self.shares().max(initial=0.0))
+            self.by_tolerance = float(self.shares().max(initial=0.0)) if atol > 0.0 else 0.0
         if reason > 0:
             self.accepted = n
         return reason
@@ -160,6 +171,15 @@ class Convergence:
         grown = np.divide(least, most, out=np.zeros_like(most), where=most > 0.0)
         factor = self.rows.worst(grown)
         return np.asarray(np.where(factor > 0.0, factor, 1.0)[self.rows.part] * most)
+
+    def share_without_test(self, f: Array, local: Array, first: Array) -> float:
+        """Return the largest share of a residual that this test was not asked about (collective).
+
+        `f`, `local` as in `test`; `first`: residual (rows) at the beginning of the step.
+        """
+        n, begun, self._support = self.rows.of(f, first, held=local)
+        self._norms, self._first, self._largest = n, begun, begun
+        return float(self.shares().max(initial=0.0))
 
     def shares(self) -> Array:
         """Return the norms relative to their references."""

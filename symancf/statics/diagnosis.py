@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from ..collective import together
 from ..petsc import PETSc
 from .held import free_motions
 
 if TYPE_CHECKING:
     from ..system import System
+    from .problem import StaticProblem
 
 Array = npt.NDArray[np.float64]
 
@@ -36,10 +39,10 @@ def undetermined(system: System) -> str:
     matrix = system.matrix.mat
     start, _, values = matrix.getValuesCSR()
     rows = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    largest = np.zeros(len(start) - 1)
-    np.maximum.at(largest, rows, np.abs(values))
     if not system.comm.allreduce(bool(np.isfinite(values).all()), op=MPI.LAND):
         return ""
+    largest = np.zeros(len(start) - 1)
+    np.maximum.at(largest, rows, np.abs(values))
     scale = np.sqrt(np.where(largest > 0.0, largest, 1.0))
     weak = _weakest(system, matrix)
     if weak is None:
@@ -118,4 +121,66 @@ def _named(system: System, y: Array) -> str:
     return (
         "the tangent is singular: a motion meets no resistance, most of all near "
         f"({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g})"
+    )
+
+
+def warn_unproved(problem: StaticProblem, time: float, before: Array) -> None:
+    """Warn where options of PETSc's, not the test of the residual, ended a step (collective).
+
+    `before`: state at the beginning of the step. The residual is compared with the loads.
+    """
+    system, test = problem.system, problem.convergence
+    rtol, atol = problem.snes.getTolerances()[:2]
+    if test.tested and not test.by_tolerance:
+        return
+    share, why = test.by_tolerance, f"snes_atol {atol:g}"
+    if not test.tested:
+        fixed = system.numbering.fixed_by >= 0
+        start, f = np.where(fixed, system.state, before), np.zeros_like(before)
+        with together(system.comm):
+            system.plan.residual(start, f)
+        first = system.numbering.to_rows(f)
+        with together(system.comm):
+            system.plan.residual(system.state, f)
+        share = test.share_without_test(system.numbering.to_rows(f), f, first)
+        why = f"snes_type {problem.snes.getType()}, or snes_convergence_test"
+    if share > max(100.0 * rtol, 1e-5) and system.comm.rank == 0:
+        warnings.warn(
+            f"at pseudo-time {time:g} options of PETSc ({why}) ended Newton's method where the "
+            f"residual is {100.0 * share:.3g} % of the loads: this is no equilibrium",
+            stacklevel=5,
+        )
+
+
+def outside(system: System) -> str:
+    """Tell of quadrature points outside the domain of a law: on the way, or at rest (collective).
+
+    Terms are evaluated one by one without any displacement.
+    """
+    plan, found = system.plan, ""
+    names = list(dict.fromkeys(piece.name for piece in plan.pieces))
+    rest, f = np.zeros_like(system.state), np.zeros_like(system.state)
+    for name in names:
+        for other in names:
+            plan.switch(other, active=other == name)
+        bad = 0
+        with together(system.comm):
+            bad = plan.residual(rest, f)
+        wrong = np.flatnonzero(~np.isfinite(f))
+        if system.comm.allreduce(bad + len(wrong)):
+            found = _at_rest(system, name, wrong)
+            break
+    for piece in plan.pieces:
+        plan.switch(piece.name, active=piece.active)
+    return found or "; quadrature points left the domain of their law (J <= 0 or not finite)"
+
+
+def _at_rest(system: System, name: str, wrong: npt.NDArray[np.intp]) -> str:
+    vertex = system.numbering.vertex_of[wrong[:1]]
+    place = [tuple(x) for x in system.points[vertex].tolist()]
+    places = [x for part in system.comm.allgather(place) for x in part]
+    near = "" if not places else ", near ({:.4g}, {:.4g}, {:.4g})".format(*min(places))
+    return (
+        f"; the law of {name!r} is not finite already at rest, without any displacement{near}: "
+        "look at its parameters, and at terms such as 1/x, sqrt(x), log(x) where x is 0 there"
     )

@@ -27,7 +27,7 @@ from ..tracking import kept_by, made_of, watched
 from .branch import HARD, JUMPED, Branch
 from .continuation import Continuation, follow
 from .convergence import Convergence
-from .diagnosis import undetermined
+from .diagnosis import outside, undetermined, warn_unproved
 from .held import require_held
 from .linear import LinearSolver
 from .sudden import Sudden
@@ -50,8 +50,7 @@ class StaticProblem:
     system : its `state` is the starting point and holds the solution afterwards.
     prefix : of all PETSc options of this problem, e.g. ``"plate_"`` (then
         ``-plate_snes_rtol 1e-8`` on the command line).
-    options : defaults of PETSc options without prefix, ``{"pc_type": "lu"}``; the command line
-        wins.
+    options : of PETSc without prefix, ``{"pc_type": "lu"}``; the command line goes before them.
     check_held : look for rigid motions left free before the first step.
     history : takes the steps, e.g. ``History(csv="run.csv", hdf5="run.h5")``.
 
@@ -188,6 +187,7 @@ class StaticProblem:
         self._fade, self._hopeless, self._cuts.error = fade, False, None
         start = clock.process_time()
         assembly = self.history.seconds["assembly"]
+        self.convergence.begin()
         system.prescribe(time)
         self._sudden.leave_out(fade)
         if not self.numbering.size:  # nothing is free
@@ -214,6 +214,7 @@ class StaticProblem:
         if self.snes.getConvergedReason() > 0:
             self.vectors.to_local(self.x, self.system.state)
             linear = self.snes.getLinearSolveIterations() + self._extra_linear
+            warn_unproved(self, time, before)
             return Step(time, iteration, linear, self.convergence.norms)
         name, text = reason_name(self.snes)
         self.history.wasted += iteration
@@ -247,13 +248,9 @@ class StaticProblem:
 
     def _failure(self, time: float, reason: str, text: str, iteration: int) -> ConvergenceError:
         if self._left_domain:
-            text += "; quadrature points left the domain of their law (J <= 0 or not finite)"
-        return ConvergenceError(
-            f"no equilibrium at pseudo-time {time:g}: {text} after {iteration} iterations",
-            reason=reason,
-            iteration=iteration,
-            time=time,
-        )
+            text += outside(self.system)
+        text = f"no equilibrium at pseudo-time {time:g}: {text} after {iteration} iterations"
+        return ConvergenceError(text, reason=reason, iteration=iteration, time=time)
 
     def _explained(
         self, error: ConvergenceError, start: tuple[float, Array], last: Array, part: float
