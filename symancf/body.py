@@ -420,7 +420,7 @@ class Body:
         if self.element.slopes:
             slopes = np.einsum("nvkc,nvca->nvka", maps, self.basis[cells])
             vectors = np.concatenate([vectors, slopes], axis=2)
-        return np.asarray(vectors.reshape(len(vectors), -1, 3))
+        return np.asarray(vectors.reshape(len(vectors), int(np.prod(vectors.shape[1:3])), 3))
 
     def piece(
         self,
