@@ -4,18 +4,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ConvergenceError, ParameterError
 from .explicit import Explicit
+from .interval import End
 
 if TYPE_CHECKING:
     from ..petsc import PETSc
     from .accelerations import Accelerations
+    from .interval import Interval
     from .stabilise import Stabilisation
 
 Array = npt.NDArray[np.float64]
@@ -37,6 +38,7 @@ class Adams(Explicit):
         self, accelerations: Accelerations, stabilisation: Stabilisation | None, kind: str
     ) -> None:
         super().__init__(accelerations, stabilisation, "rk")
+        self._anew = False
         ranks = self.newton.comm.size
         if ranks > 1:
             raise ParameterError(
@@ -51,66 +53,79 @@ class Adams(Explicit):
 
     def begin(self, ts: PETSc.TS, to: float, adaptive: bool | None) -> None:
         """Prepare for a motion to a time."""
-        super().begin(ts, to, adaptive)
         if adaptive is False:
             raise ParameterError('method="adams" has no fixed steps: leave out adaptive=False')
+        super().begin(ts, to, adaptive)
 
-    def run(self, to: float, monitor: Callable[[int, float], Any]) -> None:
-        """Move to a time, `monitor(number, time)` at the start and after each step.
+    def _rates(self, t: float, y: Array) -> Array:
+        if self.error is None:
+            try:
+                found = self.rates(t, y)
+                return np.full(len(y), np.nan) if found is None else found
+            except BaseException as error:
+                self.error = error
+        return np.full(len(y), np.nan)  # VODE ends soon
+
+    def resume(self, ts: PETSc.TS) -> None:
+        """Go on from the present motion: with order 1, as a multistep method begins."""
+        super().resume(ts)
+        self._anew = False
+        from scipy.integrate import ode
+
+        time, to = self.motion.system.time, ts.getMaxTime()
+        self._solver = ode(self._rates)
+        self._solver.set_integrator(
+            "vode",
+            method="adams",
+            rtol=self.rtol,
+            atol=self.atol,
+            first_step=min(self.asked, to - time) if to > time else self.asked,
+            nsteps=10**6,
+        )
+        self._solver.set_initial_value(self.values(), time)
+
+    def advance(self, ts: PETSc.TS) -> None:
+        """Make one step.
 
         Raises
         ------
         ConvergenceError : VODE gave up, or a state outside of a law's domain was accepted.
         Exception : what a user's function raised.
         """
-        from scipy.integrate import ode
+        if self._anew:
+            self.resume(ts)
+        self._before = End.of(self.motion)
+        solver, to, before = self._solver, ts.getMaxTime(), self._before.time
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what VODE says is said below
+            solver.integrate(to, step=True)
+            if solver.t > to:
+                solver.integrate(to)
+        if self.error is not None:
+            raise self.error
+        if not solver.successful() or not solver.t > before:
+            raise ConvergenceError(
+                f"VODE gave up at time {before:g} (its return code is {solver.get_return_code()})",
+                reason="VODE",
+                iteration=ts.getStepNumber(),
+                time=before,
+            )
+        self.accept(solver.t, solver.y)
+        ts.getSolution().setArray(solver.y)
+        ts.setTime(solver.t)
+        ts.setStepNumber(ts.getStepNumber() + 1)
+        self.last_step = solver.t - before
+        self.interruption.check()
 
-        start = self.motion.system.time
-
-        def rates(t: float, y: Array) -> Array:
-            if self.error is None:
-                try:
-                    found = self.rates(t, y)
-                    return np.full(len(y), np.nan) if found is None else found
-                except BaseException as error:
-                    self.error = error
-            return np.full(len(y), np.nan)  # VODE ends soon
-
-        solver = ode(rates)
-        solver.set_integrator(
-            "vode",
-            method="adams",
-            rtol=self.rtol,
-            atol=self.atol,
-            first_step=min(self.asked, to - start),
-            nsteps=10**6,
-        )
-        solver.set_initial_value(self.values(), start)
-        self.accept(start, self.values())
-        number = 0
-        monitor(number, start)
-        while solver.t < to and not self._failed():
-            before = solver.t
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what VODE says is said below
-                solver.integrate(to, step=True)
-                if solver.t > to:
-                    solver.integrate(to)
-            if self._failed():
-                break
-            if not solver.successful() or not solver.t > before:
-                raise ConvergenceError(
-                    f"VODE gave up at time {before:g} (its return code is "
-                    f"{solver.get_return_code()})",
-                    reason="VODE",
-                    iteration=number,
-                    time=before,
-                )
-            self.accept(solver.t, solver.y)
-            self.last_step = solver.t - before
-            number += 1
-            monitor(number, solver.t)
-            self.interruption.check()
-
-    def _failed(self) -> bool:
-        return self.error is not None
+    # ---- events ---------------------------------------------------------------------------------
+    def land(self, t: float, whole: Interval) -> None:
+        """End the step at t, by VODE's own polynomial, as exact as the step; then start anew."""
+        begins, ends = t <= whole.begin.time, t >= whole.end.time
+        if begins or ends:
+            (whole.begin if begins else whole.end).put(self.motion)
+        else:
+            self.accept(t, self._solver.integrate(t))
+        self._anew = not ends
+        self._accepted = self.motion.system.time, self.values()
+        self.ts.getSolution().setArray(self._accepted[1])
+        self.ts.setTime(self._accepted[0])

@@ -28,8 +28,9 @@ class Energies:
     kinetic, strain, potential : of the present state; potentials are those of loads that do not
         depend on time.
     work : done since the beginning by loads that depend on time, motors, supports that move
-        and constraints that depend on time (trapezoidal rule); also the kinetic energy of mass
-        that came or went, at the velocity of its body, with a density that changes.
+        and constraints that depend on time (trapezoidal rule); and what changes from outside
+        have added, by actions of events and between two calls of `solve`; also the kinetic
+        energy of mass that came or went, at the velocity of its body, with a density that changes.
     dissipated : lost since the beginning in dampers.
     drift : kinetic + strain + potential - work + dissipated, less its initial value.
     """
@@ -79,6 +80,7 @@ class Audit:
         self._fixed = owned & motion.second & (system.numbering.fixed_by >= 0)
         self.work = self.dissipated = 0.0
         self._start: float | None = None
+        self._total: float | None = None
         self._power: Array = np.zeros(2)
         self._time = 0.0
         self._mass_changes = motion.mass.changes
@@ -136,8 +138,41 @@ class Audit:
                 slot[:] = value
         return gained
 
-    def measure(self) -> Energies:
-        """Return the energies of the present state, after a step or at the start (collective)."""
+    def measure(self, keep: bool = True) -> Energies:
+        """Return the energies of the present state (collective).
+
+        Parameters
+        ----------
+        keep : the motion has come here by a step, of which the work is added.
+        """
+        parts, brought, power = self._present(keep)
+        gained = np.zeros(2)
+        if self._start is not None:
+            gained = 0.5 * (self.motion.system.time - self._time) * (power + self._power)
+        work, dissipated = (
+            self.work + float(gained[0]) + brought,
+            self.dissipated + float(gained[1]),
+        )
+        T, U, V = parts
+        start = T + U + V if self._start is None else self._start
+        if keep:
+            self.work, self.dissipated, self._start = work, dissipated, start
+            self._stand(T + U + V, power)
+        return Energies(T, U, V, work, dissipated, T + U + V - work + dissipated - start)
+
+    def jump(self) -> Energies:
+        """Return the energies after a change from outside, which is work (collective)."""
+        if self._start is None:
+            return self.measure()
+        (T, U, V), _, power = self._present()
+        if self._total is not None:
+            self.work += T + U + V - self._total
+        self._stand(T + U + V, power)
+        drift = T + U + V - self.work + self.dissipated - self._start
+        return Energies(T, U, V, self.work, self.dissipated, drift)
+
+    def _present(self, keep: bool = True) -> tuple[tuple[float, float, float], float, Array]:
+        """Return kinetic, strain and potential energy, what mass brought, and the powers."""
         m, system = self.motion, self.motion.system
         values, _ = system.plan.energies(m.state)
         kinetic, _ = m.mass.energies(m.rate)
@@ -146,26 +181,21 @@ class Audit:
                 kinetic.sum(),
                 values @ self._strain,
                 values @ self._potential,
-                self._brought(),
+                self._brought() if keep else 0.0,
                 *self._powers(),
             ]
         )
         T, U, V, brought, *powers = system.sum(parts).tolist()
-        power = np.array(powers)
-        if self._start is None:
-            self._start = T + U + V
-        else:
-            gained = 0.5 * (system.time - self._time) * (power + self._power)
-            self.work += float(gained[0]) + brought
-            self.dissipated += float(gained[1])
-        self._power, self._time = power, system.time
-        drift = T + U + V - self.work + self.dissipated - self._start
-        return Energies(T, U, V, self.work, self.dissipated, drift)
+        return (T, U, V), brought, np.array(powers)
+
+    def _stand(self, total: float, power: Array) -> None:
+        self._total, self._power, self._time = total, power, self.motion.system.time
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Go on from what `state` returned."""
         self.work, self.dissipated = saved["work"], saved["dissipated"]
         self._start, self._time = saved["start"], saved["time"]
+        self._total = saved.get("total")
         self._power = np.array(saved["power"])
 
     def state(self) -> dict[str, Any]:
@@ -175,5 +205,6 @@ class Audit:
             "dissipated": self.dissipated,
             "start": self._start,
             "time": self._time,
+            "total": self._total,
             "power": self._power.tolist(),
         }

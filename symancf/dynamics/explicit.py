@@ -13,6 +13,7 @@ from ..errors import ConvergenceError
 from ..interruption import Interruption
 from ..options import Options
 from ..petsc import PETSc, loosely
+from .interval import End, Interval
 
 if TYPE_CHECKING:
     from .accelerations import Accelerations
@@ -23,6 +24,7 @@ Array = npt.NDArray[np.float64]
 _petsc = ctypes.CDLL(PETSc.__file__)
 
 ROUND_OFF = 8.0 * float(np.finfo(float).eps)
+STRETCH = 1.01  # of a step: what is left beyond is not worth a step of its own
 HUGE = 1e60  # a rate that no step size control accepts; its square is still a number
 
 
@@ -70,11 +72,11 @@ class Explicit:
     # ---- as all integrators ---------------------------------------------------------------------
     def attach(self, ts: PETSc.TS) -> None:
         """Give the right-hand side to a TS."""
+        self.ts = ts
         ts.setType(self.kind)
         ts.setProblemType(PETSc.TS.ProblemType.NONLINEAR)
         self._F = self.vector()
         ts.setRHSFunction(loosely(self._function), self._F)
-        ts.setPostStep(loosely(self._after))
         ts.setErrorIfStepFails(False)
         ts.setMaxStepRejections(50)
 
@@ -94,11 +96,14 @@ class Explicit:
         return self.newton.largest(float(np.abs(values).max(initial=0.0)))
 
     def begin(self, ts: PETSc.TS, to: float, adaptive: bool | None) -> None:
-        """Prepare for a motion to a time."""
-        self.error = self._known = None
+        """Prepare for a motion to a time (collective).
+
+        Accelerations and multipliers are those of the present state then.
+        """
+        self.error = None
         time = self.motion.system.time
         self.window = self.accelerations.kinematics.window = max(self.asked, 1e-3 * (to - time))
-        self._rejected, self._last_time = 0, time
+        self._rejected = ts.getStepRejections()
         self.accelerations.kinematics.refresh()
         ts.setTolerances(self.rtol, self.atol)
         adapt = ctypes.c_void_p()
@@ -106,9 +111,15 @@ class Explicit:
         kind = kind or ("none" if adaptive is False else "basic")
         _petsc.TSGetAdapt(ctypes.c_void_p(ts.handle), ctypes.byref(adapt))
         _petsc.TSAdaptSetType(adapt, kind.encode())
+        self._fixed = kind == "none"
+        self.resume(ts)
 
     def started(self) -> None:
         """Take the initial values."""
+
+    def balanced(self, h: float) -> bool:
+        """Tell whether accelerations fit the loads: here they are found anew at each time."""
+        return True
 
     def vectors(self) -> dict[str, Any]:
         """Return what a restart needs beside the state and its rate."""
@@ -193,7 +204,49 @@ class Explicit:
         F.set(0.0)
         ts.setConvergedReason(PETSc.TS.ConvergedReason.CONVERGED_USER)
 
-    # ---- a step was accepted --------------------------------------------------------------------
+    # ---- steps ----------------------------------------------------------------------------------
+    def advance(self, ts: PETSc.TS) -> None:
+        """Make one step of TS.
+
+        Raises
+        ------
+        ConvergenceError : none was found, or the state is outside of a law's domain.
+        Exception : what a user's function raised.
+        """
+        self._before = End.of(self.motion)
+        t, to = ts.getTime(), ts.getMaxTime()
+        h = ts.getTimeStep()
+        ts.setTimeStep(h if to - t > STRETCH * h else to - t)
+        self._step(ts)
+        if to - ts.getTime() <= 2.0 * ROUND_OFF * max(abs(to), abs(t)):
+            ts.setTime(to)
+        self._take(ts)
+        self.interruption.check()
+        self._next = ts.getTimeStep() if ts.getTime() < to else self.last_step
+
+    def _step(self, ts: PETSc.TS) -> None:
+        ts.step()
+        self.rejections += ts.getStepRejections() - self._rejected
+        self._rejected = ts.getStepRejections()
+        if self.error is not None:
+            raise self.error
+        if ts.getConvergedReason() < 0:
+            raise ConvergenceError(
+                f"PETSc's TS gave up at time {ts.getTime():g}",
+                reason=str(ts.getConvergedReason()),
+                iteration=0,
+                time=ts.getTime(),
+            )
+
+    def _take(self, ts: PETSc.TS) -> None:
+        """Take the end of a step of TS as the motion's."""
+        U = ts.getSolution()
+        projected = self.accept(ts.getTime(), U.getArray(readonly=True).copy())
+        if projected is not None:
+            U.setArray(projected)
+            ts.restartStep()
+        self.last_step = ts.getTime() - self._before.time
+
     def accept(self, t: float, values: Array) -> Array | None:
         """Take an accepted state as the motion's; return it if it was projected (collective).
 
@@ -217,6 +270,7 @@ class Explicit:
                 iteration=0,
                 time=t,
             )
+        self.motion.system.time = t  # not the time of a last stage, which may differ by round-off
         self._accepted = t, values.copy()
         return projected
 
@@ -228,18 +282,50 @@ class Explicit:
             self.take(values)
             self.motion.system.time = t
 
-    def _after(self, ts: PETSc.TS) -> None:
-        try:
-            if self.error is None:
-                self.interruption.check()
-                t, U = ts.getTime(), ts.getSolution()
-                projected = self.accept(t, U.getArray(readonly=True).copy())
-                if projected is not None:
-                    U.setArray(projected)
-                self.last_step, self._last_time = t - self._last_time, t
-                self.rejections += ts.getStepRejections() - self._rejected
-                self._rejected = ts.getStepRejections()
-        except BaseException as error:
-            self.error = error
-        if self.error is not None:
-            ts.setConvergedReason(PETSc.TS.ConvergedReason.CONVERGED_USER)
+    # ---- events ---------------------------------------------------------------------------------
+    def interval(self) -> Interval:
+        """Return the last step."""
+        return Interval(self.motion, self._before, End.of(self.motion), True)
+
+    def land(self, t: float, whole: Interval) -> None:
+        """Make a step anew so that it ends at t (collective)."""
+        self._go(whole.end if t >= whole.end.time else whole.begin)
+        if whole.begin.time < t < whole.end.time:
+            self._stride(t)
+        self.ts.setTimeStep(self.asked if self._fixed else self._next)
+
+    def _go(self, end: End) -> None:
+        """Go to an end of a step."""
+        end.put(self.motion)
+        self.resume(self.ts)
+
+    def _stride(self, t: float) -> None:
+        """Go to a time by steps of TS."""
+        ts = self.ts
+        while ts.getTime() < t:
+            before = ts.getTime()
+            ts.setTimeStep(t - before)
+            self._step(ts)
+            if ts.getTime() == before or t - ts.getTime() <= ROUND_OFF * abs(t):
+                ts.setTime(t)
+        self._take(ts)
+
+    def resume(self, ts: PETSc.TS) -> None:
+        """Go on from the present motion, with its accelerations and multipliers (collective).
+
+        Raises
+        ------
+        ConvergenceError : the state is outside of a law's domain.
+        """
+        t, values, self._known = self.motion.system.time, self.values(), None
+        if self.rates(t, values) is None:
+            raise ConvergenceError(
+                f"the state at t = {t:g} is outside of the domain of a law",
+                reason="DOMAIN",
+                iteration=0,
+                time=t,
+            )
+        self._accepted = t, values
+        ts.getSolution().setArray(values)
+        ts.setTime(t)
+        ts.restartStep()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +16,19 @@ from ..interruption import Interruption
 from ..petsc import PETSc
 from ..solver import reason_name
 from .coefficients import Coefficients
+from .initial import InitialValues, after
+from .interval import End, Interval
 
 if TYPE_CHECKING:
-    from .motion import Motion
-    from .newton import Newton
+    from .accelerations import Accelerations
 
 Array = npt.NDArray[np.float64]
 
 SLIVER = 1e-9  # of a step: a remainder that is not worth a step of its own
+SHORT = 1e-2  # of the last step: a shorter one is cut from a step of full length
+SUDDEN = 0.4  # likewise: after a step shorter than that rates are taken to the constraints
+SHORT_FIRST = 1e-3  # likewise of the length asked for, where no step was made yet
+JUMP = 1e-6  # of the forces: an imbalance that Newton's method would not leave
 EASY = 6  # Newton iterations up to which a step may double
 CALM = 50  # steps after trouble
 SMALLEST = 1.0 / 1024.0  # of the step asked for: smaller attempts are given up
@@ -52,11 +58,13 @@ class GeneralizedAlpha:
     auxiliary : the acceleration-like quantity A (second order) and w (first order), local.
     asked : length of steps without trouble; `last_step`: that of the last one.
     calm : steps for which accelerations are not extrapolated.
-    error : what a step raised; PETSc does not survive exceptions there.
+    error : what a step raised.
     """
 
-    def __init__(self, motion: Motion, newton: Newton, rho: float) -> None:
-        self.motion, self.newton, self.rho = motion, newton, rho
+    def __init__(self, accelerations: Accelerations, rho: float) -> None:
+        self.accelerations, self.rho = accelerations, rho
+        motion, newton = accelerations.motion, accelerations.newton
+        self.motion, self.newton = motion, newton
         self.coefficients = Coefficients.of_radius(rho)
         n = motion.system.numbering.coordinates
         every = bool(motion.second.all())  # whole arrays are much faster than chosen parts
@@ -64,9 +72,8 @@ class GeneralizedAlpha:
         self._any_first = bool(motion.first.any())
         self.auxiliary: Array = np.zeros(n)
         self._k: Array = np.zeros(n)
-        self._before: tuple[Array, ...] = ()
-        self._trying: float | None = None  # the time from which a step has begun
-        self.last_step = 0.0
+        self._before: End | None = None
+        self.last_step = self._previous = self._usual = 0.0
         self.calm = 0
         self._factors_of = 0.0
         self.asked = 0.0
@@ -100,7 +107,7 @@ class GeneralizedAlpha:
     def begin(self, ts: PETSc.TS, to: float, adaptive: bool | None) -> None:
         """Prepare for a motion to a time."""
         self.adaptive = self.adaptive or bool(adaptive)
-        self.error = self._trying = None
+        self.error = None
 
     def started(self) -> None:
         """Take the initial values."""
@@ -108,10 +115,7 @@ class GeneralizedAlpha:
         self.auxiliary[:] = np.where(m.second, m.acceleration, m.rate)
 
     def give_up(self) -> None:
-        """Go back to the last step that was reached."""
-        if self._trying is not None:
-            self._restore()
-            self.motion.system.time, self._trying = self._trying, None
+        """After a failure: the motion is at the last step that was reached."""
 
     # ---- what TS calls --------------------------------------------------------------------------
     def setFromOptions(self, ts: PETSc.TS) -> None:
@@ -129,79 +133,46 @@ class GeneralizedAlpha:
         self.adaptive = options.getString("ts_adapt_type", "none") != "none"
 
     def step(self, ts: PETSc.TS) -> None:
-        """Make one step; an error, here or in a monitor, ends the run and is kept in `error`."""
+        """Make one step; PETSc does not survive exceptions here, they are kept in `error`."""
         try:
-            if self.error is None:
-                self.interruption.check()
-                self._step(ts)
+            self.interruption.check()
+            self._step(ts)
         except BaseException as error:
             self.error = error
-        if self.error is not None:
+            if self._before is not None:
+                with contextlib.suppress(Exception):
+                    self._before.put(self.motion)
+                self._restore()
             ts.setConvergedReason(PETSc.TS.ConvergedReason.CONVERGED_USER)
 
-    def rollback(self, ts: PETSc.TS) -> None:
-        """Go back to the beginning of the last step."""
-        try:
-            self._restore()
-            self.write(ts.getSolution())
-        except BaseException as error:
-            self.error = self.error or error
+    def advance(self, ts: PETSc.TS) -> None:
+        """Make one step through TS.
 
-    def interpolate(self, ts: PETSc.TS, t: float, U: PETSc.Vec) -> None:
-        """Write the solution within the last step: a cubic in positions and its derivative."""
-        try:
-            h = self.last_step
-            s = (t - (ts.getTime() - h)) / h
-            u0, v0 = self._before[0], self._before[1]
-            u1, v1 = self.motion.state, self.motion.rate
-            smooth = self.motion.second | self.motion.first
-            u = np.where(
-                smooth,
-                (1 + 2 * s) * (1 - s) ** 2 * u0
-                + s * (1 - s) ** 2 * h * v0
-                + s * s * (3 - 2 * s) * u1
-                + s * s * (s - 1) * h * v1,
-                (1 - s) * u0 + s * u1,
-            )
-            v = 6 * s * (s - 1) * (u0 - u1) / h + (1 - s) * (1 - 3 * s) * v0 + s * (3 * s - 2) * v1
-            self.write(U, u, np.where(smooth, v, 0.0))
-        except BaseException as error:
-            self.error = self.error or error
+        Raises
+        ------
+        ConvergenceError : no step was found; the motion is at the beginning of it.
+        Exception : what a user's function raised.
+        """
+        ts.step()
+        if self.error is not None:
+            raise self.error
 
     # ---- the vector of TS -----------------------------------------------------------------------
-    def write(self, U: PETSc.Vec, state: Array | None = None, rate: Array | None = None) -> None:
-        """Write state and rates, default: the present ones, into a vector of TS."""
+    def write(self, U: PETSc.Vec) -> None:
+        """Write the present state and rates into a vector of TS."""
         to_rows = self.newton.numbering.to_rows
         rows = self.newton.numbering.rows
         values = U.getArray()
-        values[:rows] = to_rows(self.motion.state if state is None else state)
-        values[rows:] = to_rows(self.motion.rate if rate is None else rate)
-
-    def read(self, U: PETSc.Vec) -> None:
-        """Take state and rates from a vector of TS that an event changed."""
-        newton, m = self.newton, self.motion
-        rows = newton.numbering.rows
-        values = U.getArray(readonly=True)
-        for part, local in ((values[:rows], m.state), (values[rows:], m.rate)):
-            newton.x.setArray(part)
-            newton.vectors.to_local(newton.x, local)
+        values[:rows] = to_rows(self.motion.state)
+        values[rows:] = to_rows(self.motion.rate)
 
     # ---- a step ---------------------------------------------------------------------------------
-    def _keep(self) -> None:
-        m = self.motion
-        self._before = (
-            m.state.copy(),
-            m.rate.copy(),
-            m.acceleration.copy(),
-            self.auxiliary.copy(),
-        )
-
     def _restore(self) -> None:
-        m = self.motion
-        for target, source in zip(
-            (m.state, m.rate, m.acceleration, self.auxiliary), self._before, strict=True
-        ):
-            target[:] = source
+        """Go back to the beginning of the step."""
+        m, before = self.motion, self._before
+        assert before is not None
+        m.state[:], m.rate[:], m.acceleration[:] = before.state, before.rate, before.acceleration
+        self.auxiliary[:] = before.auxiliary
 
     def _factors(self, h: float) -> None:
         """Set the factors of rates and accelerations for steps of length h."""
@@ -218,7 +189,9 @@ class GeneralizedAlpha:
     def _predict(self, h: float) -> None:
         """Set the affine map of a step of length h, and a state to begin with."""
         c, m, newton = self.coefficients, self.motion, self.newton
-        u, v, a, A = self._before
+        before = self._before
+        assert before is not None
+        u, v, a, A = before.state, before.rate, before.acceleration, before.auxiliary
         if self.last_step and abs(h - self.last_step) > 1e-12 * h:
             A = np.where(
                 m.second, a + (h / self.last_step) * (A - a), v + (h / self.last_step) * (A - v)
@@ -259,11 +232,34 @@ class GeneralizedAlpha:
 
     def _step(self, ts: PETSc.TS) -> None:
         t, end = ts.getTime(), ts.getMaxTime()
-        self._keep()
-        self._trying = t
-        h = ts.getTimeStep()
-        if not self.adaptive:
-            h = min(h, self.asked)  # after an event TS asks for a step of its own
+        self._before = End.of(self.motion, self.auxiliary)
+        self._previous = self.last_step
+        left = end - t
+        usual = min(self.asked, self.last_step or self.asked)
+        if left < (SHORT if self.last_step else SHORT_FIRST) * usual:
+            h, error, _ = self._search(t, math.inf, usual)
+            self._usual = h
+            self.land(end, self.interval())
+        else:
+            h = ts.getTimeStep()
+            if not self.adaptive:
+                h = min(h, self.asked)  # after an event TS asks for a step of its own
+            h, error, last = self._search(t, end, h)
+            self.last_step = self._usual = h
+            self.motion.system.time = end if last else t + h
+            if h < SUDDEN * self._previous and self.accelerations.kinematics.any:
+                self._usual = self._previous
+                self._settle(self.interval(), rates=True)
+        self.calm = max(0, self.calm - 1)
+        self.write(ts.getSolution())
+        ts.setTime(self.motion.system.time)
+        ts.setTimeStep(self._next(h, error))
+
+    def _search(self, t: float, end: float, h: float) -> tuple[float, float, bool]:
+        """Solve a step of length h, or the next shorter one that can be solved.
+
+        Returns its length, its local error and whether it reaches the end.
+        """
         smallest = self.asked * SMALLEST
         self.iterations = self.linear_iterations = 0
         tried = False
@@ -277,7 +273,7 @@ class GeneralizedAlpha:
             if self._try(t, h):
                 error = self._local_error() if self.adaptive else 0.0
                 if error <= 1.0:
-                    break
+                    return h, error, last
                 factor = max(0.2, 0.9 * error ** (-1.0 / 3.0))
             else:
                 self.calm = 0 if self.calm else CALM
@@ -294,11 +290,86 @@ class GeneralizedAlpha:
                     iteration=self.newton.snes.getIterationNumber(),
                     time=t,
                 )
-        self.last_step, self._trying = h, None
-        self.calm = max(0, self.calm - 1)
+
+    # ---- events ---------------------------------------------------------------------------------
+    def interval(self) -> Interval:
+        """Return the last step."""
+        assert self._before is not None
+        return Interval(self.motion, self._before, End.of(self.motion, self.auxiliary), False)
+
+    def land(self, t: float, whole: Interval) -> None:
+        """Make a step anew so that it ends at t (collective).
+
+        Rates fulfil constraints to the order of the method only, and a short step would carry
+        that, divided by its length, into accelerations and multipliers: with constraints rates
+        are those within the whole step, and these follow from the equations with index 1.
+        Round-off of positions is divided by the square of the length: where t is very near the
+        beginning the motion is that within the whole step, its positions taken to the constraints.
+        """
+        m, begin, end, h = self.motion, whole.begin, whole.end, t - whole.begin.time
+        self._before, self.last_step = begin, self._previous
+        self._restore()
+        if t >= end.time:
+            end.put(m)
+            self.auxiliary[:], self.last_step = end.auxiliary, self._usual
+            return
+        constrained = self.accelerations.kinematics.any
+        if h >= SHORT * self._usual and self._lands(begin.time, h):
+            self.last_step, m.system.time = h, t
+            if constrained:
+                m.rate[:] = whole.rate(t)
+        else:
+            self.last_step, share = self._usual, h / whole.length
+            whole.show(t)
+            self.auxiliary[:] = (1.0 - share) * begin.auxiliary + share * end.auxiliary
+            if constrained:
+                self.accelerations.kinematics.refresh()
+                self.accelerations.project_positions()
+        if constrained:
+            self._settle(whole, rates=False)
+
+    def _settle(self, whole: Interval, rates: bool) -> None:
+        """Free rates, accelerations and multipliers of what a short step makes of them.
+
+        A is the acceleration at another time than a, so that multipliers do not swing.
+        """
+        m, begin, end = self.motion, whole.begin, whole.end
+        change = (end.acceleration - begin.acceleration) * (self._usual / whole.length)
+        InitialValues(self.accelerations, self._usual).settle(rates)
+        self.started()
+        self.auxiliary += np.where(m.second, self.coefficients.shift * change, 0.0)
+        self.last_step = self._usual
+
+    def _lands(self, t: float, h: float) -> bool:
+        """Try a step of a length, from both beginnings."""
+        for _ in range(2):
+            if self._try(t, h):
+                return True
+            self._restore()
+            self.calm = 0 if self.calm else CALM
+        return False
+
+    def balanced(self, h: float) -> bool:
+        """Tell whether accelerations and multipliers fit the loads right after now (collective).
+
+        They do, to the tolerance of Newton's method, unless a load has jumped.
+        """
+        m, comm = self.motion, self.newton.comm
+        if self.last_step and self.last_step < SMALLEST * h:
+            return False  # accelerations of tiny steps are full of round-off
+        self._factors(self.last_step or h)
+        time = m.system.time
+        with together(comm):
+            m.system.update(after(time, h))
+        share = self.newton.imbalance()
+        with together(comm):
+            m.system.update(time)
+        return share < JUMP
+
+    def resume(self, ts: PETSc.TS) -> None:
+        """Go on from the present motion, which something else than a step has changed."""
         self.write(ts.getSolution())
-        ts.setTime(end if last else t + h)
-        ts.setTimeStep(self._next(h, error))
+        self.newton.stale = True
 
     def _next(self, h: float, error: float) -> float:
         """Return the length of the next step; small gains are not worth a new tangent."""
@@ -312,7 +383,8 @@ class GeneralizedAlpha:
         c, m, numbering = self.coefficients, self.motion, self.newton.numbering
         h = self._factors_of
         share = abs(6.0 * c.beta - 1.0) / 6.0 + abs(c.shift) / 6.0
-        e = h * h * share * (self.auxiliary - self._before[3])
+        assert self._before is not None
+        e = h * h * share * (self.auxiliary - self._before.auxiliary)
         chosen = numbering.free_owned[m.second[numbering.free_owned]]
         limit = self.atol + self.rtol * np.abs(m.state[chosen])
         squares = np.array([np.square(e[chosen] / limit).sum(), float(len(chosen))])

@@ -13,14 +13,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..collective import together
 from ..errors import ConstraintError
 
 if TYPE_CHECKING:
     from .accelerations import Accelerations
 
+AFTER = 1e-9  # of a step: right after a time
 VIOLATED = 1e-7  # of the size of the system: an initial state that violates a constraint
 VANISHED = 1e6  # of the size: the limit is that of a gradient that is zero
 CHANGED = 1e-6  # relative change of initial velocities that is worth a warning
+
+
+def after(time: float, h: float) -> float:
+    """Return a time right after one, beyond a jump of a function there."""
+    return time + max(AFTER * h, 8.0 * float(np.spacing(abs(time))))
 
 
 class InitialValues:
@@ -41,19 +48,43 @@ class InitialValues:
         self.motion, self.newton = accelerations.motion, accelerations.newton
         self.system = self.motion.system
 
-    def find(self) -> None:
-        """Write rates, accelerations and multipliers into the motion's vectors."""
-        m = self.motion
+    def find(self, positions: bool = True) -> None:
+        """Write rates, accelerations and multipliers into the motion's vectors.
+
+        Parameters
+        ----------
+        positions : require that the state fulfils the constraints.
+        """
+        self._find(positions, rates=True)
+
+    def settle(self, rates: bool) -> None:
+        """Find accelerations and multipliers, and project `rates` without a word."""
+        self._find(positions=False, rates=rates, told=False)
+
+    def balance(self) -> None:
+        """Write accelerations and multipliers alone, where a load has jumped.
+
+        Loads are those right after the present time.
+        """
+        self._find(positions=False, rates=False)
+
+    def _find(self, positions: bool, rates: bool, told: bool = True) -> None:
+        m, system = self.motion, self.system
         self.accelerations.kinematics.window = self.h
-        m.prescribe(self.system.time, self.h)
+        m.prescribe(system.time, self.h)
         self.accelerations.kinematics.refresh()
         multipliers = m.state[m.algebraic].copy()
         m.state[m.algebraic] = 0.0
         try:
             self.accelerations.factor()
             self.newton.measure_constraints()
-            self._check_positions()
-            self._correct_rates()
+            if positions:
+                self._check_positions()
+            if rates:
+                self._correct_rates(told)
+            elif told:
+                with together(system.comm):
+                    system.update(after(system.time, self.h))
             self.accelerations.find()
         except BaseException:
             m.state[m.algebraic] = multipliers
@@ -77,7 +108,7 @@ class InitialValues:
                 "with a StaticProblem first"
             )
 
-    def _correct_rates(self) -> None:
+    def _correct_rates(self, told: bool) -> None:
         """Project the rates on the constraints, in the metric of the mass."""
         m, system = self.motion, self.system
         drift = self.accelerations.violation(speed=True)
@@ -87,7 +118,8 @@ class InitialValues:
             return
         change = self.accelerations.project_rates()
         moved = self.newton.largest(float(np.abs(change).max(initial=0.0)))
-        if fastest > 0.0 and moved > CHANGED * fastest and system.comm.rank == 0:
+        changed = fastest > 0.0 and moved > CHANGED * fastest
+        if told and changed and system.comm.rank == 0:
             warnings.warn(
                 f"the initial velocities violate constraints, {worst!r} most: they were changed by "
                 f"up to {moved:.3g} (the largest is {fastest:.3g}), to the closest ones in the "

@@ -66,6 +66,6 @@ def integrator(
 ) -> GeneralizedAlpha | Explicit:
     """Return the integrator of a method."""
     if method == IMPLICIT:
-        return GeneralizedAlpha(accelerations.motion, accelerations.newton, rho)
+        return GeneralizedAlpha(accelerations, rho)
     made = Adams if method == "adams" else Explicit
     return made(accelerations, stabilisation, kind_of(method))

@@ -150,6 +150,17 @@ class Motion:
         return bad
 
     # ---- prescribed motion ----------------------------------------------------------------------
+    def move_to(self, time: float) -> None:
+        """Write prescribed values of `time`, but no rates of them (collective)."""
+        system = self.system
+        if self.moving:
+            system.prescribe(time)
+            return
+        with together(system.comm):
+            system.update(time)
+        system.require_agreement(time)
+        system.time = time
+
     def prescribe(self, time: float, h: float) -> None:
         """Write prescribed values of `time`, their rates and accelerations (collective).
 
@@ -158,10 +169,7 @@ class Motion:
         """
         system = self.system
         if not self.moving:
-            with together(system.comm):
-                system.update(time)
-            system.require_agreement(time)
-            system.time = time
+            self.move_to(time)
             return
         d = h / 8.0
         values: list[list[tuple[npt.NDArray[np.int64], Array]]] = []

@@ -263,6 +263,28 @@ class Newton:
         inertia, f = to_rows(self.motion.inertia), to_rows(self._f)
         return np.maximum(self.rows.norm(inertia), self.rows.norm(f - inertia))
 
+    def imbalance(self) -> float:
+        """Return the largest share of its forces that a kind of row leaves unbalanced (collective).
+
+        At the present state, rates and accelerations; what round-off makes does not count.
+        """
+        bad = self.motion.residual(self._f)
+        if self.comm.size > 1:
+            bad = self.comm.allreduce(bad)
+        if bad:
+            return math.inf
+        rows = np.where(self._is_constraint, 0.0, self._norms(self.numbering.to_rows(self._f)))
+        forces = np.where(self._is_constraint, 0.0, self._sizes())
+        forces = np.maximum(forces, max(1e-10 * forces.max(initial=0.0), TINY))
+        share = rows / forces
+        if share.max(initial=0.0) < 1e-7:
+            return float(share.max(initial=0.0))
+        noise = self._noise
+        self._measure_noise()
+        share[rows <= 1e3 * self._noise] = 0.0
+        self._noise = noise
+        return float(share.max(initial=0.0))
+
     # ---- one solution ---------------------------------------------------------------------------
     def begin(self) -> None:
         """Take the size of the system; forget earlier steps (collective)."""

@@ -17,18 +17,18 @@ import numpy.typing as npt
 from .. import arguments
 from ..checkpoint import load, save
 from ..collective import share_error, together
-from ..errors import CheckpointError, ConvergenceError, ParameterError, SymancfError
+from ..errors import CheckpointError, ParameterError, SymancfError
 from ..history import History, Step
 from ..interruption import Interruption
 from ..options import Options, complaint
 from ..parameter import label
-from ..petsc import PETSc, loosely
+from ..petsc import PETSc
 from ..redundancy.contradiction import require_consistent, require_redundant
 from ..solver import attach_rigid_modes
 from ..tracking import kept_by, made_of, watched
 from .accelerations import Accelerations
-from .adams import Adams
 from .energy import Audit, Energies
+from .events import Event, Events
 from .initial import InitialValues
 from .methods import IMPLICIT, checked, chosen, integrator
 from .motion import Motion, Rayleigh
@@ -106,13 +106,13 @@ class DynamicProblem:
             self.prefix, arguments.options("DynamicProblem(options=...)", options)
         )
         self._monitors: list[Callable[[DynamicProblem], Any]] = []
-        self._events: list[_Event] = []
+        self._events = Events(system.comm)
         self._ready = self._started = False
         self._interruption = Interruption(system.comm)
         self._energies: Energies | None = Energies(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.steps = 0
-        self._seen = -1
         self._scaled_for = math.inf
+        self._left: tuple[Array, Array] | None = None
 
     # ---- set-up ---------------------------------------------------------------------------------
     def _prepare(self) -> None:
@@ -134,7 +134,6 @@ class DynamicProblem:
         self.integrator = integrator(method, self.accelerations, self.rho, self.stabilisation)
         self.integrator.attach(self.ts)
         self.ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
-        self.ts.setMonitor(loosely(self._monitor))
         try:
             self.ts.setFromOptions()
         except PETSc.Error as error:
@@ -146,18 +145,7 @@ class DynamicProblem:
         self.U = self.integrator.vector()
         self.ts.setSolution(self.U)
         self.audit = Audit(self.motion)
-        self._listen()
         self._ready = True
-
-    def _listen(self) -> None:
-        """Hand the events to TS."""
-        if self._events:
-            self.ts.setEventHandler(
-                [e.direction for e in self._events],
-                [e.terminate for e in self._events],
-                loosely(self._indicate),
-                loosely(self._happen),
-            )
 
     def _scale_multipliers(self, h: float) -> None:
         """Make the multipliers' scale that of the tangent's diagonal; keep their forces."""
@@ -171,66 +159,96 @@ class DynamicProblem:
         with together(system.comm):
             system.update(system.time)
 
-    # ---- callbacks ------------------------------------------------------------------------------
-    def _monitor(self, ts: PETSc.TS, number: int, time: float, U: PETSc.Vec) -> None:
-        self._observe(number, time)
+    # ---- the course of a motion -----------------------------------------------------------------
+    def _march(self, to: float) -> None:
+        """Make steps until a time, or until an event ends the motion."""
+        made, ts, ends = self.integrator, self.ts, False
+        self._energies = self.audit.jump()
+        if not len(self.history.time):
+            self.history.sample(self.system.time)
+        self._observe()
+        self._events.begin()
+        while self.system.time < to and not ends:
+            self._energies = None
+            made.advance(ts)
+            self.steps += 1
+            if self._events:
+                happened = self._events.find(made)
+                made.write(self.U)
+                ts.setTime(self.system.time)
+                self._act(happened)
+                ends = any(event.terminate for event in happened)
+            self._measure()
+            time = self.system.time
+            self.history.steps.append(Step(time, made.iterations, made.linear_iterations, {}))
+            self.history.sample(time)
+            self._observe()
+        if self._energies is None:
+            self._energies = self.audit.measure()
 
-    def _observe(self, number: int, time: float) -> None:
-        """After each step: audit, history, the user's functions. Errors end the run."""
-        if self.integrator.error is not None or number == self._seen:
+    def _measure(self) -> None:
+        """Take the energies after a step, unless nothing adds up and nobody has asked."""
+        if self._energies is None and not (self.audit.closed and self.system.comm.size == 1):
+            self._energies = self.audit.measure()
+
+    def _observe(self) -> None:
+        """Show a new state to the user's functions and PETSc's monitors."""
+        require_redundant(self.system)
+        self.ts.monitor(self.ts.getStepNumber(), self.system.time)
+        with together(self.system.comm):
+            for monitor in self._monitors:
+                monitor(self)
+
+    def _act(self, happened: list[Event]) -> None:
+        """Call the actions of events, and make consistent what they have changed."""
+        actions = [event.action for event in happened if event.action is not None]
+        if not actions:
             return
+        self.audit.measure()
+        self._leave()
+        error: BaseException | None = None
         try:
-            first = self._seen < 0
-            self._seen = number
-            require_redundant(self.system)
-            later = not first and self.audit.closed and self.system.comm.size == 1
-            self._energies = None if later else self.audit.measure()
-            if not first:
-                self.steps += 1
-                made = self.integrator
-                self.history.steps.append(Step(time, made.iterations, made.linear_iterations, {}))
-            if not first or not len(self.history.time):
-                self.history.sample(time)
-            with together(self.system.comm):
-                for monitor in self._monitors:
-                    monitor(self)
-        except BaseException as error:
-            self.integrator.error = error
+            for action in actions:
+                action()
+        except BaseException as caught:
+            error = caught
+        share_error(self.system.comm, error)
+        self.system.prescribe(self.system.time)
+        self._reconcile(self.integrator.asked)
+        self.integrator.resume(self.ts)
+        self._energies = self.audit.jump()
+        self._events.begin()
 
-    def _indicate(self, ts: PETSc.TS, time: float, U: PETSc.Vec, values: Any) -> None:
-        """Evaluate the functions of the events at U."""
-        m, system = self.motion, self.system
-        kept = m.state.copy(), m.rate.copy(), system.time
-        try:
-            self.integrator.read(U)
-            system.time = time
-            with together(system.comm):
-                for k, event in enumerate(self._events):
-                    values[k] = float(event.function())
-        except BaseException as error:
-            self.integrator.error = self.integrator.error or error
-            values[:] = 1.0
-        finally:
-            m.state[:], m.rate[:], system.time = kept
+    def _leave(self) -> None:
+        """Remember the motion, to see later whether something else has changed it."""
+        self._left = self.system.state.copy(), self.system.rate.copy()
 
-    def _happen(self, ts: PETSc.TS, events: Any, time: float, U: PETSc.Vec, forward: bool) -> None:
-        try:
-            self.integrator.read(U)
-            with together(self.system.comm):
-                for k in events:
-                    self._events[k].times.append(time)
-                    if self._events[k].action is not None:
-                        self._events[k].action()
-                        self.integrator.write(U)
-        except BaseException as error:
-            self.integrator.error = self.integrator.error or error
+    def _reconcile(self, step: float) -> None:
+        """Make accelerations and multipliers those of what changed from outside (collective).
+
+        Positions and rates that changed have to fulfil the constraints, as at the beginning.
+        """
+        m, made = self.motion, self.integrator
+        assert self._left is not None
+        chosen = (m.second | m.first) & (self.system.numbering.fixed_by < 0)
+        now = (self.system.state, self.system.rate)
+        moved, turned = (
+            bool(self.system.comm.allreduce(bool((a[chosen] != b[chosen]).any())))
+            for a, b in zip(now, self._left, strict=True)
+        )
+        values = InitialValues(self.accelerations, step)
+        if moved or turned:
+            values.find(positions=moved)
+        elif not made.balanced(step):
+            values.balance()
+        else:
+            return
+        made.started()
 
     @property
     def energies(self) -> Energies:
         """`Energies` of the present state."""
-        if self._energies is None:
-            self._energies = self.audit.measure()
-        return self._energies
+        return self.audit.measure(keep=False) if self._energies is None else self._energies
 
     # ---- for the user ---------------------------------------------------------------------------
     def monitor(self, function: Callable[[DynamicProblem], Any]) -> None:
@@ -259,17 +277,23 @@ class DynamicProblem:
     ) -> list[float]:
         """Locate zeros of ``function()`` in time; return the list that their times are added to.
 
+        The step in which a zero lies is made anew to end there, so that the state at an event is
+        as exact as others. Two zeros in one step are found; events in one step happen in their
+        order. A zero is where the function changes its sign, or where a step ends on it: one
+        where the motion begins, a touch that does not cross, and a change of sign by an action
+        are none.
+
         Parameters
         ----------
-        function : called on every rank, returns the same number on each; may communicate.
-        action : called at a zero.
+        function : called on every rank, returns the same number on each; may communicate. It is
+            also called for times within a step, with the motion there.
+        action : called at a zero, on every rank; may change states, rates and parameters.
+            Accelerations and multipliers are made consistent with that, the energy that it adds
+            is work, and the history keeps the state after it.
         direction : -1 only falling, 1 only rising, 0 both.
         terminate : end `solve` at the first zero.
         """
-        self._events.append(_Event(function, action, direction, terminate))
-        if self._ready:
-            self._listen()
-        return self._events[-1].times
+        return self._events.add(function, action, direction, terminate).times
 
     def initialize(self, step: float) -> None:
         """Find consistent rates, accelerations and multipliers of the present state (collective).
@@ -282,6 +306,7 @@ class DynamicProblem:
             self._begin(step)
             InitialValues(self.accelerations, step).find()
             self.integrator.started()
+            self._leave()
             self._started = True
 
     def _begin(self, step: float) -> None:
@@ -301,6 +326,7 @@ class DynamicProblem:
         """
         if not self._started:
             raise ParameterError("save: nothing has moved yet; call solve or initialize first")
+        self._energies = self._energies or self.audit.measure()
         attributes = {
             "time": self.system.time,
             "steps": self.steps,
@@ -309,6 +335,7 @@ class DynamicProblem:
             "last_step": self.integrator.last_step,
             "calm": self.integrator.calm,
             "audit": json.dumps(self.audit.state()),
+            "events": json.dumps(self._events.state()),
         }
         save(path, self.system, {"rate": self.system.rate, **self.integrator.vectors()}, attributes)
         self.newton.forget()
@@ -340,6 +367,8 @@ class DynamicProblem:
         self.integrator.last_step = float(attributes["last_step"])
         self.integrator.calm = int(attributes["calm"])
         self.audit.resume(json.loads(attributes["audit"]))
+        self._events.resume(json.loads(attributes.get("events", "[]")))
+        self._leave()
         self._started = True
 
     def solve(
@@ -392,25 +421,25 @@ class DynamicProblem:
         if not self._ready:
             self._prepare()
         require_consistent(system, to)
-        if self._started:
-            self._begin(step)
-        else:
-            self.initialize(step)
         made, ts = self.integrator, self.ts
         made.asked, made.rtol = step, rtol
+        if self._started:
+            self._begin(step)
+            self._reconcile(step)
+        else:
+            self.initialize(step)
         made.atol = self.newton.size * rtol if atol is None else atol
-        made.begin(ts, to, adaptive)
-        made.write(self.U)
         ts.setTime(system.time)
         ts.setTimeStep(min(step, to - system.time) if to > system.time else step)
         ts.setMaxTime(to)
         ts.setMaxSteps(2**31 - 1)
         ts.setStepNumber(0)
-        self._seen = -1
+        made.begin(ts, to, adaptive)
+        made.write(self.U)
         start, renewals, rejected = clock.process_time(), self.newton.renewals, made.rejections
         try:
             if to > system.time:
-                self._run(to)
+                self._march(to)
         except PETSc.Error as error:
             self._ready = False
             if made.error is not None:
@@ -418,42 +447,12 @@ class DynamicProblem:
             raise SymancfError(
                 f"PETSc failed at time {system.time:g}: {complaint(error)}"
             ) from error
+        except BaseException:
+            made.give_up()
+            raise
         finally:
+            self._leave()
             self.history.seconds["solve"] += clock.process_time() - start
             self.history.cut_backs += made.rejections - rejected
             self.renewals = self.newton.renewals - renewals
-        if made.error is not None:
-            made.give_up()
-        share_error(system.comm, made.error)
-        if ts.getConvergedReason() < 0:
-            made.give_up()
-            raise ConvergenceError(
-                f"PETSc's TS gave up at time {system.time:g}",
-                reason=str(ts.getConvergedReason()),
-                iteration=0,
-                time=system.time,
-            )
         self._options.warn_unused(system.comm)
-
-    def _run(self, to: float) -> None:
-        if not isinstance(self.integrator, Adams):
-            self.ts.solve(self.U)
-        elif self._events:
-            raise ParameterError('method="adams" locates no events: take another method')
-        else:
-            self.integrator.run(to, self._observe)
-
-
-class _Event:
-    """A function whose zeros in time are located."""
-
-    def __init__(
-        self,
-        function: Callable[[], float],
-        action: Callable[[], Any] | None,
-        direction: int,
-        terminate: bool,
-    ) -> None:
-        self.function, self.action = function, action
-        self.direction, self.terminate = direction, terminate
-        self.times: list[float] = []
