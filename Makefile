@@ -42,6 +42,10 @@ test: .venv/.ready-dev
 campaign: .venv/.ready-dev
 	@PYTHONPATH=$$PWD:$$PWD/codegen $(BIN)/python -m tests.campaign $(ARGS)
 
+## make test-petsc  serial and 3-rank tests on PETSc 3.26 and NumPy 2, built once in ~/.cache
+test-petsc:
+	@.ci/petsc.sh
+
 ## make bench     speed of kernels and assembly on this machine (ARGS=--json, ARGS=--peers)
 bench: .venv/.ready-demo
 	@$(BIN)/python -m symancf bench $(ARGS)

@@ -8,7 +8,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-bin=$PWD/.venv/bin
+bin=${SYMANCF_TEST_BIN:-$PWD/.venv/bin} # another one: .ci/petsc.sh
 export PATH=$bin:$PATH PYTHONPATH=$PWD:$PWD/codegen
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
