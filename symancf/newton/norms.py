@@ -46,7 +46,10 @@ class RowNorms:
     def __init__(self, system: System, pieces: Sequence[Piece] | None = None) -> None:
         self.system = system
         self.parts: int
+        self.count: int
         self.kinds: list[RowKind]
+        self.part: Ints
+        self.kind: Ints
         numbering = self.numbering = system.numbering
         chosen = system.pieces if pieces is None else pieces
         found: Parts = connected_parts(numbering, chosen)

@@ -15,7 +15,6 @@ from ..collective import share_error
 from ..errors import ParameterError, SymancfError
 from ..options import complaint
 from ..petsc import PETSc
-from .stability import Stability
 
 if TYPE_CHECKING:
     from ..parameter import Parameter
@@ -119,7 +118,7 @@ class Arc:
         self._f = np.zeros(numbering.coordinates)
         self.size, self.share, self.step = 0.0, 1.0, 1.0
         self.trouble, self._still = "", False
-        self.stability = Stability(self.system, problem.linear)
+        self.stability = problem.stability
         self.scale, self.floor = np.zeros(rows.count), np.zeros(rows.count)
 
     # ---- places on the path ---------------------------------------------------------------------

@@ -30,6 +30,7 @@ from .convergence import Convergence
 from .diagnosis import outside, undetermined, warn_unproved
 from .held import require_held
 from .linear import LinearSolver
+from .stability import Stability
 from .sudden import Sudden
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class StaticProblem:
         ``-plate_snes_rtol 1e-8`` on the command line).
     options : of PETSc without prefix, ``{"pc_type": "lu"}``; the command line goes before them.
     check_held : look for rigid motions left free before the first step.
+    check_stable : warn where `solve` ends in an unstable equilibrium; see `Stability.tell`.
     history : takes the steps, e.g. ``History(csv="run.csv", hdf5="run.h5")``.
 
     Attributes
@@ -68,11 +70,12 @@ class StaticProblem:
         options: dict[str, Any] | None = None,
         check_held: bool = True,
         history: History | None = None,
+        check_stable: bool = True,
     ) -> None:
         self.system = made_of("StaticProblem", system)
         self.prefix = arguments.text("StaticProblem(prefix=...)", prefix)
         self.numbering = system.numbering
-        self.check_held = check_held
+        self.check_held, self.check_stable = check_held, check_stable
         self.history = kept_by("StaticProblem", history)
         self.history.comm = system.comm
         self._error: BaseException | None = None
@@ -118,6 +121,7 @@ class StaticProblem:
         self.snes.setJacobian(loosely(self._jacobian), self.linear.operator, self.J)
         self._cuts = PartBacktracking(self.snes, self.convergence, loosely(self._evaluate), self.x)
         self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP())
+        self.stability: Stability = Stability(system, self.linear)
         if self.check_held:
             require_held(system)
         self._continuation, self._ready = None, True
@@ -412,6 +416,8 @@ class StaticProblem:
                 now = goal
                 if whole:
                     break
+            if self.check_stable:
+                self.stability.tell(self.history)
             self._options.warn_unused(self.system.comm)
         return self.history
 

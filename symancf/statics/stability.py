@@ -11,14 +11,18 @@ import numpy.typing as npt
 import scipy.sparse as ss
 import scipy.sparse.linalg as sl
 
+from ..collective import together
 from ..petsc import PETSc
 from ..solver import has
 
 if TYPE_CHECKING:
+    from ..history import History
     from ..system import System
     from .linear import LinearSolver
 
 LARGEST = 5000  # rows that are factored by SuperLU where there is no MUMPS
+MODERATE = 20_000  # unknowns up to which the end of a solution takes one factorisation more
+SURE = 1e-12  # of the diagonal: eigenvalues that are less negative are no alarm
 ROOM = (100, 400, 1600)  # per cent of work space beyond MUMPS's estimate, one after the other
 SHORT_OF_ROOM = (-8, -9, -14, -15, -17, -20)  # INFOG(1) of MUMPS
 FACTORS = (PETSc.PC.Type.LU, PETSc.PC.Type.CHOLESKY)
@@ -110,6 +114,41 @@ class Stability:
             return None if sign == 0 else int(sign < 0)
         factors = self._factored(shift)
         return None if factors is None else self._free(factors.getMumpsInfog(12))
+
+    def tell(self, history: History) -> None:
+        """Note in how many directions the present equilibrium is unstable; warn (collective).
+
+        Where the linear solver counts and has counted none, that is believed although its tangent
+        is that of the last iteration. Otherwise the tangent is factored once more, up to
+        `MODERATE` unknowns; eigenvalues within `SURE` of the diagonal, as at a limit point, are
+        no alarm.
+        """
+        system = self.system
+        if self.how != "pivots" or not history.steps or not system.numbering.size:
+            return
+        number = self._last()
+        if number != 0:
+            if not self.counts_with_solver and system.numbering.size > MODERATE:
+                return
+            with together(system.comm):
+                self.linear.assemble(system.state)
+            number = self.negative(SURE)
+            self.release()
+        history.steps[-1].unstable = number
+        if number and system.comm.rank == 0:
+            ways = "one direction" if number == 1 else f"{number} independent directions"
+            warnings.warn(
+                f"the equilibrium at pseudo-time {system.time:g} is unstable in {ways}: the least "
+                "disturbance leads away from it. A small imperfection or disturbing load shows "
+                "where to; follow() finds where it became so; check_stable=False does not look",
+                stacklevel=3,
+            )
+
+    def _last(self) -> int | None:
+        """Return the number in the last iteration, if the solver has counted."""
+        if not self.linear.ksp.getIterationNumber():
+            return None
+        return self.counted()
 
     def release(self) -> None:
         """Give back the memory of the factors (collective)."""
