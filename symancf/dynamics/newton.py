@@ -273,7 +273,8 @@ class Newton:
             bad = self.comm.allreduce(bad)
         if bad:
             return math.inf
-        rows = np.where(self._is_constraint, 0.0, self._norms(self.numbering.to_rows(self._f)))
+        rows = self.rows.norm(self.numbering.to_rows(self._f))
+        rows = np.where(self._is_constraint, 0.0, rows)
         forces = np.where(self._is_constraint, 0.0, self._sizes())
         forces = np.maximum(forces, max(1e-10 * forces.max(initial=0.0), TINY))
         share = rows / forces
