@@ -46,8 +46,8 @@ def _direct(system: System) -> bool:
     return bool(system.numbering.size <= limit)
 
 
-def defaults(system: System) -> dict[str, Any]:
-    """Return the options that suit a system.
+def defaults(system: System, asked: str | None = None) -> dict[str, Any]:
+    """Return the options that suit a system, and the preconditioner that is asked for.
 
     Newton's method with full steps, backtracking only from states outside the domain of a law:
     the residual of slender structures grows in the first iterations, because a rotation found
@@ -74,23 +74,29 @@ def defaults(system: System) -> dict[str, Any]:
         "snes_stol": 1e-9,
         "snes_max_it": 40,
     }
-    options |= linear_defaults(system)
+    options |= linear_defaults(system, asked)
     if options["pc_type"] == "lu" and options.get("pc_factor_mat_solver_type") == "mumps":
         options["mat_mumps_icntl_33"] = 1  # the determinant, whose sign tells bifurcations
     return options
 
 
-def linear_defaults(system: System, dynamic: bool = False) -> dict[str, Any]:
+def linear_defaults(
+    system: System, asked: str | None = None, dynamic: bool = False
+) -> dict[str, Any]:
     """Return the options of the linear solver; see `defaults`.
+
+    Who asks for GAMG on a small system gets the same multigrid as a large one does: PETSc's own
+    choice keeps the first eigenvalues, and is indefinite once the body has deformed.
 
     In motions (`dynamic`) one factorisation serves for many steps, and so more unknowns are
     worth a direct solver of one process; chains of cables and rigid bodies, with few entries in
     a row, get one without dense blocks (PETSc's own where no pivot can be zero, else KLU).
     """
     symmetric = all(piece.kernel.symmetric for piece in system.pieces)
-    if not _direct(system):
+    definite = all(piece.role != "constraint" for piece in system.pieces)
+    if asked == "gamg" or not _direct(system):
         return {
-            "ksp_type": "cg" if symmetric else "gmres",
+            "ksp_type": "cg" if symmetric and definite else "gmres",
             "ksp_rtol": 3e-3,
             "ksp_atol": 0.0,
             "ksp_max_it": 500,
@@ -99,7 +105,7 @@ def linear_defaults(system: System, dynamic: bool = False) -> dict[str, Any]:
             "pc_gamg_use_sa_esteig": False,
             "mg_levels_ksp_type": "chebyshev",
             "mg_levels_ksp_chebyshev_esteig": "0,0.05,0,1.1",
-            "mg_levels_esteig_ksp_type": "cg" if symmetric else "gmres",
+            "mg_levels_esteig_ksp_type": "cg" if symmetric and definite else "gmres",
             "mg_levels_pc_type": "jacobi",
         }
     options: dict[str, Any] = {"ksp_type": "preonly", "pc_type": "lu"}
@@ -107,7 +113,6 @@ def linear_defaults(system: System, dynamic: bool = False) -> dict[str, Any]:
     if system.comm.size == 1 and system.numbering.size <= small and has("suitesparse"):
         cells = {getattr(getattr(body, "element", None), "cell", "line") for body in system.bodies}
         chain = dynamic and cells == {"line"}
-        definite = all(piece.role != "constraint" for piece in system.pieces)
         options["pc_factor_mat_solver_type"] = "umfpack"
         if chain:
             options["pc_factor_mat_solver_type"] = "petsc" if definite else "klu"
@@ -119,7 +124,7 @@ def linear_defaults(system: System, dynamic: bool = False) -> dict[str, Any]:
         options["pc_factor_mat_solver_type"] = "mumps"
         if symmetric:
             options["pc_type"] = "cholesky"
-        if any(piece.role == "constraint" for piece in system.pieces):
+        if not definite:
             # more work space for delayed pivots, which may be most of a small matrix
             options["mat_mumps_icntl_14"] = 60 if system.numbering.size > 20_000 else 400
     return options
@@ -133,7 +138,8 @@ def configure(snes: PETSc.SNES, system: System, options: Options) -> None:
     SymancfError : PETSc refuses an option.
     """
     snes.setOptionsPrefix(options.prefix)
-    held = options.offer(_fitting(defaults(system), options.choice("pc_type")))
+    asked = options.choice("pc_type")
+    held = options.offer(_fitting(defaults(system, asked), asked))
     if held.get("pc_type") == "gamg":
         attach_rigid_modes(system)
     try:

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from ..system import System
 
 
-def defaults(system: System, method: str) -> dict[str, Any]:
-    """Return the options that suit a system and a method.
+def defaults(system: System, method: str, asked: str | None = None) -> dict[str, Any]:
+    """Return the options that suit a system, a method and the preconditioner asked for.
 
     Newton's method takes whole steps: what leaves the domain of a law makes the time step
     shorter. Explicit methods solve with the mass matrix: a few iterations of CG with Jacobi's
     preconditioner where a direct solver would be expensive.
     """
-    linear = linear_defaults(system, dynamic=True)
+    linear = linear_defaults(system, asked, dynamic=True)
     if method == IMPLICIT:
         return linear | {
             "ts_adapt_type": "none",
@@ -30,7 +30,9 @@ def defaults(system: System, method: str) -> dict[str, Any]:
             "snes_stol": 0.0,
             "snes_max_it": 20,
         }
-    if linear["ksp_type"] != "preonly":
+    if asked == "gamg":
+        linear |= {"ksp_type": "cg", "ksp_rtol": 1e-13}
+    elif linear["ksp_type"] != "preonly":
         linear = {"ksp_type": "cg", "ksp_rtol": 1e-13, "pc_type": "jacobi"}
     return linear | {
         "ts_type": kind_of(method),

@@ -128,7 +128,7 @@ class DynamicProblem:
         self.J, self.acceleration = self.newton.J, self.motion.acceleration
         self.accelerations = Accelerations(self.motion, self.newton)
         method = chosen(self.method, self._options.choice("ts_type"))
-        held = self._options.offer(defaults(system, method))
+        held = self._options.offer(defaults(system, method, self._options.choice("pc_type")))
         if held.get("pc_type") == "gamg":
             attach_rigid_modes(system)
         self.integrator = integrator(method, self.accelerations, self.rho, self.stabilisation)
