@@ -23,6 +23,7 @@ from ..interruption import Interruption
 from ..options import Options, complaint
 from ..parameter import label
 from ..petsc import PETSc
+from ..progress import Progress
 from ..redundancy.contradiction import require_consistent, require_redundant
 from ..solver import attach_rigid_modes
 from ..tracking import kept_by, made_of, watched
@@ -108,7 +109,7 @@ class DynamicProblem:
         self._monitors: list[Callable[[DynamicProblem], Any]] = []
         self._events = Events(system.comm)
         self._ready = self._started = False
-        self._interruption = Interruption(system.comm)
+        self._interruption, self._progress = Interruption(system.comm), Progress(system.comm)
         self._energies: Energies | None = Energies(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.steps = 0
         self._scaled_for = math.inf
@@ -171,6 +172,7 @@ class DynamicProblem:
         while self.system.time < to and not ends:
             self._energies = None
             made.advance(ts)
+            self._progress.clear()
             self.steps += 1
             if self._events:
                 happened = self._events.find(made)
@@ -183,6 +185,7 @@ class DynamicProblem:
             self.history.steps.append(Step(time, made.iterations, made.linear_iterations, {}))
             self.history.sample(time)
             self._observe()
+            self._progress.step(time, made.iterations)
         if self._energies is None:
             self._energies = self.audit.measure()
 
@@ -410,7 +413,7 @@ class DynamicProblem:
             atol = arguments.number("solve", "atol", atol)
         if adaptive is not None and not isinstance(adaptive, bool):
             raise ParameterError(f"solve(adaptive=...) is {label(adaptive)}: give True or False")
-        with self._interruption, self._options:
+        with self._interruption, self._options, self._progress:
             self._move(to, step, adaptive, rtol, atol)
         return self.history
 

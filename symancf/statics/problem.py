@@ -21,6 +21,7 @@ from ..interruption import Interruption
 from ..newton import PartBacktracking
 from ..options import Options, complaint
 from ..petsc import PETSc, loosely
+from ..progress import Progress
 from ..redundancy.contradiction import require_consistent, require_redundant
 from ..solver import configure, reason_name
 from ..tracking import kept_by, made_of, watched
@@ -79,7 +80,7 @@ class StaticProblem:
         self.history = kept_by("StaticProblem", history)
         self.history.comm = system.comm
         self._error: BaseException | None = None
-        self._interruption = Interruption(system.comm)
+        self._interruption, self._progress = Interruption(system.comm), Progress(system.comm)
         self._left_domain, self._extra_linear, self._part = 0, 0, 1.0
         self._path: list[tuple[float, Array]] = []  # equilibria of the present solve
         self._ready = False
@@ -176,6 +177,7 @@ class StaticProblem:
     def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
         try:
             self._interruption.check()
+            self._progress.iteration(self.system.time, iteration)
             rows = self.F.getArray(readonly=True)
             x = snes.getSolution().getArray(readonly=True)
             return self.convergence.test(snes, iteration, rows, x, self._local_f)
@@ -350,10 +352,12 @@ class StaticProblem:
     def _record(self, step: Step) -> None:
         require_redundant(self.system)
         self.history.steps.append(step)
+        self._progress.clear()
         with together(self.system.comm):
             for monitor in self._monitors:
                 monitor(step)
         self.history.sample(step.time)
+        self._progress.step(step.time, step.iterations)
         self._interruption.check()
 
     def _begin(self) -> None:
@@ -404,7 +408,7 @@ class StaticProblem:
         smallest = arguments.number(
             "solve", "smallest", smallest, "be a fraction of a step", lambda x: 0.0 < x <= 1.0
         )
-        with self._interruption, self._options:
+        with self._interruption, self._options, self._progress:
             self._begin()
             require_consistent(self.system, to)
             largest = abs(to - now) if step is None else float(step)
@@ -465,7 +469,7 @@ class StaticProblem:
             last step, and one may go on.
         ParameterError : impossible arguments; nothing depends on the parameter.
         """
-        with self._interruption, self._options:
+        with self._interruption, self._options, self._progress:
             self._begin()
             follow(self, parameter, to, step, steps, until, direction, largest, smallest)
             self._options.warn_unused(self.system.comm)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The line of progress: on a terminal while a problem is solved, and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from mpi4py import MPI
+
+import symancf as sa
+from symancf import progress
+from symancf.energies import cable
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], int]]:
+    """Return what makes standard error a terminal and gives its other end; lines are due at once.
+
+    Pytest puts a file in the place of standard error as the test begins.
+    """
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w") as stream, os.fdopen(ours, "rb") as end:
+        monkeypatch.setattr(progress, "DELAY", 0.0)
+        monkeypatch.setattr(progress, "PAUSE", 0.0)
+        monkeypatch.delenv("SYMANCF_PROGRESS", raising=False)
+
+        def use() -> int:
+            monkeypatch.setattr(sys, "stderr", stream)
+            return end.fileno()
+
+        yield use
+
+
+def written(end: int) -> str:
+    """Return all that has come: the system hands it on in pieces, a little later."""
+    pieces = []
+    while select.select([end], [], [], 0.3)[0]:
+        pieces.append(os.read(end, 1 << 16))
+    return b"".join(pieces).decode()
+
+
+def solved(how: str, **options: object) -> None:
+    mesh = sa.Mesh.box((1.0,), (3,))
+    given = {"EA": 1e4, "EI": 1.0, "rho": 1.0, "A": 1.0}
+    body = sa.Body(mesh["body"], sa.elements.ancf_cable, cable(), **given)
+    weight = sa.Parameter("weight", 1.0)
+    system = sa.System(body, terms=[sa.fix(body["x0"]), sa.force(body["x1"], (0, 0, weight))])
+    if how == "statics":
+        sa.StaticProblem(system, options=options).solve(step=0.5)
+    elif how == "path":
+        problem = sa.StaticProblem(system, options=options)
+        problem.solve()
+        problem.follow(weight, to=2.0, step=0.5)
+    else:
+        sa.DynamicProblem(system, method=how, options=options).solve(to=2e-3, step=1e-3)
+
+
+@pytest.mark.parametrize("how", ["statics", "path", "generalized-alpha", "rk"])
+def test_each_line_takes_the_place_of_the_last_and_none_is_left(
+    how: str, terminal: Callable[[], int]
+) -> None:
+    end = terminal()
+    solved(how)
+    text = written(end)
+    lines = text.split("\r\x1b[K")
+    assert "\n" not in text
+    assert lines[0] == lines[-1] == ""
+    told = [line for line in lines if ", step 2, " in line and line.endswith(" iterations, 0 s")]
+    assert told
+    assert told[0].startswith("symancf: time ")
+    assert any(", iteration 1, " in line for line in lines) == (how in ("statics", "path"))
+
+
+@pytest.mark.parametrize("why", ["short", "off", "monitor"])
+def test_no_line(why: str, terminal: Callable[[], int], monkeypatch: pytest.MonkeyPatch) -> None:
+    if why == "short":
+        monkeypatch.setattr(progress, "DELAY", 60.0)
+    elif why == "off":
+        monkeypatch.setenv("SYMANCF_PROGRESS", "0")
+    end = terminal()
+    solved("statics", **({"snes_monitor": None} if why == "monitor" else {}))
+    assert written(end) == ""
+
+
+def test_a_problem_within_another_is_silent_and_a_lost_terminal_is_no_error(
+    terminal: Callable[[], int],
+) -> None:
+    end = terminal()
+    outer, inner = progress.Progress(MPI.COMM_WORLD), progress.Progress(MPI.COMM_WORLD)
+    with outer:
+        with inner:
+            inner.step(1.0, 1)
+        assert written(end) == ""
+        outer.step(1.0, 1)
+        assert "time 1, step 1, 1 iterations" in written(end)
+        sys.stderr.close()
+        outer.step(2.0, 1)
+        outer.clear()
+
+
+def test_what_is_off_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYMANCF_PROGRESS", "0")
+    line, count = progress.Progress(MPI.COMM_WORLD), 100_000
+    best = 1.0
+    with line:
+        for _ in range(5):
+            start = time.process_time()
+            for number in range(count):
+                line.clear()
+                line.step(0.0, number)
+            best = min(best, (time.process_time() - start) / count)
+    assert best < 1e-6
