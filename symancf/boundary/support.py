@@ -109,7 +109,7 @@ class Support:
 
 
 def fix(
-    place: Nodes | PointsOnBody | PlanarBody | RigidBody,
+    region: Nodes | PointsOnBody | PlanarBody | RigidBody,
     dofs: str | list[str] = "clamp",
     displacement: Any = None,
     gradient: Any = None,
@@ -138,7 +138,7 @@ def fix(
 
     Parameters
     ----------
-    place : ``body["root"]`` or a node ``body.at(X)``; or a planar body, whose coordinates are
+    region : ``body["root"]`` or a node ``body.at(X)``; or a planar body, whose coordinates are
         ``"x"``, ``"y"`` and ``"theta"`` of its frame; `displacement` then has one value for each
         coordinate that is fixed, and `Support.reaction` gives force and moment; or a rigid
         body: ``"all"`` of it, or the ``"position"`` of its origin.
@@ -183,15 +183,15 @@ def fix(
     fix:body.x0: holds position, the direction of the tangent (its length is free)
     """
     if direction is not None or dofs == "normal":
-        return _roller(place, dofs, displacement, gradient, name, direction)
-    if isinstance(place, RigidBody):
-        return Support(HeldRigidBody(place, dofs, displacement, gradient, name))
-    if isinstance(place, PlanarBody):
+        return _roller(region, dofs, displacement, gradient, name, direction)
+    if isinstance(region, RigidBody):
+        return Support(HeldRigidBody(region, dofs, displacement, gradient, name))
+    if isinstance(region, PlanarBody):
         if gradient is not None:
-            raise ParameterError(f"fix {place.name!r}: a planar body has no slopes for gradient=")
-        return Support(HeldPlanarBody(place, dofs, displacement, name))
-    _require_place("fix", place)
-    return Support(HeldNodes(_name("fix", place, name), place, dofs, displacement, gradient))
+            raise ParameterError(f"fix {region.name!r}: a planar body has no slopes for gradient=")
+        return Support(HeldPlanarBody(region, dofs, displacement, name))
+    _require_place("fix", region)
+    return Support(HeldNodes(_name("fix", region, name), region, dofs, displacement, gradient))
 
 
 def _roller(
@@ -212,15 +212,15 @@ def _roller(
     return Support(RollerNodes(_name("fix", place, name), place, direction, amount))
 
 
-def symmetry(place: Nodes | PointsOnBody, normal: str, name: str | None = None) -> Support:
+def symmetry(region: Nodes | PointsOnBody, normal: str, name: str | None = None) -> Support:
     """Hold the nodes of a region as a plane of symmetry does.
 
     Displacements along the axis `normal` (``"x"``, ``"y"`` or ``"z"``) vanish; slopes in the
     plane get no component along it, slopes along it get no other component. A shell must meet
     the plane at a right angle, or lie in it.
     """
-    _require_place("symmetry", place)
-    return Support(MirroredNodes(_name("symmetry", place, name), place, normal, False))
+    _require_place("symmetry", region)
+    return Support(MirroredNodes(_name("symmetry", region, name), region, normal, False))
 
 
 def planar(body: Body, normal: str = "z", name: str | None = None) -> Support:

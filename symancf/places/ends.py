@@ -43,7 +43,7 @@ def require_place(who: str, given: Any, *also: type) -> None:
         )
     elif isinstance(given, Mesh):
         remedy = "a mesh moves nothing; give a region of a body made on it, body['region']"
-    elif hasattr(given, "at"):
+    elif hasattr(given, "at") and not isinstance(given, type):
         remedy = f"give a point of it, {given.name}.at(point)" + (
             f", or a region of it, {given.name}['region']" if hasattr(given, "region") else ""
         )
