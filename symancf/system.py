@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import weakref
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from .arguments import text
 from .assembly.agreement import require_agreement
 from .assembly.matrix import Matrix
 from .assembly.numbering import IDLE, Block, Numbering, Owners
@@ -21,7 +19,8 @@ from .assembly.plan import Piece, Plan
 from .body import Body
 from .boundary import Support
 from .collective import share_error, together
-from .errors import ConstraintError, KinematicsError, MeshError, ParameterError, SymancfError
+from .errors import ConstraintError, KinematicsError, MeshError, ParameterError
+from .members import Members
 from .natural import RigidBody
 from .partition import Family, distribute
 from .places.ends import Nodes, require_place
@@ -61,17 +60,14 @@ class System:
         terms: Sequence[Any] = (),
         comm: MPI.Comm | None = None,
     ) -> None:
-        self._check_kinds(bodies, terms)
-        self.bodies = list(bodies)
-        self.terms = list(terms)
-        self._members = {id(body) for body in bodies}
-        self._noted: dict[Hashable, str] = {}
+        self.members = Members(bodies, terms)
+        self.bodies: list[Body | PlanarBody | RigidBody] = self.members.bodies
+        self.terms = self.members.terms
         self.supports = [term for term in self.terms if isinstance(term, Support)]
         meshes = [body.region.mesh for body in bodies if isinstance(body, Body)]
         self.comm: MPI.Comm = meshes[0].comm if meshes else comm or MPI.COMM_WORLD
         self.stiffness = 1.0
         self.time = 0.0
-        self._unique_names()
         self._number_meshes()
         for item in [*self.bodies, *self.terms]:
             item.system = weakref.ref(self)
@@ -104,37 +100,6 @@ class System:
         self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
 
     # ---- building -----------------------------------------------------------------------------
-    @staticmethod
-    def _check_kinds(bodies: Sequence[Any], terms: Any) -> None:
-        if not bodies:
-            raise ParameterError("a system needs at least one body")
-        if not isinstance(terms, list | tuple):
-            raise ParameterError(f"terms= takes a list of terms, not {type(terms).__name__}")
-        for body in bodies:
-            if not isinstance(body, Body | PlanarBody | RigidBody):
-                raise ParameterError(
-                    f"{type(body).__name__} is not a body: give bodies, System(plate, cable), and "
-                    "what acts on them as terms=[...]"
-                )
-        for what, given in (("body", bodies), ("term", terms)):
-            counts = Counter(map(id, given))
-            twice = next((item for item in given if counts[id(item)] > 1), None)
-            if twice is not None:
-                name = getattr(twice, "name", type(twice).__name__)
-                raise ParameterError(
-                    f"the {what} {name!r} is given {counts[id(twice)]} times: give it once"
-                )
-        for term in terms:
-            acts = all(hasattr(term, a) for a in ("name", "declare", "pieces"))
-            if isinstance(term, Body | PlanarBody | RigidBody) or not acts:
-                raise ParameterError(
-                    f"{type(term).__name__} is not a term: give supports (sa.fix), loads "
-                    "(sa.gravity, sa.force, ...) and joints in terms=[...]"
-                )
-
-        for item in [*bodies, *terms]:
-            text(f"the name of a {type(item).__name__}", item.name)
-
     def require_member(self, body: Body | PlanarBody | RigidBody, who: str) -> None:
         """Raise where something acts on a body that is not one of this system's.
 
@@ -142,39 +107,11 @@ class System:
         ------
         ParameterError : names the bodies there are.
         """
-        if id(body) not in self._members:
-            names = [repr(own.name) for own in self.bodies]
-            listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if names[10:] else "")
-            raise ParameterError(
-                f"{who} is on body {body.name!r}, which is not in this system; it has {listed}"
-            )
+        self.members.require(body, who)
 
     def noted(self, what: Hashable, who: str) -> str | None:
         """Return the name of the term that said the same before, or take note of it."""
-        before = self._noted.get(what)
-        self._noted.setdefault(what, who)
-        return before
-
-    def _require_own(self) -> None:
-        """Raise where a body or term was given to another system after this one."""
-        for item in [*self.bodies, *self.terms]:
-            if item.system() is not self:
-                raise SymancfError(
-                    f"{item.name!r} was given to another system, made after this one, and holds "
-                    "the numbers of that one: make a body and terms for each system"
-                )
-
-    def _unique_names(self) -> None:
-        seen: dict[str, int] = {}
-        for item in [*self.bodies, *self.terms]:
-            count = seen.get(item.name, 0)
-            seen[item.name] = count + 1
-            if count and id(item) in self._members and getattr(item, "named", True):
-                raise ParameterError(
-                    f"two bodies are called {item.name!r}: give one of them another name="
-                )
-            if count:
-                item.name = f"{item.name} #{count + 1}"
+        return self.members.noted(what, who)
 
     def _number_meshes(self) -> None:
         """Give each mesh its range of vertex ids."""
@@ -317,7 +254,7 @@ class System:
         ParameterError : on every rank; a value is missing or not finite, a user's function
             failed, or two supports contradict each other. The state is unchanged then.
         """
-        self._require_own()
+        self.members.require_own(self)
         state = self.state if state is None else state
         with together(self.comm):
             self.update(time)
@@ -532,7 +469,7 @@ class System:
         For each jet ``place`` (number within all K), ``component``, ``coordinate`` and ``value``,
         one row per non-zero.
         """
-        self._require_own()
+        self.members.require_own(self)
         require_place("a position, displacement or velocity", place)
         place.resolve(self)
         found: list[tuple[npt.NDArray[Any], ...]] = []
