@@ -8,6 +8,7 @@ MPI ranks.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 # name -> module; imported on first use, so that `import symancf` costs nothing
@@ -50,6 +51,7 @@ _PUBLIC = {
     "VirtualWork": "work",
     "check": "check",
     "momentum": "rigid",
+    "print": "launch",
     "SymancfError": "errors",
     "MeshError": "errors",
     "KinematicsError": "errors",
@@ -113,6 +115,7 @@ __all__ = [
     "planar",
     "prescribe",
     "pressure",
+    "print",
     "symmetry",
     "traction",
     "view",
@@ -138,6 +141,7 @@ if TYPE_CHECKING:
     )
     from .flexure import Flexure
     from .gas import Cavity, Gas, pressure
+    from .launch import print
     from .lengths import length
     from .loads import force, gravity, traction
     from .mesh import Mesh, Region
@@ -188,3 +192,7 @@ def __getattr__(name: str) -> Any:
         globals()[name] = value
         return value
     raise AttributeError(f"module 'symancf' has no attribute {name!r}")
+
+
+if "mpi4py.MPI" in sys.modules:  # else with the first name that needs MPI
+    from . import launch as launch

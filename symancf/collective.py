@@ -11,6 +11,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
+from symancf import launch  # noqa: F401 - an error on one rank ends all from now on
 from symancf.errors import SymancfError
 
 Ints = NDArray[np.int64]

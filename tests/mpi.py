@@ -101,6 +101,7 @@ def mpirun(
     timeout: float = 120.0,
     cwd: str | Path | None = None,
     env: dict[str, str] | None = None,
+    plain: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """Run a Python script on `n` ranks and return the finished process, failed or not.
 
@@ -119,6 +120,8 @@ def mpirun(
         Limit in seconds; the ranks are ended when it is reached.
     cwd, env : optional
         Working directory, and variables to add to the environment.
+    plain : bool
+        Run ``python script`` instead of ``python -m mpi4py script``.
 
     Raises
     ------
@@ -134,7 +137,14 @@ def mpirun(
             path.write_text(textwrap.dedent(script), encoding="utf-8")
         else:
             path = Path(script).resolve()
-        command = [launcher, "-n", str(n), sys.executable, "-m", "mpi4py", str(path)]
+        command = [
+            launcher,
+            "-n",
+            str(n),
+            sys.executable,
+            *([] if plain else ["-m", "mpi4py"]),
+            str(path),
+        ]
         process = subprocess.Popen(
             [*command, *map(str, args)],
             stdin=subprocess.DEVNULL,
