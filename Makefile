@@ -38,9 +38,11 @@ demo: .venv/.ready-demo
 test: .venv/.ready-dev
 	@.ci/test.sh
 
-## make campaign  a thousand bad inputs, faults and odd models, about 15 minutes (ARGS="--seed 2")
+## make campaign  a thousand bad inputs, faults and odd models, sanitizers, half an hour (ARGS="--seed 2")
 campaign: .venv/.ready-dev
-	@PYTHONPATH=$$PWD:$$PWD/codegen $(BIN)/python -m tests.campaign $(ARGS)
+	@export PYTHONPATH=$$PWD:$$PWD/codegen
+	$(BIN)/python -m tests.campaign $(ARGS)
+	$(BIN)/python -m tests.campaign.sanitize
 
 ## make test-petsc  serial and 3-rank tests on PETSc 3.26 and NumPy 2, built once in ~/.cache
 test-petsc:

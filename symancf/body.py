@@ -21,7 +21,7 @@ from .assembly.plan import Cells, Piece
 from .collective import together
 from .domain import domains_of, not_negative, positive
 from .elements import Element
-from .errors import KinematicsError, MeshError, ParameterError, SymancfError
+from .errors import KinematicsError, MeshError, ParameterError, SymancfError, in_words
 from .jit import identifier
 from .kinematics.naming import require_parameters, signature
 from .laws import Kind, energy_equation, energy_laws, inertia_laws, stress_equations
@@ -294,7 +294,7 @@ class Body:
         except Exception as error:
             raise KinematicsError(
                 f"{label(self.energy_function)} failed on the symbols of {self.element.name}: "
-                f"{type(error).__name__}: {error}"
+                f"{in_words(error)}"
             ) from error
 
     @cached_property

@@ -136,6 +136,16 @@ class CheckpointError(SymancfError):
         self.differences = tuple(differences)
 
 
+def in_words(error: Exception) -> str:
+    """Return what a function of the user or SymPy raised, in words, for a message."""
+    if isinstance(error, RecursionError):
+        return (
+            "its expressions are nested deeper than SymPy can follow. Write some dozens of levels "
+            "at most: a closed form, a polynomial or a fit in the place of a long loop or recursion"
+        )
+    return f"{type(error).__name__}: {error}"
+
+
 def closest(name: str, possible: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the closest of the possible names, else ``""``."""
     by_lower = {p.lower(): p for p in possible}

@@ -24,7 +24,7 @@ import sympy as sp
 from symancf_codegen import declare
 
 from .collective import together
-from .errors import ConstraintError, SymancfError
+from .errors import ConstraintError, SymancfError, in_words
 from .parameter import label
 from .places.ends import End, Ground, Nodes, PointsOnBody, require_place
 from .places.lines import Line
@@ -184,8 +184,7 @@ class Reading:
                 raise
             except Exception as error:
                 raise ConstraintError(
-                    f"{what} failed on the symbols of its arguments: "
-                    f"{type(error).__name__}: {error}"
+                    f"{what} failed on the symbols of its arguments: {in_words(error)}"
                 ) from error
 
     def _argument(self, name: str) -> Any:

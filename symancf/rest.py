@@ -55,8 +55,7 @@ def check_rest(
     """
     position, kernel = set(unknown("value")), piece.kernel
     loads = any(position & set(law.unknowns) for law, _ in laws)
-    bent = laws is not body.laws  # where a curved line has an inflection its law is undefined
-    if body.sound or loads or bent or any(kernel.points):
+    if body.sound or loads or any(kernel.points):
         return
     body.sound = True
     values: dict[str, Any] = {"t": system.time, **body.numbers(system.time)}

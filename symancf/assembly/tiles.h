@@ -59,7 +59,7 @@ static inline int32_t coordinate(const int32_t *block, int r)
 typedef struct {
   const int32_t *block; /* local offsets of position and slopes */
   double *diagonal, *off; /* first row of its vertex; NULL if the row is on another rank */
-  int64_t width, off_width; /* from row to row */
+  int64_t width, off_width; /* from row to row, of a plain corner */
   int plain; /* whether the rows are its coordinates in their order, none fixed */
 } corner;
 
@@ -71,7 +71,9 @@ static corner find_corner(const symancf_plan *plan, const symancf_term *t, int c
                     (!t->slopes || block[1] == block[0] + 3);
   if (row < 0) return (corner){block, NULL, NULL, 0, 0, plain};
   const int32_t *d = plan->diagonal_start + row, *o = plan->off_start + row;
-  return (corner){block, plan->diagonal + d[0], plan->off + o[0], d[1] - d[0], o[1] - o[0], plain};
+  /* a vertex whose coordinates are all fixed has no row, and the last of them no row behind it */
+  const int64_t width = plain ? d[1] - d[0] : 0, off_width = plain ? o[1] - o[0] : 0;
+  return (corner){block, plan->diagonal + d[0], plan->off + o[0], width, off_width, plain};
 }
 
 /* Add a tile [nb][nb] to the rows of corner i and the columns of corner j of a cell. */

@@ -11,6 +11,9 @@ from symancf_codegen.declare import reference, unknown
 
 from .quantity import Kinematics, Quantity, cross, dot, motion, positive, real, vector
 
+#: |r_xi x r_xixi|/|R_xi|^2 (the turn of a cell) that is added in squares to both curvatures.
+INFLECTION = 1e-14
+
 
 @cache
 def cable(*, curved: bool = False) -> Kinematics:
@@ -43,7 +46,8 @@ def cable(*, curved: bool = False) -> Kinematics:
     ----------
     curved : False: the reference is straight; only kappa^2 occurs, smooth at kappa = 0, and an
         energy must be even in kappa. True: `kappa` is the change kappa - kappa0 of the scalar
-        curvature, formed without cancellation; the reference curvature must not vanish.
+        curvature, formed without cancellation. Where kappa0 is 0, at an inflection, it is
+        |kappa|, as of a straight cable; both lengths |r_xi x r_xixi| contain `INFLECTION`.
     """
     R, Rxx = vector(reference("xi")), vector(reference("xixi"))
     u, uxx = vector(unknown("xi")), vector(unknown("xixi"))
@@ -70,9 +74,11 @@ def cable(*, curved: bool = False) -> Kinematics:
     if curved:
         V0 = cross(R, Rxx)
         V = sp.Matrix([fixed(f"R_bend{i + 1}", V0[i]) for i in range(3)])
-        V_length = fixed("R_bend_length", sp.sqrt(dot(V, V)))
+        # at an inflection |R' x R''| is 0 or round-off: a turn of 1e-14 keeps the root smooth there
+        V_squared = fixed("R_bend_squared", dot(V, V) + sp.Float(INFLECTION) ** 2 * RR**2)
+        V_length = fixed("R_bend_length", sp.sqrt(V_squared))
         change = let(real("bend_squared_change"), 2 * dot(V, b) + dot(b, b))
-        v_length = let(positive("bend_length"), sp.sqrt(dot(V, V) + change))
+        v_length = let(positive("bend_length"), sp.sqrt(V_squared + change))
         difference = let(real("bend_length_change"), change / (v_length + V_length))
         factor = V_length / length**3
         # 1/lambda^2 - 1 and 1/lambda^3 - 1 from the strains, both without cancellation

@@ -223,3 +223,56 @@ def test_energies_of_users_declare_domains() -> None:
     body_of(sa.elements.hex8, own, mu=1.5)
     with pytest.raises(sa.ParameterError, match=r"between 1 and 2 \(rubber of this kind\)"):
         body_of(sa.elements.hex8, own, mu=2.0)
+
+
+def test_expressions_that_are_nested_too_deep_are_told_in_words() -> None:
+    def deep(J: Any, I1: Any) -> Any:
+        y = J - 1
+        for _ in range(150):
+            y = sp.sin(y) + (J - 1) ** 2
+        return I1 - 3 - 2 * log(J) + y**2
+
+    with pytest.raises(sa.SymancfError, match=r"deep\(\) .* nested .* levels"):
+        body_of(sa.elements.hex8, deep)
+
+
+def test_powers_of_matrices_that_are_too_large_are_told_in_words() -> None:
+    def powers(F: Any) -> Any:
+        C = F.T * F
+        for _ in range(6):
+            C = C * C
+        return (C.trace() - 3) ** 2
+
+    with pytest.raises(sa.CompileError, match=r"powers\(\) .* operations .* in invariants"):
+        body_of(sa.elements.hex8, powers)
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize("turn", [0.0, 0.65])
+def test_cable_with_an_inflection_at_a_quadrature_point(turn: float) -> None:
+    """There |R' x R''| is 0, or round-off: the scalar curvature does what the signed one does."""
+    found = []
+    c, s = np.cos(turn), np.sin(turn)
+    R = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    for curvature in ("reference", "plane"):
+        mesh = sa.Mesh.box((3.0,), (3,), warp=lambda X: _cubic(X[:, 0] - 1.5) @ R.T)
+        energy = sa.energies.cable(curvature=curvature)
+        given = {"EA": 1e4, "EI": 1.0, "rho": 1.0, "A": 1.0}
+        body = sa.Body(mesh["body"], sa.elements.ancf_cable, energy, **given)
+        terms = [sa.fix(body["x0"], "all"), sa.planar(body), sa.KelvinVoigt(body, eta=1.0, I=0.1)]
+        system = sa.System(body, terms=[*terms, sa.force(body["x1"], R @ (0.0, 1e-3, 0.0))])
+        if turn == 0.0:
+            center = body.coefficients(system, body.cells, body.maps)[1]
+            first, second = (body.tabulate(j, np.array([[0.5]])) @ center for j in ("xi", "xixi"))
+            assert not np.cross(first, second).any()
+        sa.StaticProblem(system).solve()
+        assert sa.check(system).passed
+        still = system.displacement(body["x1"])[0] @ R
+        sa.DynamicProblem(system).solve(to=1.2, step=0.1)
+        found.append([still, system.displacement(body["x1"])[0] @ R])
+    assert np.allclose(found[0], found[1], rtol=1e-7, atol=1e-12)
+    assert abs(found[0][0][1]) > 5e-3
+
+
+def _cubic(x: Any) -> Any:
+    return np.stack([x, 0.1 * x**3, 0.0 * x], axis=1)

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Address and undefined-behaviour sanitizers over all C: the runtime and generated kernels.
+
+::
+
+    python -m tests.campaign.sanitize                 # every model, on 1 and 3 ranks
+    python -m tests.campaign.sanitize --models hex8 joints --ranks 1
+
+A wrapper of gcc that adds ``-fsanitize=address,undefined`` is chosen as SYMANCF_CC, with a kernel
+cache of its own, and every model runs in a process of its own with libasan loaded first. Arrays of
+NumPy then have red zones, so that a kernel that reads or writes beside them is found. The first
+run is of a fault, which has to be found. Leaks are not looked at: Python has its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+import symancf as sa
+from symancf import jit
+from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
+from tests.mpi import environment
+from tests.shells import sphere
+
+LIMIT = 600.0  # seconds of one run
+COMPILER = """#!/bin/sh
+unset LD_PRELOAD
+exec gcc "$@" -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \\
+    -fno-sanitize-recover=undefined
+"""
+SETTINGS = {
+    "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:exitcode=99",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:exitcode=99",
+    "PYTHONMALLOC": "malloc",  # small blocks of Python's own have no red zones
+}
+RUNTIME = ("runtime", "pattern", "graph")
+FAULT = "double fault(const double *x, int n) { return x[n]; }\n"
+SIZES = {"line": ((2.0,), (11,)), "quad": ((2.0, 0.5), (11, 1)),
+         "hexahedron": ((2.0, 0.5, 0.5), (11, 1, 1))}  # fmt: skip
+MATERIAL = {"E": 1e6, "nu": 0.3, "rho": 1000.0}
+
+
+def arc(X: Any) -> Any:
+    """Return points of an arc of radius 2 in the plane z = 0."""
+    angle = X[:, 0] / 2.0
+    return np.stack([2.0 * np.sin(angle), 2.0 - 2.0 * np.cos(angle), 0.0 * angle], axis=1)
+
+
+def solve(*bodies: Any, terms: list[Any], motion: float = 1e-3) -> None:
+    """Run energies, residual, tangent, products and a short motion of a model."""
+    system = sa.System(*bodies, terms=terms)
+    sa.StaticProblem(system).solve(smallest=1.0 / 64.0)
+    found = sa.check(system)
+    values = np.array(list(system.energies().values()))
+    if not (found.passed and np.isfinite(values).all()):
+        raise ValueError(f"{found}\n{values}")
+    move(*bodies, terms=terms, step=motion)
+
+
+def move(*bodies: Any, terms: list[Any], step: float = 1e-3) -> None:
+    """Run three steps of a motion."""
+    system = sa.System(*bodies, terms=terms)
+    sa.DynamicProblem(system).solve(to=3.0 * step, step=step)
+    if not np.isfinite(system.state).all():
+        raise ValueError("a motion that is not finite")
+
+
+def _element(
+    element: Any, energy: Any, given: dict[str, float], warp: Any = None, **damping: float
+) -> None:
+    """Run one body of an element: weight, a force, viscosity, a pressure where there is a side."""
+    lengths, cells = SIZES[element.cell]
+    mesh = sa.Mesh.box(lengths, cells, warp=warp)
+    body = sa.Body(mesh["body"], element, energy, **given)
+    terms: list[Any] = [sa.fix(body["x0"], "all"), sa.gravity((0.0, 0.0, -0.1))]
+    if warp is not None:
+        terms.append(sa.planar(body))
+        terms[1] = sa.gravity((0.0, -0.1, 0.0))
+    terms += [sa.force(body["x1"], (1.0, 0.5, 0.0)), sa.KelvinVoigt(body, eta=1.0, **damping)]
+    if element is sa.elements.hex8:
+        terms.append(sa.pressure(body["z1"], 1.0))
+    elif element.cell == "quad":
+        terms.append(sa.pressure(body["body"].face(+1), 1.0))
+    solve(body, terms=terms)
+
+
+def hex8() -> None:
+    """Solids."""
+    _element(sa.elements.hex8, saint_venant_kirchhoff, MATERIAL)
+
+
+def plate() -> None:
+    """Plates with directors."""
+    given = MATERIAL | {"thickness": 0.1}
+    _element(sa.elements.ancf_plate, saint_venant_kirchhoff, given)
+
+
+def thin_plate() -> None:
+    """Thin plates."""
+    _element(sa.elements.ancf_thin_plate, kirchhoff(), MATERIAL | {"thickness": 0.1})
+
+
+ROPE = {"EA": 1e5, "EI": 20.0, "rho": 1000.0, "A": 2e-3}
+
+
+def straight_cable() -> None:
+    """Cables that are straight at rest."""
+    _element(sa.elements.ancf_cable, cable(), ROPE, I=1e-6)
+
+
+def curved_cable() -> None:
+    """Cables that are curved at rest, with the scalar curvature."""
+    _element(sa.elements.ancf_cable, cable(), ROPE, warp=arc, I=1e-6)
+
+
+def plane_cable() -> None:
+    """Cables that are curved at rest, with the signed curvature."""
+    _element(sa.elements.ancf_cable, cable(curvature="plane"), ROPE, warp=arc, I=1e-6)
+
+
+def gas() -> None:
+    """A closed cavity of plates and one of thin plates, with a gas and with a pressure."""
+    for element, energy, gas in (
+        (sa.elements.ancf_plate, saint_venant_kirchhoff, {"gas": sa.Gas(1.05, ambient=1e3)}),
+        (sa.elements.ancf_thin_plate, kirchhoff(), {"pressure": 10.0}),
+    ):
+        mesh = sphere(2)
+        given = MATERIAL | {"thickness": 0.05}
+        body = sa.Body(mesh["skin"], element, energy, direction=lambda X: X, **given)
+        held = sa.fix(body.at((1.0, 0.0, 0.0)), "all")
+        solve(body, terms=[held, sa.Cavity(body["skin"], **gas)])
+
+
+def angle(theta_a: Any, theta_b: Any, *, angle: Any) -> Any:
+    """Return a constraint of two planar bodies."""
+    return theta_b - theta_a - angle
+
+
+def damper(v_a: Any, v_b: Any, *, c: Any) -> Any:
+    """Return forces on the difference of two velocities."""
+    d = v_a - v_b
+    return {d[0]: -c * d[0], d[1]: -c * d[1]}
+
+
+def spring(r_a: Any, r_b: Any, *, k: Any) -> Any:
+    """Return the energy of a spring."""
+    return k / 2 * (r_a - r_b).dot(r_a - r_b)
+
+
+def joints() -> None:
+    """Every joint, between rigid bodies and to a flexible one, with point laws on their ends."""
+    at = 0.5
+    links = []
+    terms: list[Any] = [sa.gravity((0.0, 0.0, -1.0))]
+    z = (0.0, 0.0, 1.0)
+    before = sa.ground.at((0.0, 0.0, 0.0))
+    for kind in ("revolute", "cylindrical", "prismatic", "universal", "spherical", "rigid"):
+        box = (1.0, 0.1, 0.2)
+        link = sa.RigidBody.box(box, at=(at, 0.0, 0.0), rho=100.0, name=f"link {kind}")
+        here = link.at((-0.5, 0.0, 0.0))
+        axes: dict[str, Any] = (
+            {"axis": z} if kind in ("revolute", "cylindrical", "prismatic") else {}
+        )
+        if kind == "universal":
+            axes = {"axes": (z, (0.0, 1.0, 0.0))}
+        terms.append(getattr(sa.joints, kind)(here, before, **axes))
+        before = link.at((0.5, 0.0, 0.0))
+        links.append(link)
+        at += 1.0
+    mesh = sa.Mesh.box((1.0,), (3,), warp=lambda X: X + np.array([6.0, 0.0, 0.0]))
+    rope = sa.Body(mesh["body"], sa.elements.ancf_cable, cable(), name="rope", **ROPE)
+    terms.append(sa.joints.spherical(rope.at((6.0, 0.0, 0.0)), before))
+    terms.append(sa.joints.distance(rope.at((7.0, 0.0, 0.0)), sa.ground.at((8.0, 0.0, 0.0)), 1.0))
+    terms.append(sa.Potential(spring, before, sa.ground.at((6.0, 0.0, 1.0)), k=10.0))
+    terms.append(sa.VirtualWork(damper, links[0].centre, links[3].centre, c=1.0))
+    terms.append(sa.moment(links[2].centre, (0.1, 0.2, 0.3)))
+    move(*links, rope, terms=terms)
+
+
+def planar() -> None:
+    """Planar bodies with a flexure, a joint, a constraint and point laws."""
+    a = sa.PlanarBody(at=(1.0, 0.0, 0.3), name="a", mass=1.0, inertia=0.1)
+    b = sa.PlanarBody(at=(2.0, 0.5, -0.4), name="b", mass=1.0, inertia=0.1)
+    start = sa.ground.at((0.0, 0.0))
+    place = a.at((0.3, 0.1))
+    x, y = place.X[0, :2] - (2.0, 0.5)
+    c, s = np.cos(-0.4), np.sin(-0.4)
+    terms = [
+        sa.Flexure.straight(start, a.origin, EI=1.0, EA=1e3, model="consistent"),
+        sa.joints.revolute(place, b.at((c * x + s * y, -s * x + c * y))),
+        sa.Constraint(angle, a.origin, b.origin, angle=lambda t: -0.7 + 0.1 * t),
+        sa.Potential(spring, b.at((0.4, 0.2)), sa.ground.at((1.0, 1.0)), k=0.3),
+        sa.VirtualWork(damper, place, b.at((0.1, 0.2)), c=2.0),
+        sa.force(b.at((0.2, 0.0)), (0.0, 0.1)),
+    ]
+    solve(a, b, terms=terms)
+
+
+def fault() -> None:
+    """Read one number behind an array of NumPy: what has to be found."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "fault.c"
+        source.write_text(FAULT, encoding="utf-8")
+        library = jit.load_runtime(source)
+        x = np.zeros(32)
+        library.fault(x.ctypes.data_as(ctypes.c_void_p), ctypes.c_int(len(x)))
+
+
+MODELS: dict[str, Callable[[], None]] = {
+    f.__name__: f
+    for f in (hex8, plate, thin_plate, straight_cable, curved_cable, plane_cable, gas, joints,
+              planar)
+}  # fmt: skip
+
+
+def run(model: str, ranks: int, folder: Path) -> str:
+    """Run a model in a process of its own; return what is wrong with it."""
+    compiler = folder / "sanitizing-gcc"
+    preload = []
+    for name in ("libasan.so", "libubsan.so", "libstdc++.so"):
+        said = subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True)
+        preload.append(said.stdout.strip())
+    settings = SETTINGS | {
+        "SYMANCF_CC": str(compiler),
+        "SYMANCF_CACHE": str(folder),
+        "LD_PRELOAD": ":".join(preload),
+    }
+    # the settings are of the ranks alone: mpirun has faults of its own when ranks abort
+    launch = ["mpirun", "-n", str(ranks), "env", *map("=".join, settings.items())]
+    command = [sys.executable, "-m", "mpi4py", "-m", "tests.campaign.sanitize", "--worker", model]
+    try:
+        done = subprocess.run(
+            ["timeout", "--kill-after=5", f"{LIMIT:.0f}", *launch, *command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=environment(),
+        )
+    except OSError as error:
+        return str(error)
+    lines = done.stdout.splitlines()
+    shown = [line for line in lines if "ERROR: AddressS" in line or "runtime error:" in line]
+    return "\n".join([*shown, *lines[:30], "...", *lines[-10:]]) if done.returncode or shown else ""
+
+
+def main() -> int:
+    """Run all models on all numbers of ranks and print what is found."""
+    parser = argparse.ArgumentParser(prog="python -m tests.campaign.sanitize", description=__doc__)
+    parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
+    parser.add_argument("--ranks", type=int, nargs="+", default=[1, 3])
+    parser.add_argument("--cache", type=Path, help="folder of the kernels, to use them again")
+    parser.add_argument("--worker", choices=[*MODELS, "fault"], help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.worker:
+        (fault if given.worker == "fault" else MODELS[given.worker])()
+        MPI.COMM_WORLD.Barrier()
+        return 0
+    wrong = 0
+    with tempfile.TemporaryDirectory(prefix="symancf-sanitize-") as temporary:
+        folder = Path(given.cache or temporary).absolute()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        compiler = folder / "sanitizing-gcc"
+        compiler.write_text(COMPILER, encoding="utf-8")
+        compiler.chmod(0o700)
+        if "heap-buffer-overflow" not in (said := run("fault", 1, folder)):
+            print(f"the sanitizer does not find a fault here, so that it says nothing:\n{said}")
+            return 1
+        for model in given.models:
+            for ranks in given.ranks:
+                said = run(model, ranks, folder)
+                wrong += bool(said)
+                print(f"{model} on {ranks} ranks: {said or 'clean'}", flush=True)
+        missing = [name for name in RUNTIME if not list(folder.glob(f"{name}-*.so"))]
+        if missing:
+            print(f"no model has used {', '.join(missing)}.c")
+    print(f"{wrong} of {len(given.models) * len(given.ranks)} runs are wrong")
+    return int(bool(wrong or missing))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
