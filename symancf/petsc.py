@@ -14,7 +14,10 @@ import petsc4py
 
 # PETSc's own signal handler would turn a closed pipe (`symancf verify | head`) into an abort
 _ARGUMENTS = [a for a in sys.argv[1:] if a not in ("-h", "-help", "--help")]
-petsc4py.init([sys.argv[0], *_ARGUMENTS, "-no_signal_handler"])
+# Newer PETSc ends a run by naming on stdout the words of the command line that it did not read, a
+# script's own among them; symancf warns of options of solvers itself
+_QUIET = [] if any(a.startswith("-options_left") for a in _ARGUMENTS) else ["-options_left", "no"]
+petsc4py.init([sys.argv[0], *_QUIET, *_ARGUMENTS, "-no_signal_handler"])
 
 from petsc4py import PETSc  # noqa: E402
 

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -100,3 +102,11 @@ def test_what_was_not_read_is_told_once() -> None:
     (text,) = [str(w.message) for w in caught if "did not use" in str(w.message)]
     assert "-odd_snes_rtoll" in text
     assert "Did you mean 'odd_snes_rtol'" in text
+
+
+def test_words_of_a_script_are_not_reported_at_the_end() -> None:
+    """Newer PETSc names on stdout what it did not read, in the midst of JSON."""
+    code = "import symancf.petsc; print('{}')"
+    words = [sys.executable, "-c", code, "--json", "20"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "{}\n"
