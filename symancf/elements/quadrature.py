@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import re
-from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symancf_codegen.declare import Rule
+from symancf_codegen.legendre import gauss_legendre
 
 if TYPE_CHECKING:
     from .cells import Cell
@@ -21,13 +21,6 @@ Array = npt.NDArray[np.float64]
 
 #: Most points of a rule: its tables are part of the generated C.
 MOST = 4096
-
-
-@lru_cache(maxsize=64)
-def gauss_line(n: int) -> tuple[Array, Array]:
-    """Return the n Gauss points and weights of [-1, 1], exact to degree 2n - 1."""
-    points, weights = np.polynomial.legendre.leggauss(n)  # type: ignore[no-untyped-call]
-    return points, weights
 
 
 def gauss(cell: Cell, counts: tuple[int, ...], *, section: bool = False) -> Rule:
@@ -57,13 +50,13 @@ def gauss(cell: Cell, counts: tuple[int, ...], *, section: bool = False) -> Rule
             f"the rule {name!r} has {math.prod(counts)} points; give at most {MOST} in all"
         )
     low, high = cell.domain
-    lines = [gauss_line(n) for n in counts[:d]]
+    lines = [gauss_legendre(n) for n in counts[:d]]
     half = (high - low) / 2
     points = np.array(list(product(*(low + half * (x + 1) for x, _ in lines))))
     weights = np.array([np.prod(w) for w in product(*(half * w for _, w in lines))])
     if not section:
         return Rule(name, points, weights)
-    z, w = gauss_line(counts[d]) if len(counts) > d else (np.zeros(1), np.full(1, 2.0))
+    z, w = gauss_legendre(counts[d]) if len(counts) > d else (np.zeros(1), np.full(1, 2.0))
     return Rule(name, points, weights, ("zeta",), z[:, None].copy(), w.copy())
 
 

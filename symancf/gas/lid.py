@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from symancf_codegen.legendre import gauss_legendre
+
 from .. import jit
 from ..assembly.plan import Jets, Piece
 from ..collective import together
@@ -94,7 +96,7 @@ class Lid:
 
     def build(self, system: System, signs: Array) -> None:
         """Compute the jets, `signs` (facets,) turning each facet's normal out of the gas."""
-        x, w = np.polynomial.legendre.leggauss(POINTS)  # type: ignore[no-untyped-call]
+        x, w = gauss_legendre(POINTS)
         edge, point = self.ids // POINTS, self.ids % POINTS
         number = np.array([e.number for e in self.edges], dtype=np.int64)[edge]
         self.weight = -signs[number] * (w / 2.0)[point]

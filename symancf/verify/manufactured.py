@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from symancf.elements.quadrature import gauss_line
 from symancf.parameter import Field
+from symancf_codegen.legendre import gauss_legendre
 
 Array = npt.NDArray[np.float64]
 Force = Callable[[Array], Array]
@@ -58,7 +58,7 @@ def loaded_cable(
     In each cell b is the polynomial through its values at the 5 Gauss points of the rule, so
     that the quadrature sees b itself. The coefficients are parameters, one value per cell.
     """
-    gauss, _ = gauss_line(5)
+    gauss, _ = gauss_legendre(5)
     to_powers = np.linalg.inv(np.vander(gauss, 5, increasing=True))
     width = 1.0 / cells
     names = [f"b{a}_{k}" for a in range(3) for k in range(5)]

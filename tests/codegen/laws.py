@@ -15,6 +15,7 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen import Parameter, PointLaw, Rule, Space, reference, unknown
+from symancf_codegen.legendre import gauss_legendre
 
 xi, eta, zeta = sp.symbols("xi eta zeta")
 C10, C20, C30, k, thickness = sp.symbols("C10 C20 C30 k thickness")
@@ -144,7 +145,7 @@ def cable() -> Space:
 
 
 def gauss(count: int, dim: int, *, unit: bool) -> tuple[np.ndarray, np.ndarray]:
-    x, w = np.polynomial.legendre.leggauss(count)
+    x, w = gauss_legendre(count)
     if unit:
         x, w = (x + 1) / 2, w / 2
     points = np.array(list(product(x, repeat=dim)))
@@ -159,7 +160,7 @@ def hex_rule(count: int) -> Rule:
 def plate_rule(count: int, through: int) -> Rule:
     """Through the thickness the measure is dz = thickness/2 dzeta."""
     points, weights = gauss(count, 2, unit=True)
-    z, wz = np.polynomial.legendre.leggauss(through)
+    z, wz = gauss_legendre(through)
     return Rule(f"{count}x{count}x{through}", points, weights, ("zeta",), z[:, None], wz)
 
 
