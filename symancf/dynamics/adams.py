@@ -115,7 +115,6 @@ class Adams(Explicit):
         ts.setTime(solver.t)
         ts.setStepNumber(ts.getStepNumber() + 1)
         self.last_step = solver.t - before
-        self.interruption.check()
 
     # ---- events ---------------------------------------------------------------------------------
     def land(self, t: float, whole: Interval) -> None:

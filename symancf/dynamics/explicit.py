@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ConvergenceError
-from ..interruption import Interruption
 from ..options import Options
 from ..petsc import PETSc, loosely
 from .interval import End, Interval
@@ -61,7 +60,6 @@ class Explicit:
         self._x: Array = np.zeros(numbering.rows)
         self._known: tuple[float, Array] | None = None
         self._accepted: tuple[float, Array] | None = None
-        self.interruption = Interruption(self.motion.system.comm)
         self.error: BaseException | None = None
         self.iterations = self.linear_iterations = self.rejections = self.evaluations = 0
         self.asked = self.last_step = 0.0
@@ -221,7 +219,6 @@ class Explicit:
         if to - ts.getTime() <= 2.0 * ROUND_OFF * max(abs(to), abs(t)):
             ts.setTime(to)
         self._take(ts)
-        self.interruption.check()
         self._next = ts.getTimeStep() if ts.getTime() < to else self.last_step
 
     def _step(self, ts: PETSc.TS) -> None:

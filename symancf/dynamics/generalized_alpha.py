@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from ..collective import together
 from ..errors import ConvergenceError
-from ..interruption import Interruption
 from ..petsc import PETSc
 from ..solver import reason_name
 from .coefficients import Coefficients
@@ -78,7 +77,6 @@ class GeneralizedAlpha:
         self._factors_of = 0.0
         self.asked = 0.0
         self.adaptive = False
-        self.interruption = Interruption(newton.comm)
         self.error: BaseException | None = None
         self.iterations = self.linear_iterations = self.rejections = 0
 
@@ -135,7 +133,6 @@ class GeneralizedAlpha:
     def step(self, ts: PETSc.TS) -> None:
         """Make one step; PETSc does not survive exceptions here, they are kept in `error`."""
         try:
-            self.interruption.check()
             self._step(ts)
         except BaseException as error:
             self.error = error

@@ -186,6 +186,7 @@ class DynamicProblem:
             self.history.sample(time)
             self._observe()
             self._progress.step(time, made.iterations)
+            self._interruption.check()
         if self._energies is None:
             self._energies = self.audit.measure()
 

@@ -72,8 +72,9 @@ def test_a_followed_path_stops_at_its_last_point() -> None:
 def test_motions_stop_at_the_last_step(method: str) -> None:
     system = beam(Load(0.0035))
     problem = sa.DynamicProblem(system, method=method)
+    adaptive = False if method == "rk" else None  # its second step would end the motion
     with pytest.raises(KeyboardInterrupt):
-        problem.solve(to=0.01, step=1e-3)
+        problem.solve(to=0.01, step=1e-3, adaptive=adaptive)
     assert system.time == problem.history.time[-1]
     assert 0.001 <= system.time < 0.008
     problem.solve(to=0.01, step=1e-3)
