@@ -22,6 +22,7 @@ their branches and conditions is treated by itself.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -37,6 +38,12 @@ if TYPE_CHECKING:
 
 #: Functions nested deeper have no expansion here: that would take SymPy hours.
 DEEPEST = 5
+
+#: Operations, written out, of expressions that are expanded here; larger ones stay as they are.
+LARGEST = 5000
+
+#: Terms that an expression may have when it is multiplied out here.
+MOST_TERMS = 2000
 
 Linear = dict[sp.Symbol, sp.Expr]
 Taylor = tuple[sp.Expr, Linear]
@@ -69,6 +76,18 @@ class _Base:
     scale: sp.Expr
 
 
+def _terms(e: sp.Basic) -> int:
+    """Return how many terms `e` has at most when it is multiplied out."""
+    if isinstance(e, sp.Add):
+        return sum(_terms(a) for a in e.args)
+    if isinstance(e, sp.Mul):
+        return math.prod(_terms(a) for a in e.args)
+    if isinstance(e, sp.Pow) and e.args[1].is_Integer and e.args[1] > 0:
+        n = int(e.args[1])
+        return math.comb(_terms(e.args[0]) + n - 1, n)
+    return 1
+
+
 class _Stabiliser:
     def __init__(self, law: PointLaw) -> None:
         self.source = law
@@ -79,6 +98,7 @@ class _Stabiliser:
         self.opaque: set[sp.Symbol] = set()
         self.kinked: set[sp.Symbol] = set()
         self.nested: dict[sp.Basic, int] = {}
+        self.sizes: dict[sp.Basic, int] = {}
         self.out: list[tuple[sp.Symbol, sp.Expr]] = []
         self.roots: dict[sp.Expr, int] = {}
         self.bases: dict[sp.Expr, _Base] = {}
@@ -145,7 +165,7 @@ class _Stabiliser:
         return self.taylors[e]
 
     def _taylor(self, e: sp.Expr) -> Taylor | None:
-        if self.is_kinked(e) or self.levels(e) > DEEPEST:
+        if self.is_kinked(e) or self.levels(e) > DEEPEST or self.operations(e) > LARGEST:
             return None
         symbols = sorted(self.moving(e), key=lambda s: s.name)
         if not symbols:
@@ -174,6 +194,12 @@ class _Stabiliser:
             function = isinstance(e, sp.Function) or (e.is_Pow and not e.args[1].is_Integer)
             self.nested[e] = inner + int(function)
         return self.nested[e]
+
+    def operations(self, e: sp.Basic) -> int:
+        """Return the number of nodes of `e` as a tree, to which SymPy's work is in proportion."""
+        if e not in self.sizes:
+            self.sizes[e] = 1 + sum(self.operations(a) for a in e.args)
+        return self.sizes[e]
 
     def is_kinked(self, e: sp.Expr) -> bool:
         """Whether a derivative of `e` jumps somewhere."""
@@ -336,7 +362,10 @@ class _Stabiliser:
         return found[0] if len(found) == 1 else None
 
     def _collect(self, e: sp.Expr, base: _Base | None, *, deep: bool = False) -> sp.Expr:
-        polynomial = sp.expand(self.unfold(e, base, deep))
+        unfolded = self.unfold(e, base, deep)
+        if _terms(unfolded) > MOST_TERMS:
+            raise _OpaqueError(f"more than {MOST_TERMS} terms")
+        polynomial = sp.expand(unfolded)
         a = base.a if base else None
         groups: dict[sp.Expr, dict[int, sp.Expr]] = {}
         for term in sp.Add.make_args(polynomial):

@@ -314,3 +314,18 @@ def test_variables_are_the_inner_ones_where_there_are_any() -> None:
     assert [v.name for v in variables(law)] == [
         f"u_{j}{i}" for j in ("xi", "xixi") for i in (1, 2, 3)
     ]
+
+
+def test_large_products_are_left_as_they_are() -> None:
+    """Multiplied out, the 16th power of a matrix of F would take SymPy hours."""
+
+    def powers(F: Any) -> Any:
+        C = F.T * F
+        for _ in range(3):
+            C = C * C
+        return (C.trace() - 3) ** 2
+
+    ((law, _),) = energy_laws(elements.hex8, powers)
+    energy = stabilise(law).energy
+    assert energy is not None
+    assert not energy.is_Add
