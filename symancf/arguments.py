@@ -95,8 +95,8 @@ def one_of(what: str, given: Any, possible: Iterable[str]) -> str:
     if among(given, words):
         return str(given)
     hint = closest(given, words) if isinstance(given, str) else ""
-    listed = ", ".join(map(repr, words))
-    raise ParameterError(f"{what} is {label(given)}: give one of {listed}.{hint}", possible=words)
+    listed = " or ".join(", ".join(map(repr, w)) for w in (words[:-1], words[-1:]) if w)
+    raise ParameterError(f"{what} is {label(given)}: give {listed}.{hint}", possible=words)
 
 
 def instance(what: str, given: Any, kind: type[T], remedy: str) -> T:

@@ -30,6 +30,7 @@ LARGE, SLOW_LARGE = 5000, 0.5  # unknowns beyond which a factorisation costs man
 EAGER = 20  # steps that renew the tangent at once after `PROOF` ones that could not do without
 PROOF = 3
 PATIENCE = 12  # iterations beyond the fewest seen with a tangent that cost as much as a new one
+BESIDE = 1e-3  # of the largest work in a part: forces that are less count for nothing in jumps
 CONSTRAINT = 1e-13  # of the size of the part: violation that round-off leaves
 GONE = 1e-13  # of the multipliers' scale: a gradient that is round-off
 UNLOADED = 1e-10  # of the largest forces of a part, by their work: a kind of row without any
@@ -276,7 +277,9 @@ class Newton:
         rows = self.rows.norm(self.numbering.to_rows(self._f))
         rows = np.where(self._is_constraint, 0.0, rows)
         forces = np.where(self._is_constraint, 0.0, self._sizes())
-        forces = np.maximum(forces, max(1e-10 * forces.max(initial=0.0), TINY))
+        # a kind of row without forces of its own is measured by the work of the others
+        work = self.rows.worst(forces * self._natural)[self.rows.part]
+        forces = np.maximum(forces, np.maximum(BESIDE * work / self._natural, TINY))
         share = rows / forces
         if share.max(initial=0.0) < 1e-7:
             return float(share.max(initial=0.0))

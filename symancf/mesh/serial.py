@@ -134,8 +134,6 @@ class SerialMesh:
         if kind not in self.cells and not which.size:  # a region that is empty
             self.append(kind, np.empty((0, CELLS[kind].vertices if kind in CELLS else 1), int))
         count = len(self.cells.get(kind, ()))
-        if not which.size and not count:
-            raise MeshError(f"region {name!r} is empty, and the mesh has no cells of type {kind!r}")
         if which.dtype == bool and which.shape != (count,):
             raise MeshError(
                 f"region {name!r} chooses from {len(which)} cells of type {kind!r}; the mesh has "
@@ -187,6 +185,8 @@ def scatter(comm: MPI.Comm, serial: SerialMesh | None) -> Slices:
     for region, held in sizes.items():
         members[region] = {}
         for kind, size in held.items():
+            if not size and kind not in counts:  # a region of nothing
+                continue
             if size == counts[kind]:
                 members[region][kind] = None
                 continue
