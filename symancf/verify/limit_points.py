@@ -228,8 +228,8 @@ def arch() -> Iterator[Number]:
         problem.follow(P, step=50.0, until=_passed(points))
         at = points[0].values["u"]
         yield Number(f"P, EA = {EA:g}", points[0].parameter, limit, 2e-5)
-        # The load is flat at its extremum: what round-off makes of it, EA R^2/EI = 1e10 times 1e-16,
-        # leaves the place to the root of that, 1e-4 or two by processor.
+        # The load is flat at its extremum: round-off of it, EA R^2/EI = 1e10 times 1e-16, leaves
+        # the place to the root of that, 1e-4 or two by processor.
         place = 3e-4 if EA > 1e10 else 1e-4
         yield Number(f"u, EA = {EA:g}", float(at[0]), u, place)
         yield Number(f"v, EA = {EA:g}", -float(at[1]), v, place)
