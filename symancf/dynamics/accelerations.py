@@ -128,8 +128,12 @@ class Accelerations:
             return local
         ksp = newton.snes.getKSP()
         newton.vectors.to_global(rhs, newton.F)
-        self._solve_exactly(newton.F, newton.x)
-        if ksp.getConvergedReason() < 0 or not np.isfinite(newton.x.norm()):
+        try:
+            self._solve_exactly(newton.F, newton.x)
+            solved = ksp.getConvergedReason() >= 0 and np.isfinite(newton.x.norm())
+        except PETSc.Error:  # KLU raises where others give a reason
+            solved = False
+        if not solved:
             name, _ = reason_name(newton.snes)
             raise ConstraintError(
                 "the mass matrix with the constraints is singular at time "

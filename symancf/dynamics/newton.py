@@ -16,6 +16,7 @@ from ..errors import ConvergenceError
 from ..newton import RowNorms
 from ..newton.constraints import Entries
 from ..petsc import PETSc, loosely
+from .idle import idle_bodies, undetermined
 
 if TYPE_CHECKING:
     from .motion import Motion
@@ -72,7 +73,7 @@ class Newton:
         numbering = self.numbering = self.system.numbering
         self.comm: Any = self.system.comm
         self.vectors = Vectors(numbering)
-        self.x = self.vectors.new()
+        self.x: PETSc.Vec = self.vectors.new()
         self.F = self.x.duplicate()
         self.J = motion.matrix.mat
         n = numbering.coordinates
@@ -104,7 +105,7 @@ class Newton:
         self._step_of_tangent = 0.0
         self._fewest, self._beyond = 0.0, 0.0
         self._eager = self._needy = 0
-        self._fresh = False
+        self._fresh = self._determined = False
         self._ratios: list[float] = []
         self._rtol = 1e-8
 
@@ -149,12 +150,26 @@ class Newton:
         try:
             with together(self.comm):
                 self.motion.tangent(self._scratch)
+            if not self._determined:
+                self._require_determined()
             self.measure_constraints()
         except BaseException as error:
             self.error = self.error or error
         self.renewals += 1
         self.stale, self._fresh = False, True
         self._fewest, self._beyond = 0.0, 0.0
+
+    def _require_determined(self) -> None:
+        """Require once that bodies without inertia do not turn as they like (collective)."""
+        idle = idle_bodies(self.system)
+        names = undetermined(self.system, self.J, idle) if idle else []
+        if names:
+            raise ConvergenceError(
+                f"the equations of a step are singular: {_may_turn(names)}",
+                reason="DIVERGED_LINEAR_SOLVE",
+                iteration=0,
+            )
+        self._determined = True
 
     def measure_constraints(self) -> None:
         """Set the violation of each constraint that counts as none."""
@@ -351,14 +366,11 @@ class Newton:
 
     def _unsolved(self, error: PETSc.Error) -> ConvergenceError:
         """Return what to tell where PETSc could not factorise the tangent of a step."""
-        idle = [b.name for b in self.system.bodies if not getattr(b, "has_inertia", True)]
+        idle = [body.name for body in idle_bodies(self.system)]
         said = str(error).splitlines()[-1].split("] ")[-1]
         text = f"the equations of a step cannot be solved: {said}"
         if idle:
-            text += (
-                f"; {', '.join(map(repr, idle))} may turn without inertia: give inertia=..., hold "
-                'the rotation, or take an explicit method="rk"'
-            )
+            text += f"; {_may_turn(idle)}"
         return ConvergenceError(
             text, reason="DIVERGED_LINEAR_SOLVE", iteration=self.snes.getIterationNumber()
         )
@@ -369,3 +381,11 @@ class Newton:
             self.follow()
             bad = self.motion.residual(self._f)
         return not self.comm.allreduce(bad)
+
+
+def _may_turn(names: list[str]) -> str:
+    """Return what to do about bodies without inertia."""
+    return (
+        f"{', '.join(map(repr, names))} may turn without inertia: give inertia=..., hold the "
+        'rotation, or take an explicit method="rk"'
+    )

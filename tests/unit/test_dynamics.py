@@ -353,6 +353,27 @@ def test_a_rotation_without_inertia_is_an_error_that_says_so() -> None:
         falling("generalized-alpha")
 
 
+@pytest.mark.parametrize("turn", [0.0, 0.6])
+def test_a_spin_without_inertia_is_an_error_at_any_angle_and_a_hinge_holds_it(turn: float) -> None:
+    """About the line from the joint to the mass nothing resists, whatever the pivots say."""
+
+    def swing(joint: str, axis: tuple[float, float, float]) -> float:
+        c, s = np.cos(turn), np.sin(turn)
+        frame = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        bob = sa.RigidBody((0.0, 0.0, 0.0), frame, mass=1.0, centre=(0.2, 0.0, 0.0), name="bob")
+        at, more = bob.at((0.0, 0.0, 0.0)), {"axis": axis} if joint == "revolute" else {}
+        terms = [sa.gravity((0.0, 0.0, -1.0)), getattr(sa.joints, joint)(at, **more)]
+        system = sa.System(bob, terms=terms)
+        sa.DynamicProblem(system).solve(to=0.02, step=0.01)
+        return float(system.position(bob.centre)[0, 2])
+
+    across, along = (-np.sin(turn), np.cos(turn), 0.0), (np.cos(turn), np.sin(turn), 0.0)
+    assert swing("revolute", across) == pytest.approx(-0.5 * 0.02**2, rel=1e-3)
+    for joint, axis in (("spherical", across), ("revolute", along)):
+        with pytest.raises(sa.ConvergenceError, match="'bob' may turn without inertia"):
+            swing(joint, axis)
+
+
 def test_motions_that_contradict_each_other_later_are_named() -> None:
     body = sa.RigidBody.box((0.2, 0.1, 0.1), rho=100.0, name="block")
     hinge = sa.joints.revolute(body.at((-0.1, 0.0, 0.0)), axis=(0, 1, 0))
