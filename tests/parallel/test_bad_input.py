@@ -142,8 +142,8 @@ EXPECTED = {
     # systems
     "no_bodies": ("ParameterError", "at least one body"),
     "a_region_for_a_body": ("ParameterError", "Region is not a body"),
-    "two_bodies_of_one_name": ("ParameterError", "the body 'body' is given 2 times"),
-    "one_body_twice": ("ParameterError", "two bodies are called 'body'"),
+    "two_bodies_of_one_name": ("ParameterError", "two bodies are called 'body'"),
+    "one_body_twice": ("ParameterError", "the body 'body' is given 2 times"),
     "bodies_on_different_communicators": ("MeshError", "body 'other': its mesh lives on another"),
     "term_on_a_body_outside_the_system": ("ParameterError", "body 'other', which is not in this"),
     "term_on_another_body_of_the_same_mesh": ("ParameterError", "body 'two', which is not in this"),
