@@ -142,6 +142,7 @@ class Explicit:
         """Take state and rates; multipliers become zero (collective)."""
         q, s, v = (values[a:b] for a, b in zip(self._sizes, self._sizes[1:], strict=False))
         newton, m, x = self.newton, self.motion, self._x
+        self._known = None  # accelerations and multipliers are no longer those of the state
         x.fill(0.0)
         x[self._second], x[self._first] = q, s
         newton.x.setArray(x)
