@@ -35,7 +35,8 @@ def chosen(name: str, element: Element, dofs: str | Sequence[str]) -> list[str]:
         write.
     """
     names = slope_names(element)
-    for dof in [dofs] if isinstance(dofs, str) else dofs:
+    asked = [dofs] if isinstance(dofs, str) else dofs
+    for dof in asked if isinstance(asked, list | tuple) else ():
         head, _, axis = str(dof).partition(".")
         if head in ("slope_xi", "slope_eta") and names:
             end = f".{axis}" if axis else ""
@@ -56,7 +57,7 @@ def chosen(name: str, element: Element, dofs: str | Sequence[str]) -> list[str]:
     slopes = ["slopes", *names, *parts] if names else []
     return chosen_dofs(
         name,
-        list(dofs) if not isinstance(dofs, str) else dofs,
+        dofs,
         ["clamp", "all", "position", *AXES, *slopes],
     )
 

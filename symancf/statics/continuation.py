@@ -431,7 +431,7 @@ def follow(
     smallest: float,
 ) -> None:
     """Check what was asked for and follow the path; see `StaticProblem.follow`."""
-    if not isinstance(parameter, Parameter) and parameter != "time":
+    if not isinstance(parameter, Parameter) and not arguments.among(parameter, ("time",)):
         raise ParameterError(
             f"follow({label(parameter)}): give the sa.Parameter that a load, a support or a body "
             "of the system has as its value, or 'time'"
@@ -444,7 +444,7 @@ def follow(
             check("follow", f"{name}, {key}", value)
     if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
         raise ParameterError(f"follow({name}, steps={steps!r}): give a number of steps")
-    if direction not in (None, 1, -1):
+    if direction is not None and (not isinstance(direction, int) or direction not in (1, -1)):
         raise ParameterError(
             f"follow({name}, direction={direction!r}): 1, the parameter grows at first, or -1"
         )

@@ -189,7 +189,7 @@ def mutations(kind: str, chance: random.Random) -> dict[str, tuple[Callable[[], 
             "error",
         ),
         "a region called all": (
-            lambda: weigh(kind, (points, cells, regions | {"all": (name, [0])}), n),
+            lambda: weigh(kind, (points, cells, regions | {"all": (name, [0])})),  # told
             "either",
         ),
     }
