@@ -386,7 +386,8 @@ class System:
         Rows of owned coordinates are complete; those of fixed ones are the support forces. In
         motion it contains the forces of inertia and damping.
         """
-        self.update(self.time)
+        with together(self.comm):
+            self.update(self.time)
         if self.motion is not None:
             f = np.zeros(self.numbering.coordinates)
             self.motion.residual(f)
@@ -413,7 +414,8 @@ class System:
 
     def energies(self) -> dict[str, float]:
         """Return the energy of each piece at the present state, on every rank (collective)."""
-        self.plan.update(self.time)
+        with together(self.comm):
+            self.plan.update(self.time)
         values, _ = self.plan.energies(self.state)
         total = self.sum(values)
         return {piece.name: float(e) for piece, e in zip(self.pieces, total, strict=True)}

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..assembly.plan import Plan
+from ..collective import together
 from ..parameter import depends_on_time
 
 if TYPE_CHECKING:
@@ -174,17 +175,13 @@ class Audit:
     def _present(self, keep: bool = True) -> tuple[tuple[float, float, float], float, Array]:
         """Return kinetic, strain and potential energy, what mass brought, and the powers."""
         m, system = self.motion, self.motion.system
-        values, _ = system.plan.energies(m.state)
-        kinetic, _ = m.mass.energies(m.rate)
-        parts = np.array(
-            [
-                kinetic.sum(),
-                values @ self._strain,
-                values @ self._potential,
-                self._brought() if keep else 0.0,
-                *self._powers(),
-            ]
-        )
+        parts = np.zeros(6)
+        with together(system.comm):  # powers ask the user's functions of time
+            values, _ = system.plan.energies(m.state)
+            kinetic, _ = m.mass.energies(m.rate)
+            brought = self._brought() if keep else 0.0
+            parts[:4] = kinetic.sum(), values @ self._strain, values @ self._potential, brought
+            parts[4:] = self._powers()
         T, U, V, brought, *powers = system.sum(parts).tolist()
         return (T, U, V), brought, np.array(powers)
 

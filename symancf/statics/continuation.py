@@ -444,7 +444,7 @@ def follow(
             check("follow", f"{name}, {key}", value)
     if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
         raise ParameterError(f"follow({name}, steps={steps!r}): give a number of steps")
-    if direction is not None and (not isinstance(direction, int) or direction not in (1, -1)):
+    if not (direction is None or any(direction is sign for sign in (1, -1))):
         raise ParameterError(
             f"follow({name}, direction={direction!r}): 1, the parameter grows at first, or -1"
         )
