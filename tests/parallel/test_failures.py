@@ -50,7 +50,7 @@ def test_overload_leaves_the_last_step(ranks: int) -> None:
 def test_a_bad_parameter_leaves_the_last_step(ranks: int) -> None:
     found = result("parameter_that_turns_bad", ranks)
     assert found["error"] == "ParameterError"
-    assert "x is nan at time 2" in found["text"]
+    assert "x is nan at time 1" in found["text"]
     assert (found["now"], found["moved"], found["then"]) == (1.0, 0.0, 1.2)
 
 
