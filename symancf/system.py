@@ -202,8 +202,9 @@ class System:
         The first support at a vertex chooses; bodies that share the block find the same ones.
         """
         taken = np.zeros(len(basis), dtype=bool)
-        for support in self.supports:
-            support.held.turned(block, basis, taken)
+        with together(self.comm):
+            for support in self.supports:
+                support.held.turned(block, basis, taken)
         return basis
 
     def _apply_supports(self) -> None:
