@@ -261,7 +261,7 @@ def test_cable_with_an_inflection_at_a_quadrature_point(turn: float) -> None:
         body = sa.Body(mesh["body"], sa.elements.ancf_cable, energy, **given)
         terms = [sa.fix(body["x0"], "all"), sa.planar(body), sa.KelvinVoigt(body, eta=1.0, I=0.1)]
         system = sa.System(body, terms=[*terms, sa.force(body["x1"], R @ (0.0, 1e-3, 0.0))])
-        if turn == 0.0:
+        if turn == 0.0 and system.comm.size == 1:
             center = body.coefficients(system, body.cells, body.maps)[1]
             first, second = (body.tabulate(j, np.array([[0.5]])) @ center for j in ("xi", "xixi"))
             assert not np.cross(first, second).any()
