@@ -30,23 +30,15 @@ from typing import TYPE_CHECKING
 import sympy as sp
 from sympy.core.relational import Relational
 
-from .functions import expm1mx, kinked, log1pmx
-from .laurent import clean, divide, horner, is_zero
+from .functions import expm1mx, log1pmx
+from .laurent import divide, horner, is_zero
+from .orders import Linear, Orders
 
 if TYPE_CHECKING:
     from .declare import PointLaw
 
-#: Functions nested deeper have no expansion here: that would take SymPy hours.
-DEEPEST = 5
-
-#: Operations, written out, of expressions that are expanded here; larger ones stay as they are.
-LARGEST = 5000
-
 #: Terms that an expression may have when it is multiplied out here.
 MOST_TERMS = 2000
-
-Linear = dict[sp.Symbol, sp.Expr]
-Taylor = tuple[sp.Expr, Linear]
 
 
 def stabilise(law: PointLaw) -> PointLaw:
@@ -88,23 +80,15 @@ def _terms(e: sp.Basic) -> int:
     return 1
 
 
-class _Stabiliser:
+class _Stabiliser(Orders):
     def __init__(self, law: PointLaw) -> None:
+        super().__init__({s for s, _ in law.inner} | set(law.unknowns), dict(law.lets))
         self.source = law
-        self.variables = {s for s, _ in law.inner} | set(law.unknowns)
-        self.definition: dict[sp.Symbol, sp.Expr] = dict(law.lets)
-        self.reference: dict[sp.Symbol, sp.Expr] = {s: sp.Integer(0) for s in self.variables}
-        self.linear: dict[sp.Symbol, Linear] = {}
-        self.opaque: set[sp.Symbol] = set()
-        self.kinked: set[sp.Symbol] = set()
-        self.nested: dict[sp.Basic, int] = {}
-        self.sizes: dict[sp.Basic, int] = {}
         self.out: list[tuple[sp.Symbol, sp.Expr]] = []
         self.roots: dict[sp.Expr, int] = {}
         self.bases: dict[sp.Expr, _Base] = {}
         self.helpers: dict[sp.Expr, sp.Symbol] = {}
         self.eliminated: dict[sp.Symbol, sp.Expr] = {}
-        self.taylors: dict[sp.Expr, Taylor | None] = {}
         self.stables: dict[sp.Expr, sp.Expr] = {}
         expressions = self._expressions()
         self.used = {s.name for e in expressions for s in e.free_symbols}
@@ -122,7 +106,7 @@ class _Stabiliser:
         """Return the rewritten law."""
         law = self.source
         for symbol, definition in law.lets:
-            self._declare(symbol, definition)
+            self.declare(symbol, definition)
             self.out.append((symbol, self.stable(definition)))
         energy = None if law.energy is None else self.stable(sp.sympify(law.energy))
         work = None
@@ -137,17 +121,6 @@ class _Stabiliser:
                 needed |= expression.free_symbols
         return replace(law, lets=tuple(reversed(lets)), energy=energy, work=work)
 
-    def _declare(self, symbol: sp.Symbol, definition: sp.Expr) -> None:
-        """Record value and first order of a new symbol at the reference state."""
-        if self.is_kinked(definition):
-            self.kinked.add(symbol)
-        taylor = self.taylor(definition)
-        if taylor is None:
-            self.opaque.add(symbol)
-            return
-        self.definition[symbol] = definition
-        self.reference[symbol], self.linear[symbol] = taylor
-
     def _scan(self, expressions: Iterable[sp.Expr]) -> None:
         """Find the bases of fractional and negative powers, and the roots they need."""
         for expression in expressions:
@@ -155,104 +128,6 @@ class _Stabiliser:
                 base, p = power.args
                 if p.is_Rational and not (p.is_Integer and p > 0):
                     self.roots[base] = sp.ilcm(self.roots.get(base, 1), p.q)
-
-    # ---- orders
-
-    def taylor(self, e: sp.Expr) -> Taylor | None:
-        """Return value and first-order coefficients of `e` by the generators, None if unknown."""
-        if e not in self.taylors:
-            self.taylors[e] = self._taylor(e)
-        return self.taylors[e]
-
-    def _taylor(self, e: sp.Expr) -> Taylor | None:
-        if self.is_kinked(e) or self.levels(e) > DEEPEST or self.operations(e) > LARGEST:
-            return None
-        symbols = sorted(self.moving(e), key=lambda s: s.name)
-        if not symbols:
-            return e, {}
-        if any(s in self.opaque or s not in self.reference for s in symbols):
-            return None
-        at = {s: self.reference[s] for s in symbols}
-        value = e.xreplace(at)
-        linear: Linear = {}
-        for s in symbols:
-            if self.is_generator(s) and self.order(s) == 2:
-                continue
-            slope = e.diff(s).xreplace(at)
-            if not _finite(slope):
-                return None
-            for g, c in ({s: sp.Integer(1)} if self.is_generator(s) else self.linear[s]).items():
-                linear[g] = linear.get(g, sp.Integer(0)) + slope * c
-        if not _finite(value):
-            return None
-        return clean(value), {g: c for g, c in linear.items() if not is_zero(c)}
-
-    def levels(self, e: sp.Basic) -> int:
-        """Return how many functions (and roots) are nested in one another in `e`."""
-        if e not in self.nested:
-            inner = max((self.levels(a) for a in e.args), default=0)
-            function = isinstance(e, sp.Function) or (e.is_Pow and not e.args[1].is_Integer)
-            self.nested[e] = inner + int(function)
-        return self.nested[e]
-
-    def operations(self, e: sp.Basic) -> int:
-        """Return the number of nodes of `e` as a tree, to which SymPy's work is in proportion."""
-        if e not in self.sizes:
-            self.sizes[e] = 1 + sum(self.operations(a) for a in e.args)
-        return self.sizes[e]
-
-    def is_kinked(self, e: sp.Expr) -> bool:
-        """Whether a derivative of `e` jumps somewhere."""
-        return kinked(e) or bool(self.kinked and e.free_symbols & self.kinked)
-
-    def moving(self, e: sp.Expr) -> set[sp.Symbol]:
-        """Return the symbols of `e` that depend on the unknowns."""
-        return {s for s in e.free_symbols if s in self.variables or s in self.definition}
-
-    def is_generator(self, s: sp.Symbol) -> bool:
-        """Whether `s` vanishes at the reference state."""
-        return bool(self.reference[s] == 0)
-
-    def order(self, s: sp.Symbol) -> int:
-        """Return the order of a generator: 1, or 2 if its first order vanishes too."""
-        return 1 if s in self.variables or self.linear[s] else 2
-
-    def deep(self, linear: Linear) -> Linear:
-        """Return first-order coefficients by the variables themselves."""
-        result: Linear = {}
-        for g, c in linear.items():
-            inner = {g: sp.Integer(1)} if g in self.variables else self.deep(self.linear[g])
-            for s, d in inner.items():
-                result[s] = result.get(s, sp.Integer(0)) + c * d
-        return {s: c for s, c in result.items() if not is_zero(c)}
-
-    def cancels(self, e: sp.Expr) -> bool:
-        """Whether constants or first-order terms cancel in the top node of `e`."""
-        total = self.taylor(e)
-        if total is None:
-            return False
-        value, linear = total
-        if isinstance(e, sp.log):
-            return bool(value == 0)
-        if not isinstance(e, sp.Add | sp.Mul):
-            return False
-        parts = [self.taylor(a) for a in e.args]
-        if any(p is None for p in parts):
-            return False
-        known = [p for p in parts if p is not None]
-        if isinstance(e, sp.Add):
-            contributions = [p[1] for p in known]
-            if value == 0 and any(p[0] != 0 for p in known):
-                return True
-        else:
-            contributions = [
-                {g: c * sp.Mul(*(q[0] for q in known if q is not p)) for g, c in p[1].items()}
-                for p in known
-            ]
-            contributions = [{g: c for g, c in x.items() if not is_zero(c)} for x in contributions]
-        if not any(contributions):
-            return False
-        return not linear or (len(linear) > 1 and not self.deep(linear))
 
     # ---- rewriting
 
@@ -329,7 +204,7 @@ class _Stabiliser:
             rest = sp.Add(*(c * g for g, c in linear.items() if g != first)) / linear[first]
             if second not in self.helpers:
                 symbol = self.name(f"{first.name}_relation")
-                self._declare(symbol, second)
+                self.declare(symbol, second)
                 self.out.append((symbol, second))
                 self.helpers[second] = symbol
             self.eliminated[first] = self.helpers[second] - rest
@@ -494,7 +369,7 @@ class _Stabiliser:
         if e not in self.helpers:
             symbol = self.name(wish)
             stable = self.stable(e)
-            self._declare(symbol, e)
+            self.declare(symbol, e)
             if symbol in self.opaque:
                 raise _OpaqueError(str(e))
             self.out.append((symbol, stable))
@@ -559,7 +434,3 @@ class _DependentError(Exception):
 
 def _word(e: sp.Expr) -> str:
     return str(e.name) if e.is_Symbol else "base"
-
-
-def _finite(e: sp.Expr) -> bool:
-    return not e.has(sp.nan, sp.zoo, sp.oo, -sp.oo)

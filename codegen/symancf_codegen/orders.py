@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Value and first order of expressions at the reference state, where all unknowns vanish."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from .functions import kinked
+from .laurent import clean, is_zero
+
+#: Functions nested deeper have no expansion here: that would take SymPy hours.
+DEEPEST = 5
+
+#: Operations, written out, of expressions that are expanded here; larger ones stay as they are.
+LARGEST = 5000
+
+Linear = dict[sp.Symbol, sp.Expr]
+Taylor = tuple[sp.Expr, Linear]
+
+
+class Orders:
+    """What is known of the symbols of a law at the reference state.
+
+    Attributes
+    ----------
+    variables : the law's unknowns, zero at the reference state.
+    definition : symbol -> the expression that it stands for.
+    reference, linear : symbol -> value and first-order coefficients by generators, which are
+        the symbols that vanish at the reference state.
+    opaque : symbols without an expansion.
+    kinked : symbols a derivative of which jumps somewhere.
+    """
+
+    def __init__(self, variables: set[sp.Symbol], definition: dict[sp.Symbol, sp.Expr]) -> None:
+        self.variables = variables
+        self.definition = definition
+        self.reference: dict[sp.Symbol, sp.Expr] = {s: sp.Integer(0) for s in variables}
+        self.linear: dict[sp.Symbol, Linear] = {}
+        self.opaque: set[sp.Symbol] = set()
+        self.kinked: set[sp.Symbol] = set()
+        self.nested: dict[sp.Basic, int] = {}
+        self.sizes: dict[sp.Basic, int] = {}
+        self.taylors: dict[sp.Expr, Taylor | None] = {}
+
+    def declare(self, symbol: sp.Symbol, definition: sp.Expr) -> None:
+        """Record value and first order of a new symbol at the reference state."""
+        if self.is_kinked(definition):
+            self.kinked.add(symbol)
+        taylor = self.taylor(definition)
+        if taylor is None:
+            self.opaque.add(symbol)
+            return
+        self.definition[symbol] = definition
+        self.reference[symbol], self.linear[symbol] = taylor
+
+    def taylor(self, e: sp.Expr) -> Taylor | None:
+        """Return value and first-order coefficients of `e` by the generators, None if unknown."""
+        if e not in self.taylors:
+            self.taylors[e] = self._taylor(e)
+        return self.taylors[e]
+
+    def _taylor(self, e: sp.Expr) -> Taylor | None:
+        if self.is_kinked(e) or self.levels(e) > DEEPEST or self.operations(e) > LARGEST:
+            return None
+        symbols = sorted(self.moving(e), key=lambda s: s.name)
+        if not symbols:
+            return e, {}
+        if any(s in self.opaque or s not in self.reference for s in symbols):
+            return None
+        at = {s: self.reference[s] for s in symbols}
+        value = e.xreplace(at)
+        linear: Linear = {}
+        for s in symbols:
+            if self.is_generator(s) and self.order(s) == 2:
+                continue
+            slope = e.diff(s).xreplace(at)
+            if not _finite(slope):
+                return None
+            for g, c in ({s: sp.Integer(1)} if self.is_generator(s) else self.linear[s]).items():
+                linear[g] = linear.get(g, sp.Integer(0)) + slope * c
+        if not _finite(value):
+            return None
+        return clean(value), {g: c for g, c in linear.items() if not is_zero(c)}
+
+    def levels(self, e: sp.Basic) -> int:
+        """Return how many functions (and roots) are nested in one another in `e`."""
+        if e not in self.nested:
+            inner = max((self.levels(a) for a in e.args), default=0)
+            function = isinstance(e, sp.Function) or (e.is_Pow and not e.args[1].is_Integer)
+            self.nested[e] = inner + int(function)
+        return self.nested[e]
+
+    def operations(self, e: sp.Basic) -> int:
+        """Return the number of nodes of `e` as a tree, to which SymPy's work is in proportion."""
+        if e not in self.sizes:
+            self.sizes[e] = 1 + sum(self.operations(a) for a in e.args)
+        return self.sizes[e]
+
+    def is_kinked(self, e: sp.Expr) -> bool:
+        """Whether a derivative of `e` jumps somewhere."""
+        return kinked(e) or bool(self.kinked and e.free_symbols & self.kinked)
+
+    def moving(self, e: sp.Expr) -> set[sp.Symbol]:
+        """Return the symbols of `e` that depend on the unknowns."""
+        return {s for s in e.free_symbols if s in self.variables or s in self.definition}
+
+    def is_generator(self, s: sp.Symbol) -> bool:
+        """Whether `s` vanishes at the reference state."""
+        return bool(self.reference[s] == 0)
+
+    def order(self, s: sp.Symbol) -> int:
+        """Return the order of a generator: 1, or 2 if its first order vanishes too."""
+        return 1 if s in self.variables or self.linear[s] else 2
+
+    def deep(self, linear: Linear) -> Linear:
+        """Return first-order coefficients by the variables themselves."""
+        result: Linear = {}
+        for g, c in linear.items():
+            inner = {g: sp.Integer(1)} if g in self.variables else self.deep(self.linear[g])
+            for s, d in inner.items():
+                result[s] = result.get(s, sp.Integer(0)) + c * d
+        return {s: c for s, c in result.items() if not is_zero(c)}
+
+    def cancels(self, e: sp.Expr) -> bool:
+        """Whether constants or first-order terms cancel in the top node of `e`."""
+        total = self.taylor(e)
+        if total is None:
+            return False
+        value, linear = total
+        if isinstance(e, sp.log):
+            return bool(value == 0)
+        if not isinstance(e, sp.Add | sp.Mul):
+            return False
+        parts = [self.taylor(a) for a in e.args]
+        if any(p is None for p in parts):
+            return False
+        known = [p for p in parts if p is not None]
+        if isinstance(e, sp.Add):
+            contributions = [p[1] for p in known]
+            if value == 0 and any(p[0] != 0 for p in known):
+                return True
+        else:
+            contributions = [
+                {g: c * sp.Mul(*(q[0] for q in known if q is not p)) for g, c in p[1].items()}
+                for p in known
+            ]
+            contributions = [{g: c for g, c in x.items() if not is_zero(c)} for x in contributions]
+        if not any(contributions):
+            return False
+        return not linear or (len(linear) > 1 and not self.deep(linear))
+
+
+def _finite(e: sp.Expr) -> bool:
+    return not e.has(sp.nan, sp.zoo, sp.oo, -sp.oo)
