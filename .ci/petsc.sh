@@ -21,7 +21,7 @@ cd "$(dirname "$0")/.."
 version=${PETSC_VERSION:-3.26.1}
 venv=${SYMANCF_PETSC_VENV:-${XDG_CACHE_HOME:-$HOME/.cache}/symancf-petsc/$version}
 python=${PYTHON:-/usr/bin/python3}
-jobs=${JOBS:-$(nproc)}
+jobs=${JOBS:-$(env -u OMP_NUM_THREADS nproc)} # nproc itself obeys OMP_NUM_THREADS
 log=$venv/build.log
 
 say() { printf 'petsc, %4d s: %s\n' $((SECONDS - start)) "$*"; }
