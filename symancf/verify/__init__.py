@@ -35,6 +35,7 @@ _MODULES = (
     "rubber",
     "inflation",
     "limit_points",
+    "bifurcations",
     "sag",
     "constraints",
     "lengths",
