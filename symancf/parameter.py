@@ -159,7 +159,7 @@ def call_array(what: str, function: Callable[..., Any], shape: tuple[int, ...], 
             f"{per}; it returned shape ({got}{',' if result.ndim == 1 else ''})"
         )
     result = np.broadcast_to(result, shape)
-    bad = ~np.isfinite(result.reshape(len(of[0]), -1)).all(axis=1)
+    bad = ~np.isfinite(result).all(axis=tuple(range(1, result.ndim)))
     if bad.any():
         x = of[0][int(np.argmax(bad))]
         raise ParameterError(

@@ -225,11 +225,12 @@ class Surface:
         coefficients = vector[at[..., None] + np.arange(3)][:, :, None, :]
         if self.element.slopes:
             start = system.numbering.offset[self.cells, self.body.slope_block]
-            count = 3 * len(self.element.slopes)
-            nodal = vector[start[..., None] + np.arange(count)].reshape(*start.shape, -1, 3)
+            count = len(self.element.slopes)
+            nodal = vector[start[..., None] + np.arange(3 * count)]
+            nodal = nodal.reshape(*start.shape, count, 3)
             slopes = np.einsum("nvkc,nvca->nvka", self.maps(system), nodal)
             coefficients = np.concatenate([coefficients, slopes], axis=2)
-        coefficients = coefficients.reshape(len(at), -1, 3)
+        coefficients = coefficients.reshape(len(at), np.prod(coefficients.shape[1:3]), 3)
         z = self._height(system)
         jets = {
             jet: np.einsum("qk,nka->nqa", self.table(jet, rule.points), coefficients)

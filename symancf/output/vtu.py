@@ -120,7 +120,7 @@ def _flat(values: Array) -> Array:
     """Values as (n,) or (n, components) of a type that VTK knows, little endian."""
     array = np.asarray(values)
     if array.ndim > 2:
-        array = array.reshape(len(array), -1)
+        array = array.reshape(len(array), np.prod(array.shape[1:]))
     if array.dtype == bool:
         array = array.astype(np.uint8)
     if array.dtype.str[1:] not in _NAMES:

@@ -209,6 +209,7 @@ class Stability:
             return _sign(self.linear.matrix)
         pc = self.linear.ksp.getPC()
         if self.linear.direct and pc.getType() == "lu" and pc.getFactorSolverType() == "mumps":
+            self.linear.ksp.setUp()  # its factors may be those of the tangent before
             sign = int(np.sign(pc.getFactorMatrix().getMumpsRinfog(12)))  # if it was asked for
             if sign:
                 return sign

@@ -183,4 +183,4 @@ def _magnitude(values: NDArray[Any]) -> Floats:
     values = np.asarray(values, float)
     if values.ndim == 1:
         return values
-    return np.asarray(np.linalg.norm(values.reshape(len(values), -1), axis=1))
+    return np.asarray(np.sqrt((values**2).sum(axis=tuple(range(1, values.ndim)))))

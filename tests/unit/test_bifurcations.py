@@ -262,3 +262,38 @@ def test_redundant_constraints_and_joints_do_not_count() -> None:
     history = followed((sa.StaticProblem(system), P), to=5.0, step=0.7)
     assert [point.eigenvalues for point in history.bifurcations] == [1, 1]
     assert [history.steps[0].unstable, history.steps[-1].unstable] == [0, 2]
+
+
+# ---- the end of a solution ----------------------------------------------------------------------
+@pytest.mark.parametrize("options", SOLVERS.values(), ids=SOLVERS)
+@pytest.mark.parametrize(("planar", "ways"), [(True, "one direction"), (False, "2 independent")])
+def test_an_unstable_end_is_told(planar: bool, ways: str, options: dict[str, str]) -> None:
+    problem, P = column(1e4, planar, **options)
+    P.value = 3.0
+    with pytest.warns(UserWarning, match=f"is unstable in {ways}"):
+        problem.solve()
+    assert problem.history.steps[-1].unstable == (1 if planar else 2)
+    P.value = 2.4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        problem.solve()
+    assert problem.history.steps[-1].unstable == 0
+
+
+def test_a_buckled_column_is_stable_and_nobody_need_look() -> None:
+    problem, P = column(1e4, planar=True)
+    aside = sa.Parameter("aside", 0.1)
+    beam = problem.system.bodies[0]
+    load = sa.force(beam["x1"], (0.0, lambda t: aside.value, 0.0))
+    system = sa.System(beam, terms=[*problem.system.terms, load])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        problem = sa.StaticProblem(system)
+        problem.follow(P, to=3.0, step=0.5)
+        aside.value = 0.0
+        problem.solve()
+        assert abs(system.displacement(beam["x1"])[0, 1]) > 0.1
+        assert problem.history.steps[-1].unstable == 0
+        straight, P = column(1e4, planar=True)
+        P.value = 3.0
+        sa.StaticProblem(straight.system, check_stable=False).solve()
