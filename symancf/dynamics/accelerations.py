@@ -222,6 +222,39 @@ class Accelerations:
         self.newton.vectors.to_local(self.newton.x, rate)
         m.rate[m.first] = rate[m.first]
 
+    def jerk(self, h: float) -> Array | None:
+        r"""Return the part w of the jerk that constraints determine; None: none (collective).
+
+        .. math:: M w + \Phi_q^T \mu = 0, \quad \Phi_q w = -\frac{d}{dt} (\Phi_q a - \gamma)
+
+        with constant a, by central differences over a step of length h. Forces are not asked
+        for, so that modes that no step resolves do not enter.
+        """
+        m, system, kinematics = self.motion, self.system, self.kinematics
+        if not kinematics.any:
+            return None
+        state, rate, acceleration = m.state.copy(), m.rate.copy(), m.acceleration.copy()
+        time, change, kinematics.window = system.time, np.zeros_like(state), h
+        try:
+            for d in (0.5 * h, -0.5 * h):
+                system.time = time + d
+                m.state[:] = np.where(m.algebraic, 0.0, state + d * rate)
+                m.rate[m.second] = (rate + d * acceleration)[m.second]
+                if m.moving:
+                    m.prescribe(system.time, h)
+                change -= kinematics.along(m.state, m.rate, bend=1.0) / (2.0 * d)
+                change -= kinematics.product(m.state, m.acceleration) / (2.0 * d)
+                m.acceleration[:] = acceleration
+        finally:
+            m.move_to(time)
+            m.state[:], m.rate[:], m.acceleration[:] = state, rate, acceleration
+        change[~m.algebraic] = 0.0
+        if not self.newton.largest(float(np.abs(change).max(initial=0.0))):
+            return None
+        self.newton.stale = True
+        self.factor()
+        return np.where(m.second, self.solve(change), 0.0)
+
     # ---- projections ----------------------------------------------------------------------------
     def violation(self, speed: bool = False) -> Array:
         """Return Phi, or its rate, times `system.stiffness`; a local vector (collective)."""

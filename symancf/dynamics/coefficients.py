@@ -73,3 +73,8 @@ class Coefficients:
     def shift(self) -> float:
         """A approximates the acceleration at t + shift h; it is rescaled when h changes."""
         return self.alpha_m - self.alpha_f
+
+    @property
+    def bias(self) -> float:
+        """Rates across constraints are off by bias h^2 times the jerk where steps have length h."""
+        return 1.0 / 6.0 - self.beta - self.shift / 2.0

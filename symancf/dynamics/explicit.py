@@ -62,7 +62,7 @@ class Explicit:
         self._accepted: tuple[float, Array] | None = None
         self.error: BaseException | None = None
         self.iterations = self.linear_iterations = self.rejections = self.evaluations = 0
-        self.asked = self.last_step = 0.0
+        self.asked = self.last_step = self.biased = 0.0
         self.calm = 0
         self.window = 1e-3
         self.rtol = self.atol = 1e-6

@@ -47,6 +47,17 @@ class GeneralizedAlpha:
     (O. C. Zienkiewicz, Y. M. Xie, Earthquake Engng Struct. Dyn. 20, 1991), in the norm of TS:
     the root mean square over coordinates of e / (atol + rtol |u|) is kept below 1.
 
+    Constraints of positions alone let rates across them be off by `Coefficients.bias` h^2 times
+    the jerk w there: in steps of one length this is so at every time, and positions, rates and
+    multipliers have order 2. Where the length of steps changes, and at a start, where rates
+    fulfil the constraints, rates that are off by the old amount would cost the multipliers an
+    order for as long as the method takes to damp that: so the step begins with rates that are
+    off by the new one,
+
+    .. math:: v_n + (1/6 - \beta - (\alpha_m - \alpha_f)/2)\, (h^2 - h_{old}^2)\, w
+
+    (starting values of M. Arnold, O. Bruls, A. Cardona, Numerische Mathematik 129, 2015).
+
     Parameters
     ----------
     rho : spectral radius at infinite frequency, 0 to 1; smaller ones damp what a step does not
@@ -55,7 +66,8 @@ class GeneralizedAlpha:
     Attributes
     ----------
     auxiliary : the acceleration-like quantity A (second order) and w (first order), local.
-    asked : length of steps without trouble; `last_step`: that of the last one.
+    asked : length of steps without trouble; `last_step`: that of the last one, 0 at a start.
+    biased : length of the steps whose bias the rates have; 0: they fulfil the constraints.
     calm : steps for which accelerations are not extrapolated.
     error : what a step raised.
     """
@@ -72,7 +84,9 @@ class GeneralizedAlpha:
         self.auxiliary: Array = np.zeros(n)
         self._k: Array = np.zeros(n)
         self._before: End | None = None
-        self.last_step = self._previous = self._usual = 0.0
+        self.last_step = self.biased = self._usual = 0.0
+        self._jerk: Array | None = None
+        self._jerk_of: End | None = None
         self.calm = 0
         self._factors_of = 0.0
         self.asked = 0.0
@@ -111,6 +125,7 @@ class GeneralizedAlpha:
         """Take the initial values."""
         m = self.motion
         self.auxiliary[:] = np.where(m.second, m.acceleration, m.rate)
+        self.last_step = self.biased = 0.0
 
     def give_up(self) -> None:
         """After a failure: the motion is at the last step that was reached."""
@@ -170,6 +185,7 @@ class GeneralizedAlpha:
         assert before is not None
         m.state[:], m.rate[:], m.acceleration[:] = before.state, before.rate, before.acceleration
         self.auxiliary[:] = before.auxiliary
+        self.last_step, self.biased = before.last_step, before.biased
 
     def _factors(self, h: float) -> None:
         """Set the factors of rates and accelerations for steps of length h."""
@@ -193,6 +209,10 @@ class GeneralizedAlpha:
             A = np.where(
                 m.second, a + (h / self.last_step) * (A - a), v + (h / self.last_step) * (A - v)
             )
+        w = self._jerk_at(before, h) if abs(h - self.biased) > 1e-12 * h else None
+        if w is not None:
+            v = v + c.bias * (h * h - self.biased**2) * w
+            A = A if self.last_step else A + c.shift * h * w
         self._factors(h)
         second = self._second
         newton.base[:] = u
@@ -214,6 +234,13 @@ class GeneralizedAlpha:
             )
             m.state[first] = u[first] + h * v[first]
 
+    def _jerk_at(self, before: End, h: float) -> Array | None:
+        """Return what constraints determine of the jerk at the beginning of a step (collective)."""
+        if self._jerk_of is not before:
+            before.put(self.motion)
+            self._jerk, self._jerk_of = self.accelerations.jerk(h), before
+        return self._jerk
+
     def _try(self, t: float, h: float) -> bool:
         m = self.motion
         self._predict(h)
@@ -229,8 +256,7 @@ class GeneralizedAlpha:
 
     def _step(self, ts: PETSc.TS) -> None:
         t, end = ts.getTime(), ts.getMaxTime()
-        self._before = End.of(self.motion, self.auxiliary)
-        self._previous = self.last_step
+        before = self._before = self._end()
         left = end - t
         usual = min(self.asked, self.last_step or self.asked)
         if left < (SHORT if self.last_step else SHORT_FIRST) * usual:
@@ -242,11 +268,11 @@ class GeneralizedAlpha:
             if not self.adaptive:
                 h = min(h, self.asked)  # after an event TS asks for a step of its own
             h, error, last = self._search(t, end, h)
-            self.last_step = self._usual = h
+            self.last_step = self.biased = self._usual = h
             self.motion.system.time = end if last else t + h
-            if h < SUDDEN * self._previous and self.accelerations.kinematics.any:
-                self._usual = self._previous
-                self._settle(self.interval(), rates=True)
+            if h < SUDDEN * before.last_step and self.accelerations.kinematics.any:
+                self._usual = before.last_step
+                self._settle(self.interval())
         self.calm = max(0, self.calm - 1)
         self.write(ts.getSolution())
         ts.setTime(self.motion.system.time)
@@ -289,10 +315,14 @@ class GeneralizedAlpha:
                 )
 
     # ---- events ---------------------------------------------------------------------------------
+    def _end(self) -> End:
+        """Copy the present motion."""
+        return End.of(self.motion, self.auxiliary, self.last_step, self.biased)
+
     def interval(self) -> Interval:
         """Return the last step."""
         assert self._before is not None
-        return Interval(self.motion, self._before, End.of(self.motion, self.auxiliary), False)
+        return Interval(self.motion, self._before, self._end(), False)
 
     def land(self, t: float, whole: Interval) -> None:
         """Make a step anew so that it ends at t (collective).
@@ -304,15 +334,17 @@ class GeneralizedAlpha:
         beginning the motion is that within the whole step, its positions taken to the constraints.
         """
         m, begin, end, h = self.motion, whole.begin, whole.end, t - whole.begin.time
-        self._before, self.last_step = begin, self._previous
+        self._before = begin
         self._restore()
         if t >= end.time:
             end.put(m)
-            self.auxiliary[:], self.last_step = end.auxiliary, self._usual
+            self.auxiliary[:] = end.auxiliary
+            self.last_step, self.biased = end.last_step, end.biased
             return
         constrained = self.accelerations.kinematics.any
         if h >= SHORT * self._usual and self._lands(begin.time, h):
-            self.last_step, m.system.time = h, t
+            self.last_step = self.biased = h
+            m.system.time = t
             if constrained:
                 m.rate[:] = whole.rate(t)
         else:
@@ -323,16 +355,16 @@ class GeneralizedAlpha:
                 self.accelerations.kinematics.refresh()
                 self.accelerations.project_positions()
         if constrained:
-            self._settle(whole, rates=False)
+            self._settle(whole)
 
-    def _settle(self, whole: Interval, rates: bool) -> None:
+    def _settle(self, whole: Interval) -> None:
         """Free rates, accelerations and multipliers of what a short step makes of them.
 
         A is the acceleration at another time than a, so that multipliers do not swing.
         """
         m, begin, end = self.motion, whole.begin, whole.end
         change = (end.acceleration - begin.acceleration) * (self._usual / whole.length)
-        InitialValues(self.accelerations, self._usual).settle(rates)
+        InitialValues(self.accelerations, self._usual).settle()
         self.started()
         self.auxiliary += np.where(m.second, self.coefficients.shift * change, 0.0)
         self.last_step = self._usual

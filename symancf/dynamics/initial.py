@@ -55,20 +55,18 @@ class InitialValues:
         ----------
         positions : require that the state fulfils the constraints.
         """
-        self._find(positions, rates=True)
+        self._find(positions)
 
-    def settle(self, rates: bool) -> None:
-        """Find accelerations and multipliers, and project `rates` without a word."""
-        self._find(positions=False, rates=rates, told=False)
+    def settle(self, jumped: bool = False) -> None:
+        """Likewise, without a word on rates: they are off by the order of the method.
 
-    def balance(self) -> None:
-        """Write accelerations and multipliers alone, where a load has jumped.
-
-        Loads are those right after the present time.
+        Parameters
+        ----------
+        jumped : loads are those right after the present time.
         """
-        self._find(positions=False, rates=False)
+        self._find(positions=False, told=False, jumped=jumped)
 
-    def _find(self, positions: bool, rates: bool, told: bool = True) -> None:
+    def _find(self, positions: bool, told: bool = True, jumped: bool = False) -> None:
         m, system = self.motion, self.system
         self.accelerations.kinematics.window = self.h
         m.prescribe(system.time, self.h)
@@ -80,9 +78,8 @@ class InitialValues:
             self.newton.measure_constraints()
             if positions:
                 self._check_positions()
-            if rates:
-                self._correct_rates(told)
-            elif told:
+            self._correct_rates(told)
+            if jumped:
                 with together(system.comm):
                     system.update(after(system.time, self.h))
             self.accelerations.find()

@@ -21,7 +21,7 @@ class End:
 
     Attributes
     ----------
-    auxiliary : of generalized-alpha, else empty.
+    auxiliary, last_step, biased : of generalized-alpha, else empty and zero.
     """
 
     time: float
@@ -29,13 +29,22 @@ class End:
     rate: Array
     acceleration: Array
     auxiliary: Array
+    last_step: float = 0.0
+    biased: float = 0.0
 
     @classmethod
-    def of(cls, motion: Motion, auxiliary: Array | None = None) -> End:
+    def of(
+        cls,
+        motion: Motion,
+        auxiliary: Array | None = None,
+        last_step: float = 0.0,
+        biased: float = 0.0,
+    ) -> End:
         """Copy the present motion."""
         m = motion
         kept: Array = np.zeros(0) if auxiliary is None else auxiliary.copy()
-        return cls(m.system.time, m.state.copy(), m.rate.copy(), m.acceleration.copy(), kept)
+        now = m.state.copy(), m.rate.copy(), m.acceleration.copy()
+        return cls(m.system.time, *now, kept, last_step, biased)
 
     def put(self, motion: Motion) -> None:
         """Make the motion what it was (collective)."""

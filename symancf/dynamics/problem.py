@@ -48,7 +48,7 @@ class DynamicProblem:
 
     ``method="generalized-alpha"`` of Arnold and Bruls, index 3: constraints hold at every time
     step to round-off, rates only to the order of the method; positions, rates and multipliers
-    converge with order 2.
+    converge with order 2 at every time, also where the length of steps changes.
 
     ``method="rk"`` and other explicit methods, index 1: accelerations from M a + ... with
     Phi'' = 0, of high order in the step, which stability limits; constraints are held by a
@@ -244,7 +244,7 @@ class DynamicProblem:
         if moved or turned:
             values.find(positions=moved)
         elif not made.balanced(step):
-            values.balance()
+            values.settle(jumped=True)
         else:
             return
         made.started()
@@ -337,6 +337,7 @@ class DynamicProblem:
             "stiffness": self.system.stiffness,
             "scaled_for": self._scaled_for,
             "last_step": self.integrator.last_step,
+            "biased": self.integrator.biased,
             "calm": self.integrator.calm,
             "audit": json.dumps(self.audit.state()),
             "events": json.dumps(self._events.state()),
@@ -369,6 +370,7 @@ class DynamicProblem:
         system.stiffness = float(attributes["stiffness"])
         self._scaled_for = float(attributes["scaled_for"])
         self.integrator.last_step = float(attributes["last_step"])
+        self.integrator.biased = float(attributes["biased"])
         self.integrator.calm = int(attributes["calm"])
         self.audit.resume(json.loads(attributes["audit"]))
         self._events.resume(json.loads(attributes.get("events", "[]")))
