@@ -26,6 +26,7 @@ from .errors import ConstraintError
 from .parameter import evaluate
 from .places.lines import Line
 from .quantities import TIME, Reading, check_ends, symbols_of
+from .shared import Shared
 from .substitution import Substitution
 from .terms import Entities
 
@@ -65,6 +66,98 @@ class Reaction:
         """Return the total moment (3,) about a point [N m]."""
         arms = self.points - np.asarray(point, dtype=float)
         return np.asarray((self.moments + np.cross(arms, self.forces)).sum(axis=0))
+
+
+class Equations:
+    """The equations of a constraint, and what follows from them: shared by all that are alike.
+
+    Attributes
+    ----------
+    substitution : of the jets that they ask for.
+    moving, still : equations that move something, and those that planar ends leave constant.
+    law : the point law of lambda . Phi.
+
+    Raises
+    ------
+    ConstraintError : an equation is no expression or does not depend on the ends.
+    """
+
+    def __init__(self, reading: Reading, name: str, rows: list[Any], line: bool) -> None:
+        must = "it must return an expression that vanishes, or several in a list or Matrix"
+        phi = [reading.scalar(p, must) for p in rows]
+        self.substitution = Substitution.of(reading.ends, reading.jets)
+        for i, p in enumerate(phi):
+            if not p.free_symbols & set(reading.unknowns):
+                raise ConstraintError(
+                    f"{reading.what}: its equation {i + 1}, {p} = 0, does not depend on the ends"
+                )
+        self.moving, self.still = self._in_plane(reading, phi)
+        self.law = self._law(reading, name, line)
+        self._unknowns = reading.unknowns
+        self._functions: dict[sp.Expr, Callable[..., Any]] = {}
+
+    def _in_plane(
+        self, reading: Reading, given: list[sp.Expr]
+    ) -> tuple[list[sp.Expr], list[sp.Expr]]:
+        """Return the equations that move something, and those that planar ends leave constant.
+
+        Raises
+        ------
+        ConstraintError : an equation of the latter kind cannot hold at all times, or none is left.
+        """
+        phi = [self.substitution.known(p) for p in given]
+        if not any(end.curved for end in reading.ends):
+            return phi, []
+        moving = [p for p in phi if self.substitution.depend(p)]
+        still = [p for p in phi if not self.substitution.depend(p)]
+        fixed = set(reading.references)
+        for p in still:
+            if not moving or p.free_symbols - fixed or (p.is_number and p != 0):
+                raise ConstraintError(
+                    f"{reading.what}: its equation {p} = 0 does not depend on the ends, which "
+                    "stay in the plane"
+                )
+        return moving, [p for p in still if p != 0]
+
+    def _law(self, reading: Reading, name: str, line: bool) -> Any:
+        multipliers = [sp.Symbol(f"lam{i + 1}", real=True) for i in range(len(self.moving))]
+        scale = sp.Symbol("scale", positive=True)
+        between = self.substitution.lets
+        expressions = [*self.moving, *(e for _, e in between)]
+        parameters = [*reading.law_parameters(*expressions), declare.Parameter(scale)]
+        lets = tuple((sp.Symbol(f"phi{i + 1}", real=True), p) for i, p in enumerate(self.moving))
+        energy = scale * sp.Add(*[m * s for m, (s, _) in zip(multipliers, lets, strict=True)])
+        if line:
+            weight = sp.Symbol("weight", positive=True)
+            energy *= weight
+            parameters.append(declare.Parameter(weight, "cell"))
+        return declare.PointLaw(
+            name=name,
+            unknowns=(*self.substitution.unknowns, *multipliers),
+            lets=(*between, *lets),
+            energy=energy,
+            parameters=tuple(parameters),
+            title="lambda . Phi, Phi = " + ", ".join(map(str, self.moving)),
+        )
+
+    def values(self, still: sp.Expr) -> Callable[..., Any]:
+        """Return one of the constant equations as a function of its symbols, sorted."""
+        if still not in self._functions:
+            symbols = sorted(still.free_symbols, key=str)
+            self._functions[still] = sp.lambdify(symbols, still, "numpy")
+        return self._functions[still]
+
+    @cached_property
+    def gradient(self) -> tuple[list[sp.Symbol], Callable[..., Any]]:
+        """Arguments and function of d(lambda . Phi)/d(changes of the jets)."""
+        multipliers = [sp.Symbol(f"lam{i + 1}", real=True) for i in range(len(self.moving))]
+        work = sp.Add(*[lam * p for lam, p in zip(multipliers, self.moving, strict=True)])
+        forces = [sp.diff(work, s) for s in self._unknowns]
+        used = sorted(set().union(*(f.free_symbols for f in forces)), key=str)
+        return used, sp.lambdify(used, forces, "numpy")
+
+
+_FORMS: Shared[Equations] = Shared()
 
 
 class Constraint:
@@ -111,42 +204,22 @@ class Constraint:
         self.jets = self.reading.jets
         given = self.reading.result
         rows = list(given) if isinstance(given, sp.MatrixBase | list | tuple) else [given]
-        must = "it must return an expression that vanishes, or several in a list or Matrix"
-        self.phi = [self.reading.scalar(p, must) for p in rows]
-        self.substitution = Substitution(self.ends, self.jets)
-        for i, p in enumerate(self.phi):
-            if not p.free_symbols & set(self.reading.unknowns):
-                raise ConstraintError(
-                    f"{what}: its equation {i + 1}, {p} = 0, does not depend on the ends"
-                )
-        self.phi, self.still = self._in_plane()
+        key = (self._law_name, self._line is None, *self.reading.structure(rows))
+        self.equations = _FORMS.get(
+            key, lambda: Equations(self.reading, self._law_name, rows, bool(lines))
+        )
+        self.phi, self.still = self.equations.moving, self.equations.still
+        self.substitution = self.equations.substitution
 
-    def _in_plane(self) -> tuple[list[sp.Expr], list[sp.Expr]]:
-        """Return the equations that move something, and those that planar ends leave constant.
-
-        Raises
-        ------
-        ConstraintError : an equation of the latter kind cannot hold at all times, or none is left.
-        """
-        phi = [self.substitution.known(p) for p in self.phi]
-        if not any(end.curved for end in self.ends):
-            return phi, []
-        moving = [p for p in phi if self.substitution.depend(p)]
-        still = [p for p in phi if not self.substitution.depend(p)]
-        fixed = set(self.reading.references)
-        for p in still:
-            if not moving or p.free_symbols - fixed or (p.is_number and p != 0):
-                raise ConstraintError(
-                    f"{self.reading.what}: its equation {p} = 0 does not depend on the ends, which "
-                    "stay in the plane"
-                )
-        return moving, [p for p in still if p != 0]
+    @property
+    def _law_name(self) -> str:
+        return jit.identifier(getattr(self.function, "__name__", "constraint"))
 
     def _require_still(self, system: System, cell: dict[str, Array]) -> None:
         """Raise where an equation across the plane does not hold."""
         size = system.extent
         for p in self.still:
-            value = sp.lambdify(sorted(p.free_symbols, key=str), p, "numpy")
+            value = self.equations.values(p)
             wrong = value(*(cell[str(s)] for s in sorted(p.free_symbols, key=str)))
             if np.abs(wrong).max(initial=0.0) > 1e-9 * size:
                 raise ConstraintError(
@@ -154,28 +227,6 @@ class Constraint:
                     "apart across the plane in which they stay",
                     names=[self.name],
                 )
-
-    def law(self) -> Any:
-        """Return the point law of lambda . Phi."""
-        multipliers = [sp.Symbol(f"lam{i + 1}", real=True) for i in range(len(self.phi))]
-        scale = sp.Symbol("scale", positive=True)
-        between = self.substitution.lets
-        expressions = [*self.phi, *(e for _, e in between)]
-        parameters = [*self.reading.law_parameters(*expressions), declare.Parameter(scale)]
-        lets = tuple((sp.Symbol(f"phi{i + 1}", real=True), p) for i, p in enumerate(self.phi))
-        energy = scale * sp.Add(*[m * s for m, (s, _) in zip(multipliers, lets, strict=True)])
-        if self._line is not None:
-            weight = sp.Symbol("weight", positive=True)
-            energy *= weight
-            parameters.append(declare.Parameter(weight, "cell"))
-        return declare.PointLaw(
-            name=jit.identifier(getattr(self.function, "__name__", "constraint")),
-            unknowns=(*self.substitution.unknowns, *multipliers),
-            lets=(*between, *lets),
-            energy=energy,
-            parameters=tuple(parameters),
-            title="lambda . Phi, Phi = " + ", ".join(map(str, self.phi)),
-        )
 
     def declare(self, system: System) -> None:
         """Announce entities and vertices before distribution."""
@@ -196,7 +247,7 @@ class Constraint:
             self._require_still(system, cell)
             cell |= self._weights(system)
         self._coordinates, self._references = jets, cell
-        law = self.law()
+        law = self.equations.law
         kernel = jit.points(law, system.comm)
         uniform = {**self.parameters, "scale": lambda t: system.stiffness}
         m = len(self.phi)
@@ -253,15 +304,6 @@ class Constraint:
         return np.asarray(system.sum(values))
 
     # ---- reactions ------------------------------------------------------------------------------
-    @cached_property
-    def _gradient(self) -> tuple[list[sp.Symbol], Callable[..., Any]]:
-        """Return the arguments and the function of d(lambda . Phi)/d(changes of the jets)."""
-        multipliers = [sp.Symbol(f"lam{i + 1}", real=True) for i in range(len(self.phi))]
-        work = sp.Add(*[lam * p for lam, p in zip(multipliers, self.phi, strict=True)])
-        forces = [sp.diff(work, s) for s in self.reading.unknowns]
-        used = sorted(set().union(*(f.free_symbols for f in forces)), key=str)
-        return used, sp.lambdify(used, forces, "numpy")
-
     def reaction(self, system: System, end: Literal["a", "b", "c"] = "a") -> Reaction:
         """Return the forces and moments that the constraint exerts on an end (collective).
 
@@ -281,7 +323,7 @@ class Constraint:
                 what = f"{name} of {self.name!r}"
                 symbols[name] = evaluate(what, self.parameters[name], system.time)
         symbols[str(TIME)] = system.time
-        used, function = self._gradient
+        used, function = self.equations.gradient
         rows = function(*(symbols[str(s)] for s in used))
         gradient = np.stack([np.broadcast_to(row, (n,)) for row in rows], axis=1)
         gradient = gradient * np.reshape(self._references.get("weight", 1.0), (-1, 1))
@@ -316,7 +358,7 @@ class Constraint:
     def _places(self, system: System, number: int) -> Array:
         """Return the present positions (n, 3) of this rank's places of an end."""
         jet = (number, "value")
-        local = Substitution(self.ends, [jet])
+        local = Substitution.of(self.ends, [jet])
         jets = self.entities.jets(system, local.jets)
         found = local.cell_values(self.entities) | local.gather(system, self.entities, jets)
         moved = local.resolve(found)

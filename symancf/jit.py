@@ -14,12 +14,22 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from symancf_codegen import Kernel, Options, compile_cells, compile_points, declare, measure
+from symancf_codegen import (
+    Kernel,
+    Options,
+    cache,
+    compile_cells,
+    compile_points,
+    declare,
+    measure,
+)
 from symancf_codegen import errors as codegen_errors
 from symancf_codegen.compile import FLAGS, HEADERS, library
+from symancf_codegen.fingerprint import fingerprint
 from symancf_codegen.values import Values
 
 from .errors import CompileError
+from .shared import Shared
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw, Rule, Space
@@ -67,7 +77,12 @@ def cells(
         On every rank, with the same message, whichever rank it arose on.
     """
     chosen = options or Options()
-    return _collective(comm, lambda: compile_cells(name, space, laws, chosen))
+    return _collective(
+        comm,
+        chosen,
+        lambda: fingerprint(name, space, laws, chosen.stabilise),
+        lambda: compile_cells(name, space, laws, chosen),
+    )
 
 
 def points(
@@ -82,7 +97,12 @@ def points(
     name : C identifier; by default the law's name.
     """
     chosen = options or Options()
-    return _collective(comm, lambda: compile_points(name or law.name, law, chosen))
+    return _collective(
+        comm,
+        chosen,
+        lambda: fingerprint(name or law.name, None, [(law, None)], False),
+        lambda: compile_points(name or law.name, law, chosen),
+    )
 
 
 def identifier(name: str) -> str:
@@ -141,18 +161,38 @@ def headers() -> list[Path]:
     return [HEADERS / "symancf_kernel.h", HEADERS / "symancf_math.h"]
 
 
-def _collective(comm: Any, build: Callable[[], Kernel]) -> Kernel:
+def _collective(
+    comm: Any, options: Options, key: Callable[[], str], build: Callable[[], Kernel]
+) -> Kernel:
+    """Return the kernel of a fingerprint, built by rank 0 unless a term has it already."""
     made: list[Kernel] = []
 
-    def on_first() -> tuple[Any, str, str, Path]:
-        kernel = build()
-        made.append(kernel)
-        return kernel.description, kernel.source, kernel.header, kernel.path
+    def on_first() -> tuple[str, str, str]:
+        identity = key(), repr(options), str(cache.folder())
+        made.append(_KERNELS.get(identity, build))
+        return identity
 
-    description, source, header, path = _first(comm, on_first)
+    identity = _first(comm, on_first)
+    communicator = _mpi(comm)
+    if communicator is None:
+        return made[0]
+    known = made[0] if made else _KERNELS.find(identity)
+    if all(communicator.allgather(known is not None)):
+        assert known is not None
+        return known
+    kernel = made[0] if made else None
+    text = kernel and (kernel.description, kernel.source, kernel.header, kernel.path)
+    description, source, header, path = communicator.bcast(text, root=0)
     return _everywhere(
-        comm, lambda: made[0] if made else Kernel(description, source, header, _visible(path))
+        comm,
+        lambda: (
+            known
+            or _KERNELS.get(identity, lambda: Kernel(description, source, header, _visible(path)))
+        ),
     )
+
+
+_KERNELS: Shared[Kernel] = Shared()
 
 
 def _first(comm: Any, build: Callable[[], T]) -> T:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -157,6 +158,7 @@ class Force:
         return np.stack([values[name] for name in names], axis=1)
 
 
+@cache
 def _force_law(of_place: bool = False) -> Any:
     u = sp.symbols("u_a1 u_a2 u_a3", real=True)
     F = sp.symbols("F1 F2 F3", real=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -93,6 +93,26 @@ def _symbols(jet: JetOfEnd, of: Literal["change", "reference", "rate"]) -> tuple
     letter = {"change": "u", "reference": "X", "rate": "v"}[of]
     name = f"{letter}{_PARTS[jet[1]]}_{'abc'[jet[0]]}"
     return tuple(sp.Symbol(f"{name}{a}", real=True) for a in (1, 2, 3))
+
+
+@cache
+def _references(ends: int) -> tuple[sp.Symbol, ...]:
+    jets = [(k, jet) for k in range(ends) for jet in _PARTS]
+    return tuple(s for jet in jets for s in symbols_of(jet, "reference"))
+
+
+def whole_numbers(frame: Array) -> tuple[tuple[int, int, int], ...]:
+    """Return axis, component and value where a frame has -1, 0 or 1, but for round-off."""
+    rounded = np.round(frame)
+    rows, columns = np.nonzero((np.abs(frame - rounded) < 1e-14).T)
+    return tuple((int(k), int(a), int(rounded[a, k])) for k, a in zip(rows, columns, strict=True))
+
+
+def kind_of_end(end: End) -> Hashable:
+    """Return what a law knows of an end: ends of one kind have the same law."""
+    if end.curved or isinstance(end, Ground):
+        return type(end), whole_numbers(np.asarray(end.reference_frame))
+    return type(end)
 
 
 def check_ends(what: str, ends: Sequence[Any]) -> list[End]:
@@ -264,6 +284,15 @@ class Reading:
             )
         return scalar
 
+    def structure(self, results: Sequence[Any]) -> tuple[Hashable, ...]:
+        """Return what laws made of results of the function depend on."""
+        return (
+            tuple((type(e), e) for e in results),
+            tuple(map(kind_of_end, self.ends)),
+            *map(tuple, (self.jets, self.rates, self.states, self.keywords)),
+            self.uses_time,
+        )
+
     @property
     def unknowns(self) -> list[sp.Symbol]:
         """Symbols of the changes of the jets."""
@@ -277,8 +306,7 @@ class Reading:
     @property
     def references(self) -> list[sp.Symbol]:
         """Symbols of the reference values of all jets of the ends."""
-        ends = range(len(self.ends))
-        return [s for k in ends for jet in _PARTS for s in symbols_of((k, jet), "reference")]
+        return list(_references(len(self.ends)))
 
     @property
     def known(self) -> set[sp.Symbol]:

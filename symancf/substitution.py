@@ -21,7 +21,8 @@ from symancf_codegen.functions import rate
 
 from . import jit
 from .places.ends import Ground
-from .quantities import JetOfEnd, symbols_of
+from .quantities import JetOfEnd, kind_of_end, symbols_of, whole_numbers
+from .shared import Shared
 
 if TYPE_CHECKING:
     from .assembly.plan import Jets
@@ -35,6 +36,8 @@ Let = tuple[sp.Symbol, sp.Expr]
 
 class Substitution:
     """The jets that are gathered for those that a law asks for, and the lets between them.
+
+    It follows from the kinds of the ends and from the jets: `of` returns one for all alike.
 
     Attributes
     ----------
@@ -75,6 +78,18 @@ class Substitution:
         for jet in rates:
             self._define_rate(ends, jet)
 
+    @classmethod
+    def of(
+        cls,
+        ends: Sequence[End],
+        jets: Sequence[JetOfEnd],
+        rates: Sequence[JetOfEnd] = (),
+        gathered: Sequence[JetOfEnd] = (),
+    ) -> Substitution:
+        """Return the one of these kinds of ends and these jets."""
+        key = (*map(kind_of_end, ends), *map(tuple, (jets, rates, gathered)))
+        return _SUBSTITUTIONS.get(key, lambda: cls(ends, jets, rates, gathered))
+
     @staticmethod
     def _gather(ends: Sequence[End], jet: JetOfEnd, into: list[JetOfEnd]) -> None:
         wanted = (jet[0], ends[jet[0]].curved or jet[1])
@@ -87,11 +102,8 @@ class Substitution:
             return
         if end.curved:
             self.constants[symbols_of((number, "value"), "reference")[2]] = sp.S.Zero
-        for k in range(3):
-            for a, symbol in enumerate(symbols_of((number, f"axis{k}"), "reference")):
-                value = float(end.reference_frame[a, k])
-                if abs(value - round(value)) < 1e-14:  # round-off of a frame
-                    self.constants[symbol] = sp.Integer(round(value))
+        for k, a, value in whole_numbers(end.reference_frame):
+            self.constants[symbols_of((number, f"axis{k}"), "reference")[a]] = sp.Integer(value)
 
     def _expressions(self, ends: Sequence[End], jet: JetOfEnd) -> list[sp.Expr]:
         """Return the change of a jet of a planar end in the symbols of its coordinates."""
@@ -181,3 +193,6 @@ class Substitution:
     @cached_property
     def _values(self) -> jit.Values:
         return jit.Values([s for s, _ in self.lets], tuple(self.lets), self.rate_of)
+
+
+_SUBSTITUTIONS: Shared[Substitution] = Shared()

@@ -61,11 +61,12 @@ class Parameter:
         return str(self.symbol.name)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PointLaw:
     """What happens at one point, as an expression of the point's jets.
 
-    Exactly one of `energy` and `work` is given.
+    Exactly one of `energy` and `work` is given. A law is equal to itself alone; laws of one
+    fingerprint have the same kernel.
 
     Attributes
     ----------

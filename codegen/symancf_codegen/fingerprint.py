@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import sympy as sp
@@ -69,7 +70,7 @@ def fingerprint(
     if space is not None:
         _space(h, space, [rule for _, rule in laws if rule is not None])
     for law, rule in laws:
-        _law(h, law)
+        h.text(digest(law))
         if rule is not None:
             h.text("rule", rule.name, *rule.section_symbols)
             for array in (rule.points, rule.weights, rule.section_points, rule.section_weights):
@@ -93,6 +94,19 @@ def _space(h: _Hasher, space: Space, rules: Sequence[Rule]) -> None:
         for table, e in monomials.items():
             h.text(table)
             h.value(e)
+
+
+def digest(law: PointLaw) -> str:
+    """Return a hash of a law, found once: terms by the thousand may have one law."""
+    found = _DIGESTS.get(law)
+    if found is None:
+        h = _Hasher()
+        _law(h, law)
+        found = _DIGESTS[law] = h.digest.hexdigest()
+    return found
+
+
+_DIGESTS: WeakKeyDictionary[PointLaw, str] = WeakKeyDictionary()
 
 
 def _law(h: _Hasher, law: PointLaw) -> None:

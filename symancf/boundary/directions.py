@@ -160,7 +160,7 @@ class _Conditions(Constraint):
             symbols[name] = evaluate(name, self.parameters[name], system.time)
         lam = self.multipliers(system)[self.entities.ids, 0]
         symbols["lam1"] = lam
-        used, function = self._gradient
+        used, function = self.equations.gradient
         rows = function(*(symbols[str(s)] for s in used))
         gradient = np.stack([np.broadcast_to(row, lam.shape) for row in rows], axis=1)
         mine = self.entities.owned[jets.entity] & (jets.jet < gradient.shape[1])

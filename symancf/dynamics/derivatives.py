@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,7 +74,8 @@ def _chain(lets: Sequence[tuple[sp.Symbol, sp.Expr]], flow: Flow, suffix: str) -
     return made
 
 
-def moving_law(law: Any, multipliers: int, functions: Sequence[str]) -> MovingLaw:
+@lru_cache(maxsize=64)
+def moving_law(law: Any, multipliers: int, functions: tuple[str, ...]) -> MovingLaw:
     """Derive a constraint along a motion.
 
     Parameters
@@ -171,11 +173,11 @@ class Kinematics:
             raise ConstraintError(
                 f"the constraint {piece.name!r} has no law that can be derived by time"
             )
-        functions = [
+        functions = tuple(
             name
             for name, value in piece.uniform.items()
             if name != "scale" and depends_on_time(value) and not isinstance(value, Parameter)
-        ]
+        )
         moving = moving_law(piece.law, piece.multipliers, functions)
         kernel = jit.points(moving.law, self.system.comm)
         uniform = dict(piece.uniform)

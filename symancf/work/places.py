@@ -18,6 +18,7 @@ from ..collective import together
 from ..errors import ConstraintError, ParameterError
 from ..parameter import evaluate, label
 from ..quantities import QUANTITIES, RATES, JetOfEnd, Reading, check_ends
+from ..shared import Shared
 from ..terms import Entities
 
 if TYPE_CHECKING:
@@ -86,9 +87,20 @@ class PlaceTerm:
         """The jets whose rates are gathered."""
         return self.substitution.rates
 
+    results: list[sp.Expr]  # of the function, in the symbols of its arguments
+
     def law(self) -> Any:
         """Return the point law."""
         raise NotImplementedError
+
+    def domain(self) -> tuple[sp.Expr, ...]:
+        """Return expressions of the jets that must be positive."""
+        return ()
+
+    def _structure(self) -> tuple[Any, ...]:
+        """Return what the law follows from."""
+        own = type(self), self.law_name, tuple(self.per_place), self.domain()
+        return (*own, *self.reading.structure(self.results))
 
     def _parameters(self, *expressions: sp.Expr) -> tuple[declare.Parameter, ...]:
         found = self.reading.law_parameters(*expressions, *(e for _, e in self.substitution.lets))
@@ -119,7 +131,8 @@ class PlaceTerm:
             self._cell = self.reading.cell_values(system, self.entities)
             self._cell |= self.substitution.cell_values(self.entities)
         self._cell |= {k: values[self.entities.ids] for k, values in self.per_place.items()}
-        kernel = jit.points(self.law(), system.comm)
+        self._law = _LAWS.get(self._structure(), self.law)
+        kernel = jit.points(self._law, system.comm)
         piece = self.entities.piece(
             self.name, kernel, self.role, self.parameters, self._cell, self._jets
         )
@@ -174,6 +187,9 @@ class PlaceTerm:
             columns = [np.broadcast_to(column, (n,))[mine] for column in made]
             found[self.entities.ids[mine]] = np.stack(columns, axis=1)
         return np.asarray(system.sum(found))
+
+
+_LAWS: Shared[Any] = Shared()
 
 
 def state_names(what: str, given: Any) -> list[str]:

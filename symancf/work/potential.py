@@ -48,7 +48,8 @@ class Potential(PlaceTerm):
         self.energy = self.reading.scalar(self.reading.result, "it must return one expression")
         if not self.energy.free_symbols & set(self.reading.unknowns):
             raise ConstraintError(f"{self.what}: {self.energy} does not depend on the ends")
-        self.substitution = Substitution(self.ends, self.reading.jets)
+        self.results = [self.energy]
+        self.substitution = Substitution.of(self.ends, self.reading.jets)
 
     def law(self) -> Any:
         """Return the point law of the energy."""

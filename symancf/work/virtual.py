@@ -22,14 +22,72 @@ from symancf_codegen.functions import rate
 from ..errors import ConstraintError
 from ..parameter import difference, label
 from ..quantities import TIME, symbols_of
+from ..shared import Shared
 from ..substitution import Substitution
 from .places import PlaceTerm
 
 if TYPE_CHECKING:
     from ..places.ends import End
+    from ..quantities import Reading
     from ..system import System
 
 Array = npt.NDArray[np.float64]
+
+
+class _Motions:
+    """Motions with their forces, and what follows from them: shared by all that are alike.
+
+    Attributes
+    ----------
+    rates : (end, jet) of the rates that are asked for, also by the rate of a force.
+    changing : names of the parameters whose rates are asked for.
+
+    Raises
+    ------
+    ConstraintError : a motion is not linear in the rates.
+    """
+
+    def __init__(
+        self,
+        reading: Reading,
+        motions: tuple[sp.Expr, ...],
+        forces: tuple[sp.Expr, ...],
+        state_rates: tuple[sp.Expr, ...],
+    ) -> None:
+        for motion in motions:
+            self._require_linear(reading, motion)
+        every = (*forces, *state_rates)
+        used = {s for f in every for s in f.free_symbols}
+        changing = {s for f in every for r in f.atoms(rate) for s in r.free_symbols}
+        self.rates = list(reading.rates)
+        for jet in reading.jets:
+            if changing & set(symbols_of(jet, "change")):
+                used |= set(symbols_of(jet, "rate"))
+                self.rates += [jet] if jet not in self.rates else []
+        self.changing = [name for name, s in reading.keywords.items() if s in changing]
+        moved = [r for r in self.rates if r not in reading.jets]
+        gathered = [r for r in self.rates if used & set(symbols_of(r, "rate"))]
+        self.substitution = Substitution.of(
+            reading.ends, [*reading.jets, *moved], self.rates, gathered
+        )
+
+    @staticmethod
+    def _require_linear(reading: Reading, motion: sp.Expr) -> None:
+        """Raise where a motion is not linear in the rates."""
+        rates = {v for jet in reading.rates for v in symbols_of(jet, "rate")}
+        used = motion.free_symbols & rates
+        rest = motion.xreplace(dict.fromkeys(rates, sp.S.Zero))
+        slopes = [sp.diff(motion, v) for v in sorted(used, key=str)]
+        wrong = any(c.free_symbols & rates and sp.simplify(c).free_symbols & rates for c in slopes)
+        if not used or wrong or sp.simplify(rest) != 0:
+            offered = ", ".join(map(str, reading.velocities))
+            raise ConstraintError(
+                f"{reading.what}: the motion {label(motion)} is not linear in the rates "
+                f"{offered or '(it asks for none: v_a, w1_a, ...)'}"
+            )
+
+
+_MOTIONS: Shared[_Motions] = Shared()
 
 
 class VirtualWork(PlaceTerm):
@@ -81,25 +139,16 @@ class VirtualWork(PlaceTerm):
         self.forces: list[sp.Expr] = []
         for motion, force in pairs:
             self._take(motion, force)
-        for motion in self.motions:
-            self._require_linear(motion)
-        forces = [*self.forces, *self.state_rates]
-        used = {s for f in forces for s in f.free_symbols}
-        changing = {s for f in forces for r in f.atoms(rate) for s in r.free_symbols}
-        for jet in reading.jets:
-            if changing & set(symbols_of(jet, "change")):
-                used |= set(symbols_of(jet, "rate"))
-                reading.rates += [jet] if jet not in reading.rates else []
-        self.changing = [name for name, s in reading.keywords.items() if s in changing]
+        self.results = [*self.motions, *self.forces, *self.state_rates]
+        given = [tuple(part) for part in (self.motions, self.forces, self.state_rates)]
+        key = reading.structure(self.results)
+        self._moved = _MOTIONS.get(key, lambda: _Motions(reading, *given))
+        reading.rates, self.changing = list(self._moved.rates), self._moved.changing
+        self.substitution = self._moved.substitution
         for name in self.changing:
             self.parameters[f"rate_{name}"] = difference(
                 f"{name} of {self.what}", self.parameters.get(name, 0.0)
             )
-        moved = [r for r in reading.rates if r not in reading.jets]
-        gathered = [r for r in reading.rates if used & set(symbols_of(r, "rate"))]
-        self.substitution = Substitution(
-            self.ends, [*reading.jets, *moved], reading.rates, gathered
-        )
 
     def _split(self, result: Any) -> tuple[list[tuple[Any, Any]], list[sp.Expr]]:
         """Return the pairs (motion, force) and the rates of the states."""
@@ -142,24 +191,6 @@ class VirtualWork(PlaceTerm):
         for m, f in zip(motions, forces, strict=True):
             self.motions.append(self.reading.scalar(m, "a motion must be an expression"))
             self.forces.append(self.reading.scalar(f, "a force must be an expression"))
-
-    def _require_linear(self, motion: sp.Expr) -> None:
-        """Raise where a motion is not linear in the rates."""
-        rates = {v for jet in self.reading.rates for v in symbols_of(jet, "rate")}
-        used = motion.free_symbols & rates
-        rest = motion.xreplace(dict.fromkeys(rates, sp.S.Zero))
-        slopes = [sp.diff(motion, v) for v in sorted(used, key=str)]
-        wrong = any(c.free_symbols & rates and sp.simplify(c).free_symbols & rates for c in slopes)
-        if not used or wrong or sp.simplify(rest) != 0:
-            offered = ", ".join(map(str, self.reading.velocities))
-            raise ConstraintError(
-                f"{self.what}: the motion {label(motion)} is not linear in the rates "
-                f"{offered or '(it asks for none: v_a, w1_a, ...)'}"
-            )
-
-    def domain(self) -> tuple[sp.Expr, ...]:
-        """Return expressions of the jets that must be positive."""
-        return ()
 
     def law(self) -> Any:
         """Return the point law: -(d motion / d rate)^T force, and rate - f for own states."""
