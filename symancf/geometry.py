@@ -42,6 +42,14 @@ def unit(v: Array) -> Array:
     return np.asarray(v / np.linalg.norm(v, axis=-1, keepdims=True))
 
 
+def perpendicular(t: Array) -> Array:
+    """Return two unit vectors (k, 2, 3) across each unit vector (k, 3), axes where possible."""
+    axis = np.eye(3)[np.argmin(np.abs(t), axis=1)]
+    first = np.cross(axis, t)
+    first /= np.linalg.norm(first, axis=1, keepdims=True)
+    return np.stack([first, np.cross(t, first)], axis=1)
+
+
 class Directions:
     """Node normals (quadrilaterals) or tangents (lines) of one body on this rank.
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..geometry import unit
-from .directions import Directions, HeldDirections, perpendicular, split
-from .glue import CORNER, EDGE, FACE, POINT
+from ..geometry import perpendicular, unit
+from ..places.glue import CORNER, EDGE, FACE, POINT
+from .directions import Directions, HeldDirections, split
 
 if TYPE_CHECKING:
     from .nodes import HeldNodes

@@ -46,14 +46,6 @@ def split(directions: Array) -> tuple[npt.NDArray[np.bool_], Array]:
     return axes, np.where(size < 1e-9, 0.0, rest / np.where(size < 1e-9, 1.0, size))
 
 
-def perpendicular(t: Array) -> Array:
-    """Return two unit vectors (k, 2, 3) across each unit vector (k, 3), axes where possible."""
-    axis = np.eye(3)[np.argmin(np.abs(t), axis=1)]
-    first = np.cross(axis, t)
-    first /= np.linalg.norm(first, axis=1, keepdims=True)
-    return np.stack([first, np.cross(t, first)], axis=1)
-
-
 class Directions(End):
     """One place for each condition: a node, a slope (or its position) and a direction.
 

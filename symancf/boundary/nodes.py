@@ -13,10 +13,10 @@ from ..errors import MeshError, ParameterError
 from ..geometry import unit
 from ..parameter import call, call_array, components, matrix3, takes_place
 from ..places.ends import Nodes, PointsOnBody
+from ..places.glue import EDGE, Glue, glue_of, nodes_here, straightened
 from ..terms import Held
 from .clamp import ALIGNED, Clamp
 from .directions import EXACT, HeldDirections, HeldDisplacements
-from .glue import EDGE, Glue, glue_of
 from .names import AXES, EDGE_NAMES, chosen, clamp_in_words, parts_of
 
 if TYPE_CHECKING:
@@ -136,12 +136,7 @@ class HeldNodes(Held):
     # ---- after distribution ---------------------------------------------------------------------
     def orient(self, system: System) -> None:
         """Take the local vertices, and find normals and tangents there."""
-        ids = system.topology.vertex_ids
-        near = np.searchsorted(self.glue.nodes, ids)
-        near = np.minimum(near, max(len(self.glue.nodes) - 1, 0))
-        here = self.glue.nodes[near] == ids if len(self.glue.nodes) else np.zeros(len(ids), bool)
-        self.vertices = np.flatnonzero(here)
-        self.node = near[self.vertices]
+        self.vertices, self.node = nodes_here(system, self.glue)
         self.kind = self.glue.kind[self.node].copy()
         n = len(self.vertices)
         self.normal, self.along = np.zeros((n, 3)), self.glue.along[self.node].copy()
@@ -151,29 +146,11 @@ class HeldNodes(Held):
             return
         self.normal, self.kink = directions.at[self.vertices], directions.kink[self.vertices]
         if self.body.element.cell == "quad":
-            self._straighten(system)
+            self.along = straightened(
+                system, self.body, self.glue, self.node, self.normal, self.kink
+            )
         if self.clamp is not None:
             self.clamp.orient()
-
-    def _straighten(self, system: System) -> None:
-        """Put the tangents of edges into the tangent plane, and square to planes of symmetry."""
-        edge = (self.kind == EDGE) & ~self.kink
-        for m in system.supports:
-            mirror = m.held
-            if (
-                isinstance(mirror, HeldNodes)
-                and mirror.mirror is not None
-                and mirror.body.slope_name == self.body.slope_name
-            ):
-                both = edge & np.isin(self.glue.nodes[self.node], mirror.glue.nodes)
-                normal = np.eye(3)[mirror.mirror]
-                part = self.along[both] @ normal
-                across = self.along[both] - part[:, None] * normal
-                crosses = np.abs(part) > np.sqrt(0.5)
-                self.along[both] = np.where(crosses[:, None], normal, across)
-        part = np.einsum("na,na->n", self.along, self.normal)
-        self.along[edge] -= (part[:, None] * self.normal)[edge]
-        self.along[edge] = unit(self.along[edge])
 
     def turned(self, block: str, basis: Array, taken: Mask) -> None:
         """Turn the directions of slopes at the nodes of the place; see `Held.turned`."""

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ConstraintError, ParameterError
 from ..geometry import unit
-from ..places.ends import Nodes, PointsOnBody
-from ..places.locate import corner_functions
+from .ends import Nodes, PointsOnBody
+from .locate import corner_functions
 
 if TYPE_CHECKING:
     from ..body import Body
@@ -140,3 +140,41 @@ def _follow_edges(
     ends = one[(kind[other[first[one]]] == EDGE) & (count[other[first[one]]] == 2)]
     t, c = along[other[first[ends]]], along[ends]
     along[ends] = 2.0 * np.einsum("na,na->n", t, c)[:, None] * c - t
+
+
+def straightened(
+    system: System, body: Body, glue: Glue, node: Ints, normal: Array, kink: npt.NDArray[np.bool_]
+) -> Array:
+    """Return the tangents of edges at nodes in the tangent plane, and square to mirrors.
+
+    Parameters
+    ----------
+    node : (n,) numbers of the nodes of this rank among those of the place.
+    normal, kink : (n, 3) and (n,) of the body there; at kinks tangents are left as they are.
+    """
+    along = glue.along[node].copy()
+    edge = (glue.kind[node] == EDGE) & ~kink
+    for support in system.supports:
+        held: Any = support.held
+        mirror = getattr(held, "mirror", None)
+        if mirror is not None and support.body.slope_name == body.slope_name:
+            both = edge & np.isin(glue.nodes[node], held.glue.nodes)
+            axis = np.eye(3)[mirror]
+            part = along[both] @ axis
+            across = along[both] - part[:, None] * axis
+            crosses = np.abs(part) > np.sqrt(0.5)
+            along[both] = np.where(crosses[:, None], axis, across)
+    part = np.einsum("na,na->n", along, normal)
+    along[edge] -= (part[:, None] * normal)[edge]
+    along[edge] = unit(along[edge])
+    return along
+
+
+def nodes_here(system: System, glue: Glue) -> tuple[Ints, Ints]:
+    """Return the local vertices of the nodes that this rank has, and their numbers."""
+    ids = system.topology.vertex_ids
+    near = np.searchsorted(glue.nodes, ids)
+    near = np.minimum(near, max(len(glue.nodes) - 1, 0))
+    here = glue.nodes[near] == ids if len(glue.nodes) else np.zeros(len(ids), bool)
+    vertices = np.flatnonzero(here)
+    return vertices, near[vertices]
