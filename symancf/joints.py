@@ -20,7 +20,8 @@ from .errors import ConstraintError
 from .parameter import label
 from .places.ends import End, Ground
 from .quantities import check_ends
-from .ties import RigidClamp, clamp, coincide, tie
+from .rigid_clamp import RigidClamp, clamp
+from .ties import coincide, tie
 
 __all__ = [
     "RigidClamp",

@@ -64,7 +64,9 @@ QUANTITIES = {
 }
 # for ties: derivatives of u along the slope directions of the nodes a, at a and at b
 DERIVATIVES = {f"g{k + 1}": Quantity(f"along{k}", "change", "derivative of u") for k in range(3)}
-DERIVATIVES["s1"] = Quantity("along0", "present", "slope")  # for clamps
+DERIVATIVES |= {  # for clamps
+    f"s{k + 1}": Quantity(f"along{k}", "present", "slope") for k in range(2)
+}
 RATES = {
     "v": Quantity("value", "rate", "velocity"),
     "wd": Quantity("director", "rate", "rate of the director"),

@@ -74,7 +74,8 @@ class Elephant:
             mesh["trunk"], sa.elements.ancf_thin_plate, kirchhoff(), direction=normal, **SHELL
         )
         self.head = sa.RigidBody.box(SIZE, (0.0, -0.3, 0.0), FRAME, rho=RHO, name="head")
-        self.clamp = sa.joints.clamp(self.trunk["root"], self.head, name="clamp")
+        # all slopes, as in the paper; the default leaves the slope along the trunk its length
+        self.clamp = sa.joints.clamp(self.trunk["root"], self.head, "clamp", dofs="all")
         terms = [self.clamp]
         if pivot:
             terms.append(sa.joints.spherical(self.head.at((0.0, 0.0, 0.0)), name="neck"))

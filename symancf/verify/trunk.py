@@ -159,7 +159,7 @@ def free() -> Iterator[Number]:
     body = tube(8, 15)
     frame = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     box = RigidBody.box((0.6, 0.4, 0.4), (0.0, -0.3, 0.0), frame, rho=1000.0, name="head")
-    hold = clamp(body["root"], box)
+    hold = clamp(body["root"], box, dofs="all")
     load = moment(body["tip"], (lambda t: 30.0 * t, 0.0, 0.0))
     system = System(body, box, terms=[hold, load])
     DynamicProblem(system).solve(to=0.2, step=1e-3)
