@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from os import PathLike
+from pathlib import Path
 from typing import Any, TypeVar
 
 from .errors import ParameterError, closest
@@ -77,6 +79,18 @@ def text(what: str, given: Any) -> str:
     if not isinstance(given, str):
         raise ParameterError(f"{what} is {label(given)}: give a text")
     return given
+
+
+def path(call: str, given: Any) -> Path:
+    """Return the path of a file.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if not isinstance(given, str | PathLike) or not str(given):
+        raise ParameterError(f'{call}({label(given)}): give the path of a file, "results/run.h5"')
+    return Path(given)
 
 
 def among(given: Any, words: Iterable[str]) -> bool:

@@ -14,6 +14,7 @@ from .body import Body
 from .laws import digits_lost
 from .natural import RigidBody
 from .plane import PlanarBody
+from .tracking import made_of
 
 if TYPE_CHECKING:
     from .system import System
@@ -80,6 +81,7 @@ def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
     -------
     Check : printable; `Check.passed` tells whether all agree.
     """
+    made_of("check", system)
     numbering, plan = system.numbering, system.plan
     plan.update(system.time)
     size = numbering.natural(_cell_size(system))

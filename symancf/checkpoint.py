@@ -25,10 +25,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from . import arguments
 from .assembly.numbering import RIGID_AXES
 from .collective import block_starts, exchange, lookup, owners_of, together
 from .errors import CheckpointError, ParameterError
 from .files import DAMAGED, HdfFile, decoded, encoded
+from .parameter import label
 
 if TYPE_CHECKING:
     import h5py
@@ -79,12 +81,12 @@ def fingerprint(system: System) -> dict[str, Any]:
 def differences(saved: Mapping[str, Any], present: Mapping[str, Any]) -> list[str]:
     """Tell in words how the system of a checkpoint differs from another one."""
     found = []
-    for kind, label, text in (("bodies", "body", _body_text), ("blocks", "block", _block_text)):
+    for kind, one, text in (("bodies", "body", _body_text), ("blocks", "block", _block_text)):
         old, new = saved.get(kind, {}), present[kind]
         for name in [*old, *(n for n in new if n not in old)]:
             there, here = (text(v[name]) if name in v else "missing" for v in (old, new))
             if there != here:
-                found.append(f"{label} {name!r}: {there} in the file, {here} here")
+                found.append(f"{one} {name!r}: {there} in the file, {here} here")
     for kind in ("points", "vertices"):
         if saved.get(kind) != present[kind]:
             found.append(f"{saved.get(kind)} {kind} in the file, {present[kind]} here")
@@ -160,7 +162,8 @@ def save(
     ParameterError : a vector of another length, an attribute of another kind.
     OSError : on every rank; the file cannot be written, the disk is full. An older file is kept.
     """
-    path = Path(path)
+    path = arguments.path("checkpoint.save", path)
+    _require_system("checkpoint.save", system)
     given = {"state": system.state, **(vectors or {})}
     with together(system.comm):
         for name, vector in given.items():
@@ -182,6 +185,13 @@ def save(
     finally:
         file.close()
     return path
+
+
+def _require_system(call: str, system: Any) -> None:
+    if not hasattr(system, "numbering"):
+        raise ParameterError(
+            f"{call}(..., {label(system)}): its second argument is the system, problem.system"
+        )
 
 
 def _require_vector(system: System, name: str, vector: Any) -> None:
@@ -238,7 +248,8 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], dict[str, 
     CheckpointError : on every rank; no such file, not a checkpoint or damaged, or that of
         another system, and in what that differs.
     """
-    path = Path(path)
+    path = arguments.path("checkpoint.load", path)
+    _require_system("checkpoint.load", system)
     with together(system.comm):
         saved, names, attributes, version = _head(path)
     found = differences(saved, fingerprint(system))

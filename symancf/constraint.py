@@ -24,6 +24,7 @@ from .assembly.numbering import multipliers
 from .collective import together
 from .errors import ConstraintError
 from .parameter import evaluate
+from .places.ends import Ground
 from .places.lines import Line
 from .quantities import TIME, Reading, check_ends, symbols_of
 from .shared import Shared
@@ -195,6 +196,10 @@ class Constraint:
         self.name = name or str(getattr(function, "__name__", "constraint"))
         what = f"constraint {self.name!r}"
         self.ends = check_ends(what, ends)
+        if all(isinstance(end, Ground) for end in self.ends):
+            raise ConstraintError(
+                f"{what} holds the ground to the ground: one end must be a body's"
+            )
         lines = [k for k, end in enumerate(self.ends) if isinstance(end, Line)]
         if len(lines) > 1:
             raise ConstraintError(f"{what} has {len(lines)} lines as ends: give one")

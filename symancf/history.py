@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from . import arguments
 from .collective import reduced, share_error
 from .errors import ParameterError, closest
 from .files import partial_of, write_whole
@@ -179,8 +180,8 @@ class History:
         """Write every step from now on to files, too (see the parameters of the class)."""
         if (csv or hdf5) and self._time.count:
             raise ParameterError("stream: name the files before the first step is recorded")
-        self._streams += [CsvStream(Path(csv))] if csv else []
-        self._streams += [HdfStream(Path(hdf5))] if hdf5 else []
+        self._streams += [CsvStream(arguments.path("History(csv=...)", csv))] if csv else []
+        self._streams += [HdfStream(arguments.path("History(hdf5=...)", hdf5))] if hdf5 else []
 
     def record(self, name: Any, function: Callable[[], Any], every: Any = 1) -> None:
         """Keep what `function` returns after each step, or after each `every`-th.
@@ -364,11 +365,11 @@ class History:
 
     def to_csv(self, path: str | Path) -> None:
         """Write all series as a table of comma-separated values (collective)."""
-        self._write(Path(path), CsvStream)
+        self._write(arguments.path("to_csv", path), CsvStream)
 
     def to_hdf5(self, path: str | Path) -> None:
         """Write all series as data sets of an HDF5 file (collective)."""
-        self._write(Path(path), HdfStream)
+        self._write(arguments.path("to_hdf5", path), HdfStream)
 
     @staticmethod
     def read(path: str | Path) -> dict[str, Array]:
@@ -376,7 +377,7 @@ class History:
 
         A vector is one array from HDF5, and one column for each component from CSV.
         """
-        return read(Path(path))
+        return read(arguments.path("History.read", path))
 
     def plot(self, *names: str, path: str | Path, label: str = "") -> Path:
         """Draw series over the time as a PNG, without a display; rank 0 draws (collective).
@@ -386,7 +387,7 @@ class History:
         names : series; those of vectors give one line for each component.
         label : of the ordinate, default the names.
         """
-        path = Path(path).with_suffix(".png")
+        path = arguments.path("plot", path).with_suffix(".png")
         error: BaseException | None = None
         try:
             drawn = {name: (self.times(name), self[name]) for name in names or self.names}

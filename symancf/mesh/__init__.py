@@ -11,7 +11,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import ArrayLike, NDArray
 
-from symancf.arguments import among
+from symancf import arguments
 from symancf.collective import lookup, reduced, together
 from symancf.errors import MeshError
 from symancf.mesh.box import Box
@@ -107,7 +107,7 @@ class Mesh:
             On every rank: no such file, not readable, or a fault found by `check`.
         """
         comm = MPI.COMM_WORLD if comm is None else comm
-        path = Path(path)
+        path = arguments.path("Mesh.read", path)
         if path.suffix in (".h5", ".hdf5"):
             from symancf.mesh.storage import read_slices
 
@@ -217,7 +217,7 @@ class Mesh:
         MeshError
             With the regions that exist and the closest name.
         """
-        if not among(name, self.regions):
+        if not arguments.among(name, self.regions):
             raise MeshError(unknown_region(self, name))
         return self.regions[name]
 
@@ -275,7 +275,7 @@ class Mesh:
         """Write an HDF5 mesh file that `read` takes in slices. Collective."""
         from symancf.mesh.storage import write_slices
 
-        write_slices(self, Path(path))
+        write_slices(self, arguments.path("Mesh.write", path))
 
     def __repr__(self) -> str:
         """One line."""

@@ -11,6 +11,7 @@ from xml.sax.saxutils import quoteattr
 
 from mpi4py import MPI
 
+from symancf import arguments
 from symancf.collective import together
 from symancf.errors import SymancfError
 from symancf.files import replacing
@@ -42,7 +43,7 @@ def write(path: str | Path, samples: Samples, comm: MPI.Comm | None = None) -> P
         cannot be written, a full disk.
     """
     comm = MPI.COMM_WORLD if comm is None else comm
-    path = Path(path)
+    path = arguments.path("output.write", path)
     with together(comm):
         if comm.rank == 0:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -98,7 +99,7 @@ class Series:
 
     def __init__(self, path: str | Path, comm: MPI.Comm | None = None) -> None:
         self.comm = MPI.COMM_WORLD if comm is None else comm
-        self.path = Path(path).with_suffix(".pvd")
+        self.path = arguments.path("Series", path).with_suffix(".pvd")
         self.states = 0
         self.entries: list[tuple[float, str, str]] = []
         with together(self.comm):
@@ -162,7 +163,7 @@ def read(path: str | Path) -> dict[str, Samples]:
     SymancfError
         The file is missing, damaged or of another origin.
     """
-    path = Path(path)
+    path = arguments.path("output.read", path)
     if path.suffix == ".vtu":
         return {"": read_vtu(path)}
     try:
@@ -183,7 +184,7 @@ def states(path: str | Path) -> list[tuple[float, dict[str, Path]]]:
     SymancfError
         The file is missing, damaged or lists no state.
     """
-    path = Path(path)
+    path = arguments.path("output.states", path)
     try:
         listed = ElementTree.parse(path).getroot().findall("Collection/DataSet")
         found: dict[float, dict[str, Path]] = {}

@@ -13,6 +13,7 @@ from symancf_codegen.legendre import gauss_legendre
 from ..collective import together
 from ..errors import MeshError
 from ..geometry import _arc_slope, unit
+from ..mesh.cells import CELLS
 from .ends import End, _vector_rows
 from .locate import corner_functions
 
@@ -67,7 +68,30 @@ class FacetPoints(End):
         self.region.require_on(self.body.region)
         _, mine = self.region.slice(self.kind)
         parts = system.comm.allgather(mine) if system.comm.size > 1 else [mine]
-        return np.concatenate(parts)
+        facets: Ints = np.concatenate(parts)
+        self._require_sides(system, facets)
+        return facets
+
+    def _require_sides(self, system: System, facets: Ints) -> None:
+        """Raise where a facet is no cell, face or edge of the body's cells (collective)."""
+        element = self.body.element
+        cell = CELLS[element.cell]
+        sides: tuple[Any, ...] = (range(cell.vertices),)
+        if self.kind != cell.name:
+            sides = cell.edges if self.kind == "line" else tuple(element.topology.faces)
+        _, cells = self.body.region.slice(cell.name)
+        near = cells[np.isin(cells, facets).sum(axis=1) >= facets.shape[1]]
+        known = _corners(near[:, np.array(sides)].reshape(-1, facets.shape[1]))
+        found = system.sum(np.isin(_corners(facets), known).astype(float))
+        if not found.all():
+            at = facets[int(np.argmin(found))]
+            x = self.region.mesh.fetch_points(at[None])[0].mean(axis=0)
+            what = {"line": "line", "quad": "quadrilateral"}[self.kind]
+            raise MeshError(
+                f"{self}: the {what} at ({x[0]:g}, {x[1]:g}, {x[2]:g}) is no cell, face or edge of "
+                f"the body's cells, or names its corners in another order (points "
+                f"{', '.join(map(str, at))}): forces there have no area of the body"
+            )
 
     def _rule(self) -> tuple[Array, Array]:
         """Return the points (k, dims) of the unit facet and their weights (k,)."""
@@ -169,3 +193,15 @@ class FacetPoints(End):
 
     def __str__(self) -> str:
         return f"region {self.region.name!r} of {self.body.name!r}"
+
+
+def _corners(facets: Ints) -> npt.NDArray[Any]:
+    """Return a key of each facet (n,): the same whatever its first corner and its sense."""
+    if facets.shape[1] == 2:
+        key = np.sort(facets, axis=1)
+    else:  # the two diagonals
+        pairs = np.sort(facets[:, [[0, 2], [1, 3]]], axis=2)
+        turned = pairs[:, 0, 0] > pairs[:, 1, 0]  # corners differ: so do the least of each
+        key = np.where(turned[:, None, None], pairs[:, ::-1], pairs).reshape(len(facets), 4)
+    key = np.ascontiguousarray(key, dtype=np.int64)
+    return key.view([("", np.int64)] * key.shape[1]).reshape(len(facets))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mpi4py import MPI
 
+from symancf import arguments
 from symancf.collective import together
 from symancf.errors import SymancfError
 from symancf.view.animation import animate, write_gif
@@ -87,7 +88,7 @@ def render(
         On every rank: nothing to draw, no drawing package, `engine` "vtk" does not work.
     """
     comm = MPI.COMM_WORLD if comm is None else comm
-    path = Path(path).with_suffix(".png")
+    path = arguments.path("view.save", path).with_suffix(".png")
     named = scenes if isinstance(scenes, Mapping) else {"": scenes}
     held = {caption: gathered(comm, scene) for caption, scene in named.items()}
     with together(comm):

@@ -13,6 +13,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
+from symancf import arguments
 from symancf.collective import together
 from symancf.errors import SymancfError
 from symancf.files import write_whole
@@ -81,7 +82,7 @@ def animate(
         On every rank: nothing to draw, no drawing package, `engine` "vtk" does not work.
     """
     comm = MPI.COMM_WORLD if comm is None else comm
-    path = Path(path).with_suffix(".gif")
+    path = arguments.path("view.animate", path).with_suffix(".gif")
     captions, load = _loader(comm, frames, times)
     with together(comm):
         if comm.rank == 0:
@@ -196,7 +197,7 @@ def write_gif(images: Iterable[Figure | Image], path: str | Path, *, fps: float 
         raise SymancfError("animations need Pillow: pip install 'symancf[demo]'") from None
     from scipy.spatial import cKDTree  # half a second to import
 
-    path = Path(path).with_suffix(".gif")
+    path = arguments.path("view.animate", path).with_suffix(".gif")
     packed, shapes = [], set()
     for image in images:
         pixels = image if isinstance(image, np.ndarray) else _pixels(image)

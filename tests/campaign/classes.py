@@ -16,6 +16,7 @@ CLASSES: dict[str, tuple[int, float]] = {
     "arrays": (90, 30.0),
     "files": (300, 30.0),
     "functions": (120, 30.0),
+    "mistakes": (200, 30.0),
     "energies": (40, 90.0),
     "frames": (90, 60.0),
     "soak": (5, 500.0),

@@ -203,7 +203,7 @@ def _kept(path: Path) -> bool:
     return path.is_file() and path.name.startswith("out")
 
 
-def killed(what: str, ranks: int, delay: float) -> Any:
+def killed(what: str, delay: float) -> Any:
     """Kill a run that writes rows: what is read afterwards is the beginning of what it wrote."""
     check = """
         import math
@@ -215,12 +215,11 @@ def killed(what: str, ranks: int, delay: float) -> Any:
     path = "out.csv" if what == "a table" else "out.h5"
     with tempfile.TemporaryDirectory(prefix="symancf-campaign-") as name:
         folder = Path(name)
-        process = _start(folder, _script(MODEL, "begin()\n", WRITERS[what], n=10**6), ranks)
+        process = _start(folder, _script(MODEL, "begin()\n", WRITERS[what], n=10**6), 1)
         _begun(folder, process)
         time.sleep(delay)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        subprocess.run(["pkill", "-9", "-f", str(folder)], check=False)
         if not (folder / path).exists():
             return []
         status, said = _end(_start(folder, _script(MODEL, check, path=path), 1), 60.0)
@@ -231,39 +230,61 @@ def killed(what: str, ranks: int, delay: float) -> Any:
     return []
 
 
-def cold(processes: int) -> Any:
-    """Start many processes on a cold cache: each ends well, and each kernel is compiled once."""
+COMPILER = """#!/bin/sh
+case "$*" in *-shared*)
+    for word; do case "$word" in *.c) echo "${word##*/}" >>"$COMPILED";; esac; done
+    if [ -n "$HOLD" ]; then touch "$HOLD"; exec sleep 60; fi
+esac
+exec cc "$@"
+"""
+LIGHT = """
+import sympy as sp
+from symancf_codegen import Parameter, PointLaw, compile_points
+x, k = sp.symbols("x k")
+for power in range(2, 5):
+    law = PointLaw("spring", (x,), energy=k * x**power / 2, parameters=(Parameter(k),))
+    compile_points("spring", law)
+"""
+HEAVY = MODEL + "sa.StaticProblem(system).solve()\n"
+
+
+def cold(processes: int, text: str, held: bool = False) -> Any:
+    """Start many processes on a cold cache: each ends well, and each kernel is compiled once.
+
+    With `held`, one that was there before is killed while it compiles, and blocks nobody.
+    """
     with tempfile.TemporaryDirectory(prefix="symancf-campaign-") as name:
         folder = Path(name)
-        os.chmod(folder, 0o700)
-        path = folder / "script.py"
-        path.write_text(_script(MODEL, "sa.StaticProblem(system).solve()\n"), encoding="utf-8")
-        log = folder / "compiled"
+        log, hold, cache = folder / "compiled", folder / "held", folder / "cache"
         compiler = folder / "cc"
-        compiler.write_text(f'#!/bin/sh\necho x >>"{log}"\nexec cc "$@"\n', encoding="utf-8")
+        compiler.write_text(COMPILER, encoding="utf-8")
         compiler.chmod(0o755)
-        env = environment(SYMANCF_CACHE=str(folder / "cache"), CC=str(compiler))
-        running = [
-            subprocess.Popen(
-                [sys.executable, str(path)], cwd=folder, env=env, stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT, text=True, start_new_session=True,
-            )
-            for _ in range(processes)
-        ]  # fmt: skip
+        given = {"SYMANCF_CACHE": str(cache), "SYMANCF_CC": str(compiler), "COMPILED": str(log)}
+        killed = 0
+        if held:
+            first = _start(folder, text, 1, **given, HOLD=str(hold))
+            until = time.monotonic() + 90.0
+            while not hold.exists() and time.monotonic() < until:
+                time.sleep(0.02)
+        running = [_start(folder, text, 1, **given) for _ in range(processes)]
+        if held:
+            time.sleep(3.0)  # the others wait
+            os.killpg(first.pid, signal.SIGKILL)
+            first.communicate()
+            killed = 1
         for process in running:
             status, said = _end(process, 200.0)
             if status:
                 raise Wrong(f"exit status {status} on a cold cache: {said[-500:]}")
-        libraries = list((folder / "cache").rglob("*.so"))
-        compiled = len(log.read_text(encoding="utf-8").splitlines()) if log.exists() else 0
-        if log.exists() and compiled > 2 * len(libraries) + 2:
-            raise Wrong(f"{compiled} calls of the compiler for {len(libraries)} libraries")
-        left = [
-            p.name for p in (folder / "cache").rglob("*") if p.name.startswith((".build", ".new"))
-        ]
+        libraries = sorted(path.stem for path in cache.glob("*.so"))
+        compiled = sorted(log.read_text(encoding="utf-8").replace(".c\n", "\n").split())
+        if not libraries or len(compiled) != len(libraries) + killed or {*compiled} != {*libraries}:
+            raise Wrong(f"compiled {compiled} for the libraries {libraries}")
+        left = [p.name for p in cache.iterdir() if p.name.startswith((".new", ".lock"))]
+        left += [p.name for p in cache.glob(".build-*")][killed:]
         if left:
             raise Wrong(f"left {left[:5]}")
-    return []
+    return [len(libraries)]
 
 
 def generate(chance: random.Random, count: int) -> Iterator[Case]:
@@ -279,11 +300,14 @@ def generate(chance: random.Random, count: int) -> Iterator[Case]:
             what, share = chance.choice(list(WRITERS)), chance.uniform(0.0, 0.98)
             name = f"{share:.2f} of the disk for {what} on {ranks}"
             return name, lambda: short_of_disk(what, ranks, share)
+        if k == 5:
+            return "64 processes on a cold cache", lambda: cold(64, LIGHT)
+        if k == 13:
+            return "16 processes wait for one that is killed", lambda: cold(16, LIGHT, held=True)
         if k % 16 == 5:
-            n = chance.choice([3, 8])
-            return f"{n} processes on a cold cache", lambda: cold(n)
+            return "4 models on a cold cache", lambda: cold(4, HEAVY)
         what, delay = chance.choice(["a table", "a history"]), chance.uniform(0.0, 1.0)
-        return f"kill of {what}", lambda: killed(what, 1, delay)
+        return f"kill of {what}", lambda: killed(what, delay)
 
     for k in range(count):
         name, run = one(k)
