@@ -244,7 +244,7 @@ class Newton:
         m, system = self.motion, self.system
         second = np.flatnonzero(m.second)
         B = float(m.acceleration_factor[second[0]]) if len(second) else 0.0
-        size = np.where(m.algebraic | m.settled, 0.0, np.abs(m.state))
+        size = np.where(m.settled, 0.0, np.abs(m.state))
         inertial = np.zeros_like(size)
 
         def product(change: Array, answer: Array) -> None:

@@ -50,7 +50,7 @@ LONG = {
         problem = sa.StaticProblem(system)
         begin()
         for k in range(100000):
-            problem.follow(load, to=5.0 * (k % 2 == 0) + 0.1, step=0.2)
+            problem.follow(load, to=5.0 * (k % 2 == 0) + 0.1, step=0.2, direction=1 - 2 * (k % 2))
     """,
     "a motion": """
         problem = sa.DynamicProblem(system)

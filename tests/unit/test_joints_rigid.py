@@ -454,3 +454,27 @@ def test_a_rotation_in_one_step_ends_at_its_angle(planar: bool, angle: float) ->
     sa.StaticProblem(system, prefix="half_turn_").solve(to=1.0)
     arm = system.position(body.at((1, 0, 0)))[0] - system.position(body.at((0, 0, 0)))[0]
     assert arm == pytest.approx([np.cos(angle), np.sin(angle), 0.0], abs=1e-9)
+
+
+@pytest.mark.parametrize("links", [2, 5])
+@pytest.mark.parametrize(
+    ("g", "size"),
+    [(X, 1.0), (-X, 1.0), (Z, 1e3), (X, 1e-3)],
+    ids=["hanging", "upright", "across, mm", "small"],
+)
+def test_a_chain_at_rest_stays_where_it_is(links: int, g: Array, size: float) -> None:
+    """Joints carry all of the weight: what is left of the forces is their round-off."""
+    bodies, terms = [], [sa.gravity(9.81 * size * g)]
+    before: Any = sa.ground.at((0.0, 0.0, 0.0))
+    for k in range(links):
+        at = (0.4 * size * (k + 0.5), 0.0, 0.0)
+        lengths = 0.1 * size * np.array([4.0, 2.0, 1.0])
+        bodies.append(sa.RigidBody.box(lengths, at=at, rho=500.0 / size**3, name=f"link {k}"))
+        start, end = (bodies[-1].at((s * 0.2 * size, 0.0, 0.0)) for s in (-1.0, 1.0))
+        terms.append(sa.joints.revolute(before, start, axis=Z, name=f"pin {k}"))
+        before = end
+    system = sa.System(*bodies, terms=terms)
+    problem = sa.DynamicProblem(system)
+    problem.solve(to=0.02, step=0.01)
+    assert len(problem.history.steps) == 2
+    assert np.abs(system.displacement(bodies[-1].centre)).max() < 1e-12 * size
