@@ -316,16 +316,13 @@ class Body:
             self.maps = np.zeros((len(self.cells), element.vertices, 0, 0))
             return
         self.slope_block = system.numbering.block(self.slope_name)
-        self.basis = geometry.node_basis(element, self.directions, len(system.points))
-        self.basis = system.slopes_for_supports(self.slope_name, self.basis)
+        assert self.directions is not None
+        self.basis = geometry.node_basis(element, self.directions)
+        system.turn_for_supports(self.slope_name, self.basis)
         # every local node of the body, also one that only a joint brought here
-        start = system.numbering.offset[:, self.slope_block]
-        member = np.zeros(len(start), dtype=np.int8)
-        member[self.cells] = 1
-        used = np.flatnonzero(system.topology.halo.updated(member))
-        width = 3 * len(element.slopes)
-        at = start[used][:, None] + np.arange(width)
-        basis = self.basis[used].reshape(at.shape)
+        start = system.numbering.offset[self.basis.vertices, self.slope_block]
+        at = start[:, None] + np.arange(3 * len(element.slopes))
+        basis = self.basis.values.reshape(at.shape)
         with together(system.comm):
             given = system.reference[at]
             if (given.any(axis=1) & (np.abs(given - basis).max(axis=1, initial=0) > 1e-9)).any():

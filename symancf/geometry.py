@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from .parameter import call_array, label
 
 if TYPE_CHECKING:
     from .elements import Element
-    from .partition import Topology
+    from .partition import Halo, Topology
 
 Array = npt.NDArray[np.float64]
 
@@ -50,13 +51,85 @@ def perpendicular(t: Array) -> Array:
     return np.stack([first, np.cross(t, first)], axis=1)
 
 
+class AtVertices:
+    """Values at some of a rank's vertices, read and written by local numbers; zero elsewhere.
+
+    Attributes
+    ----------
+    vertices : (n,) local numbers, ascending.
+    values : (n, ...) of them.
+    """
+
+    def __init__(self, vertices: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
+        self.vertices, self.values = vertices, values
+
+    def _rows(self, at: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return the rows of local vertices, and which of these are there."""
+        wanted = np.asarray(at)
+        if not len(self.vertices):
+            return np.zeros(wanted.shape, dtype=np.intp), np.zeros(wanted.shape, dtype=bool)
+        near = np.minimum(_numbers(self.vertices, wanted), len(self.vertices) - 1)
+        return near, self.vertices[near] == wanted
+
+    def __getitem__(self, at: Any) -> Any:
+        near, there = self._rows(at)
+        if there.all():
+            return self.values[near]
+        found = np.zeros((*near.shape, *self.values.shape[1:]), dtype=self.values.dtype)
+        found[there] = self.values[near[there]]
+        return found
+
+    def __setitem__(self, at: Any, values: Any) -> None:
+        near, there = self._rows(at)
+        self.values[near[there]] = np.broadcast_to(values, (*near.shape, *self.values.shape[1:]))[
+            there
+        ]
+
+
+def _numbers(vertices: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the places of some among ascending vertices, at once where these are all."""
+    if vertices[-1] == len(vertices) - 1:
+        return wanted
+    return np.searchsorted(vertices, wanted)
+
+
+@dataclass(frozen=True)
+class Patch:
+    """The vertices of one body among those of a rank, in a numbering of their own.
+
+    Attributes
+    ----------
+    vertices : (n,) local numbers, ascending; those that the rank owns come first.
+    """
+
+    comm: MPI.Comm
+    vertices: npt.NDArray[Any]
+    n_owned: int
+    halo: Halo
+
+    @classmethod
+    def of(cls, topology: Topology, cells: npt.NDArray[np.int32]) -> Patch:
+        """Return that of some cells, with ghosts that only other terms brought (collective)."""
+        vertices = np.unique(cells)
+        if topology.comm.size > 1:
+            member = np.zeros(topology.n_local, dtype=np.int8)
+            member[vertices] = 1
+            vertices = np.flatnonzero(topology.halo.updated(member))
+        halo = topology.halo.restricted(vertices)
+        return cls(topology.comm, vertices, halo.n_owned, halo)
+
+    def numbers(self, local: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the patch's numbers of local vertices."""
+        return _numbers(self.vertices, local) if len(self.vertices) else local
+
+
 class Directions:
     """Node normals (quadrilaterals) or tangents (lines) of one body on this rank.
 
     Attributes
     ----------
-    at : (vertices, 3) unit direction of each local vertex of the body.
-    kink : (vertices,) facets meet there at more than the smoothing angle, so that each cell
+    at : (n, 3) unit direction of each vertex of the body, by local number.
+    kink : (n,) facets meet there at more than the smoothing angle, so that each cell
         uses its own facet normal.
     deviation : largest angle [rad] between a node direction and the facets it smooths.
     lean : largest angle [degrees] between the means of the given directions and of the facet
@@ -73,16 +146,20 @@ class Directions:
         given: Callable[[Array], npt.ArrayLike] | None,
         smooth: float,
     ) -> None:
-        self.name, self.element, self.topology = name, element, topology
+        self.name, self.element = name, element
+        self.topology = patch = Patch.of(topology, cells)
         self.smooth = np.radians(smooth) / 2.0  # each facet differs by half from the mean
-        self.kink = np.zeros(len(points), dtype=bool)
+        points, cells = points[patch.vertices], patch.numbers(cells)
+        self._kink = np.zeros(len(points), dtype=bool)
         self.deviation = self.lean = 0.0
         if given is not None:
-            self.at = self._given(given, points, cells)
+            found = self._given(given, points, cells)
         elif element.cell == "quad":
-            self.at = self._normals(points, cells)
+            found = self._normals(points, cells)
         else:
-            self.at = self._tangents(points, cells)
+            found = self._tangents(points, cells)
+        self.at = AtVertices(patch.vertices, found)
+        self.kink = AtVertices(patch.vertices, self._kink)
         self.deviation = topology.comm.allreduce(self.deviation, op=MPI.MAX)
         self.lean = topology.comm.allreduce(self.lean, op=MPI.MAX)
 
@@ -141,8 +218,8 @@ class Directions:
         length = np.linalg.norm(sums, axis=1, keepdims=True)
         table = np.column_stack([sums / np.where(length > 0, length, 1.0), spread])
         table = self.topology.halo.updated(table)
-        self.kink = table[:, 3] > self.smooth
-        smooth = table[~self.kink, 3]
+        self._kink = table[:, 3] > self.smooth
+        smooth = table[~self._kink, 3]
         self.deviation = float(smooth.max(initial=0.0))
         return np.ascontiguousarray(table[:, :3])
 
@@ -182,7 +259,7 @@ class Directions:
         ends = self.topology.halo.updated((count == 1)[:, None].astype(np.int8))[:, 0] > 0
         for v in range(2):  # free ends: reflect the neighbour's tangent at the chord
             here, there = cells[:, v], cells[:, 1 - v]
-            mine = ends[here] & ~ends[there] & ~self.kink[there]
+            mine = ends[here] & ~ends[there] & ~self._kink[there]
             t, c = at[there[mine]], direction[mine]
             at[here[mine]] = 2.0 * np.einsum("na,na->n", t, c)[:, None] * c - t
         return np.asarray(self.topology.halo.updated(at))
@@ -190,7 +267,7 @@ class Directions:
     def require_smooth(self) -> None:
         """Raise on every rank where slopes along shared tangents cannot follow a kink."""
         kinks = self.topology.comm.allreduce(
-            int(self.kink[: self.topology.n_owned].sum()), op=MPI.SUM
+            int(self._kink[: self.topology.n_owned].sum()), op=MPI.SUM
         )
         if kinks:
             raise MeshError(
@@ -272,23 +349,20 @@ def element_slopes(
     return slopes
 
 
-def node_basis(element: Element, directions: Directions | None, n: int) -> Array:
-    """Return the reference slope coordinates of each local vertex, (n, slopes, 3).
+def node_basis(element: Element, directions: Directions) -> AtVertices:
+    """Return the reference slope coordinates of each vertex of a body, (n, slopes, 3).
 
     Full-gradient elements: the Cartesian axes. Tangents: the unit tangent of a line, or two
     orthonormal vectors of the tangent plane.
     """
-    if not element.slopes:
-        return np.zeros((n, 0, 3))
+    vertices, at = directions.at.vertices, directions.at.values
     if element.slope_kind == "gradient":
-        return np.broadcast_to(np.eye(3), (n, 3, 3)).copy()
-    assert directions is not None
-    at = directions.at
+        return AtVertices(vertices, np.broadcast_to(np.eye(3), (len(at), 3, 3)).copy())
     if element.cell == "line":
-        return at[:, None, :].copy()
+        return AtVertices(vertices, at[:, None, :].copy())
     axis = np.eye(3)[np.argmin(np.abs(at), axis=1)]
     first = unit(np.cross(axis, at) + (np.linalg.norm(at, axis=1) == 0)[:, None] * np.eye(3)[0])
-    return np.stack([first, np.cross(at, first)], axis=1)
+    return AtVertices(vertices, np.stack([first, np.cross(at, first)], axis=1))
 
 
 def slope_maps(element: Element, slopes: Array, basis: Array) -> Array:

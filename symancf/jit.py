@@ -130,10 +130,31 @@ def load_runtime(
 
     def build() -> Path:
         path = Path(source)
-        return library(path.stem, _whole(path, set()), flags)
+        return library(path.stem, _text(path), flags)
 
     path = _first(comm, build)
     return _everywhere(comm, lambda: ctypes.CDLL(str(_visible(path))))
+
+
+def _text(path: Path) -> str:
+    """Return the text of a C file, read anew where it or a file that it includes has changed."""
+    known, text = _TEXTS.get(path, ({}, ""))
+    if not known or any(_stamp(file) != stamp for file, stamp in known.items()):
+        included = {path}
+        text = _whole(path, included)
+        _TEXTS[path] = {file: _stamp(file) for file in included}, text
+    return text
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size
+
+
+_TEXTS: dict[Path, tuple[dict[Path, tuple[int, int]], str]] = {}
 
 
 def _whole(path: Path, included: set[Path]) -> str:

@@ -20,6 +20,7 @@ from .body import Body
 from .boundary import Support
 from .collective import share_error, together
 from .errors import ConstraintError, KinematicsError, MeshError, ParameterError
+from .geometry import AtVertices
 from .members import Members
 from .natural import RigidBody
 from .partition import Family, distribute
@@ -64,6 +65,7 @@ class System:
         self.bodies: list[Body | PlanarBody | RigidBody] = self.members.bodies
         self.terms = self.members.terms
         self.supports = [term for term in self.terms if isinstance(term, Support)]
+        self.mirrors = [s for s in self.supports if getattr(s.held, "mirror", None) is not None]
         meshes = [body.region.mesh for body in bodies if isinstance(body, Body)]
         self.comm: MPI.Comm = meshes[0].comm if meshes else comm or MPI.COMM_WORLD
         self.stiffness = 1.0
@@ -196,23 +198,34 @@ class System:
         ]
         self.numbering = Numbering(self.topology, blocks, carriers, self._owners)
 
-    def slopes_for_supports(self, block: str, basis: Array) -> Array:
-        """Return directions of slopes (vertices, s, 3) of a block, at supports as they need them.
+    def turn_for_supports(self, block: str, basis: AtVertices) -> None:
+        """Turn directions of slopes (n, s, 3) of a block as supports there need them.
 
         The first support at a vertex chooses; bodies that share the block find the same ones.
         """
-        taken = np.zeros(len(basis), dtype=bool)
+        taken = AtVertices(basis.vertices, np.zeros(len(basis.vertices), dtype=bool))
         with together(self.comm):
-            for support in self.supports:
+            for support in self._supports_of.get(block, []):
                 support.held.turned(block, basis, taken)
-        return basis
+
+    @cached_property
+    def _supports_of(self) -> dict[str, list[Support]]:
+        """The supports of bodies with slopes, by the blocks of these."""
+        found: dict[str, list[Support]] = {}
+        for support in self.supports:
+            if isinstance(support.body, Body):
+                found.setdefault(support.body.slope_name, []).append(support)
+        return found
 
     def _apply_supports(self) -> None:
         fixed_by = np.full(self.numbering.coordinates, -1, dtype=np.int32)
-        self._lengths = [float(support.body.extent) for support in self.supports]
+        lengths = [float(support.body.extent) for support in self.supports]
+        self._sizes: list[Array] = []
         with together(self.comm):
             for k, support in enumerate(self.supports):
-                fixed_by[support.coordinates(self)] = support.number = k
+                places = support.coordinates(self)
+                fixed_by[places] = support.number = k
+                self._sizes.append(self.numbering.natural(lengths[k], places))
         if self.supports:
             self.numbering.fix(fixed_by)
 
@@ -282,11 +295,7 @@ class System:
         time: float,
     ) -> None:
         """Raise where a later support gave a coordinate another value, by its body's size."""
-        size = np.ones(len(places))
-        for number, block in enumerate(self.numbering.blocks):
-            start = self.numbering.offset[self.numbering.vertex_of[places], number]
-            inside = (start >= 0) & (places >= start) & (places < start + block.size)
-            size[inside] = block.natural(self._lengths[support.number])
+        size = self._sizes[support.number]
         differ = np.abs(state[places] - values) > 1e-12 * np.maximum(size, np.abs(values))
         if differ.any():
             at = places[int(np.argmax(differ))]

@@ -17,6 +17,7 @@ from .partition import Family
 
 if TYPE_CHECKING:
     from .assembly.numbering import Block
+    from .geometry import AtVertices
     from .places.ends import End
     from .system import System
 
@@ -82,7 +83,7 @@ class Held:
         """Return the blocks that it puts on local vertices."""
         return []
 
-    def turned(self, block: str, basis: Array, taken: npt.NDArray[np.bool_]) -> None:
+    def turned(self, block: str, basis: AtVertices, taken: AtVertices) -> None:
         """Turn the directions (vertices, s, 3) of the slopes of a block as it needs them.
 
         `taken` (vertices,) tells where another support has chosen them, and takes the own ones.

@@ -362,10 +362,12 @@ class Numbering:
         size = np.arange(self.blocks[block].size, dtype=np.int32)
         return np.asarray(start[..., None] + size, dtype=np.int32)
 
-    def natural(self, length: float) -> Array:
-        """Return the size of a large change of each coordinate; see `Block.natural`."""
-        sizes = np.array([block.natural(length) for block in self.blocks])
-        return np.asarray(sizes[self.block_of])
+    def natural(self, length: float, coordinates: npt.NDArray[Any] | None = None) -> Array:
+        """Return the size of a large change of coordinates, default: all; see `Block.natural`."""
+        of = self.block_of if coordinates is None else self.block_of[coordinates]
+        present, place = np.unique(of, return_inverse=True)
+        sizes = np.array([self.blocks[number].natural(length) for number in present])
+        return np.asarray(sizes[place])
 
     def those(self, *kinds: Kind) -> npt.NDArray[np.bool_]:
         """Return which coordinates are of some kinds."""

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import MeshError, ParameterError
-from ..geometry import unit
+from ..geometry import AtVertices, unit
 from ..parameter import call, call_array, components, matrix3, takes_place
 from ..places.ends import Nodes, PointsOnBody
 from ..places.glue import EDGE, Glue, glue_of, nodes_here, straightened
@@ -152,7 +152,7 @@ class HeldNodes(Held):
         if self.clamp is not None:
             self.clamp.orient()
 
-    def turned(self, block: str, basis: Array, taken: Mask) -> None:
+    def turned(self, block: str, basis: AtVertices, taken: AtVertices) -> None:
         """Turn the directions of slopes at the nodes of the place; see `Held.turned`."""
         if block != self.body.slope_name:
             return

@@ -65,6 +65,26 @@ class Halo:
         }
         return cls(comm, n_owned, sent, received)
 
+    def restricted(self, members: NDArray[Any]) -> Halo:
+        """Return the halo of some rows, ascending, numbered as they are in `members`.
+
+        They are the same vertices on every rank: a ghost is a member where its owner's row is.
+        """
+        inside = np.zeros(1 + max((int(m) for m in members[-1:]), default=-1), dtype=bool)
+        inside[members] = True
+        sent = {}
+        for rank, rows in self.sent.items():
+            kept = rows[(rows < len(inside)) & inside[np.minimum(rows, len(inside) - 1)]]
+            if len(kept):
+                sent[rank] = np.searchsorted(members, kept).astype(np.int32)
+        received = {}
+        for rank, ends in self.received.items():
+            low, high = np.searchsorted(members, ends).tolist()
+            if high > low:
+                received[rank] = (low, high)
+        owned = int(np.searchsorted(members, self.n_owned))
+        return Halo(self.comm, owned, sent, received)
+
     def update(self, array: NDArray[Any]) -> None:
         """Overwrite the ghost rows of a local array (n_local, ...) by the owners'. Collective."""
         buffers = {rank: array[rows] for rank, rows in self.sent.items()}

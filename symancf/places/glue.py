@@ -154,12 +154,11 @@ def straightened(
     """
     along = glue.along[node].copy()
     edge = (glue.kind[node] == EDGE) & ~kink
-    for support in system.supports:
+    for support in system.mirrors:
         held: Any = support.held
-        mirror = getattr(held, "mirror", None)
-        if mirror is not None and support.body.slope_name == body.slope_name:
+        if support.body.slope_name == body.slope_name:
             both = edge & np.isin(glue.nodes[node], held.glue.nodes)
-            axis = np.eye(3)[mirror]
+            axis = np.eye(3)[held.mirror]
             part = along[both] @ axis
             across = along[both] - part[:, None] * axis
             crosses = np.abs(part) > np.sqrt(0.5)
@@ -172,9 +171,5 @@ def straightened(
 
 def nodes_here(system: System, glue: Glue) -> tuple[Ints, Ints]:
     """Return the local vertices of the nodes that this rank has, and their numbers."""
-    ids = system.topology.vertex_ids
-    near = np.searchsorted(glue.nodes, ids)
-    near = np.minimum(near, max(len(glue.nodes) - 1, 0))
-    here = glue.nodes[near] == ids if len(glue.nodes) else np.zeros(len(ids), bool)
-    vertices = np.flatnonzero(here)
-    return vertices, near[vertices]
+    vertices = np.sort(system.topology.find(glue.nodes)).astype(np.int64)
+    return vertices, np.searchsorted(glue.nodes, system.topology.vertex_ids[vertices])

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 Surface = Callable[[Array], tuple[Array, Array]]
+
+KEPT = 200_000  # cells of a region up to which their corners are kept for the next place
 
 # corners of the unit line, square and cube in meshio's order
 _CORNERS = {
@@ -126,53 +130,85 @@ class _Nearest:
             getattr(self, name)[which[better]] = getattr(other, name)[better]
 
 
-def _try(
-    found: _Nearest,
-    which: npt.NDArray[Any],
-    cells: npt.NDArray[Any],
-    points: Array,
-    mesh: tuple[str, Array, npt.NDArray[np.int64], npt.NDArray[np.int64]],
-) -> None:
-    """Compare one cell for each of the points `which` with what was found."""
-    kind, X, ids, connectivity = mesh
-    dim = _CORNERS[kind].shape[1]
-    unit, distance = invert(multilinear(kind, X[cells]), dim, points[which])
-    size = np.linalg.norm(np.ptp(X[cells], axis=1), axis=1)
-    found.take(which, _Nearest(distance, size, ids[cells], unit, connectivity[cells]))
+class Cells:
+    """A region's cells on this rank, with their corners; made once for each region (collective).
 
+    Attributes
+    ----------
+    kind, ids, connectivity : of the cells.
+    X : (n, nv, 3) corners.
+    """
 
-def _search(
-    kind: str,
-    X: Array,
-    ids: npt.NDArray[np.int64],
-    connectivity: npt.NDArray[np.int64],
-    points: Array,
-) -> _Nearest:
-    """Find the nearest of this rank's cells for each point."""
-    from scipy.spatial import cKDTree  # half a second to import
+    def __init__(self, region: Region) -> None:
+        self.kind = region.types[0]
+        self.ids, self.connectivity = region.slice(self.kind)
+        self.X = region.mesh.fetch_points(self.connectivity)
+        self.centre = self.X.mean(axis=1)
+        self.radius = np.linalg.norm(self.X - self.centre[:, None], axis=2).max(axis=1, initial=0.0)
 
-    k, nv, dim = len(points), connectivity.shape[1], _CORNERS[kind].shape[1]
-    found = _Nearest.none(k, nv, dim)
-    if not len(X) or not k:
+    @cached_property
+    def tree(self) -> Any:
+        """The centres of the cells."""
+        from scipy.spatial import cKDTree  # half a second to import
+
+        return cKDTree(self.centre)
+
+    @cached_property
+    def _corners(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        order = np.argsort(self.connectivity.ravel(), kind="stable")
+        return self.connectivity.ravel()[order], order // self.connectivity.shape[1]
+
+    def around(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the rows of the cells that have some of the vertices, ascending."""
+        corners, rows = self._corners
+        low, high = (np.searchsorted(corners, vertices, side=s) for s in ("left", "right"))
+        count = high - low
+        first = np.repeat(low - (np.cumsum(count) - count), count)
+        return np.asarray(np.unique(rows[first + np.arange(count.sum())]))
+
+    def compare(self, found: _Nearest, which: npt.NDArray[Any], rows: Any, points: Array) -> None:
+        """Compare one cell for each of the points `which` with what was found."""
+        dim = _CORNERS[self.kind].shape[1]
+        unit, distance = invert(multilinear(self.kind, self.X[rows]), dim, points[which])
+        size = np.linalg.norm(np.ptp(self.X[rows], axis=1), axis=1)
+        ids, vertices = self.ids[rows], self.connectivity[rows]
+        found.take(which, _Nearest(distance, size, ids, unit, vertices))
+
+    def search(self, points: Array) -> _Nearest:
+        """Find the nearest of these cells for each point."""
+        k, dim = len(points), _CORNERS[self.kind].shape[1]
+        found = _Nearest.none(k, self.connectivity.shape[1], dim)
+        if not len(self.X) or not k:
+            return found
+        near = min(12, len(self.X))
+        _, candidates = self.tree.query(points, k=near)
+        for column in np.asarray(candidates).reshape(k, near).T:
+            gap = np.linalg.norm(self.centre[column] - points, axis=1) - self.radius[column]
+            which = np.flatnonzero(gap <= found.distance + 1e-6 * self.radius[column])
+            if len(which):
+                self.compare(found, which, column[which], points)
+        # a large cell beside small ones may hold the point though its centre is far
+        missed = np.flatnonzero(found.distance > 1e-9 * found.size)
+        reach = found.distance[missed] + self.radius.max()
+        around = self.tree.query_ball_point(points[missed], reach)
+        for point, rows in zip(missed, around, strict=True):
+            cells = np.asarray(rows, dtype=np.int64)
+            gap = np.linalg.norm(self.centre[cells] - points[point], axis=1) - self.radius[cells]
+            for cell in cells[gap <= found.distance[point]]:
+                self.compare(found, np.array([point]), np.array([cell]), points)
         return found
-    mesh = (kind, X, ids, connectivity)
-    centre = X.mean(axis=1)
-    radius = np.linalg.norm(X - centre[:, None], axis=2).max(axis=1)
-    tree = cKDTree(centre)
-    near = min(12, len(X))
-    _, candidates = tree.query(points, k=near)
-    for column in np.asarray(candidates).reshape(k, near).T:
-        gap = np.linalg.norm(centre[column] - points, axis=1) - radius[column]
-        which = np.flatnonzero(gap <= found.distance + 1e-6 * radius[column])
-        _try(found, which, column[which], points, mesh)
-    # a large cell beside small ones may hold the point though its centre is far
-    missed = np.flatnonzero(found.distance > 1e-9 * found.size)
-    reach = found.distance[missed] + radius.max()
-    for point, around in zip(missed, tree.query_ball_point(points[missed], reach), strict=True):
-        cells = np.asarray(around, dtype=np.int64)
-        gap = np.linalg.norm(centre[cells] - points[point], axis=1) - radius[cells]
-        for cell in cells[gap <= found.distance[point]]:
-            _try(found, np.array([point]), np.array([cell]), points, mesh)
+
+
+_CELLS: WeakKeyDictionary[Region, Cells] = WeakKeyDictionary()
+
+
+def cells_of(region: Region) -> Cells:
+    """Return the cells of a region; places on it by the thousand look for them (collective)."""
+    found = _CELLS.get(region)
+    if found is None:
+        found = Cells(region)
+        if region.size <= KEPT:
+            _CELLS[region] = found
     return found
 
 
@@ -183,11 +219,9 @@ def locate(region: Region, points: Array) -> Found:
     Points within 1e-9 of a corner, relative to the cell, are put there exactly.
     """
     comm = region.mesh.comm
-    kind = region.types[0]
-    ids, connectivity = region.slice(kind)
-    X = region.mesh.fetch_points(connectivity)
+    cells = cells_of(region)
     with together(comm):
-        found = _search(kind, X, ids, connectivity, points)
+        found = cells.search(points)
     if comm.size > 1:
         everyone = comm.allgather(found)
         found = everyone[0]
