@@ -78,7 +78,7 @@ class Adams(Explicit):
             "vode",
             method="adams",
             rtol=self.rtol,
-            atol=self.atol,
+            atol=self.limits(),
             first_step=min(self.asked, to - time) if to > time else self.asked,
             nsteps=10**6,
         )

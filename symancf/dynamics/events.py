@@ -33,6 +33,7 @@ QUARTERS = (0.25, 0.5, 0.75)  # of a step, where functions are looked at
 PROBES = (1e-8, 1e-6, 1e-4, 1e-2)  # beside, where the motion leaves a zero
 ZERO = 1e-13  # of the largest value that a function had: round-off
 BAND = 1e-6  # of that: what is left of a function that jumps is not near zero
+STAYS = 0.01  # of a step: a function that is zero for as long was zero before the step's end
 SHARP = 1e-12  # of a step: what times of events are found to
 NEAR = 0.05  # of the spread of a function in a step: an extremum worth a look
 CLOSE, CROWD = 1e-3, 3  # events of one function in a row closer than that share of a step
@@ -71,7 +72,11 @@ class Event:
         for what, value in given.items():
             if not callable(value):
                 raise ParameterError(f"event: {value!r} is no {what} to be called", name=what)
-        if direction not in (-1, 0, 1):
+        if not isinstance(terminate, bool | np.bool_):
+            raise ParameterError(
+                f"event(terminate={terminate!r}): give True or False", name="terminate"
+            )
+        if isinstance(direction, bool) or direction not in (-1, 0, 1):
             raise ParameterError(
                 f"event(direction={direction!r}): 1 are rising zeros, -1 falling ones, 0 both",
                 name="direction",
@@ -195,7 +200,7 @@ class Events:
     def _number(self, event: Event) -> float:
         given = event.function()
         try:
-            value = float(given)
+            value = float(np.asarray(given, dtype=float).item())
         except (TypeError, ValueError):
             value = np.nan
         if not np.isfinite(value):
@@ -222,7 +227,7 @@ class Events:
         part, sharp, landed = whole, self._sharp(whole), -1
         while True:
             limit = np.inf if part is whole else part.end.time - 10.0 * sharp
-            roots = self._roots(part, times, values)
+            roots = self._roots(part, times, values, landed)
             roots = [(t, k) for t, k in roots if k not in passed and t < limit]
             if not roots:
                 break
@@ -299,7 +304,7 @@ class Events:
         return [s for s in chosen if side * polynomial.polyval(s, fit) < NEAR * spread]
 
     def _roots(
-        self, step: Interval, fractions: list[float], values: Array
+        self, step: Interval, fractions: list[float], values: Array, landed: int
     ) -> list[tuple[float, int]]:
         """Return the first zero of each event in the motion between the ends, and its number."""
         from scipy.optimize import brentq
@@ -310,9 +315,6 @@ class Events:
             if between is None:
                 continue
             a, b = (fractions[i] for i in between)
-            if values[between[0], k] * values[between[1], k] >= 0.0:
-                roots.append((step.time(b), k))
-                continue
 
             def value(s: float, k: int = k, step: Interval = step) -> float:
                 if s >= 1.0:
@@ -320,10 +322,24 @@ class Events:
                     return float(self.values()[k])
                 return float(self._at(step, s)[k])
 
-            s = brentq(value, a, b, xtol=0.1 * SHARP, rtol=4.0 * EPS, maxiter=80, disp=False)
+            if values[between[0], k] * values[between[1], k] < 0.0:
+                s = brentq(value, a, b, xtol=0.1 * SHARP, rtol=4.0 * EPS, maxiter=80, disp=False)
+            else:
+                s = b if k == landed else self._arrival(event, value, a, b)
             roots.append((step.time(float(s)), k))
         step.end.put(step.motion)
         return roots
+
+    @staticmethod
+    def _arrival(event: Event, value: Callable[[float], float], a: float, b: float) -> float:
+        """Return where a function comes to zero between a and b, if it stays there until b."""
+        low, high = a, b
+        if event.sign(value(b - STAYS * (b - a))):
+            return b
+        while high - low > SHARP:
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if event.sign(value(middle)) else (low, middle)
+        return high
 
     def _land(self, made: Stepper, whole: Interval, t: float, k: int) -> bool:
         """Make a step end at the zero of an event near t; return whether there is one.

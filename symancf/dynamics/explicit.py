@@ -65,7 +65,7 @@ class Explicit:
         self.asked = self.last_step = self.biased = 0.0
         self.calm = 0
         self.window = 1e-3
-        self.rtol = self.atol = 1e-6
+        self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
 
     # ---- as all integrators ---------------------------------------------------------------------
     def attach(self, ts: PETSc.TS) -> None:
@@ -103,7 +103,9 @@ class Explicit:
         self.window = self.accelerations.kinematics.window = max(self.asked, 1e-3 * (to - time))
         self._rejected = ts.getStepRejections()
         self.accelerations.kinematics.refresh()
-        ts.setTolerances(self.rtol, self.atol)
+        limits = self.vector()
+        limits.setArray(self.limits())
+        ts.setTolerances(self.rtol, limits)
         adapt = ctypes.c_void_p()
         kind = Options(ts.getOptionsPrefix() or "", {}).choice("ts_adapt_type")
         kind = kind or ("none" if adaptive is False else "basic")
@@ -133,6 +135,11 @@ class Explicit:
         to_rows = self.newton.numbering.to_rows
         state, rate = to_rows(self.motion.state), to_rows(self.motion.rate)
         return np.concatenate([state[self._second], state[self._first], rate[self._second]])
+
+    def limits(self) -> Array:
+        """Return absolute tolerances in the order of TS's vector (this rank's part)."""
+        q, s = self.atol[self._second], self.atol[self._first]
+        return np.concatenate([q, s, q])
 
     def read(self, U: PETSc.Vec) -> None:
         """Take state and rates from a vector of TS (collective)."""

@@ -92,6 +92,7 @@ class GeneralizedAlpha:
         self.asked = 0.0
         self.adaptive = False
         self.error: BaseException | None = None
+        self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
         self.iterations = self.linear_iterations = self.rejections = 0
 
     # ---- as all integrators ---------------------------------------------------------------------
@@ -414,13 +415,13 @@ class GeneralizedAlpha:
         share = abs(6.0 * c.beta - 1.0) / 6.0 + abs(c.shift) / 6.0
         assert self._before is not None
         e = h * h * share * (self.auxiliary - self._before.auxiliary)
-        chosen = numbering.free_owned[m.second[numbering.free_owned]]
-        limit = self.atol + self.rtol * np.abs(m.state[chosen])
+        order = numbering.coordinate_of_row
+        rows = np.flatnonzero(m.second[order] & (numbering.fixed_by[order] < 0))
+        chosen = order[rows]
+        limit = self.atol[rows] + self.rtol * np.abs(m.state[chosen])
         squares = np.array([np.square(e[chosen] / limit).sum(), float(len(chosen))])
         total, count = m.system.sum(squares)
         return math.sqrt(total / count) if count else 0.0
-
-    atol = rtol = 1e-6
 
     def vectors(self) -> dict[str, Any]:
         """Return what a restart needs beside the state and its rate."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..collective import together
-from ..errors import ConstraintError
+from ..errors import ConstraintError, ParameterError
 
 if TYPE_CHECKING:
     from .accelerations import Accelerations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 AFTER = 1e-9  # of a step: right after a time
 VIOLATED = 1e-7  # of the size of the system: an initial state that violates a constraint
 VANISHED = 1e6  # of the size: the limit is that of a gradient that is zero
+SEEN = 1e-12  # of the size: what a change of velocities moves in a step
 CHANGED = 1e-6  # relative change of initial velocities that is worth a warning
 
 
@@ -68,6 +69,7 @@ class InitialValues:
 
     def _find(self, positions: bool, told: bool = True, jumped: bool = False) -> None:
         m, system = self.motion, self.system
+        self._require_finite()
         self.accelerations.kinematics.window = self.h
         m.prescribe(system.time, self.h)
         self.accelerations.kinematics.refresh()
@@ -88,6 +90,20 @@ class InitialValues:
             raise
         finally:
             self.newton.stale = True
+
+    def _require_finite(self) -> None:
+        """Require numbers where the motion begins (collective)."""
+        m, system = self.motion, self.system
+        with together(system.comm):
+            for name, vector in (("state", m.state), ("rate", m.rate)):
+                bad = np.flatnonzero((m.second | m.first) & ~np.isfinite(vector))
+                if len(bad):
+                    at = system.points[system.numbering.vertex_of[bad[0]]]
+                    raise ParameterError(
+                        f"system.{name} is {vector[bad[0]]} at t = {system.time:g}, of a node at "
+                        f"({', '.join(f'{x:g}' for x in at)}): a motion begins with finite numbers",
+                        name=name,
+                    )
 
     def _check_positions(self) -> None:
         system, newton = self.system, self.newton
@@ -115,7 +131,7 @@ class InitialValues:
             return
         change = self.accelerations.project_rates()
         moved = self.newton.largest(float(np.abs(change).max(initial=0.0)))
-        changed = fastest > 0.0 and moved > CHANGED * fastest
+        changed = moved > CHANGED * fastest > 0.0 and moved * self.h > SEEN * self.newton.size
         if told and changed and system.comm.rank == 0:
             warnings.warn(
                 f"the initial velocities violate constraints, {worst!r} most: they were changed by "

@@ -304,6 +304,14 @@ class Newton:
         self._noise = noise
         return float(share.max(initial=0.0))
 
+    def tolerances(self, rtol: float, atol: float | None) -> Array:
+        """Return the absolute tolerances of this rank's rows; see `DynamicProblem.solve`."""
+        natural = self._natural[self.rows.of_row]
+        if atol is None:
+            return rtol * natural
+        long = self.rows.classes(lambda block: block.kind == "position")[self.rows.of_row]
+        return np.where(long, atol, atol / (self.size or 1.0))
+
     # ---- one solution ---------------------------------------------------------------------------
     def begin(self) -> None:
         """Take the size of the system; forget earlier steps (collective)."""

@@ -108,7 +108,7 @@ class DynamicProblem:
         )
         self._monitors: list[Callable[[DynamicProblem], Any]] = []
         self._events = Events(system.comm)
-        self._ready = self._started = False
+        self._ready = self._started = self._moving = False
         self._interruption, self._progress = Interruption(system.comm), Progress(system.comm)
         self._energies: Energies | None = Energies(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.steps = 0
@@ -199,9 +199,21 @@ class DynamicProblem:
         """Show a new state to the user's functions and PETSc's monitors."""
         require_redundant(self.system)
         self.ts.monitor(self.ts.getStepNumber(), self.system.time)
+        time = self.system.time
         with together(self.system.comm):
             for monitor in self._monitors:
                 monitor(self)
+        self._require_time(time, "a monitor")
+
+    def _require_time(self, time: float, who: str) -> None:
+        """Require that the time is what it was before a user's function (collective)."""
+        others = [now for now in self.system.comm.allgather(self.system.time) if now != time]
+        if others:
+            self.system.time = time
+            raise ParameterError(
+                f"{who} has set system.time from {time:g} to {others[0]:g}: times of a motion are "
+                "made by its steps; set it between two calls of solve"
+            )
 
     def _act(self, happened: list[Event]) -> None:
         """Call the actions of events, and make consistent what they have changed."""
@@ -210,6 +222,7 @@ class DynamicProblem:
             return
         self.audit.measure()
         self._leave()
+        time = self.system.time
         error: BaseException | None = None
         try:
             for action in actions:
@@ -217,7 +230,9 @@ class DynamicProblem:
         except BaseException as caught:
             error = caught
         share_error(self.system.comm, error)
-        self.system.prescribe(self.system.time)
+        self._require_time(time, "an event's action")
+        self._follow()
+        self.system.prescribe(time)
         self._reconcile(self.integrator.asked)
         self.integrator.resume(self.ts)
         self._energies = self.audit.jump()
@@ -283,9 +298,9 @@ class DynamicProblem:
 
         The step in which a zero lies is made anew to end there, so that the state at an event is
         as exact as others. Two zeros in one step are found; events in one step happen in their
-        order. A zero is where the function changes its sign, or where a step ends on it: one
-        where the motion begins, a touch that does not cross, and a change of sign by an action
-        are none.
+        order; of more the function is looked at too rarely. A zero is where the function changes
+        its sign, or where it comes to zero and stays, or the step ends: one where the motion
+        begins, a touch that does not cross, and a change of sign by an action are none.
 
         Parameters
         ----------
@@ -315,13 +330,17 @@ class DynamicProblem:
 
     def _begin(self, step: float) -> None:
         system = self.system
-        system.motion = self.motion
-        system.plan.follow(system.rate, self.motion.rate_factor)
+        self._follow()
         system.prescribe(system.time)
         self.newton.begin()
         if not 0.25 < step / self._scaled_for < 4.0:
             self._scale_multipliers(step)
             self._scaled_for = step
+
+    def _follow(self) -> None:
+        """Let forces follow the rates of this motion."""
+        self.system.motion = self.motion
+        self.system.plan.follow(self.system.rate, self.motion.rate_factor)
 
     def save(self, path: str | Path) -> None:
         """Write a checkpoint from which `restore` goes on (collective); also from a monitor.
@@ -392,9 +411,11 @@ class DynamicProblem:
         to : later than the present time.
         step : length of the steps (the last one is shorter where they do not fit); with
             `adaptive`, of the first one.
-        adaptive : let the length follow the local error, rtol |u| + atol, of positions, in
-            explicit methods of rates, too; default of atol: rtol times the size of the system.
-            Also by ``-ts_adapt_type basic``. Default: explicit methods do, others do not.
+        adaptive : let the length follow the local error, rtol |u| + atol, of coordinates, in
+            explicit methods of rates, too. `atol` is a length, and with it goes atol over the
+            size of the system for slopes, axes and angles; default: rtol times the size of the
+            connected part, rtol for slopes, axes, angles and states; for rates the same per unit
+            of time. Also by ``-ts_adapt_type basic``. Default: explicit methods do, others do not.
 
         Raises
         ------
@@ -413,11 +434,20 @@ class DynamicProblem:
         step = arguments.step("solve", step, system.time, to)
         rtol = arguments.positive("solve", "rtol", rtol)
         if atol is not None:
-            atol = arguments.number("solve", "atol", atol)
+            atol = arguments.number("solve", "atol", atol, "be 0 or more", lambda x: x >= 0.0)
         if adaptive is not None and not isinstance(adaptive, bool):
             raise ParameterError(f"solve(adaptive=...) is {label(adaptive)}: give True or False")
-        with self._interruption, self._options, self._progress:
-            self._move(to, step, adaptive, rtol, atol)
+        if self._moving:
+            raise ParameterError(
+                "solve was called within solve of the same problem, by a monitor, an action or "
+                "a function of time: end the first with event(..., terminate=True) before"
+            )
+        self._moving = True
+        try:
+            with self._interruption, self._options, self._progress:
+                self._move(to, step, adaptive, rtol, atol)
+        finally:
+            self._moving = False
         return self.history
 
     def _move(
@@ -434,7 +464,7 @@ class DynamicProblem:
             self._reconcile(step)
         else:
             self.initialize(step)
-        made.atol = self.newton.size * rtol if atol is None else atol
+        made.atol = self.newton.tolerances(rtol, atol)
         ts.setTime(system.time)
         ts.setTimeStep(min(step, to - system.time) if to > system.time else step)
         ts.setMaxTime(to)

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Odd uses of motions: each ends in a right result or in an error equal on all ranks."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from mpi4py import MPI
+
+import symancf as sa
+from tests.motion import rope
+
+G, SPEED = 10.0, 3.0
+METHODS = ("generalized-alpha", "rk")
+COMM = MPI.COMM_WORLD
+
+pytestmark = pytest.mark.collective
+
+
+def thrown(
+    method: str = "generalized-alpha", **options: Any
+) -> tuple[sa.DynamicProblem, Callable[[], float]]:
+    """A rope without supports, thrown upwards from z = 0; the function returns its height."""
+    body = rope(6)
+    system = sa.System(body, terms=[sa.gravity((0.0, 0.0, -G))])
+    z = system.numbering.offset[:, system.numbering.block("position")] + 2
+    system.rate[z] = SPEED
+    tip = body.at((1.2, 0.0, 0.0))
+    problem = sa.DynamicProblem(system, method=method, **options)
+    return problem, lambda: float(system.position(tip)[0, 2])
+
+
+def passages(height: float) -> tuple[float, float]:
+    root = math.sqrt(SPEED**2 - 2.0 * G * height)
+    return (SPEED - root) / G, (SPEED + root) / G
+
+
+EXACT = {"rtol": 1e-10, "atol": 1e-12}
+
+
+# ---- events -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("method", METHODS)
+def test_zeros_on_any_number_of_ranks(method: str) -> None:
+    problem, z = thrown(method)
+    up = problem.event(lambda: z() - 0.3, direction=1)
+    down = problem.event(lambda: z() - 0.3, direction=-1)
+    top = 0.45 - 0.5 * G * 0.01**2
+    twice = problem.event(lambda: z() - top)  # 0.02 s apart, in one step
+    order: list[str] = []
+    for name, height in {"late": 0.25, "early": 0.1, "same": 0.25}.items():
+        problem.event(lambda h=height: z() - h, lambda n=name: order.append(n), direction=1)
+    ends = problem.event(lambda: z() - 0.05, direction=-1, terminate=True)
+    problem.solve(to=0.65, step=0.1, **EXACT)
+    assert [*up, *down] == pytest.approx(passages(0.3), abs=1e-9)
+    assert twice == pytest.approx((0.29, 0.31), abs=1e-8)
+    assert order == ["early", "late", "same"]
+    assert problem.system.time == ends[0] == pytest.approx(passages(0.05)[1], abs=1e-9)
+    assert z() == pytest.approx(0.05, abs=1e-9)
+    assert len({tuple(times) for times in COMM.allgather((*up, *down, *twice, *ends))}) == 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_function_that_comes_to_zero_and_stays(method: str) -> None:
+    problem, z = thrown(method)
+    stays = problem.event(lambda: max(0.0, z() - 0.3))
+    never = problem.event(lambda: 0.0, terminate=True)
+    ends = problem.event(lambda: problem.system.time - 0.6, direction=1)
+    problem.solve(to=0.6, step=0.1, **EXACT)
+    assert stays == pytest.approx(passages(0.3)[1:], abs=1e-7)
+    assert not never
+    assert ends == [0.6]
+
+
+def test_events_may_be_added_by_actions_and_monitors() -> None:
+    problem, z = thrown()
+    found: list[list[float]] = []
+    problem.event(
+        lambda: z() - 0.1, lambda: found.append(problem.event(lambda: z() - 0.2)), direction=1
+    )
+    problem.solve(to=0.6, step=0.05)
+    assert found[0] == pytest.approx(passages(0.2), abs=1e-9)
+
+
+# ---- errors -------------------------------------------------------------------------------------
+def one_rank(function: Callable[[], Any]) -> Callable[[], Any]:
+    """A function that does something on the last rank only."""
+    return lambda: function() if COMM.rank == COMM.size - 1 else None
+
+
+def fails(problem: sa.DynamicProblem, error: type[Exception], match: str) -> None:
+    """Require the same error on every rank."""
+    with pytest.raises(error, match=match) as caught:
+        problem.solve(to=0.6, step=0.05)
+    assert len(set(COMM.allgather(str(caught.value)))) == 1
+
+
+@pytest.mark.parametrize("by", ["action", "monitor"])
+def test_a_solve_within_a_solve_is_refused(by: str) -> None:
+    problem, z = thrown()
+
+    def again() -> None:
+        problem.solve(to=1.0, step=0.1)
+
+    if by == "action":
+        problem.event(lambda: z() - 0.1, again)
+    else:
+        problem.monitor(lambda p: again())
+    fails(problem, sa.ParameterError, "solve was called within solve")
+    time = problem.system.time
+    assert time == pytest.approx(0.0 if by == "monitor" else passages(0.1)[0])
+
+
+@pytest.mark.parametrize("by", ["action", "monitor"])
+def test_a_time_set_within_a_solve_is_refused(by: str) -> None:
+    problem, z = thrown()
+
+    def back() -> None:
+        problem.system.time = 0.01
+
+    if by == "action":
+        problem.event(lambda: z() - 0.1, one_rank(back))
+    else:
+        problem.monitor(lambda p: one_rank(back)())
+    fails(problem, sa.ParameterError, r"has set system\.time from .* to 0\.01: ")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("what", ["state", "rate"])
+def test_a_motion_begins_with_numbers(method: str, what: str) -> None:
+    problem, _ = thrown(method)
+    vector = getattr(problem.system, what)
+    if COMM.rank == COMM.size - 1:
+        vector[0] = math.nan
+    fails(problem, sa.ParameterError, rf"system\.{what} is nan at t = 0, of a node at \(")
+    vector[:] = 0.0
+    at = problem.event(
+        lambda: problem.system.time - 0.1, one_rank(lambda: vector.__setitem__(0, math.inf))
+    )
+    fails(problem, sa.ParameterError, rf"system\.{what} is inf at t = 0\.1, of a node at \(")
+    assert at == [pytest.approx(0.1)]
+
+
+@pytest.mark.parametrize("function", [lambda: None, lambda: [1.0, 2.0], lambda: "one"])
+def test_a_function_that_returns_no_number_is_named(function: Any) -> None:
+    problem, _ = thrown()
+    problem.event(function)
+    fails(problem, sa.ParameterError, r"event 1 .* give a finite number")
+
+
+def test_values_that_differ_from_rank_to_rank_are_named() -> None:
+    problem, z = thrown()
+    problem.event(lambda: z() - 0.1 * (COMM.rank + 1))
+    if COMM.size == 1:
+        problem.solve(to=0.1, step=0.05)
+    else:
+        fails(problem, sa.ParameterError, r"event 1 .* it must return the same number on each")
+
+
+def test_wrong_arguments_of_motions() -> None:
+    problem, z = thrown()
+    for arguments, said in (
+        ({"terminate": "no"}, "terminate='no'"),
+        ({"direction": True}, "direction=True"),
+    ):
+        with pytest.raises(sa.ParameterError, match=said):
+            problem.event(z, **arguments)
+    with pytest.raises(sa.ParameterError, match=r"atol=-1\): it must be 0 or more"):
+        problem.solve(to=1.0, step=0.1, atol=-1)
+
+
+# ---- states that are set ------------------------------------------------------------------------
+def test_forces_follow_rates_again_after_statics_in_an_action() -> None:
+    """A push at equilibrium against a spring and a damper, critical: x = v t exp(-2 t)."""
+    body = sa.PlanarBody((0, 0, 0), mass=2.0, inertia=1.0, name="mass")
+    spring = sa.Potential(lambda u_a: 4 * u_a[1] ** 2, body.at((0, 0)))
+    damper = sa.VirtualWork(lambda v_a: {v_a[1]: -8.0 * v_a[1]}, body.at((0, 0)))
+    held = sa.fix(body, ["x", "theta"])
+    system = sa.System(body, terms=[spring, damper, held, sa.gravity((0.0, -4.0, 0.0))])
+    problem = sa.DynamicProblem(system, rho=0.9)
+    statics = sa.StaticProblem(system)
+    offset = system.numbering.offset[:, system.numbering.block("planar position")]
+
+    def push() -> None:
+        statics.solve(to=0.1, step=1.0)
+        system.rate[offset[offset >= 0] + 1] = 1.0
+
+    problem.event(lambda: system.time - 0.1, push)
+    problem.solve(to=0.5, step=1e-3)
+    assert body.position(system)[1] == pytest.approx(-1.0 + 0.4 * math.exp(-0.8), abs=1e-5)
+
+
+def test_velocities_of_round_off_are_not_told_of() -> None:
+    """At the top of its flight a body has next to no velocity; what rounds off is no surprise."""
+    body = sa.RigidBody.sphere(0.1, rho=1000.0, velocity=(0.0, 0.0, SPEED))
+    system = sa.System(body, terms=[sa.gravity((0.0, 0.0, -G))])
+    sa.DynamicProblem(system).solve(to=SPEED / G, step=0.01)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sa.DynamicProblem(system).solve(to=0.4, step=0.01)
+    assert body.position(system)[2] == pytest.approx(SPEED * 0.4 - 5 * 0.16, abs=1e-12)
