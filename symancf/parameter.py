@@ -143,9 +143,10 @@ def call_array(what: str, function: Callable[..., Any], shape: tuple[int, ...], 
     """
     if len(of[0]) == 0:
         return np.zeros(shape)
-    given = call(what, function, *of)
+    own = [a.copy() if isinstance(a, np.ndarray) else a for a in of]  # it may change them
+    given = call(what, function, *own)
     try:
-        result = np.asarray(given, dtype=float)
+        result = np.array(given, dtype=float)
     except (TypeError, ValueError) as error:
         raise ParameterError(
             f"{what}: {label(function)} must return numbers, not {label(given)}"

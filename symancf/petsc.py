@@ -21,6 +21,8 @@ petsc4py.init([sys.argv[0], *_QUIET, *_ARGUMENTS, "-no_signal_handler"])
 
 from petsc4py import PETSc  # noqa: E402
 
+from .errors import SymancfError  # noqa: E402
+
 __all__ = ["PETSc", "limit_threads", "loosely"]
 
 #: Variables by which users say how many threads a BLAS shall have.
@@ -58,7 +60,11 @@ def loosely(method: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(*arguments: Any) -> Any:
         bound = reference()
-        assert bound is not None, "the problem of this solver is gone"
+        if bound is None:
+            raise SymancfError(
+                "the problem that this solver belongs to is gone; a copy of a problem cannot take "
+                "its place: make a problem of the system"
+            )
         return bound(*arguments)
 
     return call

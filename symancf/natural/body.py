@@ -366,7 +366,7 @@ class RigidBody:
 def _vector(what: str, given: npt.ArrayLike) -> Array:
     """Return three finite numbers."""
     try:
-        values = np.asarray(given, dtype=float)
+        values = np.array(given, dtype=float)
     except (TypeError, ValueError):
         values = np.zeros(0)
     if values.shape != (3,) or not np.isfinite(values).all():

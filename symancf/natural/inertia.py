@@ -88,7 +88,7 @@ def inertia_of(what: str, mass: Any, centre: npt.ArrayLike, J: npt.ArrayLike | N
 
 def _numbers(what: str, given: Any, shapes: tuple[tuple[int, ...], ...]) -> Array:
     try:
-        values = np.asarray(given, dtype=float)
+        values = np.array(given, dtype=float)
     except (TypeError, ValueError):
         values = np.full(7, np.nan)
     if values.shape not in shapes or not np.isfinite(values).all():

@@ -90,7 +90,7 @@ def size_of(what: str, given: Any, count: int, kind: str = "length") -> Array:
     ParameterError : others are given.
     """
     try:
-        size = np.asarray(given, dtype=float)
+        size = np.array(given, dtype=float)
     except (TypeError, ValueError):
         size = np.zeros(0)
     shape = () if count == 1 else (count,)

@@ -140,7 +140,7 @@ def frame_of(what: str, given: npt.ArrayLike | None) -> Array | None:
     if given is None:
         return None
     try:
-        frame = np.asarray(given, dtype=float)
+        frame = np.array(given, dtype=float)
     except (TypeError, ValueError):
         frame = np.zeros(0)
     if frame.shape != (3, 3) or not np.isfinite(frame).all():
@@ -184,7 +184,7 @@ def _orthonormal(slopes: Array) -> Array:
 def _points(where: str, given: npt.ArrayLike) -> Array:
     """Return points as a finite (k, 3) array."""
     try:
-        points: Array = np.asarray(given, dtype=float)
+        points: Array = np.array(given, dtype=float)  # of our own: users change theirs
     except (TypeError, ValueError):
         points = np.zeros(0)
     if points.shape[-1:] != (3,) or points.ndim > 2 or not np.isfinite(points).all():

@@ -79,7 +79,7 @@ class PlanarBody:
         velocity: npt.ArrayLike = (0.0, 0.0),
         spin: float = 0.0,
     ) -> None:
-        given = np.asarray(at, dtype=float).ravel()
+        given = np.array(at, dtype=float).ravel()
         self.named = name is not None
         self.name = name or "planar body"
         if given.size not in (2, 3) or not np.isfinite(given).all():
@@ -105,7 +105,7 @@ class PlanarBody:
             if inertia:
                 raise ParameterError(f"{what} has an inertia, but no mass: give mass=...")
             return 0.0, 0.0
-        m, J = (np.asarray(v, dtype=float) for v in (mass, inertia))
+        m, J = (np.array(v, dtype=float) for v in (mass, inertia))
         if m.ndim or not (np.isfinite(m) and m > 0.0):
             raise ParameterError(f"{what}: mass is {mass!r}: give a positive number")
         if J.ndim or not (np.isfinite(J) and J >= 0.0):
@@ -115,7 +115,7 @@ class PlanarBody:
         return float(m), float(J)
 
     def _pair(self, what: str, given: npt.ArrayLike) -> Array:
-        pair = np.asarray(given, dtype=float).ravel()
+        pair = np.array(given, dtype=float).ravel()
         if pair.size == 3 and pair[2] == 0.0:
             pair = pair[:2]
         if pair.size != 2 or not np.isfinite(pair).all():
@@ -257,7 +257,7 @@ class PlanarPoint(End):
     def __init__(
         self, body: PlanarBody, point: npt.ArrayLike, frame: npt.ArrayLike | None = None
     ) -> None:
-        given = np.asarray(point, dtype=float).ravel()
+        given = np.array(point, dtype=float).ravel()
         if given.size == 3 and given[2] == 0.0:
             given = given[:2]
         if given.size != 2 or not np.isfinite(given).all():

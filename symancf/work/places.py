@@ -66,7 +66,7 @@ class PlaceTerm:
             vector=sp.ImmutableMatrix,
         )
         self.per_place = {
-            k: np.asarray(v, dtype=float)
+            k: np.array(v, dtype=float)  # of our own: users change theirs
             for k, v in self.reading.parameters.items()
             if isinstance(v, np.ndarray | list | tuple)
         }

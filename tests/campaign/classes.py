@@ -12,15 +12,16 @@ if TYPE_CHECKING:
 
 # name -> cases of a whole campaign, seconds for one case
 CLASSES: dict[str, tuple[int, float]] = {
-    "arguments": (360, 30.0),
-    "arrays": (90, 30.0),
-    "files": (300, 30.0),
-    "functions": (120, 30.0),
-    "mistakes": (200, 30.0),
-    "energies": (40, 90.0),
-    "frames": (90, 60.0),
+    "arguments": (260, 30.0),
+    "arrays": (60, 30.0),
+    "files": (230, 30.0),
+    "functions": (90, 30.0),
+    "mistakes": (202, 30.0),
+    "states": (44, 30.0),
+    "energies": (30, 90.0),
+    "frames": (60, 60.0),
     "soak": (5, 500.0),
-    "processes": (40, 240.0),
+    "processes": (24, 240.0),
 }
 SERIAL = ("processes",)  # these start runs of their own, also on several ranks
 

@@ -19,7 +19,7 @@ from .case import Case, Wrong, require_near
 
 PAGE = 4096
 ALLOWED = 4e6  # bytes: what the C library keeps by chance
-PROBLEMS, STEPS = 500, 2000
+PROBLEMS, STEPS, FEWER = 500, 2000, 100
 
 
 def _resident() -> float:
@@ -91,21 +91,21 @@ def _solves() -> Any:
     problem = sa.StaticProblem(system)
 
     def once(k: int) -> Any:
-        load.value = 10.0 * (k % 5 + 1) if 0 < k < PROBLEMS - 1 else 10.0
+        load.value = 10.0 * (k % 5 + 1) if 0 < k < FEWER - 1 else 10.0
         problem.solve()
         return models.finite(system.displacement(part["x1"]).mean(axis=0))
 
-    return _steady(once, PROBLEMS)
+    return _steady(once, FEWER)
 
 
 def generate(chance: random.Random, count: int) -> Iterator[Case]:
     """Yield long runs; they do not depend on chance."""
     every: dict[str, Callable[[], Any]] = {
         f"{PROBLEMS} problems": lambda: _steady(_static, PROBLEMS),
-        f"{PROBLEMS // 2} motions": lambda: _steady(_dynamic, PROBLEMS // 2),
-        f"{PROBLEMS} problems that fail": lambda: _steady(_failing, PROBLEMS),
+        f"{FEWER} motions": lambda: _steady(_dynamic, FEWER),
+        f"{FEWER} problems that fail": lambda: _steady(_failing, FEWER),
         f"{STEPS} steps": _steps,
-        f"{PROBLEMS} solutions of one problem": _solves,
+        f"{FEWER} solutions of one problem": _solves,
     }
     for name, run in list(every.items())[:count]:
         yield Case(name, run, "right")

@@ -10,7 +10,15 @@ import pytest
 from tests.campaign import classes, driver
 
 SEED = 2026
-SAMPLE = {"arguments": 50, "arrays": 25, "files": 12, "functions": 8, "frames": 9}
+SAMPLE = {
+    "arguments": 50,
+    "arrays": 25,
+    "files": 12,
+    "functions": 8,
+    "frames": 9,
+    "mistakes": 40,
+    "states": 12,
+}
 
 pytestmark = pytest.mark.parallel
 
@@ -20,7 +28,7 @@ def test_every_case_ends_in_a_right_result_or_one_clear_error(name: str) -> None
     count, until = SAMPLE[name], time.monotonic() + 300.0
     made = classes.cases(name, SEED, count)
     assert len(made) == count
-    ranks = [3] if name == "functions" else [1, 3] if name in ("files", "frames") else [1]
+    ranks = {"functions": [3], "states": [3], "files": [1, 3], "frames": [1, 3]}.get(name, [1])
     reports = [driver.run(name, SEED, count, n, list(range(count)), until) for n in ranks]
     wrong = driver.verdicts(name, SEED, count, reports)
     assert not {f"{made[k].name}": text for k, text in wrong.items()}

@@ -13,7 +13,7 @@ from symancf.body import Body
 from symancf.boundary import fix
 from symancf.elements import ancf_cable, ancf_thin_plate, hex8
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
-from symancf.errors import ParameterError
+from symancf.errors import MeshError, ParameterError
 from symancf.loads import force, traction
 from symancf.mesh import Mesh
 from symancf.statics.problem import StaticProblem
@@ -111,3 +111,32 @@ def test_a_force_of_places_is_a_traction() -> None:
     beam = Body(mesh["body"], ancf_cable, cable(), EA=1.0, EI=1.0)
     with pytest.raises(ParameterError, match=r"sa\.traction"):
         force(beam["body"], lambda X, t: X)
+
+
+def test_a_function_may_change_the_places_it_is_given() -> None:
+    def spoils(X: Any, t: float) -> Any:
+        f = np.stack([0 * X[:, 1], 0 * X[:, 1], t * X[:, 1]], axis=1)
+        X[:] = 1e9
+        return f
+
+    found = []
+    for function in (spoils, lambda X, t: t * X[:, [1]] * [0.0, 0.0, 1.0]):
+        mesh = Mesh.box((2.0, 1.0, 0.5), (2, 1, 1))
+        body = Body(mesh["body"], hex8, saint_venant_kirchhoff, E=1e6, nu=0.3)
+        support = fix(body["x0"])
+        system = System(body, terms=[support, traction(body["x1"], function)])
+        StaticProblem(system).solve()
+        found.append(support.reaction(system))
+    assert found[0][2] == pytest.approx(-0.25, rel=1e-9)
+    np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "corners"), [("quad", [0, 1, 7, 6]), ("quad", [0, 2, 11, 9])])
+def test_a_load_on_what_is_no_side_of_a_cell_is_refused(kind: str, corners: list[int]) -> None:
+    points = np.array([[x, y, z] for x in (0, 1, 2) for y in (0, 1) for z in (0, 1)], float)
+    cube = np.array([0, 4, 6, 2, 1, 5, 7, 3])
+    regions = {"body": ("hexahedron", [0, 1]), "strange": (kind, [corners])}
+    mesh = Mesh.from_arrays(points, {"hexahedron": [cube, cube + 4]}, regions)
+    body = Body(mesh["body"], hex8, saint_venant_kirchhoff, E=1e6, nu=0.3)
+    with pytest.raises(MeshError, match="is no cell, face or edge of the body's cells"):
+        System(body, terms=[traction(body["strange"], (0.0, 0.0, 1.0))])

@@ -203,3 +203,29 @@ def test_values_by_place_must_be_as_many() -> None:
     term = sa.Potential(lambda u_a, *, k: k * u_a[0], body["body"], name="p", k=[1.0, 2.0])
     with pytest.raises(sa.ParameterError, match=r"k has shape \(2,\); it has 5 place"):
         sa.System(body, terms=[term])
+
+
+def test_arrays_given_may_be_changed_afterwards() -> None:
+    def spring(r_a: Any, X_a: Any, *, k: Any) -> Any:
+        return k / 2 * (r_a - X_a).dot(r_a - X_a)
+
+    found = []
+    for spoil in (False, True):
+        sheet = plate()
+        k, place, load = (
+            np.array([1.0, 2.0, 3.0]),
+            np.array([0.5, 0.5, 0.0]),
+            np.array([0, 0, 1e-5]),
+        )
+        terms = [
+            sa.fix(sheet["x0"]),
+            sa.Potential(spring, sheet["x1"], k=k),
+            sa.force(sheet.at(place), load),
+        ]
+        for given in (k, place, load) if spoil else ():
+            given[:] = 50.0
+        system = sa.System(sheet, terms=terms)
+        sa.StaticProblem(system).solve()
+        found.append(system.displacement(sheet["x1"]))
+    assert np.abs(found[0]).max() > 1e-6
+    assert np.array_equal(*found)
