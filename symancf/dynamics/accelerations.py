@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ConstraintError, ConvergenceError
+from ..newton import SLOW, iterate
 from ..petsc import PETSc
 from ..solver import reason_name
 from .derivatives import Kinematics
@@ -264,19 +265,9 @@ class Accelerations:
 
     def project_positions(self) -> bool:
         """Take positions to the constraints in the metric of the mass; return a change."""
-        m, newton, changed = self.motion, self.newton, False
-        last = np.inf
-        for _ in range(6):
-            phi = self.violation()
-            if not changed:
-                self.factor()
-                newton.measure_constraints()
-            share, _ = newton.worst_constraint(phi)
-            if share <= 1.0 or share > 0.5 * last:
-                break
-            last, changed = share, True
-            m.state[m.second] += self.solve(-phi)[m.second]
-        return changed
+        found = _Projection(self)
+        iterate(found, 6)
+        return found.changed
 
     def project_rates(self) -> Array:
         """Take rates to the constraints' in the metric of the mass; return the change."""
@@ -285,3 +276,35 @@ class Accelerations:
         change = np.where(m.second, self.solve(-self.violation(speed=True)), 0.0)
         m.rate += change
         return change
+
+
+class _Projection:
+    """The iterations of `Accelerations.project_positions`, with the matrix where they begin."""
+
+    def __init__(self, accelerations: Accelerations) -> None:
+        self.accelerations = accelerations
+        self.changed, self._last = False, np.inf
+        self._phi = self._step = np.zeros(0)
+
+    def converged(self, iteration: int) -> bool:
+        """Tell whether constraints hold, or a step has brought little."""
+        made, newton = self.accelerations, self.accelerations.newton
+        self._phi = made.violation()
+        if not iteration:
+            made.factor()
+            newton.balance.constraints.refresh()
+        share, _ = newton.balance.worst_constraint(self._phi)
+        done, self._last = share <= 1.0 or share > SLOW * self._last, share
+        return done
+
+    def solve(self) -> bool:
+        """Find the smallest motion to the constraints."""
+        self._step = self.accelerations.solve(-self._phi)
+        return True
+
+    def move(self, part: float) -> bool:
+        """Move the positions."""
+        m = self.accelerations.motion
+        m.state[m.second] += part * self._step[m.second]
+        self.changed = True
+        return True

@@ -391,7 +391,7 @@ class GeneralizedAlpha:
         time = m.system.time
         with together(comm):
             m.system.update(after(time, h))
-        share = self.newton.imbalance()
+        share = self.newton.balance.imbalance()
         with together(comm):
             m.system.update(time)
         return share < JUMP

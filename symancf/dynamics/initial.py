@@ -77,7 +77,7 @@ class InitialValues:
         m.state[m.algebraic] = 0.0
         try:
             self.accelerations.factor()
-            self.newton.measure_constraints()
+            self.newton.balance.constraints.refresh()
             if positions:
                 self._check_positions()
             self._correct_rates(told)
@@ -107,7 +107,7 @@ class InitialValues:
 
     def _check_positions(self) -> None:
         system, newton = self.system, self.newton
-        share, worst = newton.worst_constraint(self.accelerations.violation())
+        share, worst = newton.balance.worst_constraint(self.accelerations.violation())
         if share > VANISHED / 1e-13:
             raise ConstraintError(
                 f"the constraint {worst!r} has no gradient at t = {system.time:g}: no free motion "
@@ -125,7 +125,7 @@ class InitialValues:
         """Project the rates on the constraints, in the metric of the mass."""
         m, system = self.motion, self.system
         drift = self.accelerations.violation(speed=True)
-        share, worst = self.newton.worst_constraint(drift)
+        share, worst = self.newton.balance.worst_constraint(drift)
         fastest = self.newton.largest(float(np.abs(m.rate[m.second]).max(initial=0.0)))
         if share * 1e-13 * self.newton.size <= 1e-14 * fastest:
             return

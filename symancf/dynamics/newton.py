@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +12,9 @@ from mpi4py import MPI
 from ..assembly.vectors import Vectors
 from ..collective import share_error, together
 from ..errors import ConvergenceError
-from ..newton import RowNorms
-from ..newton.constraints import Entries
+from ..newton import Leftover
 from ..petsc import PETSc, loosely
+from .balance import Balance
 from .idle import idle_bodies, undetermined
 
 if TYPE_CHECKING:
@@ -23,19 +22,11 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
-EPS = float(np.finfo(float).eps)
-TINY = float(np.finfo(float).tiny)
-NEAR = 2.0  # times the estimate of round-off
 SLOW = 0.3  # ratio of two residuals above which the tangent is renewed
 LARGE, SLOW_LARGE = 5000, 0.5  # unknowns beyond which a factorisation costs many iterations
 EAGER = 20  # steps that renew the tangent at once after `PROOF` ones that could not do without
 PROOF = 3
 PATIENCE = 12  # iterations beyond the fewest seen with a tangent that cost as much as a new one
-BESIDE = 1e-3  # of the largest work in a part: forces that are less count for nothing in jumps
-CONSTRAINT = 1e-13  # of the size of the part: violation that round-off leaves
-GONE = 1e-13  # of the multipliers' scale: a gradient that is round-off
-UNLOADED = 1e-10  # of the largest forces of a part, by their work: a kind of row without any
-LOOSE = 1e4  # times that: the volume of a gas, a sum over many facets; 1e-9 of it
 
 
 class Newton:
@@ -44,14 +35,7 @@ class Newton:
     Rates and accelerations follow the coordinates by the affine map of the time integrator:
     rate = base_rate + rate_factor (u - base), likewise the acceleration.
 
-    Newton's method ends when every kind of row (forces on positions, on slopes, ...) has
-
-    .. math:: \|r\|_k \le \mathrm{rtol} \max(\|M a\|_k, \|R\|_k),
-
-    the larger of the values at the beginning of this step and at the end of the last one, or no
-    more than round-off of u makes of it (estimated where the residual stalls), and every
-    constraint has :math:`|\Phi_i| \le 10^{-13} |\Phi_{i,u}| L`, L the size of the system;
-    or when it no longer changes what is within a thousand times of that.
+    `Balance` tells when Newton's method ends.
 
     The tangent is that of an earlier step while it serves: it is renewed where two residuals
     fall by less than `SLOW`, where the step's length has changed, and when the iterations that
@@ -64,6 +48,7 @@ class Newton:
     ----------
     snes, J, F, x : petsc4py objects of the free unknowns.
     base, base_rate, base_acceleration : local vectors of the affine map.
+    balance : `Balance`.
     renewals : number of tangents made.
     stale : set it to have the next tangent made anew.
     """
@@ -84,20 +69,8 @@ class Newton:
         snes.setFunction(loosely(self._function), self.F)
         snes.setJacobian(loosely(self._jacobian), self.J, self.J)
         snes.setConvergenceTest(loosely(self._test))
-        rows = self.rows = RowNorms(self.system, [*self.system.pieces, *motion.mass.pieces])
-        self._is_constraint = rows.classes(lambda block: block.is_equation)
-        self._moves = rows.classes(lambda block: block.moves)
-        algebraic = rows.classes(lambda block: block.kind == "algebraic")
-        self._constrained = bool(self._is_constraint.any())  # on some rank
-        self._phi = np.flatnonzero(self._is_constraint[rows.of_row])
-        self._loose = np.where(algebraic, LOOSE, 1.0)[rows.of_row][self._phi]
-        self._entries = Entries(motion.matrix, self._phi)
-        self._reference = np.zeros(rows.count)
-        self._first, self._share = np.zeros(rows.count), 0.0
-        self._natural = np.ones(rows.count)
-        self._limit = np.ones(len(self._phi))
-        self._noise = np.zeros(rows.count)
-        self._last = np.zeros(rows.count)
+        self.balance = Balance(motion, self._f)
+        self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), self.x)
         self.size = 1.0
         self.error: BaseException | None = None
         self.renewals, self.stale = 0, True
@@ -105,9 +78,9 @@ class Newton:
         self._step_of_tangent = 0.0
         self._fewest, self._beyond = 0.0, 0.0
         self._eager = self._needy = 0
-        self._fresh = self._determined = False
-        self._ratios: list[float] = []
-        self._rtol = 1e-8
+        self._fresh = self._made_now = self._determined = False
+        self._shares: list[float] = []
+        self._before: Array = np.zeros(0)
 
     # ---- the affine map -------------------------------------------------------------------------
     def follow(self) -> None:
@@ -142,17 +115,18 @@ class Newton:
             F.set(np.nan)
 
     def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
-        iteration = len(self._ratios) - 1
-        slow = iteration > 0 and self._ratios[-1] > self._slow * self._ratios[-2]
+        iteration = len(self._shares) - 1
+        slow = iteration > 0 and self._shares[-1] > self._slow * self._shares[-2]
         at_once = iteration == 1 and self._eager > 0 and not self._fresh
-        if not (self.stale or slow or at_once):
+        self._made_now = self.stale or slow or at_once
+        if not self._made_now:
             return
         try:
             with together(self.comm):
                 self.motion.tangent(self._scratch)
             if not self._determined:
                 self._require_determined()
-            self.measure_constraints()
+            self.balance.constraints.refresh()
         except BaseException as error:
             self.error = self.error or error
         self.renewals += 1
@@ -171,101 +145,29 @@ class Newton:
             )
         self._determined = True
 
-    def measure_constraints(self) -> None:
-        """Set the violation of each constraint that counts as none."""
-        if len(self._phi):
-            lengths = self._entries.lengths()
-            vanished = lengths < GONE * self.system.stiffness * self.size
-            limit = CONSTRAINT * np.where(vanished, 0.0, lengths)
-            self._limit = np.maximum(self._loose * limit, TINY)
-
     def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
-        reasons = PETSc.SNES.ConvergedReason
         try:
-            if not math.isfinite(norms[2]):
-                return int(reasons.DIVERGED_FNORM_NAN)
-            ratio = self._ratio(iteration, self._rtol)
+            rows, x = self.F.getArray(readonly=True), snes.getSolution().getArray(readonly=True)
+            old, self._before = self._before, x.copy()
+            reason = self.balance.test(
+                snes, iteration, rows, lambda: self.balance.length(x - old, x), self._made_now
+            )
+            if reason > 0 and not self._settled(rows, x, x - old if iteration else None):
+                reason = int(PETSc.SNES.ConvergedReason.ITERATING)
+            share = float(self.balance.last.max(initial=0.0))
         except BaseException as error:
             self.error = self.error or error
-            return int(reasons.DIVERGED_FNORM_NAN)
-        self._ratios = [ratio] if iteration == 0 else [*self._ratios, ratio]
-        if ratio <= 1.0:
-            return int(reasons.CONVERGED_FNORM_RELATIVE)
-        if iteration > 0 and ratio > 0.5 * self._ratios[-2]:
-            return self._stalled(snes, ratio)
-        return int(reasons.ITERATING)
+            return int(PETSc.SNES.ConvergedReason.DIVERGED_FNORM_NAN)
+        self._shares = [share] if iteration == 0 else [*self._shares, share]
+        return reason
 
-    def _stalled(self, snes: PETSc.SNES, ratio: float) -> int:
-        """Return PETSc's reason after an iteration that changed little."""
-        reasons = PETSc.SNES.ConvergedReason
-        try:
-            self._measure_noise()
-            self._reference = np.maximum(self._reference, self._noise)
-            arisen = np.where(self._is_constraint, 0.0, self._rtol * self._sizes())
-            self._reference = np.maximum(self._reference, arisen)
-            now = self._ratios[-1] = self._ratio(-1, self._rtol)
-        except BaseException as error:
-            self.error = self.error or error
-            return int(reasons.DIVERGED_FNORM_NAN)
-        if now <= 1.0:
-            return int(reasons.CONVERGED_FNORM_RELATIVE)
-        if len(self._ratios) > 2 and now <= 1e3 and min(self._ratios[-2:]) > 0.5 * self._ratios[-3]:
-            return int(reasons.CONVERGED_SNORM_RELATIVE)
-        at_first = max(float((self._first / self._reference).max(initial=0.0)), self._share)
-        if now > 1e4 * at_first:
-            return int(reasons.DIVERGED_DTOL)
-        return int(reasons.ITERATING)
-
-    def _ratio(self, iteration: int, rtol: float) -> float:
-        """Return the largest share of its limit that a residual has (collective)."""
-        rows = self.F.getArray(readonly=True)
-        norms = self.rows.norm(rows)
-        if iteration == 0:
-            forces = np.where(self._is_constraint, 0.0, np.maximum(self._last, self._sizes()))
-            work = np.where(self._moves, forces * self._natural, 0.0)
-            least = np.where(self._moves, UNLOADED * self.rows.worst(work)[self.rows.part], 0.0)
-            least_of_all = np.maximum(self._noise, TINY)
-            forces = np.maximum(forces, least / self._natural)
-            self._reference = np.maximum(rtol * forces, least_of_all)
-            self._reference[self._is_constraint] = np.inf
-            self._first = norms
-        worst = float((norms / self._reference).max(initial=0.0))
-        if self._constrained:
-            share = 0.0
-            if len(self._phi):
-                share = float((np.abs(rows[self._phi]) / self._limit).max())
-            share = self.largest(share)
-            self._share = share if iteration == 0 else self._share
-            worst = max(worst, share)
-        return worst
-
-    def _measure_noise(self) -> None:
-        """Estimate the residual that round-off of the coordinates leaves (collective)."""
-        m, system = self.motion, self.system
-        second = np.flatnonzero(m.second)
-        B = float(m.acceleration_factor[second[0]]) if len(second) else 0.0
-        size = np.where(m.settled, 0.0, np.abs(m.state))
-        inertial = np.zeros_like(size)
-
-        def product(change: Array, answer: Array) -> None:
-            system.plan.product(m.state, change, answer)
-            m.mass.residual(change, inertial)
-            answer += B * inertial
-
-        self._noise = NEAR * self.rows.response(size, product)
-
-    def worst_constraint(self, local: Array) -> tuple[float, str]:
-        """Return the largest share of its limit in a local vector, and the constraint's name."""
-        rows = self.numbering.to_rows(local)[self._phi]
-        share = np.abs(rows) / self._limit
-        at = int(np.argmax(share)) if len(share) else -1
-        mine = (0.0, "")
-        if at >= 0:
-            numbering = self.numbering
-            vertex = numbering.vertex_of[numbering.coordinate_of_row[self._phi[at]]]
-            mine = float(share[at]), numbering.owners.names[numbering.owner[vertex]]
-        every: list[tuple[float, str]] = self.comm.allgather(mine)
-        return max(every)
+    def _settled(self, rows: Array, x: Array, step: Array | None) -> bool:
+        """Tell whether nothing soft is hidden; see `Leftover` (collective)."""
+        if step is None and self.stale:
+            return True  # no tangent is at hand
+        settled = self.leftover.settled(rows, x, step, self.balance.noise)
+        self.stale = self.stale or (not settled and self.leftover.extra % 2 == 0)
+        return settled
 
     def largest(self, value: float) -> float:
         """Return the largest value of all ranks (collective)."""
@@ -273,58 +175,17 @@ class Newton:
             return value
         return float(self.comm.allreduce(value, op=MPI.MAX))
 
-    def _sizes(self) -> Array:
-        """Return the larger of |M a| and |R| of each class."""
-        to_rows = self.numbering.to_rows
-        inertia, f = to_rows(self.motion.inertia), to_rows(self._f)
-        return np.maximum(self.rows.norm(inertia), self.rows.norm(f - inertia))
-
-    def imbalance(self) -> float:
-        """Return the largest share of its forces that a kind of row leaves unbalanced (collective).
-
-        At the present state, rates and accelerations; what round-off makes does not count.
-        """
-        bad = self.motion.residual(self._f)
-        if self.comm.size > 1:
-            bad = self.comm.allreduce(bad)
-        if bad:
-            return math.inf
-        rows = self.rows.norm(self.numbering.to_rows(self._f))
-        rows = np.where(self._is_constraint, 0.0, rows)
-        forces = np.where(self._is_constraint, 0.0, self._sizes())
-        # a kind of row without forces of its own is measured by the work of the others
-        work = self.rows.worst(forces * self._natural)[self.rows.part]
-        forces = np.maximum(forces, np.maximum(BESIDE * work / self._natural, TINY))
-        share = rows / forces
-        if share.max(initial=0.0) < 1e-7:
-            return float(share.max(initial=0.0))
-        noise = self._noise
-        self._measure_noise()
-        share[rows <= 1e3 * self._noise] = 0.0
-        self._noise = noise
-        return float(share.max(initial=0.0))
-
-    def tolerances(self, rtol: float, atol: float | None) -> Array:
-        """Return the absolute tolerances of this rank's rows; see `DynamicProblem.solve`."""
-        natural = self._natural[self.rows.of_row]
-        if atol is None:
-            return rtol * natural
-        long = self.rows.classes(lambda block: block.kind == "position")[self.rows.of_row]
-        return np.where(long, atol, atol / (self.size or 1.0))
-
     # ---- one solution ---------------------------------------------------------------------------
     def begin(self) -> None:
         """Take the size of the system; forget earlier steps (collective)."""
-        sizes = self.rows.sizes()
+        sizes = self.balance.begin()
+        self.leftover.measure(sizes)
         self.size = float(sizes.max(initial=0.0))
-        lengths = self.rows.natural(sizes)
-        self._natural = lengths
-        self._entries.measure(self.numbering, self.rows, sizes)
         self.forget()
 
     def forget(self) -> None:
         """Forget all that earlier steps left, so that what follows depends on the state alone."""
-        self._last[:] = self._noise[:] = 0.0
+        self.balance.forget()
         self._eager = self._needy = 0
         self.stale = True
 
@@ -343,6 +204,7 @@ class Newton:
         if not self.numbering.size:  # all is prescribed
             return self._without_unknowns()
         self.vectors.to_global(self.motion.state, self.x)
+        self.leftover.begin()
         made, self._fresh = self.renewals, False
         worn = not self.stale and not self._eager
         try:
@@ -356,7 +218,8 @@ class Newton:
             return False
         self.vectors.to_local(self.x, self.motion.state)
         self.follow()
-        self._last = self._sizes()
+        self.balance.accept()
+        self.leftover.warn(f"at time {self.system.time:g}", 8)
         used = float(max(1, self.snes.getIterationNumber()))
         needy = worn and self.renewals > made
         if self._eager:

@@ -464,7 +464,7 @@ class DynamicProblem:
             self._reconcile(step)
         else:
             self.initialize(step)
-        made.atol = self.newton.tolerances(rtol, atol)
+        made.atol = self.newton.balance.tolerances(rtol, atol)
         ts.setTime(system.time)
         ts.setTimeStep(min(step, to - system.time) if to > system.time else step)
         ts.setMaxTime(to)

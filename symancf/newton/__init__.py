@@ -2,8 +2,25 @@
 """What every Newton's method of the package measures residuals by: parts, kinds, round-off."""
 
 from .backtracking import PartBacktracking
+from .constraints import KEPT, Constraints
 from .krylov import PartScaling
+from .leftover import Leftover
+from .loop import Iteration, iterate
 from .norms import RowNorms
 from .parts import Parts, connected_parts
+from .stopping import SLOW, Stopping
 
-__all__ = ["PartBacktracking", "PartScaling", "Parts", "RowNorms", "connected_parts"]
+__all__ = [
+    "KEPT",
+    "SLOW",
+    "Constraints",
+    "Iteration",
+    "Leftover",
+    "PartBacktracking",
+    "PartScaling",
+    "Parts",
+    "RowNorms",
+    "Stopping",
+    "connected_parts",
+    "iterate",
+]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The gradients of constraints, by which their violations are measured one by one."""
+"""Violations of constraints, measured one by one by their gradients."""
 
 from __future__ import annotations
 
@@ -10,14 +10,19 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     from ..assembly.matrix import Matrix
-    from ..assembly.numbering import Numbering
     from .norms import RowNorms
 
 Array = npt.NDArray[np.float64]
 
+KEPT = 1e-13  # of the size of the part: violation that round-off leaves
+GONE = 1e-13  # of the multipliers' scale: a gradient that is round-off
+LOOSE = 1e4  # times `KEPT`: the volume of a gas, a sum over many facets; 1e-9 of it
+PART = 1e-2  # of the tolerance of forces: what may be left of the violations of a step
+TINY = float(np.finfo(float).tiny)
 
-class Entries:
-    r"""The entries of some rows of the tangent, those of constraints.
+
+class Constraints:
+    r"""The rows of constraints, each with the violation that counts as none.
 
     What a large motion would make of a constraint is
 
@@ -25,11 +30,29 @@ class Entries:
 
     over the coordinates of the configuration, with L_j the size of the part for positions and 1
     for slopes, axes and angles: so it has the unit of the constraint, whatever that is, and
-    follows the units of the model. (A constraint of states alone counts these.)
+    follows the units of the model. (A constraint of states alone counts these.) No violation is
+    :math:`|\Phi_i| \le 10^{-13} |\nabla \Phi_i|_L`.
+
+    Parameters
+    ----------
+    classes : of rows, those of constraints.
+
+    Attributes
+    ----------
+    rows : of this rank that are constraints.
+    limits : of them, the violations that count as none; 0 before `refresh`.
     """
 
-    def __init__(self, matrix: Matrix, rows: npt.NDArray[np.int64]) -> None:
-        self.matrix, self.rows = matrix, rows
+    def __init__(self, matrix: Matrix, norms: RowNorms, classes: npt.NDArray[np.bool_]) -> None:
+        self.matrix, self.norms, self.classes = matrix, norms, classes
+        self.any = bool(classes.any())  # on some rank
+        rows = self.rows = np.flatnonzero(classes[norms.of_row])
+        self._class = norms.of_row[rows]
+        algebraic = norms.classes(lambda block: block.kind == "algebraic")
+        self._kept = KEPT * np.where(algebraic, LOOSE, 1.0)[self._class]
+        self.limits: Array = np.zeros(len(rows))
+        self._largest: Array = np.zeros(len(rows))
+        self._size = 1.0
         starts = matrix.diagonal_start, matrix.off_start
         self._places = [
             np.concatenate(
@@ -40,8 +63,10 @@ class Entries:
         self._row = [np.repeat(np.arange(len(rows)), s[rows + 1] - s[rows]) for s in starts]
         self._weight = [np.ones(len(places)) for places in self._places]
 
-    def measure(self, numbering: Numbering, norms: RowNorms, sizes: Array) -> None:
+    def measure(self, sizes: Array) -> None:
         """Set L_j of each entry, given the sizes of the parts."""
+        norms, numbering = self.norms, self.norms.numbering
+        self._size = float(sizes.max(initial=0.0))
         size = np.ones(numbering.coordinates)
         part = norms.of_vertex[numbering.vertex_of]
         size[part >= 0] = sizes[part[part >= 0]]
@@ -68,3 +93,37 @@ class Entries:
             squares += np.bincount(row, weight * entries, minlength=len(squares))
             others += np.bincount(row, entries, minlength=len(squares))
         return np.asarray(np.sqrt(np.where(squares > 0.0, squares, others)))
+
+    def refresh(self) -> None:
+        """Set the limits, at the tangent's last values."""
+        if len(self.rows):
+            lengths = self.lengths()
+            vanished = lengths < GONE * self.norms.system.stiffness * self._size
+            self.limits[:] = np.maximum(np.where(vanished, 0.0, self._kept * lengths), TINY)
+
+    def begin(self) -> None:
+        """Begin a solution: no violation has been seen."""
+        self._largest[:] = 0.0
+
+    def shares(self, f: Array, rtol: float, first: bool) -> Array:
+        """Return by class the largest violation in `f` (rows), 1 for what counts as none.
+
+        Parameters
+        ----------
+        rtol, first : with `first`, 1e-2 rtol of the largest violation since `begin` in the same
+            connected part, each measured by its gradient, counts as none, too. (Collective.)
+        """
+        norms, allowed = self.norms, self.limits
+        found = np.abs(f[self.rows])
+        if first:
+            np.maximum(self._largest, found, out=self._largest)
+            seen = np.zeros(norms.parts)
+            length, part = self.limits / self._kept, norms.row_part[self.rows]
+            there = self.limits > TINY
+            np.maximum.at(seen, part[there], self._largest[there] / length[there])
+            seen = np.minimum(norms.largest(seen), 1.0)  # more is no motion
+            arisen = np.where(there, seen[part] * length, self._largest)
+            allowed = np.maximum(self.limits, PART * rtol * arisen)
+        share = np.zeros(norms.count)
+        np.maximum.at(share, self._class, found / np.maximum(allowed, TINY))
+        return norms.largest(share)

@@ -201,3 +201,9 @@ class RowNorms:
             product(change, answer)
             largest = np.maximum(largest, self.of(self.numbering.to_rows(answer))[0])
         return largest
+
+    def noise(self, size: Array, product: Callable[[Array, Array], object]) -> Array:
+        """Return a residual (rows) as round-off makes it, of random signs; see `response`."""
+        answer = np.zeros_like(size)
+        product(EPS * size * np.sign(self._tries[0]), answer)
+        return self.numbering.to_rows(answer * np.sign(self.numbering.random(23)))

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ..assembly.matrix import Matrix
 from ..assembly.plan import Plan
 from ..collective import together
+from ..newton import KEPT, iterate
 
 if TYPE_CHECKING:
     from ..system import System
@@ -24,6 +25,7 @@ LARGEST = 3000  # equations of a group; beyond, its dense analysis takes too lon
 DEPENDENT = 1e-9  # length of a combination of rows of length 1 that counts as zero
 SWEEPS = 20  # over all entries, before rows are taken away one by one
 PRIVATE = 1e-2  # part of a row in a column of its own that keeps it apart from the others
+STEPS = 10  # of Gauss's and Newton's method
 STEP = 1e-3  # of the body's size (of 1 for slopes): the way to the second configuration
 
 
@@ -252,21 +254,47 @@ def fulfil(jacobian: Jacobian, state: Array, groups: list[Group]) -> tuple[list[
 
     Returns the groups there, on rank 0, and the last step of Gauss's and Newton's method.
     """
-    moved = 0.0
-    for _ in range(10):
-        data = jacobian.at(state)
+    found = _Fulfilment(jacobian, state, groups)
+    iterate(found, STEPS)
+    found.look()
+    return found.groups, found.moved
+
+
+class _Fulfilment:
+    """Gauss's and Newton's method for dense groups on rank 0, in the least squares of all of them.
+
+    Constraints that contradict each other leave a residual, so that the method ends by its step:
+    a change that counts as none (`KEPT`).
+    """
+
+    def __init__(self, jacobian: Jacobian, state: Array, groups: list[Group]) -> None:
+        self.jacobian, self.state, self.groups = jacobian, state, groups
+        self.moved = np.inf
+
+    def look(self) -> bool:
+        """Take the groups of the present state; tell whether this is rank 0."""
+        data = self.jacobian.at(self.state)
         if data is not None:
-            groups = [Group.of(data, g.rows, g.columns) for g in groups]
-        steps = [g.back() for g in groups]
-        jacobian.move(state, joined(groups, steps) if data is not None else None)
+            self.groups = [Group.of(data, g.rows, g.columns) for g in self.groups]
+        return data is not None
+
+    def converged(self, iteration: int) -> bool:
+        """Tell whether the last step changed nothing."""
+        return self.moved < KEPT
+
+    def solve(self) -> bool:
+        """Find the step of least squares."""
+        self._root = self.look()
+        self._steps = [g.back() for g in self.groups]
+        return True
+
+    def move(self, part: float) -> bool:
+        """Move the state."""
+        steps = [part * s for s in self._steps]
+        self.jacobian.move(self.state, joined(self.groups, steps) if self._root else None)
         moved = max([float(np.abs(s).max(initial=0.0)) for s in steps], default=0.0)
-        moved = jacobian.system.comm.bcast(moved)
-        if moved < 1e-13:
-            break
-    data = jacobian.at(state)
-    if data is not None:
-        groups = [Group.of(data, g.rows, g.columns) for g in groups]
-    return groups, moved
+        self.moved = self.jacobian.system.comm.bcast(moved)
+        return True
 
 
 def joined(groups: list[Group], steps: list[Array]) -> tuple[Ints, Array]:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..collective import share_error
 from ..errors import ParameterError, SymancfError
+from ..newton import iterate
 from ..options import complaint
 from ..petsc import PETSc
 
@@ -357,42 +358,19 @@ class Arc:
         `rows` and `value` are where to start from; `radius` is how far Newton's method may go.
         After a failure `trouble` says why; the state of the system is then of no use.
         """
-        problem, snes = self.problem, self.problem.snes
-        first, moved, self._linear = Direction(rows, value), 0.0, 0
-        problem.convergence.accepted = np.zeros(0)
+        snes = self.problem.snes
+        self._linear = 0
+        convergence = self.problem.convergence
+        convergence.accepted = np.zeros(0)
+        convergence.begin()
         if not np.isfinite(value) or not self._try(rows, value):
             return None
-        for iteration in range(min(MOST, int(snes.getTolerances()[3])) + 1):
-            if self._converged(iteration, moved):
-                return self.here(iteration, self._linear)
-            rate, _ = self.derivative()
-            residual = self.system.numbering.to_rows(self._f)
-            if not self.linearize(problem.convergence.needed(snes.getTolerances()[0])):
-                self.trouble = "the tangent is not finite"
-                return None
-            normal, off = plane.normal, Direction(rows - plane.rows, value - plane.value)
-            lacks = self.product(normal, off) - plane.distance
-            g, c = self._border(rate, normal), self.share * normal.rate
-            a, b = self._solve(-residual - g * lacks * rate), self._solve(-(1.0 + g * c) * rate)
-            if a is None or b is None:
-                self.trouble = "the linear solver failed: the tangent is singular, or nearly so"
-                return None
-            lacks += self.product(normal, Direction(a, 0.0))
-            dp = -lacks / self.product(normal, Direction(b, 1.0))
-            du, part = a + dp * b, 1.0
-            for _ in range(HALVINGS):
-                if self._try(rows + part * du, value + part * dp):
-                    break
-                part /= 2.0
-            else:
-                return None
-            rows, value = rows + part * du, value + part * dp
-            moved = float(np.sqrt(self.system.sum(np.array([du @ du]))[0])) * part
-            if self.norm(Direction(rows - first.rows, value - first.rate)) > radius:
-                self.trouble = "Newton's method leaves the neighbourhood of the path"
-                return None
-        self.trouble = f"Newton's method did not converge in {iteration} iterations"
-        return None
+        most = min(MOST, int(snes.getTolerances()[3]))
+        iterations = iterate(_Correction(self, rows, value, plane, radius), most, HALVINGS)
+        if iterations is None:
+            return None
+        convergence.tell(f"at {self.name} = {self.value:.7g}", 8)
+        return self.here(iterations, self._linear)
 
     def _converged(self, iteration: int, moved: float) -> bool:
         problem = self.problem
@@ -408,3 +386,59 @@ class Arc:
         still = iteration > 0 and moved <= STILL * self._x.norm()
         done, self._still = reason > 0 or (still and self._still), still
         return done
+
+
+class _Correction:
+    """The iterations of `Arc.correct`."""
+
+    def __init__(self, arc: Arc, rows: Array, value: float, plane: Plane, radius: float) -> None:
+        self.arc, self.rows, self.value = arc, rows, value
+        self.plane, self.radius = plane, radius
+        self._first, self._moved = Direction(rows, value), 0.0
+        self._step = Direction(np.zeros_like(rows), 0.0)
+
+    def converged(self, iteration: int) -> bool:
+        """Ask the test of statics, unless the place is too far from the first one."""
+        arc = self.arc
+        if self._away():
+            arc.trouble = "Newton's method leaves the neighbourhood of the path"
+            return False
+        arc.trouble = f"Newton's method did not converge in {iteration} iterations"
+        return arc._converged(iteration, self._moved)
+
+    def _away(self) -> bool:
+        change = Direction(self.rows - self._first.rows, self.value - self._first.rate)
+        return self.arc.norm(change) > self.radius
+
+    def solve(self) -> bool:
+        """Solve the bordered equations."""
+        arc, plane = self.arc, self.plane
+        if self._away():
+            return False
+        problem, normal = arc.problem, plane.normal
+        rate, _ = arc.derivative()
+        residual = arc.system.numbering.to_rows(arc._f)
+        if not arc.linearize(problem.convergence.needed(problem.snes.getTolerances()[0])):
+            arc.trouble = "the tangent is not finite"
+            return False
+        off = Direction(self.rows - plane.rows, self.value - plane.value)
+        lacks = arc.product(normal, off) - plane.distance
+        g, c = arc._border(rate, normal), arc.share * normal.rate
+        a, b = arc._solve(-residual - g * lacks * rate), arc._solve(-(1.0 + g * c) * rate)
+        if a is None or b is None:
+            arc.trouble = "the linear solver failed: the tangent is singular, or nearly so"
+            return False
+        lacks += arc.product(normal, Direction(a, 0.0))
+        dp = -lacks / arc.product(normal, Direction(b, 1.0))
+        self._step = Direction(a + dp * b, dp)
+        return True
+
+    def move(self, part: float) -> bool:
+        """Go to a part of the step."""
+        arc, step = self.arc, self._step
+        rows, value = self.rows + part * step.rows, self.value + part * step.rate
+        if not arc._try(rows, value):
+            return False
+        self.rows, self.value = rows, value
+        self._moved = float(np.sqrt(arc.system.sum(np.array([step.rows @ step.rows]))[0])) * part
+        return True

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from ..collective import together
+from ..errors import ConvergenceError
 from ..petsc import PETSc
 from .held import free_motions
 
@@ -122,6 +123,31 @@ def _named(system: System, y: Array) -> str:
         "the tangent is singular: a motion meets no resistance, most of all near "
         f"({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g})"
     )
+
+
+def explained(
+    problem: StaticProblem,
+    error: ConvergenceError,
+    start: tuple[float, Array],
+    last: Array,
+    part: float,
+) -> ConvergenceError:
+    """Add where the last equilibrium is and what it tells: a singular tangent, a limit point.
+
+    `start`: pseudo-time and state at the beginning of the step; `last`: the state after the
+    fraction `part` of it.
+    """
+    system = problem.system
+    system.state[:] = last
+    problem._guarded(lambda: system.plan.tangent(last, problem._local_f, problem.matrix))
+    told = undetermined(system)
+    if not told and part > 0.0:
+        assert error.time is not None
+        problem._leave_out(error.time)
+        told = problem.branch.end(start, last, part, 1.0 - problem._fade)
+    system.prescribe(start[0])
+    text = f"{error}; {told}" if told else str(error)
+    return ConvergenceError(text, reason=error.reason, iteration=error.iteration, time=error.time)
 
 
 def warn_unproved(problem: StaticProblem, time: float, before: Array) -> None:

@@ -18,7 +18,7 @@ from ..collective import share_error, together
 from ..errors import ConvergenceError, SymancfError
 from ..history import History, Step
 from ..interruption import Interruption
-from ..newton import PartBacktracking
+from ..newton import Leftover, PartBacktracking
 from ..options import Options, complaint
 from ..petsc import PETSc, loosely
 from ..progress import Progress
@@ -28,7 +28,7 @@ from ..tracking import kept_by, made_of, watched
 from .branch import HARD, JUMPED, Branch
 from .continuation import Continuation, follow
 from .convergence import Convergence
-from .diagnosis import outside, undetermined, warn_unproved
+from .diagnosis import explained, outside, warn_unproved
 from .held import require_held
 from .linear import LinearSolver
 from .stability import Stability
@@ -119,6 +119,9 @@ class StaticProblem:
         self.linear: LinearSolver = LinearSolver(
             self.snes.getKSP(), self.convergence.rows, self.vectors, self.history.seconds
         )
+        self.convergence.leftover = Leftover(
+            system, self.convergence.rows, self.snes.getKSP(), self.x
+        )
         self.snes.setJacobian(loosely(self._jacobian), self.linear.operator, self.J)
         self._cuts = PartBacktracking(self.snes, self.convergence, loosely(self._evaluate), self.x)
         self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP())
@@ -194,12 +197,10 @@ class StaticProblem:
         start = clock.process_time()
         assembly = self.history.seconds["assembly"]
         self.convergence.begin()
-        system.prescribe(time)
-        self._sudden.leave_out(fade)
+        self._leave_out(time)
         if not self.numbering.size:  # nothing is free
             return self._without_unknowns(time)
         try:
-            self.branch.fading = fade * self._imbalance.getArray(readonly=True)
             guessed = self.branch.guess(self._path, time, self.convergence)
             if not guessed:
                 self._extra_linear = self.branch.follow_supports(before)
@@ -221,6 +222,7 @@ class StaticProblem:
             self.vectors.to_local(self.x, self.system.state)
             linear = self.snes.getLinearSolveIterations() + self._extra_linear
             warn_unproved(self, time, before)
+            self.convergence.tell(f"at pseudo-time {time:g}", 5)
             return Step(time, iteration, linear, self.convergence.norms)
         name, text = reason_name(self.snes)
         self.history.wasted += iteration
@@ -230,6 +232,12 @@ class StaticProblem:
         self.linear.forget()
         system.state[:] = before
         return self._failure(time, name, text, iteration)
+
+    def _leave_out(self, time: float) -> None:
+        """Take the loads of a time, without what has yet to fade in (collective)."""
+        self.system.prescribe(time)
+        self._sudden.leave_out(self._fade)
+        self.branch.fading = self._fade * self._imbalance.getArray(readonly=True)
 
     def _without_unknowns(self, time: float) -> ConvergenceError | Step:
         """Step of a system all of whose coordinates are prescribed."""
@@ -242,7 +250,6 @@ class StaticProblem:
     def _refused(self, step: Step, before: Array, accepted: Array) -> ConvergenceError | None:
         """Return the error, with the state put back, if a step left the path of the last one."""
         state = self.system.state
-        self.branch.fading = self._fade * self._imbalance.getArray(readonly=True)
         why = self.branch.break_between(before, state.copy())
         if not why:
             return None
@@ -257,30 +264,6 @@ class StaticProblem:
             text += outside(self.system)
         text = f"no equilibrium at pseudo-time {time:g}: {text} after {iteration} iterations"
         return ConvergenceError(text, reason=reason, iteration=iteration, time=time)
-
-    def _explained(
-        self, error: ConvergenceError, start: tuple[float, Array], last: Array, part: float
-    ) -> ConvergenceError:
-        """Add where the last equilibrium is and what it tells: a singular tangent, a limit point.
-
-        `start`: pseudo-time and state at the beginning of the step; `last`: the state after the
-        fraction `part` of it.
-        """
-        system = self.system
-        system.state[:] = last
-        self._guarded(lambda: system.plan.tangent(last, self._local_f, self.matrix))
-        told = undetermined(system)
-        if not told and part > 0.0:
-            assert error.time is not None
-            system.prescribe(error.time)
-            self._sudden.leave_out(self._fade)
-            self.branch.fading = self._fade * self._imbalance.getArray(readonly=True)
-            told = self.branch.end(start, last, part, 1.0 - self._fade)
-        system.prescribe(start[0])
-        text = f"{error}; {told}" if told else str(error)
-        return ConvergenceError(
-            text, reason=error.reason, iteration=error.iteration, time=error.time
-        )
 
     # ---- stepping -------------------------------------------------------------------------------
     def _measure_imbalance(self, time: float, state: Array) -> bool:
@@ -327,7 +310,7 @@ class StaticProblem:
                     self.history.cut_backs += 1
                     self._part = (trial - fraction) / 2.0
                     if self._part < smallest or self._hopeless:
-                        raise self._explained(result, (start, first), before, fraction)
+                        raise explained(self, result, (start, first), before, fraction)
                     if fraction == 0.0:
                         faded = self._measure_imbalance(start, last)
                     continue

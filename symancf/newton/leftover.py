@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What Newton's method would still change where the residual counts as none."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from ..petsc import PETSc
+    from ..system import System
+    from .norms import RowNorms
+
+Array = npt.NDArray[np.float64]
+
+SMALL = 1e-6  # of the largest displacement of the part: a correction that is none
+LEAST = 1e-9  # of the size of the part: by this smaller displacements are measured
+MOST = 20  # iterations that are made for it
+NOISE = 10.0  # times what round-off of the residual makes
+COARSE = 1e-3  # round-off that makes more than this is told
+FACTORS, MULTIGRID = ("lu", "cholesky"), ("gamg", "mg", "hypre")
+ROUGH = 10.0  # times what others make of a residual may be the correction
+
+
+class Leftover:
+    r"""Looks for soft places that the forces of stiff ones hide.
+
+    The residual of a connected part may be small beside the largest forces in it, and still be
+    all that loads a soft or light place of it. So, where Newton's method ends, the correction
+    :math:`K^{-1} R` that is left over is looked at (one back substitution with the last factors,
+    or one application of multigrid; with other preconditioners the diagonal's answer),
+    unless the last step of a direct solver was small already. It is none where
+
+    .. math:: |\Delta u_i| / L_i \le 10^{-6} \max_j |u_j| / L_j
+
+    in each part, with L the size of the part for positions and 1 for slopes, axes and angles.
+    Otherwise iterations go on, and whoever asked is told where they do not help. What round-off
+    of the residual makes counts for nothing, unless it is more than a thousandth.
+
+    Parameters
+    ----------
+    ksp : Newton's linear solver.
+
+    Attributes
+    ----------
+    extra : iterations that were made for it in this solution.
+    told : where the last solution is not settled, else "".
+    """
+
+    def __init__(self, system: System, rows: RowNorms, ksp: PETSc.KSP, vector: PETSc.Vec) -> None:
+        self.system, self.rows, self.ksp = system, rows, ksp
+        self._y, self._b = vector.duplicate(), vector.duplicate()
+        numbering = self._numbering = system.numbering
+        moves = numbering.those("position", "direction", "angle")
+        self._moves = moves[numbering.coordinate_of_row]
+        self.measure(rows.sizes())
+        self.begin()
+
+    def measure(self, sizes: Array) -> None:
+        """Take the sizes of the parts."""
+        length = self.rows.natural(sizes)
+        self._unit: Array = np.where(length > 0.0, length, 1.0)[self.rows.of_row]
+
+    def begin(self) -> None:
+        """Begin a solution."""
+        self.extra, self.told = 0, ""
+
+    def _relative(self, change: Array, x: Array) -> tuple[float, Array]:
+        """Return the largest share that a change is of the displacements, and that of each row."""
+        rows = self.rows
+        size = np.zeros(rows.parts)
+        u = np.where(self._moves, np.abs(x) / self._unit, 0.0)
+        if rows.parts > 1:
+            np.maximum.at(size, rows.row_part, u)
+        else:
+            size[:] = u.max(initial=0.0)
+        size = np.maximum(rows.largest(size), LEAST)[rows.row_part]
+        share = np.where(self._moves, np.abs(change) / self._unit, 0.0) / size
+        (largest,) = rows.largest(np.array([share.max(initial=0.0)]))
+        return float(largest), share
+
+    def _solve(self, rows: Array) -> Array | None:
+        """Return the correction for a residual, None where the solver tells nothing."""
+        self._b.setArray(rows)
+        if self.ksp.getPC().getType() in FACTORS + MULTIGRID:
+            self.ksp.getPC().apply(self._b, self._y)
+        else:
+            self.ksp.getOperators()[1].getDiagonal(self._y)
+            diagonal = self._y.getArray(readonly=True)
+            there = diagonal != 0.0
+            self._y.setArray(np.divide(rows, diagonal, out=np.zeros_like(rows), where=there))
+        found = np.array(self._y.getArray(readonly=True))
+        return found if np.isfinite(self._y.norm()) else None
+
+    def settled(self, f: Array, x: Array, step: Array | None, noise: Callable[[], Array]) -> bool:
+        """Tell whether Newton's method may end here (collective).
+
+        Parameters
+        ----------
+        f, x : residual and unknowns (rows).
+        step : the last one (rows); None: there was none.
+        noise : returns the residual (rows) that round-off makes.
+        """
+        self.told = ""
+        exact = self.ksp.getPC().getType() in FACTORS
+        if exact and step is not None and self._relative(step, x)[0] <= SMALL:
+            return True
+        small = SMALL if exact else SMALL / ROUGH
+        y = self._solve(f)
+        if y is None:
+            return True
+        share, of_row = self._relative(y, x)
+        if share <= small:
+            return True
+        rounded = self._solve(noise())
+        if rounded is None:
+            return True
+        if share <= NOISE * self._relative(rounded, x)[0]:
+            self.told = self._place(of_row, y) if share > COARSE else ""
+            return True
+        if self.extra < MOST:
+            self.extra += 1
+            return False
+        self.told = self._place(of_row, y)
+        return True
+
+    def _place(self, share: Array, y: Array) -> str:
+        """Tell where a correction is largest (collective)."""
+        system, numbering = self.system, self._numbering
+        at = int(np.argmax(share)) if len(share) else -1
+        mine: tuple[float, float, str, list[float]] = (-1.0, 0.0, "", [])
+        if at >= 0:
+            vertex = numbering.vertex_of[numbering.coordinate_of_row[at]]
+            names = [
+                body.name
+                for body in system.bodies
+                if any(np.isin(vertex, v).any() for _, v in body.carriers(system))
+            ]
+            place = system.points[vertex].tolist()
+            mine = float(share[at]), float(abs(y[at])), " and ".join(map(repr, names)), place
+        largest, size, name, x = max(system.comm.allgather(mine))
+        return (
+            f"{name} near ({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g}) would still move by {size:.2g}, "
+            f"{100.0 * largest:.2g} % of the largest displacement"
+        )
+
+    def warn(self, when: str, stacklevel: int) -> None:
+        """Warn where the last solution is not settled."""
+        if self.told and self.system.comm.rank == 0:
+            warnings.warn(
+                f"{when}: the residual is small beside the largest forces, but {self.told}. The "
+                "stiffness or the forces there are too small beside those of what it is "
+                "connected with: the state there is not found",
+                stacklevel=stacklevel,
+            )

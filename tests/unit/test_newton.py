@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One rule for every Newton's method: what may end it, and what it must not hide."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from mpi4py import MPI
+
+import symancf as sa
+from symancf.energies import neo_hooke
+from symancf.newton import iterate, leftover
+
+pytestmark = pytest.mark.collective
+
+Array = npt.NDArray[np.float64]
+
+
+# ---- one body of two stiffnesses -----------------------------------------------------------------
+def beam(ratio: float, metre: float = 1.0, rho: float = 0.0) -> tuple[sa.System, sa.Body]:
+    """A beam whose first fifth is stiffer, heavier and bears more than the rest, by a ratio."""
+    n, stiff = 10, 1e9
+    at = np.meshgrid(np.linspace(0.0, 5.0, n + 1), [0.0, 0.5], [0.0, 0.5], indexing="ij")
+    points = metre * np.stack([x.ravel() for x in at], axis=1)
+    face = np.array([0, 2, 3, 1])
+    cells = [
+        [4 * i, 4 * i + 4, 4 * i + 6, 4 * i + 2, 4 * i + 1, 4 * i + 5, 4 * i + 7, 4 * i + 3]
+        for i in range(n)
+    ]
+    regions = {
+        "stiff": {"hexahedron": [0, 1]},
+        "soft": {"hexahedron": list(range(2, n))},
+        "x0": {"quad": [0]},
+        "x1": {"quad": [1]},
+    }
+    mesh = sa.Mesh.from_arrays(
+        points, {"hexahedron": cells, "quad": [face, 4 * n + face]}, regions, name="beam"
+    )
+    bodies = []
+    for name, part in (("stiff", 1.0), ("soft", 1.0 / ratio)):
+        given = {"mu": part * stiff / metre**2, "lam": 2.0 * part * stiff / metre**2}
+        given |= {"rho": part * rho} if rho else {}
+        bodies.append(sa.Body(mesh[name], sa.elements.hex8, neo_hooke, name=name, **given))
+    corner = bodies[0].at(metre * np.array([1.0, 0.25, 0.25]))
+    terms = [
+        sa.fix(bodies[0]["x0"]),
+        sa.force(bodies[1]["x1"], (0.0, 0.0, 1.5e-3 * stiff / ratio)),
+        sa.force(corner, (0.0, 0.0, 1e-2 * stiff)),
+    ]
+    return sa.System(*bodies, terms=terms), bodies[1]
+
+
+def bent(ratio: float, metre: float = 1.0, **options: Any) -> Array:
+    system, soft = beam(ratio, metre)
+    problem = sa.StaticProblem(system, options=options, check_held=False, check_stable=False)
+    problem.solve()
+    return system.displacement(soft["x1"])[0] / metre
+
+
+@pytest.mark.parametrize("metre", [1.0, 1e3])
+@pytest.mark.parametrize("ratio", [1e9, 1e12])
+def test_a_soft_half_is_solved_beside_a_stiff_one(ratio: float, metre: float) -> None:
+    expected = bent(1e7, snes_rtol=1e-14)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert bent(ratio, metre) == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_linear_solver_that_sees_the_stiff_half_only_is_refused() -> None:
+    with pytest.raises(sa.ConvergenceError):
+        bent(1e12, ksp_type="cg", pc_type="none", ksp_max_it=2000)
+
+
+def test_a_soft_half_that_is_not_found_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leftover, "MOST", 0)
+    if MPI.COMM_WORLD.rank:
+        bent(1e12)
+        return
+    with pytest.warns(UserWarning, match=r"'soft' near .* would still move by .* is not found"):
+        bent(1e12)
+
+
+def test_a_soft_half_moves_beside_a_stiff_one() -> None:
+    def tip(ratio: float, **options: Any) -> Array:
+        system, soft = beam(ratio, rho=1e3)
+        history = sa.DynamicProblem(system, options=options).solve(to=1e-2, step=2.5e-4)
+        assert history.cut_backs == 0
+        return system.displacement(soft["x1"])[0]
+
+    assert tip(1e12) == pytest.approx(tip(1e6, snes_rtol=1e-13), abs=1e-5)
+
+
+# ---- round-off -----------------------------------------------------------------------------------
+def spring(r_a: Any, r_b: Any, *, k: Any) -> Any:
+    return k / 2 * (r_a - r_b).dot(r_a - r_b)
+
+
+def turning(e1_a: Any, e1_b: Any, e2_a: Any, e2_b: Any, *, c: Any) -> Any:
+    return c / 2 * ((e1_a - e1_b).dot(e1_a - e1_b) + (e2_a - e2_b).dot(e2_a - e2_b))
+
+
+def coincide(r_a: Any, r_b: Any) -> list[Any]:
+    return list(r_a - r_b)
+
+
+@pytest.mark.parametrize("metre", [1.0, 1e3])
+@pytest.mark.parametrize(
+    ("links", "k", "c", "load"),
+    [(30, 1e5, 1e5, 1e-8), (30, 1e5, 1e5, 1e-6), (30, 1e8, 1e5, 1e-6), (60, 1e5, 1e5, 1e-6)],
+)
+def test_a_stiff_chain_is_converged_at_its_round_off(
+    links: int, k: float, c: float, load: float, metre: float
+) -> None:
+    """Rigid links with bushings and a user's constraints by turns, hardly loaded."""
+    bodies: list[Any] = []
+    terms: list[Any] = []
+    L = 0.3 * metre
+    for i in range(links):
+        bodies.append(sa.RigidBody(at=(i * L, 0.0, 0.0), length=L, name=f"link {i}"))
+        origin = bodies[i].at((0.0, 0.0, 0.0))
+        if not i:
+            terms.append(sa.joints.rigid(origin, sa.ground.at((0.0, 0.0, 0.0))))
+            continue
+        end = bodies[i - 1].at((L, 0.0, 0.0))
+        terms.append(sa.Potential(turning, end, origin, c=c * metre))
+        if i % 2:
+            terms.append(sa.Potential(spring, end, origin, k=k / metre))
+        else:
+            terms.append(sa.Constraint(coincide, end, origin))
+    tip = bodies[-1].at((L, 0.0, 0.0))
+    pull = sa.force(tip, (0.1 * load, 0.2 * load, -load))
+    system = sa.System(*bodies, terms=[*terms, pull])
+    history = sa.StaticProblem(system, check_held=False, check_stable=False).solve()
+    assert history.cut_backs == 0
+    assert history.steps[0].iterations <= 4
+    arms = 0.3 * np.arange(1, links)
+    bending = load * (arms**2).sum() / c  # the moment load x arm turns a joint by load x arm / c
+    found = -system.displacement(tip)[0][2] / metre
+    assert found == pytest.approx(bending + load * (links // 2) / k, rel=1e-4)
+
+
+# ---- tolerances ----------------------------------------------------------------------------------
+def test_motions_take_the_tolerance_that_is_asked_for() -> None:
+    def iterations(**options: Any) -> int:
+        system, _ = beam(10.0, rho=1e3)
+        problem = sa.DynamicProblem(system, options=options)
+        return problem.solve(to=2e-3, step=4e-4).iterations
+
+    assert iterations(snes_rtol=1e-3) < iterations() < iterations(snes_rtol=1e-13)
+
+
+class Halving:
+    """x -> x - (part) x / 2: never nearer than a power of two."""
+
+    def __init__(self, outside: float = np.inf) -> None:
+        self.x, self.step, self.outside, self.tried = 1.0, 0.0, outside, 0
+
+    def converged(self, iteration: int) -> bool:
+        return self.x < 0.1
+
+    def solve(self) -> bool:
+        self.step = self.x / 2.0
+        return True
+
+    def move(self, part: float) -> bool:
+        self.tried += 1
+        if part * self.step > self.outside:
+            return False
+        self.x -= part * self.step
+        return True
+
+
+def test_iterations_are_counted_halved_and_given_up() -> None:
+    assert iterate(Halving(), 4) == 4
+    assert iterate(Halving(), 3) is None
+    assert iterate(careful := Halving(outside=0.2), 20, halvings=3) == 7
+    assert careful.tried == 14
+    assert iterate(Halving(outside=0.2), 20) is None
