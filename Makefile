@@ -38,7 +38,7 @@ demo: .venv/.ready-demo
 test: .venv/.ready-dev
 	@.ci/test.sh
 
-## make campaign  a thousand bad inputs, faults and odd models, sanitizers, half an hour (ARGS="--seed 2")
+## make campaign  a thousand bad inputs, faults and odd models, sanitizers, 15 minutes of CPU (ARGS="--seed 2")
 campaign: .venv/.ready-dev
 	@export PYTHONPATH=$$PWD:$$PWD/codegen
 	$(BIN)/python -m tests.campaign $(ARGS)

@@ -15,8 +15,9 @@ from ..collective import share_error
 from ..elements import Element, quad4
 from ..errors import MeshError, ParameterError
 from ..laws import surface_laws, surface_rule
+from ..parameter import label
 from ..partition import Family
-from ..places.ends import Face, Nodes
+from ..places.ends import End, Face, Nodes
 
 if TYPE_CHECKING:
     from ..mesh import Region
@@ -305,10 +306,11 @@ def surface_of(place: Nodes | Face, who: str) -> Surface:
     ------
     ParameterError : it is no surface.
     """
-    nodes = place.nodes if isinstance(place, Face) else place
+    nodes: Any = place.nodes if isinstance(place, Face) else place
     if not isinstance(nodes, Nodes):
+        said = nodes if isinstance(nodes, End) else label(nodes)
         raise ParameterError(
-            f'{who} acts on surfaces, body["region"] or body["region"].face(+1), not on {nodes}'
+            f'{who} acts on surfaces, body["region"] or body["region"].face(+1), not on {said}'
         )
     if isinstance(place, Face):
         return Surface(nodes.body, nodes.region, place.side, place.middle)

@@ -28,12 +28,14 @@ class Case:
         sound.
     raises : names of exceptions beside `SymancfError` that are an answer, too: those that a
         function of the user raised.
+    alike : whether it has to end alike on different numbers of ranks.
     """
 
     name: str
     run: Callable[[], Any]
     expect: Expected = "either"
     raises: tuple[str, ...] = ()
+    alike: bool = True
 
 
 Generator = Callable[[random.Random, int], Iterator[Case]]

@@ -126,7 +126,7 @@ def verdicts(name: str, seed: int, count: int, reports: list[Report]) -> dict[in
                 if told and number not in wrong:
                     wrong[number] = f"{report.ranks} ranks: {told}"
                 seen.append((report.ranks, found[0]))
-        if number in wrong or len(seen) < 2:
+        if number in wrong or len(seen) < 2 or not case.alike:
             continue
         (first, a), *others = seen
         for ranks, b in others:
