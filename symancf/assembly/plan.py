@@ -356,6 +356,17 @@ class Plan:
         self.revision += changed
 
     @property
+    def calls(self) -> int:
+        """Number of calls of kernels in an evaluation: one for every eight entities of a piece."""
+        return sum(-(-piece.size // LANES) for piece in self.pieces if piece.active)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays that the kernels and the assembly read."""
+        held = [a for a in self._keep if isinstance(a, np.ndarray)]
+        return sum(a.nbytes for a in (*held, *self._uniform, *self._cell))
+
+    @property
     def changes(self) -> bool:
         """Whether a parameter may change while time goes on."""
         return any(

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import cProfile
+import gc
 import itertools
+import tracemalloc
 from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ import pytest
 import symancf as sa
 from symancf.mesh import Mesh
 from symancf.statics import held
+from tests import many
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -111,6 +114,95 @@ def test_twice_the_joints_cost_twice_as_much() -> None:
     assert -7 <= own <= 0
     del one["kinds"], two["kinds"]
     assert two == {name: 2 * number for name, number in one.items()}
+
+
+def evaluated(system: sa.System) -> dict[str, int]:
+    """Return what an evaluation of a system counts, and how much it reads."""
+    system.prescribe(0.0)
+    f = np.zeros_like(system.state)
+    system.plan.tangent(system.state, f, system.matrix)
+    return {
+        "entities": sum(piece.size for piece in system.pieces),
+        "calls": system.plan.calls,
+        "bytes": system.plan.nbytes,
+        "entries": system.matrix.nonzeros,
+        "unknowns": system.numbering.size,
+    }
+
+
+@pytest.mark.parametrize(("kind", "tree"), [("plane", False), ("plane", True), ("space", True)])
+def test_four_times_the_joints_cost_four_times_as_much(kind: Any, tree: bool) -> None:
+    """Python calls of a system, of free motions and of a solution; what an evaluation counts."""
+    many.hanging(30, kind, tree)  # kernels, imports
+
+    def solved(count: int) -> dict[str, int]:
+        (system, hinges, loads), built = calls(lambda: many.hanging(count, kind, tree))
+        found = evaluated(system)
+        free, found["free"] = calls(lambda: held.find_free(system))
+        assert free == []
+        problem = sa.StaticProblem(system, prefix=f"{kind}{count}_")
+        _, found["solved"] = calls(lambda: problem.solve(to=1.0))
+        np.testing.assert_allclose(many.carried(system, hinges), loads, rtol=1e-10)
+        return found | {"built": built}
+
+    few, lots = solved(100), solved(400)
+    for name, number in few.items():
+        assert lots[name] < 4.2 * number, (name, number, lots[name])
+        exact = name in ("entities", "entries", "unknowns")
+        assert not exact or lots[name] == pytest.approx(4 * number, rel=0.02), name  # ends differ
+
+
+@pytest.mark.parametrize("kind", ["plane", "space"])
+def test_many_pendulums_move_as_one(kind: Any) -> None:
+    spent, angles = [], []
+    for count in (1, 25, 100):
+        system, bodies = many.pendulums(count, kind)
+        problem = sa.DynamicProblem(system, prefix=f"{kind}{count}_")
+        _, cost = calls(lambda problem=problem: problem.solve(to=2e-2, step=1e-2))
+        spent.append(cost)
+        found = [system.position(body.at((1.0, 0.0, 0.0)))[0] for body in bodies]
+        angles.append(np.array(found) - [[0.0, 2.0 * k, 0.0] for k in range(count)])
+    assert abs(angles[0][0, 1]) > 1e-4
+    for found in angles[1:]:
+        np.testing.assert_allclose(found, np.tile(angles[0], (len(found), 1)), atol=1e-10)
+    assert spent[2] < 4.2 * spent[1]
+
+
+def test_four_times_the_rods_cost_four_times_as_much() -> None:
+    """Bodies with directions of their own: calls, and memory of all that a system keeps."""
+    many.rods(3)
+
+    def solved(count: int) -> tuple[int, int, int]:
+        tracemalloc.start()
+        system, rods = many.rods(count)
+        gc.collect()
+        kept = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        _, spent = calls(lambda: system.prescribe(0.0))
+        sa.StaticProblem(system, prefix=f"rods{count}_").solve()
+        tips = [system.displacement(rod.at((1.0, 3.0 * k, 0.0)))[0] for k, rod in enumerate(rods)]
+        np.testing.assert_allclose(tips, np.tile(tips[0], (count, 1)), atol=1e-10)
+        _, built = calls(lambda: many.rods(count))
+        return kept, spent, built
+
+    for one, other in zip(solved(50), solved(200), strict=True):
+        assert other < 4.2 * one
+
+
+def test_four_times_the_supports_and_terms_cost_four_times_as_much() -> None:
+    """A line of nodes, each with four supports, a spring, a force and a controller of its own."""
+    many.beads(3)
+
+    def solved(count: int) -> tuple[int, int]:
+        (system, line), built = calls(lambda: many.beads(count))
+        _, spent = calls(lambda: system.prescribe(0.0))
+        sa.StaticProblem(system, prefix=f"beads{count}_", check_held=False).solve()
+        u = system.displacement(line.at([(float(k), 0.0, 1.0) for k in range(count)]))
+        np.testing.assert_allclose(u[:, 2], 1e-3, rtol=1e-10)
+        return built, spent
+
+    for one, other in zip(solved(25), solved(100), strict=True):
+        assert other < 4.2 * one
 
 
 def test_motions_of_many_bodies_are_found_as_those_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
