@@ -70,11 +70,9 @@ class Halo:
 
         They are the same vertices on every rank: a ghost is a member where its owner's row is.
         """
-        inside = np.zeros(1 + max((int(m) for m in members[-1:]), default=-1), dtype=bool)
-        inside[members] = True
         sent = {}
         for rank, rows in self.sent.items():
-            kept = rows[(rows < len(inside)) & inside[np.minimum(rows, len(inside) - 1)]]
+            kept = rows[np.isin(rows, members)]
             if len(kept):
                 sent[rank] = np.searchsorted(members, kept).astype(np.int32)
         received = {}

@@ -12,6 +12,7 @@ import pytest
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
 from symancf.sampling import coefficients, jets_at
+from tests import many
 
 PLATE, THIN, CABLE = (
     sa.elements.ancf_plate,
@@ -270,3 +271,13 @@ def test_bodies_that_share_slopes_bend_as_one() -> None:
     np.testing.assert_allclose(
         parts.displacement(right.at((2.0, 1.0, 0.0))), expected, rtol=1e-9, atol=1e-12
     )
+
+
+def test_bodies_of_which_a_rank_may_have_nothing() -> None:
+    """Each is a cantilever of its own, whatever ranks have it, and knows its own nodes only."""
+    system, rods = many.rods(7)
+    sa.StaticProblem(system, prefix="own_").solve()
+    tips = [system.displacement(rod.at((1.0, 3.0 * k, 0.0)))[0] for k, rod in enumerate(rods)]
+    np.testing.assert_allclose(tips, np.tile(tips[0], (7, 1)), atol=1e-10)
+    assert tips[0][2] == pytest.approx(1.0 / (3.0 * 1e3), rel=1e-3)
+    assert all(len(rod.basis.vertices) in (0, 2) for rod in rods)
