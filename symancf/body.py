@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,6 +20,7 @@ from .collective import together
 from .domain import domains_of, not_negative, positive
 from .elements import Element
 from .errors import KinematicsError, MeshError, ParameterError, SymancfError, in_words
+from .inspection import KernelText
 from .jit import identifier
 from .kinematics.naming import require_parameters, signature
 from .laws import Kind, energy_equation, energy_laws, inertia_laws, stress_equations
@@ -36,16 +35,6 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 Energy = Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class KernelText:
-    """One function of a generated kernel, for reading."""
-
-    function: str
-    source: str
-    ops: dict[str, dict[str, int]]
-    path: Path
 
 
 def _check_kinds(region: Any, element: Any, energy: Any) -> None:

@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
@@ -23,6 +24,16 @@ from symancf_codegen.functions import derivative
 
 Energy = Callable[..., Any]
 Form = Literal["latex", "c", "ops"]
+
+
+@dataclass(frozen=True)
+class KernelText:
+    """One function of a generated kernel, for reading."""
+
+    function: str
+    source: str
+    ops: dict[str, dict[str, int]]
+    path: Path
 
 
 def find_element(name: str) -> Element:

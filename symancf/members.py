@@ -5,13 +5,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from .arguments import text
 from .body import Body
 from .errors import ParameterError, SymancfError
 from .natural import RigidBody
 from .plane import PlanarBody
+
+if TYPE_CHECKING:
+    from .mesh import Mesh
 
 AnyBody = Body | PlanarBody | RigidBody
 
@@ -108,3 +114,14 @@ def _check_kinds(bodies: Sequence[Any], terms: Any) -> None:
 
     for item in [*bodies, *terms]:
         text(f"the name of a {type(item).__name__}", item.name)
+
+
+def fetch_points(meshes: Sequence[Mesh], ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return the points (n, 3) of vertex ids that count through the meshes; zero beyond them."""
+    points, base = np.zeros((len(ids), 3)), 0
+    for mesh in meshes:
+        local = ids - base
+        inside = (local >= 0) & (local < mesh.n_points)
+        points[inside] = mesh.fetch_points(local[inside])
+        base += mesh.n_points
+    return points

@@ -18,10 +18,10 @@ from .assembly.numbering import IDLE, Block, Numbering, Owners
 from .assembly.plan import Piece, Plan
 from .body import Body
 from .boundary import Support
-from .collective import share_error, together
+from .collective import together
 from .errors import ConstraintError, KinematicsError, MeshError, ParameterError
 from .geometry import AtVertices
-from .members import Members
+from .members import Members, fetch_points
 from .natural import RigidBody
 from .partition import Family, distribute
 from .places.ends import Nodes, require_place
@@ -81,7 +81,7 @@ class System:
             item.declare(self)
         self.topology = distribute(self.comm, self._families, n_points=self._points)
         del self._families
-        self.points = self._fetch_points()
+        self.points = fetch_points(self._meshes, self.topology.vertex_ids)
         self._number()
         self.reference: Array = np.zeros(self.numbering.coordinates)
         block = self.numbering.block("position")
@@ -174,14 +174,6 @@ class System:
             shared = self.announce_block(block) if block is not None and block.of else ""
             self._owners.add(first, count, owner, shared)
         return np.arange(first, first + count, dtype=np.int64)
-
-    def _fetch_points(self) -> Array:
-        points = np.zeros((self.topology.n_local, 3))
-        for mesh in self._meshes:
-            local = self.topology.vertex_ids - self.base(mesh)
-            inside = (local >= 0) & (local < mesh.n_points)
-            points[inside] = mesh.fetch_points(local[inside])
-        return points
 
     def _number(self) -> None:
         for body in self.bodies:
@@ -277,7 +269,8 @@ class System:
             for places, values in given:
                 trial[places] = values
             for support, (places, values) in zip(self.supports, given, strict=True):
-                self._agree(support, places, values, trial, time)
+                size = self._sizes[support.number]
+                support.require_agreement(self, (places, values, size), trial, time)
         self.require_agreement(time)
         state[:] = trial
         self.topology_update(state)
@@ -285,26 +278,6 @@ class System:
         if self._idle and state is self.state:
             with together(self.comm):
                 self._require_fulfilled()
-
-    def _agree(
-        self,
-        support: Support,
-        places: npt.NDArray[Any],
-        values: Array,
-        state: Array,
-        time: float,
-    ) -> None:
-        """Raise where a later support gave a coordinate another value, by its body's size."""
-        size = self._sizes[support.number]
-        differ = np.abs(state[places] - values) > 1e-12 * np.maximum(size, np.abs(values))
-        if differ.any():
-            at = places[int(np.argmax(differ))]
-            other = self.supports[self.numbering.fixed_by[at]].name
-            x = self.points[self.numbering.vertex_of[at]]
-            raise ParameterError(
-                f"{support.name!r} and {other!r} prescribe different values of the same coordinate "
-                f"at time {time:g}, at the node ({x[0]:g}, {x[1]:g}, {x[2]:g})"
-            )
 
     def topology_update(self, state: Array) -> None:
         """Bring the prescribed coordinates of ghosts up to date (collective)."""
@@ -515,15 +488,6 @@ class System:
             total = total.copy()
             self.comm.Allreduce(MPI.IN_PLACE, total)
         return total
-
-    def require_finite(self, values: Array, what: str) -> None:
-        """Raise on every rank when an array has entries that are not finite (collective)."""
-        error = None
-        if not np.isfinite(values).all():
-            error = ParameterError(
-                f"{what} is not finite in {int((~np.isfinite(values)).sum())} places"
-            )
-        share_error(self.comm, error)
 
     def __str__(self) -> str:
         lines = [f"System on {self.comm.size} rank(s): {self.numbering.size} unknowns"]

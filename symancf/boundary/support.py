@@ -83,6 +83,29 @@ class Support:
         given = getattr(self.held, "uniform", None)
         return [] if given is None else list(given(time))
 
+    def require_agreement(
+        self,
+        system: System,
+        given: tuple[npt.NDArray[np.int64], Array, Array],
+        state: Array,
+        time: float,
+    ) -> None:
+        """Raise where a later support gave a coordinate another value.
+
+        `given` are local offsets, values and the size of a large change of each coordinate.
+        """
+        places, values, size = given
+        differ = np.abs(state[places] - values) > 1e-12 * np.maximum(size, np.abs(values))
+        if differ.any():
+            at = places[int(np.argmax(differ))]
+            numbering = system.numbering
+            other = system.supports[numbering.fixed_by[at]].name
+            x = system.points[numbering.vertex_of[at]]
+            raise ParameterError(
+                f"{self.name!r} and {other!r} prescribe different values of the same coordinate "
+                f"at time {time:g}, at the node ({x[0]:g}, {x[1]:g}, {x[2]:g})"
+            )
+
     # ---- results --------------------------------------------------------------------------------
     def _forces(self, system: System) -> Array:
         """Return the local vector of the support's forces on its owned coordinates."""
