@@ -13,6 +13,7 @@ state.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -236,15 +237,18 @@ class Accelerations:
             return None
         state, rate, acceleration = m.state.copy(), m.rate.copy(), m.acceleration.copy()
         time, change, kinematics.window = system.time, np.zeros_like(state), h
+        driven = m.moving and time - 0.5 * h < m.span[0]  # supports may have a kink here
+        before = -0.0 if driven else -0.5 * h
         try:
-            for d in (0.5 * h, -0.5 * h):
+            for d in (0.5 * h, before):
                 system.time = time + d
                 m.state[:] = np.where(m.algebraic, 0.0, state + d * rate)
                 m.rate[m.second] = (rate + d * acceleration)[m.second]
                 if m.moving:
                     m.prescribe(system.time, h)
-                change -= kinematics.along(m.state, m.rate, bend=1.0) / (2.0 * d)
-                change -= kinematics.product(m.state, m.acceleration) / (2.0 * d)
+                share = math.copysign(1.0 / (0.5 * h - before), d)
+                change -= share * kinematics.along(m.state, m.rate, bend=1.0)
+                change -= share * kinematics.product(m.state, m.acceleration)
                 m.acceleration[:] = acceleration
         finally:
             m.move_to(time)

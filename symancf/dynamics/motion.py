@@ -56,6 +56,8 @@ class Motion:
     settled : mask of the coordinates that are functions of the others (pressures of gas); in
         index-1 methods `System.settle` finds them.
     moving : supports whose prescribed values may change in time.
+    span : times between which they are differentiated: where one call of `solve` begins and
+        ends their motion may have a kink.
     """
 
     def __init__(self, system: System, damping: Rayleigh | None = None) -> None:
@@ -84,6 +86,7 @@ class Motion:
         self._damped: Array = np.zeros(n)
         self._strain = np.array([p.role == "strain" for p in system.pieces], dtype=bool)
         self.moving = [s for s in system.supports if depends_on_time(s.values)]
+        self.span = -np.inf, np.inf
         self._mass_values: tuple[int, Array, Array] | None = None
 
     # ---- residual -------------------------------------------------------------------------------
@@ -165,27 +168,33 @@ class Motion:
         """Write prescribed values of `time`, their rates and accelerations (collective).
 
         Those are derivatives of the user's functions by differences of fourth order over
-        `h`/4.
+        `h`/2, within `span`: central where they fit, else of one side.
         """
         system = self.system
         if not self.moving:
             self.move_to(time)
             return
         d = h / 8.0
+        begin, end = self.span
+        first = -2.0
+        if time + 2.0 * d > end:
+            first = (end - time) / d - 4.0
+        if time + first * d < begin:
+            first = min(0.0, (begin - time) / d)
+        shifts = first + np.arange(5.0)
+        powers = np.linalg.inv(np.vander(shifts, increasing=True))
         values: list[list[tuple[npt.NDArray[np.int64], Array]]] = []
         with together(system.comm):
-            for shift in (-2.0, -1.0, 1.0, 2.0):
+            for shift in shifts:
                 values.append([s.prescribed(system, time + shift * d) for s in self.moving])
         system.prescribe(time)
         with together(system.comm):
             for k, _ in enumerate(self.moving):
                 at = values[0][k][0]
-                g = [v[k][1] for v in values]
-                now = self.state[at]
-                self.rate[at] = (g[0] - 8.0 * g[1] + 8.0 * g[2] - g[3]) / (12.0 * d)
-                self.acceleration[at] = (-g[0] + 16.0 * g[1] - 30.0 * now + 16.0 * g[2] - g[3]) / (
-                    12.0 * d * d
-                )
+                change = [v[k][1] - self.state[at] for v in values]
+                self.rate[at] = sum(w * g for w, g in zip(powers[1], change, strict=True)) / d
+                bend = sum(w * g for w, g in zip(powers[2], change, strict=True))
+                self.acceleration[at] = 2.0 * bend / (d * d)
         if system.comm.size > 1:
             system.topology_update(self.rate)
             system.topology_update(self.acceleration)

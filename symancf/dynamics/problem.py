@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from .. import arguments
 from ..checkpoint import load, save
-from ..collective import share_error, together
+from ..collective import together
 from ..errors import CheckpointError, ParameterError, SymancfError
 from ..history import History, Step
 from ..interruption import Interruption
@@ -35,6 +35,7 @@ from .methods import IMPLICIT, checked, chosen, integrator
 from .motion import Motion, Rayleigh
 from .newton import Newton
 from .options import defaults
+from .supports import MovingSupports
 
 if TYPE_CHECKING:
     from ..system import System
@@ -120,6 +121,7 @@ class DynamicProblem:
         system = self.system
         PETSc.garbage_cleanup(system.comm)
         self.motion = Motion(system, self.damping)
+        self.supports = MovingSupports(self.motion)
         self.ts = PETSc.TS().create(system.comm)
         # PETSc destroys what is left after Python is gone, and would call the context then
         weakref.finalize(self, self.ts.setType, PETSc.TS.Type.BEULER)
@@ -174,6 +176,7 @@ class DynamicProblem:
             made.advance(ts)
             self._progress.clear()
             self.steps += 1
+            self.supports.watch(made.interval())
             if self._events:
                 happened = self._events.find(made)
                 made.write(self.U)
@@ -223,13 +226,9 @@ class DynamicProblem:
         self.audit.measure()
         self._leave()
         time = self.system.time
-        error: BaseException | None = None
-        try:
+        with together(self.system.comm):  # actions may communicate, if all ranks do
             for action in actions:
                 action()
-        except BaseException as caught:
-            error = caught
-        share_error(self.system.comm, error)
         self._require_time(time, "an event's action")
         self._follow()
         self.system.prescribe(time)
@@ -256,9 +255,11 @@ class DynamicProblem:
             for a, b in zip(now, self._left, strict=True)
         )
         values = InitialValues(self.accelerations, step)
+        jumps = self.supports.jumps(*self._left, step)
+        moved, turned, pushed = moved or jumps[0], turned or jumps[1], jumps[2]
         if moved or turned:
             values.find(positions=moved)
-        elif not made.balanced(step):
+        elif pushed or not made.balanced(step):
             values.settle(jumped=True)
         else:
             return
@@ -331,6 +332,7 @@ class DynamicProblem:
     def _begin(self, step: float) -> None:
         system = self.system
         self._follow()
+        self.motion.span = system.time, math.inf
         system.prescribe(system.time)
         self.newton.begin()
         if not 0.25 < step / self._scaled_for < 4.0:
@@ -464,6 +466,7 @@ class DynamicProblem:
             self._reconcile(step)
         else:
             self.initialize(step)
+        self.motion.span = system.time, max(to, system.time + step)
         made.atol = self.newton.balance.tolerances(rtol, atol)
         ts.setTime(system.time)
         ts.setTimeStep(min(step, to - system.time) if to > system.time else step)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Supports whose motion has a kink: at the start, between two calls of solve, within steps."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+import symancf as sa
+
+METHODS = ("generalized-alpha", "rk")
+
+pytestmark = pytest.mark.collective
+
+
+def told(match: str) -> AbstractContextManager[Any]:
+    """Rank 0 warns."""
+    return nullcontext() if MPI.COMM_WORLD.rank else pytest.warns(UserWarning, match=match)
+
+
+def pushed(
+    motion: Callable[[float], float], method: str
+) -> tuple[sa.DynamicProblem, sa.Support, sa.RigidBody]:
+    """A mass of 2 kg on a hinge along z to a held cart of 1 kg, which `motion` moves along z."""
+    cart = sa.RigidBody.box((0.1, 0.1, 0.1), rho=1000.0, name="cart")
+    rod = sa.RigidBody(at=(0.0, 0.0, 0.5), mass=2.0, inertia=(0.1, 0.1, 0.1), name="rod")
+    hold = sa.fix(cart, displacement=lambda t: (0.0, 0.0, motion(t)))
+    hinge = sa.joints.revolute(rod.at((0, 0, -0.5)), cart.at((0, 0, 0)), axis=(0, 1, 0))
+    problem = sa.DynamicProblem(sa.System(cart, rod, terms=[hold, hinge]), method=method)
+    problem.record("force", lambda: hinge.reaction(problem.system).force[2])
+    problem.record("z", lambda: problem.system.position(rod.at((0, 0, 0)))[0, 2] - 0.5)
+    return problem, hold, rod
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_kink_where_a_call_begins_and_ends_is_none(method: str) -> None:
+    """A push for 0.1 s, then none: forces of each call are those of its own acceleration."""
+
+    def motion(t: float) -> float:
+        t = max(t, 0.0)
+        return 1.5 * t * t if t < 0.1 else 0.015 + 0.3 * (t - 0.1)
+
+    problem, _, _ = pushed(motion, method)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        problem.solve(to=0.1, step=1e-2, adaptive=False)
+        first = len(problem.history.time)
+        history = problem.solve(to=0.2, step=1e-2, adaptive=False)
+    force = np.abs(history["force"])
+    assert force[: first - 1] == pytest.approx(2.0 * 3.0, rel=1e-6)
+    assert force[first:] == pytest.approx(0.0, abs=1e-5)
+    assert history["z"] == pytest.approx([motion(t) for t in history.time], abs=1e-10)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("between", [False, True])
+def test_a_velocity_that_jumps_is_an_impact(method: str, between: bool) -> None:
+    begin, speed = 0.1 * between, [0.0 if between else 1.0]
+    problem, _, _ = pushed(lambda t: speed[0] * max(0.0, t - begin), method)
+    if between:
+        problem.solve(to=begin, step=1e-2, adaptive=False)
+        speed[0] = 1.0
+    with told(match="velocities violate constraints"):
+        history = problem.solve(to=begin + 0.1, step=1e-2, adaptive=False)
+    assert np.abs(history["force"]).max() < 1e-8
+    assert history["z"][-1] == pytest.approx(0.1, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_support_that_jumps_off_its_joint_is_an_error(method: str) -> None:
+    place = sa.Parameter("place", 0.0)
+    problem, _, _ = pushed(lambda t: place.value, method)
+    problem.solve(to=0.1, step=1e-2)
+    place.value = 0.05
+    with pytest.raises(sa.ConstraintError, match=r"violates the constraint .* at t = 0\.1"):
+        problem.solve(to=0.2, step=1e-2)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("at", [0.05, 0.052, 0.055])
+@pytest.mark.parametrize("power", [0, 1, 2])
+def test_kinks_within_a_call_are_told(method: str, at: float, power: int) -> None:
+    problem, _, _ = pushed(lambda t: 0.01 * (t > at) * (10.0 * (t - at)) ** power, method)
+    with told(match=r"'fix:cart' prescribes jumps .* between t = 0\.0[45]"):
+        problem.solve(to=0.07, step=1e-2, adaptive=False)
+
+
+def test_motions_that_steps_resolve_are_not_told_of() -> None:
+    def smooth(t: float) -> float:
+        return 0.1 * math.sin(20.0 * t) + 0.02 * (1 - math.cos(50.0 * t))
+
+    problem, hold, rod = pushed(smooth, "generalized-alpha")
+    rod.velocity = (0.0, 0.0, 2.0)
+    problem = sa.DynamicProblem(problem.system)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for k in range(4):
+            problem.solve(to=0.1 * (k + 1), step=4e-3)
+    bend = -40.0 * math.sin(8.0) + 50.0 * math.cos(20.0)
+    assert hold.reaction(problem.system)[2] == pytest.approx(3.0 * bend, rel=5e-2)
+
+
+def test_a_support_function_of_places_moves_them() -> None:
+    mesh = sa.Mesh.box((0.4, 0.2), (2, 1))
+    sheet = sa.Body(
+        mesh["body"], sa.elements.ancf_thin_plate, sa.energies.kirchhoff(),
+        E=1e6, nu=0.3, thickness=0.01, rho=1000.0,
+    )  # fmt: skip
+
+    def lift(X: Any, t: float) -> Any:
+        u = np.zeros_like(X)
+        u[:, 2] = 0.1 * t * t * (1.0 + X[:, 1])
+        return u
+
+    hold = sa.fix(sheet["x0"], dofs="position", displacement=lift)
+    system = sa.System(sheet, terms=[hold])
+    sa.DynamicProblem(system, rho=0.5).solve(to=0.05, step=5e-3)
+    corner = sheet.at((0.0, 0.2, 0.0))
+    assert system.displacement(corner)[0, 2] == pytest.approx(0.1 * 0.05**2 * 1.2, rel=1e-12)
+    assert system.velocity(corner)[0, 2] == pytest.approx(0.2 * 0.05 * 1.2, rel=1e-9)
