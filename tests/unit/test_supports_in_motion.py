@@ -49,7 +49,7 @@ def test_a_kink_where_a_call_begins_and_ends_is_none(method: str) -> None:
 
     problem, _, _ = pushed(motion, method)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         problem.solve(to=0.1, step=1e-2, adaptive=False)
         first = len(problem.history.time)
         history = problem.solve(to=0.2, step=1e-2, adaptive=False)
@@ -100,7 +100,7 @@ def test_motions_that_steps_resolve_are_not_told_of() -> None:
     rod.velocity = (0.0, 0.0, 2.0)
     problem = sa.DynamicProblem(problem.system)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         for k in range(4):
             problem.solve(to=0.1 * (k + 1), step=4e-3)
     bend = -40.0 * math.sin(8.0) + 50.0 * math.cos(20.0)
