@@ -53,7 +53,6 @@ class Line(FacetPoints):
         super().resolve(system)
         edges = self.vertices.reshape(-1, self._rule()[1].size, 2)[:, 0]
         edges = edges - system.base(self.region.mesh)
-        self._require_edges(edges)
         group = np.arange(len(edges)) if self.per == "edge" else self._chains(edges)
         self.group: Ints = np.repeat(group, self._rule()[1].size)
 
@@ -62,7 +61,7 @@ class Line(FacetPoints):
         x, w = gauss(POINTS if self.hermite else 1)
         return x[:, None], w
 
-    def _require_edges(self, edges: Ints) -> None:
+    def _require_sides(self, system: System, edges: Ints) -> None:
         """Raise where an edge is none of a cell of the body, or appears twice (collective)."""
         mesh, body = self.region.mesh, self.body
         cells = body.region.slice(body.element.cell)[1]

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,14 @@ from mpi4py import MPI
 import symancf as sa
 from symancf.energies import saint_venant_kirchhoff
 from symancf.interruption import Interruption
+
+
+@pytest.fixture(autouse=True)
+def python_handles_ctrl_c() -> Iterator[None]:
+    """A shell starts jobs in the background deaf to Ctrl-C, and Python leaves it so."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def beam(load: Any = -1.0) -> sa.System:
