@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 TINY = float(np.finfo(float).tiny)
+LARGEST = 1e200  # weight of norms without a reference
 ROUND_OFF = 2.0  # times its estimate: what later steps need not fall below
 BESIDE = 1e-3  # of the largest work in a part: forces that are less count for nothing in jumps
 UNLOADED = 1e-10  # of the largest forces of a part, by their work: a kind of row without any
 GROWTH = 1e4  # times the first residual
+FALLING = 0.1  # ratio of two residuals: an iteration with the old tangent costs less than its test
 
 
 class Balance(Stopping):
@@ -44,13 +46,14 @@ class Balance(Stopping):
         system = motion.system
         rows = RowNorms(system, [*system.pieces, *motion.mass.pieces])
         equations = rows.classes(lambda block: block.is_equation)
-        super().__init__(rows, Constraints(motion.matrix, rows, equations), GROWTH)
+        super().__init__(rows, Constraints(motion.matrix, rows, equations), GROWTH, FALLING)
         self.motion, self.system, self.f = motion, system, f
         self._moves = rows.classes(lambda block: block.moves)
         self._natural, self._size = np.ones(rows.count), 1.0
         self._forces, self._noise = np.zeros(rows.count), np.zeros(rows.count)
         self._ended = np.zeros(rows.count)  # forces at the end of the last step
-        self._violations, self._rtol = np.zeros(rows.count), 1e-8
+        self._violations, self._rtol, self._stol = np.zeros(rows.count), 1e-8, 0.0
+        self._weight = np.zeros(rows.count)  # of norms in shares
 
     def begin(self) -> Array:
         """Take the sizes of the parts and return them; forget earlier steps (collective)."""
@@ -87,18 +90,19 @@ class Balance(Stopping):
         step, fresh : see `Stopping`.
         """
         reasons = PETSc.SNES.ConvergedReason
-        self._rtol, _, stol, _ = snes.getTolerances()
+        if iteration == 0:
+            self._rtol, _, self._stol, _ = snes.getTolerances()
         self._norms = self.rows.norm(rows)
-        if not np.isfinite(self._norms).all():
+        if not math.isfinite(self._norms.max(initial=0.0)):
             return int(reasons.DIVERGED_FNORM_NAN)
         if self.constraints.any:
             self._violations = self._rtol * self.constraints.shares(rows, self._rtol, first=False)
         if iteration:
-            return self._reason(self._rtol, stol, step, fresh)
+            return self._reason(self._rtol, self._stol, step, fresh)
         forces = np.maximum(self._ended, self.sizes())
         work = np.where(self._moves, forces * self._natural, 0.0)
         least = np.where(self._moves, UNLOADED * self.rows.worst(work)[self.rows.part], 0.0)
-        self._forces = np.maximum(forces, least / self._natural)
+        self._weigh(np.maximum(forces, least / self._natural), self._noise)
         self._start(np.zeros(self.rows.parts, dtype=bool))
         self._last = self._begun = self.rows.worst(self.shares())
         converged = self._close(self._begun, self._rtol)
@@ -106,18 +110,24 @@ class Balance(Stopping):
 
     def shares(self) -> Array:
         """Return norms, or the largest violations, relative to what they are measured by."""
-        limit = np.maximum(self._rtol * self._forces, np.maximum(ROUND_OFF * self._noise, TINY))
+        share = self._norms * self._weight
+        return np.asarray(share + self._violations if self.constraints.any else share)
+
+    def _weigh(self, forces: Array, noise: Array) -> None:
+        """Take forces and round-off as what norms are measured by."""
+        self._forces, self._noise = forces, noise
+        limit = np.maximum(self._rtol * forces, np.maximum(ROUND_OFF * noise, TINY))
         limit[self.constraints.classes] = np.inf
-        return np.asarray(self._violations + self._rtol * (self._norms / limit))
+        self._weight = np.minimum(self._rtol / limit, LARGEST)
 
     def arisen(self) -> bool:
-        """Take up the forces of this iteration, and round-off."""
-        self._forces = np.maximum(self._forces, self.sizes())
+        """Take up the forces of this iteration."""
+        self._weigh(np.maximum(self._forces, self.sizes()), self._noise)
         return True
 
     def round_off(self) -> Array:
         """Estimate the residual that round-off of the coordinates leaves (collective)."""
-        self._noise = self.rows.response(self._rounded(), self._product)
+        self._weigh(self._forces, self.rows.response(self._rounded(), self._product))
         return self._noise
 
     def noise(self) -> Array:
@@ -165,9 +175,8 @@ class Balance(Stopping):
         share = rows / forces
         if share.max(initial=0.0) < 1e-7:
             return float(share.max(initial=0.0))
-        noise = self._noise
-        share[rows <= 1e3 * ROUND_OFF * self.round_off()] = 0.0
-        self._noise = noise
+        noise = self.rows.response(self._rounded(), self._product)
+        share[rows <= 1e3 * ROUND_OFF * noise] = 0.0
         return float(share.max(initial=0.0))
 
     def tolerances(self, rtol: float, atol: float | None) -> Array:

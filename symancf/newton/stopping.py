@@ -46,6 +46,8 @@ class Stopping(ABC):
     Parameters
     ----------
     growth : times the first residual: a larger one is given up where iterations bring nothing.
+    falling : ratio of two residuals; below it the next iteration is made without asking whether
+        this one is at round-off. (With an old tangent: `SLOW`.)
 
     Attributes
     ----------
@@ -53,8 +55,15 @@ class Stopping(ABC):
     closed : which parts have converged.
     """
 
-    def __init__(self, rows: RowNorms, constraints: Constraints, growth: float = np.inf) -> None:
-        self.rows, self.constraints, self._growth = rows, constraints, growth
+    def __init__(
+        self,
+        rows: RowNorms,
+        constraints: Constraints,
+        growth: float = np.inf,
+        falling: float = 0.0,
+    ) -> None:
+        self.rows, self.constraints = rows, constraints
+        self._growth, self._falling = growth, falling
         self.closed: Flags = np.zeros(rows.parts, dtype=bool)
         self._norms: Array = np.zeros(rows.count)
         self._start(self.closed)
@@ -91,9 +100,13 @@ class Stopping(ABC):
 
     def _close(self, worst: Array, rtol: float) -> bool:
         """Close the parts that have converged by the tolerance; tell whether all have."""
-        kept = self.closed & (worst <= AGAIN * self._shut)
-        self.closed = (worst <= rtol) | kept
-        self._shut = np.where(kept, self._shut, rtol)
+        if self.closed.any():
+            kept = self.closed & (worst <= AGAIN * self._shut)
+            self.closed = (worst <= rtol) | kept
+            self._shut = np.where(kept, self._shut, rtol)
+        else:
+            self.closed = worst <= rtol
+            self._shut.fill(rtol)
         return bool(self.closed.all())
 
     def _reason(
@@ -112,7 +125,8 @@ class Stopping(ABC):
         before, self._last = self._last, worst
         if self._close(worst, rtol):
             return int(REASONS.CONVERGED_FNORM_RELATIVE)
-        if not fresh and ((worst <= SLOW * before) | self.closed).all():
+        falling = self._falling if fresh else SLOW
+        if falling and ((worst <= falling * before) | self.closed).all():
             self._trail.append(worst)
             return int(REASONS.ITERATING)
         last = self._trail[-1] if self._trail else np.zeros_like(worst)

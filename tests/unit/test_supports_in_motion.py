@@ -6,23 +6,17 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 import pytest
-from mpi4py import MPI
 
 import symancf as sa
+from tests.told import told
 
 METHODS = ("generalized-alpha", "rk")
 
 pytestmark = pytest.mark.collective
-
-
-def told(match: str) -> AbstractContextManager[Any]:
-    """Rank 0 warns."""
-    return nullcontext() if MPI.COMM_WORLD.rank else pytest.warns(UserWarning, match=match)
 
 
 def pushed(
