@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
-TINY = float(np.finfo(float).tiny)
-LARGEST = 1e200  # weight of norms without a reference
+TINY = 1e-200  # less than any limit; what is divided by it stays a number
 ROUND_OFF = 2.0  # times its estimate: what later steps need not fall below
 BESIDE = 1e-3  # of the largest work in a part: forces that are less count for nothing in jumps
 UNLOADED = 1e-10  # of the largest forces of a part, by their work: a kind of row without any
@@ -118,7 +117,7 @@ class Balance(Stopping):
         self._forces, self._noise = forces, noise
         limit = np.maximum(self._rtol * forces, np.maximum(ROUND_OFF * noise, TINY))
         limit[self.constraints.classes] = np.inf
-        self._weight = np.minimum(self._rtol / limit, LARGEST)
+        self._weight = self._rtol / limit
 
     def arisen(self) -> bool:
         """Take up the forces of this iteration."""

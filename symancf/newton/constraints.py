@@ -18,7 +18,7 @@ KEPT = 1e-13  # of the size of the part: violation that round-off leaves
 GONE = 1e-13  # of the multipliers' scale: a gradient that is round-off
 LOOSE = 1e4  # times `KEPT`: the volume of a gas, a sum over many facets; 1e-9 of it
 PART = 1e-2  # of the tolerance of forces: what may be left of the violations of a step
-TINY = float(np.finfo(float).tiny)
+TINY = 1e-200  # less than any limit; what is divided by it stays a number
 
 
 class Constraints:

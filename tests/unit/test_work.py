@@ -228,4 +228,4 @@ def test_arrays_given_may_be_changed_afterwards() -> None:
         sa.StaticProblem(system).solve()
         found.append(system.displacement(sheet["x1"]))
     assert np.abs(found[0]).max() > 1e-6
-    assert np.array_equal(*found)
+    np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-15)
