@@ -12,6 +12,7 @@ import pytest
 import scipy.optimize as so
 
 import symancf as sa
+from symancf.solver import has
 from tests.unit.test_continuation import LIMIT_P, Truss
 
 EI = 1.0
@@ -98,6 +99,8 @@ SOLVERS: dict[str, dict[str, str]] = {
     "klu": {"pc_type": "lu", "pc_factor_mat_solver_type": "klu"},
     "gmres": {"ksp_type": "gmres", "pc_type": "lu"},
 }
+if not has("suitesparse"):
+    del SOLVERS["klu"]
 
 
 @pytest.mark.parametrize("options", SOLVERS.values(), ids=SOLVERS)

@@ -139,7 +139,9 @@ def test_damaged_meshes_and_checkpoints_are_refused(tmp_path: Path) -> None:
         path = tmp_path / f"bad_{name}"
         for k in range(60):
             bytes_ = np.frombuffer(whole, np.uint8).copy()
-            bytes_[rng.integers(len(bytes_), size=(1, 4, 30)[k % 3])] ^= rng.integers(1, 255)
+            bytes_[rng.integers(len(bytes_), size=(1, 4, 30)[k % 3])] ^= np.uint8(
+                rng.integers(1, 255)
+            )
             path.write_bytes(bytes_.tobytes()[: len(whole) if k % 4 else k * len(whole) // 60])
             try:
                 found = read(path)
