@@ -8,12 +8,19 @@ without reading the text.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Any
 
 
 class SymancfError(Exception):
-    """Base class of everything that symancf raises on purpose."""
+    """Base class of everything that symancf raises on purpose.
+
+    Messages name objects without their addresses, which differ from rank to rank.
+    """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(re.sub(r" at 0x[0-9a-f]+", "", str(message)))
 
 
 class MeshError(SymancfError):

@@ -52,6 +52,9 @@ class Found:
     seconds: float = 0.0
 
 
+NOTHING = 1e-30  # what round-off leaves of zero
+
+
 def near(a: Any, b: Any, rtol: float, size: float | None = None) -> bool:
     """Tell whether nested lists of numbers agree, relative to their largest entry (or `size`)."""
     one, other = list(_flat(a)), list(_flat(b))
@@ -61,7 +64,7 @@ def near(a: Any, b: Any, rtol: float, size: float | None = None) -> bool:
     size = max((abs(x) for x in numbers), default=0.0) if size is None else size
     for x, y in zip(one, other, strict=True):
         if isinstance(x, int | float) and isinstance(y, int | float):
-            if not abs(x - y) <= rtol * size:
+            if not abs(x - y) <= rtol * size + NOTHING:
                 return False
         elif x != y:
             return False

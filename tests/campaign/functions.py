@@ -230,8 +230,10 @@ def _raising(place: str, what: str, rank: int, after: int) -> Case:
         return PLACES[place](given)
 
     who = next(name for name, r in RANKS.items() if r == rank)
-    # a function that is called once only, or not on this rank, does not come to raise
-    return Case(f"{place} raises {what} on {who} after {after}", run, "either", (what,))
+    # a function that is called once only, or not on this rank, does not come to raise; how often
+    # it is called goes by the number of ranks
+    name = f"{place} raises {what} on {who} after {after}"
+    return Case(name, run, "either", (what,), alike=after == 0)
 
 
 def _returning(place: str, what: str, rank: int) -> Case:
