@@ -125,9 +125,20 @@ def linear_defaults(
         if symmetric:
             options["pc_type"] = "cholesky"
         if not definite:
-            # more work space for delayed pivots, which may be most of a small matrix
-            options["mat_mumps_icntl_14"] = 60 if system.numbering.size > 20_000 else 400
+            options["mat_mumps_icntl_14"] = 400 if _delays(system) else 60
     return options
+
+
+def _delays(system: System) -> bool:
+    """Whether delayed pivots may be most of a factorisation and need much more work space.
+
+    So it is in small matrices, and where multipliers join bodies of few coordinates.
+    """
+    numbering = system.numbering
+    if numbering.size <= 20_000:
+        return True
+    multipliers = numbering.to_rows(numbering.those("multiplier").astype(float)).sum()
+    return bool(system.sum(np.array([multipliers]))[0] > 0.1 * numbering.size)
 
 
 def configure(snes: PETSc.SNES, system: System, options: Options) -> None:
