@@ -21,12 +21,13 @@ from .case import Case, Wrong
 
 MODEL = """
 import os, sys, resource, signal
+import numpy as np
+from mpi4py import MPI
+import symancf as sa
+from symancf.energies import cable
 if int(os.environ.get("CAMPAIGN_DISK", "0")):
     resource.setrlimit(resource.RLIMIT_FSIZE, 2 * (int(os.environ["CAMPAIGN_DISK"]),))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-import numpy as np
-import symancf as sa
-from symancf.energies import cable
 mesh = sa.Mesh.box((1.0,), (40,))
 part = sa.Body(mesh["body"], sa.elements.ancf_cable, cable(), EA=1e4, EI=1.0, rho=1.0, A=1.0)
 load = sa.Parameter("load", 0.0)
