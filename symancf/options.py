@@ -9,12 +9,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .errors import closest
-from .petsc import PETSc
+from .petsc import PETSc, functions
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-_petsc = ctypes.CDLL(PETSc.__file__)
 
 # full name -> value of the options in the database that are a problem's, not the user's
 _ours: dict[str, str] = {}
@@ -143,7 +142,7 @@ def _used(name: str) -> bool:
         return True
     flag = ctypes.c_int(0)
     text = ctypes.c_char_p(name.encode())
-    failed = _petsc.PetscOptionsUsed(None, text, ctypes.byref(flag))
+    failed = functions.PetscOptionsUsed(None, text, ctypes.byref(flag))
     return bool(failed) or bool(flag.value)
 
 

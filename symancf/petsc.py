@@ -8,8 +8,9 @@ import os
 import sys
 import weakref
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 import petsc4py
 
 # PETSc's own signal handler would turn a closed pipe (`symancf verify | head`) into an abort
@@ -19,11 +20,17 @@ _ARGUMENTS = [a for a in sys.argv[1:] if a not in ("-h", "-help", "--help")]
 _QUIET = [] if any(a.startswith("-options_left") for a in _ARGUMENTS) else ["-options_left", "no"]
 petsc4py.init([sys.argv[0], *_QUIET, *_ARGUMENTS, "-no_signal_handler"])
 
+from mpi4py import MPI  # noqa: E402
 from petsc4py import PETSc  # noqa: E402
 
 from .errors import SymancfError  # noqa: E402
 
-__all__ = ["PETSc", "limit_threads", "loosely"]
+__all__ = ["PETSc", "collect", "functions", "handle", "keep", "limit_threads", "loosely", "own"]
+
+#: PETSc's library by ctypes, for what petsc4py does not wrap; it holds PETSc's BLAS, too.
+functions = ctypes.CDLL(PETSc.__file__)
+
+_kept: int = MPI.Comm.Create_keyval()
 
 #: Variables by which users say how many threads a BLAS shall have.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
@@ -38,10 +45,9 @@ def limit_threads(environment: Mapping[str, str]) -> str:
     """
     if any(environment.get(name) for name in THREADS):
         return ""
-    library = ctypes.CDLL(PETSc.__file__)
-    functions = ("openblas_set_num_threads", "MKL_Set_Num_Threads", "bli_thread_set_num_threads")
-    for name in functions:
-        limit = getattr(library, name, None)
+    names = ("openblas_set_num_threads", "MKL_Set_Num_Threads", "bli_thread_set_num_threads")
+    for name in names:
+        limit = getattr(functions, name, None)
         if limit is not None:
             limit(1)
             return name
@@ -49,6 +55,54 @@ def limit_threads(environment: Mapping[str, str]) -> str:
 
 
 limit_threads(os.environ)
+
+
+def handle(comm: MPI.Comm) -> ctypes.c_int | ctypes.c_void_p:
+    """Return a communicator as C functions take it."""
+    kind = ctypes.c_int if MPI._sizeof(comm) == 4 else ctypes.c_void_p
+    return kind.from_address(MPI._addressof(comm))
+
+
+def keep(comm: MPI.Comm) -> list[tuple[weakref.ref[Any], Any]]:
+    """Have PETSc keep its own duplicate of a communicator; return what `own` added to it.
+
+    PETSc frees the duplicate with the last of its objects, and Python's ranks let go of objects
+    at different times: one rank would make a new duplicate and wait for the others. Collective at
+    the first call.
+    """
+    owned = comm.Get_attr(_kept)
+    if owned is None:
+        made = ctypes.c_void_p()
+        functions.PetscCommDuplicate(handle(comm), ctypes.byref(made), None)
+        owned = []
+        comm.Set_attr(_kept, owned)
+    return cast("list[tuple[weakref.ref[Any], Any]]", owned)
+
+
+def own(comm: MPI.Comm, thing: Any, owner: object) -> None:
+    """Have an object of PETSc destroyed when its owner is gone on every rank (collective).
+
+    PETSc's own list of objects that Python has let go misses those that another object of PETSc
+    held to the last on some ranks.
+    """
+    if comm.size > 1:
+        keep(comm).append((weakref.ref(owner), thing))
+
+
+def collect(comm: MPI.Comm) -> None:
+    """Destroy PETSc's objects that Python has let go (collective).
+
+    With several ranks they wait for this, those of a rank alone (`COMM_SELF`) too.
+    """
+    owned = keep(comm)
+    gone = np.array([owner() is None for owner, _ in owned], dtype=np.int32)
+    comm.Allreduce(MPI.IN_PLACE, gone, MPI.MIN)
+    for (_, thing), lost in zip(owned, gone, strict=True):
+        if lost:
+            thing.destroy()
+    owned[:] = [pair for pair, lost in zip(owned, gone, strict=True) if not lost]
+    PETSc.garbage_cleanup(PETSc.COMM_SELF)
+    PETSc.garbage_cleanup(comm)
 
 
 def loosely(method: Callable[..., Any]) -> Callable[..., Any]:

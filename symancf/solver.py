@@ -10,13 +10,12 @@ import numpy as np
 
 from .errors import SymancfError
 from .options import Options, complaint
-from .petsc import PETSc
+from .petsc import PETSc, functions
 from .rigid import rigid_modes
 
 if TYPE_CHECKING:
     from .system import System
 
-_petsc = ctypes.CDLL(PETSc.__file__)
 
 # Unknowns up to which a direct solver takes less time than multigrid: a factorisation of a solid
 # fills in far more than one of a surface.
@@ -211,7 +210,7 @@ def reason_name(snes: PETSc.SNES) -> tuple[str, str]:
         pc = ksp.getPC()
         text = f"the linear solver ({ksp.getType()} with {pc.getType()}) failed: {inner}"
         failed = ctypes.c_int(0)
-        _petsc.PCGetFailedReason(ctypes.c_void_p(pc.handle), ctypes.byref(failed))
+        functions.PCGetFailedReason(ctypes.c_void_p(pc.handle), ctypes.byref(failed))
         if failed.value in _FAILED:
             text += f", {_FAILED[failed.value]}"
         return inner, text

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from mpi4py import MPI
 
 from .. import jit
 from ..errors import SymancfError
-from ..petsc import PETSc
+from ..petsc import PETSc, functions, handle, own
 
 if TYPE_CHECKING:
     from .numbering import Numbering
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int32]
-
-_petsc = ctypes.CDLL(PETSc.__file__)  # its symbols include those of the PETSc it links
 
 
 def _pointer(array: npt.NDArray[Any]) -> ctypes.c_void_p:
@@ -76,6 +73,7 @@ class Matrix:
             for array in (self.diagonal_start, diagonal_column, self.off_start, off_column)
         ]
         self.mat = self._create(comm)
+        own(comm, self.mat, self)
         self.mat.setBlockSizes(numbering.block_size, numbering.block_size)
         self.mat.assemble()
         self._held = self._places_on_diagonal(numbering.held_rows, diagonal_column)
@@ -176,11 +174,10 @@ class Matrix:
             csr = (diagonal_start, diagonal_column[: self.nonzeros], self.diagonal[: self.nonzeros])
             return PETSc.Mat().createAIJWithArrays((size, size), csr, comm=comm)
         mat = PETSc.Mat().create(comm)
-        handle = ctypes.c_int if MPI._sizeof(comm) == 4 else ctypes.c_void_p
         made = ctypes.c_void_p()
         integer = ctypes.c_int64 if np.dtype(PETSc.IntType).itemsize == 8 else ctypes.c_int
-        code = _petsc.MatCreateMPIAIJWithSplitArrays(
-            handle.from_address(MPI._addressof(comm)),
+        code = functions.MatCreateMPIAIJWithSplitArrays(
+            handle(comm),
             *(integer(n) for n in (rows, rows, size, size)),
             _pointer(diagonal_start),
             _pointer(diagonal_column),
@@ -189,7 +186,7 @@ class Matrix:
             _pointer(off_column),
             _pointer(self.off),
             ctypes.byref(made),
-        ) or _petsc.MatHeaderReplace(ctypes.c_void_p(mat.handle), ctypes.byref(made))
+        ) or functions.MatHeaderReplace(ctypes.c_void_p(mat.handle), ctypes.byref(made))
         if code:
             raise SymancfError(f"PETSc could not create the tangent: error {code}")
         return mat

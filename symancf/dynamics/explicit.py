@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..errors import ConvergenceError
 from ..options import Options
-from ..petsc import PETSc, loosely
+from ..petsc import PETSc, functions, loosely
 from .interval import End, Interval
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
-_petsc = ctypes.CDLL(PETSc.__file__)
 
 ROUND_OFF = 8.0 * float(np.finfo(float).eps)
 STRETCH = 1.01  # of a step: what is left beyond is not worth a step of its own
@@ -109,8 +108,8 @@ class Explicit:
         adapt = ctypes.c_void_p()
         kind = Options(ts.getOptionsPrefix() or "", {}).choice("ts_adapt_type")
         kind = kind or ("none" if adaptive is False else "basic")
-        _petsc.TSGetAdapt(ctypes.c_void_p(ts.handle), ctypes.byref(adapt))
-        _petsc.TSAdaptSetType(adapt, kind.encode())
+        functions.TSGetAdapt(ctypes.c_void_p(ts.handle), ctypes.byref(adapt))
+        functions.TSAdaptSetType(adapt, kind.encode())
         self._fixed = kind == "none"
         self.resume(ts)
 

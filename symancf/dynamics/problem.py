@@ -22,7 +22,7 @@ from ..history import History, Step
 from ..interruption import Interruption
 from ..options import Options, complaint
 from ..parameter import label
-from ..petsc import PETSc
+from ..petsc import PETSc, collect
 from ..progress import Progress
 from ..redundancy.contradiction import require_consistent, require_redundant
 from ..solver import attach_rigid_modes
@@ -119,7 +119,7 @@ class DynamicProblem:
     # ---- set-up ---------------------------------------------------------------------------------
     def _prepare(self) -> None:
         system = self.system
-        PETSc.garbage_cleanup(system.comm)
+        collect(system.comm)
         self.motion = Motion(system, self.damping)
         self.supports = MovingSupports(self.motion)
         self.ts = PETSc.TS().create(system.comm)

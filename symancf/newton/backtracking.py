@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..petsc import PETSc, loosely
+from ..petsc import PETSc, functions, loosely
 
 if TYPE_CHECKING:
     from .norms import RowNorms
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 HALVINGS = 12
-_petsc = ctypes.CDLL(PETSc.__file__)
 
 
 class PartTest(Protocol):
@@ -31,11 +30,11 @@ class PartTest(Protocol):
 def _slope(snes: PETSc.SNES) -> float | None:
     """Return alpha of PETSc's backtracking: |F|^2 may be (1 - 2 alpha) |F|^2 after a step."""
     search, name, alpha = ctypes.c_void_p(), ctypes.c_char_p(), ctypes.c_double()
-    _petsc.SNESGetLineSearch(ctypes.c_void_p(snes.handle), ctypes.byref(search))
-    _petsc.SNESLineSearchGetType(search, ctypes.byref(name))
+    functions.SNESGetLineSearch(ctypes.c_void_p(snes.handle), ctypes.byref(search))
+    functions.SNESLineSearchGetType(search, ctypes.byref(name))
     if name.value != b"bt":
         return None
-    _petsc.SNESLineSearchBTGetAlpha(search, ctypes.byref(alpha))
+    functions.SNESLineSearchBTGetAlpha(search, ctypes.byref(alpha))
     return alpha.value
 
 

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..petsc import PETSc
+from ..petsc import PETSc, functions
 
 if TYPE_CHECKING:
     from .norms import RowNorms
 
 Array = npt.NDArray[np.float64]
 
-_petsc = ctypes.CDLL(PETSc.__file__)
 _Hook = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
 )
@@ -57,8 +56,8 @@ class PartScaling:
             ksp.setNormType(_NORM.NATURAL)
         self._hooks = _Hook(self._before), _Hook(self._after)
         handle = ctypes.c_void_p(ksp.handle)
-        _petsc.KSPSetPreSolve(handle, self._hooks[0], None)
-        _petsc.KSPSetPostSolve(handle, self._hooks[1], None)
+        functions.KSPSetPreSolve(handle, self._hooks[0], None)
+        functions.KSPSetPostSolve(handle, self._hooks[1], None)
 
     def _sizes(self) -> Array:
         """Return the norm of the right-hand side of each part (collective)."""
@@ -85,7 +84,7 @@ class PartScaling:
             self.scaled = self.active
             if not self.active:
                 return 0
-            _petsc.VecCopy(ctypes.c_void_p(b), ctypes.c_void_p(self._b.handle))
+            functions.VecCopy(ctypes.c_void_p(b), ctypes.c_void_p(self._b.handle))
             sizes = self._sizes()
             goal = self.wanted * sizes
             there = (goal > 0.0) & np.isfinite(goal)
@@ -111,4 +110,4 @@ class PartScaling:
     def _scale(by: PETSc.Vec, *vectors: int) -> None:
         for vector in vectors:
             v = ctypes.c_void_p(vector)
-            _petsc.VecPointwiseMult(v, v, ctypes.c_void_p(by.handle))
+            functions.VecPointwiseMult(v, v, ctypes.c_void_p(by.handle))

@@ -14,6 +14,7 @@ from symancf.partition.graph import adjacency, reverse_cuthill_mckee_order
 from symancf.partition.halo import Halo
 from symancf.partition.ownership import Owners, find_owners, in_graph
 from symancf.partition.topology import Family, LocalFamily, Topology
+from symancf.petsc import keep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +50,7 @@ def distribute(
         On every rank: arrays that do not fit together, no vertices at all, a point of the
         mesh that only followers use.
     """
+    keep(comm)
     _validate(comm, families)
     local_ids, local = compress([f.vertices for f in families])
     owners = find_owners(comm, families, local_ids, local, n_points)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from symancf import jit
 from symancf.collective import exchange_blocks, reduced
 from symancf.mesh.cells import CELLS
+from symancf.petsc import PETSc, functions
 
 Ints = NDArray[np.int64]
 Ints32 = NDArray[np.int32]
@@ -143,8 +144,6 @@ def partition(
     weights
         (rows,) cost of each vertex.
     """
-    from petsc4py import PETSc
-
     mine, n = len(pointers) - 1, int(starts[-1])
     matrix = PETSc.Mat().createAIJ(
         ((mine, n), (mine, n)),
@@ -157,7 +156,7 @@ def partition(
     )
     matrix.assemble()
     cutter = PETSc.MatPartitioning().create(comm)
-    parts = PETSc.IS().create(comm)
+    parts = PETSc.IS()  # made by `apply`: one made here would be lost
     try:
         cutter.setAdjacency(matrix)
         try:
@@ -171,13 +170,12 @@ def partition(
                 )
             own = np.arange(starts[comm.rank], starts[comm.rank + 1])
             return (own * comm.size // n).astype(np.int32)
-        library = ctypes.CDLL(PETSc.__file__)
-        _set_weights(library, PETSc.IntType, comm, cutter, weights)
+        _set_weights(PETSc.IntType, comm, cutter, weights)
         # Without these the cut depends on the race of Scotch's threads (by default one for
         # each core, on every rank) and on the cuts made before.
         os.environ.setdefault("SCOTCH_PTHREAD_NUMBER", "1")
-        if hasattr(library, "SCOTCH_randomReset"):
-            library.SCOTCH_randomReset()
+        if hasattr(functions, "SCOTCH_randomReset"):
+            functions.SCOTCH_randomReset()
         cutter.apply(parts)
         return np.array(parts.getIndices(), np.int32)
     finally:
@@ -187,7 +185,6 @@ def partition(
 
 
 def _set_weights(
-    library: ctypes.CDLL,
     integer: type[np.integer[Any]],
     comm: MPI.Comm,
     cutter: Any,
@@ -199,13 +196,13 @@ def _set_weights(
     if not 0 < low < high:
         return
     whole = np.clip(np.rint(weights * min(20.0 / low, 1e5 / high)), 1, None)
-    if not hasattr(library, "PetscMallocA"):
+    if not hasattr(functions, "PetscMallocA"):
         return
     values = whole.astype(integer)
     memory = ctypes.c_void_p()
     nothing = ctypes.c_char_p(b"symancf")
     size = ctypes.c_size_t(max(values.nbytes, 8))
-    if library.PetscMallocA(1, 0, 0, nothing, nothing, size, ctypes.byref(memory)):
+    if functions.PetscMallocA(1, 0, 0, nothing, nothing, size, ctypes.byref(memory)):
         return
     ctypes.memmove(memory, values.ctypes.data, values.nbytes)
-    library.MatPartitioningSetVertexWeights(ctypes.c_void_p(cutter.handle), memory)
+    functions.MatPartitioningSetVertexWeights(ctypes.c_void_p(cutter.handle), memory)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..collective import together
 from ..newton import PartScaling
-from ..petsc import PETSc
+from ..petsc import PETSc, functions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,6 @@ Array = npt.NDArray[np.float64]
 RENEWAL = 20  # iterations of CG that cost as much as multigrid's set-up, about
 
 _INDEFINITE = PETSc.KSP.ConvergedReason.DIVERGED_INDEFINITE_MAT
-_petsc = ctypes.CDLL(PETSc.__file__)
 _Mult = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _MATOP_MULT = 3
 _PETSC_ERR_USER = 83
@@ -73,7 +72,7 @@ class Tangent:
 
         def mult(mat: int, x: int, y: int) -> int:
             try:
-                _petsc.VecCopy(ctypes.c_void_p(x), handle)
+                functions.VecCopy(ctypes.c_void_p(x), handle)
                 vectors.to_local(ours, v)
                 part = 0.0
                 if self.border is not None:
@@ -83,7 +82,7 @@ class Tangent:
                 vectors.to_global(f, ours)
                 if self.border is not None:
                     ours.setArray(ours.getArray(readonly=True) + part * self.border[0])
-                _petsc.VecCopy(handle, ctypes.c_void_p(y))
+                functions.VecCopy(handle, ctypes.c_void_p(y))
             except BaseException as error:
                 self.error = self.error or error
                 return _PETSC_ERR_USER
@@ -95,7 +94,7 @@ class Tangent:
         self.mat.setSizes((size, size))
         self.mat.setType(PETSc.Mat.Type.SHELL)
         self.mat.setUp()
-        _petsc.MatShellSetOperation(ctypes.c_void_p(self.mat.handle), _MATOP_MULT, self._mult)
+        functions.MatShellSetOperation(ctypes.c_void_p(self.mat.handle), _MATOP_MULT, self._mult)
 
 
 class LinearSolver:

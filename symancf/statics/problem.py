@@ -20,7 +20,7 @@ from ..history import History, Step
 from ..interruption import Interruption
 from ..newton import Leftover, PartBacktracking
 from ..options import Options, complaint
-from ..petsc import PETSc, loosely
+from ..petsc import PETSc, collect, loosely
 from ..progress import Progress
 from ..redundancy.contradiction import require_consistent, require_redundant
 from ..solver import configure, reason_name
@@ -94,8 +94,7 @@ class StaticProblem:
     # ---- set-up -------------------------------------------------------------------------------
     def _prepare(self) -> None:
         system, numbering = self.system, self.numbering
-        comm = system.comm
-        PETSc.garbage_cleanup(comm)  # objects of earlier problems wait for this on several ranks
+        collect(system.comm)  # what is left of earlier problems
         system.prescribe(system.time)
         self.matrix = system.matrix
         self.J = self.matrix.mat
@@ -112,7 +111,7 @@ class StaticProblem:
         for term in system.terms:
             if hasattr(term, "choose"):
                 term.choose(system, self._options.choice)
-        self.snes = PETSc.SNES().create(comm)
+        self.snes = PETSc.SNES().create(system.comm)
         self.snes.setFunction(loosely(self._function), self.F)
         self.snes.setConvergenceTest(loosely(self._test))
         configure(self.snes, system, self._options)
