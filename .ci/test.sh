@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.."
 
 bin=${SYMANCF_TEST_BIN:-$PWD/.venv/bin} # another one: .ci/petsc.sh
 export PATH=$bin:$PATH PYTHONPATH=$PWD:$PWD/codegen
+unset PYTHONDONTWRITEBYTECODE # a thousand processes start: one compiles SymPy, the others read it
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
