@@ -15,7 +15,7 @@ from mpi4py import MPI
 from . import geometry, jit
 from .arguments import one_of, text
 from .assembly.numbering import Block
-from .assembly.plan import Cells, Piece
+from .assembly.piece import Cells, Piece
 from .collective import together
 from .domain import domains_of, not_negative, positive
 from .elements import Element

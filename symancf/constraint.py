@@ -32,7 +32,7 @@ from .substitution import Substitution
 from .terms import Entities
 
 if TYPE_CHECKING:
-    from .assembly.plan import Piece
+    from .assembly.piece import Piece
     from .places.ends import End
     from .system import System
 

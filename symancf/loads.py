@@ -26,7 +26,7 @@ from .plane import Factor, PlanarBody, PlanarForce, PlanarPoint
 from .terms import Entities
 
 if TYPE_CHECKING:
-    from .assembly.plan import Piece
+    from .assembly.piece import Piece
     from .body import Body
     from .system import System
 

@@ -29,7 +29,7 @@ from .quantities import symbols_of
 from .work import VirtualWork
 
 if TYPE_CHECKING:
-    from .assembly.plan import Piece
+    from .assembly.piece import Piece
     from .system import System
 
 V: TypeAlias = sp.ImmutableMatrix

@@ -30,7 +30,7 @@ from .places.ends import End, Ground, Nodes, PointsOnBody, require_place
 from .places.lines import Line
 
 if TYPE_CHECKING:
-    from .assembly.plan import Jets
+    from .assembly.piece import Jets
     from .system import System
     from .terms import Entities
 

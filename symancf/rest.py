@@ -21,7 +21,7 @@ from .errors import KinematicsError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from .assembly.plan import Piece
+    from .assembly.piece import Piece
     from .body import Body
     from .jit import Kernel
     from .system import System

@@ -21,7 +21,7 @@ from .ties import coincide, welded
 if TYPE_CHECKING:
     import sympy as sp
 
-    from .assembly.plan import Piece
+    from .assembly.piece import Piece
     from .system import System
 
 Array = npt.NDArray[np.float64]

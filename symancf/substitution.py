@@ -25,7 +25,7 @@ from .quantities import JetOfEnd, kind_of_end, symbols_of, whole_numbers
 from .shared import Shared
 
 if TYPE_CHECKING:
-    from .assembly.plan import Jets
+    from .assembly.piece import Jets
     from .places.ends import End
     from .system import System
     from .terms import Entities

@@ -15,7 +15,7 @@ from mpi4py import MPI
 from .assembly.agreement import require_agreement
 from .assembly.matrix import Matrix
 from .assembly.numbering import IDLE, Block, Numbering, Owners
-from .assembly.plan import Piece, Plan
+from .assembly.plan import Plan
 from .body import Body
 from .boundary import Support
 from .collective import together
@@ -29,6 +29,7 @@ from .plane import PlanarBody, PlanarPoint
 from .redundancy.redundant import find_redundant
 
 if TYPE_CHECKING:
+    from .assembly.piece import Piece
     from .dynamics.motion import Motion
     from .mesh import Mesh
     from .places.ends import End, PointsOnBody

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .assembly.plan import Jets, Piece, Role
+from .assembly.piece import Jets, Piece, Role
 from .collective import together
 from .errors import ConstraintError
 from .partition import Family

@@ -17,7 +17,7 @@ from .parameter import Field, label
 if TYPE_CHECKING:
     from symancf_codegen.declare import Rule
 
-    from .assembly.plan import Piece
+    from .assembly.piece import Piece
     from .system import System
 
 

@@ -17,7 +17,7 @@ from ..petsc import PETSc, functions, handle, own
 
 if TYPE_CHECKING:
     from .numbering import Numbering
-    from .plan import Piece
+    from .piece import Piece
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int32]

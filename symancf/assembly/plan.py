@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from .. import jit
 from ..jit import declare
 from ..parameter import depends_on_time, evaluate
+from .piece import Cells, Piece
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -27,7 +27,6 @@ Integers = npt.NDArray[np.int32]
 
 LANES = 8
 ENERGY, RESIDUAL, TANGENT, PRODUCT = range(4)
-Role = Literal["strain", "potential", "constraint", "work", "dissipation", "inertia"]
 
 
 class _Term(ctypes.Structure):
@@ -108,78 +107,6 @@ def batched(values: Array) -> Array:
         return aligned((0, k, LANES))
     padded = values[np.minimum(np.arange(batches * LANES), n - 1)]
     return aligned((batches, k, LANES), padded.reshape(batches, LANES, k).transpose(0, 2, 1))
-
-
-@dataclass
-class Cells:
-    """Entities of a tabulated kernel: cells with their gather offsets and slope maps.
-
-    `blocks` (n, corners, 2): local offsets of position and slope blocks; `maps`
-    (n, corners, s, s): element slopes = maps . nodal slopes.
-    """
-
-    blocks: Integers
-    maps: Array
-
-
-@dataclass
-class Jets:
-    """Entities of a point kernel: each jet a sparse combination of local coordinates.
-
-    One row per non-zero, sorted by entity: `entity`, `jet`, `coordinate` (offset in the
-    local vector), `vertex` (number within the entity's vertices) and `value`. An entry of
-    the rate of coordinate c has the coordinate ~c = -1 - c; no force acts on it.
-    """
-
-    entity: Integers
-    jet: Integers
-    coordinate: Integers
-    vertex: Integers
-    value: Array
-
-
-@dataclass
-class Piece:
-    """One kernel evaluated on a list of entities; what a term contributes to the plan.
-
-    Attributes
-    ----------
-    role : ``strain`` and ``potential`` are energies of the audit; ``constraint`` is
-        lambda . Phi; ``work`` and ``dissipation`` (of dampers) have no energy; ``inertia`` is
-        the kinetic energy of a vector of rates.
-    uniform : kernel slot -> value (number, Parameter or function of time).
-    cell : (n, rows) per-entity parameters in the kernel's order.
-    cell_at : function of time that returns them, where they change.
-    growing : uniform parameters that are sizes of loads which turn with the body; statics lets
-        them grow where they are there at once.
-    owned : (n,) whether this rank counts the entity.
-    vertices : (n, corners) or a flat array with `vertex_start`.
-    factor : local offset of a coordinate, of the last vertex of each cell, that multiplies the
-        energy of all cells; -1: none.
-    law, multipliers : of a constraint, the point law of its kernel, lambda . Phi, and the number
-        of multipliers, its last unknowns; its time derivatives are made of them.
-    """
-
-    name: str
-    kernel: Any
-    role: Role
-    uniform: dict[str, Any]
-    cell: Array
-    owned: npt.NDArray[np.bool_]
-    vertices: Integers
-    vertex_start: Integers
-    entities: Cells | Jets
-    active: bool = True
-    cell_at: Callable[[float], Array] | None = None
-    growing: tuple[str, ...] = ()
-    factor: int = -1
-    law: Any = None
-    multipliers: int = 0
-
-    @property
-    def size(self) -> int:
-        """Number of entities."""
-        return len(self.owned)
 
 
 def _pointer(array: npt.NDArray[Any]) -> int:

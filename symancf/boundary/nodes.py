@@ -20,7 +20,7 @@ from .directions import EXACT, HeldDirections, HeldDisplacements
 from .names import AXES, EDGE_NAMES, chosen, clamp_in_words, parts_of
 
 if TYPE_CHECKING:
-    from ..assembly.plan import Piece
+    from ..assembly.piece import Piece
     from ..system import System
 
 Array = npt.NDArray[np.float64]

@@ -17,7 +17,7 @@ from .nodes import HeldNodes
 from .roller import RollerNodes
 
 if TYPE_CHECKING:
-    from ..assembly.plan import Piece
+    from ..assembly.piece import Piece
     from ..body import Body
     from ..system import System
     from ..terms import Held

@@ -23,7 +23,8 @@ import numpy.typing as npt
 import sympy as sp
 
 from .. import jit
-from ..assembly.plan import Jets, Piece, Plan
+from ..assembly.piece import Jets, Piece
+from ..assembly.plan import Plan
 from ..collective import together
 from ..errors import ConstraintError
 from ..jit import declare

@@ -14,7 +14,7 @@ from ..collective import together
 from ..parameter import depends_on_time
 
 if TYPE_CHECKING:
-    from ..assembly.plan import Piece
+    from ..assembly.piece import Piece
     from .motion import Motion
 
 Array = npt.NDArray[np.float64]

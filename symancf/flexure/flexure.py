@@ -22,7 +22,7 @@ from .law import CELL, MODELS, TANGENTS, flexure_law
 from .section import compliance, strip_compliance
 
 if TYPE_CHECKING:
-    from ..assembly.plan import Piece
+    from ..assembly.piece import Piece
     from ..system import System
 
 Array = npt.NDArray[np.float64]

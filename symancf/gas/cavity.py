@@ -15,7 +15,7 @@ from mpi4py import MPI
 
 from .. import jit
 from ..assembly.numbering import Block
-from ..assembly.plan import Jets, Piece
+from ..assembly.piece import Jets, Piece
 from ..collective import reduced, share_error, together
 from ..errors import MeshError, ParameterError
 from ..parameter import depends_on_time, evaluate, label

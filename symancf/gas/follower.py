@@ -14,7 +14,7 @@ from ..parameter import evaluate
 from .surface import surface_of
 
 if TYPE_CHECKING:
-    from ..assembly.plan import Piece
+    from ..assembly.piece import Piece
     from ..parameter import Scalar
     from ..places.ends import Face, Nodes
     from ..system import System

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from symancf_codegen.legendre import gauss_legendre
 
 from .. import jit
-from ..assembly.plan import Jets, Piece
+from ..assembly.piece import Jets, Piece
 from ..collective import together
 from ..errors import ParameterError
 from ..laws import lid_law

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import jit
-from ..assembly.plan import Cells, Piece
+from ..assembly.piece import Cells, Piece
 from ..body import Body
 from ..collective import share_error
 from ..elements import Element, quad4

@@ -29,7 +29,7 @@ from .inertia import (
 from .points import RigidPoint
 
 if TYPE_CHECKING:
-    from ..assembly.plan import Piece
+    from ..assembly.piece import Piece
     from ..places.ends import End
     from ..system import System
 

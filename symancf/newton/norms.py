@@ -14,7 +14,7 @@ from .parts import NONE, Parts, connected_parts
 
 if TYPE_CHECKING:
     from ..assembly.numbering import Block, RowKind
-    from ..assembly.plan import Piece
+    from ..assembly.piece import Piece
     from ..system import System
 
 Array = npt.NDArray[np.float64]

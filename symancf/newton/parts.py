@@ -18,7 +18,7 @@ import scipy.sparse as ss
 
 if TYPE_CHECKING:
     from ..assembly.numbering import Numbering
-    from ..assembly.plan import Piece
+    from ..assembly.piece import Piece
 
 Ints = npt.NDArray[np.int64]
 

@@ -13,7 +13,7 @@ import sympy as sp
 
 from .. import jit
 from ..assembly.numbering import ANGLE, POSITION, Block
-from ..assembly.plan import Jets, Piece
+from ..assembly.piece import Jets, Piece
 from ..errors import ParameterError
 from ..partition import Family
 from ..places.ends import End, Ground, frame_of

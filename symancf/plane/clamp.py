@@ -20,7 +20,7 @@ from ..terms import Entities
 from .body import PlanarBody
 
 if TYPE_CHECKING:
-    from ..assembly.plan import Piece
+    from ..assembly.piece import Piece
     from ..system import System
 
 Array = npt.NDArray[np.float64]

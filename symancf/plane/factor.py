@@ -21,7 +21,7 @@ from ..places.ends import End
 from ..terms import Entities
 
 if TYPE_CHECKING:
-    from ..assembly.plan import Piece
+    from ..assembly.piece import Piece
     from ..system import System
     from .body import PlanarPoint
 

@@ -19,7 +19,7 @@ from .body import PlanarBody, PlanarPoint
 from .factor import FACTOR, Factor
 
 if TYPE_CHECKING:
-    from ..assembly.plan import Jets, Piece
+    from ..assembly.piece import Jets, Piece
     from ..places.ends import End
     from ..system import System
 

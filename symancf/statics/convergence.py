@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..assembly.plan import Cells, Jets
+from ..assembly.piece import Cells, Jets
 from ..newton import Constraints, Leftover, RowNorms, Stopping
 from ..petsc import PETSc
 

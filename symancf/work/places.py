@@ -22,7 +22,7 @@ from ..shared import Shared
 from ..terms import Entities
 
 if TYPE_CHECKING:
-    from ..assembly.plan import Jets, Piece, Role
+    from ..assembly.piece import Jets, Piece, Role
     from ..places.ends import End
     from ..substitution import Substitution
     from ..system import System

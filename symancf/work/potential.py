@@ -16,7 +16,7 @@ from ..substitution import Substitution
 from .places import PlaceTerm
 
 if TYPE_CHECKING:
-    from ..assembly.plan import Role
+    from ..assembly.piece import Role
     from ..places.ends import End
     from ..system import System
 

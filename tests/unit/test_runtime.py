@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.assembly.plan import Cells, Plan
+from symancf.assembly.piece import Cells
+from symancf.assembly.plan import Plan
 
 
 def test_cells_with_more_nodes_than_the_runtime_holds_are_refused() -> None:
