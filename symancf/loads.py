@@ -22,13 +22,14 @@ from .natural import RigidBody
 from .parameter import call_array, components, takes_place
 from .places.ends import End, Ground, Nodes, require_place, require_region
 from .places.facets import FacetPoints
-from .plane import Factor, PlanarBody, PlanarForce, PlanarPoint
+from .plane import Factor, PlanarBody, PlanarPoint, planar_force
 from .terms import Entities
 
 if TYPE_CHECKING:
     from .assembly.piece import Piece
     from .body import Body
     from .system import System
+    from .work import Potential, VirtualWork
 
 Array = npt.NDArray[np.float64]
 
@@ -181,7 +182,7 @@ def force(
     distribute: Literal["total", "each"] = "total",
     name: str | None = None,
     factor: Factor | None = None,
-) -> Force | PlanarForce:
+) -> Force | Potential | VirtualWork:
     """Dead force on a point, or on a region.
 
     Parameters
@@ -198,7 +199,7 @@ def force(
     require_place("force", place, PlanarBody, RigidBody)
     one_of("force(distribute=...)", distribute, ("total", "each"))
     if isinstance(place, PlanarBody | PlanarPoint):
-        return PlanarForce(place, vector, name, factor)
+        return planar_force(place, vector, name, factor)
     if isinstance(place, RigidBody):
         place = place.at((0.0, 0.0, 0.0))
     if isinstance(place, Ground):

@@ -24,9 +24,9 @@ import sympy as sp
 from .errors import KinematicsError, ParameterError
 from .parameter import components
 from .places.ends import End, Ground, Nodes, PointsOnBody
-from .plane import Factor, PlanarBody, PlanarMoment, PlanarPoint
+from .plane import Factor, PlanarBody, PlanarPoint, planar_moment
 from .quantities import symbols_of
-from .work import VirtualWork
+from .work import Potential, VirtualWork
 
 if TYPE_CHECKING:
     from .assembly.piece import Piece
@@ -176,7 +176,7 @@ def moment(
     name: str | None = None,
     factor: Factor | None = None,
     frame: Literal["space", "body"] = "space",
-) -> Moment | PlanarMoment:
+) -> Moment | Potential | VirtualWork:
     """Moment [N m] that acts on the spin of the material at places (`spin`).
 
     It is not conservative: its tangent is unsymmetric. Cables carry no moment along their axis.
@@ -194,7 +194,7 @@ def moment(
         the place (``body.at(X, frame=...)``): the first axis, and the normal to the first two.
     """
     if isinstance(place, PlanarBody | PlanarPoint):
-        return PlanarMoment(place, vector, name, factor)
+        return planar_moment(place, vector, name, factor)
     if factor is not None:
         raise ParameterError(f"moment on {place}: factor= is for planar bodies")
     if not isinstance(place, End):

@@ -61,7 +61,9 @@ QUANTITIES = {
     "rs": Quantity("line", "present", "derivative of r by the reference's length along a line"),
     "theta": Quantity("angle", "present", "angle of a planar body"),
     "phi": Quantity("angle", "change", "angle by which a planar body has turned"),
+    "factor": Quantity("factor", "change", "load factor"),
 }
+SCALARS = ("angle", "factor")  # jets of one component
 # for ties: derivatives of u along the slope directions of the nodes a, at a and at b
 DERIVATIVES = {f"g{k + 1}": Quantity(f"along{k}", "change", "derivative of u") for k in range(3)}
 DERIVATIVES |= {  # for clamps
@@ -74,13 +76,15 @@ RATES = {
     "w2": Quantity("axis1", "rate", "rate of the second axis"),
     "w3": Quantity("axis2", "rate", "rate of the third axis"),
     "omega": Quantity("angle", "rate", "angular velocity of a planar body"),
+    "dfactor": Quantity("factor", "rate", "rate of a load factor"),
 }
 _PARTS = {"value": "", "director": "_d", "angle": "_t", "planar": "_q", "arm": "_s", "line": "_l"}
+_PARTS["factor"] = "_f"
 _PARTS |= {f"along{k}": f"_g{k + 1}" for k in range(3)} | {
     f"axis{k}": f"_e{k + 1}" for k in range(3)
 }
 RESERVED = re.compile(
-    r"scale|weight|t|(lam|phi|force)\d+|(u|X|v)(_[dtqsl]|_[eg]\d)?_[abc][123]|(state|rate)_.*"
+    r"scale|weight|t|(lam|phi|force)\d+|(u|X|v)(_[dtqslf]|_[eg]\d)?_[abc][123]|(state|rate)_.*"
 )
 TIME = sp.Symbol("t", real=True)
 
@@ -220,6 +224,7 @@ class Reading:
                 if q not in DERIVATIVES
                 and (quantity.jet != "angle" or end.curved)
                 and (quantity.jet != "line" or isinstance(end, Line))
+                and (quantity.jet == end.only if end.only else quantity.jet != "factor")
             ]
             raise ConstraintError(
                 f"{self.what} asks for {name!r}; its ends offer {', '.join(possible)} and "
@@ -237,7 +242,7 @@ class Reading:
             u, X = symbols_of(jet, "change"), symbols_of(jet, "reference")
             present = [x + d for x, d in zip(X, u, strict=True)]
             components = {"present": present, "change": u, "reference": X}[quantity.of]
-        return components[0] if jet[1] == "angle" else self.vector(components)
+        return components[0] if jet[1] in SCALARS else self.vector(components)
 
     def _values(self, given: Mapping[str, Any], signature: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values of all parameters."""
@@ -360,6 +365,9 @@ def require_offered(what: str, end: End, jet: str) -> None:
     ------
     ConstraintError : says which ends have one.
     """
+    if jet != end.only and (end.only or jet == "factor"):
+        asked = "the load factor" if jet == "factor" else "a place"
+        raise ConstraintError(f"{what} asks {end} for {asked}; only sa.Factor has a load factor")
     if jet == "angle" and not (end.curved or isinstance(end, Ground)):
         raise ConstraintError(f"{what} asks for the angle of {end}; only planar bodies have one")
     if jet == "line" and not isinstance(end, Line):

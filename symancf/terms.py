@@ -173,8 +173,9 @@ class Entities:
         self.owned = family.owned[present]
 
     def carriers(self) -> list[tuple[str, npt.NDArray[np.int32]]]:
-        """Return the block of the virtual vertices and those of this rank, if there are some."""
-        return [(self.block, self.end_vertices(len(self.ends)).ravel())] if self.block else []
+        """Return the blocks of the virtual vertices and of ends that bring some, on this rank."""
+        blocks = [*(end.block for end in self.ends), self.block]
+        return [(b, self.end_vertices(k).ravel()) for k, b in enumerate(blocks) if b]
 
     def starts(self, system: System) -> npt.NDArray[np.int32]:
         """Return the local offsets (n,) of the coordinates of the virtual vertices."""

@@ -78,6 +78,8 @@ class End(ABC):
     vertices: Ints
     frame: Array | None = None
     curved: str | None = None  # the jet of which all others are functions, if they are no jets
+    only: str | None = None  # the one jet of an end that is no place
+    block = ""  # of coordinates that its vertices carry because of it
 
     def expressed(self, jet: str, q: Any, X: Any) -> list[Any]:
         """Return the change of a jet in symbols: `q` of the jet `curved`, `X` of a vector."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from .body import PlanarBody, PlanarPlaces, PlanarPoint
 from .clamp import Clamp
 from .factor import Factor, Prescribed, prescribe
-from .loads import PlanarForce, PlanarMoment
+from .loads import planar_force, planar_moment
 from .support import HeldPlanarBody
 
 __all__ = [
@@ -14,10 +14,10 @@ __all__ = [
     "Factor",
     "HeldPlanarBody",
     "PlanarBody",
-    "PlanarForce",
-    "PlanarMoment",
     "PlanarPlaces",
     "PlanarPoint",
     "Prescribed",
+    "planar_force",
+    "planar_moment",
     "prescribe",
 ]

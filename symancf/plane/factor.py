@@ -4,24 +4,20 @@
 from __future__ import annotations
 
 import weakref
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import sympy as sp
 
-from symancf_codegen import declare
-
-from .. import jit
 from ..assembly.numbering import Block
 from ..errors import ParameterError, closest
 from ..parameter import evaluate
 from ..places.ends import End
-from ..terms import Entities
+from ..work import VirtualWork
 
 if TYPE_CHECKING:
-    from ..assembly.piece import Piece
+    import sympy as sp
+
     from ..system import System
     from .body import PlanarPoint
 
@@ -39,6 +35,9 @@ class Factor(End):
     position=..., release=F)`` is the equation that determines F. After a solution
     ``F.value(system)`` is its value.
     """
+
+    only = "factor"
+    block = FACTOR
 
     def __init__(self, name: str = "factor") -> None:
         self.name = name
@@ -64,6 +63,10 @@ class Factor(End):
         zero = np.zeros(k, dtype=np.int32)
         return np.arange(k), zero, offset, zero, np.ones(k)
 
+    def constant(self, jet: str) -> Array:
+        """Return the reference value (1, 3) of the jet: zero."""
+        return self.X
+
     def value(self, system: System) -> float:
         """Return the present value, on every rank (collective)."""
         return float(system.sum(self._entry(system, None))[0])
@@ -86,7 +89,7 @@ class Factor(End):
         return entry
 
 
-class Prescribed:
+class Prescribed(VirtualWork):
     """The equation (coordinate of a place) = given, in the row of a `Factor`; see `prescribe`."""
 
     def __init__(
@@ -98,20 +101,28 @@ class Prescribed:
         release: Factor,
         name: str | None,
     ) -> None:
-        self.place, self.factor = place, release
-        self.name = name or f"prescribed {coordinate} of {place}"
+        name = name or f"prescribed {coordinate} of {place}"
         if coordinate not in COORDINATES:
             raise ParameterError(
-                f"{self.name}: give 'x', 'y' or 'theta'.{closest(coordinate, COORDINATES)}",
+                f"{name}: give 'x', 'y' or 'theta'.{closest(coordinate, COORDINATES)}",
                 name=coordinate,
                 possible=COORDINATES,
             )
         if (position is None) == (displacement is None):
-            raise ParameterError(f"{self.name}: give either position= or displacement=")
-        self.axis = COORDINATES.index(coordinate)
-        self.given = position if position is not None else displacement
-        start = place.X[0, self.axis] if self.axis < 2 else place.body.reference[2]
-        self.offset = float(start) if position is not None else 0.0
+            raise ParameterError(f"{name}: give either position= or displacement=")
+        start = 0.0
+        if displacement is None:
+            frame = [*place.X[0, :2], place.body.reference[2]]
+            start = float(frame[COORDINATES.index(coordinate)])
+        given = position if displacement is None else displacement
+        super().__init__(
+            EQUATIONS[coordinate],
+            place,
+            release,
+            name=name,
+            target=lambda t: evaluate(self.name, given, t) - start,
+        )
+        self.factor = release
 
     def declare(self, system: System) -> None:
         """Announce the place and the factor's node before distribution."""
@@ -121,47 +132,24 @@ class Prescribed:
                 f"{self.factor} is released by {len(others)} prescribed coordinates "
                 f"({', '.join(t.name for t in others)}): give each its own sa.Factor"
             )
-        if not any(
-            getattr(t, "factor", None) is self.factor for t in system.terms if t is not self
-        ):
+        if not any(self.factor in getattr(t, "ends", ()) for t in system.terms if t is not self):
             raise ParameterError(f"{self.factor} multiplies no load: give factor= to a load")
-        self.entities = Entities(system, self.name, [self.place, self.factor])
-
-    def carriers(self, system: System) -> list[Any]:
-        """Take this rank's entities; return the blocks that the term puts on vertices."""
-        self.entities.bind(system)
-        return [(FACTOR, self.entities.end_vertices(1).ravel())]
-
-    def pieces(self, system: System) -> list[Piece]:
-        """Return the kernel and the entity on this rank."""
-        jets = self.entities.jets(system, [(0, "planar"), (1, "factor")])
-        kernel = jit.points(prescribed_law(self.axis), system.comm)
-        cell = {f"s{a + 1}": np.array([self.place.arm[a]]) for a in (0, 1)}
-        uniform = {"target": lambda t: evaluate(self.name, self.given, t) - self.offset}
-        return [self.entities.piece(self.name, kernel, "work", uniform, cell, jets)]
+        super().declare(system)
 
 
-@cache
-def prescribed_law(axis: int) -> Any:
-    """Return the law whose row of the factor is (displacement along `axis`) - target."""
-    u1, u2, phi, s1, s2 = sp.symbols("u1 u2 phi s1 s2", real=True)
-    factor, idle2, idle3, target = sp.symbols("factor idle2 idle3 target", real=True)
-    versine = 2 * sp.sin(phi / 2) ** 2
-    moved = (
-        u1 - versine * s1 - sp.sin(phi) * s2,
-        u2 + sp.sin(phi) * s1 - versine * s2,
-        phi,
-    )[axis]
-    unknowns = (u1, u2, phi, factor, idle2, idle3)
-    work = {s: sp.Integer(0) for s in unknowns} | {factor: moved - target}
-    parameters = [declare.Parameter(s, "cell") for s in (s1, s2) if s in moved.free_symbols]
-    return declare.PointLaw(
-        name=f"prescribed_{COORDINATES[axis]}",
-        unknowns=unknowns,
-        work=work,
-        parameters=(declare.Parameter(target), *parameters),
-        title=f"{COORDINATES[axis]} of a point = target",
-    )
+def _prescribed_x(u_a: sp.Matrix, dfactor_b: sp.Symbol, *, target: sp.Symbol) -> Any:
+    return {dfactor_b: target - u_a[0]}
+
+
+def _prescribed_y(u_a: sp.Matrix, dfactor_b: sp.Symbol, *, target: sp.Symbol) -> Any:
+    return {dfactor_b: target - u_a[1]}
+
+
+def _prescribed_theta(phi_a: sp.Symbol, dfactor_b: sp.Symbol, *, target: sp.Symbol) -> Any:
+    return {dfactor_b: target - phi_a}
+
+
+EQUATIONS = {"x": _prescribed_x, "y": _prescribed_y, "theta": _prescribed_theta}
 
 
 def prescribe(

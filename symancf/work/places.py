@@ -68,11 +68,16 @@ class PlaceTerm:
         self.per_place = {
             k: np.array(v, dtype=float)  # of our own: users change theirs
             for k, v in self.reading.parameters.items()
-            if isinstance(v, np.ndarray | list | tuple)
+            if isinstance(v, np.ndarray | list | tuple) and np.ndim(v)
         }
         self._functions: dict[tuple[sp.Expr, ...], jit.Values] = {}
         given = self.reading.parameters.items()
         self.parameters = {k: v for k, v in given if k not in self.per_place}
+
+    @property
+    def place(self) -> End:
+        """The first end."""
+        return self.ends[0]
 
     # ---- the law ------------------------------------------------------------------------------
     substitution: Substitution

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -284,6 +285,35 @@ def test_released_factor_finds_the_load() -> None:
     direct = sa.System(other, terms=[flexure, sa.force(tip, (0.0, 2.0 * factor.value(system)))])
     sa.StaticProblem(direct, prefix="direct_").solve()
     assert direct.position(tip)[0, 1] == pytest.approx(0.2, abs=1e-10)
+
+
+def test_a_factor_multiplies_loads_of_users_and_is_no_place() -> None:
+    """The force on two points at once that lifts the tip: a couple and a force at the tip."""
+    body, flexure, tip = lever_model()
+    factor = sa.Factor("lift")
+
+    def lift(v_a: Any, omega_a: Any, factor_b: Any, *, c: Any) -> Any:
+        return [(v_a[1], 2 * factor_b), (omega_a, c * factor_b)]
+
+    terms = [
+        flexure,
+        sa.VirtualWork(lift, tip, factor, c=0.5),
+        sa.prescribe(tip, "y", position=0.2, release=factor),
+    ]
+    system = sa.System(body, terms=terms)
+    sa.StaticProblem(system, prefix="lifted_").solve()
+    found = factor.value(system)
+    other, flexure, tip = lever_model()
+    loads = [sa.force(tip, (0.0, 2.0 * found)), sa.moment(other, 0.5 * found)]
+    direct = sa.System(other, terms=[flexure, *loads])
+    sa.StaticProblem(direct, prefix="apart_").solve()
+    assert direct.position(tip)[0, 1] == pytest.approx(0.2, abs=1e-10)
+    with pytest.raises(sa.ConstraintError, match=r"asks factor 'lift' for a place"):
+        sa.Potential(lambda u_a: u_a[0] ** 2, factor)
+    with pytest.raises(sa.ConstraintError, match=r"for the load factor; only sa\.Factor has"):
+        sa.Potential(lambda factor_a: factor_a**2, tip)
+    with pytest.raises(sa.ConstraintError, match=r"its ends offer .*phi_a, factor_b and t$"):
+        sa.Potential(lambda phi_a, angle_b: phi_a, tip, factor)
 
 
 def test_loops_chains_and_a_parameter_as_stiffness() -> None:
