@@ -19,7 +19,7 @@ from ..petsc import PETSc
 
 if TYPE_CHECKING:
     from ..parameter import Parameter
-    from .problem import StaticProblem
+    from .equilibrium import EquilibriumSolver
 
 Array = npt.NDArray[np.float64]
 
@@ -100,26 +100,26 @@ class Arc:
     floor : what that of the next one is measured by at least.
     """
 
-    def __init__(self, problem: StaticProblem, parameter: Parameter | Literal["time"]) -> None:
-        self.problem, self.system, self.parameter = problem, problem.system, parameter
+    def __init__(self, solver: EquilibriumSolver, parameter: Parameter | Literal["time"]) -> None:
+        self.solver, self.system, self.parameter = solver, solver.system, parameter
         numbering = self.system.numbering
         length = self.system.extent
         moves = numbering.those("position", "direction", "angle")
         weight = np.where(moves, 1.0 / numbering.natural(length) ** 2, 0.0)
         self._weight = weight[numbering.coordinate_of_row]
         self._length = length
-        rows = problem.convergence.rows
+        rows = solver.convergence.rows
         sizes = [k.block.natural(length) if k.block.moves else 0.0 for k in rows.kinds]
         self._arm = np.array(sizes)[rows.kind]  # 0: no forces
         self._others = rows.classes(lambda block: block.kind in ("state", "algebraic"))
         bound = numbering.those("multiplier")[numbering.coordinate_of_row]
         self._constraint = np.flatnonzero(bound)
-        self._x = problem.vectors.new()
+        self._x = solver.vectors.new()
         self._rhs, self._du = self._x.duplicate(), self._x.duplicate()
         self._f = np.zeros(numbering.coordinates)
         self.size, self.share, self.step = 0.0, 1.0, 1.0
         self.trouble, self._still = "", False
-        self.stability = problem.stability
+        self.stability = solver.stability
         self.scale, self.floor = np.zeros(rows.count), np.zeros(rows.count)
 
     # ---- places on the path ---------------------------------------------------------------------
@@ -150,7 +150,7 @@ class Arc:
     def here(self, iterations: int = 0, linear: int = 0) -> Equilibrium:
         """Return the present state of the system."""
         state = self.system.state.copy()
-        norms = self.problem.convergence.norms
+        norms = self.solver.convergence.norms
         rows = self.system.numbering.to_rows(state)
         return Equilibrium(state, rows, self.value, iterations, linear, norms)
 
@@ -203,9 +203,9 @@ class Arc:
         change, answer = (g - g0) / (high - low), np.zeros_like(g)
         plan.product(system.state, change, answer)
         loads = system.numbering.to_rows((f - f0) / (high - low))
-        rows = self.problem.convergence.rows
+        rows = self.solver.convergence.rows
         (driven,) = rows.of(loads * max(abs(value), self.step))
-        self.problem.convergence.driven = np.maximum(driven, self.floor)
+        self.solver.convergence.driven = np.maximum(driven, self.floor)
         d = loads + system.numbering.to_rows(answer)
         everywhere = np.abs(d).sum() + np.abs(f - f0).sum() + np.abs(change).sum()
         return d, bool(system.sum(np.array([everywhere]))[0] > 0.0)
@@ -230,35 +230,35 @@ class Arc:
         system = self.system
         state, f = system.state.copy(), np.zeros_like(system.state)
         self.prescribe(value, state)
-        self.problem._guarded(lambda: system.plan.residual(system.state, f))
+        self.solver.guarded(lambda: system.plan.residual(system.state, f))
         return f, np.where(system.numbering.fixed_by >= 0, state, 0.0)
 
     def _solve(self, rows: Array) -> Array | None:
         """Return K^-1 times a vector of rows, or None (collective)."""
-        problem, ksp = self.problem, self.problem.snes.getKSP()
+        solver, ksp = self.solver, self.solver.snes.getKSP()
         self._rhs.setArray(rows)
         start = time.process_time()
         try:
             ksp.solve(self._rhs, self._du)
         except PETSc.Error as error:
-            problem._ready = False
+            solver.ready = False
             said = SymancfError(f"PETSc failed on the path of {self.name}: {complaint(error)}")
-            raise problem.linear.error or said from error
-        problem.history.seconds["solve"] += time.process_time() - start
+            raise solver.linear.error or said from error
+        solver.history.seconds["solve"] += time.process_time() - start
         self._linear += ksp.getIterationNumber()
         if ksp.getConvergedReason() < 0 or not np.isfinite(self._du.norm()):
-            problem.linear.forget()
+            solver.linear.forget()
             return None
         return np.array(self._du.getArray(readonly=True))
 
     def linearize(self, needed: Array | None = None) -> bool:
         """Prepare for the tangent at the present place; tell whether it is finite (collective)."""
-        system, linear = self.system, self.problem.linear
-        return not self.problem._guarded(lambda: linear.linearize(system.state, needed))
+        system, linear = self.system, self.solver.linear
+        return not self.solver.guarded(lambda: linear.linearize(system.state, needed))
 
     def _border(self, rate: Array, normal: Direction | None) -> float:
         """Let Krylov's methods solve with K + g rate <normal, .>; return g (collective)."""
-        linear = self.problem.linear
+        linear = self.solver.linear
         if linear.direct or normal is None or not self.size:
             return 0.0
         g = -math.copysign(BORDER, normal.rate)
@@ -275,8 +275,8 @@ class Arc:
         rate, _ = self.derivative()
         if not self.linearize():
             return None
-        if not self.problem.linear.direct:
-            self.problem.linear.aim(1e-6)
+        if not self.solver.linear.direct:
+            self.solver.linear.aim(1e-6)
         g = self._border(rate, along)
         w = self._solve(-rate)
         if w is None:
@@ -290,17 +290,17 @@ class Arc:
 
         `tangent` or `linearize` went before; see `Stability.negative`.
         """
-        problem, stability = self.problem, self.stability
+        solver, stability = self.solver, self.stability
         if stability.how == "none":
             return None
         start = time.process_time()
-        if not problem.linear.direct:
-            problem._guarded(lambda: problem.linear.assemble(self.system.state))
+        if not solver.linear.direct:
+            solver.guarded(lambda: solver.linear.assemble(self.system.state))
         elif not shift and stability.counts_with_solver:
-            problem.snes.getKSP().setUp()
+            solver.snes.getKSP().setUp()
         number = None if shift else stability.counted()
         number = stability.negative(shift) if number is None else number
-        problem.history.seconds["solve"] += time.process_time() - start
+        solver.history.seconds["solve"] += time.process_time() - start
         return number
 
     def unit(self, way: Direction, along: Direction) -> Direction:
@@ -312,8 +312,8 @@ class Arc:
     def _residual(self) -> bool:
         """Evaluate the residual at the present place; tell whether all of it is finite."""
         start = time.process_time()
-        bad = self.problem._guarded(lambda: self.system.plan.residual(self.system.state, self._f))
-        self.problem.history.seconds["assembly"] += time.process_time() - start
+        bad = self.solver.guarded(lambda: self.system.plan.residual(self.system.state, self._f))
+        self.solver.history.seconds["assembly"] += time.process_time() - start
         self._rhs.setArray(self.system.numbering.to_rows(self._f))
         self._fnorm = self._rhs.norm()
         return not bad and bool(np.isfinite(self._fnorm))
@@ -321,7 +321,7 @@ class Arc:
     def _try(self, rows: Array, value: float) -> bool:
         """Bring the system to a place; tell whether there is a residual there (collective)."""
         self._x.setArray(rows)
-        self.problem.vectors.to_local(self._x, self.system.state)
+        self.solver.vectors.to_local(self._x, self.system.state)
         try:
             self.prescribe(value)
         except ParameterError as error:
@@ -340,7 +340,7 @@ class Arc:
         if not self._try(rows, value):
             return False
         system, f = self.system, self.system.numbering.to_rows(self._f)
-        measure = self.problem.convergence.rows
+        measure = self.solver.convergence.rows
         (norms,) = measure.of(f)
         u, gaps = system.sum(
             np.array([rows @ (self._weight * rows), f[self._constraint] @ f[self._constraint]])
@@ -358,9 +358,9 @@ class Arc:
         `rows` and `value` are where to start from; `radius` is how far Newton's method may go.
         After a failure `trouble` says why; the state of the system is then of no use.
         """
-        snes = self.problem.snes
+        snes = self.solver.snes
         self._linear = 0
-        convergence = self.problem.convergence
+        convergence = self.solver.convergence
         convergence.accepted = np.zeros(0)
         convergence.begin()
         if not np.isfinite(value) or not self._try(rows, value):
@@ -373,16 +373,16 @@ class Arc:
         return self.here(iterations, self._linear)
 
     def _converged(self, iteration: int, moved: float) -> bool:
-        problem = self.problem
+        solver = self.solver
         residual = self.system.numbering.to_rows(self._f)
         error, reason, x = None, 0, self._x.getArray(readonly=True)
         try:
-            problem._interruption.check()
-            reason = problem.convergence.test(problem.snes, iteration, residual, x, self._f)
+            solver.interruption.check()
+            reason = solver.convergence.test(solver.snes, iteration, residual, x, self._f)
         except BaseException as caught:
             error = caught
         share_error(self.system.comm, error)
-        problem.snes.monitor(iteration, self._fnorm)
+        solver.snes.monitor(iteration, self._fnorm)
         still = iteration > 0 and moved <= STILL * self._x.norm()
         done, self._still = reason > 0 or (still and self._still), still
         return done
@@ -415,10 +415,10 @@ class _Correction:
         arc, plane = self.arc, self.plane
         if self._away():
             return False
-        problem, normal = arc.problem, plane.normal
+        solver, normal = arc.solver, plane.normal
         rate, _ = arc.derivative()
         residual = arc.system.numbering.to_rows(arc._f)
-        if not arc.linearize(problem.convergence.needed(problem.snes.getTolerances()[0])):
+        if not arc.linearize(solver.convergence.needed(solver.snes.getTolerances()[0])):
             arc.trouble = "the tangent is not finite"
             return False
         off = Direction(self.rows - plane.rows, self.value - plane.value)

@@ -13,6 +13,8 @@ from mpi4py import MPI
 from ..collective import together
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..assembly.vectors import Vectors
     from ..petsc import PETSc
     from ..system import System
@@ -103,7 +105,9 @@ class Branch:
         system.state[:] = state
         return [(time, state)] if at_rest else []
 
-    def guess(self, path: list[tuple[float, Array]], time: float, convergence: Convergence) -> bool:
+    def guess(
+        self, path: Sequence[tuple[float, Array]], time: float, convergence: Convergence
+    ) -> bool:
         """Continue the free coordinates on the parabola through three equilibria (collective).
 
         Slender structures turn on curved paths: from here Newton's method needs half of the

@@ -26,7 +26,7 @@ from .crossing import SHARP, Crossing, Crossings
 from .stretch import Point, Stretch
 
 if TYPE_CHECKING:
-    from .problem import StaticProblem
+    from .equilibrium import EquilibriumSolver
 
 Array = npt.NDArray[np.float64]
 
@@ -56,9 +56,9 @@ class Continuation:
     where an imperfect structure turns sharply beside one (`Crossings`).
     """
 
-    def __init__(self, problem: StaticProblem, parameter: Parameter | Literal["time"]) -> None:
-        self.problem, self.parameter = problem, parameter
-        self.arc = Arc(problem, parameter)
+    def __init__(self, solver: EquilibriumSolver, parameter: Parameter | Literal["time"]) -> None:
+        self.solver, self.parameter = solver, parameter
+        self.arc = Arc(solver, parameter)
         self.crossings = Crossings(self.arc)
         self.point: Point | None = None
         self._bend: Direction | None = None  # change of the tangent with the arc length
@@ -68,13 +68,35 @@ class Continuation:
         """Tell whether the system is where this path ended (collective)."""
         if self.point is None:
             return False
-        system, at = self.problem.system, self.point.at
+        system, at = self.solver.system, self.point.at
         same = np.array_equal(system.state, at.state) and self.arc.value == at.value
         return bool(system.comm.allreduce(int(same)) == system.comm.size)
 
+    def follow(
+        self,
+        to: float | None,
+        step: float | None,
+        steps: int | None,
+        until: Callable[[Step], Any] | None,
+        direction: int | None,
+        largest: float | None,
+        smallest: float,
+    ) -> None:
+        """Follow the path on; see `StaticProblem.follow`."""
+        solver = self.solver
+        self.record()
+        solver.history.search = SEARCH[self.arc.stability.how]
+        try:
+            with solver.linear.indefinite():
+                self.begin(step, to, direction)
+                self.run(to, steps, until, largest, smallest)
+        finally:
+            solver.convergence.driven = np.zeros(solver.convergence.rows.count)
+            self.arc.stability.release()
+
     def record(self) -> None:
         """Let the history keep the parameter under its name, if that is free."""
-        history = self.problem.history
+        history = self.solver.history
         name = "".join("_" if c in '/,"\n' else c for c in self.arc.name)
         name = "parameter" if name in ("", "time", ".") else name
         if name not in history.names and not history.begun:
@@ -112,11 +134,11 @@ class Continuation:
             self.step = step or self.unit
 
     def _start(self) -> None:
-        problem, arc = self.problem, self.arc
-        system = problem.system
-        problem._sudden.forget()
+        solver, arc = self.solver, self.arc
+        system = solver.system
+        solver.sudden.forget()
         before = system.state.copy()
-        result = problem._advance(system.time, before, 0.0)
+        result = solver.advance(system.time, before, 0.0)
         if isinstance(result, ConvergenceError):
             raise ConvergenceError(
                 f"follow({arc.name}) starts from an equilibrium, and Newton's method finds none at "
@@ -125,12 +147,12 @@ class Continuation:
                 iteration=result.iteration,
                 time=system.time,
             )
-        problem._sudden.settle()
+        solver.sudden.settle()
         moved = float(np.abs(system.state - before).max(initial=0.0))
         size = float(np.abs(system.state).max(initial=0.0))
         moved, size = (system.comm.allreduce(x, op=MPI.MAX) for x in (moved, size))
         if moved > 1e-6 * size > 0.0 and size > 1e-12 * max(b.extent for b in system.bodies):
-            problem._record(result)
+            solver.record(result)
         if not arc.derivative()[1] and not arc.seen():
             raise ParameterError(
                 f"follow({arc.name}): no force and no prescribed displacement changes with "
@@ -148,7 +170,7 @@ class Continuation:
                 time=system.time,
             )
         arc.measure(soft.rows, at)
-        times = problem.history.time
+        times = solver.history.time
         start = float(times[-1]) if len(times) else system.time
         self.point = Point(at, start, arc.unit(soft, soft), arc.negative())
         self._bend = None
@@ -166,7 +188,7 @@ class Continuation:
         if at is None:
             return arc.trouble
         if at.iterations:
-            arc.scale = self.problem.convergence.references()
+            arc.scale = self.solver.convergence.references()
         chord = Direction(at.rows - a.at.rows, at.value - a.value)
         size = arc.norm(chord)
         on = arc.tangent(way)
@@ -184,7 +206,7 @@ class Continuation:
         ------
         ConvergenceError : no step is short enough.
         """
-        problem, a = self.problem, self.point
+        solver, a = self.solver, self.point
         assert a is not None
         while True:
             length = min(self.step, largest)
@@ -199,7 +221,7 @@ class Continuation:
                     return passed.last, passed.crossings
                 found = "it leads to another branch"
                 length = passed.gap
-            problem.history.cut_backs += 1
+            solver.history.cut_backs += 1
             self.step = length / 2.0
             if self.step < smallest:
                 raise ConvergenceError(
@@ -243,7 +265,7 @@ class Continuation:
         """Return the limit point between two neighbouring points."""
         stretch = Stretch(self.arc, a, b)
         whole = stretch.ends[1][0]
-        near = NEAR[0 if self.problem.linear.direct else 1] * whole
+        near = NEAR[0 if self.solver.linear.direct else 1] * whole
         best = min(a, b, key=lambda point: abs(point.way.rate))
         iterations = linear = 0
         for attempt in range(40):
@@ -368,13 +390,13 @@ class Continuation:
 
     def _take(self, point: Point, until: Callable[[Step], Any] | None) -> bool:
         """Bring the system to a point of the path and record it; tell whether it is the last."""
-        problem, at = self.problem, point.at
+        solver, at = self.solver, point.at
         self.arc.put(at)
         self.point = point
-        problem._sudden.settle()
+        solver.sudden.settle()
         unstable = point.unstable if self.arc.stability.how == "pivots" else None
         step = Step(point.arc, at.iterations, at.linear, at.norms or {}, point.value, unstable)
-        problem._record(step)
+        solver.record(step)
         if until is None:
             return False
         error, ended = None, False
@@ -382,11 +404,11 @@ class Continuation:
             ended = bool(until(step))
         except BaseException as caught:
             error = caught
-        share_error(problem.system.comm, error)
-        return bool(problem.system.comm.allreduce(int(ended)))
+        share_error(solver.system.comm, error)
+        return bool(solver.system.comm.allreduce(int(ended)))
 
     def _note(self, point: Point, rising: bool) -> None:
-        history = self.problem.history
+        history = self.solver.history
         kind: Literal["maximum", "minimum"] = "maximum" if rising else "minimum"
         history.limit_points.append(
             LimitPoint(point.arc, point.value, kind, history.latest(), point.at.state)
@@ -394,11 +416,11 @@ class Continuation:
 
     def _warn(self, crossing: Crossing) -> None:
         """Note a bifurcation."""
-        history, point, number = self.problem.history, crossing.before, crossing.eigenvalues
+        history, point, number = self.solver.history, crossing.before, crossing.eigenvalues
         history.bifurcations.append(
             LimitPoint(point.arc, point.value, "bifurcation", {}, point.at.state, number)
         )
-        if self.problem.system.comm.rank == 0:
+        if self.solver.system.comm.rank == 0:
             at_once = f"{number} eigenvalues change their sign at once; " if number > 1 else ""
             warnings.warn(
                 f"follow({self.arc.name}): the path passes a bifurcation at {self.arc.name} = "
@@ -419,8 +441,8 @@ def _negative(a: Point, to: float, crossings: list[Crossing]) -> int | None:
     return passed[-1].behind.negative if passed else a.negative
 
 
-def follow(
-    problem: StaticProblem,
+def require_possible(
+    solver: EquilibriumSolver,
     parameter: Any,
     to: float | None,
     step: float | None,
@@ -430,7 +452,7 @@ def follow(
     largest: float | None,
     smallest: float,
 ) -> None:
-    """Check what was asked for and follow the path; see `StaticProblem.follow`."""
+    """Raise where a path cannot be what was asked for; see `StaticProblem.follow`."""
     if not isinstance(parameter, Parameter) and not arguments.among(parameter, ("time",)):
         raise ParameterError(
             f"follow({label(parameter)}): give the sa.Parameter that a load, a support or a body "
@@ -452,17 +474,5 @@ def follow(
         raise ParameterError(f"follow({name}, until={until!r}): give a function of the Step")
     if to is None and until is None and steps is None:
         raise ParameterError(f"follow({name}): say where to end: to=, until= or steps=")
-    if not problem.numbering.size:
+    if not solver.numbering.size:
         raise ParameterError(f"follow({name}): all coordinates are prescribed, so solve() does it")
-    path = problem._continuation
-    if path is None or path.parameter is not parameter:
-        path = problem._continuation = Continuation(problem, parameter)
-    path.record()
-    problem.history.search = SEARCH[path.arc.stability.how]
-    try:
-        with problem.linear.indefinite():
-            path.begin(step, to, direction)
-            path.run(to, steps, until, largest, smallest)
-    finally:
-        problem.convergence.driven = np.zeros(problem.convergence.rows.count)
-        path.arc.stability.release()

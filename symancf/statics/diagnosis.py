@@ -17,7 +17,7 @@ from .held import free_motions
 
 if TYPE_CHECKING:
     from ..system import System
-    from .problem import StaticProblem
+    from .equilibrium import EquilibriumSolver
 
 Array = npt.NDArray[np.float64]
 
@@ -126,7 +126,7 @@ def _named(system: System, y: Array) -> str:
 
 
 def explained(
-    problem: StaticProblem,
+    solver: EquilibriumSolver,
     error: ConvergenceError,
     start: tuple[float, Array],
     last: Array,
@@ -137,26 +137,26 @@ def explained(
     `start`: pseudo-time and state at the beginning of the step; `last`: the state after the
     fraction `part` of it.
     """
-    system = problem.system
+    system = solver.system
     system.state[:] = last
-    problem._guarded(lambda: system.plan.tangent(last, problem._local_f, problem.matrix))
+    solver.guarded(lambda: system.plan.tangent(last, solver.local_f, solver.matrix))
     told = undetermined(system)
     if not told and part > 0.0:
         assert error.time is not None
-        problem._leave_out(error.time)
-        told = problem.branch.end(start, last, part, 1.0 - problem._fade)
+        solver.leave_out(error.time)
+        told = solver.branch.end(start, last, part, 1.0 - solver.fade)
     system.prescribe(start[0])
     text = f"{error}; {told}" if told else str(error)
     return ConvergenceError(text, reason=error.reason, iteration=error.iteration, time=error.time)
 
 
-def warn_unproved(problem: StaticProblem, time: float, before: Array) -> None:
+def warn_unproved(solver: EquilibriumSolver, time: float, before: Array) -> None:
     """Warn where options of PETSc's, not the test of the residual, ended a step (collective).
 
     `before`: state at the beginning of the step. The residual is compared with the loads.
     """
-    system, test = problem.system, problem.convergence
-    rtol, atol = problem.snes.getTolerances()[:2]
+    system, test = solver.system, solver.convergence
+    rtol, atol = solver.snes.getTolerances()[:2]
     if test.tested and not test.by_tolerance:
         return
     share, why = test.by_tolerance, f"snes_atol {atol:g}"
@@ -169,7 +169,7 @@ def warn_unproved(problem: StaticProblem, time: float, before: Array) -> None:
         with together(system.comm):
             system.plan.residual(system.state, f)
         share = test.share_without_test(system.numbering.to_rows(f), f, first)
-        why = f"snes_type {problem.snes.getType()}, or snes_convergence_test"
+        why = f"snes_type {solver.snes.getType()}, or snes_convergence_test"
     if share > max(100.0 * rtol, 1e-5) and system.comm.rank == 0:
         warnings.warn(
             f"at pseudo-time {time:g} options of PETSc ({why}) ended Newton's method where the "

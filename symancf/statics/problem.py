@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import time as clock
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,30 +12,21 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import arguments, checkpoint
-from ..assembly.vectors import Vectors
-from ..collective import share_error, together
-from ..errors import ConvergenceError, SymancfError
+from ..errors import ConvergenceError
 from ..history import History, Step
-from ..interruption import Interruption
-from ..newton import Leftover, PartBacktracking
-from ..options import Options, complaint
-from ..petsc import PETSc, collect, loosely
-from ..progress import Progress
-from ..redundancy.contradiction import require_consistent, require_redundant
-from ..solver import configure, reason_name
+from ..options import Options
+from ..redundancy.contradiction import require_consistent
 from ..tracking import kept_by, made_of, watched
-from .branch import HARD, JUMPED, Branch
-from .continuation import Continuation, follow
-from .convergence import Convergence
-from .diagnosis import explained, outside, warn_unproved
-from .held import require_held
-from .linear import LinearSolver
-from .stability import Stability
-from .sudden import Sudden
+from .branch import HARD
+from .continuation import Continuation, require_possible
+from .diagnosis import explained
+from .equilibrium import EquilibriumSolver
 
 if TYPE_CHECKING:
     from ..parameter import Parameter
+    from ..petsc import PETSc
     from ..system import System
+    from .convergence import Convergence
 
 Array = npt.NDArray[np.float64]
 Monitor = Callable[[Step], None]
@@ -75,209 +65,43 @@ class StaticProblem:
     ) -> None:
         self.system = made_of("StaticProblem", system)
         self.prefix = arguments.text("StaticProblem(prefix=...)", prefix)
-        self.numbering = system.numbering
-        self.check_held, self.check_stable = check_held, check_stable
+        self.check_stable = check_stable
         self.history = kept_by("StaticProblem", history)
         self.history.comm = system.comm
-        self._error: BaseException | None = None
-        self._interruption, self._progress = Interruption(system.comm), Progress(system.comm)
-        self._left_domain, self._extra_linear, self._part = 0, 0, 1.0
-        self._path: list[tuple[float, Array]] = []  # equilibria of the present solve
-        self._ready = False
         self._options = Options(
             self.prefix, arguments.options("StaticProblem(options=...)", options)
         )
-        self._monitors: list[Monitor] = []
+        self.solver = EquilibriumSolver(system, self.history, self._options, check_held)
+        self._part, self._jump = 1.0, False  # of a step of load
+        self._path: list[tuple[float, Array]] = []  # equilibria of the present solve
         self._continuation: Continuation | None = None
-        self._restored = False  # the scale of the multipliers is that of a checkpoint
 
-    # ---- set-up -------------------------------------------------------------------------------
-    def _prepare(self) -> None:
-        system, numbering = self.system, self.numbering
-        collect(system.comm)  # what is left of earlier problems
-        system.prescribe(system.time)
-        self.matrix = system.matrix
-        self.J = self.matrix.mat
-        self.vectors: Vectors = Vectors(numbering)
-        self.x = self.vectors.new()
-        self.F, self._imbalance = self.x.duplicate(), self.x.duplicate()
-        self._rhs = self.x.duplicate()
-        self._fade, self._sudden = 0.0, Sudden(system.plan)
-        self._local_f = np.zeros(numbering.coordinates)
-        self.convergence: Convergence = Convergence(system)
-        self._scale_multipliers()
-        if not self._restored:
-            system.settle()
-        for term in system.terms:
-            if hasattr(term, "choose"):
-                term.choose(system, self._options.choice)
-        self.snes = PETSc.SNES().create(system.comm)
-        self.snes.setFunction(loosely(self._function), self.F)
-        self.snes.setConvergenceTest(loosely(self._test))
-        configure(self.snes, system, self._options)
-        self.linear: LinearSolver = LinearSolver(
-            self.snes.getKSP(), self.convergence.rows, self.vectors, self.history.seconds
-        )
-        self.convergence.leftover = Leftover(
-            system, self.convergence.rows, self.snes.getKSP(), self.x
-        )
-        self.snes.setJacobian(loosely(self._jacobian), self.linear.operator, self.J)
-        self._cuts = PartBacktracking(self.snes, self.convergence, loosely(self._evaluate), self.x)
-        self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP())
-        self.stability: Stability = Stability(system, self.linear)
-        if self.check_held:
-            require_held(system)
-        self._continuation, self._ready = None, True
+    @property
+    def snes(self) -> PETSc.SNES:
+        """PETSc's solver, from the first solution on."""
+        return self.solver.snes
 
-    def _scale_multipliers(self) -> None:
-        """Set the multipliers' scale to the largest diagonal stiffness of a position."""
-        system = self.system
-        if self._restored:
-            return
-        system.stiffness = 1.0
-        self._guarded(lambda: system.plan.tangent(system.state, self._local_f, self.matrix))
-        largest = self.convergence.stiffest(self.J.getDiagonal(self._rhs).getArray())
-        system.stiffness = largest if math.isfinite(largest) and largest > 0 else 1.0
-        system.prescribe(system.time)
+    @property
+    def J(self) -> PETSc.Mat:
+        """The tangent of the free unknowns."""
+        return self.solver.J
 
-    def _guarded(self, call: Callable[[], int]) -> int:
-        """Call on every rank; raise the first error on all of them."""
-        bad = 0
-        with together(self.system.comm):
-            bad = call()
-        return int(self.system.comm.allreduce(bad))
+    @property
+    def F(self) -> PETSc.Vec:
+        """The residual of the free unknowns."""
+        return self.solver.F
 
-    # ---- callbacks: never let an exception cross PETSc -----------------------------------------
-    def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
-        if bad := self._evaluate(x, F):
-            F.set(np.nan)
-            self._left_domain = max(self._left_domain, bad)
+    @property
+    def x(self) -> PETSc.Vec:
+        """The free unknowns."""
+        return self.solver.x
 
-    def _evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
-        """Write the residual at unknowns `x`; return the number of bad points of all ranks."""
-        start, bad = clock.process_time(), 0
-        try:
-            self.vectors.to_local(x, self.system.state)
-            bad = self.system.plan.residual(self.system.state, self._local_f)
-            self.vectors.to_global(self._local_f, F)
-            if self._fade:
-                F.axpy(-self._fade, self._imbalance)
-        except BaseException as error:
-            self._error, bad = self._error or error, 1
-        bad = self.system.comm.allreduce(bad)  # a rank without rows must be heard, too
-        self.history.seconds["assembly"] += clock.process_time() - start
-        return int(bad)
-
-    def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
-        try:
-            self.vectors.to_local(x, self.system.state)
-            needed = self.convergence.needed(snes.getTolerances()[0])
-            self.linear.linearize(self.system.state, needed)
-        except BaseException as error:
-            self._error = self._error or error
-
-    def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
-        try:
-            self._interruption.check()
-            self._progress.iteration(self.system.time, iteration)
-            rows = self.F.getArray(readonly=True)
-            x = snes.getSolution().getArray(readonly=True)
-            return self.convergence.test(snes, iteration, rows, x, self._local_f)
-        except BaseException as error:
-            self._error = self._error or error
-            return int(PETSc.SNES.ConvergedReason.DIVERGED_FNORM_NAN)
-
-    # ---- one Newton solution --------------------------------------------------------------------
-    def _advance(self, time: float, before: Array, fade: float) -> ConvergenceError | Step:
-        """Try one step; on failure return the error with the state put back."""
-        system = self.system
-        self._error, self._left_domain, self._extra_linear = None, 0, 0
-        self._fade, self._hopeless, self._cuts.error = fade, False, None
-        start = clock.process_time()
-        assembly = self.history.seconds["assembly"]
-        self.convergence.begin()
-        self._leave_out(time)
-        if not self.numbering.size:  # nothing is free
-            return self._without_unknowns(time)
-        try:
-            guessed = self.branch.guess(self._path, time, self.convergence)
-            if not guessed:
-                self._extra_linear = self.branch.follow_supports(before)
-            self.vectors.to_global(system.state, self.x)
-            self.snes.solve(None, self.x)
-        except PETSc.Error as error:
-            self._ready = False  # what PETSc leaves behind is not to be trusted
-            for thrown in (self._error, self.linear.error):
-                share_error(system.comm, thrown)
-            said = complaint(error)
-            raise SymancfError(f"PETSc failed at pseudo-time {time:g}: {said}") from error
-        finally:
-            spent = clock.process_time() - start - (self.history.seconds["assembly"] - assembly)
-            self.history.seconds["solve"] += spent
-        share_error(system.comm, self._error)
-        share_error(system.comm, self._cuts.error)
-        iteration = self.snes.getIterationNumber()
-        if self.snes.getConvergedReason() > 0:
-            self.vectors.to_local(self.x, self.system.state)
-            linear = self.snes.getLinearSolveIterations() + self._extra_linear
-            warn_unproved(self, time, before)
-            self.convergence.tell(f"at pseudo-time {time:g}", 5)
-            return Step(time, iteration, linear, self.convergence.norms)
-        name, text = reason_name(self.snes)
-        self.history.wasted += iteration
-        linear_failed = PETSc.SNES.ConvergedReason.DIVERGED_LINEAR_SOLVE
-        failed = self.snes.getConvergedReason() == linear_failed
-        self._hopeless = failed and self.linear.direct and iteration == 0 and not guessed
-        self.linear.forget()
-        system.state[:] = before
-        return self._failure(time, name, text, iteration)
-
-    def _leave_out(self, time: float) -> None:
-        """Take the loads of a time, without what has yet to fade in (collective)."""
-        self.system.prescribe(time)
-        self._sudden.leave_out(self._fade)
-        self.branch.fading = self._fade * self._imbalance.getArray(readonly=True)
-
-    def _without_unknowns(self, time: float) -> ConvergenceError | Step:
-        """Step of a system all of whose coordinates are prescribed."""
-        plan, state = self.system.plan, self.system.state
-        self._left_domain = self._guarded(lambda: plan.residual(state, self._local_f))
-        if not self._left_domain:
-            return Step(time, 0, 0, {})
-        return self._failure(time, "DIVERGED_FUNCTION_DOMAIN", "all coordinates are prescribed", 0)
-
-    def _refused(self, step: Step, before: Array, accepted: Array) -> ConvergenceError | None:
-        """Return the error, with the state put back, if a step left the path of the last one."""
-        state = self.system.state
-        why = self.branch.break_between(before, state.copy())
-        if not why:
-            return None
-        self.history.wasted += step.iterations
-        self.linear.forget()
-        self.convergence.accepted = accepted
-        state[:] = before
-        return self._failure(step.time, "JUMP", f"{JUMPED}: {why};", step.iterations)
-
-    def _failure(self, time: float, reason: str, text: str, iteration: int) -> ConvergenceError:
-        if self._left_domain:
-            text += outside(self.system)
-        text = f"no equilibrium at pseudo-time {time:g}: {text} after {iteration} iterations"
-        return ConvergenceError(text, reason=reason, iteration=iteration, time=time)
+    @property
+    def convergence(self) -> Convergence:
+        """The test that ends Newton's method."""
+        return self.solver.convergence
 
     # ---- stepping -------------------------------------------------------------------------------
-    def _measure_imbalance(self, time: float, state: Array) -> bool:
-        """Keep the residual at the start of a step; tell whether it was no equilibrium."""
-        self.system.prescribe(time)
-        jumped = self._sudden.measure()
-        f = np.zeros_like(state)
-        self._guarded(lambda: self.system.plan.residual(state, f))
-        self.vectors.to_global(f, self._imbalance)
-        (norms,) = self.convergence.rows.of(self._imbalance.getArray(readonly=True))
-        small = bool(len(norms)) and bool(self.convergence.settled(norms).all())
-        if small or not np.isfinite(norms).all():
-            self._imbalance.set(0.0)
-        return jumped or not small
-
     def _reach(self, start: float, goal: float, smallest: float) -> None:
         """Go from the state at `start` to the equilibrium at `goal`, in parts where need be.
 
@@ -286,32 +110,32 @@ class StaticProblem:
         it. Equilibria on the way are steps of their own; whatever happens, the state is left at
         the last one.
         """
-        system = self.system
+        system, solver = self.system, self.solver
         last, last_time = system.state.copy(), start
         first = before = last
         cuts = self.history.cut_backs
         fraction, iterations, linear = 0.0, 0, 0
         if not self._path or self._path[-1][0] != start:
-            self._path = self.branch.beginning(start, self.convergence) if start != goal else []
-        self._sudden.forget()
-        faded = self._part < 1.0 and self._measure_imbalance(start, last)
+            self._path = solver.branch.beginning(start, solver.convergence) if start != goal else []
+        solver.sudden.forget()
+        faded = self._part < 1.0 and solver.measure_imbalance(start, last)
         try:
             while fraction < 1.0:
                 whole = fraction + self._part > 1.0 - 1e-9
                 trial = 1.0 if whole else fraction + self._part
                 time = goal if whole else start + trial * (goal - start)
-                accepted = self.convergence.accepted
-                result = self._advance(time, before, 1.0 - trial)
+                accepted = solver.convergence.accepted
+                result = solver.advance(time, before, 1.0 - trial, self._path)
                 if smallest < 1.0 and isinstance(result, Step) and not self._jump:
                     hard = result.iterations > HARD or self.history.cut_backs > cuts
-                    result = (hard and self._refused(result, before, accepted)) or result
+                    result = (hard and solver.refused(result, before, accepted)) or result
                 if isinstance(result, ConvergenceError):
                     self.history.cut_backs += 1
                     self._part = (trial - fraction) / 2.0
-                    if self._part < smallest or self._hopeless:
-                        raise explained(self, result, (start, first), before, fraction)
+                    if self._part < smallest or solver.hopeless:
+                        raise explained(solver, result, (start, first), before, fraction)
                     if fraction == 0.0:
-                        faded = self._measure_imbalance(start, last)
+                        faded = solver.measure_imbalance(start, last)
                     continue
                 fraction, before = trial, system.state.copy()
                 if start != goal:
@@ -322,8 +146,8 @@ class StaticProblem:
                 self._part = min(1.0, self._part * min(2.0, max(0.5, ease)))
                 if whole or not faded:
                     last, last_time = before, time
-                    self._sudden.settle()
-                    self._record(Step(time, iterations, linear, result.norms))
+                    solver.sudden.settle()
+                    solver.record(Step(time, iterations, linear, result.norms))
                     iterations = linear = 0
             if faded:
                 self._path = []
@@ -331,24 +155,14 @@ class StaticProblem:
             system.state[:] = last
             system.time = last_time
 
-    def _record(self, step: Step) -> None:
-        require_redundant(self.system)
-        self.history.steps.append(step)
-        self._progress.clear()
-        with together(self.system.comm):
-            for monitor in self._monitors:
-                monitor(step)
-        self.history.sample(step.time)
-        self._progress.step(step.time, step.iterations)
-        self._interruption.check()
-
     def _begin(self) -> None:
         """Make ready for steps at rest (collective)."""
         if self.system.motion is not None:
-            self._ready = False  # a motion has scaled the multipliers its way
+            self.solver.ready = False  # a motion has scaled the multipliers its way
         self.system.rest()
-        if not self._ready:
-            self._prepare()
+        if not self.solver.ready:
+            self.solver.prepare()
+            self._continuation = None
         self._part, self._path, self._jump = 1.0, [], False
 
     def solve(
@@ -390,7 +204,7 @@ class StaticProblem:
         smallest = arguments.number(
             "solve", "smallest", smallest, "be a fraction of a step", lambda x: 0.0 < x <= 1.0
         )
-        with self._interruption, self._options, self._progress:
+        with self.solver.interruption, self._options, self.solver.progress:
             self._begin()
             require_consistent(self.system, to)
             largest = abs(to - now) if step is None else float(step)
@@ -403,7 +217,7 @@ class StaticProblem:
                 if whole:
                     break
             if self.check_stable:
-                self.stability.tell(self.history)
+                self.solver.stability.tell(self.history)
             self._options.warn_unused(self.system.comm)
         return self.history
 
@@ -451,15 +265,21 @@ class StaticProblem:
             last step, and one may go on.
         ParameterError : impossible arguments; nothing depends on the parameter.
         """
-        with self._interruption, self._options, self._progress:
+        with self.solver.interruption, self._options, self.solver.progress:
             self._begin()
-            follow(self, parameter, to, step, steps, until, direction, largest, smallest)
+            require_possible(
+                self.solver, parameter, to, step, steps, until, direction, largest, smallest
+            )
+            path = self._continuation
+            if path is None or path.parameter is not parameter:
+                path = self._continuation = Continuation(self.solver, parameter)
+            path.follow(to, step, steps, until, direction, largest, smallest)
             self._options.warn_unused(self.system.comm)
         return self.history
 
     def monitor(self, function: Monitor) -> None:
         """Call `function` with each converged `Step`."""
-        self._monitors.append(arguments.function("monitor(...)", function))
+        self.solver.monitors.append(arguments.function("monitor(...)", function))
 
     def record(self, name: str, what: Any, every: int = 1) -> None:
         """Keep a quantity after each step, or each `every`-th, as ``history[name]``.
@@ -486,7 +306,7 @@ class StaticProblem:
         """
         vectors, attributes = checkpoint.load(path, self.system)
         self.system.stiffness = attributes["stiffness"]
-        self._restored, self._ready = True, False
+        self.solver.restored, self.solver.ready = True, False
         self.system.prescribe(attributes["time"])
         self.system.state[:] = vectors["state"]
         return attributes

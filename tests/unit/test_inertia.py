@@ -150,9 +150,9 @@ class Dense:
     """The tangent of a problem on every rank, with the rows that are not held."""
 
     def __init__(self, problem: sa.StaticProblem) -> None:
-        numbering, comm = problem.numbering, problem.system.comm
+        numbering, comm = problem.solver.numbering, problem.system.comm
         rows = numbering.coordinate_of_row
-        start, columns, values = problem.linear.matrix.getValuesCSR()
+        start, columns, values = problem.solver.linear.matrix.getValuesCSR()
         mine = ss.csr_matrix((values, columns, start), (len(rows), numbering.size)).toarray()
         free = np.ones(len(rows), dtype=bool)
         free[numbering.held_rows] = False
@@ -184,26 +184,26 @@ class Dense:
 def shaken(problem: sa.StaticProblem, amplitude: float, seed: int) -> int:
     """Move all unknowns at random and assemble; return the number of bad points."""
     chance = np.random.default_rng(seed + 100 * problem.system.comm.rank)
-    x = problem.vectors.new()
-    problem.vectors.to_global(problem.system.state, x)
+    x = problem.solver.vectors.new()
+    problem.solver.vectors.to_global(problem.system.state, x)
     ours = x.getArray()
     x.setArray(ours + amplitude * chance.standard_normal(len(ours)))
     state = problem.system.state
-    problem.vectors.to_local(x, state)
-    return int(problem.system.comm.allreduce(problem.linear.linearize(state)))
+    problem.solver.vectors.to_local(x, state)
+    return int(problem.system.comm.allreduce(problem.solver.linear.linearize(state)))
 
 
 def prepared(bodies: list[Any], terms: list[Any]) -> sa.StaticProblem:
     """Return a problem whose operators are there."""
     problem = sa.StaticProblem(sa.System(*bodies, terms=terms), check_held=False)
-    problem._prepare()
+    problem.solver.prepare()
     return problem
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_negative_pivots_are_those_of_a_dense_matrix(model: str) -> None:
     problem = prepared(*MODELS[model]())
-    stability, start = problem.stability, problem.system.state.copy()
+    stability, start = problem.solver.stability, problem.system.state.copy()
     assert stability.how == "pivots"
     seen = set()
     for amplitude in (1e-3, 0.03, 0.1, 0.3):
@@ -250,7 +250,7 @@ UNSYMMETRIC = {"follower": follower, "crossed": crossed, "inflated": inflated}
 @pytest.mark.parametrize("model", UNSYMMETRIC)
 def test_a_determinant_has_the_sign_of_a_dense_one(model: str) -> None:
     problem = prepared(*UNSYMMETRIC[model]())
-    stability, start = problem.stability, problem.system.state.copy()
+    stability, start = problem.solver.stability, problem.system.state.copy()
     assert stability.how == "determinant"
     seen = set()
     for amplitude in (0.01, 0.1, 0.3, 0.6):
