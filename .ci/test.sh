@@ -4,7 +4,7 @@
 #
 #   .ci/test.sh [STAGE...]     names of stages, default all of them
 #
-# SYMANCF_TEST_WORKERS   processes of the serial tests, default one per core, at most 4
+# SYMANCF_TEST_WORKERS   tests at a time (but for those on 3 ranks), default one per core, at most 4
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,36 +24,38 @@ trap 'rm -rf "$scratch"' EXIT
 export SYMANCF_CACHE=$scratch/cache
 
 pytest=(python -m pytest -q -p no:cacheprovider --timeout=600)
+own=(parallel demos packaging) # folders of tests that have a stage of their own
 
 lint() { ruff check .; }
 format() { ruff format --check .; }
 types() { mypy; }
 layers() { lint-imports --no-cache; }
 serial() { # everything that one process can show
-    "${pytest[@]}" -n "$workers" --dist worksteal -m 'not parallel and not packaging and not demo'
+    "${pytest[@]}" -n "$workers" --dist worksteal "${own[@]/#/--ignore=tests/}" tests
 }
 parallel() { # tests that start 1, 2, 3 and 4 ranks themselves
-    "${pytest[@]}" -m parallel
+    # by files, since tests of one file read the same runs
+    "${pytest[@]}" -n "$workers" --dist loadfile --no-loadscope-reorder tests/parallel
 }
 collective() { # the same tests as in `serial`, on 3 ranks; rank 0 is shown, others when they fail
     timeout --kill-after=10 900 mpirun -n 3 bash -c '
         log='"$scratch"'/rank$OMPI_COMM_WORLD_RANK.log
         if [ "$OMPI_COMM_WORLD_RANK" != 0 ]; then exec >"$log" 2>&1; fi
-        '"${pytest[*]}"' --color=no -m collective
+        '"${pytest[*]} ${own[*]/#/--ignore=tests/}"' --color=no -m collective tests
         status=$?
         exit $status'
     local status=$?
     [ $status = 0 ] || tail -n 40 "$scratch"/rank*.log
     return $status
 }
-demos() { "${pytest[@]}" -m demo; }
-wheel() { "${pytest[@]}" -m packaging; }
+demos() { "${pytest[@]}" -n "$workers" --dist load --maxschedchunk 1 tests/demos; }
+wheel() { "${pytest[@]}" tests/packaging; }
 
 stages=(lint format types layers serial parallel collective demos wheel)
 declare -A about=(
     [lint]="ruff check" [format]="ruff format" [types]="mypy --strict" [layers]="import-linter"
-    [serial]="tests on 1 rank, $workers processes" [parallel]="tests that start 1 to 4 ranks"
-    [collective]="tests on 3 ranks" [demos]="every demo runs"
+    [serial]="tests on 1 rank, $workers processes" [parallel]="tests that start 1 to 4 ranks, $workers at a time"
+    [collective]="tests on 3 ranks" [demos]="every demo runs, $workers at a time"
     [wheel]="wheel built, imported outside the checkout"
 )
 if [ $# -gt 0 ]; then stages=("$@"); fi

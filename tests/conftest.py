@@ -17,16 +17,31 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, SETTINGS[name])
 
 
+# folder -> mark of its tests; `make test` runs each of these folders in a stage of its own
 FOLDERS = {"parallel": "parallel", "demos": "demo", "packaging": "packaging"}
+
+# Tests of more than ten seconds, the longest first: begun when all others are done, they would
+# keep one core busy and the others idle.
+LONG = ("[A21_deep_arch_215]", "[A43_spin_up]", "::test_guide", "[C10_tube_inflation]")
+
+
+def place(item: pytest.Item) -> int:
+    """Return the place of a test in the order of length, 0 for the longest."""
+    found = (k for k, name in enumerate(LONG) if item.nodeid.endswith(name))
+    return next(found, len(LONG))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark tests by their folder; on several ranks keep only those marked ``collective``."""
+    """Mark tests by their folder, long ones first; on several ranks keep those ``collective``."""
     here = Path(__file__).parent
     for item in items:
         folder = item.path.relative_to(here).parts[0]
-        if folder in FOLDERS:
-            item.add_marker(FOLDERS[folder])
+        for name, mark in FOLDERS.items():
+            if folder == name:
+                item.add_marker(mark)
+            elif item.get_closest_marker(mark):
+                raise pytest.UsageError(f"{item.nodeid} is marked {mark}: move it to tests/{name}")
+    items.sort(key=place)
     if SIZE > 1:
         chosen = [item for item in items if item.get_closest_marker("collective")]
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
