@@ -14,7 +14,7 @@ import sympy as sp
 from .. import jit
 from ..assembly.numbering import ANGLE, POSITION, Block
 from ..assembly.piece import Jets, Piece
-from ..errors import ParameterError
+from ..errors import ConstraintError, ParameterError
 from ..partition import Family
 from ..places.ends import End, Ground, frame_of
 from .inertia import kinetic_law, weight_law
@@ -136,6 +136,10 @@ class PlanarBody:
         """
         return PlanarPoint(self, point, frame)
 
+    def holding(self, end: End) -> PlanarPoint:
+        """Return the point of this body that coincides with the one place of another end."""
+        return PlanarPoint(self, end)
+
     @property
     def origin(self) -> PlanarPoint:
         """The place of the origin of the body's frame."""
@@ -255,24 +259,33 @@ class PlanarPoint(End):
     curved = "planar"
 
     def __init__(
-        self, body: PlanarBody, point: npt.ArrayLike, frame: npt.ArrayLike | None = None
+        self,
+        body: PlanarBody,
+        point: npt.ArrayLike | End,
+        frame: npt.ArrayLike | None = None,
     ) -> None:
-        given = np.array(point, dtype=float).ravel()
-        if given.size == 3 and given[2] == 0.0:
-            given = given[:2]
-        if given.size != 2 or not np.isfinite(given).all():
-            raise ParameterError(
-                f"a point of planar body {body.name!r} is {point!r}: give two finite coordinates "
-                "in the frame of the body"
-            )
-        self.body, self.local = body, given
-        body.reach = max(body.reach, float(np.hypot(*given)))
-        # the arm, from the node, in the directions of the ground, reference configuration
-        arm = rotation(body.reference[2]) @ given
-        self.arm: Array = arm + body.offset
-        self.X = np.append(body.reference[:2] + arm, 0.0)[None]
+        self.body = body
+        self.given = point if isinstance(point, End) else None
+        if not isinstance(point, End):
+            given = np.array(point, dtype=float).ravel()
+            if given.size == 3 and given[2] == 0.0:
+                given = given[:2]
+            if given.size != 2 or not np.isfinite(given).all():
+                raise ParameterError(
+                    f"a point of planar body {body.name!r} is {point!r}: give two finite "
+                    "coordinates in the frame of the body"
+                )
+            self.local = given
+            self._take(rotation(body.reference[2]) @ given)
         axes = frame_of(f"planar body {body.name!r}", frame)
         self.frame = None if axes is None else self._turned @ axes
+
+    def _take(self, arm: Array) -> None:
+        """Take the arm from the origin, in the directions of the ground, reference."""
+        body = self.body
+        body.reach = max(body.reach, float(np.hypot(*arm)))
+        self.arm: Array = arm + body.offset  # from the node
+        self.X = np.append(body.reference[:2] + arm, 0.0)[None]
 
     @property
     def _turned(self) -> Array:
@@ -306,6 +319,10 @@ class PlanarPoint(End):
     def resolve(self, system: System) -> None:
         """Find the vertex."""
         system.require_member(self.body, f"a term's end {self}")
+        if self.given is not None:
+            if self.given.size != 1:
+                raise ConstraintError(f"{self}: {self.given.size} places: give one")
+            self._take(self.given.X[0, :2] - self.body.reference[:2])
         self.vertices = np.array([[self.body.vertex]], dtype=np.int64)
 
     def rows(
@@ -326,6 +343,8 @@ class PlanarPoint(End):
         return np.append(v[:2] + v[2] * turned(rotation(phi) @ self.arm), 0.0)[None]
 
     def __str__(self) -> str:
+        if self.given is not None:
+            return f"{self.given} on {self.body.name!r}"
         return f"({self.local[0]:g}, {self.local[1]:g}) of {self.body.name!r}"
 
 

@@ -55,6 +55,32 @@ def test_opening_at_given_force(F: float) -> None:
     assert system.position(effector)[0, 0] == pytest.approx(X[F], abs=4e-6)
 
 
+def test_wrenches_of_clamps_balance_the_loads_of_a_stretched_cable() -> None:
+    """Both clamps of a soft cable, in the plane z = 0.3, on a body whose frame is turned."""
+    mesh = sa.Mesh.from_arrays(
+        np.linspace((0.0, 0.0, 0.3), (1.0, 0.0, 0.3), 9),
+        {"line": np.stack([np.arange(8), np.arange(1, 9)], axis=1)},
+    )
+    rod = sa.Body(
+        mesh["all"], sa.elements.ancf_cable, sa.energies.cable(curvature="plane"), EA=10.0, EI=0.5
+    )
+    head = sa.PlanarBody(at=(1.1, 0.2, 0.4))
+    foot = sa.joints.clamp(rod.at((0.0, 0.0, 0.3)), sa.ground)
+    top = sa.joints.clamp(rod.at((1.0, 0.0, 0.3)), head)
+    at, force, moment = head.at((0.1, 0.2)), np.array([1.5, 0.7]), 0.3
+    loads = [sa.force(at, force), sa.moment(head, moment)]
+    system = sa.System(rod, head, terms=[sa.planar(rod), foot, top, *loads])
+    sa.StaticProblem(system, prefix="stretched_").solve(step=0.25)
+    place, origin = system.position(at)[0, :2], head.position(system)[:2]
+    assert origin[0] > 1.2  # stretched
+    couple = [moment + float(np.cross(place - about, force)) for about in (origin, 0.0 * origin)]
+    assert np.abs(top.wrench(system) - [*force, couple[0]]).max() < 1e-9
+    assert np.abs(foot.wrench(system) + np.append(force, couple[1])).max() < 1e-9
+    pair = sa.joints.clamp(rod.at([(0.0, 0.0, 0.3), (1.0, 0.0, 0.3)]), head)
+    with pytest.raises(sa.ConstraintError, match="2 places: give one"):
+        sa.System(rod, head, terms=[sa.planar(rod), pair])
+
+
 def test_residual_and_tangent_of_clamps_and_cables() -> None:
     bodies, system, _ = exact_gripper(3, lambda b: [sa.force(b[2].at((0.1, 0.2)), (3.0, 4.0))])
     checked = sa.check(system)
