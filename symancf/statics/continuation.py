@@ -33,6 +33,8 @@ Array = npt.NDArray[np.float64]
 WANTED = 5  # Newton iterations of a step
 TURN = 0.3  # radians by which a step should turn the path
 ASIDE = math.cos(0.45)  # of the angle between the chord of a step and the tangents at its ends
+BENT = 0.15  # radians by which these angles may exceed the turn of an arc that bends one way
+DOUBT = 0.1  # of a step: this far beside the prediction it may have passed over a part of the path
 PARTS = 20  # first step by default, a part of the way to the value that is asked for
 AWAY = 100.0  # times the way to `to`, or the first step: further off the path is given up
 MANY = 2000  # steps after which a path that does not reach what was asked for is given up
@@ -197,6 +199,10 @@ class Continuation:
         if turn < SHARP or aside < ASIDE or length / size < ASIDE:
             return "the path turns sharply, or Newton's method leaves it"
         self._turn = math.acos(min(1.0, turn))
+        self._off = arc.norm(Direction(at.rows - rows, at.value - value))
+        between = sum(math.acos(min(1.0, cosine)) for cosine in (aside, length / size))
+        if between > self._turn + BENT:
+            return "it leads to another branch"
         return Point(at, a.arc + length, on, arc.negative())
 
     def _advance(self, largest: float, smallest: float) -> tuple[Point, list[Crossing]]:
@@ -212,7 +218,7 @@ class Continuation:
             length = min(self.step, largest)
             found = self._step(a, length)
             if isinstance(found, Point):
-                passed = self.crossings.between(a, found)
+                passed = self.crossings.between(a, found, self._off > DOUBT * length)
                 if passed.gap is None:
                     break
                 self.step = passed.gap / 2.0

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from .arc import Arc, Direction, Plane
 from .stretch import Point, Stretch
 
+LOOSE = math.cos(0.1)  # of the turn within a doubtful step; else the path is looked for there, too
 SHARP = math.cos(0.7)  # of the turn within a step; more may be a jump to another branch
-FINE = 1e-6  # of a step: how near bifurcations are located
+FINE = 1e-6  # of the parameter or of a shorter step: how near bifurcations are located
+FINEST = 1e-10  # of a step
 ROUND = 2e-15  # of the diagonal: eigenvalues within it are zero, of no sign
 BESIDE = 0.3  # of the distance of two points: off the curve between them by more is off the path
 SHARES = (0.5, 0.4, 0.6, 0.3, 0.7)  # where a point between two others is looked for
@@ -72,13 +74,17 @@ class Crossings:
             return (change + turned) % 2
         return abs(abs(change) - turned)
 
-    def between(self, a: Point, b: Point) -> Passage:
-        """Find them; the system is at b when this is called (collective)."""
-        if not self.excess(a, b) or not self._sure(a, b):
+    def between(self, a: Point, b: Point, doubtful: bool) -> Passage:
+        """Find them; the system is at b when this is called (collective).
+
+        `doubtful`: where the path turns look for it within the step, too, whatever the numbers.
+        """
+        if not (self.excess(a, b) and self._sure(a, b)) and not doubtful:
             return Passage(b)
         self.arc.floor = self.arc.scale
         try:
-            return self._search(Stretch(self.arc, a, b), FINE * Stretch(self.arc, a, b).length)
+            whole = Stretch(self.arc, a, b)
+            return self._search(whole, whole.length, doubtful)
         finally:
             self.arc.floor = 0.0 * self.arc.scale
 
@@ -90,21 +96,22 @@ class Crossings:
             b.negative = b.negative if number is None else number
         return self.excess(a, b) > 0
 
-    def _search(self, stretch: Stretch, fine: float) -> Passage:
+    def _search(self, stretch: Stretch, whole: float, doubtful: bool) -> Passage:
         (_, a), (_, b) = stretch.ends
-        number = self.excess(a, b)
-        if not number:
+        number, turn = self.excess(a, b), self.arc.product(a.way, b.way)
+        if not number and (turn > LOOSE or not doubtful):
             return Passage(b)
-        if self.arc.product(a.way, b.way) < SHARP:
+        if turn < SHARP:
             return Passage(a, gap=stretch.length)
-        if stretch.length <= fine:
-            return Passage(b, [Crossing(a, b, number)])
+        size = min(whole, max(abs(a.value), abs(b.value)))
+        if stretch.length <= max(FINE * size, FINEST * whole):
+            return Passage(b, [Crossing(a, b, number)] if number else [])
         middle = self._middle(stretch)
         if middle is None:
             return Passage(a, gap=stretch.length)
-        found = self._search(stretch.part(a, middle), fine)
+        found = self._search(stretch.part(a, middle), whole, doubtful)
         if found.gap is None:
-            rest = self._search(stretch.part(middle, b), fine)
+            rest = self._search(stretch.part(middle, b), whole, doubtful)
             found = Passage(rest.last, found.crossings + rest.crossings, rest.gap)
         return found
 
@@ -130,6 +137,6 @@ class Crossings:
                     continue
                 way = found or way
             number = arc.negative()
-            if number is not None:
+            if number is not None or arc.stability.how == "none":
                 return Point(at, base.arc + stretch.distance(at), way, number)
         return None

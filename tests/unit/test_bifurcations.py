@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from typing import Any
@@ -200,6 +201,84 @@ def test_an_arch_sways_before_it_snaps_with_any_step(EA: float, step: float) -> 
     stable = [step.unstable == 0 for step in history.steps]
     assert stable[0]
     assert not stable[-1]
+
+
+# ---- a sample of many cases: each was tried with 20 steps and stiffnesses, in m and in mm -------
+def strips(E: float, L: float) -> tuple[sa.StaticProblem, sa.Parameter]:
+    """Two clamped strips of thin plates, of thickness L/50, that buckle at the same load."""
+    P, bodies, terms = sa.Parameter("P"), list[Any](), list[Any]()
+    for k in range(2):
+        mesh = sa.Mesh.box(
+            (L, 0.3 * L), (8, 1), warp=lambda X, k=k: X + np.array([0.0, 0.0, k * L])
+        )
+        given = {"name": f"strip {k}", "thickness": L / 50, "E": E, "nu": 0.0}
+        strip = sa.Body(mesh["body"], sa.elements.ancf_thin_plate, sa.energies.kirchhoff(), **given)
+        thrust = sa.force(strip["x1"], (lambda t: -P.value, 0.0, 0.0))
+        bodies.append(strip)
+        terms += [sa.fix(strip["x0"]), thrust]
+    return sa.StaticProblem(sa.System(*bodies, terms=terms)), P
+
+
+def turned(theta_a: Any, theta_b: Any, *, k: Any) -> Any:
+    return k / 2 * (theta_a - theta_b) ** 2
+
+
+def from_axis(theta_a: Any, *, k: Any) -> Any:
+    return k / 2 * theta_a**2
+
+
+def chain(k: float, L: float, links: int = 5) -> tuple[sa.StaticProblem, sa.Parameter]:
+    """Rigid links in a row on joints with springs, under a thrust."""
+    P, part = sa.Parameter("P"), L / links
+    bodies = [sa.PlanarBody(at=(j * part, 0.0), name=f"link {j}") for j in range(links)]
+    terms = [sa.joints.revolute(bodies[0].origin, sa.ground.at((0.0, 0.0)), name="pin")]
+    terms.append(sa.Potential(from_axis, bodies[0].origin, k=k))
+    for j, (a, b) in enumerate(itertools.pairwise(bodies)):
+        terms.append(sa.joints.revolute(a.at((part, 0.0)), b.origin, name=f"pin {j}"))
+        terms.append(sa.Potential(turned, a.origin, b.origin, k=k, name=f"spring {j}"))
+    terms.append(sa.force(bodies[-1].at((part, 0.0)), (lambda t: -P.value, 0.0)))
+    return sa.StaticProblem(sa.System(*bodies, terms=terms)), P
+
+
+@pytest.mark.parametrize("step", [0.021, 1.0, 60.0])
+@pytest.mark.parametrize("L", [1.0, 1000.0])
+def test_strips_and_chains_with_any_step(L: float, step: float) -> None:
+    """One cell across makes strips 0.24 % too soft; links buckle at (2 sin(pi/22))^2 k/l."""
+    E, I = 1e12 / L**2, 0.3 * L * (L / 50) ** 3 / 12
+    known = math.pi**2 * E * I / (2 * L) ** 2
+    known /= 1 - known / (E * 0.3 * L * L / 50)
+    (point,) = followed(strips(E, L), to=1.4 * known, step=step * known).bifurcations
+    assert point.eigenvalues == 2
+    assert point.parameter == pytest.approx(0.997566 * known, rel=5e-6)
+    known = 5.0 * (2.0 * math.sin(math.pi / 22)) ** 2
+    (point,) = followed(chain(L, L), to=1.4 * known, step=step * known).bifurcations
+    assert point.eigenvalues == 1
+    assert point.parameter == pytest.approx(known, rel=2e-6)
+
+
+@pytest.mark.parametrize("EA", [60.0, 1e6])
+def test_a_step_that_would_turn_a_column_inside_out(EA: float) -> None:
+    """Under P > EA the axis would be shorter than nothing; with its tangent reversed it is pulled.
+
+    A first step of 60 times the buckling load ended there, stable, and passed all on the way.
+    """
+    (point,) = followed(column(EA, planar=False), to=3.3, step=150.0).bifurcations
+    assert point.eigenvalues == 2
+    assert point.parameter == pytest.approx(euler(EA), rel=1e-5)
+
+
+@pytest.mark.parametrize("step", [330.0, 1320.0])
+def test_a_step_that_would_miss_both_limit_points(step: float) -> None:
+    """A stiff arch snaps through between -5.8 and 14.4; beyond it is pulled like a rope."""
+    problem, P = arch(3e3)
+    points = problem.history.limit_points
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        problem.follow(P, step=step, until=lambda step: len(points) == 2)
+    assert [p.parameter for p in points] == pytest.approx([14.448765, -5.7609297], rel=1e-6)
+    assert [p.parameter for p in problem.history.bifurcations] == pytest.approx(
+        [13.79227], rel=1e-5
+    )
 
 
 # ---- paths without displacements, paths that go on --------------------------------------------
