@@ -328,6 +328,7 @@ class Continuation:
         assert self.point is not None
         most = math.inf if largest is None else largest
         way = abs(self.point.value - to) if to is not None else 0.0
+        self.crossings.to = to
         try:
             for _ in range(MANY if steps is None else steps):
                 if self._along(*self._advance(most, smallest * self.unit), to, until):

@@ -57,10 +57,16 @@ class Crossings:
     the cubic between its points as long as that is in equilibrium: beside a bifurcation Newton's
     method may lead onto the other branch, or nowhere. Where it is not, Newton's method tells
     whether an imperfect structure has turned sharply and the second point is on another branch.
+
+    Attributes
+    ----------
+    to : the value of the parameter at which the path is to end; nothing is looked for behind it.
     """
 
     def __init__(self, arc: Arc) -> None:
         self.arc = arc
+        self.to: float | None = None
+        self._start = 0.0
 
     def excess(self, a: Point, b: Point) -> int:
         """Return how many eigenvalues change sign between two points beside a limit point's.
@@ -81,7 +87,7 @@ class Crossings:
         """
         if not (self.excess(a, b) and self._sure(a, b)) and not doubtful:
             return Passage(b)
-        self.arc.floor = self.arc.scale
+        self.arc.floor, self._start = self.arc.scale, a.value
         try:
             whole = Stretch(self.arc, a, b)
             return self._search(whole, whole.length, doubtful)
@@ -100,6 +106,8 @@ class Crossings:
         (_, a), (_, b) = stretch.ends
         number, turn = self.excess(a, b), self.arc.product(a.way, b.way)
         if not number and (turn > LOOSE or not doubtful):
+            return Passage(b)
+        if self.to is not None and (self._start - self.to) * (a.value - self.to) < 0.0:
             return Passage(b)
         if turn < SHARP:
             return Passage(a, gap=stretch.length)
