@@ -18,6 +18,7 @@ import numpy.typing as npt
 import sympy as sp
 
 from symancf_codegen import declare
+from symancf_codegen.functions import NUMPY
 
 from . import arguments, jit
 from .assembly.numbering import multipliers
@@ -145,7 +146,7 @@ class Equations:
         """Return one of the constant equations as a function of its symbols, sorted."""
         if still not in self._functions:
             symbols = sorted(still.free_symbols, key=str)
-            self._functions[still] = sp.lambdify(symbols, still, "numpy")
+            self._functions[still] = sp.lambdify(symbols, still, NUMPY)
         return self._functions[still]
 
     @cached_property
@@ -155,7 +156,7 @@ class Equations:
         work = sp.Add(*[lam * p for lam, p in zip(multipliers, self.moving, strict=True)])
         forces = [sp.diff(work, s) for s in self._unknowns]
         used = sorted(set().union(*(f.free_symbols for f in forces)), key=str)
-        return used, sp.lambdify(used, forces, "numpy")
+        return used, sp.lambdify(used, forces, NUMPY)
 
 
 _FORMS: Shared[Equations] = Shared()

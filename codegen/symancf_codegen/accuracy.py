@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from .functions import derivative
+from .functions import BEYOND_NUMPY, derivative
 from .stabilise import stabilise
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ def function(lets: Lets, outputs: Sequence[sp.Expr], *, exact: bool = False) -> 
             "reduce": functools.reduce,
             "log1pmx": log1pmx_array,
             "expm1mx": expm1mx_array,
+            **BEYOND_NUMPY,
         }
     printer = Printer(
         {

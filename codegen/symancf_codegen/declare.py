@@ -20,6 +20,8 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
+from .functions import NUMPY
+
 Array = npt.NDArray[np.float64]
 Lets = tuple[tuple[sp.Symbol, sp.Expr], ...]
 
@@ -190,6 +192,6 @@ class Space:
         columns: list[Any] = list(points.T)
         for j, jet in enumerate(jets):
             for i, expression in enumerate(self.table_jets[jet]):
-                value = sp.lambdify(self.coordinates, expression, "numpy")(*columns)
+                value = sp.lambdify(self.coordinates, expression, NUMPY)(*columns)
                 table[:, j, i] = value
         return table

@@ -13,6 +13,7 @@ Three ways to a Hessian are offered, and the compiler keeps the cheapest by oper
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,6 +68,12 @@ def partials(graph: Graph, node: Node) -> Partials:
     return [(a[0], rule(g, a[0], node))]
 
 
+def _bell(graph: Graph, height: float, x: Node) -> Node:
+    """Return height/sqrt(pi) exp(-x^2)."""
+    height /= math.sqrt(math.pi)
+    return graph.mul(graph.constant(height), graph.call("exp", graph.neg(graph.mul(x, x))))
+
+
 _UNARY: dict[str, Callable[[Graph, Node, Node], Node]] = {
     "neg": lambda g, x, f: g.constant(-1.0),
     "inv": lambda g, x, f: g.neg(g.mul(f, f)),
@@ -88,6 +95,8 @@ _UNARY: dict[str, Callable[[Graph, Node, Node], Node]] = {
     "sinh": lambda g, x, f: g.call("cosh", x),
     "cosh": lambda g, x, f: g.call("sinh", x),
     "tanh": lambda g, x, f: g.sub(g.one, g.mul(f, f)),
+    "erf": lambda g, x, f: _bell(g, 2.0, x),
+    "erfc": lambda g, x, f: _bell(g, -2.0, x),
     "abs": lambda g, x, f: g.call("sign", x),
     "sign": lambda g, x, f: g.zero,
     "frozen": lambda g, x, f: g.zero,

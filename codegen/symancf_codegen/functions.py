@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
@@ -32,15 +34,23 @@ FUNCTIONS = {
     "sinh": "sinh",
     "cosh": "cosh",
     "tanh": "tanh",
+    "erf": "erf",
+    "erfc": "erfc",
     "Abs": "abs",
     "sign": "sign",
     "frozen": "frozen",
 }
 
+#: Those that NumPy lacks, for arrays.
+BEYOND_NUMPY = {name: np.vectorize(getattr(math, name), otypes=[float]) for name in ("erf", "erfc")}
+
+#: Where SymPy's `lambdify` looks for functions.
+NUMPY = [BEYOND_NUMPY, "numpy"]
+
 #: What a law may be written with, for messages.
 POSSIBLE = (
     "+, -, *, /, powers, roots, exp, log, sin, cos, tan, asin, acos, atan, atan2, sinh, cosh, "
-    "tanh, Abs, sign, Heaviside, Min, Max and Piecewise"
+    "tanh, erf, erfc, Abs, sign, Heaviside, Min, Max and Piecewise"
 )
 
 #: Most operations that an expression may have when it is written out.

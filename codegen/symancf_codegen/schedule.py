@@ -54,6 +54,8 @@ _CALLS = {
     "sinh": "sinh({})",
     "cosh": "cosh({})",
     "tanh": "tanh({})",
+    "erf": "erf({})",
+    "erfc": "erfc({})",
     "pow": "pow({}, {})",
     "abs": "fabs({})",
     "sign": "symancf_sign({})",

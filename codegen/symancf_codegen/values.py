@@ -14,6 +14,7 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen.dag import Graph, Kind
+from symancf_codegen.functions import BEYOND_NUMPY
 from symancf_codegen.lower import Scope
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ _ARRAYS: dict[str, Callable[..., Any]] = {
     "acos": np.arccos,
     "atan": np.arctan,
     "atan2": np.arctan2,
+    **BEYOND_NUMPY,
     "pow": np.power,
     "power": lambda x, p, q: np.power(x, p / q),
 }

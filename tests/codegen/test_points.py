@@ -58,7 +58,8 @@ LAWS = {
         "functions",
         (x, y, z),
         energy=sp.exp(x) * sp.log(y) + sp.tan(x * y) + sp.asin(x / 3) + sp.acos(y / 4)
-        + sp.atan(z) + sp.sinh(x) + sp.cosh(y) * sp.tanh(z) + sp.cos(z * y) + sp.log(1 + x * z),
+        + sp.atan(z) + sp.sinh(x) + sp.cosh(y) * sp.tanh(z) + sp.cos(z * y) + sp.log(1 + x * z)
+        + sp.erf(x * y) * sp.erfc(z),
     ),
     "branches": PointLaw(
         "branches",

@@ -276,3 +276,16 @@ def test_cable_with_an_inflection_at_a_quadrature_point(turn: float) -> None:
 
 def _cubic(x: Any) -> Any:
     return np.stack([x, 0.1 * x**3, 0.0 * x], axis=1)
+
+
+def test_the_error_function_is_compiled_and_checked() -> None:
+    """NumPy, which evaluates laws beside the kernels, has none."""
+
+    def law(epsilon: Any, kappa: Any, *, c: Any) -> Any:
+        return c * ((1 - sp.erfc(epsilon)) ** 2 + sp.erf(kappa) ** 2)
+
+    mesh = sa.Mesh.box((1.0,), (1,))
+    body = sa.Body(mesh["body"], sa.elements.ancf_cable, law, c=10.0)
+    system = sa.System(body, terms=[sa.fix(body["x0"]), sa.force(body["x1"], (5.0, 0.2, 0.0))])
+    sa.StaticProblem(system).solve()
+    assert sa.check(system, amplitude=0.02).passed
