@@ -306,6 +306,12 @@ class Graph:
                 image[node] = node if same else self.apply(self.op[node], args)
         return [image[node] for node in outputs]
 
+    def core(self, a: Node) -> Node:
+        """Return `a` without the numbers that are factors of it."""
+        while self.op[a] == "neg" or (self.op[a] == "mul" and self.is_constant(self.args[a][0])):
+            a = self.args[a][-1]
+        return a
+
     # ---- functions
 
     def call(self, op: str, *args: Node) -> Node:

@@ -36,11 +36,6 @@ def reference(jet: str) -> tuple[sp.Symbol, ...]:
     return tuple(sp.Symbol(f"R_{jet}{a}", real=True) for a in (1, 2, 3))
 
 
-def remainder(jet: str) -> tuple[sp.Symbol, ...]:
-    """Return the three symbols of w = v - c u of a jet, v its rate; see `PointLaw.rates`."""
-    return tuple(sp.Symbol(f"w_{jet}{a}", real=True) for a in (1, 2, 3))
-
-
 #: Name of the uniform parameter c = d rate / d coordinate, which the time integrator knows.
 RATE_FACTOR = "rate_factor"
 
@@ -86,9 +81,10 @@ class PointLaw:
         unknowns where `inner` is empty), geometry, parameters and earlier lets. They keep
         their names in the C and are the stages of the staged differentiation.
     energy : density per `measure`, in lets, inner variables, geometry and parameters.
-    work : for each inner variable (or unknown) the generalised force conjugate to it, i.e.
-        the contribution to the residual per `measure`; the tangent is unsymmetric. A let of
-        these may stand for them: the compiler pulls its force back, (d let/d variable)^T force.
+    work : for inner variables (or unknowns) and for lets and expressions of them, the
+        generalised force conjugate to each, i.e. the contribution to the residual per
+        `measure`; the tangent is unsymmetric. The compiler pulls the force on a quantity q
+        back to the variables, (dq/d variable)^T force.
     measure : geometry expression that multiplies the density (besides the rule's weight).
     rate_of : the rates of unknowns (and of parameters) by the symbols of these: the symbol of
         another unknown or parameter, one of its own that only motions contain, or a number;
@@ -99,10 +95,11 @@ class PointLaw:
         They go with `work`.
     domain : expressions that must be > 0 at every point, else the point counts as bad.
     parameters : all parameters that occur.
-    rates : whether a law on cells knows the rates of its jets. In a step of a time integrator
-        they are affine in the coordinates, v = c u + w, with c the parameter `RATE_FACTOR` and
-        jets w (`remainder`) that belong to no unknown; so the derivative by u is the total one.
-        The kernel finds the coefficients of w behind those of the reference.
+    rates : whether a law on cells knows the rates of its jets: then `rate` of an expression of
+        them is what follows. In a step of a time integrator the rates are affine in the
+        coordinates, v = c u + w, with c the parameter `RATE_FACTOR` and jets w that belong to no
+        unknown; so the derivative by u is the total one. The kernel finds the coefficients of w
+        behind those of the reference.
     title : formula for the header of the generated file, in the user's words.
     """
 
@@ -113,7 +110,7 @@ class PointLaw:
     geometry: Lets = ()
     lets: Lets = ()
     energy: sp.Expr | None = None
-    work: Mapping[sp.Symbol, sp.Expr] | None = None
+    work: Mapping[sp.Expr, sp.Expr] | None = None
     rate_of: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
     powers: tuple[tuple[sp.Expr, sp.Expr], ...] = ()
     measure: sp.Expr = sp.S.One
@@ -125,6 +122,8 @@ class PointLaw:
     def __post_init__(self) -> None:
         if (self.energy is None) == (self.work is None):
             raise ValueError(f"point law {self.name!r}: give either an energy or a work")
+        if self.rates and (self.rate_of or self.powers):
+            raise ValueError(f"point law {self.name!r}: rates on cells follow from its jets")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from symancf_codegen.dag import Graph, Kind, Node
@@ -146,7 +146,7 @@ def _active(graph: Graph, order: Sequence[Node], variables: Sequence[Node]) -> s
 
 def gradient(graph: Graph, output: Node, variables: Sequence[Node]) -> list[Node]:
     """Return d output / d variables by one reverse sweep."""
-    order = graph.reach([output])
+    order = graph.reach([output], stop=dict.fromkeys(variables))
     active = _active(graph, order, variables)
     inputs = set(variables)
     bar: dict[Node, Node] = {output: graph.one}
@@ -157,6 +157,36 @@ def gradient(graph: Graph, output: Node, variables: Sequence[Node]) -> list[Node
             if x in active:
                 bar[x] = graph.add(bar.get(x, graph.zero), graph.mul(bar[node], d))
     return [bar.get(x, graph.zero) for x in variables]
+
+
+def local_gradient(graph: Graph, output: Node, stages: Iterable[Node]) -> Partials:
+    """Return (stage, d output / d stage) of the stages that `output` is made of directly."""
+    stop = dict.fromkeys(x for x in stages if x != output)
+    below = [x for x in graph.reach([output], stop=stop) if x in stop]
+    slopes = zip(below, gradient(graph, output, below), strict=True)
+    return [(x, d) for x, d in slopes if d != graph.zero]
+
+
+def pull_back(
+    graph: Graph,
+    forces: Iterable[tuple[Node, Node]],
+    variables: Sequence[Node],
+    stages: Iterable[Node],
+) -> dict[Node, Node]:
+    """Return the forces on `variables` and stages that `forces`, pairs (node, force), amount to.
+
+    The force on a stage is formed first, then times its derivatives by what it is made of: that
+    has fewer operations than a sweep through all of them.
+    """
+    cut = {*variables, *stages}
+    bar: dict[Node, Node] = {}
+    for node, force in forces:
+        bar[node] = graph.add(bar.get(node, graph.zero), force)
+    for node in reversed(graph.reach(bar)):
+        if node in bar and node not in variables:
+            for x, d in local_gradient(graph, node, cut):
+                bar[x] = graph.add(bar.get(x, graph.zero), graph.mul(d, bar[node]))
+    return bar
 
 
 def directional(

@@ -125,8 +125,9 @@ def _law(h: _Hasher, law: PointLaw) -> None:
     if law.energy is not None:
         h.text("energy")
         h.value(law.energy)
-    for symbol, e in (law.work or {}).items():
-        h.text("work", symbol.name)
+    for quantity, e in (law.work or {}).items():
+        h.text("work")
+        h.value(quantity)
         h.value(e)
     for symbol, e in law.rate_of.items():
         h.text("rate of", symbol.name)

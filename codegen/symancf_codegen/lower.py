@@ -16,7 +16,8 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue, Not, Or
 
-from symancf_codegen.differentiate import directional
+from symancf_codegen.dag import Kind
+from symancf_codegen.differentiate import local_gradient
 from symancf_codegen.errors import CompileError
 from symancf_codegen.functions import FUNCTIONS, POSSIBLE
 
@@ -43,7 +44,8 @@ class Scope:
 
     Attributes
     ----------
-    flow : the rates of leaves, along which the function ``rate`` differentiates.
+    rates : the rates of leaves, from which the function ``rate`` derives all others; these are
+        kept as well.
     guarded : whether a branch of a `Piecewise` was kept from what it cannot bear.
     """
 
@@ -52,7 +54,7 @@ class Scope:
         self.owner = owner
         self.nodes: dict[str, Node] = {}
         self.definitions: dict[str, sp.Expr] = {}
-        self.flow: dict[Node, Node] = {}
+        self.rates: dict[Node, Node] = {}
         self.guarded = False
         self._positive: set[Node] = set()
         self._pending: list[str] = []
@@ -73,7 +75,7 @@ class Scope:
         """Return a scope in which some names mean other nodes and all else is the same."""
         scope = Scope(self.graph, self.owner)
         scope.nodes = {k: v for k, v in self.nodes.items() if k not in self.definitions}
-        scope.definitions, scope.flow = self.definitions, self.flow
+        scope.definitions, scope.rates = self.definitions, self.rates
         scope.nodes.update(nodes)
         return scope
 
@@ -97,6 +99,23 @@ class Scope:
         self._pending.pop()
         self.nodes[name] = node
         return node
+
+    def stages(self) -> set[Node]:
+        """Return the nodes of the moving definitions that were needed until now.
+
+        Without numbers as factors, which the normal form of a product takes out of them.
+        """
+        g, nodes = self.graph, self.nodes
+        found = (g.core(nodes[name]) for name in self.definitions if name in nodes)
+        return {node for node in found if g.depends[node] & Kind.UNKNOWN}
+
+    def rate(self, node: Node) -> Node:
+        """Return the rate of a node, by way of the rates of the definitions it is made of."""
+        if node not in self.rates:
+            g, stages = self.graph, self.stages() | set(self.rates)
+            terms = local_gradient(g, node, stages)
+            self.rates[node] = g.total(g.mul(d, self.rate(x)) for x, d in terms)
+        return self.rates[node]
 
     def lower(self, expression: sp.Basic | float) -> Node:
         """Return the node of a SymPy expression."""
@@ -149,7 +168,7 @@ class Scope:
             above, below = g.call("lt", g.zero, x), g.call("lt", x, g.zero)
             return g.select(above, g.one, g.select(below, g.zero, middle))
         if type(e).__name__ == "rate":
-            return directional(g, [self._lower(e.args[0])], self.flow)[0]
+            return self.rate(self._lower(e.args[0]))
         op = FUNCTIONS.get(type(e).__name__, "")
         if op:
             return g.call(op, *(self._lower(a) for a in e.args))

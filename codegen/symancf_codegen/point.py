@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symancf_codegen.dag import Graph, Kind, Node
-from symancf_codegen.differentiate import Stages, gradient
+from symancf_codegen.declare import RATE_FACTOR
+from symancf_codegen.differentiate import Stages, pull_back
 from symancf_codegen.errors import CompileError
 from symancf_codegen.lower import Scope
 from symancf_codegen.reduce import LinearMap
@@ -124,22 +125,35 @@ def lower_point(
     for v in law.rate_of.values():
         if isinstance(v, sp.Symbol) and v.name not in {*names, *scope.nodes}:
             scope.bind(v.name, g.symbol(f"motion {v.name}", Kind.UNKNOWN))
-    scope.flow = {scope.resolve(u.name): scope.lower(v) for u, v in law.rate_of.items()}
+    if law.rates:
+        c = scope.resolve(RATE_FACTOR)
+        rests = to_variables.apply(g, [scope.resolve(f"w{name[1:]}") for name in names])
+        pairs = zip(variables, rests, strict=True)
+        scope.rates = {x: g.add(g.mul(c, x), rest) for x, rest in pairs}
+    else:
+        scope.rates = {scope.resolve(u.name): scope.lower(v) for u, v in law.rate_of.items()}
 
     factor = scope.lower(law.measure)
     if weighted:
         factor = g.mul(g.symbol(WEIGHT, Kind.POINT), factor)
-    density, forces = None, []
+    density = None
+    forces: list[Node] = []
+    pulled: dict[Node, Node] = {}
     if law.energy is not None:
         density = g.mul(factor, scope.lower(law.energy))
     else:
-        forces = [g.mul(factor, force) for force in _forces(law, scope, variable_names)]
+        forces, pulled = _forces(law, scope, variable_names)
+        forces = [g.mul(factor, force) for force in forces]
     domain = [scope.lower(e) for e in law.domain]
+    quantities = _names(scope, law.lets)
+    stages = [*zip(variable_names, variables, strict=True), *quantities]
     named = [
         ("reference geometry", _names(scope, law.geometry)),
         ("displacement", list(zip(names, jets, strict=True)) if space is not None else []),
         ("inner variables", list(zip(variable_names, values, strict=True)) if law.inner else []),
-        ("quantities", _names(scope, law.lets)),
+        ("quantities", quantities),
+        ("rates", [(f"rate_{n}", scope.rates[x]) for n, x in stages if x in scope.rates]),
+        ("forces", [(f"force_{n}", pulled[x]) for n, x in stages if x in pulled]),
     ]
     return Point(
         law=law,
@@ -197,39 +211,41 @@ def _jet_map(
     return leaves, rows
 
 
-def _forces(law: PointLaw, scope: Scope, variable_names: Sequence[str]) -> list[Node]:
-    """Return the forces on the variables, those on lets and on motions pulled back to them."""
+def _forces(
+    law: PointLaw, scope: Scope, variable_names: Sequence[str]
+) -> tuple[list[Node], dict[Node, Node]]:
+    """Return the forces on the variables, and on all that those on lets were pulled back by."""
     g = scope.graph
-    work = {symbol.name: e for symbol, e in (law.work or {}).items()}
-    lets = [s.name for s, _ in law.lets if s.name in work]
-    unknown = sorted(set(work) - {*variable_names, *lets})
-    if unknown:
-        raise CompileError(
-            f"law {law.name!r}: forces are given for {', '.join(unknown)}, which are neither its "
-            f"variables nor its lets; these are "
-            f"{', '.join([*variable_names, *(s.name for s, _ in law.lets)])}"
-        )
+    work = {sp.sympify(q): force for q, force in (law.work or {}).items()}
+    known = [*variable_names, *(s.name for s, _ in law.lets)]
+    for q in work:
+        if not {s.name for s in q.free_symbols} & {*known}:
+            raise CompileError(
+                f"law {law.name!r}: a force is given for {q}; its quantities are neither its "
+                f"variables nor its lets: {', '.join(known)}"
+            )
     variables = [scope.nodes[name] for name in variable_names]
-    forces = [scope.lower(work[n]) if n in work else g.zero for n in variable_names]
-    for name in lets:
-        force = scope.lower(work[name])
-        for k, slope in enumerate(gradient(g, scope.resolve(name), variables)):
-            forces[k] = g.add(forces[k], g.mul(slope, force))
-    pairs = [(node, v) for node, v in scope.flow.items() if node in variables]
-    rates = [v for _, v in pairs]
-    for motion, force in law.powers:
+    given = [(scope.lower(q), scope.lower(force)) for q, force in work.items()]
+    pulled = pull_back(g, given, variables, scope.stages())
+    forces = [pulled.get(x, g.zero) for x in variables]
+    moved = {u.name: scope.rates[scope.nodes[u.name]] for u in law.rate_of}
+    rates = [moved[name] for name in variable_names if name in moved]
+    if law.powers:
         # linear in the rates: the slope at rates of zero is that at all of them
-        slopes = gradient(g, scope.lower(motion), rates)
-        slopes = g.substitute(slopes, dict.fromkeys(rates, g.zero))
-        for (node, _), slope in zip(pairs, slopes, strict=True):
-            k = variables.index(node)
-            forces[k] = g.sub(forces[k], g.mul(slope, scope.lower(force)))
+        held = [g.symbol(f"force {k}", Kind.UNKNOWN) for k, _ in enumerate(law.powers)]
+        motions = [scope.lower(motion) for motion, _ in law.powers]
+        found = pull_back(g, zip(motions, held, strict=True), rates, scope.stages())
+        put = dict(zip(held, (scope.lower(force) for _, force in law.powers), strict=True))
+        put |= dict.fromkeys(rates, g.zero)
+        for k, name in enumerate(variable_names):
+            if moved.get(name) in found:
+                forces[k] = g.sub(forces[k], g.substitute([found[moved[name]]], put)[0])
     for node in set(g.reach(forces)) & set(rates) - set(variables):
         raise CompileError(
             f"law {law.name!r}: a force depends on {g.name[node].removeprefix('motion ')}, which "
             "is none of its unknowns: only motions may"
         )
-    return forces
+    return forces, pulled
 
 
 def _names(

@@ -25,6 +25,7 @@ import contextlib
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -99,7 +100,7 @@ class _Stabiliser(Orders):
 
     def _expressions(self) -> list[sp.Expr]:
         law = self.source
-        results = [law.energy] if law.energy is not None else list((law.work or {}).values())
+        results = [law.energy] if law.energy is not None else [*chain(*(law.work or {}).items())]
         return [e for _, e in law.lets] + [sp.sympify(e) for e in results]
 
     def law(self) -> PointLaw:
@@ -111,8 +112,8 @@ class _Stabiliser(Orders):
         energy = None if law.energy is None else self.stable(sp.sympify(law.energy))
         work = None
         if law.work is not None:
-            work = {s: self.stable(sp.sympify(w)) for s, w in law.work.items()}
-        results = [energy] if energy is not None else list((work or {}).values())
+            work = {self.stable(q): self.stable(sp.sympify(w)) for q, w in law.work.items()}
+        results = [energy] if energy is not None else [*chain(*(work or {}).items())]
         needed = set().union(*(e.free_symbols for e in (*results, *law.domain)))
         lets: list[tuple[sp.Symbol, sp.Expr]] = []
         for symbol, expression in reversed(self.out):

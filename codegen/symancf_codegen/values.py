@@ -77,7 +77,7 @@ class Values:
                 if s.name not in defined:
                     scope.bind(s.name, g.symbol(s.name, Kind.UNKNOWN))
         scope.define(lets)
-        scope.flow = {scope.resolve(u.name): scope.lower(v) for u, v in rates.items()}
+        scope.rates = {scope.resolve(u.name): scope.lower(v) for u, v in rates.items()}
         self._outputs = [scope.lower(e) for e in expressions]
         self._order = g.reach(self._outputs)
         self.names = sorted(g.name[node] for node in self._order if g.op[node] == "symbol")

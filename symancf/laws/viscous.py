@@ -4,19 +4,20 @@ r"""Laws of viscous stresses: forces on the rates of the quantities of an elemen
 A function asks for quantities and for their rates by name (``E_gl``, ``E_gl_rate``) and returns
 the stress conjugate to each rate, ``{"E_gl": S}``. With the power
 :math:`\sum_k S_k : \dot Q_k` the generalised forces on the jets are
-:math:`\sum_k S_k : \partial Q_k/\partial u`: rates follow the definitions of the quantities
-forwards, forces backwards, so that every named stage is formed once.
+:math:`\sum_k S_k : \partial Q_k/\partial u`: the compiler derives the rates and pulls the
+stresses back.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symancf_codegen.declare import RATE_FACTOR, Parameter, PointLaw, remainder, unknown
+from symancf_codegen.declare import RATE_FACTOR, Parameter, PointLaw, unknown
+from symancf_codegen.functions import rate
 
 from ..errors import KinematicsError
 from ..kinematics.quantity import real
@@ -113,49 +114,28 @@ def viscous_law(
                 offered=tuple(values),
             )
     quantities = [n.removesuffix("_rate") for n in rates]
-    inner = dict(kinematics.inner)
-    leaves = list(inner) or [s for jet in kinematics.jets for s in unknown(jet)]
-    scalars = {q: _scalars(values[q]) for q in quantities}
-    base = set().union(*(e.free_symbols for es in scalars.values() for e in es))
-    asked = [values[n] for n in wanted if n in values]
-    used = _closure(base.union(*(v.free_symbols for v in asked)), dict(kinematics.lets))
-    lets = [(s, e) for s, e in kinematics.lets if s in used]
-
-    # forwards: rates of all stages
-    rests, leaf_lets = _rates_of_leaves(kinematics, leaves)
-    rate_of = {s: real(f"rate_{s.name}") for s in [*leaves, *(s for s, _ in lets)]}
-    rate_lets = [*leaf_lets, *((rate_of[s], _total(e, rate_of)) for s, e in lets)]
-    arguments = []
-    for n, a in wanted.items():
-        if a.kind is a.KEYWORD_ONLY:
-            continue
-        value = values[n.removesuffix("_rate")]
-        if n.endswith("_rate"):
-            value = _map(value, lambda e: _total(e, rate_of))
-        arguments.append(value)
     keywords = {n: real(n) for n, a in wanted.items() if a.kind is a.KEYWORD_ONLY}
+    asked = [values[n.removesuffix("_rate")] for n, a in wanted.items() if n not in keywords]
+    used = _closure({s for v in asked for s in v.free_symbols}, dict(kinematics.lets))
+    rate_of: dict[sp.Expr, sp.Symbol] = {}
+    for q in quantities:
+        for k, e in enumerate(_scalars(values[q])):
+            rate_of.setdefault(e, real(f"rate_{e.name if e.is_Symbol else f'{q}_{k + 1}'}"))
+    arguments = []
+    for n, value in zip((n for n in wanted if n not in keywords), asked, strict=True):
+        arguments.append(_map(value, rate_of.__getitem__) if n.endswith("_rate") else value)
     stresses = function(*arguments, **keywords)
     if set(stresses) != set(quantities):
         raise KinematicsError(
             f"{function.__name__}() must return a stress for each rate that it asks for: "
             f"{', '.join(quantities)}; it returned {', '.join(stresses) or 'none'}"
         )
-
-    # backwards: the force on each stage
     stress_lets: list[tuple[sp.Symbol, sp.Expr]] = []
-    bars: dict[sp.Symbol, sp.Expr] = {}
+    work: dict[sp.Expr, sp.Expr] = {}
     for q, stress in stresses.items():
-        for k, (e, S) in enumerate(zip(scalars[q], _scalars(stress), strict=True)):
-            symbol = real(f"stress_{q}_{k + 1}")
-            stress_lets.append((symbol, S))
-            _spread(bars, e, symbol)
-    back_lets: list[tuple[sp.Symbol, sp.Expr]] = []
-    for s, e in reversed(lets):
-        if s not in bars:
-            continue
-        symbol = real(f"force_{s.name}")
-        back_lets.append((symbol, bars.pop(s)))
-        _spread(bars, e, symbol)
+        for k, (e, S) in enumerate(zip(_scalars(values[q]), _scalars(stress), strict=True)):
+            stress_lets.append((real(f"stress_{q}_{k + 1}"), S))
+            work[e] = work.get(e, sp.S.Zero) + stress_lets[-1][0]
     needed = (RATE_FACTOR, *keywords, *kinematics.section)
     kinds = kinds or {}
     return PointLaw(
@@ -163,9 +143,13 @@ def viscous_law(
         unknowns=tuple(s for jet in kinematics.jets for s in unknown(jet)),
         jets=kinematics.jets,
         inner=kinematics.inner,
-        geometry=(*kinematics.geometry, *rests),
-        lets=(*lets, *rate_lets, *stress_lets, *back_lets),
-        work={s: bars[s] for s in leaves if s in bars},
+        geometry=kinematics.geometry,
+        lets=(
+            *(let for let in kinematics.lets if let[0] in used),
+            *((symbol, rate(e)) for e, symbol in rate_of.items()),
+            *stress_lets,
+        ),
+        work=work,
         measure=kinematics.measure,
         domain=tuple(d for d in kinematics.domain if d.free_symbols <= used),
         parameters=tuple(
@@ -176,37 +160,9 @@ def viscous_law(
     )
 
 
-def _rates_of_leaves(
-    kinematics: Kinematics, leaves: Sequence[sp.Symbol]
-) -> tuple[list[tuple[sp.Symbol, sp.Expr]], list[tuple[sp.Symbol, sp.Expr]]]:
-    """Return geometry and lets that make the rates of the inner variables, c h + (h of w)."""
-    jets = {
-        u: w for jet in kinematics.jets for u, w in zip(unknown(jet), remainder(jet), strict=True)
-    }
-    rests = [
-        (real(f"rest_{s.name}"), sp.Add(*(c * jets[u] for u, c in row.items())))
-        for s, row in kinematics.inner
-    ]
-    rest_of = {s: rest for (s, _), (rest, _) in zip(kinematics.inner, rests, strict=True)} or jets
-    c = real(RATE_FACTOR)
-    return rests, [(real(f"rate_{s.name}"), c * s + rest_of[s]) for s in leaves]
-
-
 def _scalars(value: Any) -> list[sp.Expr]:
     return list(value) if isinstance(value, sp.MatrixBase) else [value]
 
 
 def _map(value: Any, function: Callable[[sp.Expr], sp.Expr]) -> Any:
     return value.applyfunc(function) if isinstance(value, sp.MatrixBase) else function(value)
-
-
-def _total(e: sp.Expr, rate_of: Mapping[sp.Symbol, sp.Symbol]) -> sp.Expr:
-    """Return the rate of an expression of stages."""
-    moving = sorted(e.free_symbols & set(rate_of), key=str)
-    return sp.Add(*(sp.diff(e, s) * rate_of[s] for s in moving))
-
-
-def _spread(bars: dict[sp.Symbol, sp.Expr], e: sp.Expr, force: sp.Symbol) -> None:
-    """Add the force on an expression to the forces on what it is made of."""
-    for s in e.free_symbols:
-        bars[s] = bars.get(s, sp.S.Zero) + force * sp.diff(e, s)

@@ -19,9 +19,10 @@ from symancf_codegen import (
     Rule,
     compile_cells,
 )
-from symancf_codegen.declare import reference, remainder, unknown
+from symancf_codegen.declare import reference, unknown
 from symancf_codegen.derive import candidates
 from symancf_codegen.differentiate import staged
+from symancf_codegen.functions import rate
 from symancf_codegen.point import lower_point
 from tests.codegen import energies, laws
 
@@ -363,16 +364,15 @@ def test_parameter_of_two_classes_is_explained():
 
 def test_a_law_that_knows_rates():
     """A dashpot along a cable, f = eta l l_rate, l = r_x . r_x/2: total derivatives by u."""
-    u, R, w = unknown("xi"), reference("xi"), remainder("xi")
-    c, eta = sp.symbols("rate_factor eta")
-    v = [c * a + b for a, b in zip(u, w, strict=True)]
-    r = [a + b for a, b in zip(R, u, strict=True)]
-    rate = sum(a * b for a, b in zip(r, v, strict=True))
+    u, R = unknown("xi"), reference("xi")
+    c, eta, length = sp.symbols("rate_factor eta l")
+    square = sum((a + b) ** 2 for a, b in zip(R, u, strict=True)) / 2
     law = PointLaw(
         name="dashpot",
         unknowns=u,
         jets=("xi",),
-        work={a: eta * rate * b for a, b in zip(u, r, strict=True)},
+        lets=((length, square),),
+        work={length: eta * rate(length)},
         parameters=(Parameter(c), Parameter(eta)),
         rates=True,
     )
@@ -400,3 +400,28 @@ def test_a_law_that_knows_rates():
     np.testing.assert_allclose(found, Kd.reshape(3, -1), rtol=1e-11, atol=1e-12 * np.abs(Kd).max())
     product, _ = kernel.product(q, direction, both, values)
     np.testing.assert_allclose(product.reshape(3, -1), found, rtol=1e-12, atol=1e-12 * found.max())
+
+
+def test_a_force_on_a_quantity_of_a_cell():
+    """F = eta (l - l0) on l = |r_x|, whose cancellation is removed before it is pulled back."""
+    u, R = unknown("xi"), reference("xi")
+    eta, length, rest = sp.symbols("eta l l0", positive=True)
+    law = PointLaw(
+        name="tension",
+        unknowns=u,
+        jets=("xi",),
+        geometry=((rest, sp.sqrt(sum(a**2 for a in R))),),
+        lets=((length, sp.sqrt(sum((a + b) ** 2 for a, b in zip(R, u, strict=True)))),),
+        work={length: eta * (length - rest)},
+        parameters=(Parameter(eta),),
+    )
+    kernel = compile_cells("tension_cable", laws.cable(), [(law, LINE)])
+    x, q = laws.states(laws.cable(), 3)
+    table = laws.cable().tabulate(("xi",), LINE.points)[:, 0]
+    start, r = (np.einsum("pi,nia->npa", table, a) for a in (x, x + q))
+    now = np.linalg.norm(r, axis=2)
+    pull = 0.7 * (now - np.linalg.norm(start, axis=2)) / now
+    known = np.einsum("p,np,npa,pi->nia", LINE.weights, pull, r, table)
+    f, bad = kernel.residual(q, x, {"eta": 0.7})
+    assert bad == 0
+    np.testing.assert_allclose(f.reshape(known.shape), known, rtol=1e-12, atol=1e-13)

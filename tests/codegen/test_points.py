@@ -8,6 +8,7 @@ import pytest
 import sympy as sp
 
 from symancf_codegen import CompileError, Parameter, PointLaw, compile_points
+from symancf_codegen.functions import rate
 
 x, y, z, theta, lam = sp.symbols("x y z theta lam", real=True)
 a, b, c = sp.symbols("a b c", real=True)
@@ -31,14 +32,15 @@ def exact(law, u, values):
         forces = [sp.diff(w, s) for s in law.unknowns]
     else:
         w = sp.Integer(0)
-        forces = [expand(law.work.get(s, sp.Integer(0))) for s in law.unknowns]
+        work = [(expand(q), expand(force)) for q, force in law.work.items()]
+        forces = [sp.Add(*(sp.diff(q, s) * force for q, force in work)) for s in law.unknowns]
     matrix = sp.Matrix(forces).jacobian(law.unknowns)
     at = [*zip(law.unknowns, u, strict=True), *values.items()]
     f = np.array([float(e.subs(at)) for e in forces])
     return float(w.subs(at)), f, np.array(matrix.subs(at), dtype=float)
 
 
-PHI = sp.Symbol("Phi")
+PHI, PSI, TWO = sp.symbols("Phi Psi two")
 LAWS = {
     "constraint": PointLaw(
         "constraint",
@@ -73,6 +75,13 @@ LAWS = {
         (x, y, z),
         lets=((PHI, sp.sqrt(x**2 + y**2)),),
         work={x: a * y * PHI, z: b * x**2 * sp.exp(-z)},
+        parameters=(Parameter(a), Parameter(b, "cell")),
+    ),
+    "pulled back": PointLaw(
+        "pulled_back",
+        (x, y, z),
+        lets=((PSI, -2 * x * y), (PHI, sp.sqrt(1 + PSI**2) * z), (TWO, sp.Integer(2))),
+        work={PHI: a * PSI, PSI - TWO * x: b * sp.sin(z), y: PHI, PSI: x},
         parameters=(Parameter(a), Parameter(b, "cell")),
     ),
     "inner": PointLaw(
@@ -145,9 +154,36 @@ def test_complex_number_is_explained():
 
 
 def test_force_on_something_else_is_explained():
-    law = PointLaw("p", (x,), work={y: x})
-    with pytest.raises(CompileError, match="neither its variables nor its lets"):
-        compile_points("p", law)
+    for other in (y, y**2):
+        law = PointLaw("p", (x,), work={other: x}, parameters=(Parameter(y),))
+        with pytest.raises(CompileError, match="neither its variables nor its lets"):
+            compile_points("p", law)
+
+
+def test_rates_go_through_lets():
+    """F = d2/dt2 (x^2 y p^2) with dx/dt = u, dy/dt = v, dp/dt = s, constant in time."""
+    u, v, p, s = sp.symbols("u v p s")
+    work = {x: rate(rate(PHI * p)), y: rate(sp.Integer(3)), z: rate(z)}
+    law = PointLaw(
+        "rates",
+        (x, y, z, u, v),
+        lets=((PSI, -(x**2)), (PHI, -PSI * y * p)),
+        work=work,
+        rate_of={x: u, y: v, p: s},
+        parameters=(Parameter(p), Parameter(s)),
+    )
+    state = np.random.default_rng(1).uniform(0.4, 1.4, (5, 5))
+    f, K, _ = compile_points("rates", law).tangent(state, None, {"p": 0.7, "s": 0.3})
+    flow = {x: u, y: v, p: s}
+    expected = x**2 * y * p**2
+    for _ in range(2):
+        expected = sum(sp.diff(expected, q) * flow[q] for q in flow)
+    for i, values in enumerate(state):
+        at = [*zip(law.unknowns, values, strict=True), (p, 0.7), (s, 0.3)]
+        assert f[i, 0] == pytest.approx(float(expected.subs(at)), rel=1e-13)
+        slopes = [float(sp.diff(expected, q).subs(at)) for q in law.unknowns]
+        assert K[i, 0] == pytest.approx(slopes, rel=1e-13)
+    assert np.abs(f[:, 1:]).max() == np.abs(K[:, 1:]).max() == 0.0
 
 
 @pytest.mark.parametrize(("kernel", "law"), [("a b", "p"), ("p", "2p"), ("p", "σ")])
