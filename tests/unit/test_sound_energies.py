@@ -282,7 +282,7 @@ def test_the_error_function_is_compiled_and_checked() -> None:
     """NumPy, which evaluates laws beside the kernels, has none."""
 
     def law(epsilon: Any, kappa: Any, *, c: Any) -> Any:
-        return c * ((1 - sp.erfc(epsilon)) ** 2 + sp.erf(kappa) ** 2)
+        return c * ((1 - sp.erfc(epsilon)) ** 2 + sp.erf(kappa**2))
 
     mesh = sa.Mesh.box((1.0,), (1,))
     body = sa.Body(mesh["body"], sa.elements.ancf_cable, law, c=10.0)
