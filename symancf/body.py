@@ -16,6 +16,7 @@ from . import geometry, jit
 from .arguments import one_of, text
 from .assembly.numbering import Block
 from .assembly.piece import Cells, Piece
+from .assembly.vertices import AtVertices
 from .collective import together
 from .domain import domains_of, not_negative, positive
 from .elements import Element
@@ -31,7 +32,8 @@ from .places.ends import Nodes, PointsOnBody
 from .rest import CELLS, check_rest
 
 if TYPE_CHECKING:
-    from .system import System
+    from .assembly.configuration import Configuration, Layout
+    from .assembly.protocol import Support
 
 Array = npt.NDArray[np.float64]
 Energy = Callable[..., Any]
@@ -226,7 +228,7 @@ class Body:
         mesh.comm.Allreduce(MPI.IN_PLACE, high, op=MPI.MAX)
         return float(np.linalg.norm(high - low))
 
-    def declare(self, system: System) -> None:
+    def declare(self, system: Layout) -> None:
         """Announce cells and blocks of coordinates."""
         ids, vertices = self.region.slice(self.element.cell)
         cost = float(self.element.size**2)
@@ -239,7 +241,7 @@ class Body:
             system.announce_block(Block(self.slope_name, size, "direction"))
 
     # ---- after distribution -------------------------------------------------------------------
-    def orient(self, system: System) -> None:
+    def orient(self, system: Configuration) -> None:
         """Take this rank's cells, and find the directions of the nodes (collective)."""
         family = system.topology.families[f"body:{self.name}"]
         self.ids, self.cells, self.owned = family.ids, family.vertices, family.owned
@@ -259,7 +261,7 @@ class Body:
             self.directions.require_smooth()
         self.directions.warn_deviation()
 
-    def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Blocks that this body puts on local vertices."""
         used = np.unique(self.cells)
         blocks = [("position", used)]
@@ -296,7 +298,7 @@ class Body:
         """The point laws of the energy on a curved reference (cables)."""
         return self._laws(curved=True)
 
-    def build_reference(self, system: System) -> None:
+    def build_reference(self, system: Configuration, supports: Sequence[Support]) -> None:
         """Compute slope maps and the body's reference slopes (collective)."""
         self._curved: tuple[npt.NDArray[np.bool_], bool, bool] | None = None
         element = self.element
@@ -307,7 +309,10 @@ class Body:
         self.slope_block = system.numbering.block(self.slope_name)
         assert self.directions is not None
         self.basis = geometry.node_basis(element, self.directions)
-        system.turn_for_supports(self.slope_name, self.basis)
+        taken = AtVertices(self.basis.vertices, np.zeros(len(self.basis.vertices), dtype=bool))
+        with together(system.comm):  # the first support at a vertex chooses
+            for support in supports:
+                support.turned(self.slope_name, self.basis, taken)
         # every local node of the body, also one that only a joint brought here
         start = system.numbering.offset[self.basis.vertices, self.slope_block]
         at = start[:, None] + np.arange(3 * len(element.slopes))
@@ -323,7 +328,7 @@ class Body:
         with together(system.comm):
             self.maps = self.maps_of(system, self.cells)
 
-    def maps_of(self, system: System, cells: npt.NDArray[Any]) -> Array:
+    def maps_of(self, system: Configuration, cells: npt.NDArray[Any]) -> Array:
         """Return slope maps T (n, corners, s, s) of cells given by local vertices."""
         slopes = geometry.element_slopes(self.element, system.points, cells, self.directions)
         maps = geometry.slope_maps(self.element, slopes, self.basis[cells])
@@ -333,7 +338,7 @@ class Body:
         return maps
 
     def coordinate_offset(
-        self, system: System, vertices: npt.NDArray[Any], jet: str
+        self, system: Configuration, vertices: npt.NDArray[Any], jet: str
     ) -> npt.NDArray[np.int32]:
         """Return local offsets of a node's position (``value``) or of its k-th slope."""
         if jet == "value":
@@ -366,7 +371,7 @@ class Body:
 
     def cell_parameters(
         self,
-        system: System,
+        system: Configuration,
         names: Collection[str],
         points: Sequence[Sequence[float]] | Array | None = None,
         cells: npt.NDArray[np.int32] | None = None,
@@ -391,7 +396,7 @@ class Body:
         return values
 
     def _places(
-        self, system: System, point: Sequence[float] | Array, cells: npt.NDArray[np.int32]
+        self, system: Configuration, point: Sequence[float] | Array, cells: npt.NDArray[np.int32]
     ) -> Array:
         """Return the reference places (cells, 3) of a point of the cells; empty: centroids."""
         if not len(point):
@@ -400,7 +405,7 @@ class Body:
         table = self.tabulate("value", np.array([point]))[0]
         return np.asarray(np.einsum("i,nia->na", table, self.coefficients(system, cells, maps)))
 
-    def coefficients(self, system: System, cells: npt.NDArray[Any], maps: Array) -> Array:
+    def coefficients(self, system: Configuration, cells: npt.NDArray[Any], maps: Array) -> Array:
         """Return the reference coefficients (n, functions, 3) of cells given by local vertices."""
         vectors = system.points[cells][:, :, None, :]
         if self.element.slopes:
@@ -410,7 +415,7 @@ class Body:
 
     def piece(
         self,
-        system: System,
+        system: Configuration,
         name: str,
         laws: Any,
         role: Any,
@@ -438,7 +443,7 @@ class Body:
             entities=Cells(np.stack([position, slopes], axis=2), self.maps[pick]),
         )
 
-    def pieces(self, system: System) -> list[Piece]:
+    def pieces(self, system: Configuration) -> list[Piece]:
         """Return the strain energy, with a kernel of its own for cables of curved reference."""
         made: list[Piece] = []
         for laws, cells in self.variants(system):
@@ -448,7 +453,7 @@ class Body:
             made.append(piece)
         return made
 
-    def inertia(self, system: System) -> list[Piece]:
+    def inertia(self, system: Configuration) -> list[Piece]:
         """Return the kinetic energy of a vector of rates; its tangent is the mass matrix.
 
         Empty where the body has no density.
@@ -468,7 +473,7 @@ class Body:
                 uniform["rho"] = Checked(given, self._density)
         return [self.piece(system, f"inertia:{self.name}", laws, "inertia", uniform)]
 
-    def variants(self, system: System) -> list[tuple[list[Any], npt.NDArray[np.bool_]]]:
+    def variants(self, system: Configuration) -> list[tuple[list[Any], npt.NDArray[np.bool_]]]:
         """Return the laws of the energy, each with the cells (n,) where it holds (collective).
 
         Cables have one for straight and one for curved references; where all cells of all ranks

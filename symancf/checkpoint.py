@@ -69,8 +69,8 @@ def fingerprint(system: System) -> dict[str, Any]:
         ]
     return {
         "bodies": bodies,
-        "points": system.mesh_points,
-        "vertices": system.vertex_count,
+        "points": system.layout.mesh_points,
+        "vertices": system.layout.vertex_count,
         "blocks": {
             k.name: [k.block.size, k.block.order, int(count) // k.block.size]
             for k, count in zip(kinds, coordinates, strict=True)
@@ -110,7 +110,7 @@ class _Rows:
     def __init__(self, system: System, block: int) -> None:
         numbering = system.numbering
         self.comm, self.size = system.comm, numbering.blocks[block].size
-        self.starts = block_starts(system.vertex_count, system.comm.size)
+        self.starts = block_starts(system.layout.vertex_count, system.comm.size)
         self.local = numbering.carriers(block)
         self.at = numbering.coordinates_of(block)
         self.ids = system.topology.vertex_ids[self.local].astype(np.int64)

@@ -33,9 +33,9 @@ from .substitution import Substitution
 from .terms import Entities
 
 if TYPE_CHECKING:
+    from .assembly.configuration import Configuration, Layout
     from .assembly.piece import Piece
     from .places.ends import End
-    from .system import System
 
 Array = npt.NDArray[np.float64]
 
@@ -221,7 +221,7 @@ class Constraint:
     def _law_name(self) -> str:
         return jit.identifier(getattr(self.function, "__name__", "constraint"))
 
-    def _require_still(self, system: System, cell: dict[str, Array]) -> None:
+    def _require_still(self, system: Configuration, cell: dict[str, Array]) -> None:
         """Raise where an equation across the plane does not hold."""
         size = system.extent
         for p in self.still:
@@ -234,16 +234,16 @@ class Constraint:
                     names=[self.name],
                 )
 
-    def declare(self, system: System) -> None:
+    def declare(self, system: Layout) -> None:
         """Announce entities and vertices before distribution."""
         self.entities = Entities(system, self.name, self.ends, multipliers(len(self.phi)))
 
-    def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Blocks that this term puts on local vertices."""
         self.entities.bind(system)
         return self.entities.carriers()
 
-    def pieces(self, system: System) -> list[Piece]:
+    def pieces(self, system: Configuration) -> list[Piece]:
         """Return the kernels and entities on this rank."""
         with together(system.comm):
             wanted = self.substitution.jets
@@ -259,7 +259,7 @@ class Constraint:
         m = len(self.phi)
         return [self.entities.piece(self.name, kernel, "constraint", uniform, cell, jets, law, m)]
 
-    def _weights(self, system: System) -> dict[str, Array]:
+    def _weights(self, system: Configuration) -> dict[str, Array]:
         """Return the reference length that each of this rank's places on a line stands for."""
         if self._line is None:
             return {}
@@ -268,7 +268,7 @@ class Constraint:
         vertices = entities.end_vertices(self._line)
         return {"weight": line.measure(system, entities.ids, vertices)}
 
-    def idle(self, system: System) -> npt.NDArray[Any]:
+    def idle(self, system: Configuration) -> npt.NDArray[Any]:
         """Return the local offsets of multipliers whose equation moves no free coordinate.
 
         Where supports hold both ends, an equation is fulfilled or contradicted by them; its
@@ -288,7 +288,7 @@ class Constraint:
             found.append(start[~free[groups]] + i)
         return np.concatenate(found)
 
-    def _first(self, system: System) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def _first(self, system: Configuration) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Return the groups whose multipliers this rank owns, local offsets of the first ones.
 
         This rank has all places of these groups.
@@ -298,7 +298,7 @@ class Constraint:
         own = vertex[place] < system.numbering.owned_vertices
         return groups[own], self.entities.starts(system)[place[own]]
 
-    def multipliers(self, system: System) -> Array:
+    def multipliers(self, system: Configuration) -> Array:
         """Return the multipliers (K, m) in force units, on every rank (collective).
 
         One row for each tuple of places, or for each group of a line.
@@ -310,7 +310,7 @@ class Constraint:
         return np.asarray(system.sum(values))
 
     # ---- reactions ------------------------------------------------------------------------------
-    def reaction(self, system: System, end: Literal["a", "b", "c"] = "a") -> Reaction:
+    def reaction(self, system: Configuration, end: Literal["a", "b", "c"] = "a") -> Reaction:
         """Return the forces and moments that the constraint exerts on an end (collective).
 
         The force is that on r of the end, -(d Phi/d r)^T lambda. The moment about r_a is the
@@ -361,7 +361,7 @@ class Constraint:
 
         return np.cross(values("reference") + values("change"), acting)
 
-    def _places(self, system: System, number: int) -> Array:
+    def _places(self, system: Configuration, number: int) -> Array:
         """Return the present positions (n, 3) of this rank's places of an end."""
         jet = (number, "value")
         local = Substitution.of(self.ends, [jet])

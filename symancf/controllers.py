@@ -25,8 +25,8 @@ from .quantities import RATES
 from .work import VirtualWork, state_names
 
 if TYPE_CHECKING:
+    from .assembly.configuration import Configuration
     from .places.ends import End
-    from .system import System
 
 Array = npt.NDArray[np.float64]
 Function = Callable[..., Any]
@@ -125,7 +125,7 @@ class Controller(VirtualWork):
             )
         return [(motions.get(n, n), value) for n, value in answer.items()]
 
-    def measured(self, system: System) -> dict[str, Array]:
+    def measured(self, system: Configuration) -> dict[str, Array]:
         """Return the measured quantities at the present state, (places,) each (collective)."""
         values = self._values(system, list(self.measured_expressions.values()))
         return dict(zip(self.measured_expressions, values.T, strict=True))

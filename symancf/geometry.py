@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from .assembly.vertices import AtVertices, numbers_among
 from .collective import together
 from .errors import MeshError, ParameterError
 from .parameter import call_array, label
@@ -51,48 +52,6 @@ def perpendicular(t: Array) -> Array:
     return np.stack([first, np.cross(t, first)], axis=1)
 
 
-class AtVertices:
-    """Values at some of a rank's vertices, read and written by local numbers; zero elsewhere.
-
-    Attributes
-    ----------
-    vertices : (n,) local numbers, ascending.
-    values : (n, ...) of them.
-    """
-
-    def __init__(self, vertices: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
-        self.vertices, self.values = vertices, values
-
-    def _rows(self, at: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return the rows of local vertices, and which of these are there."""
-        wanted = np.asarray(at)
-        if not len(self.vertices):
-            return np.zeros(wanted.shape, dtype=np.intp), np.zeros(wanted.shape, dtype=bool)
-        near = np.minimum(_numbers(self.vertices, wanted), len(self.vertices) - 1)
-        return near, self.vertices[near] == wanted
-
-    def __getitem__(self, at: Any) -> Any:
-        near, there = self._rows(at)
-        if there.all():
-            return self.values[near]
-        found = np.zeros((*near.shape, *self.values.shape[1:]), dtype=self.values.dtype)
-        found[there] = self.values[near[there]]
-        return found
-
-    def __setitem__(self, at: Any, values: Any) -> None:
-        near, there = self._rows(at)
-        self.values[near[there]] = np.broadcast_to(values, (*near.shape, *self.values.shape[1:]))[
-            there
-        ]
-
-
-def _numbers(vertices: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the places of some among ascending vertices, at once where these are all."""
-    if vertices[-1] == len(vertices) - 1:
-        return wanted
-    return np.searchsorted(vertices, wanted)
-
-
 @dataclass(frozen=True)
 class Patch:
     """The vertices of one body among those of a rank, in a numbering of their own.
@@ -120,7 +79,7 @@ class Patch:
 
     def numbers(self, local: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the patch's numbers of local vertices."""
-        return _numbers(self.vertices, local) if len(self.vertices) else local
+        return numbers_among(self.vertices, local) if len(self.vertices) else local
 
 
 class Directions:

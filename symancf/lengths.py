@@ -20,7 +20,7 @@ from .places.lines import Line
 from .quantities import symbols_of
 
 if TYPE_CHECKING:
-    from .system import System
+    from .assembly.configuration import Configuration
 
 Array = npt.NDArray[np.float64]
 
@@ -60,18 +60,18 @@ class Length(Constraint):
         super().__init__(FORMS[form], line, name=name, stretch=stretch)
         self.form, self.per = form, per
 
-    def lengths(self, system: System) -> Array:
+    def lengths(self, system: Configuration) -> Array:
         """Return the present arc length of each edge or line, on every rank (collective) [m]."""
         jets = self.substitution.gather(system, self.entities, self._coordinates)
         u, R = (symbols_of((0, "line"), of) for of in ("change", "reference"))
         rs = [self._references[str(X)] + jets[str(x)] for X, x in zip(R, u, strict=True)]
         return self._sums(system, np.linalg.norm(rs, axis=0))
 
-    def reference_lengths(self, system: System) -> Array:
+    def reference_lengths(self, system: Configuration) -> Array:
         """Return the reference length of each edge or line, on every rank (collective) [m]."""
         return self._sums(system, np.ones(len(self.entities.ids)))
 
-    def _sums(self, system: System, values: Array) -> Array:
+    def _sums(self, system: Configuration, values: Array) -> Array:
         """Return the integrals of values at this rank's points over each group (collective)."""
         mine = self.entities.owned
         group = self.entities.group[self.entities.ids[mine]]

@@ -26,9 +26,9 @@ from .plane import Factor, PlanarBody, PlanarPoint, planar_force
 from .terms import Entities
 
 if TYPE_CHECKING:
+    from .assembly.configuration import Configuration, Layout
     from .assembly.piece import Piece
     from .body import Body
-    from .system import System
     from .work import Potential, VirtualWork
 
 Array = npt.NDArray[np.float64]
@@ -42,7 +42,7 @@ class Gravity:
         self.given, self.g = g, components("gravity", g)
         self.bodies = bodies
 
-    def declare(self, system: System) -> None:
+    def declare(self, system: Layout) -> None:
         """Announce entities and vertices before distribution."""
         for body in self.bodies or ():
             system.require_member(body, self.name)
@@ -53,7 +53,7 @@ class Gravity:
             raise ParameterError("gravity: no body has a density; give rho=... to a body")
         self._warn_of_another(system)
 
-    def _warn_of_another(self, system: System) -> None:
+    def _warn_of_another(self, system: Layout) -> None:
         """Warn where an earlier load is the same gravity on some of the same bodies."""
         parts = [self.given] if callable(self.given) else list(self.given)
         field = tuple(p if isinstance(p, int | float) else id(p) for p in parts)
@@ -77,10 +77,10 @@ class Gravity:
             return body.mass > 0.0
         return "rho" in body.parameters
 
-    def _heavy(self, system: System) -> list[Body | RigidBody | PlanarBody]:
+    def _heavy(self, system: Layout | Configuration) -> list[Body | RigidBody | PlanarBody]:
         return [b for b in self.bodies or system.bodies if self._has_mass(b)]
 
-    def pieces(self, system: System) -> list[Piece]:
+    def pieces(self, system: Configuration) -> list[Piece]:
         """Return the kernels and entities on this rank."""
         uniform = {f"g{a + 1}": g for a, g in enumerate(self.g)}
         made = []
@@ -122,16 +122,16 @@ class Force:
         if distribute not in ("total", "each", "density"):
             raise ParameterError(f"{name}: distribute is {distribute!r}: 'total' or 'each'")
 
-    def declare(self, system: System) -> None:
+    def declare(self, system: Layout) -> None:
         """Announce entities and vertices before distribution."""
         self.entities = Entities(system, self.name, [self.place])
 
-    def carriers(self, system: System) -> list[Any]:
+    def carriers(self, system: Configuration) -> list[Any]:
         """Take this rank's entities; return the blocks that the term puts on vertices."""
         self.entities.bind(system)
         return []
 
-    def pieces(self, system: System) -> list[Piece]:
+    def pieces(self, system: Configuration) -> list[Piece]:
         """Return the kernels and entities on this rank."""
         jets = self.entities.jets(system, [(0, "value")])
         if isinstance(self.place, FacetPoints):

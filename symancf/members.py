@@ -5,19 +5,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from .arguments import text
 from .body import Body
 from .errors import ParameterError, SymancfError
 from .natural import RigidBody
 from .plane import PlanarBody
-
-if TYPE_CHECKING:
-    from .mesh import Mesh
 
 AnyBody = Body | PlanarBody | RigidBody
 
@@ -64,26 +58,6 @@ class Members:
             if count:
                 item.name = f"{item.name} #{count + 1}"
 
-    def require(self, body: AnyBody, who: str) -> None:
-        """Raise where something acts on a body that is not one of these.
-
-        Raises
-        ------
-        ParameterError : names the bodies there are.
-        """
-        if id(body) not in self._ids:
-            names = [repr(own.name) for own in self.bodies]
-            listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if names[10:] else "")
-            raise ParameterError(
-                f"{who} is on body {body.name!r}, which is not in this system; it has {listed}"
-            )
-
-    def noted(self, what: Hashable, who: str) -> str | None:
-        """Return the name of the term that said the same before, or take note of it."""
-        before = self._noted.get(what)
-        self._noted.setdefault(what, who)
-        return before
-
 
 def _check_kinds(bodies: Sequence[Any], terms: Any) -> None:
     if not bodies:
@@ -114,14 +88,3 @@ def _check_kinds(bodies: Sequence[Any], terms: Any) -> None:
 
     for item in [*bodies, *terms]:
         text(f"the name of a {type(item).__name__}", item.name)
-
-
-def fetch_points(meshes: Sequence[Mesh], ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Return the points (n, 3) of vertex ids that count through the meshes; zero beyond them."""
-    points, base = np.zeros((len(ids), 3)), 0
-    for mesh in meshes:
-        local = ids - base
-        inside = (local >= 0) & (local < mesh.n_points)
-        points[inside] = mesh.fetch_points(local[inside])
-        base += mesh.n_points
-    return points

@@ -29,8 +29,8 @@ from .quantities import symbols_of
 from .work import Potential, VirtualWork
 
 if TYPE_CHECKING:
+    from .assembly.configuration import Configuration
     from .assembly.piece import Piece
-    from .system import System
 
 V: TypeAlias = sp.ImmutableMatrix
 S: TypeAlias = sp.Symbol
@@ -154,7 +154,7 @@ class Moment(VirtualWork):
         n = f[0].cross(f[1])
         return (n.dot(n) if len(f) == 2 else f[2].dot(n),)
 
-    def pieces(self, system: System) -> list[Piece]:
+    def pieces(self, system: Configuration) -> list[Piece]:
         """Return the kernels and entities on this rank."""
         made = super().pieces(system)
         for piece in made:
@@ -164,7 +164,7 @@ class Moment(VirtualWork):
     def _share(self, time: float) -> float:
         return 1.0 / self.entities.size if self.distribute == "total" else 1.0
 
-    def total(self, system: System) -> Any:
+    def total(self, system: Configuration) -> Any:
         """Return the moment on all places, in space, on every rank (collective)."""
         return self.values(system).sum(axis=0)
 

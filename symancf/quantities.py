@@ -30,8 +30,8 @@ from .places.ends import End, Ground, Nodes, PointsOnBody, require_place
 from .places.lines import Line
 
 if TYPE_CHECKING:
+    from .assembly.configuration import Configuration
     from .assembly.piece import Jets
-    from .system import System
     from .terms import Entities
 
 Array = npt.NDArray[np.float64]
@@ -328,7 +328,7 @@ class Reading:
         parameters += [declare.Parameter(s) for s in self.keywords.values()]
         return parameters + ([declare.Parameter(TIME)] if self.uses_time else [])
 
-    def cell_values(self, system: System, entities: Entities) -> dict[str, Array]:
+    def cell_values(self, system: Configuration, entities: Entities) -> dict[str, Array]:
         """Return the reference values of the jets at this rank's entities, by symbol."""
         values: dict[str, Array] = {}
         moving = []

@@ -21,10 +21,10 @@ from .errors import KinematicsError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from .assembly.configuration import Configuration
     from .assembly.piece import Piece
     from .body import Body
     from .jit import Kernel
-    from .system import System
 
 Array = npt.NDArray[np.float64]
 
@@ -36,7 +36,7 @@ ROUND_OFF = 1e-10
 
 
 def check_rest(
-    body: Body, system: System, laws: Any, piece: Piece, chosen: npt.NDArray[np.int64]
+    body: Body, system: Configuration, laws: Any, piece: Piece, chosen: npt.NDArray[np.int64]
 ) -> None:
     """Tell on rank 0 of an energy that is stressed or unstable at rest, once (collective).
 

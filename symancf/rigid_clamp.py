@@ -21,8 +21,8 @@ from .ties import coincide, welded
 if TYPE_CHECKING:
     import sympy as sp
 
+    from .assembly.configuration import Configuration, Layout
     from .assembly.piece import Piece
-    from .system import System
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -46,7 +46,7 @@ class Slopes(End):
         self.slope, self.normal = np.zeros((len(of), 3)), np.zeros((len(of), 3))
         self.present: npt.NDArray[np.bool_] = np.zeros(len(of), dtype=bool)
 
-    def resolve(self, system: System) -> None:
+    def resolve(self, system: Layout) -> None:
         """Find X and the vertices: those of the places."""
         self.X, self.vertices = self.place.X[self.of], self.place.vertices[self.of]
 
@@ -58,12 +58,12 @@ class Slopes(End):
         """Return None: reference values follow from coordinates."""
         return None
 
-    def directions(self, system: System, chosen: Ints) -> Array:
+    def directions(self, system: Configuration, chosen: Ints) -> Array:
         """Return the reference directions (k, 2, 3) of the slopes and the normals."""
         return np.stack([self.slope[chosen], self.normal[chosen]], axis=1)
 
     def rows(
-        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         if jet == "value":
@@ -122,7 +122,7 @@ class RigidClamp(Constraint):
         self.conditions: list[Constraint] = []
 
     # ---- as a term ------------------------------------------------------------------------------
-    def declare(self, system: System) -> None:
+    def declare(self, system: Layout) -> None:
         """Announce entities and vertices before distribution (collective)."""
         super().declare(system)
         self.conditions = []
@@ -145,7 +145,7 @@ class RigidClamp(Constraint):
                 condition.declare(system)
                 self.conditions.append(condition)
 
-    def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Blocks that this term puts on local vertices; also finds which slopes are held."""
         if self.conditions:
             if self.glue is not None:
@@ -159,7 +159,7 @@ class RigidClamp(Constraint):
             blocks += condition.carriers(system)
         return blocks
 
-    def pieces(self, system: System) -> list[Piece]:
+    def pieces(self, system: Configuration) -> list[Piece]:
         """Return the kernels and entities on this rank."""
         if self.conditions and self.glue is None:
             here = np.unique(self.entities.ids)
@@ -169,7 +169,7 @@ class RigidClamp(Constraint):
             made += condition.pieces(system)
         return made
 
-    def idle(self, system: System) -> npt.NDArray[Any]:
+    def idle(self, system: Configuration) -> npt.NDArray[Any]:
         """Return the local offsets of multipliers whose equation moves no free coordinate."""
         found = [super().idle(system)]
         return np.concatenate([*found, *(c.idle(system) for c in self.conditions)])
@@ -189,7 +189,9 @@ class RigidClamp(Constraint):
                 if slopes is partly:
                     end.normal[at] = normals[some, k]
 
-    def _at_nodes(self, system: System, vertices: Ints, node: Ints) -> tuple[Array, Array, Array]:
+    def _at_nodes(
+        self, system: Configuration, vertices: Ints, node: Ints
+    ) -> tuple[Array, Array, Array]:
         """Return the slopes held in full, those held along normals, and the normals, at nodes."""
         body, glue = self.places.body, self.glue
         assert glue is not None
@@ -201,7 +203,7 @@ class RigidClamp(Constraint):
             along = straightened(system, body, glue, node, normal, kink)
         return _held(body.element, kind, normal, along, kink, across)
 
-    def _at_points(self, system: System, here: Ints) -> tuple[Array, Array, Array]:
+    def _at_points(self, system: Configuration, here: Ints) -> tuple[Array, Array, Array]:
         """Return the same at points, nothing but points of what may be the inside of cells."""
         of, first = np.unique(self.entities.ids, return_index=True)
         vertices = self.entities.end_vertices(0)[first[np.searchsorted(of, here)]]
@@ -219,7 +221,7 @@ class RigidClamp(Constraint):
         return _held(element, at, normal, none, np.zeros(len(here), dtype=bool), none)
 
     # ---- results --------------------------------------------------------------------------------
-    def reaction(self, system: System, end: Literal["a", "b", "c"] = "a") -> Reaction:
+    def reaction(self, system: Configuration, end: Literal["a", "b", "c"] = "a") -> Reaction:
         """Return the forces and moments on an end, moments about the places (collective)."""
         found = super().reaction(system, end)
         moments = found.moments.copy()
@@ -228,7 +230,7 @@ class RigidClamp(Constraint):
             np.add.at(moments, slopes.of, condition.reaction(system, end).moments)
         return Reaction(found.points, found.forces, moments)
 
-    def violations(self, system: System) -> Array:
+    def violations(self, system: Configuration) -> Array:
         """Return five invariants of the clamp, minus their reference values (K, 5) (collective).
 
         |r_kj|^2, r_kj . u - |r_kj| |u| cos(theta_k), r_kj . r_ij, r_k,x . v and r_k,y . r_kj with
@@ -241,8 +243,8 @@ class RigidClamp(Constraint):
         slopes = min(2, len(self.places.body.element.slopes))
         body = self.body
         names = ["value", *(f"along{s}" for s in range(slopes))]
-        R0 = system._evaluate(self.places, [(n, system.reference) for n in names])
-        u0 = system._evaluate(self.places, [(n, system.state) for n in names])
+        R0 = system.evaluate(self.places, [(n, system.reference) for n in names])
+        u0 = system.evaluate(self.places, [(n, system.state) for n in names])
         q0 = body.coordinates(system, system.reference)
         q1 = q0 + body.coordinates(system, system.state)
         now = [R + u for R, u in zip(R0, u0, strict=True)]

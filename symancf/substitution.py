@@ -25,9 +25,9 @@ from .quantities import JetOfEnd, kind_of_end, symbols_of, whole_numbers
 from .shared import Shared
 
 if TYPE_CHECKING:
+    from .assembly.configuration import Configuration
     from .assembly.piece import Jets
     from .places.ends import End
-    from .system import System
     from .terms import Entities
 
 Array = npt.NDArray[np.float64]
@@ -174,7 +174,7 @@ class Substitution:
             found[str(symbol)] = np.broadcast_to(arm[:, a], (entities.size,))[entities.ids]
         return found
 
-    def gather(self, system: System, entities: Entities, jets: Jets) -> dict[str, Array]:
+    def gather(self, system: Configuration, entities: Entities, jets: Jets) -> dict[str, Array]:
         """Return the present values (n,) of the gathered jets and rates, by symbol."""
         symbols = self.unknowns
         values = np.zeros((len(entities.ids), len(symbols)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,24 +16,12 @@ from .errors import ConstraintError
 from .partition import Family
 
 if TYPE_CHECKING:
+    from .assembly.configuration import Configuration, Layout
     from .assembly.numbering import Block
-    from .geometry import AtVertices
+    from .assembly.vertices import AtVertices
     from .places.ends import End
-    from .system import System
 
 Array = npt.NDArray[np.float64]
-
-
-class Term(Protocol):
-    """What a system asks of everything that acts on its bodies."""
-
-    name: str
-
-    def declare(self, system: System) -> None:
-        """Announce entities and new vertices before the system is distributed (collective)."""
-
-    def pieces(self, system: System) -> list[Piece]:
-        """Return the kernels and entities that the term contributes on this rank."""
 
 
 class Held:
@@ -44,42 +32,48 @@ class Held:
     name : of the support, shown in messages.
     body : that it holds.
     values : what is prescribed; asked whether it may change in time.
+    mirror : number of the axis across a plane of symmetry at which it holds nodes, if any.
     """
 
     name: str
     body: Any
     values: list[Any]
+    mirror: int | None = None
 
     def describe(self) -> str:
         """Tell what is held, in words."""
         raise NotImplementedError
 
-    def coordinates(self, system: System) -> npt.NDArray[np.int64]:
+    def coordinates(self, system: Configuration) -> npt.NDArray[np.int64]:
         """Return the local offsets of the held coordinates, on this rank."""
         raise NotImplementedError
 
-    def prescribed(self, system: System, time: float) -> Array:
+    def prescribed(self, system: Configuration, time: float) -> Array:
         """Return the values of these coordinates at `time`."""
         raise NotImplementedError
 
-    def wrench(self, system: System, forces: Array, about: Array) -> Array:
+    def uniform(self, time: float) -> list[tuple[str, float]]:
+        """Return values that hold for all places, with their names."""
+        return []
+
+    def wrench(self, system: Configuration, forces: Array, about: Array) -> Array:
         """Return force and moment about a point (6,) of the support, this rank's part.
 
         `forces` is the local vector of the forces on coordinates that it holds by elimination.
         """
         raise NotImplementedError
 
-    def resultant(self, system: System, forces: Array) -> Array:
+    def resultant(self, system: Configuration, forces: Array) -> Array:
         """Return what `Support.reaction` gives (3,), this rank's part."""
         return self.wrench(system, forces, np.zeros(3))[:3]
 
-    def declare(self, system: System) -> None:
+    def declare(self, system: Layout) -> None:
         """Announce what it brings, before the system is distributed (collective)."""
 
-    def orient(self, system: System) -> None:
+    def orient(self, system: Configuration) -> None:
         """Take its local vertices after distribution, before the system is numbered."""
 
-    def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Return the blocks that it puts on local vertices."""
         return []
 
@@ -89,11 +83,11 @@ class Held:
         `taken` (vertices,) tells where another support has chosen them, and takes the own ones.
         """
 
-    def pieces(self, system: System) -> list[Piece]:
+    def pieces(self, system: Configuration) -> list[Piece]:
         """Return conditions that no elimination can fulfil."""
         return []
 
-    def idle(self, system: System) -> npt.NDArray[Any]:
+    def idle(self, system: Configuration) -> npt.NDArray[Any]:
         """Return the local offsets of multipliers whose condition moves nothing."""
         return np.zeros(0, dtype=np.int64)
 
@@ -115,11 +109,11 @@ class Entities:
     """
 
     def __init__(
-        self, system: System, name: str, ends: Sequence[End], virtual: Block | None = None
+        self, layout: Layout, name: str, ends: Sequence[End], virtual: Block | None = None
     ) -> None:
         self.name = name
         for end in ends:
-            end.resolve(system)
+            end.resolve(layout)
         self.ends = [copy.copy(end) for end in ends]  # other terms may have the same ends
         places = [end.size for end in self.ends if hasattr(end, "X")]
         if not places or 0 in places:
@@ -137,15 +131,15 @@ class Entities:
         self.group = groups[0] if groups else ids
         self.groups = int(self.group.max()) + 1
         self.virtual = np.zeros((self.groups, 0), dtype=np.int64)
-        self.block = "" if virtual is None else system.announce_block(virtual)
+        self.block = "" if virtual is None else layout.announce_block(virtual)
         if virtual is not None:
-            self.virtual = system.new_vertices(self.groups, name, virtual)[:, None]
+            self.virtual = layout.new_vertices(self.groups, name, virtual)[:, None]
         columns = [end.vertices for end in self.ends] + [self.virtual[self.group]]
         vertices = np.concatenate(columns, axis=1)
         self.columns = np.cumsum([0] + [c.shape[1] for c in columns])
-        rank, ranks = system.comm.rank, system.comm.size
+        rank, ranks = layout.comm.rank, layout.comm.size
         mine = ids[self.size * rank // ranks : self.size * (rank + 1) // ranks]
-        system.announce(Family(name, mine, vertices[mine], partitioned=False))
+        layout.announce(Family(name, mine, vertices[mine], partitioned=False))
 
     def _expand(self) -> None:
         """Let an end of one place serve all entities."""
@@ -162,7 +156,7 @@ class Entities:
                     "one place, or as many as the other end has"
                 )
 
-    def bind(self, system: System) -> None:
+    def bind(self, system: Configuration) -> None:
         """Take this rank's entities after distribution, of places that an end leaves there."""
         family = system.topology.families[self.name]
         present = np.ones(len(family.ids), dtype=bool)
@@ -177,7 +171,7 @@ class Entities:
         blocks = [*(end.block for end in self.ends), self.block]
         return [(b, self.end_vertices(k).ravel()) for k, b in enumerate(blocks) if b]
 
-    def starts(self, system: System) -> npt.NDArray[np.int32]:
+    def starts(self, system: Configuration) -> npt.NDArray[np.int32]:
         """Return the local offsets (n,) of the coordinates of the virtual vertices."""
         block = system.numbering.block(self.block)
         vertex = self.end_vertices(len(self.ends))[:, 0]
@@ -189,7 +183,7 @@ class Entities:
 
     def jets(
         self,
-        system: System,
+        system: Configuration,
         wanted: Sequence[tuple[int, str] | tuple[int, str, Literal["rate"]]],
         scalars: int = 0,
         rates: bool = False,
@@ -234,7 +228,7 @@ class Entities:
             value=joined[4].astype(float),
         )
 
-    def reference(self, system: System, jets: Jets, rows: int) -> Array:
+    def reference(self, system: Configuration, jets: Jets, rows: int) -> Array:
         """Return the reference values (n, rows) of the jets below `rows`."""
         values = np.zeros((len(self.ids), rows))
         chosen = (jets.jet < rows) & (jets.coordinate >= 0)

@@ -41,7 +41,7 @@ class Tracked:
     """
 
     def __init__(self, system: System, place: End) -> None:
-        rows = system.rows_here(place, ["value"])
+        rows = system.rows_of(place, ["value"])
         nothing = np.zeros(0, dtype=np.int64)
         entity, component, coordinate, value = rows[0] if rows else (nothing,) * 4
         self._slot, self._coordinate = 3 * entity + component, coordinate

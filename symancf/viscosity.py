@@ -17,8 +17,8 @@ from .parameter import Field, label
 if TYPE_CHECKING:
     from symancf_codegen.declare import Rule
 
+    from .assembly.configuration import Configuration, Layout
     from .assembly.piece import Piece
-    from .system import System
 
 
 class Viscosity:
@@ -85,11 +85,11 @@ class Viscosity:
         self.kinds = {k: body.fields[k] for k in fields}
         self._law(curved=False)
 
-    def declare(self, system: System) -> None:
+    def declare(self, system: Layout) -> None:
         """Check that the body is one of the system's."""
         system.require_member(self.body, self.name)
 
-    def pieces(self, system: System) -> list[Piece]:
+    def pieces(self, system: Configuration) -> list[Piece]:
         """Return the kernels on this rank's cells."""
         made = []
         given = self.body.parameters

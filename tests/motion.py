@@ -48,7 +48,7 @@ def power(system: sa.System) -> float:
 
 def velocity(system: sa.System, place: Any, jet: str = "value") -> Any:
     """Return the rate of a jet at places, (K, 3)."""
-    return system._evaluate(place, [(jet, system.rate)])[0]
+    return system.evaluate(place, [(jet, system.rate)])[0]
 
 
 def tangent_error(system: sa.System, factor: float) -> float:

@@ -15,7 +15,7 @@ from ..parameter import evaluate
 from ..places.ends import End, _vector_rows
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..assembly.configuration import Configuration, Layout
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -68,7 +68,7 @@ class Directions(End):
         self.weights: Array = np.zeros((len(node), len(body.element.slopes)))
         self.direction: Array = np.zeros((len(node), 3))
 
-    def resolve(self, system: System) -> None:
+    def resolve(self, system: Layout) -> None:
         """Find X and the vertices: they are given."""
 
     def chosen(self, ids: Ints) -> npt.NDArray[np.bool_]:
@@ -80,7 +80,7 @@ class Directions(End):
         return self.direction if jet == "axis0" else None if jet != "value" else self.X
 
     def rows(
-        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         weights, block = self.weights[chosen], self.body.position_block
@@ -136,11 +136,11 @@ def _turning(
 class _Conditions(Constraint):
     """One scalar condition for each place of a `Directions`."""
 
-    def present(self, system: System) -> bool:
+    def present(self, system: Configuration) -> bool:
         """Whether any rank has a condition (collective)."""
         return bool(system.comm.allreduce(bool(len(self.entities.ids))))
 
-    def forces(self, system: System) -> tuple[npt.NDArray[Any], Array]:
+    def forces(self, system: Configuration) -> tuple[npt.NDArray[Any], Array]:
         """Return local offsets of coordinates and the support's forces on them (collective).
 
         Those of the conditions whose multipliers this rank owns; it has all their coordinates.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import MeshError, ParameterError
-from ..geometry import AtVertices, unit
+from ..geometry import unit
 from ..parameter import call, call_array, components, matrix3, takes_place
 from ..places.ends import Nodes, PointsOnBody
 from ..places.glue import EDGE, Glue, glue_of, nodes_here, straightened
@@ -20,8 +20,9 @@ from .directions import EXACT, HeldDirections, HeldDisplacements
 from .names import AXES, EDGE_NAMES, chosen, clamp_in_words, parts_of
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
-    from ..system import System
+    from ..assembly.vertices import AtVertices
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -36,7 +37,6 @@ class HeldNodes(Held):
     glue : what of the place is glued at each of its nodes, after `declare`.
     vertices, node : (n,) local vertices of the place and their numbers in `glue`.
     normal, along : (n, 3) unit normals (of cables: tangents), tangents of the edges of the place.
-    mirror : number of the axis across a plane of symmetry at which the nodes are, if any.
     """
 
     vertices: Ints
@@ -45,7 +45,6 @@ class HeldNodes(Held):
     normal: Array
     along: Array
     kink: Mask
-    mirror: int | None = None
 
     def __init__(
         self,
@@ -109,7 +108,7 @@ class HeldNodes(Held):
         return ", ".join(told)
 
     # ---- before distribution --------------------------------------------------------------------
-    def declare(self, system: System) -> None:
+    def declare(self, system: Layout) -> None:
         """Find the nodes, announce conditions in directions that may be no axes (collective)."""
         system.require_member(self.body, self.name)
         if isinstance(self.place, Nodes):
@@ -134,7 +133,7 @@ class HeldNodes(Held):
         return np.asarray(np.linalg.inv(F))
 
     # ---- after distribution ---------------------------------------------------------------------
-    def orient(self, system: System) -> None:
+    def orient(self, system: Configuration) -> None:
         """Take the local vertices, and find normals and tangents there."""
         self.vertices, self.node = nodes_here(system, self.glue)
         self.kind = self.glue.kind[self.node].copy()
@@ -204,7 +203,7 @@ class HeldNodes(Held):
         return unit(axis - (self.normal @ axis)[:, None] * self.normal)
 
     # ---- coordinates ----------------------------------------------------------------------------
-    def coordinates(self, system: System) -> npt.NDArray[np.int64]:
+    def coordinates(self, system: Configuration) -> npt.NDArray[np.int64]:
         """Return the local offsets of the coordinates that are held, on this rank."""
         n = len(self.vertices)
         position = system.numbering.offset[self.vertices, self.body.position_block]
@@ -263,7 +262,7 @@ class HeldNodes(Held):
         return np.asarray(found)
 
     # ---- values ---------------------------------------------------------------------------------
-    def prescribed(self, system: System, time: float) -> Array:
+    def prescribed(self, system: Configuration, time: float) -> Array:
         """Return the values of the coordinates at `time`.
 
         Raises
@@ -320,24 +319,24 @@ class HeldNodes(Held):
         """Conditions of a clamp on components that are no coordinates."""
         return self.clamp.conditions if self.clamp is not None else None
 
-    def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Blocks that the conditions put on local vertices."""
         return self.conditions.carriers(system) if self.conditions is not None else []
 
-    def pieces(self, system: System) -> list[Piece]:
+    def pieces(self, system: Configuration) -> list[Piece]:
         """Return the conditions on components that are no coordinates."""
         if self.conditions is None or not self.conditions.present(system):
             return []
         return self.conditions.pieces(system)
 
-    def idle(self, system: System) -> npt.NDArray[Any]:
+    def idle(self, system: Configuration) -> npt.NDArray[Any]:
         """Return the local offsets of multipliers whose condition other supports fulfil."""
         if self.conditions is None or not self.conditions.present(system):
             return np.zeros(0, dtype=np.int64)
         return self.conditions.idle(system)
 
     # ---- reactions ------------------------------------------------------------------------------
-    def wrench(self, system: System, forces: Array, about: Array) -> Array:
+    def wrench(self, system: Configuration, forces: Array, about: Array) -> Array:
         """Return force and moment about a point (6,) of forces on coordinates, on this rank.
 
         The moment is the virtual work of the forces, also of the generalised ones on slopes, in

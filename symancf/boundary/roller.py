@@ -15,8 +15,8 @@ from .names import AXES
 from .nodes import HeldNodes
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Layout
     from ..places.ends import Nodes, PointsOnBody
-    from ..system import System
 
 Array = npt.NDArray[np.float64]
 
@@ -66,7 +66,7 @@ class RollerNodes(HeldNodes):
         """The conditions on displacements, where the direction is oblique."""
         return self.roller
 
-    def declare(self, system: System) -> None:
+    def declare(self, system: Layout) -> None:
         """Find the nodes, announce the conditions (collective)."""
         super().declare(system)
         if self.oblique:

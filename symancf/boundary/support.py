@@ -17,9 +17,10 @@ from .nodes import HeldNodes
 from .roller import RollerNodes
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
+    from ..assembly.vertices import AtVertices
     from ..body import Body
-    from ..system import System
     from ..terms import Held
 
 Array = npt.NDArray[np.float64]
@@ -34,7 +35,6 @@ class Support:
     def __init__(self, held: Held) -> None:
         self.held, self.body = held, held.body
         self.values = held.values
-        self.number = -1
 
     @property
     def name(self) -> str:
@@ -45,83 +45,70 @@ class Support:
     def name(self, name: str) -> None:
         self.held.name = name
 
+    @property
+    def mirror(self) -> int | None:
+        """Number of the axis across the plane of symmetry that it is, if it is one."""
+        return self.held.mirror
+
     def __repr__(self) -> str:
         return f"{self.name}: holds {self.held.describe()}"
 
     # ---- what a system asks of a support --------------------------------------------------------
-    def declare(self, system: System) -> None:
+    def declare(self, system: Layout) -> None:
         """Announce entities and vertices before distribution (collective)."""
         self.held.declare(system)
 
-    def orient(self, system: System) -> None:
+    def orient(self, system: Configuration) -> None:
         """Take local vertices after distribution, before the system is numbered."""
         self.held.orient(system)
 
-    def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def turned(self, block: str, basis: AtVertices, taken: AtVertices) -> None:
+        """Turn directions of the slopes of a block; see `Held.turned`."""
+        self.held.turned(block, basis, taken)
+
+    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Blocks that this term puts on local vertices."""
         return self.held.carriers(system)
 
-    def pieces(self, system: System) -> list[Piece]:
+    def pieces(self, system: Configuration) -> list[Piece]:
         """Return conditions in directions that are no coordinates."""
         return self.held.pieces(system)
 
-    def idle(self, system: System) -> npt.NDArray[Any]:
+    def idle(self, system: Configuration) -> npt.NDArray[Any]:
         """Return the local offsets of multipliers that nothing can answer."""
         return self.held.idle(system)
 
-    def coordinates(self, system: System) -> npt.NDArray[np.int64]:
+    def coordinates(self, system: Configuration) -> npt.NDArray[np.int64]:
         """Return the local offsets of the fixed coordinates."""
         self.offsets = self.held.coordinates(system)
         return self.offsets
 
-    def prescribed(self, system: System, time: float) -> tuple[npt.NDArray[np.int64], Array]:
+    def prescribed(self, system: Configuration, time: float) -> tuple[npt.NDArray[np.int64], Array]:
         """Return the local offsets of the fixed coordinates and their values at `time`."""
         return self.offsets, self.held.prescribed(system, time)
 
     def uniform(self, time: float) -> list[tuple[str, float]]:
         """Return prescribed values that hold for all places, with their names."""
-        given = getattr(self.held, "uniform", None)
-        return [] if given is None else list(given(time))
-
-    def require_agreement(
-        self,
-        system: System,
-        given: tuple[npt.NDArray[np.int64], Array, Array],
-        state: Array,
-        time: float,
-    ) -> None:
-        """Raise where a later support gave a coordinate another value.
-
-        `given` are local offsets, values and the size of a large change of each coordinate.
-        """
-        places, values, size = given
-        differ = np.abs(state[places] - values) > 1e-12 * np.maximum(size, np.abs(values))
-        if differ.any():
-            at = places[int(np.argmax(differ))]
-            numbering = system.numbering
-            other = system.supports[numbering.fixed_by[at]].name
-            x = system.points[numbering.vertex_of[at]]
-            raise ParameterError(
-                f"{self.name!r} and {other!r} prescribe different values of the same coordinate "
-                f"at time {time:g}, at the node ({x[0]:g}, {x[1]:g}, {x[2]:g})"
-            )
+        return self.held.uniform(time)
 
     # ---- results --------------------------------------------------------------------------------
-    def _forces(self, system: System) -> Array:
+    def _forces(self, system: Configuration) -> Array:
         """Return the local vector of the support's forces on its owned coordinates."""
         numbering = system.numbering
         owned = numbering.vertex_of < numbering.owned_vertices
-        mine = owned & (numbering.fixed_by == self.number)
+        mine = owned & (numbering.fixed_by == system.layout.number(self))
         return np.where(mine, system.residual_at_solution(), 0.0)
 
-    def reaction(self, system: System) -> Array:
+    def reaction(self, system: Configuration) -> Array:
         """Return the total force (3,) that the support exerts on the body (collective) [N].
 
         Of a planar body force and moment about its origin, (Fx, Fy, M).
         """
         return system.sum(self.held.resultant(system, self._forces(system)))
 
-    def reaction_moment(self, system: System, about: npt.ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+    def reaction_moment(
+        self, system: Configuration, about: npt.ArrayLike = (0.0, 0.0, 0.0)
+    ) -> Array:
         """Return the moment (3,) of the support forces about a point (collective) [N m].
 
         It is the virtual work of the support forces and of the generalised forces on slopes in a

@@ -196,5 +196,5 @@ class Motion:
                 bend = sum(w * g for w, g in zip(powers[2], change, strict=True))
                 self.acceleration[at] = 2.0 * bend / (d * d)
         if system.comm.size > 1:
-            system.topology_update(self.rate)
-            system.topology_update(self.acceleration)
+            system.update_held(self.rate)
+            system.update_held(self.acceleration)

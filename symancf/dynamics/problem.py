@@ -17,6 +17,7 @@ import numpy.typing as npt
 from .. import arguments
 from ..checkpoint import load, save
 from ..collective import together
+from ..contradiction import require_consistent, require_redundant
 from ..errors import CheckpointError, ParameterError, SymancfError
 from ..history import History, Step
 from ..interruption import Interruption
@@ -24,7 +25,6 @@ from ..options import Options, complaint
 from ..parameter import label
 from ..petsc import PETSc, collect
 from ..progress import Progress
-from ..redundancy.contradiction import require_consistent, require_redundant
 from ..solver import attach_rigid_modes
 from ..tracking import kept_by, made_of, watched
 from .accelerations import Accelerations

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..assembly.protocol import Offsets
 from ..collective import together
 
 if TYPE_CHECKING:
@@ -80,12 +81,11 @@ class MovingSupports:
         h^4/384 of its fourth.
         """
         m, h, begin, end = self.motion, step.length, step.begin, step.end
-        worst, name, middle = UNRESOLVED, "", list[Array]()
+        worst, name, middle = UNRESOLVED, "", list[tuple[Offsets, Array]]()
         with together(self.system.comm):
             t = step.time(0.5)
-            middle = [support.prescribed(self.system, t)[1] for support in m.moving]
-        for support, half in zip(m.moving, middle, strict=True):
-            at = support.offsets
+            middle = [support.prescribed(self.system, t) for support in m.moving]
+        for support, (at, half) in zip(m.moving, middle, strict=True):
             rise = end.state[at] - begin.state[at]
             v0, v1 = h * begin.rate[at], h * end.rate[at]
             bend = h * h * (end.acceleration[at] - begin.acceleration[at]) / 12.0

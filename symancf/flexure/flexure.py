@@ -22,8 +22,9 @@ from .law import CELL, MODELS, TANGENTS, flexure_law
 from .section import compliance, strip_compliance
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
-    from ..system import System
+    from ..assembly.plan import Plan
 
 Array = npt.NDArray[np.float64]
 Place = PlanarPoint | Ground
@@ -221,7 +222,7 @@ class Flexure:
             self.EI is other.EI or self.EI == other.EI
         )
 
-    def declare(self, system: System) -> None:
+    def declare(self, system: Layout) -> None:
         """Announce the flexures of one model together; the first of them speaks for all."""
         group = [t for t in system.terms if self._alike(t)]
         self.number = group.index(self)
@@ -233,13 +234,13 @@ class Flexure:
         name = f"flexures:{self.name}" if len(group) > 1 else self.name
         self.entities = Entities(system, name, [PlanarPlaces(a, b), PlanarPlaces(b, a)])
 
-    def carriers(self, system: System) -> list[Any]:
+    def carriers(self, system: Configuration) -> list[Any]:
         """Take this rank's entities; a flexure puts no blocks on vertices."""
         if self.leader is self:
             self.entities.bind(system)
         return []
 
-    def pieces(self, system: System) -> list[Piece]:
+    def pieces(self, system: Configuration) -> list[Piece]:
         """Return the kernel and this rank's entities of all flexures of this kind."""
         if self.leader is not self:
             return []
@@ -251,7 +252,9 @@ class Flexure:
         role: Any = "strain" if self.kernel.symmetric else "work"
         return [entities.piece(entities.name, self.kernel, role, {"EI": self.EI}, cell, jets)]
 
-    def choose(self, system: System, option: Callable[[str], str | None]) -> None:
+    def choose(
+        self, system: Configuration, plan: Plan, option: Callable[[str], str | None]
+    ) -> None:
         """Take the tangent that the option ``flexure_tangent`` of a problem names, or our own."""
         if self.leader is not self:
             return
@@ -259,7 +262,7 @@ class Flexure:
         _one_of("the option flexure_tangent", "it", tangent, TANGENTS)
         self.kernel = jit.points(flexure_law(self.model, tangent), system.comm)
         role = "strain" if self.kernel.symmetric else "work"
-        system.plan.exchange(self.entities.name, self.kernel, role)
+        plan.exchange(self.entities.name, self.kernel, role)
 
     def bonds(self) -> list[tuple[PlanarBody, PlanarBody]]:
         """Return the bodies that move together where the flexure does not deform."""
@@ -269,14 +272,14 @@ class Flexure:
         return []
 
     # ---- results --------------------------------------------------------------------------------
-    def coordinates(self, system: System) -> Array:
+    def coordinates(self, system: Configuration) -> Array:
         """Return (ux, uy, phi) of the nodes of bodies a and b, (6,); zero for the ground."""
         both = [
             p.body.node(system) if isinstance(p, PlanarPoint) else np.zeros(3) for p in self.ends
         ]
         return np.concatenate(both)
 
-    def forces(self, system: System) -> Array:
+    def forces(self, system: Configuration) -> Array:
         """Return the generalised forces (2, 3) that bodies a and b exert on the flexure.
 
         Force in the directions of the ground and moment about the origin of each body
@@ -289,14 +292,14 @@ class Flexure:
                 f[2] -= turned(lever) @ f[:2]
         return both
 
-    def _forces(self, system: System) -> Array:
+    def _forces(self, system: Configuration) -> Array:
         """Return the generalised forces (2, 3) on the nodes of bodies a and b (collective)."""
         q = self.coordinates(system)
         values = {**self.cell, "EI": evaluate(f"{self.name}: EI", self.EI, system.time)}
         f, _ = self.leader.kernel.residual(q[None], None, values)
         return np.array(f).reshape(2, 3)
 
-    def tip_wrench(self, system: System) -> Array:
+    def tip_wrench(self, system: Configuration) -> Array:
         """Return (F_x, F_y, M) on the flexure at b, in the frame of its tip (collective)."""
         fx, fy, moment = self._forces(system)[1]
         turn = self.coordinates(system)[5]
@@ -307,7 +310,7 @@ class Flexure:
         c, s = math.cos(turn), math.sin(turn)
         return np.array([c * fx + s * fy, -s * fx + c * fy, moment - x * fy + y * fx])
 
-    def bending_moment(self, system: System, points: int = 61) -> Array:
+    def bending_moment(self, system: Configuration, points: int = 61) -> Array:
         """Return the bending moment (n,) along the flexure, from a to b (collective)."""
         back = np.linspace(1.0, 0.0, points)
         Fx, Fy, M = self.tip_wrench(system)
@@ -319,7 +322,7 @@ class Flexure:
         )
         return np.asarray(M + r * Fy * np.sin(phi) + r * Fx * (1 - np.cos(phi)))
 
-    def axis(self, system: System | None = None, points: int = 61) -> Array:
+    def axis(self, system: Configuration | None = None, points: int = 61) -> Array:
         """Return points (n, 2) on the axis: of the reference, or in the state of `system`.
 
         The deformed axis has the curvature of the reference plus M/EI and leaves body a along
@@ -344,13 +347,13 @@ class Flexure:
         line = start + np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
         return np.asarray(line + s[:, None] * (end - line[-1]))
 
-    def ground_wrench(self, system: System) -> Array | None:
+    def ground_wrench(self, system: Configuration) -> Array | None:
         """Return force and moment about the origin that the ground exerts, if it holds an end."""
         held = [k for k, p in enumerate(self.ends) if isinstance(p, Ground)]
         return self.forces(system)[held].sum(axis=0) if held else None
 
 
-def ground_wrench(system: System) -> Array:
+def ground_wrench(system: Configuration) -> Array:
     """Return force and moment about the origin (3,) that the ground exerts on the system.
 
     Sum over flexures and clamps that are held by the ground (collective).

@@ -26,9 +26,9 @@ from .orientation import Edges, enclosed
 from .surface import Form, Surface, surface_of
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration, Layout
     from ..parameter import Scalar
     from ..places.ends import Face, Nodes
-    from ..system import System
 
 Array = npt.NDArray[np.float64]
 
@@ -105,10 +105,10 @@ class Cavity:
             evaluate(f"pressure of {name!r}", pressure, 0.0)
         self.caps, self.p, self.gas = caps, pressure, gas
         self.lids: list[Lid] = []
-        self._system: weakref.ref[System] | None = None
+        self._system: weakref.ref[Configuration] | None = None
 
     # ---- before distribution -------------------------------------------------------------------
-    def declare(self, system: System) -> None:
+    def declare(self, system: Layout) -> None:
         """Announce facets and rims before distribution (collective)."""
         extra: tuple[int, ...] = ()
         if self.gas is not None:
@@ -124,7 +124,7 @@ class Cavity:
         for lid in self.lids:
             lid.declare(system, np.array(extra, dtype=np.int64))
 
-    def _gather(self, system: System) -> None:
+    def _gather(self, system: Layout) -> None:
         """Bring all facets, in the mesh's order, to all ranks: a surface is small (collective)."""
         comm = system.comm
         parts = []
@@ -180,7 +180,7 @@ class Cavity:
         return f"({x[0]:g}, {x[1]:g}, {x[2]:g})"
 
     # ---- after distribution --------------------------------------------------------------------
-    def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Take this rank's facets; the pressure of gas is a coordinate of its own."""
         self._system = weakref.ref(system)
         for surface in self.surfaces:
@@ -195,7 +195,7 @@ class Cavity:
         self._holder = np.unique(np.concatenate(holders)).astype(np.int32)
         return [(PRESSURES.name, self._holder)]
 
-    def _turn(self, system: System) -> None:
+    def _turn(self, system: Configuration) -> None:
         """Find the side of the gas on each facet (collective)."""
         votes, parents = np.zeros(len(self._ids)), np.zeros(len(self._ids))
         for number, surface in enumerate(self.surfaces):
@@ -228,7 +228,7 @@ class Cavity:
             at = self._number(number, surface.ids)
             surface.sense = -signs[at]
 
-    def _told(self, system: System, against: npt.NDArray[np.bool_]) -> None:
+    def _told(self, system: Configuration, against: npt.NDArray[np.bool_]) -> None:
         """Warn of cells that were numbered against their neighbours; refuse solids."""
         if not against.any():
             return
@@ -254,7 +254,7 @@ class Cavity:
         first, end = np.searchsorted(self._wall, [surface, surface + 1])
         return np.asarray(first + np.searchsorted(self._ids[first:end], ids))
 
-    def pieces(self, system: System) -> list[Piece]:
+    def pieces(self, system: Configuration) -> list[Piece]:
         """Return the kernels, facets and rims on this rank (collective)."""
         self._turn(system)
         for lid in self.lids:
@@ -288,7 +288,7 @@ class Cavity:
         walls = [f"{self.name}: {surface}" for surface in self.surfaces]
         return [*walls, *(f"{self.name}: lid {k}" for k in range(1, len(self.lids) + 1))]
 
-    def _is_tight(self, system: System) -> bool:
+    def _is_tight(self, system: Configuration) -> bool:
         """Try whether a pressure has no resultant in a disturbed state; warn (collective)."""
         size = np.sqrt(self._area(self._corners) / max(1, len(self._corners)))
         state = DISTURBED * system.numbering.random(11)
@@ -317,11 +317,11 @@ class Cavity:
         return float(np.linalg.norm(normal, axis=1).sum() / 2.0)
 
     # ---- gas -----------------------------------------------------------------------------------
-    def _scale(self, system: System) -> float:
+    def _scale(self, system: Configuration) -> float:
         """Return the unit of the unknown pressure [Pa/m^2]: multipliers have system.stiffness."""
         return float(system.stiffness / self.reference_volume ** (1.0 / 3.0))
 
-    def _gas_pieces(self, system: System, uniform: dict[str, Any]) -> list[Piece]:
+    def _gas_pieces(self, system: Configuration, uniform: dict[str, Any]) -> list[Piece]:
         assert self.gas is not None
         numbering, gas = system.numbering, self.gas
         block = numbering.block(PRESSURES.name)
@@ -370,7 +370,7 @@ class Cavity:
         )
         return made
 
-    def settle(self, system: System) -> None:
+    def settle(self, system: Configuration) -> None:
         """Give the gas the pressure that belongs to its present volume (collective)."""
         if self.gas is None:
             return
@@ -380,7 +380,7 @@ class Cavity:
             system.state[self._coordinate] = p / self._scale(system)
 
     # ---- results -------------------------------------------------------------------------------
-    def _require(self, system: System) -> None:
+    def _require(self, system: Configuration) -> None:
         """Raise where the cavity is no term of a system, or of another one since."""
         if self._system is None or self._system() is not system:
             other = "" if self._system is None else " (it is one of another system)"
@@ -389,7 +389,7 @@ class Cavity:
                 "its own, sa.System(..., terms=[cavity])"
             )
 
-    def volume(self, system: System, state: Array | None = None) -> float:
+    def volume(self, system: Configuration, state: Array | None = None) -> float:
         """Return the enclosed volume [m^3] at the present state, on every rank (collective)."""
         self._require(system)
         state = system.state if state is None else state
@@ -405,7 +405,7 @@ class Cavity:
                 total += float(weight @ np.einsum("na,na->n", c - self._origin, area)) / 6.0
         return float(system.sum(np.array([total]))[0])
 
-    def closure(self, system: System, state: Array | None = None) -> float:
+    def closure(self, system: Configuration, state: Array | None = None) -> float:
         """Return the size of the sum of all normals over the area: 0 where closed (collective)."""
         self._require(system)
         state = system.state if state is None else state
@@ -424,7 +424,7 @@ class Cavity:
         total = system.sum(total)
         return float(np.linalg.norm(total[:3]) / total[3])
 
-    def pressure(self, system: System) -> float:
+    def pressure(self, system: Configuration) -> float:
         """Return the present pressure [Pa] over that outside, on every rank (collective)."""
         self._require(system)
         if self.gas is None:

@@ -14,10 +14,10 @@ from ..parameter import evaluate
 from .surface import surface_of
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
     from ..parameter import Scalar
     from ..places.ends import Face, Nodes
-    from ..system import System
 
 
 CLOSED = 0.1  # resultant of the unit pressure by the area: tubes and closed surfaces have none
@@ -38,16 +38,16 @@ class Pressure:
             evaluate(f"p of {self.name!r}", p, 0.0)
         self.p = p
 
-    def declare(self, system: System) -> None:
+    def declare(self, system: Layout) -> None:
         """Announce the facets before distribution."""
         self.surface.declare(system, self.name)
 
-    def carriers(self, system: System) -> list[Any]:
+    def carriers(self, system: Configuration) -> list[Any]:
         """Take this rank's facets; a pressure brings no coordinates."""
         self.surface.bind(system)
         return []
 
-    def pieces(self, system: System) -> list[Piece]:
+    def pieces(self, system: Configuration) -> list[Piece]:
         """Return the kernel and facets on this rank."""
         self.surface.require_parents(system, self.surface.parents)
         if self.surface.solid:
@@ -58,7 +58,7 @@ class Pressure:
             self._tell_inwards(system)
         return [self.surface.piece(system, self.name, "pressure", "work", {"p": self.p})]
 
-    def _tell_kinks(self, system: System) -> None:
+    def _tell_kinks(self, system: Configuration) -> None:
         """Warn where faces beside the mid-surface overlap, or leave a gap: at kinks."""
         surface = self.surface
         directions = surface.body.directions
@@ -75,7 +75,7 @@ class Pressure:
                 stacklevel=6,
             )
 
-    def _tell_inwards(self, system: System) -> None:
+    def _tell_inwards(self, system: Configuration) -> None:
         """Warn where p > 0 presses a tube or a closed surface into itself."""
         surface = self.surface
         r, wall = surface.shape(system, np.zeros_like(system.reference))
@@ -97,7 +97,7 @@ class Pressure:
                 stacklevel=6,
             )
 
-    def _require_oriented(self, system: System) -> None:
+    def _require_oriented(self, system: Configuration) -> None:
         """Raise where neighbours are numbered in opposite senses: a side would change there."""
         flipped = self.surface.parity[:, None] < 0
         cells = np.where(flipped, self.surface.cells[:, ::-1], self.surface.cells)

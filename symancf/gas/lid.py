@@ -22,7 +22,7 @@ from ..partition import Family
 from ..places.ends import _vector_rows
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..assembly.configuration import Configuration, Layout
     from .surface import Form, Surface
 
 Array = npt.NDArray[np.float64]
@@ -77,7 +77,7 @@ class Lid:
                     "face(..., middle=True)"
                 )
 
-    def declare(self, system: System, extra: Ints) -> None:
+    def declare(self, system: Layout, extra: Ints) -> None:
         """Announce the points of the rim; `extra` vertices belong to all of them."""
         count = len(self.edges) * POINTS
         rank, ranks = system.comm.rank, system.comm.size
@@ -89,12 +89,12 @@ class Lid:
         vertices = np.concatenate([facets, common], axis=1)
         system.announce(Family(self.name, mine.astype(np.int64), vertices, partitioned=False))
 
-    def bind(self, system: System) -> None:
+    def bind(self, system: Configuration) -> None:
         """Take this rank's points of the rim."""
         family = system.topology.families[self.name]
         self.ids, self.local, self.owned = family.ids, family.vertices, family.owned
 
-    def build(self, system: System, signs: Array) -> None:
+    def build(self, system: Configuration, signs: Array) -> None:
         """Compute the jets, `signs` (facets,) turning each facet's normal out of the gas."""
         x, w = gauss_legendre(POINTS)
         edge, point = self.ids // POINTS, self.ids % POINTS
@@ -119,7 +119,7 @@ class Lid:
         )
         self.reference = values
 
-    def _height(self, system: System, e: RimEdge, signs: Array) -> float:
+    def _height(self, system: Configuration, e: RimEdge, signs: Array) -> float:
         """Return z of the rim in the sense of the edge's facet."""
         surface = self.surfaces[e.surface]
         if surface.middle:
@@ -138,7 +138,7 @@ class Lid:
         return float(-signs[e.number] * surface.body.numbers(system.time)["thickness"] / 2.0)
 
     def _edge_rows(
-        self, system: System, e: RimEdge, chosen: Ints, along: Array, signs: Array
+        self, system: Configuration, e: RimEdge, chosen: Ints, along: Array, signs: Array
     ) -> list[tuple[Any, ...]]:
         """Return rows of r and r' of the points of an edge."""
         surface = self.surfaces[e.surface]
@@ -172,7 +172,7 @@ class Lid:
             rows.append((chosen[place], 3 * number + component, coordinate, vertex, value))
         return rows
 
-    def _mean_rows(self, system: System, signs: Array) -> list[tuple[Any, ...]]:
+    def _mean_rows(self, system: Configuration, signs: Array) -> list[tuple[Any, ...]]:
         """Return rows of the mean point of the rim's nodes."""
         n, m = len(self.ids), len(self.nodes)
         nodes = self.local[:, 4 : 4 + m]
@@ -211,7 +211,7 @@ class Lid:
 
     def piece(
         self,
-        system: System,
+        system: Configuration,
         name: str,
         form: Form,
         role: Any,

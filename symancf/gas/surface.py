@@ -20,8 +20,8 @@ from ..partition import Family
 from ..places.ends import End, Face, Nodes
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration, Layout
     from ..mesh import Region
-    from ..system import System
 
 Array = npt.NDArray[np.float64]
 Form = Literal["pressure", "potential", "factored"]
@@ -78,7 +78,7 @@ class Surface:
         return f"{self.name}, face({self.side:+d})"
 
     # ---- as part of a term ---------------------------------------------------------------------
-    def declare(self, system: System, name: str, extra: tuple[int, ...] = ()) -> None:
+    def declare(self, system: Layout, name: str, extra: tuple[int, ...] = ()) -> None:
         """Announce the facets under a name of their own, before distribution.
 
         `extra` : vertices that belong to each facet beside its own.
@@ -92,7 +92,7 @@ class Surface:
         vertices = np.concatenate([vertices, common], axis=1)
         system.announce(Family(self.family, ids, vertices, partitioned=False))
 
-    def bind(self, system: System) -> None:
+    def bind(self, system: Configuration) -> None:
         """Take this rank's facets and find the cells that they belong to (collective)."""
         family = system.topology.families[self.family]
         self.ids, self.owned = family.ids, family.owned
@@ -111,7 +111,7 @@ class Surface:
             self.parity = np.where(self.parents > 0, turned, 0.0)
         self.sense = float(self.side or 1) * self.parity
 
-    def require_parents(self, system: System, parents: npt.NDArray[Any]) -> None:
+    def require_parents(self, system: Configuration, parents: npt.NDArray[Any]) -> None:
         """Raise where facets are of no cell of the body, or between two (collective).
 
         `parents` : (n,) number of cells that each of this rank's facets belongs to.
@@ -132,7 +132,7 @@ class Surface:
             )
         share_error(system.comm, error)
 
-    def require_outside(self, system: System) -> None:
+    def require_outside(self, system: Configuration) -> None:
         """Raise where facets of a solid are those of another solid, too (collective).
 
         Raises
@@ -163,7 +163,7 @@ class Surface:
 
     def piece(
         self,
-        system: System,
+        system: Configuration,
         name: str,
         form: Form,
         role: Any,
@@ -207,14 +207,14 @@ class Surface:
             factor=factor,
         )
 
-    def maps(self, system: System) -> Array:
+    def maps(self, system: Configuration) -> Array:
         """Return the slope maps (n, 4, s, s) of the facets, with their own numbering."""
         if self._maps is None:
             self._maps = self.body.maps_of(system, self.cells)
         return self._maps
 
     # ---- geometry ------------------------------------------------------------------------------
-    def shape(self, system: System, state: Array) -> tuple[Array, Array]:
+    def shape(self, system: Configuration, state: Array) -> tuple[Array, Array]:
         """Return places (n, q, 3) and weighted normals of gas, out of it, at a state.
 
         The normals point from the gas into the wall; their lengths are the areas of the points of
@@ -254,7 +254,7 @@ class Surface:
         names = tuple(name for name, factor in spread.items() if (factor != 1) == director)
         return np.asarray(self.element.space.tabulate(names, points).sum(axis=1))
 
-    def _height(self, system: System) -> Array:
+    def _height(self, system: Configuration) -> Array:
         """Return z of the face in each cell (n,)."""
         if self.middle:
             return np.zeros(len(self.cells))

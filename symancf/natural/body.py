@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,9 +30,10 @@ from .inertia import (
 from .points import RigidPoint
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
+    from ..assembly.protocol import Support
     from ..places.ends import End
-    from ..system import System
 
 Array = npt.NDArray[np.float64]
 
@@ -243,7 +245,7 @@ class RigidBody:
         """Twice the largest distance of an attachment, or of what is drawn, from the origin."""
         return 2.0 * self.reach
 
-    def declare(self, system: System) -> None:
+    def declare(self, system: Layout) -> None:
         """Announce the node, the multipliers of rigidity and their blocks of coordinates."""
         self.vertex = int(system.new_vertices(1, self.name)[0])
         mine = np.zeros(1 if system.comm.rank == 0 else 0, dtype=np.int64)
@@ -255,25 +257,25 @@ class RigidBody:
         name = f"rigidity:{self.name}"
         self.entities = Entities(system, name, [self.at((0, 0, 0))], MULTIPLIERS)
 
-    def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Blocks of coordinates on local vertices."""
         self.entities.bind(system)
         local = self.local_vertices(system)
         blocks = [(name, local) for name in ("position", RIGID_POINT, RIGID_AXES)]
         return [*blocks, *self.entities.carriers()]
 
-    def local_vertices(self, system: System) -> npt.NDArray[np.int32]:
+    def local_vertices(self, system: Configuration) -> npt.NDArray[np.int32]:
         """Return the local number of the body's vertex, (1,), or (0,) where it is not."""
         return system.topology.find(self.vertex)
 
-    def offsets(self, system: System, vertices: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    def offsets(self, system: Configuration, vertices: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
         """Return the local offsets (k, 4) of r_i, r_j, u and v at local `vertices` (k,)."""
         numbering = system.numbering
         blocks = [numbering.block(b) for b in ("position", RIGID_POINT, RIGID_AXES)]
         i, j, u = (numbering.offset[vertices, b] for b in blocks)
         return np.asarray(np.stack([i, j, u, u + 3], axis=1))
 
-    def build_reference(self, system: System) -> None:
+    def build_reference(self, system: Configuration, supports: Sequence[Support]) -> None:
         """Write the reference coordinates."""
         local = self.local_vertices(system)
         system.points[local] = self.origin
@@ -283,7 +285,7 @@ class RigidBody:
             [self.origin, self.origin + self.length * E[:, 0], E[:, 1], E[:, 2]]
         )
 
-    def pieces(self, system: System) -> list[Piece]:
+    def pieces(self, system: Configuration) -> list[Piece]:
         """Return the constraints of rigidity."""
         wanted = [(0, axis) for axis in AXES]
         jets = self.entities.jets(system, wanted, scalars=len(PAIRS))
@@ -297,7 +299,7 @@ class RigidBody:
         uniform = {"scale": lambda t: system.stiffness}
         return [self.entities.piece(name, kernel, "constraint", uniform, cell, jets, law, m)]
 
-    def idle(self, system: System) -> npt.NDArray[Any]:
+    def idle(self, system: Configuration) -> npt.NDArray[Any]:
         """Return the local offsets of multipliers of conditions that only supports can fulfil."""
         numbering = system.numbering
         start = self.entities.starts(system)
@@ -307,24 +309,26 @@ class RigidBody:
         moved = np.stack([axes[:, k] | axes[:, l] for k, l in PAIRS], axis=1)
         return np.asarray((start[:, None] + np.arange(len(PAIRS)))[~moved])
 
-    def _own_piece(self, system: System, name: str, law: Any, role: Any, uniform: Any) -> Piece:
+    def _own_piece(
+        self, system: Configuration, name: str, law: Any, role: Any, uniform: Any
+    ) -> Piece:
         assert self.moments is not None
         jets = self.entities.jets(system, [(0, "value"), *((0, axis) for axis in AXES)])
         kernel = jit.points(law, system.comm)
         return self.entities.piece(name, kernel, role, uniform, self.moments.values(), jets)
 
-    def inertia(self, system: System) -> list[Piece]:
+    def inertia(self, system: Configuration) -> list[Piece]:
         """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
         if self.moments is None:
             return []
         return [self._own_piece(system, f"inertia:{self.name}", kinetic_law(), "inertia", {})]
 
-    def weight(self, system: System, uniform: dict[str, Any]) -> Piece:
+    def weight(self, system: Configuration, uniform: dict[str, Any]) -> Piece:
         """Return the potential of the weight, with ``g1, g2, g3`` [m/s^2]."""
         name = f"gravity:{self.name}"
         return self._own_piece(system, name, weight_law(), "potential", uniform)
 
-    def initial_rate(self, system: System, rate: Array) -> None:
+    def initial_rate(self, system: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` and `spin` into a local vector."""
         local = self.local_vertices(system)
         at = self.offsets(system, local)[:, :, None] + np.arange(3)
@@ -334,7 +338,7 @@ class RigidBody:
         rate[at[:, :2]] += self.velocity
 
     # ---- results --------------------------------------------------------------------------------
-    def coordinates(self, system: System, vector: Array) -> Array:
+    def coordinates(self, system: Configuration, vector: Array) -> Array:
         """Return the 12 values (4, 3) of a local vector, on every rank (collective)."""
         values = np.zeros((4, 3))
         local = self.local_vertices(system)
@@ -342,11 +346,11 @@ class RigidBody:
             values[:] = vector[self.offsets(system, local)[0][:, None] + np.arange(3)]
         return system.sum(values)
 
-    def position(self, system: System) -> Array:
+    def position(self, system: Configuration) -> Array:
         """Return the present position (3,) of the body's origin (collective)."""
         return np.asarray(self.origin + self.coordinates(system, system.state)[0])
 
-    def rotation(self, system: System) -> Array:
+    def rotation(self, system: Configuration) -> Array:
         """Return (3, 3) whose columns are the present axes of the body (collective).
 
         It maps vectors from the frame of the body to that of the ground.
@@ -356,7 +360,7 @@ class RigidBody:
     def _axes(self, q: Array) -> Array:
         return np.stack([(q[1] - q[0]) / self.length, q[2], q[3]], axis=1)
 
-    def angular_velocity(self, system: System) -> Array:
+    def angular_velocity(self, system: Configuration) -> Array:
         """Return the present angular velocity (3,) in the axes of the ground (collective)."""
         R = self.rotation(system)
         rate = self._axes(self.coordinates(system, system.rate))

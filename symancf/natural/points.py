@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..places.ends import End, _points, _vector_rows, frame_of
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..assembly.configuration import Configuration, Layout
     from .body import RigidBody
 
 Array = npt.NDArray[np.float64]
@@ -55,7 +55,7 @@ class RigidPoint(End):
         """The axes (3, 3) in the reference configuration, columns."""
         return self.body.frame if self.frame is None else self.frame
 
-    def resolve(self, system: System) -> None:
+    def resolve(self, system: Layout) -> None:
         """Find X and the vertices (collective)."""
         system.require_member(self.body, f"a term's end {self}")
         if self.given is not None:
@@ -63,7 +63,7 @@ class RigidPoint(End):
         self.vertices = np.full((len(self.local), 1), self.body.vertex, dtype=np.int64)
 
     def rows(
-        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         if jet == "value":

@@ -13,7 +13,7 @@ from ..parameter import call, chosen_dofs, components, matrix3
 from ..terms import Held
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..assembly.configuration import Configuration
     from .body import RigidBody
 
 Array = npt.NDArray[np.float64]
@@ -73,9 +73,9 @@ class HeldRigidBody(Held):
             return "the whole body, position and rotation"
         return f"{' and '.join('xyz'[a] for a in self.axes)} of its origin"
 
-    def coordinates(self, system: System) -> npt.NDArray[np.int64]:
+    def coordinates(self, system: Configuration) -> npt.NDArray[np.int64]:
         """Return the local offsets of the fixed coordinates of the body's vertex."""
-        system.require_member(self.body, self.name)
+        system.layout.require_member(self.body, self.name)
         vertices = self.body.local_vertices(system)
         offsets = self.body.offsets(system, vertices)  # (k, 4)
         if self.whole:
@@ -85,7 +85,7 @@ class HeldRigidBody(Held):
         self.fixed = fixed
         return np.asarray(fixed.ravel(), dtype=np.int64)
 
-    def prescribed(self, system: System, time: float) -> Array:
+    def prescribed(self, system: Configuration, time: float) -> Array:
         """Return the values of the fixed coordinates at `time`."""
         u = np.array([c(time) for c in self._components])
         if not self.whole:
@@ -101,7 +101,7 @@ class HeldRigidBody(Held):
         values = np.concatenate([u, u + d * turned[:, 0], turned[:, 1], turned[:, 2]])
         return np.tile(values, len(self.fixed))
 
-    def wrench(self, system: System, forces: Array, about: Array) -> Array:
+    def wrench(self, system: Configuration, forces: Array, about: Array) -> Array:
         """Return force and moment about a point (6,) of forces on coordinates, on this rank."""
         total = np.zeros(6)
         vertices = self.body.local_vertices(system)

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration
     from ..petsc import PETSc
-    from ..system import System
     from .norms import RowNorms
 
 Array = npt.NDArray[np.float64]
@@ -51,7 +51,9 @@ class Leftover:
     told : where the last solution is not settled, else "".
     """
 
-    def __init__(self, system: System, rows: RowNorms, ksp: PETSc.KSP, vector: PETSc.Vec) -> None:
+    def __init__(
+        self, system: Configuration, rows: RowNorms, ksp: PETSc.KSP, vector: PETSc.Vec
+    ) -> None:
         self.system, self.rows, self.ksp = system, rows, ksp
         self._y, self._b = vector.duplicate(), vector.duplicate()
         numbering = self._numbering = system.numbering

@@ -13,9 +13,9 @@ from mpi4py import MPI
 from .parts import NONE, Parts, connected_parts
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration
     from ..assembly.numbering import Block, RowKind
     from ..assembly.piece import Piece
-    from ..system import System
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -43,7 +43,7 @@ class RowNorms:
     row_part : (rows,) part of each row.
     """
 
-    def __init__(self, system: System, pieces: Sequence[Piece] | None = None) -> None:
+    def __init__(self, system: Configuration, pieces: Sequence[Piece]) -> None:
         self.system = system
         self.parts: int
         self.count: int
@@ -51,8 +51,7 @@ class RowNorms:
         self.part: Ints
         self.kind: Ints
         numbering = self.numbering = system.numbering
-        chosen = system.pieces if pieces is None else pieces
-        found: Parts = connected_parts(numbering, chosen)
+        found: Parts = connected_parts(numbering, pieces)
         self.parts = found.count
         self.kinds, kind_of_row = numbering.kind_of_rows()
         kinds = len(self.kinds)

@@ -18,8 +18,8 @@ from .locate import Found, to_domain
 from .projection import locate_on
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration, Layout
     from ..body import Body
-    from ..system import System
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -86,12 +86,12 @@ class End(ABC):
         raise NotImplementedError
 
     @abstractmethod
-    def resolve(self, system: System) -> None:
+    def resolve(self, system: Layout) -> None:
         """Find X and the vertices (collective)."""
 
     @abstractmethod
     def rows(
-        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return the jet ``jet`` of the chosen places as combinations of local coordinates.
 
@@ -108,7 +108,7 @@ class End(ABC):
         """Return which of the places `ids` count; all, unless normals have to be known first."""
         return np.ones(len(ids), dtype=bool)
 
-    def directions(self, system: System, chosen: Ints) -> Array:
+    def directions(self, system: Configuration, chosen: Ints) -> Array:
         """Return the reference directions (k, s, 3) of the jets ``along0``, ``along1``, ..."""
         return np.zeros((len(chosen), 0, 3))
 
@@ -159,7 +159,7 @@ def frame_of(what: str, given: npt.ArrayLike | None) -> Array | None:
     return np.asarray(u @ v)
 
 
-def _local(system: System, ids: Ints) -> npt.NDArray[np.int64]:
+def _local(system: Configuration, ids: Ints) -> npt.NDArray[np.int64]:
     """Return the local numbers of vertices that this rank has."""
     order = np.argsort(system.topology.vertex_ids)
     found = np.searchsorted(system.topology.vertex_ids, ids, sorter=order)
@@ -223,7 +223,7 @@ class Ground(End):
         """Return the ground at one given point, perhaps with axes (columns of `frame`)."""
         return Ground(point, frame)
 
-    def resolve(self, system: System) -> None:
+    def resolve(self, system: Layout) -> None:
         """Find X and the vertices (collective)."""
         if self.point is not None:
             self.X = self.point
@@ -238,7 +238,7 @@ class Ground(End):
             self.vertices = np.zeros((other.size, 0), dtype=np.int64)
 
     def rows(
-        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         empty = np.zeros(0, dtype=np.int32)
@@ -314,7 +314,7 @@ class Nodes(_OnBody):
         """
         return Face(self, side, middle)
 
-    def resolve(self, system: System) -> None:
+    def resolve(self, system: Layout) -> None:
         """Find X and the vertices (collective)."""
         system.require_member(self.body, str(self))
         mine = self.region.points()
@@ -324,7 +324,7 @@ class Nodes(_OnBody):
         self.vertices = self.points[:, None] + system.base(self.region.mesh)
 
     def rows(
-        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         if jet == "director":
@@ -341,7 +341,7 @@ class Nodes(_OnBody):
         offset = self.body.coordinate_offset(system, vertices, jet.replace("along", "slope"))
         return _vector_rows(offset, np.ones(offset.shape), np.zeros(offset.shape, dtype=np.int32))
 
-    def directions(self, system: System, chosen: Ints) -> Array:
+    def directions(self, system: Configuration, chosen: Ints) -> Array:
         """Return the reference directions (k, s, 3) of the nodes' slopes."""
         if not self.body.element.slopes:
             return super().directions(system, chosen)
@@ -376,7 +376,7 @@ class PointsOnBody(_OnBody):
         if not isinstance(points, End):
             self.target = _points(f"body {body.name!r}", points)
 
-    def resolve(self, system: System) -> None:
+    def resolve(self, system: Layout) -> None:
         """Find X and the vertices (collective)."""
         if self.given is not None:
             self.target = self.given.X
@@ -402,7 +402,7 @@ class PointsOnBody(_OnBody):
         return found
 
     def rows(
-        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet as combinations of local coordinates; see `End.rows`.
 
@@ -421,7 +421,7 @@ class PointsOnBody(_OnBody):
         return _vector_rows(*self._coefficients(system, chosen, vertices, jet))
 
     def _coefficients(
-        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
     ) -> tuple[npt.NDArray[Any], Array, npt.NDArray[Any]]:
         """Return offsets, values and corners (k, m) of a jet for one component."""
         body, element = self.body, self.body.element
@@ -443,7 +443,7 @@ class PointsOnBody(_OnBody):
         corner = np.broadcast_to(np.repeat(np.arange(nv), 1 + ns), coordinate.shape)
         return coordinate, value, corner
 
-    def directions(self, system: System, chosen: Ints) -> Array:
+    def directions(self, system: Configuration, chosen: Ints) -> Array:
         """Return the reference directions (k, s, 3) that `along` derivatives are taken by.
 
         Those of the slopes of the nodes that these points were made from; else orthogonal
@@ -457,7 +457,7 @@ class PointsOnBody(_OnBody):
         return _orthonormal(self._gradient(system, chosen, vertices)[3])
 
     def _gradient(
-        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32]
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32]
     ) -> tuple[npt.NDArray[Any], Array, npt.NDArray[Any], Array]:
         """Return offsets, values (k, m, s), corners and reference (k, s, 3) of all derivatives."""
         jets = [j for j in ("xi", "eta", "zeta") if j in self.body.element.space.point_jets]
@@ -468,7 +468,7 @@ class PointsOnBody(_OnBody):
         return coordinate, values, corner, np.einsum("kms,kma->ksa", values, reference)
 
     def _derivative(
-        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], direction: Array
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], direction: Array
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return the derivative by the reference along directions (k, 3)."""
         coordinate, values, corner, slopes = self._gradient(system, chosen, vertices)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from symancf_codegen.legendre import gauss_legendre
 
-from ..collective import together
+from ..collective import reduced, together
 from ..errors import MeshError
 from ..geometry import _arc_slope, unit
 from ..mesh.cells import CELLS
@@ -18,9 +18,9 @@ from .ends import End, _vector_rows
 from .locate import corner_functions
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration, Layout
     from ..body import Body
     from ..mesh import Region
-    from ..system import System
     from ..terms import Entities
 
 Array = npt.NDArray[np.float64]
@@ -50,7 +50,7 @@ class FacetPoints(End):
         self.kind = region.types[0]
         self.hermite = bool(body.element.slopes)
 
-    def resolve(self, system: System) -> None:
+    def resolve(self, system: Layout) -> None:
         """Find X and the vertices (collective)."""
         mesh = self.region.mesh
         facets = self._facets(system)
@@ -62,7 +62,7 @@ class FacetPoints(End):
         self.X = np.einsum("kv,kva->ka", value, mesh.fetch_points(repeated))
         self.vertices = repeated + system.base(mesh)
 
-    def _facets(self, system: System) -> Ints:
+    def _facets(self, system: Layout) -> Ints:
         """Return the vertices (n, nv) of all facets, points of the mesh (collective)."""
         system.require_member(self.body, str(self))
         self.region.require_on(self.body.region)
@@ -72,7 +72,7 @@ class FacetPoints(End):
         self._require_sides(system, facets)
         return facets
 
-    def _require_sides(self, system: System, facets: Ints) -> None:
+    def _require_sides(self, system: Layout, facets: Ints) -> None:
         """Raise where a facet is no cell, face or edge of the body's cells (collective)."""
         element = self.body.element
         cell = CELLS[element.cell]
@@ -82,7 +82,7 @@ class FacetPoints(End):
         _, cells = self.body.region.slice(cell.name)
         near = cells[np.isin(cells, facets).sum(axis=1) >= facets.shape[1]]
         known = _corners(near[:, np.array(sides)].reshape(-1, facets.shape[1]))
-        found = system.sum(np.isin(_corners(facets), known).astype(float))
+        found = reduced(system.comm, np.isin(_corners(facets), known).astype(float))
         if not found.all():
             at = facets[int(np.argmin(found))]
             x = self.region.mesh.fetch_points(at[None])[0].mean(axis=0)
@@ -114,7 +114,11 @@ class FacetPoints(End):
         return value.reshape(-1, 2, 2), slope.reshape(-1, 2, 2)
 
     def _coefficients(
-        self, system: System, chosen: npt.NDArray[Any], vertices: npt.NDArray[Any], derivative: int
+        self,
+        system: Configuration,
+        chosen: npt.NDArray[Any],
+        vertices: npt.NDArray[Any],
+        derivative: int,
     ) -> tuple[Array, Array | None]:
         """Position coefficients (k, nv) and slope coefficients (k, nv, s) of r or r_derivative."""
         body = self.body
@@ -145,7 +149,7 @@ class FacetPoints(End):
 
     def rows(
         self,
-        system: System,
+        system: Configuration,
         chosen: npt.NDArray[Any],
         vertices: npt.NDArray[np.int32],
         jet: str,
@@ -157,7 +161,11 @@ class FacetPoints(End):
         return self._rows(system, vertices, positions, slopes)
 
     def _rows(
-        self, system: System, vertices: npt.NDArray[Any], positions: Array, slopes: Array | None
+        self,
+        system: Configuration,
+        vertices: npt.NDArray[Any],
+        positions: Array,
+        slopes: Array | None,
     ) -> tuple[npt.NDArray[Any], ...]:
         offset = system.numbering.offset
         coordinate = offset[vertices, self.body.position_block][..., None]
@@ -170,16 +178,20 @@ class FacetPoints(End):
         corner = np.broadcast_to(np.repeat(np.arange(nv), m), (k, nv * m))
         return _vector_rows(coordinate.reshape(k, nv * m), value.reshape(k, nv * m), corner)
 
-    def weights(self, system: System, entities: Entities) -> Array:
+    def weights(self, system: Configuration, entities: Entities) -> Array:
         """Return the reference area or length that each of this rank's points stands for."""
         with together(system.comm):
             return self.measure(system, entities.ids, entities.end_vertices(0))
 
-    def measure(self, system: System, ids: npt.NDArray[Any], vertices: npt.NDArray[Any]) -> Array:
+    def measure(
+        self, system: Configuration, ids: npt.NDArray[Any], vertices: npt.NDArray[Any]
+    ) -> Array:
         """Return the reference area or length of places `ids` with their local vertices."""
         return np.asarray(self.rule_weight[ids] * self._jacobian(system, ids, vertices))
 
-    def _jacobian(self, system: System, ids: npt.NDArray[Any], vertices: npt.NDArray[Any]) -> Array:
+    def _jacobian(
+        self, system: Configuration, ids: npt.NDArray[Any], vertices: npt.NDArray[Any]
+    ) -> Array:
         """Return the reference area or length by that of the unit facet."""
         dims = 2 if self.kind == "quad" else 1
         tangents = np.zeros((dims, len(ids), 3))

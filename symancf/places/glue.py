@@ -15,8 +15,8 @@ from .ends import Nodes, PointsOnBody
 from .locate import corner_functions
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration, Layout
     from ..body import Body
-    from ..system import System
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -46,7 +46,7 @@ class Glue:
     across: Array
 
 
-def glue_of(system: System, name: str, place: Nodes | PointsOnBody) -> Glue:
+def glue_of(system: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
     """Find the nodes of a place and the edges and cells of it that meet there (collective).
 
     Raises
@@ -143,7 +143,12 @@ def _follow_edges(
 
 
 def straightened(
-    system: System, body: Body, glue: Glue, node: Ints, normal: Array, kink: npt.NDArray[np.bool_]
+    system: Configuration,
+    body: Body,
+    glue: Glue,
+    node: Ints,
+    normal: Array,
+    kink: npt.NDArray[np.bool_],
 ) -> Array:
     """Return the tangents of edges at nodes in the tangent plane, and square to mirrors.
 
@@ -169,7 +174,7 @@ def straightened(
     return along
 
 
-def nodes_here(system: System, glue: Glue) -> tuple[Ints, Ints]:
+def nodes_here(system: Configuration, glue: Glue) -> tuple[Ints, Ints]:
     """Return the local vertices of the nodes that this rank has, and their numbers."""
     vertices = np.sort(system.topology.find(glue.nodes)).astype(np.int64)
     return vertices, np.searchsorted(glue.nodes, system.topology.vertex_ids[vertices])

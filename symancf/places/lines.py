@@ -13,9 +13,9 @@ from ..mesh.cells import CELLS
 from .facets import FacetPoints, gauss
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration, Layout
     from ..body import Body
     from ..mesh import Region
-    from ..system import System
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -48,7 +48,7 @@ class Line(FacetPoints):
         self.kind = "line"
         self.hermite = bool(body.element.slopes)
 
-    def resolve(self, system: System) -> None:
+    def resolve(self, system: Layout) -> None:
         """Find X, the vertices and the groups (collective)."""
         super().resolve(system)
         edges = self.vertices.reshape(-1, self._rule()[1].size, 2)[:, 0]
@@ -61,7 +61,7 @@ class Line(FacetPoints):
         x, w = gauss(POINTS if self.hermite else 1)
         return x[:, None], w
 
-    def _require_sides(self, system: System, edges: Ints) -> None:
+    def _require_sides(self, system: Layout, edges: Ints) -> None:
         """Raise where an edge is none of a cell of the body, or appears twice (collective)."""
         mesh, body = self.region.mesh, self.body
         cells = body.region.slice(body.element.cell)[1]
@@ -112,7 +112,11 @@ class Line(FacetPoints):
             group = fresh
 
     def rows(
-        self, system: System, chosen: npt.NDArray[Any], vertices: npt.NDArray[np.int32], jet: str
+        self,
+        system: Configuration,
+        chosen: npt.NDArray[Any],
+        vertices: npt.NDArray[np.int32],
+        jet: str,
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet, ``value`` or ``line``, as combinations of coordinates; see `End.rows`."""
         if jet != "line":

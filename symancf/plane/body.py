@@ -20,7 +20,8 @@ from ..places.ends import End, Ground, frame_of
 from .inertia import kinetic_law, weight_law
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..assembly.configuration import Configuration, Layout
+    from ..assembly.protocol import Support
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -151,7 +152,7 @@ class PlanarBody:
         """Twice the largest distance of an attachment from the origin."""
         return 2.0 * self.reach if self.reach > 0.0 else 1.0
 
-    def declare(self, system: System) -> None:
+    def declare(self, system: Layout) -> None:
         """Announce the node and its blocks of coordinates."""
         self.vertex = int(system.new_vertices(1, self.name)[0])
         mine = np.zeros(1 if system.comm.rank == 0 else 0, dtype=np.int64)
@@ -160,13 +161,13 @@ class PlanarBody:
         system.announce_block(Block(POSITION, 2))
         system.announce_block(Block(ANGLE, 1, "angle"))
 
-    def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Blocks of coordinates on local vertices; also finds the node here, if it is here."""
         self.cells = system.topology.find(self.vertex)[:, None]
         local = self.cells.ravel().astype(np.int32)
         return [(POSITION, local), (ANGLE, local)]
 
-    def build_reference(self, system: System) -> None:
+    def build_reference(self, system: Configuration, supports: Sequence[Support]) -> None:
         """Put the node where the body's centre of mass is (without mass: its origin)."""
         local = self.cells.ravel()
         system.points[local, :2] = self.reference[:2] - self.offset
@@ -177,11 +178,11 @@ class PlanarBody:
             [*system.points[local[0], :2], self.reference[2]] if len(local) else []
         )
 
-    def pieces(self, system: System) -> list[Piece]:
+    def pieces(self, system: Configuration) -> list[Piece]:
         """A rigid body has no strain energy."""
         return []
 
-    def _own_piece(self, system: System, law: Any, role: Any, uniform: Any) -> Piece:
+    def _own_piece(self, system: Configuration, law: Any, role: Any, uniform: Any) -> Piece:
         """Return a kernel on (ux, uy, phi) of the node."""
         here = self.coordinates(system)
         n = len(self.cells)
@@ -201,17 +202,17 @@ class PlanarBody:
             entities=Jets(zero, np.tile(np.arange(3, dtype=np.int32), n), here, zero, 1.0 + zero),
         )
 
-    def inertia(self, system: System) -> list[Piece]:
+    def inertia(self, system: Configuration) -> list[Piece]:
         """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
         if not self.mass:
             return []
         return [self._own_piece(system, kinetic_law(), "inertia", {})]
 
-    def weight(self, system: System, uniform: dict[str, Any]) -> Piece:
+    def weight(self, system: Configuration, uniform: dict[str, Any]) -> Piece:
         """Return the potential of the weight, with ``g1, g2`` [m/s^2]."""
         return self._own_piece(system, weight_law(), "potential", uniform)
 
-    def initial_rate(self, system: System, rate: Array) -> None:
+    def initial_rate(self, system: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` and `spin` into a local vector."""
         here = self.coordinates(system)
         if len(here):
@@ -219,33 +220,33 @@ class PlanarBody:
             rate[here] = *(self.velocity - self.spin * turned(arm)), self.spin
 
     # ---- results --------------------------------------------------------------------------------
-    def coordinates(self, system: System) -> npt.NDArray[np.int32]:
+    def coordinates(self, system: Configuration) -> npt.NDArray[np.int32]:
         """Local offsets (3,) of (ux, uy, phi) on this rank; empty where the body is not."""
         if not len(self._position):
             return np.zeros(0, dtype=np.int32)
         p, a = int(self._position[0]), int(self._angle[0])
         return np.array([p, p + 1, a], dtype=np.int32)
 
-    def node(self, system: System, vector: Array | None = None) -> Array:
+    def node(self, system: Configuration, vector: Array | None = None) -> Array:
         """Return (ux, uy, phi) of the node, or its entries of a local vector (collective)."""
         value = np.zeros(3)
         if self._owned.any():
             value[:] = (system.state if vector is None else vector)[self.coordinates(system)]
         return system.sum(value)
 
-    def displacement(self, system: System) -> Array:
+    def displacement(self, system: Configuration) -> Array:
         """Return the present (ux, uy, phi) of the origin, on every rank (collective)."""
         u = self.node(system)
         u[:2] += (rotation(u[2]) - np.eye(2)) @ self.offset
         return u
 
-    def rate(self, system: System) -> Array:
+    def rate(self, system: Configuration) -> Array:
         """Return the present (vx, vy, omega) of the origin, on every rank (collective)."""
         v, phi = self.node(system, system.rate), self.node(system)[2]
         v[:2] += v[2] * turned(rotation(phi) @ self.offset)
         return v
 
-    def position(self, system: System) -> Array:
+    def position(self, system: Configuration) -> Array:
         """Return the present (x, y, theta), on every rank (collective)."""
         return np.asarray(self.reference + self.displacement(system))
 
@@ -316,7 +317,7 @@ class PlanarPoint(End):
         moves = [q[0], q[1], 0] if jet == "value" else [0, 0, 0]
         return [a + b for a, b in zip(moves, turned, strict=True)]
 
-    def resolve(self, system: System) -> None:
+    def resolve(self, system: Layout) -> None:
         """Find the vertex."""
         system.require_member(self.body, f"a term's end {self}")
         if self.given is not None:
@@ -326,18 +327,18 @@ class PlanarPoint(End):
         self.vertices = np.array([[self.body.vertex]], dtype=np.int64)
 
     def rows(
-        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return the jet ``planar``; see `End.rows`."""
         return planar_rows(system, vertices[:, 0], np.ones(len(chosen), dtype=bool))
 
-    def displacement(self, system: System) -> Array:
+    def displacement(self, system: Configuration) -> Array:
         """Return the displacement (1, 3) of the point, on every rank (collective)."""
         u = self.body.node(system)
         moved = u[:2] + (rotation(u[2]) - np.eye(2)) @ self.arm
         return np.append(moved, 0.0)[None]
 
-    def velocity(self, system: System) -> Array:
+    def velocity(self, system: Configuration) -> Array:
         """Return the velocity (1, 3) of the point, on every rank (collective)."""
         v, phi = self.body.node(system, system.rate), self.body.node(system)[2]
         return np.append(v[:2] + v[2] * turned(rotation(phi) @ self.arm), 0.0)[None]
@@ -361,7 +362,7 @@ class PlanarPlaces(End):
         self.X = np.concatenate([place_of(p)[0] for p in self.places])
         self.moving = np.array([isinstance(p, PlanarPoint) for p in self.places])
 
-    def resolve(self, system: System) -> None:
+    def resolve(self, system: Layout) -> None:
         """Find the vertices."""
         ids = []
         for place, partner in zip(self.places, self.partners, strict=True):
@@ -372,7 +373,7 @@ class PlanarPlaces(End):
         self.vertices = np.array(ids, dtype=np.int64)
 
     def rows(
-        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return the jet ``planar``; see `End.rows`."""
         return planar_rows(system, vertices[:, 0], self.moving[chosen])
@@ -388,7 +389,7 @@ def place_of(place: PlanarPoint | Ground) -> tuple[Array, Array, str]:
 
 
 def planar_rows(
-    system: System, vertices: npt.NDArray[np.int32], moving: npt.NDArray[np.bool_]
+    system: Configuration, vertices: npt.NDArray[np.int32], moving: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[Any], ...]:
     """Return (ux, uy, phi) of the bodies at local `vertices` (k,); nothing where not `moving`."""
     numbering = system.numbering

@@ -15,7 +15,7 @@ from ..places.ends import Ground, PointsOnBody
 from .body import PlanarBody
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..assembly.configuration import Configuration
 
 Array = npt.NDArray[np.float64]
 
@@ -53,7 +53,7 @@ class Clamp(Constraint):
         else:
             super().__init__(_clamp_ground, place, name=name)
 
-    def wrench(self, system: System) -> Array:
+    def wrench(self, system: Configuration) -> Array:
         """Return force and moment about the body's origin (3,) that the body exerts on the cable.
 
         For the ground: about the origin of coordinates (collective).
@@ -64,7 +64,7 @@ class Clamp(Constraint):
         found = self.reaction(system)
         return np.append(found.force[:2], found.moment_about(origin)[2])
 
-    def ground_wrench(self, system: System) -> Array | None:
+    def ground_wrench(self, system: Configuration) -> Array | None:
         """Return the wrench of the ground, if the clamp is at the ground."""
         return None if isinstance(self.body, PlanarBody) else self.wrench(system)
 

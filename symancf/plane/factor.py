@@ -18,7 +18,7 @@ from ..work import VirtualWork
 if TYPE_CHECKING:
     import sympy as sp
 
-    from ..system import System
+    from ..assembly.configuration import Configuration, Layout
     from .body import PlanarPoint
 
 Array = npt.NDArray[np.float64]
@@ -42,12 +42,12 @@ class Factor(End):
     def __init__(self, name: str = "factor") -> None:
         self.name = name
         self.X = np.zeros((1, 3))
-        self._vertices: weakref.WeakKeyDictionary[System, Ints] = weakref.WeakKeyDictionary()
+        self._vertices: weakref.WeakKeyDictionary[Layout, Ints] = weakref.WeakKeyDictionary()
 
     def __str__(self) -> str:
         return f"factor {self.name!r}"
 
-    def resolve(self, system: System) -> None:
+    def resolve(self, system: Layout) -> None:
         """Make the node on the first call for a system."""
         if system not in self._vertices:  # not by id: a later system may get the same
             self._vertices[system] = system.new_vertices(1, self.name)[:, None]
@@ -55,7 +55,7 @@ class Factor(End):
         self.vertices = self._vertices[system]
 
     def rows(
-        self, system: System, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return the factor as component 0 of its jet; see `End.rows`."""
         k = len(chosen)
@@ -67,18 +67,18 @@ class Factor(End):
         """Return the reference value (1, 3) of the jet: zero."""
         return self.X
 
-    def value(self, system: System) -> float:
+    def value(self, system: Configuration) -> float:
         """Return the present value, on every rank (collective)."""
         return float(system.sum(self._entry(system, None))[0])
 
-    def set(self, system: System, value: float) -> None:
+    def set(self, system: Configuration, value: float) -> None:
         """Write a starting value into the state."""
         self._entry(system, value)
 
-    def _entry(self, system: System, value: float | None) -> Array:
-        if system not in self._vertices:
+    def _entry(self, system: Configuration, value: float | None) -> Array:
+        if system.layout not in self._vertices:
             raise ParameterError(f"{self} multiplies no load of this system")
-        local = system.topology.find(self._vertices[system][0, 0])
+        local = system.topology.find(self._vertices[system.layout][0, 0])
         entry = np.zeros(1)
         if len(local):
             at = system.numbering.offset[local[0], system.numbering.block(FACTOR)]
@@ -124,7 +124,7 @@ class Prescribed(VirtualWork):
         )
         self.factor = release
 
-    def declare(self, system: System) -> None:
+    def declare(self, system: Layout) -> None:
         """Announce the place and the factor's node before distribution."""
         others = [t for t in system.terms if isinstance(t, Prescribed) and t.factor is self.factor]
         if len(others) > 1:

@@ -15,7 +15,7 @@ from .body import rotation, turned
 from .factor import COORDINATES
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..assembly.configuration import Configuration
     from .body import PlanarBody
 
 Array = npt.NDArray[np.float64]
@@ -61,14 +61,14 @@ class HeldPlanarBody(Held):
         names = " and ".join(COORDINATES[a] for a in self.axes)
         return "the whole body, x, y and theta" if len(self.axes) == 3 else f"{names} of its frame"
 
-    def coordinates(self, system: System) -> npt.NDArray[np.int64]:
+    def coordinates(self, system: Configuration) -> npt.NDArray[np.int64]:
         """Return the local offsets of the fixed coordinates of the body's vertex."""
-        system.require_member(self.body, self.name)
+        system.layout.require_member(self.body, self.name)
         here = self.body.coordinates(system)
         self.fixed = here[self.axes] if len(here) else here
         return np.asarray(self.fixed, dtype=np.int64)
 
-    def prescribed(self, system: System, time: float) -> Array:
+    def prescribed(self, system: Configuration, time: float) -> Array:
         """Return the values of the fixed coordinates at `time`."""
         values = [
             evaluate(f"{self.name}, {COORDINATES[a]}", value, time)
@@ -79,7 +79,7 @@ class HeldPlanarBody(Held):
             u[:2] -= (rotation(u[2]) - np.eye(2)) @ self.body.offset
         return u[: len(self.fixed)]
 
-    def wrench(self, system: System, forces: Array, about: Array) -> Array:
+    def wrench(self, system: Configuration, forces: Array, about: Array) -> Array:
         """Return force and moment about a point (6,) of forces on coordinates, on this rank."""
         here = self.body.coordinates(system)
         total = np.zeros(6)
@@ -90,7 +90,7 @@ class HeldPlanarBody(Held):
             total[5] = forces[here[2]] + turned(arm) @ total[:2]
         return total
 
-    def resultant(self, system: System, forces: Array) -> Array:
+    def resultant(self, system: Configuration, forces: Array) -> Array:
         """Return force and moment about the origin of the body, (Fx, Fy, M), on this rank."""
         here = self.body.coordinates(system)
         total = np.zeros(3)

@@ -16,7 +16,7 @@ from ..collective import together
 from ..newton import KEPT, iterate
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..assembly.configuration import Configuration
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -97,7 +97,7 @@ class Group:
 class Jacobian:
     """Evaluates the constraints alone: a plan and a matrix of their pieces."""
 
-    def __init__(self, system: System, pieces: Sequence[Any]) -> None:
+    def __init__(self, system: Configuration, pieces: Sequence[Any]) -> None:
         self.system = system
         numbering = self.numbering = system.numbering
         self.plan = Plan(pieces, numbering, system.reference, system.comm)

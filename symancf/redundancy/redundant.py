@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,8 @@ from ..errors import ConstraintError, ParameterError
 from .dependent import STEP, Group, Ints, Jacobian, fulfil, groups_of, joined, named, structure
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..assembly.configuration import Configuration
+    from ..assembly.piece import Piece
 
 Array = npt.NDArray[np.float64]
 
@@ -49,7 +51,7 @@ class Redundant:
     groups: list[Ints]
 
 
-def find_redundant(system: System) -> Redundant:
+def find_redundant(system: Configuration, pieces: Sequence[Piece]) -> Redundant:
     r"""Find equations that others imply; warn of them.
 
     Rows of Phi_q over the free coordinates that depend on others: those without a column of
@@ -66,7 +68,7 @@ def find_redundant(system: System) -> Redundant:
     ConstraintError : on every rank; constraints contradict each other: n^T Phi does not vanish
         where Phi is least.
     """
-    pieces = [piece for piece in system.pieces if piece.role == "constraint"]
+    pieces = [piece for piece in pieces if piece.role == "constraint"]
     none = Redundant(np.zeros(0, dtype=np.int64), [])
     if not pieces:
         return none

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..assembly.protocol import Chooses
 from ..assembly.vectors import Vectors
 from ..collective import share_error, together
+from ..contradiction import require_redundant
 from ..errors import ConvergenceError, SymancfError
 from ..history import History, Step
 from ..interruption import Interruption
@@ -20,7 +22,6 @@ from ..newton import Leftover, PartBacktracking
 from ..options import Options, complaint
 from ..petsc import PETSc, collect, loosely
 from ..progress import Progress
-from ..redundancy.contradiction import require_redundant
 from ..solver import configure, reason_name
 from .branch import JUMPED, Branch
 from .convergence import Convergence
@@ -92,14 +93,14 @@ class EquilibriumSolver:
         if not self.restored:
             system.settle()
         for term in system.terms:
-            if hasattr(term, "choose"):
-                term.choose(system, self.options.choice)
+            if isinstance(term, Chooses):
+                term.choose(system, system.plan, self.options.choice)
         self.snes = PETSc.SNES().create(system.comm)
         self.snes.setFunction(loosely(self._function), self.F)
         self.snes.setConvergenceTest(loosely(self._test))
         configure(self.snes, system, self.options)
         self.linear: LinearSolver = LinearSolver(
-            self.snes.getKSP(), self.convergence.rows, self.vectors, self.history.seconds
+            system, self.snes.getKSP(), self.convergence.rows, self.vectors, self.history.seconds
         )
         self.convergence.leftover = Leftover(
             system, self.convergence.rows, self.snes.getKSP(), self.x

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from ..assembly.protocol import Bonds
 from ..errors import ConstraintError
 from .elimination import Rows, null_vectors
 
@@ -42,7 +43,7 @@ def _groups(system: System) -> list[list[Any]]:
     from scipy.sparse.csgraph import connected_components
 
     count, number = len(system.bodies), {id(body): k for k, body in enumerate(system.bodies)}
-    bonds = [pair for term in system.terms for pair in getattr(term, "bonds", list)()]
+    bonds = [p for term in system.terms if isinstance(term, Bonds) for p in term.bonds()]
     pairs = np.array([[number[id(a)], number[id(b)]] for a, b in bonds]).reshape(-1, 2)
     graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
     members: dict[int, list[Any]] = {}

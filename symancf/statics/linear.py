@@ -113,9 +113,13 @@ class LinearSolver:
     """
 
     def __init__(
-        self, ksp: PETSc.KSP, rows: RowNorms, vectors: Vectors, seconds: dict[str, float]
+        self,
+        system: System,
+        ksp: PETSc.KSP,
+        rows: RowNorms,
+        vectors: Vectors,
+        seconds: dict[str, float],
     ) -> None:
-        system = rows.system
         self.ksp, self.system, self.seconds = ksp, system, seconds
         self.matrix: PETSc.Mat = system.matrix.mat
         self.direct = ksp.getType() == PETSc.KSP.Type.PREONLY

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import arguments, checkpoint
+from ..contradiction import require_consistent
 from ..errors import ConvergenceError
 from ..history import History, Step
 from ..options import Options
-from ..redundancy.contradiction import require_consistent
 from ..tracking import kept_by, made_of, watched
 from .branch import HARD
 from .continuation import Continuation, require_possible

@@ -22,10 +22,10 @@ from ..shared import Shared
 from ..terms import Entities
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Jets, Piece, Role
     from ..places.ends import End
     from ..substitution import Substitution
-    from ..system import System
 
 Array = npt.NDArray[np.float64]
 
@@ -113,7 +113,7 @@ class PlaceTerm:
         return tuple(declare.Parameter(p.symbol, kinds[p.name]) for p in found)
 
     # ---- as a term ----------------------------------------------------------------------------
-    def declare(self, system: System) -> None:
+    def declare(self, system: Layout) -> None:
         """Announce entities and vertices before distribution."""
         own = numbering.states(len(self.states)) if self.states else None
         self.entities = Entities(system, self.name, self.ends, own)
@@ -124,12 +124,12 @@ class PlaceTerm:
                     "place(s): give one number, or one for each"
                 )
 
-    def carriers(self, system: System) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Take this rank's entities; return the blocks that the term puts on vertices."""
         self.entities.bind(system)
         return self.entities.carriers()
 
-    def pieces(self, system: System) -> list[Piece]:
+    def pieces(self, system: Configuration) -> list[Piece]:
         """Return the kernel and entities on this rank."""
         with together(system.comm):
             self._jets = self._all_jets(system)
@@ -143,7 +143,7 @@ class PlaceTerm:
         )
         return [piece]
 
-    def _all_jets(self, system: System) -> Jets:
+    def _all_jets(self, system: Configuration) -> Jets:
         rates = ((end, jet, "rate") for end, jet in self.substitution.rates)
         wanted: list[Any] = [*self.substitution.jets, *rates]
         return self.entities.jets(
@@ -171,7 +171,7 @@ class PlaceTerm:
             self._functions[expressions] = jit.Values(known, lets, self.rate_of)
         return self._functions[expressions]
 
-    def _values(self, system: System, expressions: Sequence[sp.Expr]) -> Array:
+    def _values(self, system: Configuration, expressions: Sequence[sp.Expr]) -> Array:
         """Return expressions at the present state, (places, expressions), on every rank."""
         jets, n = self._jets, len(self.entities.ids)
         symbols = self._unknowns()

@@ -16,9 +16,9 @@ from ..substitution import Substitution
 from .places import PlaceTerm
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration
     from ..assembly.piece import Role
     from ..places.ends import End
-    from ..system import System
 
 Array = npt.NDArray[np.float64]
 
@@ -62,6 +62,6 @@ class Potential(PlaceTerm):
             title=f"energy of {self.law_name}",
         )
 
-    def values(self, system: System) -> Array:
+    def values(self, system: Configuration) -> Array:
         """Return the energies (places,) at the present state, on every rank (collective)."""
         return self._values(system, [self.energy])[:, 0]

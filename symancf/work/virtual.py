@@ -27,9 +27,9 @@ from ..substitution import Substitution
 from .places import PlaceTerm
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration
     from ..places.ends import End
     from ..quantities import Reading
-    from ..system import System
 
 Array = npt.NDArray[np.float64]
 
@@ -229,10 +229,10 @@ class VirtualWork(PlaceTerm):
         changing = (declare.Parameter(sp.Symbol(f"rate_{k}")) for k in self.changing)
         return (*super()._parameters(*expressions), *changing)
 
-    def values(self, system: System) -> Array:
+    def values(self, system: Configuration) -> Array:
         """Return the forces (places, pairs) at the present state, on every rank (collective)."""
         return self._values(system, self.forces)
 
-    def own_states(self, system: System) -> Array:
+    def own_states(self, system: Configuration) -> Array:
         """Return the own states (places, states), on every rank (collective)."""
         return self._values(system, [self.reading.states[s] for s in self.states])

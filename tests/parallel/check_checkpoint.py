@@ -97,7 +97,7 @@ def save(folder: Path) -> dict[str, Any]:
     sa.checkpoint.save(folder / "deep" / "zoo.h5", system, given, FACTS)
     return {
         "left": sorted(p.name for p in (folder / "deep").iterdir()) if COMM.rank == 0 else [],
-        "virtual": system.vertex_count - system.mesh_points,
+        "virtual": system.layout.vertex_count - system.layout.mesh_points,
         "kinds": [b.name for b in system.numbering.blocks],
         "digest": digest(folder / "deep" / "zoo.h5") if COMM.rank == 0 else {},
     }

@@ -306,10 +306,10 @@ def test_violations_are_those_of_a_node_that_moves() -> None:
     system.state[:] = 0.1 * system.numbering.random(2)
     nodes = clamp.places
     R = [
-        system._evaluate(nodes, [(jet, system.reference)])[0]
+        system.evaluate(nodes, [(jet, system.reference)])[0]
         for jet in ("value", "along0", "along1")
     ]
-    u = [system._evaluate(nodes, [(jet, system.state)])[0] for jet in ("value", "along0", "along1")]
+    u = [system.evaluate(nodes, [(jet, system.state)])[0] for jet in ("value", "along0", "along1")]
     Q, q = (
         block.coordinates(system, v) for v in (system.reference, system.reference + system.state)
     )

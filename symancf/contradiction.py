@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..collective import together
-from ..errors import ConstraintError, ParameterError
-from ..parameter import depends_on_time
-from .dependent import Group, Jacobian, fulfil, named
+from .collective import together
+from .errors import ConstraintError, ParameterError
+from .parameter import depends_on_time
+from .redundancy.dependent import Group, Jacobian, fulfil, named
 
 if TYPE_CHECKING:
-    from ..system import System
+    from .system import System
 
 Array = npt.NDArray[np.float64]
 
@@ -63,8 +63,8 @@ def require_consistent(system: System, to: float) -> None:
         for part in (0.0, *PROBES):
             time = system.time + part * (to - system.time)
             before = state.copy()
-            _prescribe(jacobian, state, time)
-            _, last = fulfil(jacobian, state, _groups(jacobian, state))
+            _prescribe(system, jacobian, state, time)
+            _, last = fulfil(jacobian, state, _groups(system, jacobian, state))
             way += float(np.abs((state - before) / jacobian.scale).max(initial=0.0))
             way = system.comm.allreduce(way, op=MPI.MAX)
             if last > 1e-8 or (part and way > NEAR):
@@ -98,25 +98,24 @@ def _timed(system: System, pieces: list[Any]) -> bool:
     )
 
 
-def _prescribe(jacobian: Jacobian, state: Array, time: float) -> None:
+def _prescribe(system: System, jacobian: Jacobian, state: Array, time: float) -> None:
     """Take parameters and prescribed coordinates of a time (collective)."""
-    system = jacobian.system
     with together(system.comm):
         jacobian.plan.update(time)
         given = [support.prescribed(system, time) for support in system.supports]
     for places, values in given:
         state[places] = values
-    system.topology_update(state)
+    system.update_held(state)
 
 
-def _groups(jacobian: Jacobian, state: Array) -> list[Group]:
+def _groups(system: System, jacobian: Jacobian, state: Array) -> list[Group]:
     """Return what is left of the groups with redundant equations, on rank 0 (collective)."""
     data = jacobian.at(state)
     if data is None:
         return []
     return [
         Group.of(data, rows, np.unique(data.column[np.isin(data.row, rows)]))
-        for rows in jacobian.system.redundant.groups
+        for rows in system.redundant.groups
         if len(rows)
     ]
 

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What bodies and terms see of a system: `Layout` before distribution, `Configuration` after it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from ..collective import reduced, together
+from ..errors import MeshError, ParameterError
+from ..partition import Family, distribute
+from .numbering import Block, Numbering, Owners
+
+if TYPE_CHECKING:
+    from ..mesh import Mesh
+    from ..partition import Topology
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+class Placed(Protocol):
+    """Places of bodies, as far as their jets are asked for here; see `places.ends.End`."""
+
+    vertices: Ints
+
+    def resolve(self, layout: Layout) -> None:
+        """Find the vertices (collective)."""
+
+    def rows(
+        self, configuration: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """Return a jet of the chosen places as combinations of local coordinates."""
+
+
+class Layout:
+    """The vertices, entities and blocks of coordinates that bodies and terms announce.
+
+    Every rank announces the same in the same order, its own slice of each family.
+
+    Parameters
+    ----------
+    comm : the ranks.
+    bodies, terms : of the system.
+    meshes : names of bodies and the meshes that these are made on; a mesh may be there again.
+
+    Attributes
+    ----------
+    families, blocks, owners : what was announced.
+    """
+
+    def __init__(
+        self,
+        comm: MPI.Comm,
+        bodies: Sequence[Any],
+        terms: Sequence[Any],
+        meshes: Sequence[tuple[str, Mesh]] = (),
+    ) -> None:
+        self.comm = comm
+        self.bodies, self.terms = bodies, terms
+        self._ids = {id(body) for body in bodies}
+        self._numbers = {id(term): k for k, term in enumerate(terms)}
+        self._noted: dict[Hashable, str] = {}
+        self._bases: dict[int, int] = {}
+        self._meshes: list[Mesh] = []
+        self.mesh_points = 0
+        for name, mesh in meshes:
+            if id(mesh) not in self._bases:
+                self._add(name, mesh)
+        self.vertex_count = self.mesh_points
+        self.families: list[Family] = []
+        self.blocks: dict[str, Block] = {}
+        self.owners = Owners()
+
+    def _add(self, name: str, mesh: Mesh) -> None:
+        """Give a mesh its range of vertex ids."""
+        if MPI.Comm.Compare(mesh.comm, self.comm) not in (MPI.IDENT, MPI.CONGRUENT):
+            raise MeshError(
+                f"body {name!r}: its mesh lives on another communicator ({mesh.comm.size} ranks) "
+                f"than that of body {self.bodies[0].name!r} ({self.comm.size} ranks)"
+            )
+        self._bases[id(mesh)] = self.mesh_points
+        self._meshes.append(mesh)
+        self.mesh_points += mesh.n_points
+
+    def require_member(self, body: Any, who: str) -> None:
+        """Raise where something acts on a body that is not one of the system's.
+
+        Raises
+        ------
+        ParameterError : names the bodies there are.
+        """
+        if id(body) not in self._ids:
+            names = [repr(own.name) for own in self.bodies]
+            listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if names[10:] else "")
+            raise ParameterError(
+                f"{who} is on body {body.name!r}, which is not in this system; it has {listed}"
+            )
+
+    def number(self, term: Any) -> int:
+        """Return the number of a term among those of the system.
+
+        Raises
+        ------
+        ParameterError : it is none of them.
+        """
+        if id(term) not in self._numbers:
+            raise ParameterError(f"{term.name!r} is no term of this system: give it in terms=[...]")
+        return self._numbers[id(term)]
+
+    def noted(self, what: Hashable, who: str) -> str | None:
+        """Return the name of the term that said the same before, or take note of it."""
+        before = self._noted.get(what)
+        self._noted.setdefault(what, who)
+        return before
+
+    def base(self, mesh: Mesh) -> int:
+        """Return the first vertex id of a mesh."""
+        if id(mesh) not in self._bases:
+            raise MeshError(f"mesh {mesh.name!r} belongs to none of the system's bodies")
+        return self._bases[id(mesh)]
+
+    def announce(self, family: Family) -> None:
+        """Add a family of entities."""
+        self.families.append(family)
+
+    def announce_block(self, block: Block) -> str:
+        """Add a block of coordinates; return its name."""
+        return self.blocks.setdefault(block.name, block).name
+
+    def new_vertices(self, count: int, owner: str = "", block: Block | None = None) -> Ints:
+        """Return ids of `count` vertices beyond the meshes' points.
+
+        `owner` is the name of the term or body that they belong to; `block`, which it announces,
+        a block that other terms have, too, on vertices of their own.
+        """
+        first = self.vertex_count
+        self.vertex_count += count
+        if owner and count:
+            shared = self.announce_block(block) if block is not None and block.of else ""
+            self.owners.add(first, count, owner, shared)
+        return np.arange(first, first + count, dtype=np.int64)
+
+    def fetch_points(self, ids: Ints) -> Array:
+        """Return the points (n, 3) of vertex ids, zero beyond those of the meshes (collective)."""
+        points = np.zeros((len(ids), 3))
+        for mesh in self._meshes:
+            local = ids - self._bases[id(mesh)]
+            inside = (local >= 0) & (local < mesh.n_points)
+            points[inside] = mesh.fetch_points(local[inside])
+        return points
+
+
+class Configuration(ABC):
+    """Numbered coordinates of bodies and terms, and their present values, on this rank.
+
+    Parameters
+    ----------
+    layout : everything announced; it is distributed here (collective).
+    mirrors : the supports that are planes of symmetry.
+
+    Attributes
+    ----------
+    comm : the ranks.
+    layout : whose families are gone.
+    topology : vertices and entities of this rank.
+    points : (vertices, 3) reference positions of local vertices [m].
+    numbering : of the coordinates, after `number`.
+    reference, state : local vectors (coordinates,) of the reference configuration and of the
+        displacements and multipliers, ghosts included; after `number`.
+    time : of the state [s].
+    stiffness : scale of the multipliers: a multiplier times `stiffness` is a force.
+    """
+
+    numbering: Numbering
+    reference: Array
+    state: Array
+
+    def __init__(self, layout: Layout, mirrors: Sequence[Any] = ()) -> None:
+        self.comm, self.layout, self.mirrors = layout.comm, layout, mirrors
+        self.bodies, self.terms = layout.bodies, layout.terms
+        self.time, self.stiffness = 0.0, 1.0
+        self.topology: Topology = distribute(
+            layout.comm, layout.families, n_points=layout.mesh_points
+        )
+        layout.families = []
+        self.points: Array = layout.fetch_points(self.topology.vertex_ids)
+
+    def number(self, carriers: Iterable[tuple[str, npt.NDArray[np.int32]]]) -> None:
+        """Number the coordinates of (block, local vertices) and write the reference positions.
+
+        Collective.
+        """
+        blocks = list(self.layout.blocks.values())
+        number = {block.name: k for k, block in enumerate(blocks)}
+        pairs = [(number[name], vertices) for name, vertices in carriers]
+        self.numbering = Numbering(self.topology, blocks, pairs, self.layout.owners)
+        self.reference = np.zeros(self.numbering.coordinates)
+        self.state = np.zeros(self.numbering.coordinates)
+        position = self.numbering.block("position")
+        self.reference[self.numbering.coordinates_of(position)] = self.points[
+            self.numbering.carriers(position)
+        ]
+
+    @property
+    @abstractmethod
+    def rate(self) -> Array:
+        """Local vector of the rates of all coordinates."""
+
+    @abstractmethod
+    def residual_at_solution(self) -> Array:
+        """Return the residual of all coordinates at the present state (local vector)."""
+
+    @cached_property
+    def extent(self) -> float:
+        """Size of the largest body [m], of attachments as they were when first asked for."""
+        return max(float(body.extent) for body in self.bodies)
+
+    # ---- ranks ----------------------------------------------------------------------------------
+    def sum(self, values: Array) -> Array:
+        """Return the sum over ranks, on every rank (collective)."""
+        total = np.ascontiguousarray(values, dtype=float)
+        return reduced(self.comm, total) if self.comm.size > 1 else total
+
+    def update_ghosts(self, vector: Array, which: npt.NDArray[np.bool_]) -> None:
+        """Bring ghosts' coordinates of a local vector, those of a mask, up to date (collective)."""
+        numbering = self.numbering
+        within = np.arange(numbering.coordinates) - numbering.start[numbering.vertex_of]
+        table = np.zeros((numbering.vertices, max(1, numbering.widest)))
+        table[numbering.vertex_of, within] = vector
+        self.topology.halo.update(table)
+        vector[which] = table[numbering.vertex_of, within][which]
+
+    # ---- places ---------------------------------------------------------------------------------
+    def rows_of(self, place: Placed, jets: Sequence[str]) -> list[tuple[npt.NDArray[Any], ...]]:
+        """Return jets of the places whose first vertex this rank owns (collective).
+
+        For each jet ``place`` (number within all K), ``component``, ``coordinate`` and ``value``,
+        one row per non-zero.
+        """
+        place.resolve(self.layout)
+        found: list[tuple[npt.NDArray[Any], ...]] = []
+        with together(self.comm):
+            if self.numbering.owned_vertices:
+                ids = self.topology.vertex_ids
+                order = np.argsort(ids)
+                near = np.searchsorted(ids, place.vertices, sorter=order)
+                local = order[np.minimum(near, len(order) - 1)]
+                present = ids[local] == place.vertices
+                mine = np.flatnonzero(present[:, 0] & (local[:, 0] < self.numbering.owned_vertices))
+                for jet in jets:
+                    rows = place.rows(self, mine, local[mine].astype(np.int32), jet)
+                    entity, component, coordinate, _, value = rows
+                    found.append((mine[entity], component, coordinate, value))
+        return found
+
+    def evaluate(self, place: Placed, jets: Sequence[tuple[str, Array]]) -> list[Array]:
+        """Return jets of local vectors at places, each (K, 3), on every rank (collective)."""
+        found = self.rows_of(place, [jet for jet, _ in jets])
+        values = np.zeros((len(jets), len(place.vertices), 3))
+        for number, (entity, component, coordinate, value) in enumerate(found):
+            vector = jets[number][1]
+            np.add.at(values[number], (entity, component), value * vector[coordinate])
+        return list(self.sum(values))

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a system asks of bodies, terms and supports, and when.
+
+The phases, each for bodies first and then for terms, in the order in which they were given:
+
+=====================  ===========================================================================
+`declare`              to announce entities, vertices and blocks of coordinates to a `Layout`
+(distribution)         by the system: every rank has its share of entities from here on
+`orient`               to take the own local vertices, and to find directions there
+`carriers`             to tell which blocks of coordinates the local vertices carry
+(numbering)            by the system: offsets of coordinates from here on
+`build_reference`      to write the coordinates of the reference configuration
+`coordinates`          of supports: to tell which of them are held
+`pieces`               to give kernels and the entities that they are evaluated on
+`idle`                 to tell which multipliers nothing can answer
+=====================  ===========================================================================
+
+Only `declare` sees the `Layout`, what follows sees a `Configuration`. All are collective. A body is
+a `Body`, a term a `Term`; the other classes are parts that they may have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from ..mesh import Region
+    from .configuration import Configuration, Layout
+    from .piece import Piece
+    from .plan import Plan
+    from .vertices import AtVertices
+
+Array = npt.NDArray[np.float64]
+Offsets = npt.NDArray[np.int64]
+Carriers = list[tuple[str, npt.NDArray[np.int32]]]
+
+
+@runtime_checkable
+class Contributes(Protocol):
+    """What a body and a term have in common."""
+
+    def declare(self, layout: Layout, /) -> None:
+        """Announce entities, new vertices and blocks of coordinates."""
+
+    def pieces(self, configuration: Configuration, /) -> list[Piece]:
+        """Return the kernels and entities that it contributes on this rank."""
+
+
+class Term(Contributes, Protocol):
+    """What acts on bodies."""
+
+    name: str
+
+
+@runtime_checkable
+class HasReference(Protocol):
+    """Part of every body: coordinates of a reference configuration."""
+
+    def build_reference(self, configuration: Configuration, supports: Sequence[Support], /) -> None:
+        """Write the reference coordinates, with directions of slopes as supports need them."""
+
+
+class Body(Contributes, HasReference, Protocol):
+    """What has coordinates that terms act on.
+
+    Attributes
+    ----------
+    extent : size of the body [m].
+    """
+
+    name: str
+
+    @property
+    def extent(self) -> float:
+        """Size of the body [m]."""
+
+    def carriers(self, configuration: Configuration, /) -> Carriers:
+        """Return the blocks of coordinates that it puts on local vertices."""
+
+
+# ---- parts of bodies -----------------------------------------------------------------------------
+@runtime_checkable
+class HasMesh(Protocol):
+    """Made on cells of a mesh."""
+
+    name: str
+    region: Region
+
+
+@runtime_checkable
+class HasMass(Protocol):
+    """Resists accelerations."""
+
+    def inertia(self, configuration: Configuration, /) -> list[Piece]:
+        """Return the kinetic energy of a vector of rates; empty: no mass."""
+
+
+@runtime_checkable
+class HasInitialRate(Protocol):
+    """May move from the start."""
+
+    def initial_rate(self, configuration: Configuration, rate: Array, /) -> None:
+        """Write the own rates at the start of a motion into a local vector."""
+
+
+# ---- parts of bodies and terms -------------------------------------------------------------------
+@runtime_checkable
+class Oriented(Protocol):
+    """Needs its local vertices before the coordinates are numbered."""
+
+    def orient(self, configuration: Configuration, /) -> None:
+        """Take local vertices, and find directions there."""
+
+
+@runtime_checkable
+class Carries(Protocol):
+    """Puts blocks of coordinates on vertices."""
+
+    def carriers(self, configuration: Configuration, /) -> Carriers:
+        """Return names of blocks and the local vertices that carry them."""
+
+
+@runtime_checkable
+class Idles(Protocol):
+    """Has multipliers that supports may leave without an equation."""
+
+    name: str
+
+    def idle(self, configuration: Configuration, /) -> npt.NDArray[Any]:
+        """Return the local offsets of multipliers that move no free coordinate."""
+
+
+@runtime_checkable
+class Settles(Protocol):
+    """Has coordinates that are functions of the others."""
+
+    def settle(self, configuration: Configuration, /) -> None:
+        """Give them the values that belong to the present state."""
+
+
+# ---- places --------------------------------------------------------------------------------------
+@runtime_checkable
+class Moves(Protocol):
+    """Places whose motion is no linear function of coordinates."""
+
+    def displacement(self, configuration: Configuration, /) -> Array:
+        """Return the present displacements (K, 3), on every rank."""
+
+    def velocity(self, configuration: Configuration, /) -> Array:
+        """Return the present velocities (K, 3), on every rank."""
+
+
+# ---- parts of terms ------------------------------------------------------------------------------
+@runtime_checkable
+class Bonds(Protocol):
+    """Joins bodies elastically, so that they move rigidly together."""
+
+    def bonds(self) -> list[tuple[Any, Any]]:
+        """Return pairs of bodies."""
+
+
+@runtime_checkable
+class Chooses(Protocol):
+    """Has kernels that options of a problem choose."""
+
+    def choose(
+        self, configuration: Configuration, plan: Plan, option: Callable[[str], str | None], /
+    ) -> None:
+        """Exchange the kernel in a plan; `option` returns the value of an option by its name."""
+
+
+@runtime_checkable
+class Support(Contributes, Oriented, Protocol):
+    """Holds coordinates of a body, by elimination.
+
+    Attributes
+    ----------
+    values : what is prescribed; asked whether it may change in time.
+    """
+
+    name: str
+    values: list[Any]
+
+    @property
+    def mirror(self) -> int | None:
+        """Number of the axis across a plane of symmetry that it is, if it is one."""
+
+    @property
+    def body(self) -> Any:
+        """The body that it holds."""
+
+    def turned(self, block: str, basis: AtVertices, taken: AtVertices, /) -> None:
+        """Turn directions of the slopes of a block, but those `taken`, as it needs them."""
+
+    def coordinates(self, configuration: Configuration, /) -> Offsets:
+        """Return the local offsets of the coordinates that it holds."""
+
+    def prescribed(self, configuration: Configuration, time: float, /) -> tuple[Offsets, Array]:
+        """Return these offsets and the values there at `time`."""
+
+    def uniform(self, time: float, /) -> list[tuple[str, float]]:
+        """Return prescribed values that hold for all places, with their names."""

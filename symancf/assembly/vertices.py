@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Values at some of a rank's vertices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+class AtVertices:
+    """Values at some of a rank's vertices, read and written by local numbers; zero elsewhere.
+
+    Attributes
+    ----------
+    vertices : (n,) local numbers, ascending.
+    values : (n, ...) of them.
+    """
+
+    def __init__(self, vertices: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
+        self.vertices, self.values = vertices, values
+
+    def _rows(self, at: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return the rows of local vertices, and which of these are there."""
+        wanted = np.asarray(at)
+        if not len(self.vertices):
+            return np.zeros(wanted.shape, dtype=np.intp), np.zeros(wanted.shape, dtype=bool)
+        near = np.minimum(numbers_among(self.vertices, wanted), len(self.vertices) - 1)
+        return near, self.vertices[near] == wanted
+
+    def __getitem__(self, at: Any) -> Any:
+        near, there = self._rows(at)
+        if there.all():
+            return self.values[near]
+        found = np.zeros((*near.shape, *self.values.shape[1:]), dtype=self.values.dtype)
+        found[there] = self.values[near[there]]
+        return found
+
+    def __setitem__(self, at: Any, values: Any) -> None:
+        near, there = self._rows(at)
+        self.values[near[there]] = np.broadcast_to(values, (*near.shape, *self.values.shape[1:]))[
+            there
+        ]
+
+
+def numbers_among(vertices: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the places of some among ascending vertices, at once where these are all."""
+    if vertices[-1] == len(vertices) - 1:
+        return wanted
+    return np.searchsorted(vertices, wanted)
