@@ -32,10 +32,11 @@ class Cases:
         self.functions[function.__name__] = function
         return function
 
-    def main(self, run: Callable[[Callable[..., Any]], Any]) -> None:
+    def main(self, run: Callable[..., Any]) -> None:
         """Run the cases named on the command line, or all, and print JSON: name -> per rank.
 
-        With ``-v`` every case is announced on stderr and printed as soon as it is done.
+        `run` gets the function, and the text of a case given as ``NAME=TEXT``. With ``-v`` every
+        case is announced on stderr and printed as soon as it is done.
         """
         names = [name for name in sys.argv[1:] if name != "-v"] or list(self.functions)
         tell = "-v" in sys.argv and COMM.rank == 0
@@ -43,8 +44,9 @@ class Cases:
         for name in names:
             if tell:
                 print("@@", name, file=sys.stderr, flush=True)
+            key, given, text = name.partition("=")
             faulthandler.dump_traceback_later(self.limit, exit=True)
-            found[name] = COMM.allgather(run(self.functions[name]))
+            found[name] = COMM.allgather(run(self.functions[key], *([text] if given else [])))
             faulthandler.cancel_dump_traceback_later()
             if tell:
                 print(json.dumps({name: found[name]}), flush=True)

@@ -196,3 +196,29 @@ def run_mpi(
     except (IndexError, json.JSONDecodeError):
         reason = f"the run on {n} ranks printed no JSON in its last line"
         raise MpiError(reason, done.stdout, done.stderr, 0) from None
+
+
+class Found(dict[str, Any]):
+    """What cases of a script found; to read one that failed raises its error."""
+
+    def __getitem__(self, case: str) -> Any:
+        found = super().__getitem__(case)
+        if isinstance(found, MpiError):
+            raise found
+        return found
+
+
+def run_cases(n: int, script: str | Path, *cases: str, timeout: float = 180.0) -> Found:
+    """Run cases of a script (see `tests.cases`) in one run on `n` ranks: case -> per rank.
+
+    Where that run fails, each case runs alone, so that only the tests of those fail that fail.
+    """
+    try:
+        return Found(run_mpi(n, script, *cases, timeout=timeout))
+    except MpiError as error:
+        if len(cases) == 1:
+            return Found({cases[0]: error})
+        alone = Found()
+        for case in cases:
+            alone |= run_cases(n, script, case, timeout=timeout)
+        return alone

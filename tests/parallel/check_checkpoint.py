@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Write and read checkpoints of a system with every kind of vertex. Run by test_checkpoint.
 
-check_checkpoint.py save|load|errors|full|static FOLDER
+check_checkpoint.py CASE=FOLDER...
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import resource
 import signal
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +18,10 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, neo_hooke
+from tests.cases import Cases
 
 COMM = MPI.COMM_WORLD
+case = Cases(limit=120.0)
 HEX8, THIN, CABLE = sa.elements.hex8, sa.elements.ancf_thin_plate, sa.elements.ancf_cable
 FACTS = {"time": 0.1 + 0.2, "step": 7, "adaptive": True, "scheme": "α", "table": np.arange(6.0) / 7}
 
@@ -88,6 +88,7 @@ def raised(call: Any) -> dict[str, Any]:
     return {"error": ""}
 
 
+@case
 def save(folder: Path) -> dict[str, Any]:
     system = zoo()
     system.stiffness = 1.0 / 3.0
@@ -103,6 +104,7 @@ def save(folder: Path) -> dict[str, Any]:
     }
 
 
+@case
 def load(folder: Path) -> dict[str, Any]:
     system = zoo()
     found, facts = sa.checkpoint.load(folder / "deep" / "zoo.h5", system)
@@ -117,6 +119,7 @@ def load(folder: Path) -> dict[str, Any]:
     }
 
 
+@case
 def errors(folder: Path) -> dict[str, Any]:
     path = folder / "deep" / "zoo.h5"
     load = sa.checkpoint.load
@@ -143,6 +146,7 @@ def errors(folder: Path) -> dict[str, Any]:
     return found
 
 
+@case
 def full(folder: Path) -> dict[str, Any]:
     """The disk fills up while a checkpoint is written over an older one."""
     path = folder / "old.h5"
@@ -161,6 +165,7 @@ def full(folder: Path) -> dict[str, Any]:
     return found
 
 
+@case
 def static(folder: Path) -> dict[str, Any]:
     """A solution in one go, and one that stops in the middle and goes on in another system."""
     options = {"pc_type": "lu"}
@@ -184,6 +189,7 @@ def static(folder: Path) -> dict[str, Any]:
     }
 
 
+@case
 def go_on(folder: Path) -> dict[str, Any]:
     """Go on from what `static` saved."""
     system = zoo()
@@ -195,7 +201,4 @@ def go_on(folder: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    result = globals()[sys.argv[1]](Path(sys.argv[2]))
-    every = COMM.gather(result)
-    if COMM.rank == 0:
-        print(json.dumps(every))
+    case.main(lambda function, folder: function(Path(folder)))

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Motions on several ranks. Run by test_motion.
 
-check_motion.py move|save|restore|fail FOLDER
+check_motion.py CASE=FOLDER...
 """
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +14,11 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff
+from tests.cases import Cases
 
 COMM = MPI.COMM_WORLD
 H = 2e-3
+case = Cases(limit=120.0)
 
 
 def problem() -> tuple[sa.DynamicProblem, list[Any], Any]:
@@ -93,32 +93,42 @@ def _ranks(joint: Any) -> list[int]:
 _owned = 0
 
 
-def main(case: str, folder: Path) -> dict[str, Any]:
+def begun() -> tuple[sa.DynamicProblem, Any, Any]:
+    """The problem, with what `result` asks of its distribution."""
     global _owned
     made, places, joints = problem()
     _owned = made.system.numbering.owned_vertices
-    path = folder / "motion.h5"
-    if case == "move":
-        made.solve(to=0.1, step=H)
-    elif case == "save":
-        made.solve(to=0.05, step=H)
-        made.save(path)
-        made.solve(to=0.1, step=H)
-    elif case == "restore":
-        made.restore(path)
-        made.solve(to=0.1, step=H)
-    elif case == "fail":
-        if COMM.rank == COMM.size - 1:  # on one rank only
-            made.monitor(lambda p: 1 / (p.steps < 5))
-        try:
-            made.solve(to=0.1, step=H)
-        except ZeroDivisionError as error:
-            return {"error": str(error), "steps": made.steps, "time": made.system.time}
-        return {"error": "", "steps": made.steps, "time": made.system.time}
+    return made, places, joints
+
+
+@case
+def save(folder: Path) -> dict[str, Any]:
+    made, places, joints = begun()
+    made.solve(to=0.05, step=H)
+    made.save(folder / "motion.h5")
+    made.solve(to=0.1, step=H)
     return result(made, places, joints)
 
 
+@case
+def restore(folder: Path) -> dict[str, Any]:
+    made, places, joints = begun()
+    made.restore(folder / "motion.h5")
+    made.solve(to=0.1, step=H)
+    return result(made, places, joints)
+
+
+@case
+def fail(folder: Path) -> dict[str, Any]:
+    made, _, _ = begun()
+    if COMM.rank == COMM.size - 1:  # on one rank only
+        made.monitor(lambda p: 1 / (p.steps < 5))
+    try:
+        made.solve(to=0.1, step=H)
+    except ZeroDivisionError as error:
+        return {"error": str(error), "steps": made.steps, "time": made.system.time}
+    return {"error": "", "steps": made.steps, "time": made.system.time}
+
+
 if __name__ == "__main__":
-    found = COMM.gather(main(sys.argv[1], Path(sys.argv[2])))
-    if COMM.rank == 0:
-        print(json.dumps(found))
+    case.main(lambda function, folder: function(Path(folder)))

@@ -3,58 +3,30 @@
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.mpi import run_mpi
+from tests.mpi import run_cases
+
+SCRIPT = Path(__file__).with_name("check_mechanism.py")
+CASES = {1: ("together",), 3: ("together", "own")}
 
 pytestmark = pytest.mark.parallel
 
-CHAIN = """
-    import json, math
-    from mpi4py import MPI
-    import symancf as sa
-    from symancf.flexure import ground_wrench
 
-    def chain(links, load, comm=None):
-        bodies = [sa.PlanarBody(at=(0.1 * k, 0.0, 0.3 * k), name=f"link {k}") for k in range(links)]
-        terms = [sa.force(bodies[-1], (0.0, load))]
-        for k, body in enumerate(bodies):
-            back = sa.ground.at((-0.06, 0.0))
-            if k:
-                c, s = math.cos(0.3 * (k - 1)), math.sin(0.3 * (k - 1))
-                back = bodies[k - 1].at((0.04 * c, -0.04 * s))
-            c, s = math.cos(0.3 * k), math.sin(0.3 * k)
-            front = body.at((-0.04 * c, 0.04 * s))
-            if k % 2:
-                chord, angle = 0.02, 4.0 if k % 4 == 1 else -4.0
-                arc = sa.Flexure.arc(
-                    back, front, chord / (2 * abs(math.sin(angle / 2))), angle, EI=1e-4
-                )
-            else:
-                arc = sa.Flexure.straight(back, front, EI=1e-4, EA=10.0)
-            terms.append(arc)
-        return bodies, sa.System(*bodies, terms=terms, comm=comm)
-"""
+@cache
+def found(ranks: int) -> Any:
+    return run_cases(ranks, SCRIPT, *CASES[ranks])
 
 
 def test_chain_is_the_same_on_any_number_of_ranks() -> None:
-    script = (
-        CHAIN
-        + """
-    bodies, system = chain(60, 1e-6)
-    sa.StaticProblem(system, prefix="chain_").solve()
-    rows = MPI.COMM_WORLD.allgather(system.numbering.rows)
-    tip = bodies[-1].displacement(system).tolist()
-    result = {"tip": tip, "rows": rows, "wrench": ground_wrench(system).tolist(),
-              "passed": bool(sa.check(system).passed)}
-    if MPI.COMM_WORLD.rank == 0:
-        print(json.dumps(result))
-    """
-    )
-    results: list[Any] = [run_mpi(ranks, script) for ranks in (1, 3)]
-    one, three = results
+    (one,) = found(1)["together"]
+    three, *others = found(3)["together"]
+    assert len(others) == 2
+    assert all(other == three for other in others)
     assert one["passed"]
     assert three["passed"]
     assert sum(three["rows"]) == one["rows"][0] == 180
@@ -65,17 +37,6 @@ def test_chain_is_the_same_on_any_number_of_ranks() -> None:
 
 
 def test_one_mechanism_per_rank() -> None:
-    script = (
-        CHAIN
-        + """
-    load = 1e-5 * (1 + MPI.COMM_WORLD.rank)
-    bodies, system = chain(3, load, comm=MPI.COMM_SELF)
-    sa.StaticProblem(system, prefix="own_").solve()
-    tips = MPI.COMM_WORLD.gather(bodies[-1].displacement(system)[1])
-    if MPI.COMM_WORLD.rank == 0:
-        print(json.dumps(tips))
-    """
-    )
-    tips: Any = run_mpi(3, script)
+    tips = found(3)["own"]
     assert tips[0] < tips[1] < tips[2]
     assert tips[1] == pytest.approx(2 * tips[0], rel=0.05)

@@ -3,30 +3,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.mpi import run_mpi
+from tests.mpi import Found, run_cases
 
 SCRIPT = Path(__file__).with_name("check_motion.py")
 
 pytestmark = pytest.mark.parallel
 
 
-def run(ranks: int, case: str, folder: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = run_mpi(ranks, SCRIPT, case, folder, timeout=180.0)
-    assert len(found) == ranks
-    return found
-
-
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    """A folder with a checkpoint of one rank, and what came out at the end."""
-    folder = tmp_path_factory.mktemp("alone")
-    return folder, run(1, "save", folder)[0]
+def run(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[int, str], list[dict[str, Any]]]:
+    """What the ranks find in a case; they restore what one rank saved."""
+    folder, own = (tmp_path_factory.mktemp(name) for name in ("alone", "several"))
+    alone = run_cases(1, SCRIPT, f"save={folder}", f"fail={folder}")
+    found = {
+        1: Found(alone | run_cases(1, SCRIPT, f"restore={folder}")),
+        2: run_cases(2, SCRIPT, f"save={own}"),
+        3: run_cases(3, SCRIPT, f"save={own}", f"restore={folder}", f"fail={folder}"),
+        4: run_cases(4, SCRIPT, f"save={own}"),
+    }
+
+    def result(ranks: int, case: str) -> list[dict[str, Any]]:
+        where = own if case == "save" and ranks > 1 else folder
+        every: list[dict[str, Any]] = found[ranks][f"{case}={where}"]
+        assert len(every) == ranks
+        return every
+
+    return result
 
 
 def same(found: dict[str, Any], reference: dict[str, Any], tolerance: float) -> None:
@@ -36,28 +47,25 @@ def same(found: dict[str, Any], reference: dict[str, Any], tolerance: float) -> 
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])
-def test_a_motion_is_the_same_on_any_number_of_ranks(
-    alone: tuple[Path, dict[str, Any]], ranks: int, tmp_path: Path
-) -> None:
-    for found in run(ranks, "save", tmp_path):
+def test_a_motion_is_the_same_on_any_number_of_ranks(run: Any, ranks: int) -> None:
+    (reference,) = run(1, "save")
+    for found in run(ranks, "save"):
         assert min(found["rows"]) > 0
         assert found["spread"]  # a joint has vertices of several ranks
-        same(found, alone[1], 1e-10)
+        same(found, reference, 1e-10)
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
-def test_a_restart_on_other_ranks_goes_on_as_the_run_did(
-    alone: tuple[Path, dict[str, Any]], ranks: int
-) -> None:
-    folder, reference = alone
-    for found in run(ranks, "restore", folder):
+def test_a_restart_on_other_ranks_goes_on_as_the_run_did(run: Any, ranks: int) -> None:
+    (reference,) = run(1, "save")
+    for found in run(ranks, "restore"):
         same(found, reference, 0.0 if ranks == 1 else 1e-10)
         assert abs(found["drift"]) < 1e-3
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
-def test_an_error_of_one_rank_ends_the_run_on_all(ranks: int, tmp_path: Path) -> None:
-    for found in run(ranks, "fail", tmp_path):
+def test_an_error_of_one_rank_ends_the_run_on_all(run: Any, ranks: int) -> None:
+    for found in run(ranks, "fail"):
         assert "division by zero" in found["error"]
         assert found["steps"] == 5
         assert found["time"] == pytest.approx(0.01)
