@@ -64,6 +64,7 @@ class Continuation:
         self.crossings = Crossings(self.arc)
         self.point: Point | None = None
         self._bend: Direction | None = None  # change of the tangent with the arc length
+        self._limits = 0  # limit points since the start
         self.step, self.unit = 0.0, 1.0
 
     def goes_on(self) -> bool:
@@ -128,8 +129,16 @@ class Continuation:
             arc.step = self.unit
             self._start()
         assert self.point is not None
-        if direction is None and not going and to is not None:
+        if direction is None and to is not None and not (going and to == now):
             direction = -1 if to < now else 1
+            if going and direction != self.point.heading and self._limits:
+                goes, back = ("rises", -1) if self.point.heading > 0 else ("falls", 1)
+                raise ParameterError(
+                    f"follow({arc.name}, to={to:g}): {arc.name} = {now:.7g} {goes} here beyond a "
+                    f"limit point: direction={back} goes back the way it came, direction={-back} "
+                    f"goes on, to where {arc.name} turns again",
+                    name=arc.name,
+                )
         if direction is not None and direction != self.point.heading:
             self.point, self._bend = self.point.turned(), None
         if step is not None or not going:
@@ -175,7 +184,7 @@ class Continuation:
         times = solver.history.time
         start = float(times[-1]) if len(times) else system.time
         self.point = Point(at, start, arc.unit(soft, soft), arc.negative())
-        self._bend = None
+        self._bend, self._limits = None, 0
 
     # ---- one step -------------------------------------------------------------------------------
     def _step(self, a: Point, length: float) -> Point | str:
@@ -415,6 +424,7 @@ class Continuation:
         return bool(solver.system.comm.allreduce(int(ended)))
 
     def _note(self, point: Point, rising: bool) -> None:
+        self._limits += 1
         history = self.solver.history
         kind: Literal["maximum", "minimum"] = "maximum" if rising else "minimum"
         history.limit_points.append(

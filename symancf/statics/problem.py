@@ -253,8 +253,9 @@ class StaticProblem:
             to `to`. A path that goes on keeps its step.
         steps : number of steps (limit points apart), at most with `to` or `until`.
         until : called with each `Step`; end when it returns something true.
-        direction : 1: the parameter grows at first, -1: it falls. Default: a path goes on as it
-            ended if nothing has changed since; a new one goes towards `to`, or grows.
+        direction : 1: the parameter grows at first, -1: it falls. Default: towards `to`; without
+            it a path goes on as it ended if nothing has changed since, and a new one grows.
+            Needed where `to` is behind a path that has passed a limit point.
         largest : longest arc of a step; features of a path within one step are not seen.
         smallest : shortest arc tried, as a part of `step`.
 

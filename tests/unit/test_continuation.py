@@ -193,7 +193,7 @@ def test_the_pseudo_time_is_followed() -> None:
     assert truss.system.time == 0.3
     assert history["pseudo-time"][-1] == 0.3
     assert carried(truss.v()) == pytest.approx(0.006, rel=1e-12)
-    truss.problem.follow("time", to=-0.1)
+    truss.problem.follow("time", to=-0.1, direction=1)
     assert carried(truss.v()) == pytest.approx(-0.002, rel=1e-12)
     assert truss.v() > H  # it went on, over the limit point
 
@@ -502,15 +502,49 @@ def test_everything_prescribed() -> None:
         sa.StaticProblem(system).follow(w, to=1.0)
 
 
-def test_a_path_that_leads_away_is_given_up() -> None:
-    """A bar that was pulled is pulled on, unless one says to turn: not for ever."""
+def bar() -> tuple[sa.StaticProblem, sa.Parameter, Any]:
+    """A bar of length 1 and stiffness 1 that is pulled."""
     line = sa.Mesh.box((1.0,), (1,), name="bar")
     bar = sa.Body(line["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=1.0, EI=1.0)
     pull = sa.Parameter("pull")
     load = sa.force(bar["x1"], (pull, 0.0, 0.0))
     system = sa.System(bar, terms=[sa.fix(bar["x0"]), sa.planar(bar), load])
-    problem = sa.StaticProblem(system)
+    return sa.StaticProblem(system), pull, lambda: system.displacement(bar["x1"])[0, 0]
+
+
+def test_a_path_that_leads_away_is_given_up() -> None:
+    """A bar that was pulled is pulled on where one says so: not for ever."""
+    problem, pull, _ = bar()
     problem.follow(pull, to=0.01)
     with pytest.raises(sa.ConvergenceError, match=r"leads away from pull = 0.*direction="):
-        problem.follow(pull, to=0.0)
+        problem.follow(pull, to=0.0, direction=1)
     assert 1.0 < pull.value < 10.0
+
+
+def test_a_path_goes_to_a_lower_load_after_a_higher_one() -> None:
+    problem, pull, moved = bar()
+    for value in (0.2, 0.1, 0.3, -0.05, -0.05001, 0.0):
+        problem.follow(pull, to=value, step=0.07)
+        assert pull.value == value
+        assert moved() == pytest.approx(value, abs=1e-12)
+    problem.follow(pull, steps=1)  # on as it went
+    assert pull.value > 0.0
+
+
+def test_beyond_a_limit_point_one_says_where_to_go() -> None:
+    """A load higher than that of a falling path is met when one goes back, and far away again."""
+    for direction in (1, -1):
+        P = sa.Parameter("P")
+        truss = Truss(P)
+        truss.problem.follow(P, step=1e-3, until=lambda step: truss.v() > 0.6 * H)  # noqa: B023
+        value = P.value
+        steps = len(truss.problem.history.steps)
+        assert 0.0 < value < LIMIT_P
+        with pytest.raises(sa.ParameterError, match=r"falls here.*direction=1 goes back"):
+            truss.problem.follow(P, to=0.9 * LIMIT_P)
+        assert len(truss.problem.history.steps) == steps
+        assert P.value == value
+        truss.problem.follow(P, to=0.9 * LIMIT_P, direction=direction)
+        assert P.value == 0.9 * LIMIT_P
+        low, high = (LIMIT_V, 0.6 * H) if direction == 1 else (2 * H, 3 * H)
+        assert low < truss.v() < high
