@@ -76,6 +76,7 @@ class Body:
     ParameterError : a parameter is missing, misspelt or not finite.
     """
 
+    named = True
     cells: npt.NDArray[np.int32]  # local vertices, after distribution
 
     def __init__(

@@ -4,16 +4,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .arguments import text
-from .body import Body
+from .assembly.protocol import Contributes, HasReference
 from .errors import ParameterError, SymancfError
-from .natural import RigidBody
-from .plane import PlanarBody
-
-AnyBody = Body | PlanarBody | RigidBody
 
 
 class Members:
@@ -33,7 +29,6 @@ class Members:
         self.bodies: list[Any] = list(bodies)
         self.terms: list[Any] = list(terms)
         self._ids = {id(body) for body in bodies}
-        self._noted: dict[Hashable, str] = {}
         self._name()
 
     def require_own(self, system: Any) -> None:
@@ -51,12 +46,17 @@ class Members:
         for item in [*self.bodies, *self.terms]:
             count = seen.get(item.name, 0)
             seen[item.name] = count + 1
-            if count and id(item) in self._ids and getattr(item, "named", True):
+            if count and id(item) in self._ids and item.named:
                 raise ParameterError(
                     f"two bodies are called {item.name!r}: give one of them another name="
                 )
             if count:
                 item.name = f"{item.name} #{count + 1}"
+
+
+def _is(given: Any, part: type) -> bool:
+    """Whether an object, no class, has a part of the protocol."""
+    return isinstance(given, part) and not isinstance(given, type)
 
 
 def _check_kinds(bodies: Sequence[Any], terms: Any) -> None:
@@ -65,7 +65,7 @@ def _check_kinds(bodies: Sequence[Any], terms: Any) -> None:
     if not isinstance(terms, list | tuple):
         raise ParameterError(f"terms= takes a list of terms, not {type(terms).__name__}")
     for body in bodies:
-        if not isinstance(body, AnyBody):
+        if not _is(body, HasReference):
             raise ParameterError(
                 f"{type(body).__name__} is not a body: give bodies, System(plate, cable), and "
                 "what acts on them as terms=[...]"
@@ -79,8 +79,7 @@ def _check_kinds(bodies: Sequence[Any], terms: Any) -> None:
                 f"the {what} {name!r} is given {counts[id(twice)]} times: give it once"
             )
     for term in terms:
-        acts = all(hasattr(term, a) for a in ("name", "declare", "pieces"))
-        if isinstance(term, AnyBody) or not acts:
+        if not _is(term, Contributes) or _is(term, HasReference):
             raise ParameterError(
                 f"{type(term).__name__} is not a term: give supports (sa.fix), loads "
                 "(sa.gravity, sa.force, ...) and joints in terms=[...]"

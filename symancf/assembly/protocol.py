@@ -43,6 +43,8 @@ Carriers = list[tuple[str, npt.NDArray[np.int32]]]
 class Contributes(Protocol):
     """What a body and a term have in common."""
 
+    name: str
+
     def declare(self, layout: Layout, /) -> None:
         """Announce entities, new vertices and blocks of coordinates."""
 
@@ -52,8 +54,6 @@ class Contributes(Protocol):
 
 class Term(Contributes, Protocol):
     """What acts on bodies."""
-
-    name: str
 
 
 @runtime_checkable
@@ -69,10 +69,11 @@ class Body(Contributes, HasReference, Protocol):
 
     Attributes
     ----------
+    named : whether the user gave the name; others are counted.
     extent : size of the body [m].
     """
 
-    name: str
+    named: bool
 
     @property
     def extent(self) -> float:
@@ -182,7 +183,6 @@ class Support(Contributes, Oriented, Protocol):
     values : what is prescribed; asked whether it may change in time.
     """
 
-    name: str
     values: list[Any]
 
     @property

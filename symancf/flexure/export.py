@@ -19,7 +19,7 @@ from .flexure import Flexure
 from .law import CELL
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..assembly.configuration import Configuration
 
 LANES = 8
 
@@ -62,7 +62,7 @@ def _braces(values: npt.NDArray[np.generic], form: str) -> str:
     return "{\n" + ",\n".join(_braces(v, form) for v in values) + "}"
 
 
-def export(system: System, folder: str | Path) -> list[Path]:
+def export(system: Configuration, folder: str | Path) -> list[Path]:
     """Write a mechanism of flexures as C files into `folder` and return their paths (rank 0 does).
 
     `mechanism.h` holds the data, ``flexure_MODEL.c`` and ``.h`` the generated kernel, and

@@ -16,7 +16,7 @@ from .flexure import Flexure
 from .law import CELL, EI, UNKNOWNS, symbolic
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..assembly.configuration import Configuration
 
 Array = npt.NDArray[np.float64]
 
@@ -40,7 +40,7 @@ def _resolved(lets: Any) -> list[tuple[sp.Symbol, sp.Expr]]:
     return list(known.items())
 
 
-def tangent_parts(system: System) -> dict[str, Array]:
+def tangent_parts(system: Configuration) -> dict[str, Array]:
     """Return K_I, K_II, K_III of all flexures at the present state.
 
     Each is (3 n, 3 n) for the n planar bodies in the order of `system.bodies`, with rows and

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who knows whom, imports for the type checker counted, which the layers' contract leaves out."""
+
+import tomllib
+from pathlib import Path
+
+import grimp
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def graph() -> grimp.ImportGraph:
+    return grimp.build_graph("symancf", exclude_type_checking_imports=False, cache_dir=None)
+
+
+def test_nothing_below_a_system_knows_it(graph: grimp.ImportGraph) -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = contracts["contracts"][0]["layers"]
+    above = {
+        name.strip(" ()") for layer in layers[: layers.index("system")] for name in layer.split("|")
+    }
+    knowing = {
+        module.split(".")[1]
+        for module in graph.find_modules_that_directly_import("symancf.system")
+        if "." in module
+    }
+    assert {"statics", "dynamics", "solver"} <= knowing  # the graph holds these imports
+    assert knowing - above == set()
+
+
+def test_the_assembly_has_no_circle(graph: grimp.ImportGraph) -> None:
+    inside = sorted(m for m in graph.modules if m.startswith("symancf.assembly."))
+    assert "symancf.assembly.configuration" in inside
+    reached = {m: graph.find_upstream_modules(m) for m in inside}
+    assert [(a, b) for a in inside for b in inside if b in reached[a] and a in reached[b]] == []
