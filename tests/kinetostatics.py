@@ -8,6 +8,7 @@ right. It accepts complex coordinates, so that complex steps give its tangent to
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ def turn(angle: Any) -> Any:
     return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
 
+@cache
 def stiffness(theta: float, EI: float) -> Any:
     s, c, r = math.sin(theta), math.cos(theta), RADIUS
     C = np.zeros((3, 3))
@@ -29,7 +31,9 @@ def stiffness(theta: float, EI: float) -> Any:
     C[1, 1], C[1, 2] = r**3 / 4 * (2 * theta - math.sin(2 * theta)), r**2 * (1 - c)
     C[2, 2] = r * theta
     C = C + np.triu(C, 1).T
-    return np.linalg.inv(C / EI)
+    K = np.linalg.inv(C / EI)
+    K.flags.writeable = False  # one array for all calls
+    return K
 
 
 def residual(q: Any, model: str, F: float = 0.0, EI: float = EI) -> Any:

@@ -8,6 +8,7 @@ the difference.
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import re
 import subprocess
@@ -59,17 +60,16 @@ def test_golden(texts, name):
 
 
 SCRIPT = """
-import hashlib
+import json
 from tests.codegen.test_text import sources
-for name, text in sources(("hex8_yeoh", "plate_pressure")).items():
-    print(name, hashlib.sha256(text.encode()).hexdigest())
+print(json.dumps(sources(("hex8_yeoh", "plate_pressure"))))
 """
 
 
-def test_text_does_not_depend_on_the_hash_seed():
-    outputs = []
+def test_text_does_not_depend_on_the_hash_seed(texts):
+    """It is the same in this process, whose seed is its own, and in two with given ones."""
     path = os.pathsep.join([str(ROOT), str(ROOT / "codegen")])
-    for seed in ("0", "1", "4711"):
+    for seed in ("0", "4711"):
         done = subprocess.run(
             [sys.executable, "-c", SCRIPT],
             env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
@@ -77,9 +77,9 @@ def test_text_does_not_depend_on_the_hash_seed():
             text=True,
             check=True,
         )
-        outputs.append(done.stdout)
-    assert len(outputs[0].splitlines()) == 2 + len(LAWS)
-    assert outputs[0] == outputs[1] == outputs[2]
+        found = json.loads(done.stdout)
+        assert len(found) == 2 + len(LAWS)
+        assert found == {name: texts[name] for name in found}
 
 
 def test_header_says_what_a_reader_needs(texts):

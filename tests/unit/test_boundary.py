@@ -230,14 +230,14 @@ def test_a_clamp_that_turns_in_motion(method: str) -> None:
         axis = Q @ np.array([0.0, 0.6, 0.8])
 
         def turn(t: float, axis: Any = axis) -> Any:
-            return Rotation.from_rotvec(30.0 * t * t * axis).as_matrix() - np.eye(3)
+            return Rotation.from_rotvec(120.0 * t * t * axis).as_matrix() - np.eye(3)
 
         root = sa.fix(body["x0"], gradient=turn)
         system = sa.System(body, terms=[root])
-        sa.DynamicProblem(system, method=method).solve(to=0.02, step=0.002)
+        sa.DynamicProblem(system, method=method).solve(to=0.01, step=0.001)
         slope = system.gradient(body["x0"])[0] @ Q[:, 0]
         along = slope / np.linalg.norm(slope)
-        np.testing.assert_allclose(along, (np.eye(3) + turn(0.02)) @ Q[:, 0], atol=1e-6)
+        np.testing.assert_allclose(along, (np.eye(3) + turn(0.01)) @ Q[:, 0], atol=1e-6)
         results = system.displacement(body["x1"])[0], root.reaction_moment(system)
         found.append(np.concatenate([r @ Q for r in results]))
     assert np.abs(found[0]).max() > 1e-3

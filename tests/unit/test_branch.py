@@ -115,8 +115,11 @@ def followed(last: float) -> tuple[Any, float]:
     def corrected(z: Any, row: Any) -> Any:
         for _ in range(8):
             R, A = system(z)
-            z = z - np.linalg.solve(np.vstack([A, row]), np.append(R, 0.0))
-        return z
+            dz = np.linalg.solve(np.vstack([A, row]), np.append(R, 0.0))
+            z = z - dz
+            if np.abs(dz).max() < 1e-9 * np.abs(z).max():  # the next one would be round-off
+                return z
+        raise AssertionError("Newton's method does not converge")
 
     while z[9] > last / 10:
         tangent = np.linalg.svd(system(z)[1])[2][-1]
