@@ -16,6 +16,7 @@ from symancf_codegen import declare
 
 from . import jit
 from .arguments import one_of
+from .assembly.agreement import Given
 from .errors import ParameterError
 from .laws import body_force_laws
 from .natural import RigidBody
@@ -149,14 +150,18 @@ class Force:
         if self.of_place is not None:
             X = self.entities.reference(system, jets, 3)
             piece.cell_at = lambda time: self._at(kernel.cell, weight, X, time)
+            piece.given = [Given(self.name, self._vector, X)]
         return [piece]
 
     def _at(self, names: Sequence[str], weight: Array, X: Array, time: float) -> Array:
         """Return the cell parameters (n, rows) of a force that depends on the place."""
-        assert self.of_place is not None
-        vector = call_array(self.name, self.of_place, X.shape, X, float(time))
+        vector = self._vector(X, time)
         values = {"weight": weight, **{f"F{a + 1}": vector[:, a] for a in range(3)}}
         return np.stack([values[name] for name in names], axis=1)
+
+    def _vector(self, X: Array, time: float) -> Array:
+        assert self.of_place is not None
+        return call_array(self.name, self.of_place, X.shape, X, float(time))
 
 
 @cache

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from .assembly import protocol
-from .assembly.agreement import require_agreement
+from .assembly.agreement import Common, require_agreement
 from .assembly.configuration import Configuration, Layout
 from .assembly.matrix import Matrix
 from .assembly.numbering import IDLE, Block
@@ -87,6 +87,9 @@ class System(Configuration):
         self.redundant = find_redundant(self, self.pieces)
         self._leave_out(self.redundant.left_out)
         self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
+        given = [given for support in self.supports for given in support.given(self)]
+        given += [given for piece in self.pieces for given in piece.given]
+        self._common = Common(self.comm, given)
 
     # ---- building -----------------------------------------------------------------------------
     def _apply_supports(self) -> None:
@@ -240,10 +243,7 @@ class System(Configuration):
     def require_agreement(self, time: float) -> None:
         """Raise on every rank where a value differs from rank to rank (collective)."""
         if self.comm.size > 1:
-            moved: list[tuple[str, float]] = []
-            with together(self.comm):
-                moved = [pair for support in self.supports for pair in support.uniform(time)]
-            require_agreement(self.comm, self.plan, time, moved)
+            require_agreement(self.comm, self.plan, time, self._common.values(time))
 
     def residual_at_solution(self) -> Array:
         """Return the residual of all coordinates at the present state (local vector).

@@ -16,6 +16,7 @@ from .errors import ConstraintError
 from .partition import Family
 
 if TYPE_CHECKING:
+    from .assembly.agreement import Given
     from .assembly.configuration import Configuration, Layout
     from .assembly.numbering import Block
     from .assembly.vertices import AtVertices
@@ -52,8 +53,8 @@ class Held:
         """Return the values of these coordinates at `time`."""
         raise NotImplementedError
 
-    def uniform(self, time: float) -> list[tuple[str, float]]:
-        """Return values that hold for all places, with their names."""
+    def given(self, system: Configuration) -> list[Given]:
+        """Return what the user prescribes at the places of this rank, as many on every rank."""
         return []
 
     def wrench(self, system: Configuration, forces: Array, about: Array) -> Array:

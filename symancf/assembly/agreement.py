@@ -3,19 +3,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 from mpi4py import MPI
 
-from ..collective import reduced
+from ..collective import reduced, together
 from ..errors import ParameterError
 
 if TYPE_CHECKING:
     from .plan import Plan
 
+Array = npt.NDArray[np.float64]
+
 ROUND_OFF = 1e-9  # relative: machines of a cluster may round a user's function differently
+
+
+@dataclass
+class Given:
+    """What a user gives at places, and changes in time.
+
+    Attributes
+    ----------
+    name : shown in messages.
+    at : function of (X (n, 3), time) -> (n, ...).
+    places : (n, 3), those of this rank.
+    axes : names of the components.
+    """
+
+    name: str
+    at: Callable[[Array, float], Array]
+    places: Array
+    axes: Sequence[str] = "xyz"
+
+    def values(self, X: Array, time: float) -> list[tuple[str, float]]:
+        """Return names and values of the components at one place (1, 3)."""
+        components = np.ndenumerate(self.at(X, time)[0])
+        return [
+            (f"{self.name} along {''.join(self.axes[k] for k in index)}", float(value))
+            for index, value in components
+        ]
+
+
+class Common:
+    """One place for each function, the first that any rank has: all ranks evaluate it there."""
+
+    def __init__(self, comm: MPI.Comm, given: Iterable[Given]) -> None:
+        self.comm, self.given = comm, list(given)
+        self._places: list[Array] | None = None
+
+    def values(self, time: float) -> list[tuple[str, float]]:
+        """Return names and values at a time, as many on every rank (collective)."""
+        if self._places is None:
+            mine = [given.places[:1] for given in self.given]
+            everyone = self.comm.allgather(mine)
+            self._places = [max(those, key=len) for those in zip(*everyone, strict=True)]
+        found: list[tuple[str, float]] = []
+        with together(self.comm):
+            for given, X in zip(self.given, self._places, strict=True):
+                found += given.values(X, time) if len(X) else []
+        return found
 
 
 def require_agreement(

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from .agreement import Given
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int32]
@@ -55,6 +58,7 @@ class Piece:
     uniform : kernel slot -> value (number, Parameter or function of time).
     cell : (n, rows) per-entity parameters in the kernel's order.
     cell_at : function of time that returns them, where they change.
+    given : the user's functions of which they are made.
     growing : uniform parameters that are sizes of loads which turn with the body; statics lets
         them grow where they are there at once.
     owned : (n,) whether this rank counts the entity.
@@ -76,6 +80,7 @@ class Piece:
     entities: Cells | Jets
     active: bool = True
     cell_at: Callable[[float], Array] | None = None
+    given: Sequence[Given] = ()
     growing: tuple[str, ...] = ()
     factor: int = -1
     law: Any = None

@@ -29,6 +29,7 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     from ..mesh import Region
+    from .agreement import Given
     from .configuration import Configuration, Layout
     from .piece import Piece
     from .plan import Plan
@@ -202,5 +203,5 @@ class Support(Contributes, Oriented, Protocol):
     def prescribed(self, configuration: Configuration, time: float, /) -> tuple[Offsets, Array]:
         """Return these offsets and the values there at `time`."""
 
-    def uniform(self, time: float, /) -> list[tuple[str, float]]:
-        """Return prescribed values that hold for all places, with their names."""
+    def given(self, configuration: Configuration, /) -> list[Given]:
+        """Return what the user prescribes at the places of this rank, as many on every rank."""

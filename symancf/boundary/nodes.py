@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..assembly.agreement import Given
 from ..errors import MeshError, ParameterError
 from ..geometry import unit
 from ..parameter import call, call_array, components, matrix3, takes_place
@@ -279,12 +280,14 @@ class HeldNodes(Held):
             values.append(np.einsum("nb,nb->n", G[vertex, a], self._basis[vertex, k]))
         return np.concatenate(values)
 
-    def uniform(self, time: float) -> list[tuple[str, float]]:
-        """Return the components of a displacement that is the same at all places."""
-        if self.displacement is None or self._of_place or not self.axes:
-            return []
-        names = [f"{self.name}: displacement along {axis}" for axis in "xyz"]
-        return list(zip(names, (float(c(time)) for c in self._components), strict=True))
+    def given(self, system: Configuration) -> list[Given]:
+        """Return displacement and gradient."""
+        X, given = system.points[self.vertices], []
+        if self.displacement is not None and self.axes:
+            given.append(Given(f"{self.name}: displacement", self._displacement, X))
+        if self.gradient is not None:
+            given.append(Given(f"{self.name}: gradient", self._gradient, X))
+        return given
 
     def _displacement(self, X: Array, time: float) -> Array:
         if self.displacement is None:

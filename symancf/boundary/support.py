@@ -17,6 +17,7 @@ from .nodes import HeldNodes
 from .roller import RollerNodes
 
 if TYPE_CHECKING:
+    from ..assembly.agreement import Given
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
     from ..assembly.vertices import AtVertices
@@ -87,9 +88,9 @@ class Support:
         """Return the local offsets of the fixed coordinates and their values at `time`."""
         return self.offsets, self.held.prescribed(system, time)
 
-    def uniform(self, time: float) -> list[tuple[str, float]]:
-        """Return prescribed values that hold for all places, with their names."""
-        return self.held.uniform(time)
+    def given(self, system: Configuration) -> list[Given]:
+        """Return what the user prescribes at the places of this rank, as many on every rank."""
+        return self.held.given(system)
 
     # ---- results --------------------------------------------------------------------------------
     def _forces(self, system: Configuration) -> Array:

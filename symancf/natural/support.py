@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..assembly.agreement import Given
 from ..errors import ParameterError
 from ..parameter import call, chosen_dofs, components, matrix3
 from ..terms import Held
@@ -87,19 +88,33 @@ class HeldRigidBody(Held):
 
     def prescribed(self, system: Configuration, time: float) -> Array:
         """Return the values of the fixed coordinates at `time`."""
-        u = np.array([c(time) for c in self._components])
+        u = self._displacement(time)
         if not self.whole:
             return np.tile(u[self.axes], len(self.fixed))
-        G = np.zeros((3, 3))
-        if self.gradient is not None:
-            given = self.gradient
-            if callable(given):
-                given = call(f"{self.name}: gradient", given, float(time))
-            G = self._matrix(given)
-        turned = G @ self.body.frame
+        turned = self._gradient(time) @ self.body.frame
         d = self.body.length
         values = np.concatenate([u, u + d * turned[:, 0], turned[:, 1], turned[:, 2]])
         return np.tile(values, len(self.fixed))
+
+    def given(self, system: Configuration) -> list[Given]:
+        """Return displacement and gradient."""
+        anywhere = np.zeros((1, 3))
+        u = Given(
+            f"{self.name}: displacement", lambda X, time: self._displacement(time)[None], anywhere
+        )
+        G = Given(f"{self.name}: gradient", lambda X, time: self._gradient(time)[None], anywhere)
+        return [u, G] if self.whole else [u]
+
+    def _displacement(self, time: float) -> Array:
+        return np.array([c(time) for c in self._components])
+
+    def _gradient(self, time: float) -> Array:
+        if self.gradient is None:
+            return np.zeros((3, 3))
+        given = self.gradient
+        if callable(given):
+            given = call(f"{self.name}: gradient", given, float(time))
+        return self._matrix(given)
 
     def wrench(self, system: Configuration, forces: Array, about: Array) -> Array:
         """Return force and moment about a point (6,) of forces on coordinates, on this rank."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..assembly.agreement import Given
 from ..errors import ParameterError
 from ..parameter import call, chosen_dofs, evaluate
 from ..terms import Held
@@ -70,14 +71,22 @@ class HeldPlanarBody(Held):
 
     def prescribed(self, system: Configuration, time: float) -> Array:
         """Return the values of the fixed coordinates at `time`."""
+        u = self._displacement(time)
+        if len(u) == 3:  # of the origin: the node is elsewhere
+            u[:2] -= (rotation(u[2]) - np.eye(2)) @ self.body.offset
+        return u[: len(self.fixed)]
+
+    def given(self, system: Configuration) -> list[Given]:
+        """Return the displacement."""
+        what, axes = f"{self.name}: displacement", [COORDINATES[a] for a in self.axes]
+        return [Given(what, lambda X, time: self._displacement(time)[None], np.zeros((1, 3)), axes)]
+
+    def _displacement(self, time: float) -> Array:
         values = [
             evaluate(f"{self.name}, {COORDINATES[a]}", value, time)
             for a, value in zip(self.axes, self.values, strict=True)
         ]
-        u = np.array(values)
-        if len(u) == 3:  # of the origin: the node is elsewhere
-            u[:2] -= (rotation(u[2]) - np.eye(2)) @ self.body.offset
-        return u[: len(self.fixed)]
+        return np.array(values)
 
     def wrench(self, system: Configuration, forces: Array, about: Array) -> Array:
         """Return force and moment about a point (6,) of forces on coordinates, on this rank."""

@@ -71,6 +71,60 @@ def displacement_that_differs_by_rank() -> None:
 
 
 @case
+def displacement_of_places_that_differs_by_rank() -> None:
+    loaded(
+        lambda body: sa.fix(body["x1"], "x", displacement=lambda X, t: t * X * COMM.rank)
+    ).solve()
+
+
+@case
+def traction_of_places_that_differs_by_rank() -> None:
+    """Also where not every rank has a part of the place, and the value is there on one rank."""
+    loaded(lambda body: sa.traction(body["x1"], lambda X, t: t * (X + 1.0) * COMM.rank)).solve()
+
+
+@case
+def gradient_that_differs_by_rank() -> None:
+    cable = sa.Body(
+        sa.Mesh.box((1.0,), (4,))["body"],
+        sa.elements.ancf_cable,
+        sa.energies.cable(),
+        EA=1.0,
+        EI=1.0,
+    )
+    held = sa.fix(cable["x0"], "all", gradient=lambda t: 0.01 * COMM.rank * np.eye(3))
+    sa.StaticProblem(sa.System(cable, terms=[held])).solve()
+
+
+@case
+def rotation_of_a_rigid_body_that_differs_by_rank() -> None:
+    brick = sa.RigidBody.box((1.0, 1.0, 1.0), rho=1.0, name="brick")
+
+    def turned(t: float) -> Any:
+        c, s = np.cos(t * COMM.rank), np.sin(t * COMM.rank)
+        return np.array([[c - 1, -s, 0], [s, c - 1, 0], [0, 0, 0]])
+
+    sa.System(brick, terms=[sa.fix(brick, gradient=turned)]).prescribe(1.0)
+
+
+@case
+def angle_of_a_planar_body_that_differs_by_rank() -> None:
+    wheel = sa.PlanarBody(at=(0.0, 0.0), name="wheel")
+    held = sa.fix(wheel, ["theta"], displacement=lambda t: t * COMM.rank)
+    sa.System(wheel, terms=[held]).prescribe(1.0)
+
+
+@case
+def function_of_places_that_fails_on_one_rank() -> None:
+    def pulled(X: Any, t: float) -> Any:
+        if COMM.rank == COMM.size - 1:
+            raise ZeroDivisionError("a rank failed")
+        return 0.0 * X
+
+    loaded(lambda body: sa.fix(body["x1"], "x", displacement=pulled)).solve()
+
+
+@case
 def stiffness_that_differs_by_rank() -> None:
     loaded(body=block(mu=1.0 + COMM.rank)).solve()
 

@@ -39,6 +39,24 @@ EXPECTED = {
     # values that must be the same on every rank
     "force_that_differs_by_rank": ("ParameterError", "F3 of .* on one rank and .* at time 1"),
     "displacement_that_differs_by_rank": ("ParameterError", "displacement along x is 0 on one"),
+    "displacement_of_places_that_differs_by_rank": (
+        "ParameterError",
+        "displacement along x is 0 on one rank and .* at time 1",
+    ),
+    "traction_of_places_that_differs_by_rank": (
+        "ParameterError",
+        "traction.* along . is 0 on one rank and .* at time 1",
+    ),
+    "gradient_that_differs_by_rank": ("ParameterError", "gradient along xx is 0 on one rank"),
+    "rotation_of_a_rigid_body_that_differs_by_rank": (
+        "ParameterError",
+        "'?fix:brick'?: gradient along xx is -.* on one rank",
+    ),
+    "angle_of_a_planar_body_that_differs_by_rank": (
+        "ParameterError",
+        "fix:wheel: displacement along theta is 0 on one rank",
+    ),
+    "function_of_places_that_fails_on_one_rank": ("ParameterError", "a rank failed"),
     "stiffness_that_differs_by_rank": ("ParameterError", "mu of 'body' is 1 on one rank and 3"),
     # energies and parameters
     "quantity_that_the_element_lacks": (
