@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.mpi import run_mpi
+from tests.mpi import run_cases
 from tests.unit.test_bifurcations import euler, sway
 
 SCRIPT = Path(__file__).with_name("check_continuation.py")
@@ -18,9 +18,26 @@ SCRIPT = Path(__file__).with_name("check_continuation.py")
 pytestmark = pytest.mark.parallel
 
 
+PATHS = ("solid_arch", "sphere", "cables_with_joints")  # on any number of ranks
+BIFURCATION = ("column_with_a_bifurcation",)
+OTHERS = (
+    "solid_arch_displaced",
+    "solid_arch_by_multigrid",
+    "sphere_by_multigrid",
+    "pairs_of_eigenvalues",
+    "errors",
+)
+CASES = {
+    1: (*PATHS, *BIFURCATION, *OTHERS),
+    2: (*PATHS, *BIFURCATION),
+    3: (*PATHS, *OTHERS),
+    4: (*PATHS, *BIFURCATION),
+}
+
+
 @cache
 def results(ranks: int) -> Any:
-    return run_mpi(ranks, SCRIPT, timeout=300.0)
+    return run_cases(ranks, SCRIPT, *CASES[ranks], timeout=300.0)
 
 
 def result(case: str, ranks: int) -> Any:
@@ -32,7 +49,7 @@ def result(case: str, ranks: int) -> Any:
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])
-@pytest.mark.parametrize("case", ["solid_arch", "sphere", "cables_with_joints"])
+@pytest.mark.parametrize("case", PATHS)
 def test_paths_do_not_depend_on_the_ranks(case: str, ranks: int) -> None:
     found, alone = result(case, ranks), result(case, 1)
     for name, series in alone["series"].items():
