@@ -7,6 +7,7 @@ are resolved when they are first needed, so nothing enters a kernel that no resu
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -112,9 +113,11 @@ class Scope:
     def rate(self, node: Node) -> Node:
         """Return the rate of a node, by way of the rates of the definitions it is made of."""
         if node not in self.rates:
-            g, stages = self.graph, self.stages() | set(self.rates)
-            terms = local_gradient(g, node, stages)
-            self.rates[node] = g.total(g.mul(d, self.rate(x)) for x, d in terms)
+            g = self.graph
+            stages = {*self.stages(), *self.rates, *map(g.core, self.rates.values())}
+            slopes = local_gradient(g, node, stages)
+            terms = Counter(g.mul(d, self.rate(x)) for x, d in slopes)  # of two alike, one twice
+            self.rates[node] = g.total(g.mul(g.constant(n), x) for x, n in terms.items())
         return self.rates[node]
 
     def lower(self, expression: sp.Basic | float) -> Node:

@@ -22,6 +22,8 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
+from symancf_codegen.functions import rate
+
 from .. import jit
 from ..assembly.piece import Jets, Piece
 from ..assembly.plan import Plan
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from ..system import System
 
 Array = npt.NDArray[np.float64]
-Flow = dict[sp.Symbol, sp.Expr]
 
 WEIGHTS = tuple(sp.Symbol(f"weight_of_{name}", real=True) for name in ("phi", "rate", "bend"))
 
@@ -57,24 +58,6 @@ class MovingLaw:
     constant: bool
 
 
-def _along(e: sp.Expr, flow: Flow) -> sp.Expr:
-    """Return the derivative of an expression in which symbols change as `flow` says."""
-    moving = sorted(sp.sympify(e).free_symbols & set(flow), key=str)
-    return sp.Add(*[sp.diff(e, s) * flow[s] for s in moving])
-
-
-def _chain(lets: Sequence[tuple[sp.Symbol, sp.Expr]], flow: Flow, suffix: str) -> list[Any]:
-    """Return definitions of the lets' derivatives; add these to `flow`."""
-    made = []
-    for symbol, e in lets:
-        change = _along(e, flow)
-        if change != 0:
-            rate = sp.Symbol(f"{symbol.name}_{suffix}", real=True)
-            made.append((rate, change))
-            flow[symbol] = rate
-    return made
-
-
 @lru_cache(maxsize=64)
 def moving_law(law: Any, multipliers: int, functions: tuple[str, ...]) -> MovingLaw:
     """Derive a constraint along a motion.
@@ -88,55 +71,36 @@ def moving_law(law: Any, multipliers: int, functions: tuple[str, ...]) -> Moving
     if law.inner or law.energy is None:
         raise ConstraintError(f"the law {law.name!r} of a constraint has no time derivatives")
     jets, lam = law.unknowns[:-multipliers], law.unknowns[-multipliers:]
-    rows = [sp.diff(law.energy, symbol) for symbol in lam]
-    lets = [(s, sp.sympify(e)) for s, e in (*law.geometry, *law.lets)]
     rates = {x: sp.Symbol(f"{x.name}_rate", real=True) for x in jets}
-    explicit: Flow = {}
+    rate_of: dict[sp.Symbol, sp.Expr] = dict(rates)
     added = []
-    for parameter in law.parameters:
-        symbol = next(iter(_named(parameter.name, [*rows, *(e for _, e in lets)])), None)
-        if symbol is None:
-            continue
-        if parameter.name == "t":
-            explicit[symbol] = sp.S.One
-        elif parameter.name in functions:
+    for symbol in (p.symbol for p in law.parameters):
+        if symbol.name == "t":
+            rate_of[symbol] = sp.S.One
+        elif symbol.name in functions:
             first, second = (sp.Symbol(f"{symbol.name}_{k}", real=True) for k in ("rate", "bend"))
-            explicit |= {symbol: first, first: second}
+            rate_of |= {symbol: first, first: second}
             added += [first, second]
-    flow: Flow = {**rates, **explicit}
-    changes = _chain(lets, flow, "rate")
-    speeds = [_along(row, flow) for row in rows]
-    bends = _chain(changes, flow, "bend")
-    bends_of_rows = [_along(speed, flow) for speed in speeds]
-    w = WEIGHTS
-    work = {
-        symbol: w[0] * row + w[1] * speed + w[2] * bend
-        for symbol, row, speed, bend in zip(lam, rows, speeds, bends_of_rows, strict=True)
-    }
+    lets, bends, work = [*law.lets], [], {}
+    for k, symbol in enumerate(lam, 1):
+        row = sp.diff(law.energy, symbol)
+        speed, bend = (sp.Symbol(f"{name}_of_row{k}", real=True) for name in ("rate", "bend"))
+        lets += [(speed, rate(row)), (bend, rate(speed))]
+        bends.append(bend)
+        work[symbol] = sp.Add(*(w * e for w, e in zip(WEIGHTS, (row, speed, bend), strict=True)))
     moved = declare.PointLaw(
         name=f"{law.name}_motion",
         unknowns=(*law.unknowns, *rates.values()),
-        lets=(*lets, *changes, *bends),
+        geometry=law.geometry,
+        lets=tuple(lets),
         work=work,
-        parameters=(*law.parameters, *(declare.Parameter(s) for s in (*added, *w))),
+        rate_of=rate_of,
+        parameters=(*law.parameters, *(declare.Parameter(s) for s in (*added, *WEIGHTS))),
         title=f"w0 Phi + w1 Phi' + w2 Phi'' (without accelerations); {law.title}",
     )
-    return MovingLaw(moved, _constant(rows, lets, rates, explicit))
-
-
-def _named(name: str, expressions: Sequence[sp.Expr]) -> set[sp.Symbol]:
-    return {s for e in expressions for s in e.free_symbols if s.name == name}
-
-
-def _constant(rows: Sequence[sp.Expr], lets: Sequence[Any], rates: Flow, explicit: Flow) -> bool:
-    """Tell whether the derivative along the jets alone changes with jets or time."""
-    flow = dict(rates)
-    slopes = _chain(lets, flow, "slope")
-    gradient = [_along(row, flow) for row in rows]
-    whole: Flow = {**rates, **explicit}
-    _chain(lets, whole, "rate")
-    _chain(slopes, whole, "bend")
-    return all(sp.expand(_along(g, whole)) == 0 for g in gradient)
+    # Phi'' is (Phi_g g')_g g' + 2 (Phi_g)' g' + ...: without g' where Phi_g is constant
+    names = jit.Values(bends, (*moved.geometry, *moved.lets), rate_of).names
+    return MovingLaw(moved, not {s.name for s in rates.values()} & {*names})
 
 
 class Kinematics:
