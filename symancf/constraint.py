@@ -34,6 +34,7 @@ from .terms import Entities
 
 if TYPE_CHECKING:
     from .assembly.configuration import Configuration, Layout
+    from .assembly.numbering import Block
     from .assembly.piece import Piece
     from .places.ends import End
 
@@ -78,6 +79,7 @@ class Equations:
     substitution : of the jets that they ask for.
     moving, still : equations that move something, and those that planar ends leave constant.
     law : the point law of lambda . Phi.
+    depends : (moving, unknowns of the law) whether an equation does on the change of a jet.
 
     Raises
     ------
@@ -95,6 +97,8 @@ class Equations:
                 )
         self.moving, self.still = self._in_plane(reading, phi)
         self.law = self._law(reading, name, line)
+        found = [self.substitution.depend(p) for p in self.moving]
+        self.depends = np.array([[s in f for s in self.law.unknowns] for f in found])
         self._unknowns = reading.unknowns
         self._functions: dict[sp.Expr, Callable[..., Any]] = {}
 
@@ -177,7 +181,8 @@ class Constraint:
         Where an end is a `Line`, the places of each of its groups share one equation, the
         integral of phi over the reference length, and one multiplier.
     name : shown in messages; multipliers of the residual are grouped under it.
-    parameters : values of the keyword-only arguments (numbers, `Parameter`, functions of time).
+    parameters : values of the keyword-only arguments: numbers, `Parameter`, functions of time,
+        or arrays of one number per place.
 
     Notes
     -----
@@ -218,6 +223,11 @@ class Constraint:
         self.substitution = self.equations.substitution
 
     @property
+    def block(self) -> Block:
+        """The block of the multipliers."""
+        return multipliers(len(self.phi))
+
+    @property
     def _law_name(self) -> str:
         return jit.identifier(getattr(self.function, "__name__", "constraint"))
 
@@ -236,7 +246,8 @@ class Constraint:
 
     def declare(self, system: Layout) -> None:
         """Announce entities and vertices before distribution."""
-        self.entities = Entities(system, self.name, self.ends, multipliers(len(self.phi)))
+        self.entities = Entities(system, self.name, self.ends, self.block)
+        self.reading.require_places(self.entities.size)
 
     def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Blocks that this term puts on local vertices."""
@@ -278,10 +289,7 @@ class Constraint:
         moves = (fixed[jets.coordinate] < 0) & (np.abs(jets.value) > 1e-12)  # else: round-off
         groups, start = self._first(system)
         found = [np.zeros(0, dtype=start.dtype)]
-        for i, phi in enumerate(self.phi):
-            depends = self.substitution.depend(phi)
-            moving = [s in depends for s in self.substitution.unknowns]
-            used = np.array(moving + [False] * len(self.phi))
+        for i, used in enumerate(self.equations.depends):
             free = np.zeros(self.entities.groups, dtype=bool)
             of = self.entities.ids[jets.entity[moves & used[jets.jet]]]
             free[self.entities.group[of]] = True
@@ -325,7 +333,7 @@ class Constraint:
         symbols = self.substitution.resolve(self._references | gathered)
         symbols |= {f"lam{i + 1}": lam[group, i] for i in range(len(self.phi))}
         with together(system.comm):
-            for name in self.reading.keywords:
+            for name in self.parameters:
                 what = f"{name} of {self.name!r}"
                 symbols[name] = evaluate(what, self.parameters[name], system.time)
         symbols[str(TIME)] = system.time

@@ -24,7 +24,7 @@ import sympy as sp
 from symancf_codegen import declare
 
 from .collective import together
-from .errors import ConstraintError, SymancfError, in_words
+from .errors import ConstraintError, ParameterError, SymancfError, in_words
 from .parameter import label
 from .places.ends import End, Ground, Nodes, PointsOnBody, require_place
 from .places.lines import Line
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 JetOfEnd = tuple[int, str]
+Of = Literal["present", "change", "reference", "rate"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Quantity:
     """A vector that a function may ask for: what it is of which jet."""
 
     jet: str
-    of: Literal["present", "change", "reference", "rate"]
+    of: Of
     meaning: str
 
 
@@ -99,6 +100,14 @@ def _symbols(jet: JetOfEnd, of: Literal["change", "reference", "rate"]) -> tuple
     letter = {"change": "u", "reference": "X", "rate": "v"}[of]
     name = f"{letter}{_PARTS[jet[1]]}_{'abc'[jet[0]]}"
     return tuple(sp.Symbol(f"{name}{a}", real=True) for a in (1, 2, 3))
+
+
+@cache
+def _components(jet: JetOfEnd, of: Of) -> sp.ImmutableMatrix:
+    """Return what a quantity is of a jet, in symbols."""
+    if of == "present":
+        return _components(jet, "reference") + _components(jet, "change")
+    return sp.ImmutableMatrix(_symbols(jet, of))
 
 
 @cache
@@ -160,7 +169,9 @@ class Reading:
     ----------
     jets, rates : (end, jet) of the jets and of the rates that are asked for.
     states : symbols of the term's own scalars, by name.
-    keywords : symbols of the parameters; `parameters`: their values, defaults filled in.
+    keywords : symbols of the parameters.
+    parameters : their values, defaults filled in, but those of
+    per_place : arrays of one value for each place.
     result : what the function returned.
 
     Raises
@@ -190,6 +201,7 @@ class Reading:
         self.keywords: dict[str, sp.Symbol] = {}
         arguments: list[Any] = []
         signature = inspect.signature(function).parameters
+        self._arguments = list(signature)
         for argument in signature.values():
             if argument.kind is inspect.Parameter.KEYWORD_ONLY:
                 self.keywords[argument.name] = sp.Symbol(argument.name, real=True)
@@ -202,7 +214,13 @@ class Reading:
                 arguments.append(self._argument(argument.name))
         for number, jet in [*self.jets, *self.rates]:
             require_offered(what, ends[number], jet)
-        self.parameters = self._values(parameters, signature)
+        values = self._values(parameters, signature)
+        self.per_place = {
+            k: np.array(v, dtype=float)  # of our own: users change theirs
+            for k, v in values.items()
+            if isinstance(v, np.ndarray | list | tuple) and np.ndim(v)
+        }
+        self.parameters = {k: v for k, v in values.items() if k not in self.per_place}
         with _on_all_ranks(ends):
             try:
                 self.result = function(*arguments, **self.keywords)
@@ -235,13 +253,9 @@ class Reading:
         if quantity.of == "rate":
             if jet not in self.rates:
                 self.rates.append(jet)
-            components = symbols_of(jet, "rate")
-        else:
-            if quantity.of != "reference" and jet not in self.jets:
-                self.jets.append(jet)
-            u, X = symbols_of(jet, "change"), symbols_of(jet, "reference")
-            present = [x + d for x, d in zip(X, u, strict=True)]
-            components = {"present": present, "change": u, "reference": X}[quantity.of]
+        elif quantity.of != "reference" and jet not in self.jets:
+            self.jets.append(jet)
+        components = _components(jet, quantity.of)
         return components[0] if jet[1] in SCALARS else self.vector(components)
 
     def _values(self, given: Mapping[str, Any], signature: Mapping[str, Any]) -> dict[str, Any]:
@@ -296,7 +310,7 @@ class Reading:
         return (
             tuple((type(e), e) for e in results),
             tuple(map(kind_of_end, self.ends)),
-            *map(tuple, (self.jets, self.rates, self.states, self.keywords)),
+            *map(tuple, (self.jets, self.rates, self.states, self.keywords, self.per_place)),
             self.uses_time,
         )
 
@@ -325,12 +339,31 @@ class Reading:
         """Return the parameters that a law of these expressions needs."""
         used = set().union(*(e.free_symbols for e in expressions))
         parameters = [declare.Parameter(x, "cell") for x in self.references if x in used]
-        parameters += [declare.Parameter(s) for s in self.keywords.values()]
+        for name, symbol in self.keywords.items():
+            kind: Literal["cell", "uniform"] = "cell" if name in self.per_place else "uniform"
+            parameters.append(declare.Parameter(symbol, kind))
         return parameters + ([declare.Parameter(TIME)] if self.uses_time else [])
 
+    def require_places(self, count: int) -> None:
+        """Raise where an array has not one value for each place.
+
+        Raises
+        ------
+        ParameterError
+        """
+        for k, values in self.per_place.items():
+            if values.shape != (count,):
+                raise ParameterError(
+                    f"{self.what}: {k} has shape {values.shape}; it has {count} place(s): give one "
+                    "number, or one for each"
+                )
+
     def cell_values(self, system: Configuration, entities: Entities) -> dict[str, Array]:
-        """Return the reference values of the jets at this rank's entities, by symbol."""
-        values: dict[str, Array] = {}
+        """Return reference values of the jets, and what is given per place, at this rank's.
+
+        By the names of their symbols.
+        """
+        values = {k: given[entities.ids] for k, given in self.per_place.items()}
         moving = []
         for jet in dict.fromkeys([*self.jets, *self._fixed()]):
             constant = entities.ends[jet[0]].constant(jet[1])
@@ -349,9 +382,8 @@ class Reading:
 
     def _fixed(self) -> list[JetOfEnd]:
         """Jets of which only the reference value is asked for."""
-        names = inspect.signature(self.function).parameters
         found = []
-        for name in names:
+        for name in self._arguments:
             base, _, suffix = name.rpartition("_")
             if base in self.offered and self.offered[base].of == "reference":
                 found.append(("abc".index(suffix), self.offered[base].jet))

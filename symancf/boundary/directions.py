@@ -148,7 +148,7 @@ class _Conditions(Constraint):
         jets, law = self._coordinates, self.substitution
         values = law.gather(system, self.entities, jets)
         symbols = law.resolve(self._references | values)
-        for name in self.reading.keywords:
+        for name in self.parameters:
             symbols[name] = evaluate(name, self.parameters[name], system.time)
         lam = self.multipliers(system)[self.entities.ids, 0]
         symbols["lam1"] = lam

@@ -14,20 +14,17 @@ from ..arguments import text
 from ..assembly.numbering import RIGID_AXES, RIGID_POINT, Block
 from ..errors import ParameterError
 from ..parameter import label
-from ..partition import Family
 from ..places.ends import frame_of
-from ..terms import Entities
 from . import shapes
 from .inertia import (
     AXES,
-    PAIRS,
     Inertia,
     inertia_of,
     kinetic_law,
-    rigidity_law,
     weight_law,
 )
 from .points import RigidPoint
+from .rigidity import Rigidity
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
@@ -36,9 +33,6 @@ if TYPE_CHECKING:
     from ..places.ends import End
 
 Array = npt.NDArray[np.float64]
-
-
-MULTIPLIERS = Block("lambda:rigidity", len(PAIRS), "multiplier")
 
 
 class RigidBody:
@@ -248,21 +242,17 @@ class RigidBody:
     def declare(self, system: Layout) -> None:
         """Announce the node, the multipliers of rigidity and their blocks of coordinates."""
         self.vertex = int(system.new_vertices(1, self.name)[0])
-        mine = np.zeros(1 if system.comm.rank == 0 else 0, dtype=np.int64)
-        vertices = np.full((len(mine), 1), self.vertex, dtype=np.int64)
-        system.announce(Family(f"body:{self.name}", mine, vertices, partitioned=False))
         system.announce_block(Block("position", 3))
         system.announce_block(Block(RIGID_POINT, 3))
         system.announce_block(Block(RIGID_AXES, 6, "direction"))
-        name = f"rigidity:{self.name}"
-        self.entities = Entities(system, name, [self.at((0, 0, 0))], MULTIPLIERS)
+        self.rigidity = Rigidity(self.at((0, 0, 0)), self.length, f"rigidity:{self.name}")
+        self.rigidity.declare(system)
 
     def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Blocks of coordinates on local vertices."""
-        self.entities.bind(system)
         local = self.local_vertices(system)
         blocks = [(name, local) for name in ("position", RIGID_POINT, RIGID_AXES)]
-        return [*blocks, *self.entities.carriers()]
+        return [*blocks, *self.rigidity.carriers(system)]
 
     def local_vertices(self, system: Configuration) -> npt.NDArray[np.int32]:
         """Return the local number of the body's vertex, (1,), or (0,) where it is not."""
@@ -287,35 +277,20 @@ class RigidBody:
 
     def pieces(self, system: Configuration) -> list[Piece]:
         """Return the constraints of rigidity."""
-        wanted = [(0, axis) for axis in AXES]
-        jets = self.entities.jets(system, wanted, scalars=len(PAIRS))
-        law, m = rigidity_law(), len(PAIRS)
-        kernel = jit.points(law, system.comm)
-        cell = {"L": np.array([self.length])}
-        cell |= {
-            f"E{k + 1}_{a + 1}": np.array([self.frame[a, k]]) for k in range(3) for a in range(3)
-        }
-        name = f"rigidity:{self.name}"
-        uniform = {"scale": lambda t: system.stiffness}
-        return [self.entities.piece(name, kernel, "constraint", uniform, cell, jets, law, m)]
+        return self.rigidity.pieces(system)
 
     def idle(self, system: Configuration) -> npt.NDArray[Any]:
         """Return the local offsets of multipliers of conditions that only supports can fulfil."""
-        numbering = system.numbering
-        start = self.entities.starts(system)
-        at = self.offsets(system, self.entities.end_vertices(0)[:, 0])
-        free = (numbering.fixed_by[at[:, :, None] + np.arange(3)] < 0).any(axis=2)
-        axes = np.stack([free[:, 0] | free[:, 1], free[:, 2], free[:, 3]], axis=1)
-        moved = np.stack([axes[:, k] | axes[:, l] for k, l in PAIRS], axis=1)
-        return np.asarray((start[:, None] + np.arange(len(PAIRS)))[~moved])
+        return self.rigidity.idle(system)
 
     def _own_piece(
         self, system: Configuration, name: str, law: Any, role: Any, uniform: Any
     ) -> Piece:
         assert self.moments is not None
-        jets = self.entities.jets(system, [(0, "value"), *((0, axis) for axis in AXES)])
+        entities = self.rigidity.entities
+        jets = entities.jets(system, [(0, "value"), *((0, axis) for axis in AXES)])
         kernel = jit.points(law, system.comm)
-        return self.entities.piece(name, kernel, role, uniform, self.moments.values(), jets)
+        return entities.piece(name, kernel, role, uniform, self.moments.values(), jets)
 
     def inertia(self, system: Configuration) -> list[Piece]:
         """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""

@@ -15,11 +15,11 @@ from symancf_codegen import declare
 
 from ..errors import ParameterError
 from ..parameter import label
+from .rigidity import PAIRS
 
 Array = npt.NDArray[np.float64]
 
 AXES = ("axis0", "axis1", "axis2")
-PAIRS = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 
 
 @dataclass(frozen=True)
@@ -152,36 +152,4 @@ def weight_law() -> Any:
         energy=energy,
         parameters=_parameters(energy, unknowns, tuple(g)),
         title="-g . (m u + S_k de_k)",
-    )
-
-
-@cache
-def rigidity_law() -> Any:
-    """Return lambda . Phi of the six conditions that the axes e_k stay orthogonal unit vectors.
-
-    With e_k = E_k + d_k, E_k those of the reference, Phi_kl = L (e_k . e_l - E_k . E_l), halved
-    for k = l; without cancellation L (E_k . d_l + E_l . d_k + d_k . d_l). L is the length |r_ij|,
-    so that multipliers are forces.
-    """
-    E = [_vector(f"E{k + 1}_") for k in range(3)]
-    d = [_vector(f"d{k + 1}") for k in range(3)]
-    L, scale = sp.Symbol("L", positive=True), sp.Symbol("scale", positive=True)
-    lets, energy, multipliers = [], sp.Integer(0), []
-    for number, (k, l) in enumerate(PAIRS):
-        phi = sp.Symbol(f"phi{number + 1}", real=True)
-        both = E[k].dot(d[l]) + E[l].dot(d[k]) + d[k].dot(d[l])
-        lets.append((phi, L * both / 2 if k == l else L * both))
-        multipliers.append(sp.Symbol(f"lam{number + 1}", real=True))
-        energy += multipliers[-1] * phi
-    return declare.PointLaw(
-        name="rigidity",
-        unknowns=(*(x for e in d for x in e), *multipliers),
-        lets=tuple(lets),
-        energy=scale * energy,
-        parameters=(
-            declare.Parameter(scale),
-            declare.Parameter(L, "cell"),
-            *(declare.Parameter(x, "cell") for e in E for x in e),
-        ),
-        title="lambda . (e_k . e_l - E_k . E_l) L",
     )

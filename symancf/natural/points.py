@@ -55,6 +55,12 @@ class RigidPoint(End):
         """The axes (3, 3) in the reference configuration, columns."""
         return self.body.frame if self.frame is None else self.frame
 
+    def constant(self, jet: str) -> Array | None:
+        """Return the reference values (K, 3) of a jet that do not follow from coordinates."""
+        if jet.startswith("axis"):
+            return np.tile(self.reference_frame[:, int(jet.removeprefix("axis"))], (self.size, 1))
+        return super().constant(jet)
+
     def resolve(self, system: Layout) -> None:
         """Find X and the vertices (collective)."""
         system.require_member(self.body, f"a term's end {self}")

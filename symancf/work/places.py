@@ -10,18 +10,18 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from symancf_codegen import declare
-
 from .. import arguments, jit
 from ..assembly import numbering
 from ..collective import together
-from ..errors import ConstraintError, ParameterError
+from ..errors import ConstraintError
 from ..parameter import evaluate, label
 from ..quantities import QUANTITIES, RATES, JetOfEnd, Reading, check_ends
 from ..shared import Shared
 from ..terms import Entities
 
 if TYPE_CHECKING:
+    from symancf_codegen import declare
+
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Jets, Piece, Role
     from ..places.ends import End
@@ -65,14 +65,8 @@ class PlaceTerm:
             states=self.states,
             vector=sp.ImmutableMatrix,
         )
-        self.per_place = {
-            k: np.array(v, dtype=float)  # of our own: users change theirs
-            for k, v in self.reading.parameters.items()
-            if isinstance(v, np.ndarray | list | tuple) and np.ndim(v)
-        }
         self._functions: dict[tuple[sp.Expr, ...], jit.Values] = {}
-        given = self.reading.parameters.items()
-        self.parameters = {k: v for k, v in given if k not in self.per_place}
+        self.parameters = dict(self.reading.parameters)
 
     @property
     def place(self) -> End:
@@ -104,25 +98,19 @@ class PlaceTerm:
 
     def _structure(self) -> tuple[Any, ...]:
         """Return what the law follows from."""
-        own = type(self), self.law_name, tuple(self.per_place), self.domain()
+        own = type(self), self.law_name, self.domain()
         return (*own, *self.reading.structure(self.results))
 
     def _parameters(self, *expressions: sp.Expr) -> tuple[declare.Parameter, ...]:
-        found = self.reading.law_parameters(*expressions, *(e for _, e in self.substitution.lets))
-        kinds = {p.name: "cell" if p.name in self.per_place else p.kind for p in found}
-        return tuple(declare.Parameter(p.symbol, kinds[p.name]) for p in found)
+        lets = (e for _, e in self.substitution.lets)
+        return tuple(self.reading.law_parameters(*expressions, *lets))
 
     # ---- as a term ----------------------------------------------------------------------------
     def declare(self, system: Layout) -> None:
         """Announce entities and vertices before distribution."""
         own = numbering.states(len(self.states)) if self.states else None
         self.entities = Entities(system, self.name, self.ends, own)
-        for k, values in self.per_place.items():
-            if values.shape != (self.entities.size,):
-                raise ParameterError(
-                    f"{self.what}: {k} has shape {values.shape}; it has {self.entities.size} "
-                    "place(s): give one number, or one for each"
-                )
+        self.reading.require_places(self.entities.size)
 
     def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Take this rank's entities; return the blocks that the term puts on vertices."""
@@ -135,7 +123,6 @@ class PlaceTerm:
             self._jets = self._all_jets(system)
             self._cell = self.reading.cell_values(system, self.entities)
             self._cell |= self.substitution.cell_values(self.entities)
-        self._cell |= {k: values[self.entities.ids] for k, values in self.per_place.items()}
         self._law = _LAWS.get(self._structure(), self.law)
         kernel = jit.points(self._law, system.comm)
         piece = self.entities.piece(

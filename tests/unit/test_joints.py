@@ -146,6 +146,32 @@ def test_a_constraint_of_the_user_with_time_and_parameter() -> None:
     assert joint.multipliers(system).shape == (1, 2)
 
 
+def test_a_parameter_with_one_value_per_place() -> None:
+    """Three links of different lengths, in one constraint."""
+
+    def link(r_a: Any, X_a: Any, *, L: Any, c: Any) -> Any:
+        return c * (r_a - X_a).dot(r_a - X_a) - c * L**2
+
+    body = sa.RigidBody((0.1, 0.2, 0.3))
+    spots = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]
+    lengths = np.array([0.2, 0.2, 0.2 + 1e-9])
+    hold = sa.Constraint(link, body.at(spots), L=lengths, c=2.0)
+    lengths[2] = 7.0  # theirs
+    system = sa.System(body, terms=[hold])
+    assert sa.check(system).passed
+    f = system.residual_at_solution()
+    rows = np.zeros(3)
+    mine = system.numbering.owned_vertices
+    entities = hold.entities
+    here = entities.end_vertices(1)[:, 0] < mine
+    rows[entities.ids[here]] = f[entities.starts(system)[here]]
+    want = -2.0 * np.array([0.2, 0.2, 0.2 + 1e-9]) ** 2
+    np.testing.assert_allclose(system.sum(rows) / system.stiffness, want, rtol=1e-14)
+    short = sa.Constraint(link, body.at(spots), L=[0.2, 0.3], c=1.0)
+    with pytest.raises(sa.ParameterError, match=r"L has shape \(2,\); it has 3 place\(s\)"):
+        sa.System(body, terms=[short])
+
+
 def test_a_tie_of_meshes_that_do_not_match() -> None:
     """A bar in two halves stretches about like one; the force passes exactly."""
     left, right = block((2, 2, 2), name="left"), block((3, 3, 3), by=(1.0, 0, 0), name="right")
