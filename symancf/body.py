@@ -229,17 +229,17 @@ class Body:
         mesh.comm.Allreduce(MPI.IN_PLACE, high, op=MPI.MAX)
         return float(np.linalg.norm(high - low))
 
-    def declare(self, system: Layout) -> None:
+    def declare(self, layout: Layout) -> None:
         """Announce cells and blocks of coordinates."""
         ids, vertices = self.region.slice(self.element.cell)
         cost = float(self.element.size**2)
-        system.announce(
-            Family(f"body:{self.name}", ids, vertices + system.base(self.region.mesh), weight=cost)
+        layout.announce(
+            Family(f"body:{self.name}", ids, vertices + layout.base(self.region.mesh), weight=cost)
         )
-        system.announce_block(Block("position", 3))
+        layout.announce_block(Block("position", 3))
         if self.element.slopes:
             size = 3 * len(self.element.slopes)
-            system.announce_block(Block(self.slope_name, size, "direction"))
+            layout.announce_block(Block(self.slope_name, size, "direction"))
 
     # ---- after distribution -------------------------------------------------------------------
     def orient(self, system: Configuration) -> None:

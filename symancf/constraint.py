@@ -244,9 +244,9 @@ class Constraint:
                     names=[self.name],
                 )
 
-    def declare(self, system: Layout) -> None:
+    def declare(self, layout: Layout) -> None:
         """Announce entities and vertices before distribution."""
-        self.entities = Entities(system, self.name, self.ends, self.block)
+        self.entities = Entities(layout, self.name, self.ends, self.block)
         self.reading.require_places(self.entities.size)
 
     def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:

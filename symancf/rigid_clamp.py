@@ -46,7 +46,7 @@ class Slopes(End):
         self.slope, self.normal = np.zeros((len(of), 3)), np.zeros((len(of), 3))
         self.present: npt.NDArray[np.bool_] = np.zeros(len(of), dtype=bool)
 
-    def resolve(self, system: Layout) -> None:
+    def resolve(self, layout: Layout) -> None:
         """Find X and the vertices: those of the places."""
         self.X, self.vertices = self.place.X[self.of], self.place.vertices[self.of]
 
@@ -122,9 +122,9 @@ class RigidClamp(Constraint):
         self.conditions: list[Constraint] = []
 
     # ---- as a term ------------------------------------------------------------------------------
-    def declare(self, system: Layout) -> None:
+    def declare(self, layout: Layout) -> None:
         """Announce entities and vertices before distribution (collective)."""
-        super().declare(system)
+        super().declare(layout)
         self.conditions = []
         element = self.places.body.element
         if self.dofs == "all" or not element.slopes:
@@ -132,7 +132,7 @@ class RigidClamp(Constraint):
         self.glue: Glue | None = None
         kind = np.full(self.places.size, POINT)
         if isinstance(self.places, Nodes):
-            self.glue = glue_of(system, self.name, self.places)
+            self.glue = glue_of(layout, self.name, self.places)
             kind = self.glue.kind
         whole, partly = _slots(element, kind)
         self._slots = []
@@ -142,7 +142,7 @@ class RigidClamp(Constraint):
             if len(place.of):
                 end = self.body.holding(place)
                 condition = Constraint(law, place, end, name=f"{self.name} ({what})")
-                condition.declare(system)
+                condition.declare(layout)
                 self.conditions.append(condition)
 
     def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:

@@ -21,13 +21,14 @@ from .assembly.plan import Plan
 from .collective import together
 from .errors import ConstraintError, KinematicsError, ParameterError
 from .members import Members
-from .places.ends import Nodes, require_place
+from .places.ends import End, Nodes, require_place
 from .redundancy.redundant import find_redundant
 
 if TYPE_CHECKING:
+    from .assembly.configuration import Placed
     from .assembly.piece import Piece
     from .dynamics.motion import Motion
-    from .places.ends import End, PointsOnBody
+    from .places.ends import PointsOnBody
 
 Array = npt.NDArray[np.float64]
 
@@ -294,7 +295,7 @@ class System(Configuration):
         """Return the displacements (K, 3) of places of a body, on every rank (collective)."""
         if isinstance(place, protocol.Moves):
             return place.displacement(self)
-        return self._evaluate(place, [("value", self.state)])[0]
+        return self.evaluate(place, [("value", self.state)])[0]
 
     def position(self, place: End) -> Array:
         """Return the present positions (K, 3) of places of a body, on every rank (collective)."""
@@ -305,7 +306,7 @@ class System(Configuration):
         """Return the velocities (K, 3) of places of a body, on every rank (collective)."""
         if isinstance(place, protocol.Moves):
             return place.velocity(self)
-        return self._evaluate(place, [("value", self.rate)])[0]
+        return self.evaluate(place, [("value", self.rate)])[0]
 
     def gradient(self, place: Nodes | PointsOnBody) -> Array:
         """Return the deformation gradient F = dx/dX (K, 3, 3) at places of a body (collective).
@@ -326,15 +327,20 @@ class System(Configuration):
             raise KinematicsError(
                 f"{place}: the nodes of {element.name} have no slopes; give points, body.at(X)"
             )
-        values = self._evaluate(place, [(j, v) for v in (self.reference, self.state) for j in jets])
+        values = self.evaluate(place, [(j, v) for v in (self.reference, self.state) for j in jets])
         R, u = (np.stack(part, axis=2) for part in (values[: len(jets)], values[len(jets) :]))
         return np.asarray((R + u) @ np.linalg.pinv(R))
 
-    def _evaluate(self, place: End, jets: list[tuple[str, Array]]) -> list[Array]:
-        """Return jets of local vectors at places, each (K, 3), on every rank."""
+    def rows_of(self, place: Placed, jets: Sequence[str]) -> list[tuple[npt.NDArray[Any], ...]]:
+        """Return jets of places as rows; see `Configuration.rows_of` (collective).
+
+        Raises
+        ------
+        ConstraintError : something is no place of a body.
+        """
         self.members.require_own(self)
         require_place("a position, displacement or velocity", place)
-        return self.evaluate(place, jets)
+        return super().rows_of(place, jets)
 
     def __str__(self) -> str:
         lines = [f"System on {self.comm.size} rank(s): {self.numbering.size} unknowns"]

@@ -68,7 +68,7 @@ class Held:
         """Return what `Support.reaction` gives (3,), this rank's part."""
         return self.wrench(system, forces, np.zeros(3))[:3]
 
-    def declare(self, system: Layout) -> None:
+    def declare(self, layout: Layout) -> None:
         """Announce what it brings, before the system is distributed (collective)."""
 
     def orient(self, system: Configuration) -> None:

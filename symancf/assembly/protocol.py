@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from .configuration import Placed
+
 if TYPE_CHECKING:
     from ..mesh import Region
     from .agreement import Given
@@ -146,7 +148,7 @@ class Settles(Protocol):
 
 # ---- places --------------------------------------------------------------------------------------
 @runtime_checkable
-class Moves(Protocol):
+class Moves(Placed, Protocol):
     """Places whose motion is no linear function of coordinates."""
 
     def displacement(self, configuration: Configuration, /) -> Array:

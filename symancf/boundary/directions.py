@@ -68,7 +68,7 @@ class Directions(End):
         self.weights: Array = np.zeros((len(node), len(body.element.slopes)))
         self.direction: Array = np.zeros((len(node), 3))
 
-    def resolve(self, system: Layout) -> None:
+    def resolve(self, layout: Layout) -> None:
         """Find X and the vertices: they are given."""
 
     def chosen(self, ids: Ints) -> npt.NDArray[np.bool_]:

@@ -109,18 +109,18 @@ class HeldNodes(Held):
         return ", ".join(told)
 
     # ---- before distribution --------------------------------------------------------------------
-    def declare(self, system: Layout) -> None:
+    def declare(self, layout: Layout) -> None:
         """Find the nodes, announce conditions in directions that may be no axes (collective)."""
-        system.require_member(self.body, self.name)
+        layout.require_member(self.body, self.name)
         if isinstance(self.place, Nodes):
             self.place.region.require_on(self.body.region)
-        self.glue: Glue = glue_of(system, self.name, self.place)
+        self.glue: Glue = glue_of(layout, self.name, self.place)
         if self.clamped:
             turns = callable(self.gradient)
             constant = None if self.gradient is None or turns else self._constant
             self.clamp = Clamp(self, constant, self._inverse if turns else None)
             if self.clamp.conditions is not None:
-                self.clamp.conditions.declare(system)
+                self.clamp.conditions.declare(layout)
 
     def _inverse(self, time: float) -> Array:
         """Return the inverse of the support's deformation gradient at `time`."""

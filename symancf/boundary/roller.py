@@ -66,15 +66,15 @@ class RollerNodes(HeldNodes):
         """The conditions on displacements, where the direction is oblique."""
         return self.roller
 
-    def declare(self, system: Layout) -> None:
+    def declare(self, layout: Layout) -> None:
         """Find the nodes, announce the conditions (collective)."""
-        super().declare(system)
+        super().declare(layout)
         if self.oblique:
             node = np.arange(len(self.glue.nodes))
             place = Directions(self.body, node, self.glue.nodes, self.glue.X, False)
             place.direction[:] = self.direction
             self.roller = HeldDisplacements(f"{self.name} (direction)", place, self.amount)
-            self.roller.declare(system)
+            self.roller.declare(layout)
 
 
 def _unit(name: str, direction: npt.ArrayLike) -> Array:

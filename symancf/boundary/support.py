@@ -55,9 +55,9 @@ class Support:
         return f"{self.name}: holds {self.held.describe()}"
 
     # ---- what a system asks of a support --------------------------------------------------------
-    def declare(self, system: Layout) -> None:
+    def declare(self, layout: Layout) -> None:
         """Announce entities and vertices before distribution (collective)."""
-        self.held.declare(system)
+        self.held.declare(layout)
 
     def orient(self, system: Configuration) -> None:
         """Take local vertices after distribution, before the system is numbered."""

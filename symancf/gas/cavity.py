@@ -108,31 +108,31 @@ class Cavity:
         self._system: weakref.ref[Configuration] | None = None
 
     # ---- before distribution -------------------------------------------------------------------
-    def declare(self, system: Layout) -> None:
+    def declare(self, layout: Layout) -> None:
         """Announce facets and rims before distribution (collective)."""
         extra: tuple[int, ...] = ()
         if self.gas is not None:
-            extra = (int(system.new_vertices(1, self.name, PRESSURES)[0]),)
-            here = np.array([[*extra]] if system.comm.rank == 0 else [], dtype=np.int64)
+            extra = (int(layout.new_vertices(1, self.name, PRESSURES)[0]),)
+            here = np.array([[*extra]] if layout.comm.rank == 0 else [], dtype=np.int64)
             ids = np.arange(len(here), dtype=np.int64)
-            system.announce(Family(f"{self.name}:gas", ids, here.reshape(-1, 1), partitioned=False))
+            layout.announce(Family(f"{self.name}:gas", ids, here.reshape(-1, 1), partitioned=False))
         for number, surface in enumerate(self.surfaces):
-            surface.declare(system, f"{self.name}:{number}", extra)
-        self._gather(system)
-        with together(system.comm):
+            surface.declare(layout, f"{self.name}:{number}", extra)
+        self._gather(layout)
+        with together(layout.comm):
             self._close()
         for lid in self.lids:
-            lid.declare(system, np.array(extra, dtype=np.int64))
+            lid.declare(layout, np.array(extra, dtype=np.int64))
 
-    def _gather(self, system: Layout) -> None:
+    def _gather(self, layout: Layout) -> None:
         """Bring all facets, in the mesh's order, to all ranks: a surface is small (collective)."""
-        comm = system.comm
+        comm = layout.comm
         parts = []
         for number, surface in enumerate(self.surfaces):
             mesh = surface.region.mesh
             ids, vertices = surface.region.slice("quad")
             corners = mesh.fetch_points(vertices)
-            parts.append((ids, vertices + system.base(mesh), corners, np.full(len(ids), number)))
+            parts.append((ids, vertices + layout.base(mesh), corners, np.full(len(ids), number)))
         columns = [np.concatenate(c) for c in zip(*parts, strict=True)]
         gathered = comm.allgather(columns) if comm.size > 1 else [columns]
         merged = [np.concatenate(c) for c in zip(*gathered, strict=True)]

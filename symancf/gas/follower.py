@@ -38,9 +38,9 @@ class Pressure:
             evaluate(f"p of {self.name!r}", p, 0.0)
         self.p = p
 
-    def declare(self, system: Layout) -> None:
+    def declare(self, layout: Layout) -> None:
         """Announce the facets before distribution."""
-        self.surface.declare(system, self.name)
+        self.surface.declare(layout, self.name)
 
     def carriers(self, system: Configuration) -> list[Any]:
         """Take this rank's facets; a pressure brings no coordinates."""

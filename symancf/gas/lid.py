@@ -77,17 +77,17 @@ class Lid:
                     "face(..., middle=True)"
                 )
 
-    def declare(self, system: Layout, extra: Ints) -> None:
+    def declare(self, layout: Layout, extra: Ints) -> None:
         """Announce the points of the rim; `extra` vertices belong to all of them."""
         count = len(self.edges) * POINTS
-        rank, ranks = system.comm.rank, system.comm.size
+        rank, ranks = layout.comm.rank, layout.comm.size
         mine = np.arange(count * rank // ranks, count * (rank + 1) // ranks)
         facets = np.array([e.facet for e in self.edges], dtype=np.int64)[mine // POINTS]
         common = np.broadcast_to(
             np.concatenate([self.nodes, extra]), (len(mine), len(self.nodes) + len(extra))
         )
         vertices = np.concatenate([facets, common], axis=1)
-        system.announce(Family(self.name, mine.astype(np.int64), vertices, partitioned=False))
+        layout.announce(Family(self.name, mine.astype(np.int64), vertices, partitioned=False))
 
     def bind(self, system: Configuration) -> None:
         """Take this rank's points of the rim."""

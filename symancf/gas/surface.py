@@ -78,19 +78,19 @@ class Surface:
         return f"{self.name}, face({self.side:+d})"
 
     # ---- as part of a term ---------------------------------------------------------------------
-    def declare(self, system: Layout, name: str, extra: tuple[int, ...] = ()) -> None:
+    def declare(self, layout: Layout, name: str, extra: tuple[int, ...] = ()) -> None:
         """Announce the facets under a name of their own, before distribution.
 
         `extra` : vertices that belong to each facet beside its own.
         """
-        system.require_member(self.body, str(self))
+        layout.require_member(self.body, str(self))
         self.region.require_on(self.body.region)
         self.family = f"{name}:{self}"
         ids, vertices = self.region.slice("quad")
-        vertices = vertices + system.base(self.region.mesh)
+        vertices = vertices + layout.base(self.region.mesh)
         common = np.broadcast_to(np.array(extra, dtype=np.int64), (len(vertices), len(extra)))
         vertices = np.concatenate([vertices, common], axis=1)
-        system.announce(Family(self.family, ids, vertices, partitioned=False))
+        layout.announce(Family(self.family, ids, vertices, partitioned=False))
 
     def bind(self, system: Configuration) -> None:
         """Take this rank's facets and find the cells that they belong to (collective)."""

@@ -86,7 +86,7 @@ class End(ABC):
         raise NotImplementedError
 
     @abstractmethod
-    def resolve(self, system: Layout) -> None:
+    def resolve(self, layout: Layout) -> None:
         """Find X and the vertices (collective)."""
 
     @abstractmethod
@@ -223,7 +223,7 @@ class Ground(End):
         """Return the ground at one given point, perhaps with axes (columns of `frame`)."""
         return Ground(point, frame)
 
-    def resolve(self, system: Layout) -> None:
+    def resolve(self, layout: Layout) -> None:
         """Find X and the vertices (collective)."""
         if self.point is not None:
             self.X = self.point
@@ -314,14 +314,14 @@ class Nodes(_OnBody):
         """
         return Face(self, side, middle)
 
-    def resolve(self, system: Layout) -> None:
+    def resolve(self, layout: Layout) -> None:
         """Find X and the vertices (collective)."""
-        system.require_member(self.body, str(self))
+        layout.require_member(self.body, str(self))
         mine = self.region.points()
-        ids = np.concatenate(system.comm.allgather(mine)) if system.comm.size > 1 else mine
+        ids = np.concatenate(layout.comm.allgather(mine)) if layout.comm.size > 1 else mine
         self.points = np.sort(ids)
         self.X = self.region.mesh.fetch_points(self.points)
-        self.vertices = self.points[:, None] + system.base(self.region.mesh)
+        self.vertices = self.points[:, None] + layout.base(self.region.mesh)
 
     def rows(
         self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
@@ -376,16 +376,16 @@ class PointsOnBody(_OnBody):
         if not isinstance(points, End):
             self.target = _points(f"body {body.name!r}", points)
 
-    def resolve(self, system: Layout) -> None:
+    def resolve(self, layout: Layout) -> None:
         """Find X and the vertices (collective)."""
         if self.given is not None:
             self.target = self.given.X
-        system.require_member(self.body, str(self))
+        layout.require_member(self.body, str(self))
         if self._found is None or not np.array_equal(self.X, self.target):
             self._found = self._locate()
         self.X = self.target
         self.unit = self._found.unit
-        self.vertices = self._found.vertices + system.base(self.body.region.mesh)
+        self.vertices = self._found.vertices + layout.base(self.body.region.mesh)
 
     def _locate(self) -> Found:
         """Find the cells; points may lie on the curved reference or on the facets of the mesh."""

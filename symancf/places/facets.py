@@ -50,29 +50,29 @@ class FacetPoints(End):
         self.kind = region.types[0]
         self.hermite = bool(body.element.slopes)
 
-    def resolve(self, system: Layout) -> None:
+    def resolve(self, layout: Layout) -> None:
         """Find X and the vertices (collective)."""
         mesh = self.region.mesh
-        facets = self._facets(system)
+        facets = self._facets(layout)
         points, weights = self._rule()
         self.unit = np.tile(points, (len(facets), 1))
         self.rule_weight = np.tile(weights, len(facets))
         repeated = np.repeat(facets, len(points), axis=0)
         value, _ = corner_functions(self.kind, self.unit)
         self.X = np.einsum("kv,kva->ka", value, mesh.fetch_points(repeated))
-        self.vertices = repeated + system.base(mesh)
+        self.vertices = repeated + layout.base(mesh)
 
-    def _facets(self, system: Layout) -> Ints:
+    def _facets(self, layout: Layout) -> Ints:
         """Return the vertices (n, nv) of all facets, points of the mesh (collective)."""
-        system.require_member(self.body, str(self))
+        layout.require_member(self.body, str(self))
         self.region.require_on(self.body.region)
         _, mine = self.region.slice(self.kind)
-        parts = system.comm.allgather(mine) if system.comm.size > 1 else [mine]
+        parts = layout.comm.allgather(mine) if layout.comm.size > 1 else [mine]
         facets: Ints = np.concatenate(parts)
-        self._require_sides(system, facets)
+        self._require_sides(layout, facets)
         return facets
 
-    def _require_sides(self, system: Layout, facets: Ints) -> None:
+    def _require_sides(self, layout: Layout, facets: Ints) -> None:
         """Raise where a facet is no cell, face or edge of the body's cells (collective)."""
         element = self.body.element
         cell = CELLS[element.cell]
@@ -82,7 +82,7 @@ class FacetPoints(End):
         _, cells = self.body.region.slice(cell.name)
         near = cells[np.isin(cells, facets).sum(axis=1) >= facets.shape[1]]
         known = _corners(near[:, np.array(sides)].reshape(-1, facets.shape[1]))
-        found = reduced(system.comm, np.isin(_corners(facets), known).astype(float))
+        found = reduced(layout.comm, np.isin(_corners(facets), known).astype(float))
         if not found.all():
             at = facets[int(np.argmin(found))]
             x = self.region.mesh.fetch_points(at[None])[0].mean(axis=0)

@@ -46,7 +46,7 @@ class Glue:
     across: Array
 
 
-def glue_of(system: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
+def glue_of(layout: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
     """Find the nodes of a place and the edges and cells of it that meet there (collective).
 
     Raises
@@ -54,7 +54,7 @@ def glue_of(system: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
     ParameterError : a point that is no node of the body.
     ConstraintError : the place is empty.
     """
-    place.resolve(system)
+    place.resolve(layout)
     if not len(place.X):
         raise ConstraintError(f"{name}: there is no place to act on in {place}")
     body = place.body
@@ -63,10 +63,10 @@ def glue_of(system: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
     kind = np.full(len(nodes), POINT, dtype=np.int8)
     along, across = np.zeros_like(X), np.zeros_like(X)
     if isinstance(place, Nodes) and body.element.slopes:
-        region, base = place.region, system.base(place.region.mesh)
+        region, base = place.region, layout.base(place.region.mesh)
         gathered = {
             cell: np.searchsorted(
-                nodes, np.concatenate(system.comm.allgather(region.slice(cell)[1])) + base
+                nodes, np.concatenate(layout.comm.allgather(region.slice(cell)[1])) + base
             )
             for cell in region.types
             if cell == "line" or cell == body.element.cell

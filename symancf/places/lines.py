@@ -48,11 +48,11 @@ class Line(FacetPoints):
         self.kind = "line"
         self.hermite = bool(body.element.slopes)
 
-    def resolve(self, system: Layout) -> None:
+    def resolve(self, layout: Layout) -> None:
         """Find X, the vertices and the groups (collective)."""
-        super().resolve(system)
+        super().resolve(layout)
         edges = self.vertices.reshape(-1, self._rule()[1].size, 2)[:, 0]
-        edges = edges - system.base(self.region.mesh)
+        edges = edges - layout.base(self.region.mesh)
         group = np.arange(len(edges)) if self.per == "edge" else self._chains(edges)
         self.group: Ints = np.repeat(group, self._rule()[1].size)
 
@@ -61,7 +61,7 @@ class Line(FacetPoints):
         x, w = gauss(POINTS if self.hermite else 1)
         return x[:, None], w
 
-    def _require_sides(self, system: Layout, edges: Ints) -> None:
+    def _require_sides(self, layout: Layout, edges: Ints) -> None:
         """Raise where an edge is none of a cell of the body, or appears twice (collective)."""
         mesh, body = self.region.mesh, self.body
         cells = body.region.slice(body.element.cell)[1]

@@ -106,10 +106,10 @@ class PlaceTerm:
         return tuple(self.reading.law_parameters(*expressions, *lets))
 
     # ---- as a term ----------------------------------------------------------------------------
-    def declare(self, system: Layout) -> None:
+    def declare(self, layout: Layout) -> None:
         """Announce entities and vertices before distribution."""
         own = numbering.states(len(self.states)) if self.states else None
-        self.entities = Entities(system, self.name, self.ends, own)
+        self.entities = Entities(layout, self.name, self.ends, own)
         self.reading.require_places(self.entities.size)
 
     def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The phases in which a system asks its bodies and terms, and what it hands them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+import symancf as sa
+from symancf.assembly import protocol
+from symancf.assembly.configuration import Configuration, Layout
+from symancf.assembly.numbering import Block
+from symancf.partition import Family
+from symancf.system import System
+
+if TYPE_CHECKING:
+    from symancf.assembly.piece import Piece
+
+pytestmark = pytest.mark.collective
+
+PARTS = (
+    *("HasMesh", "HasMass", "HasInitialRate", "HasReference", "Oriented", "Carries", "Idles"),
+    *("Settles", "Bonds", "Chooses", "Support"),
+)
+EXTRA = Block("extra", 2, "algebraic")
+
+
+class Witness:
+    """A term of a user: two numbers at a vertex of its own, which it sets to the time."""
+
+    def __init__(self, name: str, said: list[str]) -> None:
+        self.name, self.said = name, said
+
+    def _note(self, phase: str, given: object, kind: type) -> None:
+        assert isinstance(given, kind)
+        self.said.append(f"{self.name} {phase}")
+
+    def declare(self, layout: Layout) -> None:
+        self._note("declare", layout, Layout)
+        self.vertex = int(layout.new_vertices(1, self.name)[0])
+        mine = np.zeros(1 if layout.comm.rank == 0 else 0, dtype=np.int64)
+        vertices = np.full((len(mine), 1), self.vertex, dtype=np.int64)
+        layout.announce(Family(self.name, mine, vertices, partitioned=False))
+        layout.announce_block(EXTRA)
+
+    def orient(self, configuration: Configuration) -> None:
+        self._note("orient", configuration, Configuration)
+        assert not hasattr(configuration, "numbering")
+        self.here = configuration.topology.find(self.vertex)
+
+    def carriers(self, configuration: Configuration) -> protocol.Carriers:
+        self._note("carriers", configuration, Configuration)
+        return [(EXTRA.name, self.here)]
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        self._note("pieces", configuration, Configuration)
+        block = configuration.numbering.block(EXTRA.name)
+        self.at = configuration.numbering.coordinates_of(block, self.here)
+        return []
+
+    def idle(self, configuration: Configuration) -> Any:
+        self._note("idle", configuration, Configuration)
+        return np.zeros(0, dtype=np.int64)
+
+    def settle(self, configuration: Configuration) -> None:
+        self._note("settle", configuration, Configuration)
+        configuration.state[self.at] = configuration.time + 1.0
+
+
+def test_phases_come_one_after_the_other_for_all_terms() -> None:
+    said: list[str] = []
+    body = sa.PlanarBody(mass=1.0, inertia=1.0)
+    system = System(body, terms=[Witness("first", said), Witness("second", said)])
+    phases = ("declare", "orient", "carriers", "pieces", "idle")
+    assert said == [f"{name} {phase}" for phase in phases for name in ("first", "second")]
+    del said[:]
+    system.time = 2.0
+    system.settle()
+    assert said == ["first settle", "second settle"]
+    extra = system.numbering.block(EXTRA.name)
+    mine = system.numbering.carriers(extra)
+    mine = mine[mine < system.numbering.owned_vertices]
+    values = system.state[system.numbering.coordinates_of(extra, mine)]
+    assert system.sum(np.array([values.sum(), float(values.size)])).tolist() == [12.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("made", "parts"),
+    [
+        (lambda: sa.PlanarBody(), {"HasMass", "HasInitialRate", "HasReference", "Carries"}),
+        (
+            lambda: sa.RigidBody(),
+            {"HasMass", "HasInitialRate", "HasReference", "Carries", "Idles"},
+        ),
+        (
+            lambda: sa.joints.revolute(sa.PlanarBody().at((0, 0)), sa.ground.at((0, 0))),
+            {"Carries", "Idles"},
+        ),
+        (lambda: sa.fix(sa.PlanarBody()), {"Carries", "Idles", "Oriented", "Support"}),
+        (lambda: sa.gravity((0.0, -9.81, 0.0)), set()),
+    ],
+)
+def test_what_has_which_parts(made: Any, parts: set[str]) -> None:
+    given = made()
+    assert isinstance(given, protocol.Contributes)
+    assert {part for part in PARTS if isinstance(given, getattr(protocol, part))} == parts
+
+
+def test_a_layout_names_what_it_does_not_know() -> None:
+    mine, other = sa.PlanarBody(name="mine"), sa.PlanarBody(name="other")
+    load = sa.force(mine, (1.0, 0.0))
+    layout = Layout(MPI.COMM_WORLD, [mine], [load])
+    assert layout.number(load) == 0
+    with pytest.raises(sa.ParameterError, match="'other', which is not in this system; it has 'm"):
+        layout.require_member(other, "a load")
+    with pytest.raises(sa.ParameterError, match="is no term of this system"):
+        layout.number(sa.force(mine, (1.0, 0.0)))
+
+
+def test_a_body_is_no_place() -> None:
+    body = sa.PlanarBody()
+    system = System(body)
+    for ask in (system.displacement, system.velocity, system.position):
+        with pytest.raises(sa.ConstraintError, match=r"give a point of it, planar body\.at"):
+            ask(body)  # type: ignore[arg-type]
+
+
+def test_sums_and_ghosts_of_a_configuration() -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (4, 4, 4))
+    solid = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=1.0)
+    system = System(solid, terms=[sa.fix(solid["x0"])])
+    n = system.numbering
+    owned = n.vertex_of < n.owned_vertices
+    value = system.topology.vertex_ids[n.vertex_of].astype(float)
+    vector, which = np.where(owned, value, -1.0), np.arange(n.coordinates) % 2 == 0
+    system.update_ghosts(vector, which)
+    np.testing.assert_array_equal(vector, np.where(owned | which, value, -1.0))
+    assert system.sum(np.array([float(owned.sum())])) == 3 * 125
