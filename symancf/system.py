@@ -244,7 +244,8 @@ class System(Configuration):
     def require_agreement(self, time: float) -> None:
         """Raise on every rank where a value differs from rank to rank (collective)."""
         if self.comm.size > 1:
-            require_agreement(self.comm, self.plan, time, self._common.values(time))
+            others = self._common.values(time)
+            require_agreement(self.comm, self.plan.slots, self.plan.slot_names, time, others)
 
     def residual_at_solution(self) -> Array:
         """Return the residual of all coordinates at the present state (local vector).

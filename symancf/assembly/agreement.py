@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +12,6 @@ from mpi4py import MPI
 
 from ..collective import reduced, together
 from ..errors import ParameterError
-
-if TYPE_CHECKING:
-    from .plan import Plan
 
 Array = npt.NDArray[np.float64]
 
@@ -69,7 +65,11 @@ class Common:
 
 
 def require_agreement(
-    comm: MPI.Comm, plan: Plan, time: float, others: Sequence[tuple[str, float]] = ()
+    comm: MPI.Comm,
+    slots: Sequence[Array],
+    names: Callable[[], list[str]],
+    time: float,
+    others: Sequence[tuple[str, float]] = (),
 ) -> None:
     """Raise on every rank where a uniform value differs from rank to rank (collective).
 
@@ -78,6 +78,7 @@ def require_agreement(
 
     Parameters
     ----------
+    slots, names : values of the kernels' uniform parameters; what they are called.
     others : name and value of what is no parameter of a kernel; as many on every rank.
 
     Raises
@@ -86,15 +87,14 @@ def require_agreement(
     """
     if comm.size == 1:
         return
-    values = np.concatenate([*plan.slots, np.array([value for _, value in others])])
+    values = np.concatenate([*slots, np.array([value for _, value in others])])
     bounds = reduced(comm, np.concatenate([values, -values]), MPI.MAX)
     high, low = bounds[: len(values)], -bounds[len(values) :]
     apart = high - low > ROUND_OFF * np.maximum(np.abs(high), np.abs(low))
     if not apart.any():
         return
     at = int(np.argmax(apart))
-    names = [f"{name} of {p.name!r}" for p in plan.pieces for name in p.kernel.uniform]
-    name = [*names, *(name for name, _ in others)][at]
+    name = [*names(), *(name for name, _ in others)][at]
     raise ParameterError(
         f"{name} is {low[at]:g} on one rank and {high[at]:g} on another at time {time:g}: it must "
         "be the same on every rank; read files and draw random numbers on one rank and send "

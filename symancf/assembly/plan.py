@@ -350,6 +350,10 @@ class Plan:
         """The present values of each piece's uniform parameters."""
         return self._uniform
 
+    def slot_names(self) -> list[str]:
+        """Return what the values of `slots` are called, one after the other."""
+        return [f"{name} of {p.name!r}" for p in self.pieces for name in p.kernel.uniform]
+
     def _address(self, array: Array | None) -> int | None:
         """Return the address of an array; asking NumPy costs more than a small assembly."""
         if array is None:
