@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.mpi import MpiError, mpirun, run_mpi
+from tests.mpi import MpiError, mpirun, run_cases, run_mpi
 
 pytestmark = pytest.mark.parallel
 
@@ -62,3 +62,32 @@ def test_a_hang_is_ended() -> None:
 def test_output_without_json_is_an_error() -> None:
     with pytest.raises(MpiError, match="no JSON"):
         run_mpi(1, "\nprint('nothing to parse')\n")
+
+
+def test_a_case_that_fails_leaves_the_others_their_results() -> None:
+    found = run_cases(
+        2,
+        """
+        from mpi4py import MPI
+        from tests.cases import Cases
+
+        case = Cases()
+
+        @case
+        def good(text="nothing"):
+            return text, MPI.COMM_WORLD.rank
+
+        @case
+        def bad():
+            raise ValueError("this one")
+
+        case.main(lambda function, *given: function(*given))
+        """,
+        "good=a=b",
+        "bad",
+        "good",
+    )
+    assert found["good=a=b"] == [["a=b", 0], ["a=b", 1]]
+    assert found["good"] == [["nothing", 0], ["nothing", 1]]
+    with pytest.raises(MpiError, match="ValueError: this one"):
+        found["bad"]
