@@ -348,7 +348,8 @@ class Plan:
     @property
     def slots(self) -> list[Array]:
         """The present values of each piece's uniform parameters."""
-        return self._uniform
+        sizes = (len(piece.kernel.uniform) for piece in self.pieces)
+        return [values[:n] for values, n in zip(self._uniform, sizes, strict=True)]
 
     def slot_names(self) -> list[str]:
         """Return what the values of `slots` are called, one after the other."""

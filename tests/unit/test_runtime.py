@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,3 +24,17 @@ def test_cells_with_more_nodes_than_the_runtime_holds_are_refused() -> None:
     larger = dataclasses.replace(piece, entities=Cells(blocks, maps))
     with pytest.raises(ValueError, match="cells of 16 nodes with 0 slopes; the runtime holds 8"):
         Plan([larger], system.numbering, system.reference, system.comm)
+
+
+def test_values_of_slots_have_their_names() -> None:
+    body = sa.PlanarBody()
+    plain = sa.VirtualWork(lambda v_a, r_a: {v_a[0]: -r_a[0]}, body.at((0, 0)), name="plain")
+    pushed = sa.VirtualWork(_push, body.at((0, 0)), name="pushed", P=7.0)
+    plan = sa.System(body, terms=[plain, pushed]).plan
+    plan.update(0.0)
+    values = np.concatenate(plan.slots)
+    assert dict(zip(plan.slot_names(), values.tolist(), strict=True)) == {"P of 'pushed'": 7.0}
+
+
+def _push(v_a: Any, *, P: Any) -> dict[Any, Any]:
+    return {v_a[0]: P}
