@@ -132,7 +132,7 @@ class Entities:
         self.group = groups[0] if groups else ids
         self.groups = int(self.group.max()) + 1
         self.virtual = np.zeros((self.groups, 0), dtype=np.int64)
-        self.block = "" if virtual is None else layout.announce_block(virtual)
+        self.block = "" if virtual is None else virtual.name
         if virtual is not None:
             self.virtual = layout.new_vertices(self.groups, name, virtual)[:, None]
         columns = [end.vertices for end in self.ends] + [self.virtual[self.group]]

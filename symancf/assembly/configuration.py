@@ -134,17 +134,18 @@ class Layout:
         """Add a block of coordinates; return its name."""
         return self.blocks.setdefault(block.name, block).name
 
-    def new_vertices(self, count: int, owner: str = "", block: Block | None = None) -> Ints:
-        """Return ids of `count` vertices beyond the meshes' points.
+    def new_vertices(self, count: int, owner: str = "", *blocks: Block) -> Ints:
+        """Return ids of `count` vertices beyond the meshes' points, and announce their blocks.
 
-        `owner` is the name of the term or body that they belong to; `block`, which it announces,
-        a block that other terms have, too, on vertices of their own.
+        `owner` is the name of the term or body that they belong to. One of the blocks may be of
+        those that other terms have, too, on vertices of their own (`Block.of`).
         """
         first = self.vertex_count
         self.vertex_count += count
+        names = [self.announce_block(block) for block in blocks]
         if owner and count:
-            shared = self.announce_block(block) if block is not None and block.of else ""
-            self.owners.add(first, count, owner, shared)
+            shared = (name for name, block in zip(names, blocks, strict=True) if block.of)
+            self.owners.add(first, count, owner, next(shared, ""))
         return np.arange(first, first + count, dtype=np.int64)
 
     def fetch_points(self, ids: Ints) -> Array:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..places.ends import End
 
 Array = npt.NDArray[np.float64]
+BLOCKS = (Block("position", 3), Block(RIGID_POINT, 3), Block(RIGID_AXES, 6, "direction"))
 
 
 class RigidBody:
@@ -241,17 +242,14 @@ class RigidBody:
 
     def declare(self, system: Layout) -> None:
         """Announce the node, the multipliers of rigidity and their blocks of coordinates."""
-        self.vertex = int(system.new_vertices(1, self.name)[0])
-        system.announce_block(Block("position", 3))
-        system.announce_block(Block(RIGID_POINT, 3))
-        system.announce_block(Block(RIGID_AXES, 6, "direction"))
+        self.vertex = int(system.new_vertices(1, self.name, *BLOCKS)[0])
         self.rigidity = Rigidity(self.at((0, 0, 0)), self.length, f"rigidity:{self.name}")
         self.rigidity.declare(system)
 
     def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Blocks of coordinates on local vertices."""
         local = self.local_vertices(system)
-        blocks = [(name, local) for name in ("position", RIGID_POINT, RIGID_AXES)]
+        blocks = [(block.name, local) for block in BLOCKS]
         return [*blocks, *self.rigidity.carriers(system)]
 
     def local_vertices(self, system: Configuration) -> npt.NDArray[np.int32]:
@@ -261,7 +259,7 @@ class RigidBody:
     def offsets(self, system: Configuration, vertices: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
         """Return the local offsets (k, 4) of r_i, r_j, u and v at local `vertices` (k,)."""
         numbering = system.numbering
-        blocks = [numbering.block(b) for b in ("position", RIGID_POINT, RIGID_AXES)]
+        blocks = [numbering.block(block.name) for block in BLOCKS]
         i, j, u = (numbering.offset[vertices, b] for b in blocks)
         return np.asarray(np.stack([i, j, u, u + 3], axis=1))
 

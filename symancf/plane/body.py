@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+BLOCKS = (Block(POSITION, 2), Block(ANGLE, 1, "angle"))
 
 
 def rotation(angle: float) -> Array:
@@ -154,18 +155,16 @@ class PlanarBody:
 
     def declare(self, system: Layout) -> None:
         """Announce the node and its blocks of coordinates."""
-        self.vertex = int(system.new_vertices(1, self.name)[0])
+        self.vertex = int(system.new_vertices(1, self.name, *BLOCKS)[0])
         mine = np.zeros(1 if system.comm.rank == 0 else 0, dtype=np.int64)
         vertices = np.full((len(mine), 1), self.vertex, dtype=np.int64)
         system.announce(Family(f"body:{self.name}", mine, vertices, partitioned=False))
-        system.announce_block(Block(POSITION, 2))
-        system.announce_block(Block(ANGLE, 1, "angle"))
 
     def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
         """Blocks of coordinates on local vertices; also finds the node here, if it is here."""
         self.cells = system.topology.find(self.vertex)[:, None]
         local = self.cells.ravel().astype(np.int32)
-        return [(POSITION, local), (ANGLE, local)]
+        return [(block.name, local) for block in BLOCKS]
 
     def build_reference(self, system: Configuration, supports: Sequence[Support]) -> None:
         """Put the node where the body's centre of mass is (without mass: its origin)."""

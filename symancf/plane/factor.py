@@ -50,8 +50,8 @@ class Factor(End):
     def resolve(self, system: Layout) -> None:
         """Make the node on the first call for a system."""
         if system not in self._vertices:  # not by id: a later system may get the same
-            self._vertices[system] = system.new_vertices(1, self.name)[:, None]
-            system.announce_block(Block(FACTOR, 1, "multiplier"))
+            block = Block(FACTOR, 1, "multiplier")
+            self._vertices[system] = system.new_vertices(1, self.name, block)[:, None]
         self.vertices = self._vertices[system]
 
     def rows(
