@@ -35,7 +35,7 @@ def many() -> dict[str, Any]:
     kinds, kind = system.numbering.kind_of_rows()
     rows = system.sum(np.bincount(kind, minlength=len(kinds)).astype(float))
     loose, _ = wheels(26, free=2)
-    sa.StaticProblem(loose, prefix="loose_", check_held=False)._prepare()
+    sa.StaticProblem(loose, prefix="loose_", check_held=False).solver.prepare()
     return {
         "angles": [float(body.position(system)[2]) for body in bodies],
         "rows": dict(zip((k.name for k in kinds), rows.tolist(), strict=True)),

@@ -219,7 +219,7 @@ def test_motions_of_many_bodies_are_found_as_those_of_few(monkeypatch: pytest.Mo
 
     for pinned, cut, motions in ((True, -1, 0), (True, 4, 1), (False, -1, 3), (False, 2, 4)):
         system = chain(pinned, cut)
-        sa.StaticProblem(system, prefix="free_", check_held=False)._prepare()
+        sa.StaticProblem(system, prefix="free_", check_held=False).solver.prepare()
         told = [held.find_free(system)]
         with monkeypatch.context() as few:
             few.setattr(held, "FEW", 0)
