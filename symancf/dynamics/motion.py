@@ -164,6 +164,22 @@ class Motion:
         system.require_agreement(time)
         system.time = time
 
+    def differences(self, time: float, h: float) -> tuple[Array, Array, Array]:
+        """Return five shifts of time within `span`, and weights of first and second derivative.
+
+        The shifts are h/8 apart, central where they fit.
+        """
+        d = h / 8.0
+        begin, end = self.span
+        first = -2.0
+        if time + 2.0 * d > end:
+            first = (end - time) / d - 4.0
+        if time + first * d < begin:
+            first = min(0.0, (begin - time) / d)
+        shifts = first + np.arange(5.0)
+        powers = np.linalg.inv(np.vander(shifts, increasing=True))
+        return shifts * d, powers[1] / d, 2.0 * powers[2] / (d * d)
+
     def prescribe(self, time: float, h: float) -> None:
         """Write prescribed values of `time`, their rates and accelerations (collective).
 
@@ -174,27 +190,18 @@ class Motion:
         if not self.moving:
             self.move_to(time)
             return
-        d = h / 8.0
-        begin, end = self.span
-        first = -2.0
-        if time + 2.0 * d > end:
-            first = (end - time) / d - 4.0
-        if time + first * d < begin:
-            first = min(0.0, (begin - time) / d)
-        shifts = first + np.arange(5.0)
-        powers = np.linalg.inv(np.vander(shifts, increasing=True))
+        shifts, first, second = self.differences(time, h)
         values: list[list[tuple[npt.NDArray[np.int64], Array]]] = []
         with together(system.comm):
             for shift in shifts:
-                values.append([s.prescribed(system, time + shift * d) for s in self.moving])
+                values.append([s.prescribed(system, time + shift) for s in self.moving])
         system.prescribe(time)
         with together(system.comm):
             for k, _ in enumerate(self.moving):
                 at = values[0][k][0]
                 change = [v[k][1] - self.state[at] for v in values]
-                self.rate[at] = sum(w * g for w, g in zip(powers[1], change, strict=True)) / d
-                bend = sum(w * g for w, g in zip(powers[2], change, strict=True))
-                self.acceleration[at] = 2.0 * bend / (d * d)
+                self.rate[at] = first @ change
+                self.acceleration[at] = second @ change
         if system.comm.size > 1:
             system.update_held(self.rate)
             system.update_held(self.acceleration)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from collections.abc import Callable
@@ -84,6 +85,60 @@ def test_kinks_within_a_call_are_told(method: str, at: float, power: int) -> Non
     problem, _, _ = pushed(lambda t: 0.01 * (t > at) * (10.0 * (t - at)) ** power, method)
     with told(match=r"'fix:cart' prescribes jumps .* between t = 0\.0[45]"):
         problem.solve(to=0.07, step=1e-2, adaptive=False)
+
+
+def turned(course: Callable[[float], float], kind: str, method: str) -> sa.DynamicProblem:
+    """A body that a joint turns, moves at a distance or along a slanting rail."""
+    rod = sa.RigidBody(at=(1.0, 0.0, 0.0), mass=2.0, inertia=(0.1, 0.1, 0.1), name="rod")
+    end, centre = rod.at((0.0, 0.0, 0.0)), sa.ground.at((0.0, 0.0, 0.0))
+    if kind == "angle":
+        hinge = sa.joints.revolute(rod.at((-1.0, 0.0, 0.0)), centre, axis=(0, 0, 1))
+        drive = sa.joints.rotation(
+            rod.at((-1.0, 0.0, 0.0)), centre, axis=(0, 0, 1), angle=course, name="drive"
+        )
+        terms = [hinge, drive]
+    else:
+        terms = [sa.joints.distance(end, centre, length=lambda t: 1.0 + course(t), name="drive")]
+    return sa.DynamicProblem(sa.System(rod, terms=terms), method=method)
+
+
+@pytest.mark.parametrize("kind", ["angle", "distance"])
+@pytest.mark.parametrize(
+    ("method", "at", "power"),
+    [
+        ("generalized-alpha", 0.052, 0),
+        *itertools.product(METHODS, (0.05, 0.055), (1,)),
+        *itertools.product(METHODS, (0.052,), (2,)),
+    ],
+)
+def test_kinks_of_joints_within_a_call_are_told(
+    kind: str, method: str, at: float, power: int
+) -> None:
+    problem = turned(lambda t: 0.01 * (t > at) * (10.0 * (t - at)) ** power, kind, method)
+    with told(match=r"'drive' prescribes jumps .* between t = 0\.0[45]"):
+        problem.solve(to=0.07, step=1e-2, adaptive=False)
+
+
+@pytest.mark.parametrize("kind", ["angle", "distance"])
+@pytest.mark.parametrize("method", METHODS)
+def test_kinks_of_joints_between_calls_are_none(kind: str, method: str) -> None:
+    problem = turned(lambda t: 3.0 * max(0.0, t - 0.03) ** 2, kind, method)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        for to in (0.03, 0.07):
+            problem.solve(to=to, step=1e-2, adaptive=False)
+
+
+@pytest.mark.parametrize("kind", ["angle", "distance"])
+def test_joints_that_steps_resolve_are_not_told_of(kind: str) -> None:
+    def smooth(t: float) -> float:
+        return 0.02 * (1 - math.cos(20.0 * t))
+
+    problem = turned(smooth, kind, "generalized-alpha")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        for k in range(4):
+            problem.solve(to=0.1 * (k + 1), step=4e-3)
 
 
 def test_motions_that_steps_resolve_are_not_told_of() -> None:
