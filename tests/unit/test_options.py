@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from mpi4py import MPI
 
@@ -69,16 +70,20 @@ def test_many_problems_leave_nothing_behind() -> None:
     """Their options filled the database of 512 entries at the 51st problem.
 
     On several ranks, which let go of them at different times, vectors and matrices stayed, too:
-    5 to 13 kB for each problem.
+    5 to 13 kB for each problem. Tables of PETSc, MPI and Python grow by jumps, in some tens of
+    problems and not in others: 0.3 to 1.7 kB for each, on 3 ranks with PETSc 3.18 and 3.26.
     """
     for number in range(24):
         attempt(number)
         if number % 5 == MPI.COMM_WORLD.rank:
             gc.collect()
-    before = used()
+    sizes = [used()]
     for number in range(24, 64):
         attempt(number)
-    assert used() - before < 40 * 1000
+        if number % 10 == 3:
+            sizes.append(used())
+    assert len(sizes) == 5
+    assert np.diff(sizes).min() < 10 * 1000
 
 
 def test_problems_may_stay_alive() -> None:
