@@ -84,7 +84,8 @@ class PointLaw:
     work : for inner variables (or unknowns) and for lets and expressions of them, the
         generalised force conjugate to each, i.e. the contribution to the residual per
         `measure`; the tangent is unsymmetric. The compiler pulls the force on a quantity q
-        back to the variables, (dq/d variable)^T force.
+        back to the variables, (dq/d variable)^T force; for a force on ``frozen(q)`` this slope
+        is held fixed in differentiation.
     measure : geometry expression that multiplies the density (besides the rule's weight).
     rate_of : the rates of unknowns (and of parameters) by the symbols of these: the symbol of
         another unknown or parameter, one of its own that only motions contain, or a number;

@@ -18,6 +18,7 @@ from symancf_codegen.dag import Graph, Kind, Node
 from symancf_codegen.declare import RATE_FACTOR
 from symancf_codegen.differentiate import Stages, pull_back
 from symancf_codegen.errors import CompileError
+from symancf_codegen.functions import frozen
 from symancf_codegen.lower import Scope
 from symancf_codegen.reduce import LinearMap
 
@@ -225,17 +226,26 @@ def _forces(
                 f"variables nor its lets: {', '.join(known)}"
             )
     variables = [scope.nodes[name] for name in variable_names]
-    given = [(scope.lower(q), scope.lower(force)) for q, force in work.items()]
+    given: list[tuple[Node, Node]] = []
+    held: list[tuple[Node, Node]] = []
+    for q, force in work.items():
+        holds = isinstance(q, frozen)
+        pair = scope.lower(q.args[0] if holds else q), scope.lower(force)
+        (held if holds else given).append(pair)
+    for node, force in held:
+        slopes = pull_back(g, [(node, g.one)], variables, scope.stages())
+        fixed = ((x, g.call("frozen", slopes[x])) for x in variables if x in slopes)
+        given += [(x, g.mul(slope, force)) for x, slope in fixed]
     pulled = pull_back(g, given, variables, scope.stages())
     forces = [pulled.get(x, g.zero) for x in variables]
     moved = {u.name: scope.rates[scope.nodes[u.name]] for u in law.rate_of}
     rates = [moved[name] for name in variable_names if name in moved]
     if law.powers:
         # linear in the rates: the slope at rates of zero is that at all of them
-        held = [g.symbol(f"force {k}", Kind.UNKNOWN) for k, _ in enumerate(law.powers)]
+        seeds = [g.symbol(f"force {k}", Kind.UNKNOWN) for k, _ in enumerate(law.powers)]
         motions = [scope.lower(motion) for motion, _ in law.powers]
-        found = pull_back(g, zip(motions, held, strict=True), rates, scope.stages())
-        put = dict(zip(held, (scope.lower(force) for _, force in law.powers), strict=True))
+        found = pull_back(g, zip(motions, seeds, strict=True), rates, scope.stages())
+        put = dict(zip(seeds, (scope.lower(force) for _, force in law.powers), strict=True))
         put |= dict.fromkeys(rates, g.zero)
         for k, name in enumerate(variable_names):
             if moved.get(name) in found:

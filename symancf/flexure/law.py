@@ -157,11 +157,7 @@ def flexure_law(model: str, tangent: str = "K") -> declare.PointLaw:
     elif tangent != "K_I":
         energy = sp.Add(*(w * d for w, d in zip(k.wrench, k.deformation, strict=True))) / 2
     else:
-        J = jacobian(k)
-        work = {
-            q: sp.Add(*(frozen(J[i, j]) * w for i, w in enumerate(k.wrench)))
-            for j, q in enumerate(UNKNOWNS)
-        }
+        work = {frozen(d): w for d, w in zip(k.deformation, k.wrench, strict=True)}
     return declare.PointLaw(
         name=f"flexure_{model}{suffix}",
         unknowns=UNKNOWNS,

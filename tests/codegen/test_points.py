@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 
 from symancf_codegen import CompileError, Parameter, PointLaw, compile_points
-from symancf_codegen.functions import rate
+from symancf_codegen.functions import frozen, rate
 
 x, y, z, theta, lam = sp.symbols("x y z theta lam", real=True)
 a, b, c = sp.symbols("a b c", real=True)
@@ -158,6 +158,22 @@ def test_force_on_something_else_is_explained():
         law = PointLaw("p", (x,), work={other: x}, parameters=(Parameter(y),))
         with pytest.raises(CompileError, match="neither its variables nor its lets"):
             compile_points("p", law)
+
+
+def test_a_force_on_a_frozen_quantity_keeps_its_slope():
+    """The gradient of a Phi^2/2 with the tangent a grad Phi (x) grad Phi, beside that of b y."""
+    law = PointLaw(
+        "held",
+        (x, y),
+        lets=((PSI, x**2), (PHI, PSI * y)),
+        work={frozen(PHI): a * PHI, y: b * y},
+        parameters=(Parameter(a), Parameter(b)),
+    )
+    given = {"a": 2.0, "b": 3.0}
+    f, K, _ = compile_points("held", law).tangent(np.array([[0.7, 1.3]]), None, given)
+    slope = np.array([2 * 0.7 * 1.3, 0.7**2])
+    assert f[0] == pytest.approx(2.0 * 0.7**2 * 1.3 * slope + [0.0, 3.0 * 1.3], rel=1e-14)
+    assert relative(K[0], 2.0 * np.outer(slope, slope) + np.diag([0.0, 3.0])) < 1e-14
 
 
 def test_rates_go_through_lets():

@@ -13,7 +13,7 @@ import sympy as sp
 import symancf as sa
 from symancf import jit
 from symancf.flexure import arc_compliance, compliance, ground_wrench, symbolic, tangent_parts
-from symancf.flexure.law import CELL, MODELS, flexure_law
+from symancf.flexure.law import CELL, MODELS, TANGENTS, UNKNOWNS, flexure_law
 from symancf_codegen.functions import frozen
 from tests import kinetostatics
 from tests.gripper import ANGLE, EI, RADIUS, G, attachments, gripper
@@ -102,6 +102,28 @@ def test_parts_sum_to_the_compiled_tangent(model: str) -> None:
         parts = tangent_parts(g.system)
         assert np.abs(sum(parts.values()) - K).max() < 1e-13 * np.abs(K).max()
         assert (np.abs(parts["K_III"]).max() > 0) == (model == "partial")
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_compiled_tangents_are_those_in_symbols(model: str) -> None:
+    """The parts that `symbolic` prints, evaluated, against the kernels of each choice."""
+    parts = symbolic(model)
+    known: dict[Any, Any] = {}
+    for s, e in parts.lets:
+        known[s] = e.xreplace(known)
+    given = (*UNKNOWNS, sp.Symbol("EI", positive=True), *CELL)
+    matrices = [m.xreplace(known) for m in (parts.K_I, parts.K_II, parts.K_III)]
+    evaluate = sp.lambdify(given, matrices, cse=True)
+    q = np.random.default_rng(8).uniform(-0.4, 0.4, 6)
+    for flexure in gripper(model).flexures.values():
+        found = evaluate(*q, 2.0, *(flexure.cell[s.name] for s in CELL))
+        want = dict(zip(("K_I", "K_II", "K_III"), found, strict=True))
+        for tangent in TANGENTS:
+            kernel = jit.points(flexure_law(model, tangent))
+            K = kernel.tangent(q[None], None, {**flexure.cell, "EI": 2.0})[1][0]
+            names = want if tangent == "K" else tangent.split("+")
+            error = np.abs(K - sum(want[name] for name in names)).max()
+            assert error < 1e-13 * np.abs(K).max()
 
 
 @pytest.mark.parametrize("model", MODELS)
