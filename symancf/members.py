@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .arguments import text
-from .assembly.protocol import Contributes, HasReference
+from .assembly.protocol import Contributes, HasReference, having
 from .errors import ParameterError, SymancfError
 
 
@@ -54,9 +54,9 @@ class Members:
                 item.name = f"{item.name} #{count + 1}"
 
 
-def _is(given: Any, part: type) -> bool:
-    """Whether an object, no class, has a part of the protocol."""
-    return isinstance(given, part) and not isinstance(given, type)
+def _those(given: Sequence[Any], part: Callable[..., Any]) -> set[int]:
+    """Return the ids of those objects, no classes, that have a part of the protocol."""
+    return {id(item) for item in having(given, part) if not isinstance(item, type)}
 
 
 def _check_kinds(bodies: Sequence[Any], terms: Any) -> None:
@@ -64,8 +64,9 @@ def _check_kinds(bodies: Sequence[Any], terms: Any) -> None:
         raise ParameterError("a system needs at least one body")
     if not isinstance(terms, list | tuple):
         raise ParameterError(f"terms= takes a list of terms, not {type(terms).__name__}")
+    known = _those(bodies, HasReference)
     for body in bodies:
-        if not _is(body, HasReference):
+        if id(body) not in known:
             raise ParameterError(
                 f"{type(body).__name__} is not a body: give bodies, System(plate, cable), and "
                 "what acts on them as terms=[...]"
@@ -78,8 +79,9 @@ def _check_kinds(bodies: Sequence[Any], terms: Any) -> None:
             raise ParameterError(
                 f"the {what} {name!r} is given {counts[id(twice)]} times: give it once"
             )
+    acting = _those(terms, Contributes) - _those(terms, HasReference)
     for term in terms:
-        if not _is(term, Contributes) or _is(term, HasReference):
+        if id(term) not in acting:
             raise ParameterError(
                 f"{type(term).__name__} is not a term: give supports (sa.fix), loads "
                 "(sa.gravity, sa.force, ...) and joints in terms=[...]"

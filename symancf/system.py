@@ -60,8 +60,8 @@ class System(Configuration):
     ) -> None:
         self.members = Members(bodies, terms)
         given, acting = self.members.bodies, self.members.terms
-        self.supports = [term for term in acting if isinstance(term, protocol.Support)]
-        meshes = [(str(b.name), b.region.mesh) for b in given if isinstance(b, protocol.HasMesh)]
+        self.supports = protocol.having(acting, protocol.Support)
+        meshes = [(str(b.name), b.region.mesh) for b in protocol.having(given, protocol.HasMesh)]
         comm = meshes[0][1].comm if meshes else comm or MPI.COMM_WORLD
         layout = Layout(comm, given, acting, meshes)
         layout.announce_block(Block("position", 3))
@@ -70,10 +70,9 @@ class System(Configuration):
             item.system = weakref.ref(self)
             item.declare(layout)
         super().__init__(layout, [s for s in self.supports if s.mirror is not None])
-        for item in self._members:
-            if isinstance(item, protocol.Oriented):
-                item.orient(self)
-        carrying = [item for item in self._members if isinstance(item, protocol.Carries)]
+        for oriented in protocol.having(self._members, protocol.Oriented):
+            oriented.orient(self)
+        carrying = protocol.having(self._members, protocol.Carries)
         self.number(pair for item in carrying for pair in item.carriers(self))
         for body in self.bodies:
             body.build_reference(self, self.supports)
@@ -81,7 +80,7 @@ class System(Configuration):
         self.pieces: list[Piece] = []
         for item in self._members:
             self.pieces += item.pieces(self)
-        self._settling = [item for item in self._members if isinstance(item, protocol.Settles)]
+        self._settling = protocol.having(self._members, protocol.Settles)
         self.motion: Motion | None = None
         self._mass_changes = self._mass_placed = False
         self._idle_multipliers()
@@ -108,9 +107,8 @@ class System(Configuration):
     def _idle_multipliers(self) -> None:
         """Take multipliers out of the unknowns whose equations only supports can fulfil."""
         self._idle: list[tuple[str, npt.NDArray[Any]]] = []
-        for item in self._members:
-            if isinstance(item, protocol.Idles):
-                self._idle.append((item.name, item.idle(self)))
+        for item in protocol.having(self._members, protocol.Idles):
+            self._idle.append((item.name, item.idle(self)))
         if not self.comm.allreduce(sum(len(offsets) for _, offsets in self._idle)):
             self._idle = []
             return
@@ -193,9 +191,8 @@ class System(Configuration):
     def rate(self) -> Array:
         """Local vector of the rates of all coordinates; at first those given to rigid bodies."""
         rate: Array = np.zeros(self.numbering.coordinates)
-        for body in self.bodies:
-            if isinstance(body, protocol.HasInitialRate):
-                body.initial_rate(self, rate)
+        for body in protocol.having(self.bodies, protocol.HasInitialRate):
+            body.initial_rate(self, rate)
         return rate
 
     @cached_property
@@ -211,8 +208,7 @@ class System(Configuration):
         """
         pieces = [
             piece
-            for body in self.bodies
-            if isinstance(body, protocol.HasMass)
+            for body in protocol.having(self.bodies, protocol.HasMass)
             for piece in body.inertia(self)
         ]
         if not pieces:

@@ -21,8 +21,8 @@ a `Body`, a term a `Term`; the other classes are parts that they may have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,21 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 Offsets = npt.NDArray[np.int64]
+Part = TypeVar("Part")
 Carriers = list[tuple[str, npt.NDArray[np.int32]]]
+
+
+def having(items: Iterable[Any], part: Callable[..., Part]) -> list[Part]:
+    """Return the bodies and terms that have a part; asked once of each class: asking is slow."""
+    known: dict[type, bool] = {}
+    chosen: list[Part] = []
+    for item in items:
+        kind = type(item)
+        if kind not in known:
+            known[kind] = isinstance(item, cast("type[Any]", part))
+        if known[kind]:
+            chosen.append(item)
+    return chosen
 
 
 @runtime_checkable
