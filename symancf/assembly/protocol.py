@@ -27,8 +27,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkabl
 import numpy as np
 import numpy.typing as npt
 
-from .configuration import Placed
-
 if TYPE_CHECKING:
     from ..mesh import Region
     from .agreement import Given
@@ -162,8 +160,14 @@ class Settles(Protocol):
 
 # ---- places --------------------------------------------------------------------------------------
 @runtime_checkable
-class Moves(Placed, Protocol):
-    """Places whose motion is no linear function of coordinates."""
+class Moves(Protocol):
+    """Places whose motion is no linear function of coordinates.
+
+    They need not be resolved: a `Placed` has its vertices only then.
+    """
+
+    def resolve(self, layout: Layout, /) -> None:
+        """Find the vertices (collective)."""
 
     def displacement(self, configuration: Configuration, /) -> Array:
         """Return the present displacements (K, 3), on every rank."""

@@ -199,3 +199,15 @@ def test_what_ends_do_not_offer_is_told() -> None:
         sa.System(body, terms=[above])
     with pytest.raises(sa.ConstraintError, match="is no place"):
         sa.Constraint(in_plane, body, sa.ground, angle=0.0)
+
+
+def test_a_place_that_no_term_has_is_found_where_it_is() -> None:
+    """Positions and velocities of points that nothing has resolved."""
+    body = sa.PlanarBody((1.0, 2.0), mass=1.0, inertia=1.0, spin=2.0)
+    system = sa.System(body, terms=[sa.fix(body, displacement=[0.0, 0.0, np.pi / 2])])
+    sa.StaticProblem(system, prefix="placed_").solve()
+    place = body.at((0.3, 0.1))
+    np.testing.assert_allclose(system.position(place), [[0.9, 2.3, 0.0]], atol=1e-14)
+    free = sa.PlanarBody((1.0, 2.0), mass=1.0, inertia=1.0, spin=2.0)
+    system = sa.System(free)
+    np.testing.assert_allclose(system.velocity(free.at((0.3, 0.1))), [[-0.2, 0.6, 0.0]], atol=1e-14)
