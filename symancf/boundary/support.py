@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..body import Body
 from ..errors import ConstraintError, ParameterError
 from ..natural import HeldRigidBody, RigidBody
 from ..places.ends import Nodes, PointsOnBody, require_place
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
     from ..assembly.vertices import AtVertices
-    from ..body import Body
     from ..terms import Held
 
 Array = npt.NDArray[np.float64]
@@ -238,7 +238,16 @@ def planar(body: Body, normal: str = "z", name: str | None = None) -> Support:
     """Keep a body in the plane across the axis `normal`: no displacement or strain along it.
 
     The thickness of a plate that lies in the plane stays free.
+
+    Raises
+    ------
+    ConstraintError : what is given is no body of cells.
     """
+    given: object = body
+    if not isinstance(given, Body):
+        raise ConstraintError(
+            f"planar keeps a body of cells in a plane, sa.planar(body); given {given}"
+        )
     place = Nodes(body, body.region)
     return Support(MirroredNodes(name or f"planar:{body.name}", place, normal, True))
 

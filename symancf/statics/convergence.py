@@ -149,7 +149,8 @@ class Convergence(Stopping):
             part = np.divide(moved, size, out=np.full(len(size), np.inf), where=size > 0.0)
             reason = self._reason(rtol, stol, lambda: part)
         else:
-            reason = int(reasons.CONVERGED_FNORM_RELATIVE) if self.closed.all() else 0
+            done = self.closed.all() or self._at_rest(f, local, rtol)
+            reason = int(reasons.CONVERGED_FNORM_RELATIVE) if done else 0
         if not reason and _norm(n) <= atol:
             reason = int(reasons.CONVERGED_FNORM_ABS)
             self.by_tolerance = float(self.shares().max(initial=0.0)) if atol > 0.0 else 0.0
@@ -158,6 +159,19 @@ class Convergence(Stopping):
         if reason > 0:
             self.accepted = n
         return reason
+
+    def _at_rest(self, f: Array, local: Array, rtol: float) -> bool:
+        """Tell whether nothing is loaded and violations of constraints are none (collective).
+
+        A step would start from round-off and make forces of the size of its own round-off.
+        """
+        constraints = self.constraints
+        if not constraints.any or self._norms[~constraints.classes].any():
+            return False
+        self.system.plan.tangent(self.system.state, np.zeros_like(local), constraints.matrix)
+        constraints.refresh()
+        self._violations = rtol * constraints.shares(f, rtol, first=True)
+        return bool((self._violations <= rtol).all())
 
     def _settled(self, snes: PETSc.SNES, f: Array, x: Array, step: Array) -> bool:
         if self.leftover is None or snes.getType() not in NEWTON:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 import symancf as sa
-from symancf.energies import neo_hooke
+from symancf.energies import cable, neo_hooke
 from symancf.newton import iterate, leftover
 from tests.told import told
 
@@ -177,3 +177,26 @@ def test_iterations_are_counted_halved_and_given_up() -> None:
     assert iterate(careful := Halving(outside=0.2), 20, halvings=3) == 7
     assert careful.tried == 14
     assert iterate(Halving(outside=0.2), 20) is None
+
+
+@pytest.mark.parametrize("angle", [0.1, 0.1 + 2.9 / 7])
+def test_nothing_loaded_is_in_equilibrium(angle: float) -> None:
+    """Round-off of the constraints is no reason for a step, nor that of the step for another."""
+    along = np.array([np.cos(angle), np.sin(angle), 0.0])
+    across = np.array([-along[1], along[0], 0.0])
+    body = sa.PlanarBody(at=(1.3, 0.7), name="body")
+    cables, terms = list[Any](), list[Any]()
+    for k, side in enumerate((0.3, -0.4)):
+        foot = np.array([0.1, 0.2, 0.0]) + side * across
+        mesh = sa.Mesh.box((1.0,), (3,), warp=lambda X, foot=foot: foot + X[..., :1] * 0.77 * along)
+        part = sa.Body(
+            mesh["body"], sa.elements.ancf_cable, cable(), EA=1e5, EI=1e2, name=f"cable {k}"
+        )
+        cables.append(part)
+        terms.append(sa.joints.clamp(part.at(foot), sa.ground, name=f"foot {k}"))
+        terms.append(sa.joints.clamp(part.at(foot + 0.77 * along), body, name=f"head {k}"))
+        terms.append(sa.planar(part))
+    problem = sa.StaticProblem(sa.System(body, *cables, terms=terms))
+    steps = problem.solve().steps
+    assert [step.iterations for step in steps] == [0]
+    assert not problem.system.state.any()

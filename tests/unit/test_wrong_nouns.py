@@ -34,6 +34,8 @@ CASES: dict[str, tuple[Callable[[Model], Any], str]] = {
     "support of a mesh's region": (lambda m: sa.fix(m.mesh["x0"]), f"fix: .*{REGION}"),
     "support of a mesh": (lambda m: sa.fix(m.mesh), "a mesh moves nothing"),
     "support of a body": (lambda m: sa.fix(m.block), r"body\.at\(point\), or a region of it"),
+    "plane of a region": (lambda m: sa.planar(m.rope["body"]), r"sa\.planar\(body\); given nodes"),
+    "plane of a mesh's region": (lambda m: sa.planar(m.mesh["body"]), r"sa\.planar\(body\)"),
     "tie to nodes": (
         lambda m: sa.joints.tie(m.rope["x0"], m.block["x1"]),
         r"its second argument .* these are nodes of 'x1' of 'body', give their body",
