@@ -11,47 +11,49 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from .runtime.moved import put_up
+
 # name -> module; imported on first use, so that `import symancf` costs nothing
 _PUBLIC = {
     "Mesh": "mesh",
     "Region": "mesh",
-    "Body": "body",
-    "PlanarBody": "plane",
-    "RigidBody": "natural",
-    "Factor": "plane",
-    "prescribe": "plane",
-    "Flexure": "flexure",
+    "Body": "bodies.body",
+    "PlanarBody": "bodies.plane",
+    "RigidBody": "bodies.natural",
+    "Factor": "bodies.plane",
+    "prescribe": "bodies.plane",
+    "Flexure": "catalogue.flexure",
     "System": "system",
-    "StaticProblem": "statics.problem",
-    "DynamicProblem": "dynamics",
-    "Rayleigh": "dynamics",
-    "Baumgarte": "dynamics",
-    "Fuzzy": "dynamics",
-    "Projection": "dynamics",
-    "History": "history",
-    "Parameter": "parameter",
-    "Field": "parameter",
-    "fix": "boundary",
-    "planar": "boundary",
-    "symmetry": "boundary",
-    "gravity": "loads",
-    "force": "loads",
-    "traction": "loads",
-    "moment": "moments",
-    "pressure": "gas",
-    "Cavity": "gas",
-    "Gas": "gas",
-    "length": "lengths",
-    "Controller": "controllers",
-    "PID": "controllers",
-    "Constraint": "constraint",
-    "KelvinVoigt": "viscosity",
-    "Viscosity": "viscosity",
-    "Potential": "work",
-    "VirtualWork": "work",
-    "check": "check",
-    "momentum": "rigid",
-    "print": "launch",
+    "StaticProblem": "solve.statics.problem",
+    "DynamicProblem": "solve.dynamics",
+    "Rayleigh": "solve.dynamics",
+    "Baumgarte": "solve.dynamics",
+    "Fuzzy": "solve.dynamics",
+    "Projection": "solve.dynamics",
+    "History": "output.history",
+    "Parameter": "values.parameter",
+    "Field": "values.parameter",
+    "fix": "catalogue.boundary",
+    "planar": "catalogue.boundary",
+    "symmetry": "catalogue.boundary",
+    "gravity": "catalogue.loads",
+    "force": "catalogue.loads",
+    "traction": "catalogue.loads",
+    "moment": "catalogue.moments",
+    "pressure": "catalogue.gas",
+    "Cavity": "catalogue.gas",
+    "Gas": "catalogue.gas",
+    "length": "catalogue.lengths",
+    "Controller": "catalogue.controllers",
+    "PID": "catalogue.controllers",
+    "Constraint": "terms.constraint",
+    "KelvinVoigt": "catalogue.viscosity",
+    "Viscosity": "catalogue.viscosity",
+    "Potential": "terms.work",
+    "VirtualWork": "terms.work",
+    "check": "solve.check",
+    "momentum": "solve.rigid",
+    "print": "runtime.launch",
     "SymancfError": "errors",
     "MeshError": "errors",
     "KinematicsError": "errors",
@@ -61,7 +63,14 @@ _PUBLIC = {
     "ConstraintError": "errors",
     "ConvergenceError": "errors",
 }
-_MODULES = ("checkpoint", "elements", "energies", "joints", "output", "view")
+_MODULES = {
+    "checkpoint": "output.checkpoint",
+    "elements": "elements",
+    "energies": "energies",
+    "joints": "catalogue.joints",
+    "output": "output",
+    "view": "view",
+}
 
 __all__ = [
     "PID",
@@ -122,13 +131,19 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from . import checkpoint, elements, energies, joints, output, view
-    from .body import Body
-    from .boundary import fix, planar, symmetry
-    from .check import check
-    from .constraint import Constraint
-    from .controllers import PID, Controller
-    from .dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
+    from . import elements, energies, output, view
+    from .bodies.body import Body
+    from .bodies.natural import RigidBody
+    from .bodies.plane import Factor, PlanarBody, prescribe
+    from .catalogue import joints
+    from .catalogue.boundary import fix, planar, symmetry
+    from .catalogue.controllers import PID, Controller
+    from .catalogue.flexure import Flexure
+    from .catalogue.gas import Cavity, Gas, pressure
+    from .catalogue.lengths import length
+    from .catalogue.loads import force, gravity, traction
+    from .catalogue.moments import moment
+    from .catalogue.viscosity import KelvinVoigt, Viscosity
     from .errors import (
         CheckpointError,
         CompileError,
@@ -139,22 +154,18 @@ if TYPE_CHECKING:
         ParameterError,
         SymancfError,
     )
-    from .flexure import Flexure
-    from .gas import Cavity, Gas, pressure
-    from .launch import print
-    from .lengths import length
-    from .loads import force, gravity, traction
     from .mesh import Mesh, Region
-    from .moments import moment
-    from .natural import RigidBody
-    from .parameter import Field, Parameter
+    from .output import checkpoint
     from .places.ends import Ground
-    from .plane import Factor, PlanarBody, prescribe
-    from .rigid import momentum
-    from .statics.problem import StaticProblem
+    from .runtime.launch import print
+    from .solve.check import check
+    from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
+    from .solve.rigid import momentum
+    from .solve.statics.problem import StaticProblem
     from .system import System
-    from .viscosity import KelvinVoigt, Viscosity
-    from .work import Potential, VirtualWork
+    from .terms.constraint import Constraint
+    from .terms.work import Potential, VirtualWork
+    from .values.parameter import Field, Parameter
 
     ground: Ground
     __version__: str
@@ -182,7 +193,7 @@ def __getattr__(name: str) -> Any:
         return globals()[name]
 
     if name in _MODULES:
-        return import_module(f".{name}", __name__)
+        return import_module(f".{_MODULES[name]}", __name__)
     if name == "ground":
         from .places.ends import Ground
 
@@ -194,5 +205,6 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'symancf' has no attribute {name!r}")
 
 
+put_up()
 if "mpi4py.MPI" in sys.modules:  # else with the first name that needs MPI
-    from . import launch as launch
+    from .runtime import launch as launch

@@ -3,7 +3,7 @@
 
 import sys
 
-from symancf.cli import main
+from .command.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

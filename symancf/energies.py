@@ -13,8 +13,8 @@ from typing import Literal
 
 from sympy import Expr, Matrix, Rational, log
 
-from .domain import Domain, between, domains, not_negative, positive, stressed_at_rest
 from .errors import KinematicsError
+from .values.domain import Domain, between, domains, not_negative, positive, stressed_at_rest
 
 __all__ = [
     "between",

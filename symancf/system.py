@@ -18,17 +18,17 @@ from .assembly.configuration import Configuration, Layout
 from .assembly.matrix import Matrix
 from .assembly.numbering import IDLE, Block
 from .assembly.plan import Plan
-from .collective import together
+from .bodies.members import Members
 from .errors import ConstraintError, KinematicsError, ParameterError
-from .members import Members
 from .places.ends import End, Nodes, require_place
 from .redundancy.redundant import find_redundant
+from .runtime.collective import together
 
 if TYPE_CHECKING:
     from .assembly.configuration import Placed
     from .assembly.piece import Piece
-    from .dynamics.motion import Motion
     from .places.ends import PointsOnBody
+    from .solve.dynamics.motion import Motion
 
 Array = npt.NDArray[np.float64]
 

@@ -26,9 +26,9 @@ from rich.table import Table
 from scipy.optimize import brentq
 
 import symancf as sa
-from symancf.console import plain_console
 from symancf.energies import yeoh
-from symancf.sampling import sample
+from symancf.output.sampling import sample
+from symancf.runtime.console import plain_console
 
 HERE = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")

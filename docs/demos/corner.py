@@ -22,9 +22,9 @@ from mpi4py import MPI
 from rich.table import Table
 
 import symancf as sa
-from symancf.console import plain_console
 from symancf.energies import saint_venant_kirchhoff
-from symancf.sampling import sample
+from symancf.output.sampling import sample
+from symancf.runtime.console import plain_console
 
 RESULTS = Path("results")
 ROOT = MPI.COMM_WORLD.rank == 0

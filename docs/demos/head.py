@@ -24,8 +24,8 @@ from mpi4py import MPI
 from rich.table import Table
 
 import symancf as sa
-from symancf.console import plain_console
-from symancf.sampling import sample
+from symancf.output.sampling import sample
+from symancf.runtime.console import plain_console
 
 RESULTS = Path("results")
 ROOT, SERIAL = MPI.COMM_WORLD.rank == 0, MPI.COMM_WORLD.size == 1

@@ -21,8 +21,8 @@ from mpi4py import MPI
 from rich.table import Table
 
 import symancf as sa
-from symancf.console import plain_console
 from symancf.energies import cable
+from symancf.runtime.console import plain_console
 
 RESULTS = Path("results")
 ROOT = MPI.COMM_WORLD.rank == 0

@@ -22,8 +22,8 @@ from rich.table import Table
 from sympy import Rational
 
 import symancf as sa
-from symancf.console import plain_console
-from symancf.sampling import sample
+from symancf.output.sampling import sample
+from symancf.runtime.console import plain_console
 
 HERE = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")

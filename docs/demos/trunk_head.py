@@ -24,9 +24,9 @@ from mpi4py import MPI
 from rich.table import Table
 
 import symancf as sa
-from symancf.console import plain_console
 from symancf.energies import kirchhoff
-from symancf.sampling import sample
+from symancf.output.sampling import sample
+from symancf.runtime.console import plain_console
 
 HERE = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..collective import reduced, together
 from ..errors import ParameterError
+from ..runtime.collective import reduced, together
 
 Array = npt.NDArray[np.float64]
 

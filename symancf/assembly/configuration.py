@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..collective import reduced, together
 from ..errors import MeshError, ParameterError
-from ..partition import Family, distribute
+from ..mesh.partition import Family, distribute
+from ..runtime.collective import reduced, together
 from .numbering import Block, Numbering, Owners
 
 if TYPE_CHECKING:
     from ..mesh import Mesh
-    from ..partition import Topology
+    from ..mesh.partition import Topology
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

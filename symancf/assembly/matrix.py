@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import jit
 from ..errors import SymancfError
-from ..petsc import PETSc, functions, handle, own
+from ..runtime import jit
+from ..runtime.petsc import PETSc, functions, handle, own
 
 if TYPE_CHECKING:
     from .numbering import Numbering

@@ -15,7 +15,7 @@ from mpi4py import MPI
 from ..errors import SymancfError
 
 if TYPE_CHECKING:
-    from ..partition import Topology
+    from ..mesh.partition import Topology
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int32]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import jit
-from ..jit import declare
-from ..parameter import depends_on_time, evaluate
+from ..runtime import jit
+from ..runtime.jit import declare
+from ..values.parameter import depends_on_time, evaluate
 from .piece import Cells, Piece
 
 if TYPE_CHECKING:

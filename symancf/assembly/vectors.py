@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..petsc import PETSc
+from ..runtime.petsc import PETSc
 
 if TYPE_CHECKING:
     from .numbering import Numbering

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import jit
 from ..laws import energy_laws
+from ..runtime import jit
 from .cases import Case, all_cases
 from .motions import compare
 

@@ -12,10 +12,10 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from .. import elements, energies
-from ..body import Body
+from ..bodies.body import Body
 from ..mesh import Mesh
-from ..parameter import Field
 from ..system import System
+from ..values.parameter import Field
 
 if TYPE_CHECKING:
     from ..elements import Element

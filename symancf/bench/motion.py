@@ -23,7 +23,8 @@ def cable_in_parts(epsilon: Any, kappa: Any, *, EA: Any, EI: Any) -> dict[str, A
 def cable_pendulum(n: int) -> tuple[Any, Any]:
     """Return the system and the tip of the classic pendulum of soft cables."""
     import symancf as sa
-    from symancf.body import Body
+
+    from ..bodies.body import Body
 
     mesh = sa.Mesh.box((1.2,), (n,))
     section: dict[str, Any] = {
@@ -44,8 +45,9 @@ def plate_pendulum(n: int, curvature: Any = "n1") -> tuple[Any, Any]:
     From 16 x 16 cells it needs the measure of curvature "n0".
     """
     import symancf as sa
-    from symancf.body import Body
-    from symancf.energies import kirchhoff
+
+    from ..bodies.body import Body
+    from ..energies import kirchhoff
 
     mesh = sa.Mesh.box((0.3, 0.3), (n, n))
     rubber: dict[str, Any] = {"E": 1e5, "nu": 0.3, "thickness": 0.01, "rho": 7810.0}

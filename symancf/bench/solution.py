@@ -28,9 +28,10 @@ def memory() -> float:
 def solve(n: int) -> dict[str, Any]:
     """Solve with CG and GAMG, the default of large solids."""
     import symancf as sa
-    from symancf.body import Body
-    from symancf.energies import yeoh
-    from symancf.statics.problem import StaticProblem
+
+    from ..bodies.body import Body
+    from ..energies import yeoh
+    from ..solve.statics.problem import StaticProblem
 
     base, start = memory(), time.process_time()
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (n, n, n))

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from symancf.console import plain_console
+from ..runtime.console import plain_console
 
 
 def show(result: dict[str, Any]) -> None:

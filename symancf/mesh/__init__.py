@@ -11,19 +11,19 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import ArrayLike, NDArray
 
-from symancf import arguments
-from symancf.collective import lookup, reduced, together
-from symancf.errors import MeshError
-from symancf.mesh.box import Box
-from symancf.mesh.cells import CELLS, dimension
-from symancf.mesh.region import Region, unknown_region
-from symancf.mesh.serial import SerialMesh, scatter
-from symancf.mesh.slices import Cells, Slices
+from ..errors import MeshError
+from ..runtime.collective import lookup, reduced, together
+from ..values import arguments
+from .box import Box
+from .cells import CELLS, dimension
+from .region import Region, unknown_region
+from .serial import SerialMesh, scatter
+from .slices import Cells, Slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from symancf.mesh.quality import Quality
+    from .quality import Quality
 
 Ints = NDArray[np.int64]
 
@@ -109,14 +109,14 @@ class Mesh:
         comm = MPI.COMM_WORLD if comm is None else comm
         path = arguments.path("Mesh.read", path)
         if path.suffix in (".h5", ".hdf5"):
-            from symancf.mesh.storage import read_slices
+            from .storage import read_slices
 
             mesh = cls(comm, path.name, read_slices(path, comm))
         else:
             serial = None
             with together(comm):
                 if comm.rank == 0:
-                    from symancf.mesh.reading import read_serial
+                    from .reading import read_serial
 
                     serial = read_serial(path)
             mesh = cls(comm, path.name, scatter(comm, serial))
@@ -261,19 +261,19 @@ class Mesh:
             area or volume, are folded (quads) or inverted (hexahedra); two cells of the same
             vertices; edges with fewer than 4 digits, or beyond 1e-50 to 1e50 m.
         """
-        from symancf.mesh.quality import check
+        from .quality import check
 
         check(self)
 
     def quality(self) -> Quality:
         """Shape of the cells of every supported type, over all ranks. Collective."""
-        from symancf.mesh.quality import measure
+        from .quality import measure
 
         return measure(self)
 
     def write(self, path: str | Path) -> None:
         """Write an HDF5 mesh file that `read` takes in slices. Collective."""
-        from symancf.mesh.storage import write_slices
+        from .storage import write_slices
 
         write_slices(self, arguments.path("Mesh.write", path))
 

@@ -20,8 +20,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from symancf.errors import MeshError
-from symancf.mesh.serial import SerialMesh
+from ..errors import MeshError
+from .serial import SerialMesh
 
 Ints = NDArray[np.int64]
 Entry = TypeVar("Entry")

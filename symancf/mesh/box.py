@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symancf.collective import block_starts, together
-from symancf.errors import MeshError
-from symancf.mesh.conformity import LENGTHS
-from symancf.mesh.slices import Cells, Members, Slices
-from symancf.parameter import call_array, label
+from ..errors import MeshError
+from ..runtime.collective import block_starts, together
+from ..values.parameter import call_array, label
+from .conformity import LENGTHS
+from .slices import Cells, Members, Slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable

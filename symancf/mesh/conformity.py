@@ -14,12 +14,12 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from symancf.collective import exchange, owners_of, reduced, share_error
-from symancf.errors import MeshError
-from symancf.mesh.cells import CELLS, dimension
+from ..errors import MeshError
+from ..runtime.collective import exchange, owners_of, reduced, share_error
+from .cells import CELLS, dimension
 
 if TYPE_CHECKING:
-    from symancf.mesh import Mesh
+    from . import Mesh
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

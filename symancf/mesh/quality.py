@@ -10,10 +10,10 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from symancf.collective import reduced, share_error
-from symancf.errors import MeshError
-from symancf.mesh.cells import CELLS, corner_jacobians, repeated_vertices, sizes
-from symancf.mesh.conformity import (
+from ..errors import MeshError
+from ..runtime.collective import reduced, share_error
+from .cells import CELLS, corner_jacobians, repeated_vertices, sizes
+from .conformity import (
     require_distinct,
     require_lengths,
     warn_of_coincident_points,
@@ -23,8 +23,8 @@ from symancf.mesh.conformity import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from symancf.mesh import Mesh
-    from symancf.mesh.slices import Cells
+    from . import Mesh
+    from .slices import Cells
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -13,11 +13,11 @@ import meshio
 import numpy as np
 from numpy.typing import NDArray
 
-from symancf.errors import MeshError
-from symancf.mesh.abaqus import read_abaqus
-from symancf.mesh.cells import dimension
-from symancf.mesh.gmsh import Groups, read_groups
-from symancf.mesh.serial import SerialMesh
+from ..errors import MeshError
+from .abaqus import read_abaqus
+from .cells import dimension
+from .gmsh import Groups, read_groups
+from .serial import SerialMesh
 
 Ints = NDArray[np.int64]
 

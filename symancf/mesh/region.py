@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from symancf.collective import exchange, owners_of, share_error
-from symancf.errors import MeshError
-from symancf.mesh.cells import dimension
+from ..errors import MeshError
+from ..runtime.collective import exchange, owners_of, share_error
+from .cells import dimension
 
 if TYPE_CHECKING:
-    from symancf.mesh import Mesh
+    from . import Mesh
 
 Ints = NDArray[np.int64]
 

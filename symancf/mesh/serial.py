@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from symancf.collective import block_starts, scatter_blocks
-from symancf.errors import MeshError
-from symancf.mesh.cells import CELLS
-from symancf.mesh.conformity import first_of_equals
-from symancf.mesh.slices import Cells, Members, Slices
-from symancf.parameter import label
+from ..errors import MeshError
+from ..runtime.collective import block_starts, scatter_blocks
+from ..values.parameter import label
+from .cells import CELLS
+from .conformity import first_of_equals
+from .slices import Cells, Members, Slices
 
 if TYPE_CHECKING:
     from mpi4py import MPI

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 import h5py
 import numpy as np
 
-from symancf.collective import block_starts, together
-from symancf.errors import MeshError
-from symancf.files import DAMAGED, HdfFile, decoded, encoded
-from symancf.mesh.slices import Cells, Slices
+from ..errors import MeshError
+from ..runtime.collective import block_starts, together
+from ..runtime.files import DAMAGED, HdfFile, decoded, encoded
+from .slices import Cells, Slices
 
 if TYPE_CHECKING:
     from mpi4py import MPI
     from numpy.typing import NDArray
 
-    from symancf.mesh import Mesh
+    from . import Mesh
 
 FORMAT = "symancf mesh"
 VERSION = 2
 
-# Texts are arrays of bytes, see `symancf.files`.
+# Texts are arrays of bytes, see `symancf.runtime.files`.
 # points            (n, 3) float64
 # cells/<type>      (k, nv) int64, in the order of the attribute "types"
 # regions/<number>  group with the attribute "name"; per cell type a sorted int64 data set of cell

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..petsc import PETSc, functions, loosely
+from ..runtime.petsc import PETSc, functions, loosely
 
 if TYPE_CHECKING:
     from .norms import RowNorms

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..petsc import PETSc, functions
+from ..runtime.petsc import PETSc, functions
 
 if TYPE_CHECKING:
     from .norms import RowNorms

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
-    from ..petsc import PETSc
+    from ..runtime.petsc import PETSc
     from .norms import RowNorms
 
 Array = npt.NDArray[np.float64]

@@ -11,15 +11,15 @@ from xml.sax.saxutils import quoteattr
 
 from mpi4py import MPI
 
-from symancf import arguments
-from symancf.collective import together
-from symancf.errors import SymancfError
-from symancf.files import replacing
-from symancf.output.samples import Samples, gather, join
-from symancf.output.vtu import layout, read_vtu, write_pvtu, write_vtu
+from ..errors import SymancfError
+from ..runtime.collective import together
+from ..runtime.files import replacing
+from ..values import arguments
+from .samples import Samples, gather, join
+from .vtu import layout, read_vtu, write_pvtu, write_vtu
 
 if TYPE_CHECKING:
-    from symancf.output.vtu import Layout
+    from .vtu import Layout
 
 
 def write(path: str | Path, samples: Samples, comm: MPI.Comm | None = None) -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symancf.errors import SymancfError
+from ..errors import SymancfError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

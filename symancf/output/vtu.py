@@ -12,9 +12,9 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 from numpy.typing import NDArray
 
-from symancf.errors import SymancfError
-from symancf.files import replacing
-from symancf.output.samples import VTK_TYPES, Samples
+from ..errors import SymancfError
+from ..runtime.files import replacing
+from .samples import VTK_TYPES, Samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

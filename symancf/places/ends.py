@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from ..errors import ConstraintError, ParameterError
 from ..mesh import Mesh, Region
-from ..parameter import label
+from ..values.parameter import label
 from .locate import Found, to_domain
 from .projection import locate_on
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
-    from ..body import Body
+    from ..bodies.body import Body
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

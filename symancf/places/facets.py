@@ -10,18 +10,18 @@ import numpy.typing as npt
 
 from symancf_codegen.legendre import gauss_legendre
 
-from ..collective import reduced, together
 from ..errors import MeshError
-from ..geometry import _arc_slope, unit
 from ..mesh.cells import CELLS
+from ..runtime.collective import reduced, together
 from .ends import End, _vector_rows
+from .geometry import _arc_slope, unit
 from .locate import corner_functions
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
-    from ..body import Body
+    from ..bodies.body import Body
     from ..mesh import Region
-    from ..terms import Entities
+    from ..terms.entities import Entities
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

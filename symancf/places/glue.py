@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ConstraintError, ParameterError
-from ..geometry import unit
 from .ends import Nodes, PointsOnBody
+from .geometry import unit
 from .locate import corner_functions
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
-    from ..body import Body
+    from ..bodies.body import Body
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -14,7 +14,7 @@ from .facets import FacetPoints, gauss
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
-    from ..body import Body
+    from ..bodies.body import Body
     from ..mesh import Region
 
 Array = npt.NDArray[np.float64]

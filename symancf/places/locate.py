@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from ..collective import together
+from ..runtime.collective import together
 
 if TYPE_CHECKING:
     from ..mesh import Region

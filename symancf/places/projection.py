@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..collective import together
-from ..geometry import Directions, element_slopes
-from ..partition import Family, distribute
+from ..mesh.partition import Family, distribute
+from ..runtime.collective import together
+from .geometry import Directions, element_slopes
 from .locate import Found, cells_of, invert, locate, rounded, to_domain
 
 if TYPE_CHECKING:
-    from ..body import Body
+    from ..bodies.body import Body
     from ..mesh import Region
 
 Array = npt.NDArray[np.float64]

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ..assembly.matrix import Matrix
 from ..assembly.plan import Plan
-from ..collective import together
 from ..newton import KEPT, iterate
+from ..runtime.collective import together
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..collective import share_error, together
 from ..errors import ConstraintError, ParameterError
+from ..runtime.collective import share_error, together
 from .dependent import STEP, Group, Ints, Jacobian, fulfil, groups_of, joined, named, structure
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 from mpi4py import MPI
 
-from symancf.console import plain_console
-from symancf.errors import SymancfError
-
+from ..errors import SymancfError
+from ..runtime.console import plain_console
 from .case import CASES, Case, Number, Result
 
 if TYPE_CHECKING:

@@ -17,25 +17,24 @@ from typing import TYPE_CHECKING, Any
 import scipy.optimize as so
 import sympy as sp
 
-from symancf.body import Body
-from symancf.boundary import fix, planar
-from symancf.elements import ancf_cable, ancf_thin_plate
-from symancf.energies import cable, kirchhoff
-from symancf.joints import clamp, revolute
-from symancf.loads import force, traction
-from symancf.mesh import Mesh
-from symancf.parameter import Parameter
-from symancf.places.ends import Ground
-from symancf.plane import PlanarBody
-from symancf.statics.problem import StaticProblem
-from symancf.system import System
-from symancf.work import Potential, VirtualWork
-
+from ..bodies.body import Body
+from ..bodies.plane import PlanarBody
+from ..catalogue.boundary import fix, planar
+from ..catalogue.joints import clamp, revolute
+from ..catalogue.loads import force, traction
+from ..elements import ancf_cable, ancf_thin_plate
+from ..energies import cable, kirchhoff
+from ..mesh import Mesh
+from ..places.ends import Ground
+from ..solve.statics.problem import StaticProblem
+from ..system import System
+from ..terms.work import Potential, VirtualWork
+from ..values.parameter import Parameter
 from .case import TIGHT, Number, case, order
 from .limit_points import straight
 
 if TYPE_CHECKING:
-    from symancf.history import History
+    from ..output.history import History
 
 
 def followed(problem: StaticProblem, P: Parameter, to: float, step: float) -> History:

@@ -8,16 +8,15 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from symancf.body import Body
-from symancf.boundary import fix
-from symancf.elements import ancf_cable
-from symancf.energies import cable
-from symancf.loads import force, gravity
-from symancf.mesh import Mesh
-from symancf.moments import moment
-from symancf.statics.problem import StaticProblem
-from symancf.system import System
-
+from ..bodies.body import Body
+from ..catalogue.boundary import fix
+from ..catalogue.loads import force, gravity
+from ..catalogue.moments import moment
+from ..elements import ancf_cable
+from ..energies import cable
+from ..mesh import Mesh
+from ..solve.statics.problem import StaticProblem
+from ..system import System
 from .case import TIGHT, Number, case, order
 from .references import ELASTICA, HANGING
 

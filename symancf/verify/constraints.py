@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from symancf import joints
-from symancf.body import Body
-from symancf.boundary import fix
-from symancf.elements import ancf_cable, ancf_plate, ancf_thin_plate
-from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
-from symancf.loads import force, gravity
-from symancf.mesh import Mesh
-from symancf.statics.problem import StaticProblem
-from symancf.system import System
-
+from ..bodies.body import Body
+from ..catalogue import joints
+from ..catalogue.boundary import fix
+from ..catalogue.loads import force, gravity
+from ..elements import ancf_cable, ancf_plate, ancf_thin_plate
+from ..energies import cable, kirchhoff, saint_venant_kirchhoff
+from ..mesh import Mesh
+from ..solve.statics.problem import StaticProblem
+from ..system import System
 from .case import TIGHT, Number, case
 
 Array = npt.NDArray[np.float64]

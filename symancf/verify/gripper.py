@@ -11,19 +11,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from symancf.body import Body
-from symancf.boundary import planar
-from symancf.elements import ancf_cable
-from symancf.energies import cable
-from symancf.flexure import Flexure, ground_wrench, tangent_parts
-from symancf.joints import clamp
-from symancf.loads import force
-from symancf.mesh import Mesh
-from symancf.places.ends import Ground
-from symancf.plane import Factor, PlanarBody, prescribe
-from symancf.statics.problem import StaticProblem
-from symancf.system import System
-
+from ..bodies.body import Body
+from ..bodies.plane import Factor, PlanarBody, prescribe
+from ..catalogue.boundary import planar
+from ..catalogue.flexure import Flexure, ground_wrench, tangent_parts
+from ..catalogue.joints import clamp
+from ..catalogue.loads import force
+from ..elements import ancf_cable
+from ..energies import cable
+from ..mesh import Mesh
+from ..places.ends import Ground
+from ..solve.statics.problem import StaticProblem
+from ..system import System
 from .case import TIGHT, Number, case, order
 
 Array = npt.NDArray[np.float64]

@@ -10,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from symancf import energies
-from symancf.body import Body
-from symancf.boundary import fix, symmetry
-from symancf.elements import ancf_plate, ancf_thin_plate, hex8
-from symancf.gas import pressure
-from symancf.mesh import Mesh
-from symancf.parameter import Parameter
-from symancf.statics.problem import StaticProblem
-from symancf.system import System
 from symancf_codegen.legendre import gauss_legendre
 
+from .. import energies
+from ..bodies.body import Body
+from ..catalogue.boundary import fix, symmetry
+from ..catalogue.gas import pressure
+from ..elements import ancf_plate, ancf_thin_plate, hex8
+from ..mesh import Mesh
+from ..solve.statics.problem import StaticProblem
+from ..system import System
+from ..values.parameter import Parameter
 from .case import TIGHT, Number, case
 from .meshes import octant_shell, octant_skin, quarter_disc
 

@@ -10,11 +10,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from symancf import energies
-from symancf.body import Body
-from symancf.elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8
-from symancf.system import System
-
+from .. import energies
+from ..bodies.body import Body
+from ..elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8
+from ..system import System
 from .case import Number, case
 from .meshes import bent, box
 from .states import energy, residual, rotation, tangent, turned

@@ -10,17 +10,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
 
-from symancf.body import Body
-from symancf.boundary import fix, symmetry
-from symancf.elements import ancf_cable, ancf_thin_plate
-from symancf.energies import cable, kirchhoff
-from symancf.gas import pressure
-from symancf.lengths import length
-from symancf.loads import traction
-from symancf.mesh import Mesh
-from symancf.statics.problem import StaticProblem
-from symancf.system import System
-
+from ..bodies.body import Body
+from ..catalogue.boundary import fix, symmetry
+from ..catalogue.gas import pressure
+from ..catalogue.lengths import length
+from ..catalogue.loads import traction
+from ..elements import ancf_cable, ancf_thin_plate
+from ..energies import cable, kirchhoff
+from ..mesh import Mesh
+from ..solve.statics.problem import StaticProblem
+from ..system import System
 from .case import TIGHT, Number, case, order
 from .meshes import bent
 

@@ -16,23 +16,22 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from symancf.body import Body
-from symancf.boundary import fix, planar
-from symancf.elements import ancf_cable
-from symancf.energies import cable
-from symancf.joints import clamp
-from symancf.loads import force
-from symancf.mesh import Mesh
-from symancf.parameter import Parameter
-from symancf.places.ends import Ground
-from symancf.plane import PlanarBody
-from symancf.statics.problem import StaticProblem
-from symancf.system import System
-
+from ..bodies.body import Body
+from ..bodies.plane import PlanarBody
+from ..catalogue.boundary import fix, planar
+from ..catalogue.joints import clamp
+from ..catalogue.loads import force
+from ..elements import ancf_cable
+from ..energies import cable
+from ..mesh import Mesh
+from ..places.ends import Ground
+from ..solve.statics.problem import StaticProblem
+from ..system import System
+from ..values.parameter import Parameter
 from .case import TIGHT, Number, case
 
 if TYPE_CHECKING:
-    from symancf.history import LimitPoint, Step
+    from ..output.history import LimitPoint, Step
 
 Array = npt.NDArray[np.float64]
 Strain = Literal["biot", "green"]

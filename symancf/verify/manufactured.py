@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from symancf.parameter import Field
 from symancf_codegen.legendre import gauss_legendre
+
+from ..values.parameter import Field
 
 Array = npt.NDArray[np.float64]
 Force = Callable[[Array], Array]

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from symancf import energies
-from symancf.body import Body
-from symancf.elements import ancf_plate, hex8
-from symancf.system import System
-
+from .. import energies
+from ..bodies.body import Body
+from ..elements import ancf_plate, hex8
+from ..system import System
 from .case import Number, case
 from .meshes import box
 from .references import HOMOGENEOUS

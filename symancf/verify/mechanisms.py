@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from symancf.boundary import fix
-from symancf.dynamics import DynamicProblem
-from symancf.joints import distance, revolute
-from symancf.loads import gravity
-from symancf.moments import moment
-from symancf.places.ends import Ground
-from symancf.plane import PlanarBody
-from symancf.system import System
-from symancf.work import Potential
-
+from ..bodies.plane import PlanarBody
+from ..catalogue.boundary import fix
+from ..catalogue.joints import distance, revolute
+from ..catalogue.loads import gravity
+from ..catalogue.moments import moment
+from ..places.ends import Ground
+from ..solve.dynamics import DynamicProblem
+from ..system import System
+from ..terms.work import Potential
 from .case import Number, case
 
 if TYPE_CHECKING:

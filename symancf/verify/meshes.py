@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from symancf.mesh import Mesh
+from ..mesh import Mesh
 
 Array = npt.NDArray[np.float64]
 

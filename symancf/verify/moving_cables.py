@@ -11,18 +11,17 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from symancf.body import Body
-from symancf.boundary import fix
-from symancf.constraint import Constraint
-from symancf.dynamics import DynamicProblem
-from symancf.elements import ancf_cable
-from symancf.energies import cable
-from symancf.loads import force
-from symancf.mesh import Mesh
-from symancf.moments import moment
-from symancf.parameter import Parameter
-from symancf.system import System
-
+from ..bodies.body import Body
+from ..catalogue.boundary import fix
+from ..catalogue.loads import force
+from ..catalogue.moments import moment
+from ..elements import ancf_cable
+from ..energies import cable
+from ..mesh import Mesh
+from ..solve.dynamics import DynamicProblem
+from ..system import System
+from ..terms.constraint import Constraint
+from ..values.parameter import Parameter
 from .case import Number, case
 
 Array = npt.NDArray[np.float64]

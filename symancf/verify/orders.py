@@ -14,14 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from symancf import energies
-from symancf.body import Body
-from symancf.boundary import fix
-from symancf.elements import ancf_cable, hex8
-from symancf.mesh import Mesh
-from symancf.statics.problem import StaticProblem
-from symancf.system import System
-
+from .. import energies
+from ..bodies.body import Body
+from ..catalogue.boundary import fix
+from ..elements import ancf_cable, hex8
+from ..mesh import Mesh
+from ..solve.statics.problem import StaticProblem
+from ..system import System
 from .case import TIGHT, Number, case, order
 from .manufactured import EA, EI, cable_force, curve, loaded_cable, loaded_solid, solid_motion
 from .meshes import box

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from symancf import energies, loads
-from symancf.body import Body
-from symancf.boundary import fix
-from symancf.elements import Element, ancf_cable, ancf_plate, ancf_thin_plate, hex8
-from symancf.mesh import Mesh
-from symancf.statics.problem import StaticProblem
-from symancf.system import System
-
+from .. import energies
+from ..bodies.body import Body
+from ..catalogue import loads
+from ..catalogue.boundary import fix
+from ..elements import Element, ancf_cable, ancf_plate, ancf_thin_plate, hex8
+from ..mesh import Mesh
+from ..solve.statics.problem import StaticProblem
+from ..system import System
 from .case import TIGHT, Number, case, order
 from .meshes import box, distorted, zigzag
 from .states import moved, positions, tangent

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from symancf import joints
-from symancf.dynamics import DynamicProblem
-from symancf.loads import gravity
-from symancf.natural import RigidBody
-from symancf.places.ends import End, Ground
-from symancf.system import System
-
+from ..bodies.natural import RigidBody
+from ..catalogue import joints
+from ..catalogue.loads import gravity
+from ..places.ends import End, Ground
+from ..solve.dynamics import DynamicProblem
+from ..system import System
 from .case import Number, case
 
 Array = npt.NDArray[np.float64]

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from symancf import energies
-from symancf.body import Body
-from symancf.boundary import fix
-from symancf.elements import ancf_plate, hex8
-from symancf.statics.problem import StaticProblem
-from symancf.system import System
-
+from .. import energies
+from ..bodies.body import Body
+from ..catalogue.boundary import fix
+from ..elements import ancf_plate, hex8
+from ..solve.statics.problem import StaticProblem
+from ..system import System
 from .case import TIGHT, Number, case
 from .meshes import box
 from .references import EQUIBIAXIAL, PENALTY, PURE_SHEAR, SIMPLE_SHEAR, UNIAXIAL

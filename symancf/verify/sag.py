@@ -9,15 +9,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from symancf.body import Body
-from symancf.boundary import fix
-from symancf.elements import ancf_plate, hex8
-from symancf.energies import yeoh
-from symancf.loads import gravity
-from symancf.mesh import Mesh
-from symancf.statics.problem import StaticProblem
-from symancf.system import System
-
+from ..bodies.body import Body
+from ..catalogue.boundary import fix
+from ..catalogue.loads import gravity
+from ..elements import ancf_plate, hex8
+from ..energies import yeoh
+from ..mesh import Mesh
+from ..solve.statics.problem import StaticProblem
+from ..system import System
 from .case import Number, case
 
 Array = npt.NDArray[np.float64]

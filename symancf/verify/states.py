@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from symancf.system import System
+    from ..system import System
 
 Array = npt.NDArray[np.float64]
 Motion = Callable[[Array], Array]

@@ -10,20 +10,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from symancf.body import Body
-from symancf.boundary import fix
-from symancf.dynamics import Baumgarte, DynamicProblem
-from symancf.elements import ancf_thin_plate
-from symancf.energies import kirchhoff
-from symancf.joints import clamp, spherical
-from symancf.loads import gravity
-from symancf.mesh import Mesh
-from symancf.moments import moment
-from symancf.natural import RigidBody
-from symancf.parameter import Parameter
-from symancf.rigid import momentum
-from symancf.system import System
-
+from ..bodies.body import Body
+from ..bodies.natural import RigidBody
+from ..catalogue.boundary import fix
+from ..catalogue.joints import clamp, spherical
+from ..catalogue.loads import gravity
+from ..catalogue.moments import moment
+from ..elements import ancf_thin_plate
+from ..energies import kirchhoff
+from ..mesh import Mesh
+from ..solve.dynamics import Baumgarte, DynamicProblem
+from ..solve.rigid import momentum
+from ..system import System
+from ..values.parameter import Parameter
 from .case import Number, case
 
 Array = npt.NDArray[np.float64]

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from mpi4py import MPI
 
-from symancf import arguments
-from symancf.collective import together
-from symancf.errors import SymancfError
-from symancf.view.animation import animate, write_gif
-from symancf.view.picture import Picture
-from symancf.view.scene import Scene, gathered
-from symancf.view.surface import surface_of
+from ..errors import SymancfError
+from ..runtime.collective import together
+from ..values import arguments
+from .animation import animate, write_gif
+from .picture import Picture
+from .scene import Scene, gathered
+from .surface import surface_of
 
 __all__ = ["Scene", "animate", "render", "write_gif"]
 

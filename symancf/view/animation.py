@@ -13,14 +13,14 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from symancf import arguments
-from symancf.collective import together
-from symancf.errors import SymancfError
-from symancf.files import write_whole
-from symancf.output import Samples, Series, read_state, states
-from symancf.view.picture import Picture, value_range
-from symancf.view.scene import Scene, gathered
-from symancf.view.surface import Surface, surface_of
+from ..errors import SymancfError
+from ..output import Samples, Series, read_state, states
+from ..runtime.collective import together
+from ..runtime.files import write_whole
+from ..values import arguments
+from .picture import Picture, value_range
+from .scene import Scene, gathered
+from .surface import Surface, surface_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from symancf.view.surface import Surface
+    from .surface import Surface
 
 Floats = NDArray[np.float64]
 

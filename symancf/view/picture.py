@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symancf.errors import SymancfError
-from symancf.files import write_whole
+from ..errors import SymancfError
+from ..runtime.files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from symancf.view.surface import Surface
+    from .surface import Surface
 
 Floats = NDArray[np.float64]
 
@@ -145,7 +145,7 @@ class Picture:
             if pictures is not None:
                 axes.imshow(pictures[i], interpolation="antialiased", aspect="auto")
             else:
-                from symancf.view.draw_matplotlib import draw
+                from .draw_matplotlib import draw
 
                 view = (self.screen, self.toward, self.frames[i])
                 draw(axes, bodies, shade, *view, undeformed=self.undeformed)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symancf.collective import together
-from symancf.output import Samples, gather, read
+from ..output import Samples, gather, read
+from ..runtime.collective import together
 
 if TYPE_CHECKING:
     from mpi4py import MPI

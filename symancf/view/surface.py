@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from symancf.output import Samples
+    from ..output import Samples
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

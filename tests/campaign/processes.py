@@ -106,7 +106,7 @@ WRITERS = {
             problem.solve()
     """,
     "pictures of cells": """
-        from symancf.sampling import sample
+        from symancf.output.sampling import sample
         series = sa.output.Series("out.pvd")
         for k in range(4):
             series.write(float(k), sample(system, part))

@@ -30,8 +30,8 @@ import numpy as np
 from mpi4py import MPI
 
 import symancf as sa
-from symancf import jit
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
+from symancf.runtime import jit
 from tests.mpi import environment
 from tests.shells import sphere
 

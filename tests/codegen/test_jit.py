@@ -8,8 +8,8 @@ import pytest
 import sympy as sp
 from mpi4py import MPI
 
-from symancf import jit
 from symancf.errors import CompileError
+from symancf.runtime import jit
 
 COMM = MPI.COMM_WORLD
 x, k = sp.symbols("x k")

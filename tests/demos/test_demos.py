@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from symancf.demos import available
+from symancf.command.demos import available
 from symancf.output import read
 from tests.mpi import mpirun
 

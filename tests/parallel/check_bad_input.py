@@ -759,7 +759,7 @@ def displacement_of_a_point_off_the_body() -> None:
 
 @case
 def solid_sample_of_a_solid() -> None:
-    from symancf.sampling import sample
+    from symancf.output.sampling import sample
 
     body = block()
     sample(sa.System(body, terms=[sa.fix(body["x0"])]), body, solid=True)

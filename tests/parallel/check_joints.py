@@ -9,7 +9,7 @@ import numpy as np
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff
-from symancf.sampling import sample
+from symancf.output.sampling import sample
 
 G = (0.0, 0.0, -9.81)
 

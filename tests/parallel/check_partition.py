@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from symancf.collective import block_starts
 from symancf.errors import MeshError
 from symancf.mesh import Mesh
-from symancf.partition import Family, Topology, distribute, graph
+from symancf.mesh.partition import Family, Topology, distribute, graph
+from symancf.runtime.collective import block_starts
 
 COMM = MPI.COMM_WORLD
 

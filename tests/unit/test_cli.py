@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 import types
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from symancf import cli
+from symancf.command import cli
 from symancf.errors import SymancfError
 
 
@@ -25,23 +26,23 @@ def stub(monkeypatch: pytest.MonkeyPatch, name: str) -> list[dict[str, object]]:
 
     module.main = main  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, f"symancf.{name}", module)
-    package = sys.modules["symancf"]
-    monkeypatch.setattr(package, name, module, raising=False)
+    room, _, last = module.__name__.rpartition(".")
+    monkeypatch.setattr(importlib.import_module(room), last, module, raising=False)
     return calls
 
 
 @pytest.mark.parametrize(
     ("words", "module", "expected"),
     [
-        ("doctor --json", "doctor", {"args": (), "as_json": True}),
+        ("doctor --json", "command.doctor", {"args": (), "as_json": True}),
         (
             "demo plate -snes_monitor -x 1",
-            "demos",
+            "command.demos",
             {"args": ("plate", ["-snes_monitor", "-x", "1"])},
         ),
-        ("demo", "demos", {"args": (None, [])}),
-        ("inspect yeoh hex8 --as c", "inspection", {"args": ("yeoh", "hex8"), "form": "c"}),
-        ("inspect yeoh hex8", "inspection", {"args": ("yeoh", "hex8"), "form": "ops"}),
+        ("demo", "command.demos", {"args": (None, [])}),
+        ("inspect yeoh hex8 --as c", "bodies.inspection", {"args": ("yeoh", "hex8"), "form": "c"}),
+        ("inspect yeoh hex8", "bodies.inspection", {"args": ("yeoh", "hex8"), "form": "ops"}),
         ("verify --group C --json", "verify", {"args": (), "group": "C", "as_json": True}),
         (
             "bench --peers",
@@ -58,7 +59,7 @@ def stub(monkeypatch: pytest.MonkeyPatch, name: str) -> list[dict[str, object]]:
             "bench",
             {"args": (), "as_json": False, "peers": False, "solve": [20, 32], "motions": False},
         ),
-        ("cache show", "kernels", {"args": ("show",)}),
+        ("cache show", "command.kernels", {"args": ("show",)}),
     ],
 )
 def test_subcommands_pass_their_arguments_on(
@@ -139,8 +140,8 @@ import sys, types
 package = types.ModuleType("symancf")
 package.__path__ = [{str(repository / "symancf")!r}]
 sys.modules["symancf"] = package
-import symancf.cli, symancf.doctor
-symancf.cli.parser()
+import symancf.command.cli, symancf.command.doctor
+symancf.command.cli.parser()
 heavy = {{"numpy", "sympy", "scipy", "petsc4py", "mpi4py", "meshio", "rich"}} & set(sys.modules)
 assert not heavy, heavy
 """

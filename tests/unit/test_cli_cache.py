@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from symancf import kernels
+from symancf.command import kernels
 from symancf.errors import CompileError
 
 KEY = "0123456789abcdef0123"
@@ -48,7 +48,7 @@ def test_the_files_of_a_compiled_kernel_are_found(tmp_path: Path) -> None:
     """The names that the compiler gives are those that are shown and removed."""
     import sympy as sp
 
-    from symancf.jit import declare, points
+    from symancf.runtime.jit import declare, points
 
     path = tmp_path / "new"
     with pytest.MonkeyPatch.context() as patch:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from symancf import demos
+from symancf.command import demos
 from symancf.errors import SymancfError
 
 

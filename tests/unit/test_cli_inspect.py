@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from symancf import inspection
+from symancf.bodies import inspection
 from symancf.errors import KinematicsError
 
 OWN = """

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
-from symancf.collective import (
+from symancf.errors import MeshError, SymancfError
+from symancf.runtime.collective import (
     block_starts,
     exchange,
     lookup,
@@ -16,7 +17,6 @@ from symancf.collective import (
     share_error,
     together,
 )
-from symancf.errors import MeshError, SymancfError
 
 COMM = MPI.COMM_WORLD
 pytestmark = pytest.mark.collective

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from symancf.console import plain_console
+from symancf.runtime.console import plain_console
 
 if TYPE_CHECKING:
     import pytest

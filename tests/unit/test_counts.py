@@ -16,7 +16,7 @@ import pytest
 
 import symancf as sa
 from symancf.mesh import Mesh
-from symancf.statics import held
+from symancf.solve.statics import held
 from tests import many
 
 if TYPE_CHECKING:

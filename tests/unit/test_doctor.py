@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from symancf import doctor, probe
+from symancf.command import doctor, probe
 
 REFERENCE_BLAS = [
     path.parent

@@ -13,8 +13,8 @@ import pytest
 from mpi4py import MPI
 
 import symancf as sa
-from symancf.files import HdfFile
-from symancf.history import History
+from symancf.output.history import History
+from symancf.runtime.files import HdfFile
 from tests.mpi import environment
 from tests.unit.test_checkpoint import rope
 
@@ -25,7 +25,7 @@ import resource, signal, sys
 from pathlib import Path
 import numpy as np
 import symancf as sa
-from symancf.history import History
+from symancf.output.history import History
 from tests.unit.test_checkpoint import rope
 from tests.unit.test_output import sheet
 

@@ -11,9 +11,15 @@ import pytest
 import sympy as sp
 
 import symancf as sa
-from symancf import jit
-from symancf.flexure import arc_compliance, compliance, ground_wrench, symbolic, tangent_parts
-from symancf.flexure.law import CELL, MODELS, TANGENTS, UNKNOWNS, flexure_law
+from symancf.catalogue.flexure import (
+    arc_compliance,
+    compliance,
+    ground_wrench,
+    symbolic,
+    tangent_parts,
+)
+from symancf.catalogue.flexure.law import CELL, MODELS, TANGENTS, UNKNOWNS, flexure_law
+from symancf.runtime import jit
 from symancf_codegen.functions import frozen
 from tests import kinetostatics
 from tests.gripper import ANGLE, EI, RADIUS, G, attachments, gripper

@@ -11,7 +11,7 @@ import pytest
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
-from symancf.sampling import coefficients, jets_at
+from symancf.output.sampling import coefficients, jets_at
 from tests import many
 
 PLATE, THIN, CABLE = (

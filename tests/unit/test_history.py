@@ -16,7 +16,7 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import cable
-from symancf.history import History
+from symancf.output.history import History
 from tests.mpi import environment
 
 COMM = MPI.COMM_WORLD
@@ -93,7 +93,7 @@ def test_files_read_back_exactly(shared_tmp_path: Path, streamed: bool) -> None:
 
 RUN = """
 import sys, numpy as np
-from symancf.history import History
+from symancf.output.history import History
 history = History(csv=sys.argv[1] + ".csv", hdf5=sys.argv[1] + ".h5")
 now = [0]
 history.record("n", lambda: now[0])
@@ -145,7 +145,7 @@ def test_a_file_that_cannot_be_written_is_told_on_every_rank(shared_tmp_path: Pa
 
 FULL = """
 import resource, signal, sys, numpy as np
-from symancf.history import History
+from symancf.output.history import History
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 history = History(**{sys.argv[1]: sys.argv[2]})
 now = [0]

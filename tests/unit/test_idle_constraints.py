@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symancf import joints
-from symancf.body import Body
-from symancf.boundary import fix
+from symancf.bodies.body import Body
+from symancf.catalogue import joints
+from symancf.catalogue.boundary import fix
+from symancf.catalogue.loads import traction
 from symancf.elements import ancf_cable, hex8
 from symancf.energies import cable, saint_venant_kirchhoff
 from symancf.errors import ConstraintError
-from symancf.loads import traction
 from symancf.mesh import Mesh
-from symancf.statics.problem import StaticProblem
+from symancf.solve.statics.problem import StaticProblem
 from symancf.system import System
 
 RUBBER: dict[str, Any] = {"E": 100.0, "nu": 0.3}

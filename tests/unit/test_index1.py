@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.dynamics.derivatives import Kinematics
-from symancf.dynamics.stabilise import SLOPE, sugeno
 from symancf.energies import kirchhoff
+from symancf.solve.dynamics.derivatives import Kinematics
+from symancf.solve.dynamics.stabilise import SLOPE, sugeno
 from tests.motion import rope
 
 DOWN = (0.0, -9.81, 0.0)

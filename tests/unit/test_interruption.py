@@ -17,7 +17,7 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import saint_venant_kirchhoff
-from symancf.interruption import Interruption
+from symancf.runtime.interruption import Interruption
 
 
 @pytest.fixture(autouse=True)
@@ -146,7 +146,7 @@ def test_a_second_signal_ends_the_process_within_c() -> None:
     script = """if True:
         import hashlib, signal
         from mpi4py import MPI
-        from symancf.interruption import Interruption
+        from symancf.runtime.interruption import Interruption
         signal.signal(signal.SIGINT, signal.default_int_handler)
         with Interruption(MPI.COMM_SELF):
             print("held", flush=True)

@@ -12,7 +12,7 @@ import sympy as sp
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
-from symancf.statics.held import find_free
+from symancf.solve.statics.held import find_free
 
 pytestmark = pytest.mark.collective
 

@@ -2,10 +2,14 @@
 """Who knows whom, imports for the type checker counted, which the layers' contract leaves out."""
 
 import tomllib
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import grimp
 import pytest
+
+from symancf.runtime.moved import MOVED
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,7 +30,7 @@ def test_nothing_below_a_system_knows_it(graph: grimp.ImportGraph) -> None:
         for module in graph.find_modules_that_directly_import("symancf.system")
         if "." in module
     }
-    assert {"statics", "dynamics", "solver"} <= knowing  # the graph holds these imports
+    assert {"solve", "output"} <= knowing  # the graph holds these imports
     assert knowing - above == set()
 
 
@@ -35,3 +39,13 @@ def test_the_assembly_has_no_circle(graph: grimp.ImportGraph) -> None:
     assert "symancf.assembly.configuration" in inside
     reached = {m: graph.find_upstream_modules(m) for m in inside}
     assert [(a, b) for a in inside for b in inside if b in reached[a] and a in reached[b]] == []
+
+
+def test_old_names_say_where_modules_are() -> None:
+    """Scripts that import by an old name are told the present one."""
+    for old, now in MOVED.items():
+        assert find_spec(f"symancf.{now}") is not None
+        with pytest.raises(ModuleNotFoundError, match=rf"symancf\.{old} has moved: import .*{now}"):
+            import_module(f"symancf.{old}")
+    with pytest.raises(ModuleNotFoundError, match=r"import symancf\.solve\.statics"):
+        import_module("symancf.statics.problem")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 import symancf as sa
-from symancf.dynamics.derivatives import Kinematics
+from symancf.solve.dynamics.derivatives import Kinematics
 from tests.lines import of_groups, random, rope, strip, violation
 
 Array = npt.NDArray[np.float64]

@@ -16,7 +16,7 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import cable
-from symancf.petsc import PETSc, collect
+from symancf.runtime.petsc import PETSc, collect
 
 
 @pytest.fixture(autouse=True)
@@ -128,7 +128,7 @@ def test_what_was_not_read_is_told_once() -> None:
 
 def test_words_of_a_script_are_not_reported_at_the_end() -> None:
     """Newer PETSc names on stdout what it did not read, in the midst of JSON."""
-    code = "import symancf.petsc; print('{}')"
+    code = "import symancf.runtime.petsc; print('{}')"
     words = [sys.executable, "-c", code, "--json", "20"]
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "{}\n"

@@ -14,8 +14,8 @@ import pytest
 from mpi4py import MPI
 
 import symancf as sa
-from symancf import progress
 from symancf.energies import cable
+from symancf.runtime import progress
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import symancf as sa
 from symancf.assembly import protocol
 from symancf.assembly.configuration import Configuration, Layout
 from symancf.assembly.numbering import Block
-from symancf.partition import Family
+from symancf.mesh.partition import Family
 from symancf.system import System
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import pytest
 
 import symancf as sa
 from symancf import output
-from symancf.sampling import sample
-from symancf.statics.held import find_free
+from symancf.output.sampling import sample
+from symancf.solve.statics.held import find_free
 
 pytestmark = pytest.mark.collective
 
@@ -230,7 +230,7 @@ def test_rigid_motions_that_nothing_holds_are_named() -> None:
 
 
 def test_the_modes_of_multigrid_contain_the_motions_of_rigid_bodies() -> None:
-    from symancf.rigid import rigid_modes
+    from symancf.solve.rigid import rigid_modes
 
     body = sa.RigidBody.box((0.4, 0.2, 0.2), at=(1.0, 2.0, 0.0), frame=FRAME, rho=1.0)
     system = sa.System(body)

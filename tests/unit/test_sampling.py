@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from symancf.body import Body
-from symancf.boundary import fix, planar
+from symancf.bodies.body import Body
+from symancf.catalogue.boundary import fix, planar
+from symancf.catalogue.loads import force
+from symancf.catalogue.moments import moment
 from symancf.elements import ancf_cable, ancf_plate, hex8
 from symancf.energies import cable, saint_venant_kirchhoff
-from symancf.loads import force
 from symancf.mesh import Mesh
-from symancf.moments import moment
-from symancf.parameter import Field
-from symancf.sampling import sample
-from symancf.statics.problem import StaticProblem
+from symancf.output.sampling import sample
+from symancf.solve.statics.problem import StaticProblem
 from symancf.system import System
+from symancf.values.parameter import Field
 
 Array = npt.NDArray[np.float64]
 

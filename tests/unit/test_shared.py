@@ -13,7 +13,7 @@ import pytest
 import sympy as sp
 
 import symancf as sa
-from symancf.shared import Shared
+from symancf.runtime.shared import Shared
 from symancf_codegen import fingerprint
 
 STIFFNESS = 3

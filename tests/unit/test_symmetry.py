@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from symancf.body import Body
-from symancf.boundary import fix, planar, symmetry
+from symancf.bodies.body import Body
+from symancf.catalogue.boundary import fix, planar, symmetry
+from symancf.catalogue.loads import traction
 from symancf.elements import ancf_plate, ancf_thin_plate, hex8
 from symancf.energies import kirchhoff, saint_venant_kirchhoff
 from symancf.errors import MeshError, ParameterError
-from symancf.loads import traction
 from symancf.mesh import Mesh
-from symancf.statics.problem import StaticProblem
+from symancf.solve.statics.problem import StaticProblem
 from symancf.system import System
 
 Array = npt.NDArray[np.float64]

@@ -11,7 +11,7 @@ import pytest
 
 import symancf as sa
 from symancf.energies import cable, neo_hooke
-from symancf.petsc import PETSc, limit_threads
+from symancf.runtime.petsc import PETSc, limit_threads
 
 
 class Model:

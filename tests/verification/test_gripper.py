@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.flexure import ground_wrench, symbolic, tangent_parts
-from symancf.flexure.law import CELL, UNKNOWNS
-from symancf.flexure.law import EI as STIFFNESS
+from symancf.catalogue.flexure import ground_wrench, symbolic, tangent_parts
+from symancf.catalogue.flexure.law import CELL, UNKNOWNS
+from symancf.catalogue.flexure.law import EI as STIFFNESS
 from tests import gripper_tables as printed
 from tests.gripper import EFFECTOR, EI, gripper
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.flexure import ground_wrench
+from symancf.catalogue.flexure import ground_wrench
 from tests.gripper import EFFECTOR, exact_gripper
 
 pytestmark = pytest.mark.collective

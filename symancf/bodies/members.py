@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The bodies and terms of a system: of the right kinds, each once, with names of their own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..assembly.protocol import Contributes, HasReference, having
+from ..errors import ParameterError, SymancfError
+from ..values.arguments import text
+
+
+class Members:
+    """What a system was given, checked.
+
+    Raises
+    ------
+    ParameterError : something is no body or no term, is given twice, or two bodies have one name.
+
+    Attributes
+    ----------
+    bodies, terms : lists of their own.
+    """
+
+    def __init__(self, bodies: Sequence[Any], terms: Any) -> None:
+        _check_kinds(bodies, terms)
+        self.bodies: list[Any] = list(bodies)
+        self.terms: list[Any] = list(terms)
+        self._ids = {id(body) for body in bodies}
+        self._name()
+
+    def require_own(self, system: Any) -> None:
+        """Raise where a body or term was given to another system after this one."""
+        for item in [*self.bodies, *self.terms]:
+            if item.system() is not system:
+                raise SymancfError(
+                    f"{item.name!r} was given to another system, made after this one, and holds "
+                    "the numbers of that one: make a body and terms for each system"
+                )
+
+    def _name(self) -> None:
+        """Number the names that several have."""
+        seen: dict[str, int] = {}
+        for item in [*self.bodies, *self.terms]:
+            count = seen.get(item.name, 0)
+            seen[item.name] = count + 1
+            if count and id(item) in self._ids and item.named:
+                raise ParameterError(
+                    f"two bodies are called {item.name!r}: give one of them another name="
+                )
+            if count:
+                item.name = f"{item.name} #{count + 1}"
+
+
+def _those(given: Sequence[Any], part: Callable[..., Any]) -> set[int]:
+    """Return the ids of those objects, no classes, that have a part of the protocol."""
+    return {id(item) for item in having(given, part) if not isinstance(item, type)}
+
+
+def _check_kinds(bodies: Sequence[Any], terms: Any) -> None:
+    if not bodies:
+        raise ParameterError("a system needs at least one body")
+    if not isinstance(terms, list | tuple):
+        raise ParameterError(f"terms= takes a list of terms, not {type(terms).__name__}")
+    known = _those(bodies, HasReference)
+    for body in bodies:
+        if id(body) not in known:
+            raise ParameterError(
+                f"{type(body).__name__} is not a body: give bodies, System(plate, cable), and "
+                "what acts on them as terms=[...]"
+            )
+    for what, given in (("body", bodies), ("term", terms)):
+        counts = Counter(map(id, given))
+        twice = next((item for item in given if counts[id(item)] > 1), None)
+        if twice is not None:
+            name = getattr(twice, "name", type(twice).__name__)
+            raise ParameterError(
+                f"the {what} {name!r} is given {counts[id(twice)]} times: give it once"
+            )
+    acting = _those(terms, Contributes) - _those(terms, HasReference)
+    for term in terms:
+        if id(term) not in acting:
+            raise ParameterError(
+                f"{type(term).__name__} is not a term: give supports (sa.fix), loads "
+                "(sa.gravity, sa.force, ...) and joints in terms=[...]"
+            )
+
+    for item in [*bodies, *terms]:
+        text(f"the name of a {type(item).__name__}", item.name)

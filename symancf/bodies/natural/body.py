@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A rigid body in space by the natural coordinates r_i, r_j, u, v."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...assembly.numbering import RIGID_AXES, RIGID_POINT, Block
+from ...errors import ParameterError
+from ...places.ends import frame_of
+from ...runtime import jit
+from ...values.arguments import text
+from ...values.parameter import label
+from . import shapes
+from .inertia import (
+    AXES,
+    Inertia,
+    inertia_of,
+    kinetic_law,
+    weight_law,
+)
+from .points import RigidPoint
+from .rigidity import Rigidity
+
+if TYPE_CHECKING:
+    from ...assembly.configuration import Configuration, Layout
+    from ...assembly.piece import Piece
+    from ...assembly.protocol import Support
+    from ...places.ends import End
+
+Array = npt.NDArray[np.float64]
+BLOCKS = (Block("position", 3), Block(RIGID_POINT, 3), Block(RIGID_AXES, 6, "direction"))
+
+
+class RigidBody:
+    r"""A rigid body by twelve natural coordinates: points r_i, r_j and unit vectors u, v.
+
+    In the frame of the body, with axes e1 = (r_j - r_i)/d, e2 = u, e3 = v and origin r_i, the
+    point x lies at
+
+    .. math:: r = r_i + x_1 \frac{r_j - r_i}{d} + x_2 u + x_3 v,
+
+    so that the mass matrix is constant. Six quadratic constraints keep the axes orthogonal unit
+    vectors. (Garcia de Jalon and Bayo, *Kinematic and Dynamic Simulation of Multibody Systems*,
+    1994; the unknowns are changes from the reference.)
+
+    Parameters
+    ----------
+    at : origin of the body's frame in the reference configuration (3,).
+    frame : (3, 3), columns are the axes of the body in the reference configuration.
+    mass : [kg]; None: a body without inertia.
+    centre : centre of mass in the body's frame.
+    inertia : J about the centre of mass in the axes of the body, (3, 3), or its diagonal (3,)
+        [kg m^2]; None: a point mass; generalized-alpha needs something that holds its
+        rotation.
+    velocity : of the body's origin `at`, at the start of a motion [m/s].
+    spin : angular velocity at the start of a motion, in the axes of the ground [rad/s].
+    length : d, the distance of r_j from r_i; default: of the size of the body.
+    name : shown in messages; by default bodies are counted.
+
+    Raises
+    ------
+    ParameterError : a frame that is no rotation, a mass that is not positive, or an inertia that
+        no distribution of mass has.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> head = sa.RigidBody.box((0.3, 0.2, 0.2), at=(0, 0, 1), rho=1180.0, name="head")
+    >>> top = head.at((0.0, 0.0, 0.1))
+    """
+
+    def __init__(
+        self,
+        at: npt.ArrayLike = (0.0, 0.0, 0.0),
+        frame: npt.ArrayLike | None = None,
+        *,
+        mass: float | None = None,
+        centre: npt.ArrayLike = (0.0, 0.0, 0.0),
+        inertia: npt.ArrayLike | None = None,
+        velocity: npt.ArrayLike = (0.0, 0.0, 0.0),
+        spin: npt.ArrayLike = (0.0, 0.0, 0.0),
+        length: float | None = None,
+        name: str | None = None,
+        shape: shapes.Shape | None = None,
+    ) -> None:
+        self.named = name is not None
+        self.name = "rigid body" if name is None else text("RigidBody(name=...)", name)
+        what = f"rigid body {self.name!r}"
+        self.origin = _vector(f"{what}: at", at)
+        axes = frame_of(what, frame)
+        self.frame: Array = np.eye(3) if axes is None else axes
+        self.moments: Inertia | None = None
+        if mass is not None:
+            self.moments = inertia_of(what, mass, centre, inertia)
+        elif inertia is not None:
+            raise ParameterError(f"{what} has an inertia, but no mass: give mass=...")
+        self.velocity, self.spin = (
+            _vector(f"{what}: velocity", velocity),
+            _vector(f"{what}: spin", spin),
+        )
+        self.length = self._own_length() if length is None else length
+        if not (np.ndim(self.length) == 0 and np.isfinite(self.length) and self.length > 0.0):
+            raise ParameterError(f"{what}: length is {label(length)}: give a positive number")
+        self.shape = shape or shapes.equivalent(self.moments, self.length)
+        self.parameters: dict[str, Any] = {}
+        self.reach = max(self.length, self.shape.reach)
+
+    @property
+    def has_inertia(self) -> bool:
+        """Whether something resists a rotation about the centre of mass."""
+        m = self.moments
+        if m is None:
+            return False
+        own = m.second - np.outer(m.first, m.first) / m.mass
+        return bool(np.trace(own) > 1e-12 * max(float(np.trace(m.second)), 1e-300))
+
+    def _own_length(self) -> float:
+        """Radius of gyration about the origin: a length of the size of the body."""
+        if self.moments is None:
+            return 1.0
+        square = float(np.trace(self.moments.second)) / self.moments.mass
+        return float(np.sqrt(square)) if square > 0.0 else 1.0
+
+    def __repr__(self) -> str:
+        x, y, z = self.origin
+        mass = f"{self.moments.mass:g} kg" if self.moments else "no mass"
+        return f"RigidBody {self.name!r} at ({x:g}, {y:g}, {z:g}), {mass}"
+
+    # ---- shapes ---------------------------------------------------------------------------------
+    @classmethod
+    def box(
+        cls,
+        size: npt.ArrayLike,
+        at: npt.ArrayLike = (0.0, 0.0, 0.0),
+        frame: npt.ArrayLike | None = None,
+        *,
+        rho: float | None = None,
+        **options: Any,
+    ) -> RigidBody:
+        """Return a homogeneous box with edges `size` (3,) along its axes, centre `at`.
+
+        r_j is the middle of the face across the first axis. `options` as for `RigidBody`.
+        """
+        a = shapes.size_of("the size of a rigid box", size, 3)
+        squares = a**2
+        per_mass = (squares.sum() - squares) / 12.0
+        options.setdefault("length", float(a[0]) / 2.0)
+        return cls._made(shapes.box(a / 2.0), float(a.prod()), per_mass, at, frame, rho, options)
+
+    @classmethod
+    def cylinder(
+        cls,
+        radius: float,
+        length: float,
+        at: npt.ArrayLike = (0.0, 0.0, 0.0),
+        frame: npt.ArrayLike | None = None,
+        *,
+        rho: float | None = None,
+        **options: Any,
+    ) -> RigidBody:
+        """Return a homogeneous cylinder along its third axis, centre `at`."""
+        R = float(shapes.size_of("the radius of a rigid cylinder", radius, 1))
+        h = float(shapes.size_of("the length of a rigid cylinder", length, 1))
+        across = R**2 / 4.0 + h**2 / 12.0
+        per_mass = np.array([across, across, R**2 / 2.0])
+        options.setdefault("length", R)
+        shape = shapes.cylinder(R, h)
+        return cls._made(shape, float(np.pi * R**2 * h), per_mass, at, frame, rho, options)
+
+    @classmethod
+    def sphere(
+        cls,
+        radius: float,
+        at: npt.ArrayLike = (0.0, 0.0, 0.0),
+        frame: npt.ArrayLike | None = None,
+        *,
+        rho: float | None = None,
+        **options: Any,
+    ) -> RigidBody:
+        """Return a homogeneous ball, centre `at`."""
+        R = float(shapes.size_of("the radius of a rigid sphere", radius, 1))
+        per_mass = np.full(3, 0.4 * R**2)
+        options.setdefault("length", R)
+        volume = 4.0 / 3.0 * np.pi * R**3
+        return cls._made(shapes.sphere(R), float(volume), per_mass, at, frame, rho, options)
+
+    @classmethod
+    def _made(
+        cls,
+        shape: shapes.Shape,
+        volume: float,
+        per_mass: Array,
+        at: npt.ArrayLike,
+        frame: npt.ArrayLike | None,
+        rho: float | None,
+        options: dict[str, Any],
+    ) -> RigidBody:
+        """Return a body of a shape: mass rho V, or that of `options`, spread evenly."""
+        if rho is not None:
+            if "mass" in options:
+                raise ParameterError("a rigid body has rho= or mass=, not both")
+            density = float(shapes.size_of("rho of a rigid body", rho, 1, "density"))
+            options["mass"] = density * volume
+        if options.get("mass") is not None and "inertia" not in options:
+            options["inertia"] = np.diag(options["mass"] * per_mass)
+        return cls(at, frame, shape=shape, **options)
+
+    # ---- places ---------------------------------------------------------------------------------
+    def at(self, point: npt.ArrayLike, frame: npt.ArrayLike | None = None) -> RigidPoint:
+        """Return the place of a point (or of several, (k, 3)) given in the frame of this body.
+
+        `frame` (3, 3): columns are the axes that joints there have. As the point it is given in
+        the axes of the body, at the start `body.frame`: axes Q of the ground are
+        ``body.frame.T @ Q``.
+        """
+        return RigidPoint(self, point, frame)
+
+    def holding(self, end: End) -> RigidPoint:
+        """Return the points of this body that coincide with the places of another end."""
+        return RigidPoint(self, end)
+
+    @property
+    def mass(self) -> float:
+        """The mass [kg], 0 without inertia."""
+        return self.moments.mass if self.moments else 0.0
+
+    @property
+    def centre(self) -> RigidPoint:
+        """The place of the centre of mass; without mass that of the origin."""
+        return self.at(self.moments.centre if self.moments else (0.0, 0.0, 0.0))
+
+    # ---- what a system asks of a body -----------------------------------------------------------
+    @property
+    def extent(self) -> float:
+        """Twice the largest distance of an attachment, or of what is drawn, from the origin."""
+        return 2.0 * self.reach
+
+    def declare(self, system: Layout) -> None:
+        """Announce the node, the multipliers of rigidity and their blocks of coordinates."""
+        self.vertex = int(system.new_vertices(1, self.name, *BLOCKS)[0])
+        self.rigidity = Rigidity(self.at((0, 0, 0)), self.length, f"rigidity:{self.name}")
+        self.rigidity.declare(system)
+
+    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
+        """Blocks of coordinates on local vertices."""
+        local = self.local_vertices(system)
+        blocks = [(block.name, local) for block in BLOCKS]
+        return [*blocks, *self.rigidity.carriers(system)]
+
+    def local_vertices(self, system: Configuration) -> npt.NDArray[np.int32]:
+        """Return the local number of the body's vertex, (1,), or (0,) where it is not."""
+        return system.topology.find(self.vertex)
+
+    def offsets(self, system: Configuration, vertices: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+        """Return the local offsets (k, 4) of r_i, r_j, u and v at local `vertices` (k,)."""
+        numbering = system.numbering
+        blocks = [numbering.block(block.name) for block in BLOCKS]
+        i, j, u = (numbering.offset[vertices, b] for b in blocks)
+        return np.asarray(np.stack([i, j, u, u + 3], axis=1))
+
+    def build_reference(self, system: Configuration, supports: Sequence[Support]) -> None:
+        """Write the reference coordinates."""
+        local = self.local_vertices(system)
+        system.points[local] = self.origin
+        at = self.offsets(system, local)[:, :, None] + np.arange(3)
+        E = self.frame
+        system.reference[at] = np.stack(
+            [self.origin, self.origin + self.length * E[:, 0], E[:, 1], E[:, 2]]
+        )
+
+    def pieces(self, system: Configuration) -> list[Piece]:
+        """Return the constraints of rigidity."""
+        return self.rigidity.pieces(system)
+
+    def idle(self, system: Configuration) -> npt.NDArray[Any]:
+        """Return the local offsets of multipliers of conditions that only supports can fulfil."""
+        return self.rigidity.idle(system)
+
+    def _own_piece(
+        self, system: Configuration, name: str, law: Any, role: Any, uniform: Any
+    ) -> Piece:
+        assert self.moments is not None
+        entities = self.rigidity.entities
+        jets = entities.jets(system, [(0, "value"), *((0, axis) for axis in AXES)])
+        kernel = jit.points(law, system.comm)
+        return entities.piece(name, kernel, role, uniform, self.moments.values(), jets)
+
+    def inertia(self, system: Configuration) -> list[Piece]:
+        """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
+        if self.moments is None:
+            return []
+        return [self._own_piece(system, f"inertia:{self.name}", kinetic_law(), "inertia", {})]
+
+    def weight(self, system: Configuration, uniform: dict[str, Any]) -> Piece:
+        """Return the potential of the weight, with ``g1, g2, g3`` [m/s^2]."""
+        name = f"gravity:{self.name}"
+        return self._own_piece(system, name, weight_law(), "potential", uniform)
+
+    def initial_rate(self, system: Configuration, rate: Array) -> None:
+        """Write the rates of a body with `velocity` and `spin` into a local vector."""
+        local = self.local_vertices(system)
+        at = self.offsets(system, local)[:, :, None] + np.arange(3)
+        q = (system.reference + system.state)[at]
+        arms = np.concatenate([np.zeros_like(q[:, :1]), q[:, 1:2] - q[:, :1], q[:, 2:]], axis=1)
+        rate[at] = np.cross(self.spin, arms)
+        rate[at[:, :2]] += self.velocity
+
+    # ---- results --------------------------------------------------------------------------------
+    def coordinates(self, system: Configuration, vector: Array) -> Array:
+        """Return the 12 values (4, 3) of a local vector, on every rank (collective)."""
+        values = np.zeros((4, 3))
+        local = self.local_vertices(system)
+        if len(local) and local[0] < system.numbering.owned_vertices:
+            values[:] = vector[self.offsets(system, local)[0][:, None] + np.arange(3)]
+        return system.sum(values)
+
+    def position(self, system: Configuration) -> Array:
+        """Return the present position (3,) of the body's origin (collective)."""
+        return np.asarray(self.origin + self.coordinates(system, system.state)[0])
+
+    def rotation(self, system: Configuration) -> Array:
+        """Return (3, 3) whose columns are the present axes of the body (collective).
+
+        It maps vectors from the frame of the body to that of the ground.
+        """
+        return self.frame + self._axes(self.coordinates(system, system.state))
+
+    def _axes(self, q: Array) -> Array:
+        return np.stack([(q[1] - q[0]) / self.length, q[2], q[3]], axis=1)
+
+    def angular_velocity(self, system: Configuration) -> Array:
+        """Return the present angular velocity (3,) in the axes of the ground (collective)."""
+        R = self.rotation(system)
+        rate = self._axes(self.coordinates(system, system.rate))
+        return np.asarray(np.cross(R, rate, axis=0).sum(axis=1) / 2.0)
+
+
+def _vector(what: str, given: npt.ArrayLike) -> Array:
+    """Return three finite numbers."""
+    try:
+        values = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        values = np.zeros(0)
+    if values.shape != (3,) or not np.isfinite(values).all():
+        raise ParameterError(f"{what} is {label(given)}: give three finite numbers")
+    return values

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mass, centre and inertia of a rigid body, and the laws of its motion and its weight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from symancf_codegen import declare
+
+from ...errors import ParameterError
+from ...values.parameter import label
+from .rigidity import PAIRS
+
+Array = npt.NDArray[np.float64]
+
+AXES = ("axis0", "axis1", "axis2")
+
+
+@dataclass(frozen=True)
+class Inertia:
+    r"""Moments of the mass in the body's frame, about its origin.
+
+    Attributes
+    ----------
+    mass : int dm [kg].
+    first : (3,) int x dm [kg m].
+    second : (3, 3) int x x^T dm [kg m^2], the second moments of position; the moments of
+        inertia are J = tr(P) 1 - P.
+    """
+
+    mass: float
+    first: Array
+    second: Array
+
+    @property
+    def centre(self) -> Array:
+        """The centre of mass (3,)."""
+        return self.first / self.mass
+
+    def values(self) -> dict[str, Array]:
+        """Return the parameters of `kinetic_law` and `weight_law`, each (1,)."""
+        named = {"m": self.mass} | {f"S{k + 1}": self.first[k] for k in range(3)}
+        named |= {f"P{k + 1}{l + 1}": self.second[k, l] for k, l in PAIRS}
+        return {name: np.array([float(value)]) for name, value in named.items()}
+
+
+def inertia_of(what: str, mass: Any, centre: npt.ArrayLike, J: npt.ArrayLike | None) -> Inertia:
+    """Return the moments about the origin from mass, centre, and inertia J about the centre.
+
+    Parameters
+    ----------
+    J : (3, 3) in the body's axes, or its three principal values; None: a point mass.
+
+    Raises
+    ------
+    ParameterError : not finite, a mass that is not positive, J not symmetric, or an inertia that
+        no distribution of mass has: P = tr(J)/2 1 - J must have no negative eigenvalue (each
+        principal moment of inertia is at most the sum of the other two).
+    """
+    m = _numbers(f"{what}: mass", mass, ((),))
+    c = _numbers(f"{what}: centre", centre, ((3,),))
+    tensor = _numbers(f"{what}: inertia", np.zeros((3, 3)) if J is None else J, ((3,), (3, 3)))
+    if m <= 0.0:
+        raise ParameterError(
+            f"{what}: mass is {float(m):g}: give a positive number, or no mass at all (mass=None)"
+        )
+    if tensor.ndim == 1:
+        tensor = np.diag(tensor)
+    size = float(np.abs(tensor).max())
+    if np.abs(tensor - tensor.T).max() > 1e-9 * size:
+        raise ParameterError(f"{what}: its inertia tensor is not symmetric")
+    tensor = (tensor + tensor.T) / 2.0
+    P = np.trace(tensor) / 2.0 * np.eye(3) - tensor
+    if np.linalg.eigvalsh(P)[0] < -1e-9 * size:
+        principal = ", ".join(f"{j:g}" for j in np.linalg.eigvalsh(tensor))
+        raise ParameterError(
+            f"{what}: no body has the principal moments of inertia {principal}: none may be "
+            "negative or exceed the sum of the other two (about the centre of mass)"
+        )
+    return Inertia(float(m), float(m) * c, P + float(m) * np.outer(c, c))
+
+
+def _numbers(what: str, given: Any, shapes: tuple[tuple[int, ...], ...]) -> Array:
+    try:
+        values = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        values = np.full(7, np.nan)
+    if values.shape not in shapes or not np.isfinite(values).all():
+        possible = " or ".join("one number" if not s else str(s) for s in shapes)
+        raise ParameterError(f"{what} is {label(given)}: give finite numbers, {possible}")
+    return values
+
+
+def _vector(name: str) -> sp.Matrix:
+    return sp.Matrix([sp.Symbol(f"{name}{a}", real=True) for a in (1, 2, 3)])
+
+
+def _parameters(expression: sp.Expr, unknowns: Any, uniform: Any = ()) -> tuple[Any, ...]:
+    known = {*unknowns, *uniform}
+    rest = sorted(expression.free_symbols - known, key=str)
+    return (
+        *(declare.Parameter(s) for s in uniform),
+        *(declare.Parameter(s, "cell") for s in rest),
+    )
+
+
+@cache
+def kinetic_law() -> Any:
+    r"""Return the kinetic energy in the rates of r_i and of the axes e_k.
+
+    .. math:: T = \tfrac12 m\,v^2 + S_k\,v\cdot\dot e_k + \tfrac12 P_{kl}\,\dot e_k\cdot\dot e_l
+
+    Its Hessian in [r_i, r_j, u, v] is the constant mass matrix of natural coordinates
+    (Garcia de Jalon and Bayo, 1994, section 4.2).
+    """
+    v = _vector("v")
+    w = [_vector(f"w{k + 1}") for k in range(3)]
+    m = sp.Symbol("m", real=True)
+    T = m * v.dot(v) / 2 + sum(sp.Symbol(f"S{k + 1}", real=True) * v.dot(w[k]) for k in range(3))
+    for k, l in PAIRS:
+        factor = sp.Rational(1, 2) if k == l else 1
+        T += factor * sp.Symbol(f"P{k + 1}{l + 1}", real=True) * w[k].dot(w[l])
+    unknowns = (*v, *(x for e in w for x in e))
+    return declare.PointLaw(
+        name="rigid_inertia",
+        unknowns=unknowns,
+        energy=T,
+        parameters=_parameters(T, unknowns),
+        title="T = m v . v/2 + S_k v . e_k' + P_kl e_k' . e_l'/2",
+    )
+
+
+@cache
+def weight_law() -> Any:
+    """Return the potential -g . (m u + S_k de_k), u of the origin and de_k of the axes."""
+    u, g = _vector("u"), _vector("g")
+    d = [_vector(f"d{k + 1}") for k in range(3)]
+    moved = sp.Symbol("m", real=True) * u
+    for k in range(3):
+        moved += sp.Symbol(f"S{k + 1}", real=True) * d[k]
+    energy = -g.dot(moved)
+    unknowns = (*u, *(x for e in d for x in e))
+    return declare.PointLaw(
+        name="rigid_weight",
+        unknowns=unknowns,
+        energy=energy,
+        parameters=_parameters(energy, unknowns, tuple(g)),
+        title="-g . (m u + S_k de_k)",
+    )

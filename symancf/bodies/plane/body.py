@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Planar bodies and the places on them where flexures, loads and clamps attach."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from ...assembly.numbering import ANGLE, POSITION, Block
+from ...assembly.piece import Jets, Piece
+from ...errors import ConstraintError, ParameterError
+from ...mesh.partition import Family
+from ...places.ends import End, Ground, frame_of
+from ...runtime import jit
+from .inertia import kinetic_law, weight_law
+
+if TYPE_CHECKING:
+    from ...assembly.configuration import Configuration, Layout
+    from ...assembly.protocol import Support
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+BLOCKS = (Block(POSITION, 2), Block(ANGLE, 1, "angle"))
+
+
+def rotation(angle: float) -> Array:
+    """Return the matrix (2, 2) that turns a vector of the plane by `angle` [rad]."""
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s], [s, c]])
+
+
+def turned(v: Array) -> Array:
+    """Return a vector of the plane turned by a quarter, counter-clockwise: e_z x v."""
+    return np.array([-v[1], v[0]])
+
+
+class PlanarBody:
+    """A rigid body in the plane: a node of three coordinates (x, y, theta) without a mesh.
+
+    Its unknowns are the displacement (ux, uy) of its origin and the angle phi by which it has
+    turned; a point with local coordinates s lies at
+
+        r = (x, y) + (ux, uy) + R(theta + phi) s.
+
+    Parameters
+    ----------
+    at : (x, y, theta) of its frame in the reference configuration; theta [rad], counter-clockwise.
+        (x, y) alone means theta = 0.
+    name : shown in messages; by default bodies are counted.
+    mass : [kg]; None: a body without inertia.
+    centre : centre of mass (sx, sy) in the body's frame.
+    inertia : about the centre of mass [kg m^2]; 0: a point mass, which nothing can spin up.
+    velocity : (vx, vy) of the body's origin `at`, at the start of a motion [m/s].
+    spin : angular velocity at the start of a motion [rad/s].
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> finger = sa.PlanarBody(at=(1.0, 1.5, 0.0), name="finger")
+    >>> tip = finger.at((0.2, 0.7))
+
+    Notes
+    -----
+    The node is at the centre of mass, so that the mass matrix diag(m, m, J) is constant; what
+    is given and returned refers to the body's frame and its origin.
+    """
+
+    def __init__(
+        self,
+        at: npt.ArrayLike = (0.0, 0.0, 0.0),
+        name: str | None = None,
+        *,
+        mass: float | None = None,
+        centre: npt.ArrayLike = (0.0, 0.0),
+        inertia: float = 0.0,
+        velocity: npt.ArrayLike = (0.0, 0.0),
+        spin: float = 0.0,
+    ) -> None:
+        given = np.array(at, dtype=float).ravel()
+        self.named = name is not None
+        self.name = name or "planar body"
+        if given.size not in (2, 3) or not np.isfinite(given).all():
+            raise ParameterError(
+                f"planar body {self.name!r}: at is {at!r}: give three finite numbers (x, y, theta)"
+            )
+        self.reference: Array = np.append(given, np.zeros(3 - given.size))
+        self.mass, self.inertia_about_centre = self._mass(mass, inertia)
+        self.centre = self._pair("centre", centre)
+        self.velocity, self.spin = self._pair("velocity", velocity), float(spin)
+        if not math.isfinite(self.spin):
+            raise ParameterError(
+                f"planar body {self.name!r}: spin is {spin!r}: give a finite number"
+            )
+        # from the node, the centre of mass, to the origin; directions of the ground, reference
+        self.offset: Array = -rotation(self.reference[2]) @ self.centre
+        self.parameters: dict[str, Any] = {}
+        self.reach = 0.0  # largest distance of an attachment from the origin
+
+    def _mass(self, mass: float | None, inertia: float) -> tuple[float, float]:
+        what = f"planar body {self.name!r}"
+        if mass is None:
+            if inertia:
+                raise ParameterError(f"{what} has an inertia, but no mass: give mass=...")
+            return 0.0, 0.0
+        m, J = (np.array(v, dtype=float) for v in (mass, inertia))
+        if m.ndim or not (np.isfinite(m) and m > 0.0):
+            raise ParameterError(f"{what}: mass is {mass!r}: give a positive number")
+        if J.ndim or not (np.isfinite(J) and J >= 0.0):
+            raise ParameterError(
+                f"{what}: inertia is {inertia!r}: give one number, about the centre of mass"
+            )
+        return float(m), float(J)
+
+    def _pair(self, what: str, given: npt.ArrayLike) -> Array:
+        pair = np.array(given, dtype=float).ravel()
+        if pair.size == 3 and pair[2] == 0.0:
+            pair = pair[:2]
+        if pair.size != 2 or not np.isfinite(pair).all():
+            raise ParameterError(
+                f"planar body {self.name!r}: {what} is {given!r}: give two finite numbers"
+            )
+        return pair
+
+    def __repr__(self) -> str:
+        x, y, theta = self.reference
+        return f"PlanarBody {self.name!r} at ({x:g}, {y:g}), {theta:g} rad"
+
+    def at(self, point: npt.ArrayLike, frame: npt.ArrayLike | None = None) -> PlanarPoint:
+        """Return the place of a point given in the frame of this body.
+
+        `frame` (3, 3): columns are the axes that joints there have. As the point it is given in
+        the axes of the body.
+        """
+        return PlanarPoint(self, point, frame)
+
+    def holding(self, end: End) -> PlanarPoint:
+        """Return the point of this body that coincides with the one place of another end."""
+        return PlanarPoint(self, end)
+
+    @property
+    def origin(self) -> PlanarPoint:
+        """The place of the origin of the body's frame."""
+        return PlanarPoint(self, (0.0, 0.0))
+
+    # ---- what a system asks of a body -----------------------------------------------------------
+    @property
+    def extent(self) -> float:
+        """Twice the largest distance of an attachment from the origin."""
+        return 2.0 * self.reach if self.reach > 0.0 else 1.0
+
+    def declare(self, system: Layout) -> None:
+        """Announce the node and its blocks of coordinates."""
+        self.vertex = int(system.new_vertices(1, self.name, *BLOCKS)[0])
+        mine = np.zeros(1 if system.comm.rank == 0 else 0, dtype=np.int64)
+        vertices = np.full((len(mine), 1), self.vertex, dtype=np.int64)
+        system.announce(Family(f"body:{self.name}", mine, vertices, partitioned=False))
+
+    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
+        """Blocks of coordinates on local vertices; also finds the node here, if it is here."""
+        self.cells = system.topology.find(self.vertex)[:, None]
+        local = self.cells.ravel().astype(np.int32)
+        return [(block.name, local) for block in BLOCKS]
+
+    def build_reference(self, system: Configuration, supports: Sequence[Support]) -> None:
+        """Put the node where the body's centre of mass is (without mass: its origin)."""
+        local = self.cells.ravel()
+        system.points[local, :2] = self.reference[:2] - self.offset
+        self._position = system.numbering.offset[local, system.numbering.block(POSITION)]
+        self._angle = system.numbering.offset[local, system.numbering.block(ANGLE)]
+        self._owned = local < system.numbering.owned_vertices
+        system.reference[self.coordinates(system)] = (
+            [*system.points[local[0], :2], self.reference[2]] if len(local) else []
+        )
+
+    def pieces(self, system: Configuration) -> list[Piece]:
+        """A rigid body has no strain energy."""
+        return []
+
+    def _own_piece(self, system: Configuration, law: Any, role: Any, uniform: Any) -> Piece:
+        """Return a kernel on (ux, uy, phi) of the node."""
+        here = self.coordinates(system)
+        n = len(self.cells)
+        values = {"m": self.mass, "J": self.inertia_about_centre}
+        kernel = jit.points(law, system.comm)
+        cell = np.tile([values[name] for name in kernel.cell], (n, 1)).reshape(n, len(kernel.cell))
+        zero = np.zeros(3 * n, dtype=np.int32)
+        return Piece(
+            name=f"{'gravity' if role == 'potential' else role}:{self.name}",
+            kernel=kernel,
+            role=role,
+            uniform=uniform,
+            cell=cell,
+            owned=self._owned,
+            vertices=self.cells.ravel().astype(np.int32),
+            vertex_start=np.arange(n + 1, dtype=np.int32),
+            entities=Jets(zero, np.tile(np.arange(3, dtype=np.int32), n), here, zero, 1.0 + zero),
+        )
+
+    def inertia(self, system: Configuration) -> list[Piece]:
+        """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
+        if not self.mass:
+            return []
+        return [self._own_piece(system, kinetic_law(), "inertia", {})]
+
+    def weight(self, system: Configuration, uniform: dict[str, Any]) -> Piece:
+        """Return the potential of the weight, with ``g1, g2`` [m/s^2]."""
+        return self._own_piece(system, weight_law(), "potential", uniform)
+
+    def initial_rate(self, system: Configuration, rate: Array) -> None:
+        """Write the rates of a body with `velocity` and `spin` into a local vector."""
+        here = self.coordinates(system)
+        if len(here):
+            arm = rotation(system.state[here[2]]) @ self.offset
+            rate[here] = *(self.velocity - self.spin * turned(arm)), self.spin
+
+    # ---- results --------------------------------------------------------------------------------
+    def coordinates(self, system: Configuration) -> npt.NDArray[np.int32]:
+        """Local offsets (3,) of (ux, uy, phi) on this rank; empty where the body is not."""
+        if not len(self._position):
+            return np.zeros(0, dtype=np.int32)
+        p, a = int(self._position[0]), int(self._angle[0])
+        return np.array([p, p + 1, a], dtype=np.int32)
+
+    def node(self, system: Configuration, vector: Array | None = None) -> Array:
+        """Return (ux, uy, phi) of the node, or its entries of a local vector (collective)."""
+        value = np.zeros(3)
+        if self._owned.any():
+            value[:] = (system.state if vector is None else vector)[self.coordinates(system)]
+        return system.sum(value)
+
+    def displacement(self, system: Configuration) -> Array:
+        """Return the present (ux, uy, phi) of the origin, on every rank (collective)."""
+        u = self.node(system)
+        u[:2] += (rotation(u[2]) - np.eye(2)) @ self.offset
+        return u
+
+    def rate(self, system: Configuration) -> Array:
+        """Return the present (vx, vy, omega) of the origin, on every rank (collective)."""
+        v, phi = self.node(system, system.rate), self.node(system)[2]
+        v[:2] += v[2] * turned(rotation(phi) @ self.offset)
+        return v
+
+    def position(self, system: Configuration) -> Array:
+        """Return the present (x, y, theta), on every rank (collective)."""
+        return np.asarray(self.reference + self.displacement(system))
+
+
+class PlanarPoint(End):
+    """A point of a planar body; its jet ``planar`` are the body's (ux, uy, phi).
+
+    In users' functions its other jets are expressions of these: ``value``, the axes, ``angle``.
+    """
+
+    curved = "planar"
+
+    def __init__(
+        self,
+        body: PlanarBody,
+        point: npt.ArrayLike | End,
+        frame: npt.ArrayLike | None = None,
+    ) -> None:
+        self.body = body
+        self.given = point if isinstance(point, End) else None
+        if not isinstance(point, End):
+            given = np.array(point, dtype=float).ravel()
+            if given.size == 3 and given[2] == 0.0:
+                given = given[:2]
+            if given.size != 2 or not np.isfinite(given).all():
+                raise ParameterError(
+                    f"a point of planar body {body.name!r} is {point!r}: give two finite "
+                    "coordinates in the frame of the body"
+                )
+            self.local = given
+            self._take(rotation(body.reference[2]) @ given)
+        axes = frame_of(f"planar body {body.name!r}", frame)
+        self.frame = None if axes is None else self._turned @ axes
+
+    def _take(self, arm: Array) -> None:
+        """Take the arm from the origin, in the directions of the ground, reference."""
+        body = self.body
+        body.reach = max(body.reach, float(np.hypot(*arm)))
+        self.arm: Array = arm + body.offset  # from the node
+        self.X = np.append(body.reference[:2] + arm, 0.0)[None]
+
+    @property
+    def _turned(self) -> Array:
+        turned = np.eye(3)
+        turned[:2, :2] = rotation(self.body.reference[2])
+        return turned
+
+    @property
+    def reference_frame(self) -> Array:
+        """The axes (3, 3) in the reference configuration; those of the body if unset."""
+        return self._turned if self.frame is None else self.frame
+
+    def constant(self, jet: str) -> Array | None:
+        """Return the reference value (1, 3) of a jet."""
+        if jet == "value":
+            return self.X
+        values = {"arm": np.append(self.arm, 0.0), "angle": self.body.reference[2:] * np.eye(3)[0]}
+        values |= {f"axis{k}": self.reference_frame[:, k] for k in range(3)}
+        return np.repeat(values[jet][None], self.size, axis=0)
+
+    def expressed(self, jet: str, q: Any, X: Any) -> list[Any]:
+        """Return the change of a jet in symbols of (ux, uy, phi) and of its arm or axis X."""
+        phi = q[2]
+        if jet == "angle":
+            return [phi, 0, 0]
+        sine, versine = sp.sin(phi), 2 * sp.sin(phi / 2) ** 2
+        turned = [-versine * X[0] - sine * X[1], sine * X[0] - versine * X[1], 0]
+        moves = [q[0], q[1], 0] if jet == "value" else [0, 0, 0]
+        return [a + b for a, b in zip(moves, turned, strict=True)]
+
+    def resolve(self, system: Layout) -> None:
+        """Find the vertex."""
+        system.require_member(self.body, f"a term's end {self}")
+        if self.given is not None:
+            if self.given.size != 1:
+                raise ConstraintError(f"{self}: {self.given.size} places: give one")
+            self._take(self.given.X[0, :2] - self.body.reference[:2])
+        self.vertices = np.array([[self.body.vertex]], dtype=np.int64)
+
+    def rows(
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """Return the jet ``planar``; see `End.rows`."""
+        return planar_rows(system, vertices[:, 0], np.ones(len(chosen), dtype=bool))
+
+    def displacement(self, system: Configuration) -> Array:
+        """Return the displacement (1, 3) of the point, on every rank (collective)."""
+        u = self.body.node(system)
+        moved = u[:2] + (rotation(u[2]) - np.eye(2)) @ self.arm
+        return np.append(moved, 0.0)[None]
+
+    def velocity(self, system: Configuration) -> Array:
+        """Return the velocity (1, 3) of the point, on every rank (collective)."""
+        v, phi = self.body.node(system, system.rate), self.body.node(system)[2]
+        return np.append(v[:2] + v[2] * turned(rotation(phi) @ self.arm), 0.0)[None]
+
+    def __str__(self) -> str:
+        if self.given is not None:
+            return f"{self.given} on {self.body.name!r}"
+        return f"({self.local[0]:g}, {self.local[1]:g}) of {self.body.name!r}"
+
+
+class PlanarPlaces(End):
+    """Several places, each on some planar body or on the ground.
+
+    Places on the ground borrow the vertex of their `partners` and depend on no coordinate.
+    """
+
+    def __init__(
+        self, places: Sequence[PlanarPoint | Ground], partners: Sequence[PlanarPoint | Ground]
+    ) -> None:
+        self.places, self.partners = list(places), list(partners)
+        self.X = np.concatenate([place_of(p)[0] for p in self.places])
+        self.moving = np.array([isinstance(p, PlanarPoint) for p in self.places])
+
+    def resolve(self, system: Layout) -> None:
+        """Find the vertices."""
+        ids = []
+        for place, partner in zip(self.places, self.partners, strict=True):
+            moving = place if isinstance(place, PlanarPoint) else partner
+            assert isinstance(moving, PlanarPoint)
+            moving.resolve(system)
+            ids.append(moving.vertices[0])
+        self.vertices = np.array(ids, dtype=np.int64)
+
+    def rows(
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """Return the jet ``planar``; see `End.rows`."""
+        return planar_rows(system, vertices[:, 0], self.moving[chosen])
+
+
+def place_of(place: PlanarPoint | Ground) -> tuple[Array, Array, str]:
+    """Return the reference position (1, 3), the arm (2,) and a description of a place."""
+    if isinstance(place, PlanarPoint):
+        return place.X, place.arm, str(place)
+    assert place.point is not None
+    x = place.point
+    return x, x[0, :2], f"({x[0, 0]:g}, {x[0, 1]:g}) of the ground"
+
+
+def planar_rows(
+    system: Configuration, vertices: npt.NDArray[np.int32], moving: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[Any], ...]:
+    """Return (ux, uy, phi) of the bodies at local `vertices` (k,); nothing where not `moving`."""
+    numbering = system.numbering
+    place = np.flatnonzero(moving)
+    position = numbering.offset[vertices[place], numbering.block(POSITION)]
+    angle = numbering.offset[vertices[place], numbering.block(ANGLE)]
+    k = len(place)
+    return (
+        np.repeat(place, 3),
+        np.tile(np.arange(3), k),
+        np.stack([position, position + 1, angle], axis=1).ravel(),
+        np.zeros(3 * k, dtype=np.int32),
+        np.ones(3 * k),
+    )

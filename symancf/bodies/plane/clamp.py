@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Clamps: a section of a cable that moves with a planar body or with the ground."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from ...errors import ConstraintError
+from ...places.ends import Ground, PointsOnBody
+from ...terms.constraint import Constraint
+from .body import PlanarBody
+
+if TYPE_CHECKING:
+    from ...assembly.configuration import Configuration
+
+Array = npt.NDArray[np.float64]
+
+
+class Clamp(Constraint):
+    """Hold the end of a cable in the plane at a planar body, position and tangent.
+
+    Three multipliers (force and moment that the cable exerts through the clamp): the position
+    coincides with the point of the body, which is where the cable's end is in the reference
+    configuration, and the tangent keeps its angle to the body,
+
+        r - r_body = 0,    (R(phi) E x e).e_z = 0,   E, e the tangent, a unit vector at first.
+
+    Parameters
+    ----------
+    place : ``cable.at(X)``, a point of a body of cables in the plane z = const.
+    body : `PlanarBody`, or ``sa.ground``.
+    """
+
+    def __init__(
+        self, place: PointsOnBody, body: PlanarBody | Ground, name: str | None = None
+    ) -> None:
+        name = name or f"clamp of {place}"
+        cable: Any = place
+        if not isinstance(cable, PointsOnBody) or cable.body.element.cell != "line":
+            raise ConstraintError(f"{name}: clamp takes a point of a cable, cable.at(X)")
+        support: Any = body
+        if not isinstance(support, PlanarBody | Ground):
+            raise ConstraintError(
+                f"{name}: clamp holds a cable at a planar body or at sa.ground, not {body!r}"
+            )
+        self.place, self.body = place, body
+        if isinstance(body, PlanarBody):
+            super().__init__(_clamp_planar, place, body.holding(place), name=name)
+        else:
+            super().__init__(_clamp_ground, place, name=name)
+
+    def wrench(self, system: Configuration) -> Array:
+        """Return force and moment about the body's origin (3,) that the body exerts on the cable.
+
+        For the ground: about the origin of coordinates (collective).
+        """
+        origin = np.zeros(3)
+        if isinstance(self.body, PlanarBody):
+            origin[:2] = self.body.position(system)[:2]
+        found = self.reaction(system)
+        return np.append(found.force[:2], found.moment_about(origin)[2])
+
+    def ground_wrench(self, system: Configuration) -> Array | None:
+        """Return the wrench of the ground, if the clamp is at the ground."""
+        return None if isinstance(self.body, PlanarBody) else self.wrench(system)
+
+
+def _clamp_planar(
+    u_a: sp.Matrix, u_b: sp.Matrix, e1_a: sp.Matrix, E1_a: sp.Matrix, phi_b: sp.Symbol
+) -> list[sp.Expr]:
+    c, s = sp.cos(phi_b), sp.sin(phi_b)
+    x, y = c * E1_a[0] - s * E1_a[1], s * E1_a[0] + c * E1_a[1]
+    return [u_a[0] - u_b[0], u_a[1] - u_b[1], x * e1_a[1] - y * e1_a[0]]
+
+
+def _clamp_ground(u_a: sp.Matrix, e1_a: sp.Matrix, E1_a: sp.Matrix) -> list[sp.Expr]:
+    return [u_a[0], u_a[1], E1_a[0] * e1_a[1] - E1_a[1] * e1_a[0]]

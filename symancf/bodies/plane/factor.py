@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Inverse analysis: a coordinate is prescribed and a load factor released in its stead."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...assembly.numbering import Block
+from ...errors import ParameterError, closest
+from ...places.ends import End
+from ...terms.work import VirtualWork
+from ...values.parameter import evaluate
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+    from ...assembly.configuration import Configuration, Layout
+    from .body import PlanarPoint
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+FACTOR = "factor"
+COORDINATES = ("x", "y", "theta")
+
+
+class Factor(End):
+    """An unknown scalar that multiplies loads: a node of one coordinate.
+
+    ``sa.force(place, (0, 1), factor=F)`` applies F times the vector; ``sa.prescribe(place, "x",
+    position=..., release=F)`` is the equation that determines F. After a solution
+    ``F.value(system)`` is its value.
+    """
+
+    only = "factor"
+    block = FACTOR
+
+    def __init__(self, name: str = "factor") -> None:
+        self.name = name
+        self.X = np.zeros((1, 3))
+        self._vertices: weakref.WeakKeyDictionary[Layout, Ints] = weakref.WeakKeyDictionary()
+
+    def __str__(self) -> str:
+        return f"factor {self.name!r}"
+
+    def resolve(self, system: Layout) -> None:
+        """Make the node on the first call for a system."""
+        if system not in self._vertices:  # not by id: a later system may get the same
+            block = Block(FACTOR, 1, "multiplier")
+            self._vertices[system] = system.new_vertices(1, self.name, block)[:, None]
+        self.vertices = self._vertices[system]
+
+    def rows(
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """Return the factor as component 0 of its jet; see `End.rows`."""
+        k = len(chosen)
+        offset = system.numbering.offset[vertices[:, 0], system.numbering.block(FACTOR)]
+        zero = np.zeros(k, dtype=np.int32)
+        return np.arange(k), zero, offset, zero, np.ones(k)
+
+    def constant(self, jet: str) -> Array:
+        """Return the reference value (1, 3) of the jet: zero."""
+        return self.X
+
+    def value(self, system: Configuration) -> float:
+        """Return the present value, on every rank (collective)."""
+        return float(system.sum(self._entry(system, None))[0])
+
+    def set(self, system: Configuration, value: float) -> None:
+        """Write a starting value into the state."""
+        self._entry(system, value)
+
+    def _entry(self, system: Configuration, value: float | None) -> Array:
+        if system.layout not in self._vertices:
+            raise ParameterError(f"{self} multiplies no load of this system")
+        local = system.topology.find(self._vertices[system.layout][0, 0])
+        entry = np.zeros(1)
+        if len(local):
+            at = system.numbering.offset[local[0], system.numbering.block(FACTOR)]
+            if value is not None:
+                system.state[at] = value
+            if local[0] < system.numbering.owned_vertices:
+                entry[0] = system.state[at]
+        return entry
+
+
+class Prescribed(VirtualWork):
+    """The equation (coordinate of a place) = given, in the row of a `Factor`; see `prescribe`."""
+
+    def __init__(
+        self,
+        place: PlanarPoint,
+        coordinate: str,
+        position: Any,
+        displacement: Any,
+        release: Factor,
+        name: str | None,
+    ) -> None:
+        name = name or f"prescribed {coordinate} of {place}"
+        if coordinate not in COORDINATES:
+            raise ParameterError(
+                f"{name}: give 'x', 'y' or 'theta'.{closest(coordinate, COORDINATES)}",
+                name=coordinate,
+                possible=COORDINATES,
+            )
+        if (position is None) == (displacement is None):
+            raise ParameterError(f"{name}: give either position= or displacement=")
+        start = 0.0
+        if displacement is None:
+            frame = [*place.X[0, :2], place.body.reference[2]]
+            start = float(frame[COORDINATES.index(coordinate)])
+        given = position if displacement is None else displacement
+        super().__init__(
+            EQUATIONS[coordinate],
+            place,
+            release,
+            name=name,
+            target=lambda t: evaluate(self.name, given, t) - start,
+        )
+        self.factor = release
+
+    def declare(self, system: Layout) -> None:
+        """Announce the place and the factor's node before distribution."""
+        others = [t for t in system.terms if isinstance(t, Prescribed) and t.factor is self.factor]
+        if len(others) > 1:
+            raise ParameterError(
+                f"{self.factor} is released by {len(others)} prescribed coordinates "
+                f"({', '.join(t.name for t in others)}): give each its own sa.Factor"
+            )
+        if not any(self.factor in getattr(t, "ends", ()) for t in system.terms if t is not self):
+            raise ParameterError(f"{self.factor} multiplies no load: give factor= to a load")
+        super().declare(system)
+
+
+def _prescribed_x(u_a: sp.Matrix, dfactor_b: sp.Symbol, *, target: sp.Symbol) -> Any:
+    return {dfactor_b: target - u_a[0]}
+
+
+def _prescribed_y(u_a: sp.Matrix, dfactor_b: sp.Symbol, *, target: sp.Symbol) -> Any:
+    return {dfactor_b: target - u_a[1]}
+
+
+def _prescribed_theta(phi_a: sp.Symbol, dfactor_b: sp.Symbol, *, target: sp.Symbol) -> Any:
+    return {dfactor_b: target - phi_a}
+
+
+EQUATIONS = {"x": _prescribed_x, "y": _prescribed_y, "theta": _prescribed_theta}
+
+
+def prescribe(
+    place: PlanarPoint,
+    coordinate: str,
+    *,
+    position: Any = None,
+    displacement: Any = None,
+    release: Factor,
+    name: str | None = None,
+) -> Prescribed:
+    """Prescribe a coordinate of a point of a planar body and release a load factor instead.
+
+    Parameters
+    ----------
+    place : ``body.at(point)``.
+    coordinate : ``"x"``, ``"y"`` (of the point) or ``"theta"`` (of the body).
+    position, displacement : its value, or its change from the reference; a number, `Parameter`
+        or function of time. Exactly one of them.
+    release : the `Factor` of the load that is to be found.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> finger = sa.PlanarBody(at=(1.0, 1.5, 0.0), name="finger")
+    >>> F = sa.Factor("closing force")
+    >>> load = sa.force(finger.at((0, 0)), (0, 1), factor=F)
+    >>> closed = sa.prescribe(finger.at((0.2, 0.7)), "x", position=0.0, release=F)
+    """
+    return Prescribed(place, coordinate, position, displacement, release, name)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Is an energy sound at rest: finite, free of stress, stiff? Asked once, of its own kernel.
+
+The kernel is evaluated without displacements on a few cells of every rank. With the dilation
+u = r of the cell about the origin, K u is what the stress of a strain of one would be; a residual
+f at rest is large or small beside it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from symancf_codegen.declare import unknown
+
+from ..errors import KinematicsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ..assembly.configuration import Configuration
+    from ..assembly.piece import Piece
+    from ..runtime.jit import Kernel
+    from .body import Body
+
+Array = npt.NDArray[np.float64]
+
+#: Cells of each rank that are looked at.
+CELLS = 64
+
+#: Stress at rest over the stress of a strain of one that is taken for round-off.
+ROUND_OFF = 1e-10
+
+
+def check_rest(
+    body: Body, system: Configuration, laws: Any, piece: Piece, chosen: npt.NDArray[np.int64]
+) -> None:
+    """Tell on rank 0 of an energy that is stressed or unstable at rest, once (collective).
+
+    Energies that ask for the displacement hold loads and are left alone, as are parameters that
+    vary from point to point.
+
+    Parameters
+    ----------
+    body, system : whose energy.
+    laws, piece : its laws and its kernel on this rank's cells.
+    chosen : numbers of the first cells of the piece.
+
+    Raises
+    ------
+    KinematicsError : energy, force or stiffness is not finite at rest (on every rank).
+    """
+    position, kernel = set(unknown("value")), piece.kernel
+    loads = any(position & set(law.unknowns) for law, _ in laws)
+    if body.sound or loads or any(kernel.points):
+        return
+    body.sound = True
+    values: dict[str, Any] = {"t": system.time, **body.numbers(system.time)}
+    values |= {name: piece.cell[: len(chosen), k] for k, name in enumerate(kernel.cell)}
+    R = body.coefficients(system, body.cells[chosen], body.maps[chosen])
+    _tell(body.name, body.energy_function, kernel, R, values, system.comm)
+
+
+def _tell(
+    name: str,
+    energy: Callable[..., Any],
+    kernel: Kernel,
+    R: Array,
+    values: Mapping[str, Any],
+    comm: Any,
+) -> None:
+    """Look at reference coefficients R (cells, n, 3), and parameters by name."""
+    which = f"energy {energy.__name__}() of body {name!r}"
+    u = np.zeros_like(R)
+    found = np.zeros(5)  # not finite: energy, force, stiffness; stress; lowest stiffness
+    if len(R):
+        W, _ = kernel.energy(u, R, values)
+        f, _ = kernel.residual(u, R, values)
+        scale, lowest, finite = 0.0, 0.0, True
+        random = np.random.default_rng(0).standard_normal((4, *R.shape[1:]))
+        for k, shape in enumerate([R, *(np.broadcast_to(x, R.shape) for x in random)]):
+            Kv, _ = kernel.product(u, shape, R, values)
+            finite &= bool(np.isfinite(Kv).all())
+            if not finite:
+                break
+            work = float(np.sum(Kv * shape))
+            size = float(np.linalg.norm(Kv) * np.linalg.norm(shape))
+            lowest = min(lowest, work / size if size else 0.0)
+            scale = max(scale, float(np.abs(Kv).max())) if k == 0 else scale
+        stress = float(np.abs(f).max())
+        found[:3] = not np.isfinite(W).all(), not np.isfinite(f).all(), not finite
+        found[3] = stress / scale if scale > 0.0 and np.isfinite(stress) else 0.0
+        found[4] = -lowest
+    found = np.max(comm.allgather(found), axis=0)
+    wrong = [w for w, bad in zip(("W", "dW/du", "d2W/du2"), found, strict=False) if bad]
+    if wrong:
+        raise KinematicsError(
+            f"{which} is not finite at rest: {', '.join(wrong)} of the undeformed body. A root, a "
+            "logarithm, a quotient or a norm of what vanishes (or is negative) at F = I does that; "
+            "write squares instead of norms, or see its parameters"
+        )
+    if getattr(energy, "stressed_at_rest", False) or comm.rank:
+        return
+    if found[3] > ROUND_OFF:
+        warnings.warn(
+            f"{which} is stressed at rest: without displacements its forces are {found[3]:.2g} "
+            "times those of a strain of one, so that the free body changes its shape. A solid "
+            "in I1 needs - mu*log(J), or J**(-2/3)*I1 - 3. If it is meant, say so: "
+            "@sa.energies.stressed_at_rest above the function",
+            stacklevel=2,
+        )
+    if found[4] > 1e-6:
+        warnings.warn(
+            f"{which} is unstable at rest: a small displacement lowers it (stiffness of "
+            f"{-found[4]:.2g} of the largest). Look at signs and parameters; if it is meant, say "
+            "so: @sa.energies.stressed_at_rest above the function",
+            stacklevel=2,
+        )

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Conditions on coordinates in directions that are no axes of space, by multipliers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from ...places.ends import End, _vector_rows
+from ...terms.constraint import Constraint
+from ...values.parameter import evaluate
+
+if TYPE_CHECKING:
+    from ...assembly.configuration import Configuration, Layout
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+EXACT = 1e-12  # sine of the angle up to which a direction is an axis of space
+
+
+def split(directions: Array) -> tuple[npt.NDArray[np.bool_], Array]:
+    """Split subspaces into axes of space and what is left.
+
+    Parameters
+    ----------
+    directions : (k, m, 3) orthonormal bases of subspaces, m <= 2, of vectors that are axes of
+        space where the subspace has any (`perpendicular`); rows of zeros do not count.
+
+    Returns
+    -------
+    axes : (k, 3) the axes of space that lie in each subspace: coordinates to eliminate.
+    rest : (k, m, 3) an orthonormal basis of the rest, rows of zeros behind it.
+    """
+    inside = np.einsum("kma,kmb->kab", directions, directions)
+    axes = np.linalg.norm(np.eye(3) - inside, axis=2) < EXACT
+    rest = np.where(axes[:, None, :], 0.0, directions)
+    size = np.linalg.norm(rest, axis=2)
+    last = np.argsort(size < 1e-9, axis=1, kind="stable")  # rows that count come first
+    rest = np.take_along_axis(rest, last[:, :, None], axis=1)
+    size = np.take_along_axis(size, last, axis=1)[:, :, None]
+    return axes, np.where(size < 1e-9, 0.0, rest / np.where(size < 1e-9, 1.0, size))
+
+
+class Directions(End):
+    """One place for each condition: a node, a slope (or its position) and a direction.
+
+    Jets: ``value``, the position, of which only the component in the direction is given, as the
+    first one; ``along0``, the slope, likewise, unless the direction turns in time (`turning`).
+    ``axis0`` of the reference is the direction.
+
+    Attributes
+    ----------
+    node : (K,) number of the node among those of the support.
+    present : (K,) whether the condition exists; set before the system is numbered.
+    weights : (K, s) of the node's slopes in the vector that the direction is for.
+    direction : (K, 3). These three are written in place: terms copy their ends.
+    """
+
+    def __init__(self, body: Any, node: Ints, nodes: Ints, X: Array, turning: bool) -> None:
+        self.body, self.node, self.turning = body, node, turning
+        self.X, self.vertices = X[node], nodes[node][:, None]
+        self.present: npt.NDArray[np.bool_] = np.ones(len(node), dtype=bool)
+        self.weights: Array = np.zeros((len(node), len(body.element.slopes)))
+        self.direction: Array = np.zeros((len(node), 3))
+
+    def resolve(self, layout: Layout) -> None:
+        """Find X and the vertices: they are given."""
+
+    def chosen(self, ids: Ints) -> npt.NDArray[np.bool_]:
+        """Return which of these conditions exist."""
+        return self.present[ids]
+
+    def constant(self, jet: str) -> Array | None:
+        """Return the reference values (K, 3) of a jet that do not follow from coordinates."""
+        return self.direction if jet == "axis0" else None if jet != "value" else self.X
+
+    def rows(
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """Return a jet as combinations of local coordinates; see `End.rows`."""
+        weights, block = self.weights[chosen], self.body.position_block
+        if jet == "value":
+            weights = np.ones((len(chosen), 1))
+        else:
+            block = self.body.slope_block
+        offset = system.numbering.offset[vertices[:, 0], block][:, None]
+        offset = offset + 3 * np.arange(weights.shape[1])
+        corner = np.zeros(offset.shape, dtype=np.int32)
+        if self.turning:
+            return _vector_rows(offset, weights, corner)
+        place, component, coordinate, corner, value = _vector_rows(offset, weights, corner)
+        value = value * self.direction[chosen][place, component]
+        keep = value != 0.0
+        columns = (place, np.zeros_like(component), coordinate, corner, value)
+        return tuple(column[keep] for column in columns)
+
+    def __str__(self) -> str:
+        return f"directions at {len(self.X)} nodes of {self.body.name!r}"
+
+
+def _unchanged(g1_a: sp.Matrix) -> sp.Expr:
+    return g1_a[0]
+
+
+def _moved(u_a: sp.Matrix, *, w: sp.Symbol) -> sp.Expr:
+    return u_a[0] - w
+
+
+def _absent(s1_a: sp.Matrix) -> sp.Expr:
+    return s1_a[0]
+
+
+def _turning(
+    s1_a: sp.Matrix,
+    E1_a: sp.Matrix,
+    *,
+    H11: sp.Symbol,
+    H12: sp.Symbol,
+    H13: sp.Symbol,
+    H21: sp.Symbol,
+    H22: sp.Symbol,
+    H23: sp.Symbol,
+    H31: sp.Symbol,
+    H32: sp.Symbol,
+    H33: sp.Symbol,
+) -> sp.Expr:
+    H = sp.Matrix([[H11, H12, H13], [H21, H22, H23], [H31, H32, H33]])
+    return E1_a.dot(H * s1_a)
+
+
+class _Conditions(Constraint):
+    """One scalar condition for each place of a `Directions`."""
+
+    def present(self, system: Configuration) -> bool:
+        """Whether any rank has a condition (collective)."""
+        return bool(system.comm.allreduce(bool(len(self.entities.ids))))
+
+    def forces(self, system: Configuration) -> tuple[npt.NDArray[Any], Array]:
+        """Return local offsets of coordinates and the support's forces on them (collective).
+
+        Those of the conditions whose multipliers this rank owns; it has all their coordinates.
+        """
+        jets, law = self._coordinates, self.substitution
+        values = law.gather(system, self.entities, jets)
+        symbols = law.resolve(self._references | values)
+        for name in self.parameters:
+            symbols[name] = evaluate(name, self.parameters[name], system.time)
+        lam = self.multipliers(system)[self.entities.ids, 0]
+        symbols["lam1"] = lam
+        used, function = self.equations.gradient
+        rows = function(*(symbols[str(s)] for s in used))
+        gradient = np.stack([np.broadcast_to(row, lam.shape) for row in rows], axis=1)
+        mine = self.entities.owned[jets.entity] & (jets.jet < gradient.shape[1])
+        entity, jet = jets.entity[mine], jets.jet[mine]
+        return jets.coordinate[mine], -jets.value[mine] * gradient[entity, jet]
+
+
+class HeldDisplacements(_Conditions):
+    """Components of displacements in a direction that no axis of space is along."""
+
+    def __init__(self, name: str, place: Directions, amount: Any) -> None:
+        super().__init__(_moved, place, name=name, w=amount)
+        self.place = place
+
+
+class HeldDirections(_Conditions):
+    r"""Components of slopes in directions that no axis of space is along: they vanish.
+
+    With a direction E of the reference and the slope s of a node, :math:`E \cdot s = 0`; where
+    the support turns, :math:`E \cdot F(t)^{-1} s = 0`, with its deformation gradient F.
+    """
+
+    def __init__(
+        self, name: str, place: Directions, inverse: Callable[[float], Array] | None, moved: bool
+    ) -> None:
+        self.place = place
+        if inverse is None:
+            super().__init__(_absent if moved else _unchanged, place, name=name)
+            return
+        entries: dict[str, Any] = {
+            f"H{i + 1}{j + 1}": (lambda t, i=i, j=j: float(inverse(t)[i, j]))
+            for i in range(3)
+            for j in range(3)
+        }
+        super().__init__(_turning, place, name=name, **entries)

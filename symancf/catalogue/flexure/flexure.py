@@ -1,0 +1,423 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Flexures as terms of a system."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from ...bodies.plane.body import PlanarBody, PlanarPlaces, PlanarPoint, place_of, rotation, turned
+from ...errors import ConstraintError, ParameterError, closest
+from ...places.ends import Ground
+from ...runtime import jit
+from ...terms.entities import Entities
+from ...values.parameter import Parameter, evaluate
+from .law import CELL, MODELS, TANGENTS, flexure_law
+from .section import compliance, strip_compliance
+
+if TYPE_CHECKING:
+    from ...assembly.configuration import Configuration, Layout
+    from ...assembly.piece import Piece
+    from ...assembly.plan import Plan
+
+Array = npt.NDArray[np.float64]
+Place = PlanarPoint | Ground
+
+FIT = 1e-3  # an attachment may miss the arc by this fraction of the radius
+
+
+class Flexure:
+    """A slender flexure clamped to two planar bodies; make it by `arc` or `straight`.
+
+    Its residual is a point law on the six coordinates of its bodies (`flexure_law`); flexures
+    of one model are evaluated together, eight at a time.
+    """
+
+    def __init__(
+        self,
+        a_end: Place,
+        b_end: Place,
+        stiffness: Array,
+        lever: Array,
+        beta: float,
+        *,
+        EI: Any,
+        model: str,
+        tangent: str,
+        name: str,
+        shape: dict[str, float],
+        unit: float,
+    ) -> None:
+        self.ends = (a_end, b_end)
+        self.unit = unit  # the bending stiffness is unit * EI
+        self.EI, self.model, self.tangent, self.name = EI, model, tangent, name
+        self.shape = shape
+        _one_of(name, "model", model, MODELS)
+        _one_of(name, "tangent", tangent, TANGENTS)
+        (Xa, arm_a, _), (Xb, arm_b, _) = place_of(a_end), place_of(b_end)
+        upper = stiffness[np.triu_indices(3)]
+        values = (*arm_a, *arm_b, *(Xb - Xa)[0, :2], math.cos(beta), math.sin(beta), *lever, *upper)
+        self.cell = dict(zip((s.name for s in CELL), map(float, values), strict=True))
+
+    # ---- makers ---------------------------------------------------------------------------------
+    @classmethod
+    def arc(
+        cls,
+        a_end: Place,
+        b_end: Place,
+        radius: float,
+        angle: float,
+        *,
+        EI: Any,
+        EA: float | None = None,
+        model: str = "partial",
+        direction: float | None = None,
+        tangent: str = "K",
+        name: str | None = None,
+    ) -> Flexure:
+        """Return a flexure along a circular arc from `a_end` to `b_end`.
+
+        Parameters
+        ----------
+        a_end, b_end : ``body.at(point)`` or ``sa.ground.at(point)``.
+        radius : of the arc, > 0 [m].
+        angle : by which the tangent turns from a to b [rad]; positive counter-clockwise, up to
+            a full turn.
+        EI : bending stiffness [N m^2]: a number, `Parameter` or function of time.
+        EA : axial stiffness [N]; default: inextensible, as in the paper. Needs a number EI.
+        model : ``"linear"``, ``"partial"`` or ``"consistent"``; see `flexure_law`.
+        direction : angle of the tangent at a, in the direction of travel [rad]. Default: found
+            from the chord between the ends. Where these are rounded, by e, it is off by about e
+            over the chord: a warning says so. A full turn, whose ends coincide, needs it.
+        tangent : which parts of the tangent Newton's method uses; see `flexure_law`. The option
+            ``flexure_tangent`` of a problem goes before it, for all flexures: in
+            ``StaticProblem(system, prefix="grip_", options={"flexure_tangent": "K_I"})``, or
+            ``-grip_flexure_tangent K_I`` on the command line.
+
+        Raises
+        ------
+        ParameterError : zero radius or angle, degrees given for radians.
+        ConstraintError : the ends are not a chord of the arc apart; says by how much.
+        """
+        start, end, name = _ends("arc", a_end, b_end, name)
+        radius = evaluate(f"{name}: radius", radius, 0.0)
+        angle = evaluate(f"{name}: angle", angle, 0.0)
+        if radius <= 0.0:
+            raise ParameterError(
+                f"{name}: radius is {radius:g}: it must be positive; a clockwise arc has a "
+                "negative angle"
+            )
+        if angle == 0.0:
+            raise ParameterError(
+                f"{name}: angle is 0: an arc must turn; a straight flexure is sa.Flexure.straight"
+            )
+        if abs(angle) > 2 * math.pi * (1 + 1e-9):
+            raise ParameterError(
+                f"{name}: angle is {angle:g} rad, more than a full turn; if it is meant in "
+                f"degrees, give math.radians({angle:g}) = {math.radians(angle):.6g}"
+            )
+        r = math.copysign(radius, angle)
+        # chord in the frame of the end a: x along the tangent, y to the left
+        d = np.array([r * math.sin(angle), 2 * r * math.sin(angle / 2) ** 2])
+        chord = end - start
+        spanned, given = float(np.hypot(*d)), float(np.hypot(*chord))
+        if abs(given - spanned) > FIT * radius:
+            kind = "long" if given > spanned else "short"
+            raise ConstraintError(
+                f"{name}: the attachments are {given:.6g} apart, but an arc of radius {radius:g} "
+                f"and angle {angle:g} rad spans {spanned:.6g}: {abs(given - spanned):.3g} too "
+                f"{kind}",
+                names=[name],
+            )
+        if direction is None:
+            if spanned < 1e-6 * radius and abs(angle) > math.pi:
+                raise ParameterError(
+                    f"{name}: the ends of a full turn coincide, so its direction is open: give "
+                    "direction=, the angle of the tangent at the first end [rad]"
+                )
+            direction = math.atan2(chord[1], chord[0]) - math.atan2(d[1], d[0])
+            direction = math.remainder(direction, 2 * math.pi)
+            _warn_of_rounding(name, abs(given - spanned), spanned, radius)
+        else:
+            direction = evaluate(f"{name}: direction", direction, 0.0)
+            c, s = math.cos(direction), math.sin(direction)
+            miss = float(np.hypot(*(chord - (c * d[0] - s * d[1], s * d[0] + c * d[1]))))
+            if miss > FIT * radius:
+                raise ConstraintError(
+                    f"{name}: an arc of radius {radius:g} and angle {angle:g} rad that leaves "
+                    f"{_text(start)} at direction {direction:g} rad ends {miss:.3g} away from its "
+                    f"second attachment {_text(end)}",
+                    names=[name],
+                )
+        unit, uniform = _bending(name, EI, EA)
+        # A_f^T d_f: the chord in the frame of the end b
+        c, s = math.cos(angle), math.sin(angle)
+        lever = np.array([c * d[0] + s * d[1], -s * d[0] + c * d[1]])
+        return cls(
+            a_end,
+            b_end,
+            np.linalg.inv(compliance(r, angle, unit, EA)),
+            lever,
+            direction + angle,
+            EI=uniform,
+            model=model,
+            tangent=tangent,
+            name=name,
+            shape={"radius": radius, "angle": angle, "direction": direction},
+            unit=unit,
+        )
+
+    @classmethod
+    def straight(
+        cls,
+        a_end: Place,
+        b_end: Place,
+        *,
+        EI: float,
+        EA: float,
+        model: str = "partial",
+        tangent: str = "K",
+        name: str | None = None,
+    ) -> Flexure:
+        """Return a straight flexure from `a_end` to `b_end`; see `arc`.
+
+        `EI` [N m^2] and `EA` [N] are numbers: without axial compliance a straight strip has no
+        stiffness matrix.
+        """
+        start, end, name = _ends("straight flexure", a_end, b_end, name)
+        chord = end - start
+        length = float(np.hypot(*chord))
+        if length == 0.0:
+            raise ParameterError(f"{name}: its attachments coincide: a flexure needs a length")
+        unit, uniform = _bending(name, EI, EA)
+        direction = math.atan2(chord[1], chord[0])
+        return cls(
+            a_end,
+            b_end,
+            np.linalg.inv(strip_compliance(length, unit, EA)),
+            np.array([length, 0.0]),
+            direction,
+            EI=uniform,
+            model=model,
+            tangent=tangent,
+            name=name,
+            shape={"length": length, "direction": direction},
+            unit=unit,
+        )
+
+    def __repr__(self) -> str:
+        return f"Flexure {self.name!r} ({self.model})"
+
+    # ---- what a system asks of a term -----------------------------------------------------------
+    def _alike(self, other: Any) -> bool:
+        if not isinstance(other, Flexure):
+            return False
+        return (self.model, self.tangent) == (other.model, other.tangent) and (
+            self.EI is other.EI or self.EI == other.EI
+        )
+
+    def declare(self, system: Layout) -> None:
+        """Announce the flexures of one model together; the first of them speaks for all."""
+        group = [t for t in system.terms if self._alike(t)]
+        self.number = group.index(self)
+        self.leader: Flexure = group[0]
+        if self.leader is not self:
+            return
+        self.group = group
+        a, b = [t.ends[0] for t in group], [t.ends[1] for t in group]
+        name = f"flexures:{self.name}" if len(group) > 1 else self.name
+        self.entities = Entities(system, name, [PlanarPlaces(a, b), PlanarPlaces(b, a)])
+
+    def carriers(self, system: Configuration) -> list[Any]:
+        """Take this rank's entities; a flexure puts no blocks on vertices."""
+        if self.leader is self:
+            self.entities.bind(system)
+        return []
+
+    def pieces(self, system: Configuration) -> list[Piece]:
+        """Return the kernel and this rank's entities of all flexures of this kind."""
+        if self.leader is not self:
+            return []
+        entities = self.entities
+        self.kernel = jit.points(flexure_law(self.model, self.tangent), system.comm)
+        table = np.array([[t.cell[s.name] for s in CELL] for t in self.group])
+        cell = {s.name: table[entities.ids, k] for k, s in enumerate(CELL)}
+        jets = entities.jets(system, [(0, "planar"), (1, "planar")])
+        role: Any = "strain" if self.kernel.symmetric else "work"
+        return [entities.piece(entities.name, self.kernel, role, {"EI": self.EI}, cell, jets)]
+
+    def choose(
+        self, system: Configuration, plan: Plan, option: Callable[[str], str | None]
+    ) -> None:
+        """Take the tangent that the option ``flexure_tangent`` of a problem names, or our own."""
+        if self.leader is not self:
+            return
+        tangent = option("flexure_tangent") or self.tangent
+        _one_of("the option flexure_tangent", "it", tangent, TANGENTS)
+        self.kernel = jit.points(flexure_law(self.model, tangent), system.comm)
+        role = "strain" if self.kernel.symmetric else "work"
+        plan.exchange(self.entities.name, self.kernel, role)
+
+    def bonds(self) -> list[tuple[PlanarBody, PlanarBody]]:
+        """Return the bodies that move together where the flexure does not deform."""
+        a, b = self.ends
+        if isinstance(a, PlanarPoint) and isinstance(b, PlanarPoint):
+            return [(a.body, b.body)]
+        return []
+
+    # ---- results --------------------------------------------------------------------------------
+    def coordinates(self, system: Configuration) -> Array:
+        """Return (ux, uy, phi) of the nodes of bodies a and b, (6,); zero for the ground."""
+        both = [
+            p.body.node(system) if isinstance(p, PlanarPoint) else np.zeros(3) for p in self.ends
+        ]
+        return np.concatenate(both)
+
+    def forces(self, system: Configuration) -> Array:
+        """Return the generalised forces (2, 3) that bodies a and b exert on the flexure.
+
+        Force in the directions of the ground and moment about the origin of each body
+        (collective).
+        """
+        both = self._forces(system)
+        for f, place in zip(both, self.ends, strict=True):
+            if isinstance(place, PlanarPoint):
+                lever = rotation(place.body.node(system)[2]) @ place.body.offset
+                f[2] -= turned(lever) @ f[:2]
+        return both
+
+    def _forces(self, system: Configuration) -> Array:
+        """Return the generalised forces (2, 3) on the nodes of bodies a and b (collective)."""
+        q = self.coordinates(system)
+        values = {**self.cell, "EI": evaluate(f"{self.name}: EI", self.EI, system.time)}
+        f, _ = self.leader.kernel.residual(q[None], None, values)
+        return np.array(f).reshape(2, 3)
+
+    def tip_wrench(self, system: Configuration) -> Array:
+        """Return (F_x, F_y, M) on the flexure at b, in the frame of its tip (collective)."""
+        fx, fy, moment = self._forces(system)[1]
+        turn = self.coordinates(system)[5]
+        c, s = math.cos(turn), math.sin(turn)
+        arm = place_of(self.ends[1])[1]
+        x, y = c * arm[0] - s * arm[1], s * arm[0] + c * arm[1]
+        turn += math.atan2(self.cell["sin_beta"], self.cell["cos_beta"])
+        c, s = math.cos(turn), math.sin(turn)
+        return np.array([c * fx + s * fy, -s * fx + c * fy, moment - x * fy + y * fx])
+
+    def bending_moment(self, system: Configuration, points: int = 61) -> Array:
+        """Return the bending moment (n,) along the flexure, from a to b (collective)."""
+        back = np.linspace(1.0, 0.0, points)
+        Fx, Fy, M = self.tip_wrench(system)
+        if "length" in self.shape:
+            return np.asarray(M + Fy * self.shape["length"] * back)
+        r, phi = (
+            math.copysign(self.shape["radius"], self.shape["angle"]),
+            self.shape["angle"] * back,
+        )
+        return np.asarray(M + r * Fy * np.sin(phi) + r * Fx * (1 - np.cos(phi)))
+
+    def axis(self, system: Configuration | None = None, points: int = 61) -> Array:
+        """Return points (n, 2) on the axis: of the reference, or in the state of `system`.
+
+        The deformed axis has the curvature of the reference plus M/EI and leaves body a along
+        its tangent; what then misses body b (second order in a linear flexure) is spread
+        evenly (collective).
+        """
+        length = self.shape.get("length", 0.0) or self.shape["radius"] * abs(self.shape["angle"])
+        s = np.linspace(0.0, 1.0, points)
+        theta = self.shape["direction"] + self.shape.get("angle", 0.0) * s
+        (Xa, arm_a, _), (Xb, arm_b, _) = (place_of(p) for p in self.ends)
+        start, end = Xa[0, :2], Xb[0, :2]
+        if system is not None:
+            EI = self.unit * evaluate(f"{self.name}: EI", self.EI, system.time)
+            kappa = self.bending_moment(system, points) / EI
+            q = self.coordinates(system)
+            theta = theta + q[2]
+            theta[1:] += np.cumsum((kappa[1:] + kappa[:-1]) / 2) * length / (points - 1)
+            start = start + q[:2] + (rotation(q[2]) - np.eye(2)) @ arm_a
+            end = end + q[3:5] + (rotation(q[5]) - np.eye(2)) @ arm_b
+        middle = (theta[1:] + theta[:-1]) / 2
+        steps = np.stack([np.cos(middle), np.sin(middle)], axis=1) * length / (points - 1)
+        line = start + np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
+        return np.asarray(line + s[:, None] * (end - line[-1]))
+
+    def ground_wrench(self, system: Configuration) -> Array | None:
+        """Return force and moment about the origin that the ground exerts, if it holds an end."""
+        held = [k for k, p in enumerate(self.ends) if isinstance(p, Ground)]
+        return self.forces(system)[held].sum(axis=0) if held else None
+
+
+def ground_wrench(system: Configuration) -> Array:
+    """Return force and moment about the origin (3,) that the ground exerts on the system.
+
+    Sum over flexures and clamps that are held by the ground (collective).
+    """
+    total = np.zeros(3)
+    for term in system.terms:
+        wrench = getattr(term, "ground_wrench", lambda system: None)(system)
+        if wrench is not None:
+            total += wrench
+    return total
+
+
+def _one_of(name: str, what: str, value: str, possible: Sequence[str]) -> None:
+    if value not in possible:
+        raise ParameterError(
+            f"{name}: {what} is {value!r}: choose one of {', '.join(possible)}."
+            + closest(str(value), possible),
+            name=str(value),
+            possible=possible,
+        )
+
+
+def _warn_of_rounding(name: str, gap: float, chord: float, radius: float) -> None:
+    """Warn on rank 0 where ends that do not quite fit leave the direction of an arc uncertain."""
+    if gap > 1e-6 * radius and MPI.COMM_WORLD.rank == 0:
+        warnings.warn(
+            f"{name}: its attachments miss the arc by {gap:.2g}, as if rounded: the direction that "
+            f"follows from their chord is uncertain by about {gap / chord:.2g} rad; give "
+            "direction= if it is known",
+            stacklevel=3,
+        )
+
+
+def _text(x: Array) -> str:
+    return f"({x[0]:.6g}, {x[1]:.6g})"
+
+
+def _ends(kind: str, a: Any, b: Any, name: str | None) -> tuple[Array, Array, str]:
+    """Return the reference positions of both ends and the flexure's name."""
+    for place in (a, b):
+        if isinstance(place, PlanarBody):
+            raise ParameterError(f"{kind}: give a point of {place.name!r}, body.at((x, y))")
+        if not isinstance(place, PlanarPoint | Ground) or (
+            isinstance(place, Ground) and (place.point is None or len(place.point) != 1)
+        ):
+            raise ParameterError(
+                f"{kind}: an end is {place}: give body.at((x, y)) of a planar body, or "
+                "sa.ground.at((x, y))"
+            )
+    if isinstance(a, Ground) and isinstance(b, Ground):
+        raise ParameterError(f"{name or kind}: both ends are on the ground")
+    (Xa, _, text_a), (Xb, _, text_b) = place_of(a), place_of(b)
+    return Xa[0, :2], Xb[0, :2], name or f"{kind} from {text_a} to {text_b}"
+
+
+def _bending(name: str, EI: Any, EA: Any) -> tuple[float, Any]:
+    """Return the EI of the stored stiffness and that of the uniform slot."""
+    value = evaluate(f"{name}: EI", EI, 0.0)
+    if value <= 0.0:
+        raise ParameterError(f"{name}: EI is {value:g}: it must be positive")
+    fixed = not isinstance(EI, Parameter) and not callable(EI)
+    if EA is not None:
+        if not fixed or isinstance(EA, Parameter) or callable(EA):
+            raise ParameterError(f"{name}: with EA given, EI and EA must be plain numbers")
+        if evaluate(f"{name}: EA", EA, 0.0) <= 0.0:
+            raise ParameterError(f"{name}: EA is {EA:g}: it must be positive")
+    return (value, 1.0) if fixed else (1.0, EI)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The three parts of the tangent of a mechanism, as numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ...places.ends import Ground
+from ...runtime import jit
+from ...values.parameter import evaluate
+from .flexure import Flexure
+from .law import TANGENTS, flexure_law
+
+if TYPE_CHECKING:
+    from ...assembly.configuration import Configuration
+
+Array = npt.NDArray[np.float64]
+
+PARTS = ("K_I", "K_II", "K_III")
+
+
+def tangent_parts(system: Configuration) -> dict[str, Array]:
+    """Return K_I, K_II, K_III of all flexures at the present state.
+
+    Each is (3 n, 3 n) for the n planar bodies in the order of `system.bodies`, with rows and
+    columns (x, y, theta): differences of the tangents of `flexure_law` (collective).
+    """
+    bodies = [b for b in system.bodies if not hasattr(b, "region")]
+    place = {id(b): 3 * k for k, b in enumerate(bodies)}
+    total = {name: np.zeros((3 * len(bodies), 3 * len(bodies))) for name in PARTS}
+    flexures = [term for term in system.terms if isinstance(term, Flexure)]
+    kernels = {
+        model: [jit.points(flexure_law(model, tangent), system.comm) for tangent in TANGENTS]
+        for model in dict.fromkeys(flexure.model for flexure in flexures)
+    }
+    for flexure in flexures:
+        q = flexure.coordinates(system)
+        EI = evaluate(f"{flexure.name}: EI", flexure.EI, system.time)
+        given = flexure.cell | {"EI": EI}
+        found = (kernel.tangent(q[None], None, given)[1] for kernel in kernels[flexure.model])
+        whole, first, both = found
+        rows = [-1 if isinstance(p, Ground) else place[id(p.body)] for p in flexure.ends]
+        for name, part in zip(PARTS, (first, both - first, whole - both), strict=True):
+            block = part.reshape(2, 3, 2, 3)
+            for i, r in enumerate(rows):
+                for j, c in enumerate(rows):
+                    if r >= 0 and c >= 0:
+                        total[name][r : r + 3, c : c + 3] += block[i, :, j]
+    return total

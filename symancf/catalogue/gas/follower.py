@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Follower pressure on surfaces."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import MeshError, ParameterError
+from ...runtime.collective import share_error
+from ...values.parameter import evaluate
+from .surface import surface_of
+
+if TYPE_CHECKING:
+    from ...assembly.configuration import Configuration, Layout
+    from ...assembly.piece import Piece
+    from ...places.ends import Face, Nodes
+    from ...values.parameter import Scalar
+
+
+CLOSED = 0.1  # resultant of the unit pressure by the area: tubes and closed surfaces have none
+
+
+class Pressure:
+    """Gas or liquid that presses on a surface of a body; see `pressure`."""
+
+    def __init__(self, place: Nodes | Face, p: Scalar, name: str | None) -> None:
+        self.surface = surface_of(place, "a pressure")
+        self.name = name or f"pressure on {self.surface}"
+        if not self.surface.solid and self.surface.side is None:
+            raise ParameterError(
+                f'{self.name}: say on which side of the plate it acts: body["region"].face(+1) or '
+                ".face(-1)"
+            )
+        if not callable(p):
+            evaluate(f"p of {self.name!r}", p, 0.0)
+        self.p = p
+
+    def declare(self, layout: Layout) -> None:
+        """Announce the facets before distribution."""
+        self.surface.declare(layout, self.name)
+
+    def carriers(self, system: Configuration) -> list[Any]:
+        """Take this rank's facets; a pressure brings no coordinates."""
+        self.surface.bind(system)
+        return []
+
+    def pieces(self, system: Configuration) -> list[Piece]:
+        """Return the kernel and facets on this rank."""
+        self.surface.require_parents(system, self.surface.parents)
+        if self.surface.solid:
+            self.surface.require_outside(system)
+        else:
+            self._require_oriented(system)
+            self._tell_kinks(system)
+            self._tell_inwards(system)
+        return [self.surface.piece(system, self.name, "pressure", "work", {"p": self.p})]
+
+    def _tell_kinks(self, system: Configuration) -> None:
+        """Warn where faces beside the mid-surface overlap, or leave a gap: at kinks."""
+        surface = self.surface
+        directions = surface.body.directions
+        if surface.middle or directions is None:
+            return
+        kinks = np.unique(surface.cells[directions.kink[surface.cells]])
+        owned = int((kinks < system.numbering.owned_vertices).sum())
+        count = system.comm.allreduce(owned)
+        if count and system.comm.rank == 0:
+            warnings.warn(
+                f"{self.name}: walls meet at {count} nodes of a kink, where their faces overlap or "
+                "leave a gap, so that the pressure on a closed space has a resultant there; "
+                "face(..., middle=True) is closed",
+                stacklevel=6,
+            )
+
+    def _tell_inwards(self, system: Configuration) -> None:
+        """Warn where p > 0 presses a tube or a closed surface into itself."""
+        surface = self.surface
+        r, wall = surface.shape(system, np.zeros_like(system.reference))
+        r, wall = r[surface.owned].reshape(-1, 3), wall[surface.owned].reshape(-1, 3)
+        area = np.linalg.norm(wall, axis=1)
+        sums = [area.sum(), *wall.sum(axis=0), *(area @ r), np.einsum("na,na->", r, wall)]
+        total, *rest = system.sum(np.array(sums)).tolist()
+        resultant, first, opening = np.array(rest[:3]), np.array(rest[3:6]), rest[6]
+        if not total:
+            return
+        opening -= float(first @ resultant) / total  # about the centre
+        closed = float(np.linalg.norm(resultant)) < CLOSED * total
+        if closed and opening < 0.0 and system.comm.rank == 0:
+            other = f"face({-(surface.side or 1):+d})"
+            warnings.warn(
+                f"{self.name}: the surface closes around a space, and p > 0 presses it inwards, "
+                f"so that it collapses into itself; for gas inside take {other} (or sa.Cavity, "
+                "which finds the inside), for pressure from outside ignore this",
+                stacklevel=6,
+            )
+
+    def _require_oriented(self, system: Configuration) -> None:
+        """Raise where neighbours are numbered in opposite senses: a side would change there."""
+        flipped = self.surface.parity[:, None] < 0
+        cells = np.where(flipped, self.surface.cells[:, ::-1], self.surface.cells)
+        edges = np.concatenate([cells[:, [k, (k + 1) % 4]] for k in range(4)])
+        _, place, count = np.unique(edges, axis=0, return_inverse=True, return_counts=True)
+        twice = (count > 1)[place.ravel()]
+        error = None
+        if twice.any():
+            x = system.points[edges[int(np.argmax(twice))]].mean(axis=0)
+            error = MeshError(
+                f"{self.name}: neighbouring cells are numbered in opposite senses at the edge "
+                f"({x[0]:g}, {x[1]:g}, {x[2]:g}), so that face({self.surface.side:+d}) changes "
+                "side there; orient the mesh (Gmsh: Reverse Surface), or give the walls of a "
+                "closed space to sa.Cavity, which turns them"
+            )
+        share_error(system.comm, error)
+
+
+def pressure(place: Nodes | Face, p: Scalar, name: str | None = None) -> Pressure:
+    r"""Follower pressure `p` [Pa] on a surface: on its present area, along its present normal.
+
+    Virtual work: :math:`-p \int n \cdot \delta r\, d\xi\, d\eta`, n = r_xi x r_eta towards the
+    gas, with its full, unsymmetric tangent.
+
+    Parameters
+    ----------
+    place : ``body["region"]``: boundary facets of a solid, on which p > 0 presses from outside;
+        or ``body["region"].face(+1)`` (``face(-1)``) of a plate: p acts on the face
+        z = +thickness/2 (-thickness/2) and presses along -n (+n), n being the normal of the
+        cells' numbering. ``face(+1, middle=True)`` acts on the mid-surface instead.
+    p : number, `Parameter` or function of time.
+
+    Raises
+    ------
+    MeshError : a facet is none of the body, is inside of a solid or between two, or neighbouring
+        cells of a plate are numbered in opposite senses.
+    ParameterError : a plate without the side; p is not finite.
+
+    Notes
+    -----
+    Where the surface is closed, or its rim is held, the load derives from -p V and `sa.Cavity`
+    gives it with a symmetric tangent. A warning tells where p > 0 on a face of plates presses a
+    tube or a closed surface into itself.
+    """
+    return Pressure(place, p, name)

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Joints: the constraints of mechanisms, written as functions that must vanish.
+
+Joints with directions have an axis, e3 of the frames of their ends. It is given as ``axis=``, a
+direction in the reference configuration, or by frames of the ends, ``head.at(p, frame=R)``; the
+frame of an end that has none is taken parallel to that of the other end in the reference. Where
+one end is on a cable or a thin plate, only its tangents can be axes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from ..errors import ConstraintError
+from ..places.ends import End, Ground
+from ..terms.constraint import Constraint
+from ..terms.quantities import check_ends
+from ..values.parameter import label
+from .rigid_clamp import RigidClamp, clamp
+from .ties import coincide, tie
+
+__all__ = [
+    "RigidClamp",
+    "clamp",
+    "cylindrical",
+    "distance",
+    "on_sphere",
+    "prismatic",
+    "revolute",
+    "rigid",
+    "rotation",
+    "spherical",
+    "tie",
+    "translation",
+    "universal",
+]
+
+Array = npt.NDArray[np.float64]
+
+
+def _revolute(
+    r_a: sp.Matrix, r_b: sp.Matrix, e3_a: sp.Matrix, e1_b: sp.Matrix, e2_b: sp.Matrix
+) -> list[sp.Expr]:
+    return [*(r_a - r_b), e3_a.dot(e1_b), e3_a.dot(e2_b)]
+
+
+def _cylindrical(
+    r_a: sp.Matrix, r_b: sp.Matrix, e3_a: sp.Matrix, e1_b: sp.Matrix, e2_b: sp.Matrix
+) -> list[sp.Expr]:
+    gap = r_a - r_b
+    return [gap.dot(e1_b), gap.dot(e2_b), e3_a.dot(e1_b), e3_a.dot(e2_b)]
+
+
+def _prismatic(
+    r_a: sp.Matrix,
+    r_b: sp.Matrix,
+    e1_a: sp.Matrix,
+    e3_a: sp.Matrix,
+    e1_b: sp.Matrix,
+    e2_b: sp.Matrix,
+) -> list[sp.Expr]:
+    return [*_cylindrical(r_a, r_b, e3_a, e1_b, e2_b), e1_a.dot(e2_b)]
+
+
+def _universal(r_a: sp.Matrix, r_b: sp.Matrix, e1_a: sp.Matrix, e2_b: sp.Matrix) -> list[sp.Expr]:
+    return [*(r_a - r_b), e1_a.dot(e2_b)]
+
+
+def _rigid(
+    r_a: sp.Matrix,
+    r_b: sp.Matrix,
+    e1_a: sp.Matrix,
+    e2_a: sp.Matrix,
+    e3_a: sp.Matrix,
+    e1_b: sp.Matrix,
+    e2_b: sp.Matrix,
+    e3_b: sp.Matrix,
+) -> list[sp.Expr]:
+    return [*(r_a - r_b), e1_a.dot(e2_b), e2_a.dot(e3_b), e3_a.dot(e1_b)]
+
+
+def _rotation(e1_a: sp.Matrix, e1_b: sp.Matrix, e2_b: sp.Matrix, *, angle: sp.Symbol) -> sp.Expr:
+    x, y = e1_a.dot(e1_b), e1_a.dot(e2_b)
+    sine, cosine = sp.sin(angle), sp.cos(angle)
+    return sp.atan2(y * cosine - x * sine, x * cosine + y * sine)
+
+
+def _translation(
+    r_a: sp.Matrix, r_b: sp.Matrix, e3_b: sp.Matrix, *, distance: sp.Symbol
+) -> sp.Expr:
+    return (r_a - r_b).dot(e3_b) - distance
+
+
+def _direction(name: str, axis: npt.ArrayLike) -> Array:
+    """Return a unit vector.
+
+    Raises
+    ------
+    ConstraintError : `axis` is no direction.
+    """
+    try:
+        given = np.asarray(axis, dtype=float)
+    except (TypeError, ValueError):
+        given = np.zeros(0)
+    length = np.linalg.norm(given) if given.shape == (3,) else 0.0
+    if not (np.isfinite(length) and length > 0.0):
+        raise ConstraintError(f"{name}: axis is {label(axis)}: give a direction, three numbers")
+    return np.asarray(given / length)
+
+
+def _completed(axis: Array) -> Array:
+    """Return a frame (3, 3) whose third axis is a unit vector."""
+    other = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    first = np.cross(other, axis)
+    first /= np.linalg.norm(first)
+    return np.stack([first, np.cross(axis, first), axis], axis=1)
+
+
+def _as_end(name: str, end: Any) -> End:
+    """Return the end that was meant: the ground for None.
+
+    Raises
+    ------
+    ConstraintError : it is a body or something else, not a place.
+    """
+    if end is None:
+        return Ground()
+    return check_ends(f"joint {name!r}", [end])[0]
+
+
+def _aligned(
+    name: str, a: End, b: End | None, axis: npt.ArrayLike | None, whole: bool = False
+) -> tuple[End, End]:
+    """Give both ends axes that are parallel in the reference; e3 is the axis of the joint.
+
+    Raises
+    ------
+    ConstraintError : `axis` is no direction, is given beside frames of the ends, or two frames
+        differ in e3 (with `whole`: in any axis).
+    """
+    a, b = _as_end(name, a), _as_end(name, b)
+    if axis is not None:
+        if a.frame is not None or b.frame is not None:
+            raise ConstraintError(f"{name}: give its axis, or ends with frame=, not both")
+        frame = _completed(_direction(name, axis))
+        return a.with_axes(frame), b.with_axes(frame)
+    if a.frame is not None and b.frame is not None:
+        for k in range(0 if whole else 2, 3):
+            turn = float(np.linalg.norm(a.frame[:, k] - b.frame[:, k]))
+            if turn > 1e-6:
+                raise ConstraintError(
+                    f"{name}: the axes e{k + 1} of its ends differ by {turn:.3g} in the reference "
+                    f"configuration ({a.frame[:, k].round(6)} at {a}, "
+                    f"{b.frame[:, k].round(6)} at {b})"
+                )
+        return a, b
+    frame = b.reference_frame if b.frame is not None else a.reference_frame
+    return a.with_axes(frame), b.with_axes(frame)
+
+
+def spherical(a: End, b: End | None = None, name: str = "spherical") -> Constraint:
+    """Hold two places together: r_a - r_b = 0 (3 multipliers, forces on b)."""
+    return Constraint(coincide, _as_end(name, a), _as_end(name, b), name=name)
+
+
+def revolute(
+    a: End, b: End | None = None, axis: npt.ArrayLike | None = None, name: str = "revolute"
+) -> Constraint:
+    """Leave a rotation about one axis: r_a - r_b = 0, e3_a . e1_b = e3_a . e2_b = 0.
+
+    Regular at all angles. `b` is the ground by default, and needs three axes; see the head of
+    this module for `axis`.
+    """
+    return Constraint(_revolute, *_aligned(name, a, b, axis), name=name)
+
+
+def cylindrical(
+    a: End, b: End | None = None, axis: npt.ArrayLike | None = None, name: str = "cylindrical"
+) -> Constraint:
+    """Leave a rotation about and a translation along the axis e3 of b.
+
+    (r_a - r_b) . e1_b = (r_a - r_b) . e2_b = 0, e3_a . e1_b = e3_a . e2_b = 0; regular everywhere.
+    """
+    return Constraint(_cylindrical, *_aligned(name, a, b, axis), name=name)
+
+
+def prismatic(
+    a: End, b: End | None = None, axis: npt.ArrayLike | None = None, name: str = "prismatic"
+) -> Constraint:
+    """Leave a translation along the axis e3 of b: as `cylindrical`, and e1_a . e2_b = 0."""
+    return Constraint(_prismatic, *_aligned(name, a, b, axis, whole=True), name=name)
+
+
+def universal(
+    a: End,
+    b: End | None = None,
+    axes: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    name: str = "universal",
+) -> Constraint:
+    """Hold two places together by a cross: r_a - r_b = 0, e1_a . e2_b = 0.
+
+    Parameters
+    ----------
+    axes : the axis of the cross that is fixed in `a` and that in `b`, directions of the
+        reference at a right angle; default: e1 of a's frame and e2 of b's.
+
+    Raises
+    ------
+    ConstraintError : the axes are not at a right angle.
+    """
+    if axes is None:
+        a, b = _aligned(name, a, b, None, whole=True)
+        return Constraint(_universal, a, b, name=name)
+    a, b = _as_end(name, a), _as_end(name, b)
+    try:
+        first, second = axes
+    except (TypeError, ValueError):
+        raise ConstraintError(f"{name}: axes is {label(axes)}: give two directions") from None
+    one, two = _direction(name, first), _direction(name, second)
+    if abs(one @ two) > 1e-6:
+        angle = np.degrees(np.arccos(np.clip(one @ two, -1.0, 1.0)))
+        raise ConstraintError(f"{name}: its axes are at {angle:.4g} degrees, not at a right angle")
+    frame = np.stack([one, two, np.cross(one, two)], axis=1)
+    return Constraint(_universal, a.with_axes(frame), b.with_axes(frame), name=name)
+
+
+def rigid(a: End, b: End | None = None, name: str = "rigid") -> Constraint:
+    """Hold two rigid bodies together as they are in the reference (6 equations).
+
+    r_a - r_b = 0, e1_a . e2_b = e2_a . e3_b = e3_a . e1_b = 0: regular there. For deformable
+    bodies see `clamp`.
+    """
+    return Constraint(_rigid, *_aligned(name, a, b, None, whole=True), name=name)
+
+
+def rotation(
+    a: End,
+    b: End | None = None,
+    angle: Any = 0.0,
+    axis: npt.ArrayLike | None = None,
+    name: str = "rotation",
+) -> Constraint:
+    """Prescribe the angle [rad] by which `a` has turned about the axis e3, seen from `b`.
+
+    phi - angle = 0 as the angle in (-pi, pi] of the sine e1_a . e2_b cos(angle) - e1_a . e1_b
+    sin(angle) and its cosine: linear in phi, so that Newton's method does not end half a turn
+    away (the sine alone vanishes there, too), and regular at all angles. A step of less than
+    half a turn counts in its own sense. It goes beside the joint that leaves the rotation.
+    `angle` is a number, `Parameter` or function of time, zero where the frames are parallel.
+    """
+    return Constraint(_rotation, *_aligned(name, a, b, axis), name=name, angle=angle)
+
+
+def translation(
+    a: End,
+    b: End | None = None,
+    distance: Any = 0.0,
+    axis: npt.ArrayLike | None = None,
+    name: str = "translation",
+) -> Constraint:
+    """Prescribe the distance along the axis of b: (r_a - r_b) . e3_b - distance = 0.
+
+    `distance` is a number, `Parameter` or function of time [m].
+    """
+    return Constraint(_translation, *_aligned(name, a, b, axis), name=name, distance=distance)
+
+
+def distance(a: End, b: End, length: Any, name: str = "distance") -> Constraint:
+    """Keep two places at a distance: (r_a - r_b).(r_a - r_b) - L^2 = 0."""
+
+    def phi(r_a: sp.Matrix, r_b: sp.Matrix, *, L: sp.Symbol) -> sp.Expr:
+        gap = r_a - r_b
+        return gap.dot(gap) - L**2
+
+    return Constraint(phi, a, b, name=name, L=length)
+
+
+def on_sphere(a: End, centre: npt.ArrayLike, radius: Any, name: str = "on_sphere") -> Constraint:
+    """Keep a place on a sphere: ((r - c).(r - c) - R^2) / (2 R) = 0."""
+
+    def phi(r_a: sp.Matrix, r_b: sp.Matrix, *, R: sp.Symbol) -> sp.Expr:
+        gap = r_a - r_b
+        return (gap.dot(gap) - R**2) / (2 * R)
+
+    return Constraint(phi, a, Ground(centre), name=name, R=radius)

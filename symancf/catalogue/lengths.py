@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lengths of edges and of lines of edges that are kept, or prescribed."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from ..errors import ConstraintError, ParameterError
+from ..places.ends import Nodes
+from ..places.lines import Line
+from ..terms.constraint import Constraint
+from ..terms.quantities import symbols_of
+from ..values.arguments import one_of
+from ..values.parameter import label
+
+if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration
+
+Array = npt.NDArray[np.float64]
+
+
+def _arc_length(rs_a: sp.Matrix, *, stretch: sp.Symbol) -> sp.Expr:
+    return sp.sqrt(rs_a.dot(rs_a)) - stretch
+
+
+def _squared_gradient(rs_a: sp.Matrix, *, stretch: sp.Symbol) -> sp.Expr:
+    return rs_a.dot(rs_a) - stretch**2
+
+
+FORMS = {"arc": _arc_length, "squared": _squared_gradient}
+
+
+class Length(Constraint):
+    """A constraint on the lengths of the edges or lines of a region; see `length`."""
+
+    def __init__(
+        self,
+        place: Nodes,
+        form: Literal["arc", "squared"],
+        per: Literal["edge", "line"],
+        stretch: Any,
+        name: str | None,
+    ) -> None:
+        if not isinstance(place, Nodes):
+            raise ConstraintError(
+                f"length takes a region of lines of a body, body['region']; given {label(place)}"
+            )
+        name = name or f"length:{place.body.name}.{place.region.name}"
+        one_of(f"{name}: form", form, FORMS)
+        one_of(f"{name}: per", per, ("edge", "line"))
+        if isinstance(stretch, numbers.Real) and not 0.0 < float(stretch) < math.inf:
+            raise ParameterError(f"{name}: stretch is {stretch}: give a positive number")
+        line = Line(place.body, place.region, per)
+        super().__init__(FORMS[form], line, name=name, stretch=stretch)
+        self.form, self.per = form, per
+
+    def lengths(self, system: Configuration) -> Array:
+        """Return the present arc length of each edge or line, on every rank (collective) [m]."""
+        jets = self.substitution.gather(system, self.entities, self._coordinates)
+        u, R = (symbols_of((0, "line"), of) for of in ("change", "reference"))
+        rs = [self._references[str(X)] + jets[str(x)] for X, x in zip(R, u, strict=True)]
+        return self._sums(system, np.linalg.norm(rs, axis=0))
+
+    def reference_lengths(self, system: Configuration) -> Array:
+        """Return the reference length of each edge or line, on every rank (collective) [m]."""
+        return self._sums(system, np.ones(len(self.entities.ids)))
+
+    def _sums(self, system: Configuration, values: Array) -> Array:
+        """Return the integrals of values at this rank's points over each group (collective)."""
+        mine = self.entities.owned
+        group = self.entities.group[self.entities.ids[mine]]
+        total = np.zeros(self.entities.groups)
+        np.add.at(total, group, (self._references["weight"] * values)[mine])
+        return system.sum(total)
+
+
+def length(
+    place: Nodes,
+    form: Literal["arc", "squared"] = "arc",
+    per: Literal["edge", "line"] = "edge",
+    stretch: Any = 1.0,
+    name: str | None = None,
+) -> Length:
+    r"""Keep the length of each edge, or of each line of edges, of a region.
+
+    With the arc length s of the reference, its integral l_0 and r' = dr/ds,
+
+    .. math:: \Phi = \int |\mathbf r'| \,ds - \lambda\, l_0 \quad\text{(arc)}, \qquad
+        \Phi = \int \mathbf r' \cdot \mathbf r' \,ds - \lambda^2 l_0 \quad\text{(squared)}
+
+    where lambda is the prescribed ratio `stretch`. Both are lengths [m], and their multipliers
+    forces [N]. The forms agree while the stretch is uniform. Else only the first keeps the
+    length: the second keeps m^2 + v, with the mean m and the variance v of the stretch, so that
+    a line of length l_0 shortens to l_0 sqrt(1 - v) where it stretches unevenly.
+
+    Parameters
+    ----------
+    place : ``body["region"]`` with a region of lines: cells of a cable, edges of the cells of
+        plates (cubics through the nodes with their slopes) or of hexahedra (straight).
+    form : ``"arc"`` or ``"squared"``.
+    per : ``"edge"``: an equation for each edge. ``"line"``: one for each chain of edges that
+        meet at their ends; material may then move along the line.
+    stretch : prescribed ratio of the present length to that of the reference: a number,
+        `Parameter` or function of time.
+
+    Returns
+    -------
+    Length : a term. `Length.lengths` are the present lengths, `Length.multipliers` (n, 1) the
+        tensions [N] that act beside those of the body: positive where the line would become
+        longer without the constraint, whose tension pulls its ends together. In the squared
+        form the tension is 2 |r'| times the multiplier, and varies along the line.
+
+    Raises
+    ------
+    MeshError : the region holds other cells than lines, or a line that is no edge of a cell of
+        the body, or more than two edges meet at a point (``per="line"``).
+    ConstraintError, ParameterError : `place`, `form`, `per` or `stretch` is none of the above.
+
+    Notes
+    -----
+    Gauss's rule with five points; one on straight edges. Integrals over s do not depend on the
+    cells' parameters. (J. Xing et al., Machines 10 (2022) 518, eqs. (31) and (32); the second
+    there subtracts the length a of the parameter's domain instead of the reference's integral,
+    which is the same where the reference has \|dr/dx\| = 1.) Where a straight line is held at
+    both ends, the gradient of its length vanishes for all motions that are left, and the tangent
+    is singular.
+    """
+    return Length(place, form, per, stretch, name)

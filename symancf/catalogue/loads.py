@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dead loads: gravity, forces and tractions."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from symancf_codegen import declare
+
+from ..assembly.agreement import Given
+from ..bodies.natural import RigidBody
+from ..bodies.plane import Factor, PlanarBody, PlanarPoint, planar_force
+from ..errors import ParameterError
+from ..laws import body_force_laws
+from ..places.ends import End, Ground, Nodes, require_place, require_region
+from ..places.facets import FacetPoints
+from ..runtime import jit
+from ..terms.entities import Entities
+from ..values.arguments import one_of
+from ..values.parameter import call_array, components, takes_place
+
+if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration, Layout
+    from ..assembly.piece import Piece
+    from ..bodies.body import Body
+    from ..terms.work import Potential, VirtualWork
+
+Array = npt.NDArray[np.float64]
+
+
+class Gravity:
+    """The energy -rho g . u of every body that has a density; see `gravity`."""
+
+    def __init__(self, g: Any, bodies: Sequence[Body | RigidBody | PlanarBody] | None) -> None:
+        self.name = "gravity"
+        self.given, self.g = g, components("gravity", g)
+        self.bodies = bodies
+
+    def declare(self, system: Layout) -> None:
+        """Announce entities and vertices before distribution."""
+        for body in self.bodies or ():
+            system.require_member(body, self.name)
+            if not self._has_mass(body):
+                lacks = "mass" if isinstance(body, RigidBody | PlanarBody) else "rho"
+                raise ParameterError(f"gravity acts on body {body.name!r}, which has no {lacks}")
+        if not self._heavy(system):
+            raise ParameterError("gravity: no body has a density; give rho=... to a body")
+        self._warn_of_another(system)
+
+    def _warn_of_another(self, system: Layout) -> None:
+        """Warn where an earlier load is the same gravity on some of the same bodies."""
+        parts = [self.given] if callable(self.given) else list(self.given)
+        field = tuple(p if isinstance(p, int | float) else id(p) for p in parts)
+        twice: dict[str, list[str]] = {}
+        for body in self._heavy(system):
+            before = system.noted((Gravity, id(body), field), self.name)
+            if before is not None:
+                twice.setdefault(before, []).append(repr(body.name))
+        for before, names in twice.items():
+            if system.comm.rank == 0:
+                on = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if names[5:] else "")
+                warnings.warn(
+                    f"{before!r} and {self.name!r} are the same gravity, and both act on {on}: "
+                    "twice the weight",
+                    stacklevel=5,
+                )
+
+    @staticmethod
+    def _has_mass(body: Body | RigidBody | PlanarBody) -> bool:
+        if isinstance(body, RigidBody | PlanarBody):
+            return body.mass > 0.0
+        return "rho" in body.parameters
+
+    def _heavy(self, system: Layout | Configuration) -> list[Body | RigidBody | PlanarBody]:
+        return [b for b in self.bodies or system.bodies if self._has_mass(b)]
+
+    def pieces(self, system: Configuration) -> list[Piece]:
+        """Return the kernels and entities on this rank."""
+        uniform = {f"g{a + 1}": g for a, g in enumerate(self.g)}
+        made = []
+        for body in self._heavy(system):
+            if isinstance(body, RigidBody | PlanarBody):
+                made.append(body.weight(system, uniform))
+                continue
+            laws = body_force_laws(body.element, values=body.parameters, fields=body.fields)
+            made.append(body.piece(system, f"gravity:{body.name}", laws, "potential", uniform))
+        return made
+
+
+def gravity(g: Any, *bodies: Body | RigidBody | PlanarBody) -> Gravity:
+    """Weight of bodies (all that have `rho` or a mass) in the field `g`, three components [m/s^2].
+
+    The components are numbers, `Parameter` or functions of time. Energy: -int rho g . u dV.
+    """
+    return Gravity(g, bodies or None)
+
+
+class Force:
+    """Dead forces on places of bodies; see `force` and `traction`."""
+
+    def __init__(
+        self,
+        place: End,
+        vector: Any,
+        distribute: Literal["total", "each", "density"],
+        name: str,
+    ) -> None:
+        self.place, self.name, self.distribute = place, name, distribute
+        self.of_place = vector if callable(vector) and takes_place(vector) else None
+        self.vector = [] if self.of_place else components(name, vector)
+        if self.of_place is not None and distribute != "density":
+            raise ParameterError(
+                f"{name}: a force is a vector or a function of time; for one that depends on the "
+                "place give its density, sa.traction(region, function of (X, time))"
+            )
+        if distribute not in ("total", "each", "density"):
+            raise ParameterError(f"{name}: distribute is {distribute!r}: 'total' or 'each'")
+
+    def declare(self, system: Layout) -> None:
+        """Announce entities and vertices before distribution."""
+        self.entities = Entities(system, self.name, [self.place])
+
+    def carriers(self, system: Configuration) -> list[Any]:
+        """Take this rank's entities; return the blocks that the term puts on vertices."""
+        self.entities.bind(system)
+        return []
+
+    def pieces(self, system: Configuration) -> list[Piece]:
+        """Return the kernels and entities on this rank."""
+        jets = self.entities.jets(system, [(0, "value")])
+        if isinstance(self.place, FacetPoints):
+            weight = self.place.weights(system, self.entities)
+        else:
+            weight = np.ones(len(self.entities.ids))
+        if self.distribute == "total":
+            weight = weight / system.sum(np.array([weight[self.entities.owned].sum()]))[0]
+        uniform = {f"F{a + 1}": f for a, f in enumerate(self.vector)}
+        cell = {"weight": weight}
+        if self.of_place is not None:
+            cell |= {f"F{a + 1}": np.zeros(len(weight)) for a in range(3)}
+        kernel = jit.points(_force_law(self.of_place is not None), system.comm)
+        piece = self.entities.piece(self.name, kernel, "potential", uniform, cell, jets)
+        if self.of_place is not None:
+            X = self.entities.reference(system, jets, 3)
+            piece.cell_at = lambda time: self._at(kernel.cell, weight, X, time)
+            piece.given = [Given(self.name, self._vector, X)]
+        return [piece]
+
+    def _at(self, names: Sequence[str], weight: Array, X: Array, time: float) -> Array:
+        """Return the cell parameters (n, rows) of a force that depends on the place."""
+        vector = self._vector(X, time)
+        values = {"weight": weight, **{f"F{a + 1}": vector[:, a] for a in range(3)}}
+        return np.stack([values[name] for name in names], axis=1)
+
+    def _vector(self, X: Array, time: float) -> Array:
+        assert self.of_place is not None
+        return call_array(self.name, self.of_place, X.shape, X, float(time))
+
+
+@cache
+def _force_law(of_place: bool = False) -> Any:
+    u = sp.symbols("u_a1 u_a2 u_a3", real=True)
+    F = sp.symbols("F1 F2 F3", real=True)
+    weight = sp.Symbol("weight", real=True)
+    return declare.PointLaw(
+        name="force",
+        unknowns=u,
+        energy=-weight * sp.Add(*[f * x for f, x in zip(F, u, strict=True)]),
+        parameters=(
+            *(declare.Parameter(f, "cell" if of_place else "uniform") for f in F),
+            declare.Parameter(weight, "cell"),
+        ),
+        title="-F . u",
+    )
+
+
+def force(
+    place: Any,
+    vector: Any,
+    distribute: Literal["total", "each"] = "total",
+    name: str | None = None,
+    factor: Factor | None = None,
+) -> Force | Potential | VirtualWork:
+    """Dead force on a point, or on a region.
+
+    Parameters
+    ----------
+    place : ``body.at(X)`` or ``body["region"]``; or a rigid or planar body (the origin of its
+        frame) or a point of one. On a region of facets, edges or cells the total is spread
+        evenly over its reference area or length; on a region of points over its points.
+    vector : three components [N] (two on a planar body): numbers, `Parameter` or functions of
+        time.
+    distribute : ``"total"`` (default): the whole region carries `vector`; ``"each"``: every
+        node of the region does.
+    factor : unknown number that multiplies the load (planar bodies only); see `sa.prescribe`.
+    """
+    require_place("force", place, PlanarBody, RigidBody)
+    one_of("force(distribute=...)", distribute, ("total", "each"))
+    if isinstance(place, PlanarBody | PlanarPoint):
+        return planar_force(place, vector, name, factor)
+    if isinstance(place, RigidBody):
+        place = place.at((0.0, 0.0, 0.0))
+    if isinstance(place, Ground):
+        raise ParameterError("a force on the ground moves nothing: give a place of a body")
+    if factor is not None:
+        raise ParameterError(f"force on {place}: factor= is for points of planar bodies")
+    name = name or f"force on {place}"
+    spread: End = place
+    if isinstance(place, Nodes) and distribute == "total" and place.region.dim > 0:
+        spread = FacetPoints(place.body, place.region)
+    return Force(spread, vector, distribute, name)
+
+
+def traction(place: Nodes, vector: Any, name: str | None = None) -> Force:
+    """Dead force per reference area (facets, plates) or length (edges, cables) of a region.
+
+    `vector`: three components [N/m^2 or N/m]: numbers, `Parameter` or functions of time; or a
+    function (X (n, 3), time) -> (n, 3) of places on the reference.
+    """
+    require_region("traction", place)
+    if place.region.dim == 0:
+        raise ParameterError(f"traction on {place}: a region of points has no area; use force")
+    points = FacetPoints(place.body, place.region)
+    return Force(points, vector, "density", name or f"traction on {place}")

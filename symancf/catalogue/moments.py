@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Moments on points, sections and rigid bodies, as work on the spin of the material.
+
+The spin is that of the vorticity, :math:`\omega = \tfrac12\,\mathrm{vect}(L - L^T)`,
+:math:`L = \dot F F^{-1}`, with F of the axes f_k of a place as columns and the dual vectors g^k:
+
+* three axes (full gradients, points of solids, rigid bodies):
+  :math:`\omega = \tfrac12 \sum_k g^k \times \dot f_k`,
+* two (thin plates; the unit normal n completes F):
+  :math:`\omega = \tfrac12 \sum_k g^k \times (I + n n^T)\,\dot f_k`,
+* one (cables; torsion cannot be represented):
+  :math:`\omega = f \times \dot f / |f|^2`.
+
+It does not depend on the choice of axes, and is exact off the constraints of a rigid body, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import sympy as sp
+
+from ..bodies.plane import Factor, PlanarBody, PlanarPoint, planar_moment
+from ..errors import KinematicsError, ParameterError
+from ..places.ends import End, Ground, Nodes, PointsOnBody
+from ..terms.quantities import symbols_of
+from ..terms.work import Potential, VirtualWork
+from ..values.parameter import components
+
+if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration
+    from ..assembly.piece import Piece
+
+V: TypeAlias = sp.ImmutableMatrix
+S: TypeAlias = sp.Symbol
+Pairs: TypeAlias = dict[sp.ImmutableMatrix, sp.ImmutableMatrix]
+
+
+def spin(*axes: tuple[sp.Matrix, sp.Matrix]) -> sp.Matrix:
+    """Return the spin of a place from its axes f_k and their rates, (f_k, fdot_k)."""
+    f, rate = [a for a, _ in axes], [b for _, b in axes]
+    if len(axes) == 1:
+        return f[0].cross(rate[0]) / f[0].dot(f[0])
+    if len(axes) == 2:
+        n = f[0].cross(f[1])
+        nn = n.dot(n)
+        dual = [f[1].cross(n) / nn, n.cross(f[0]) / nn]
+        rate = [w + n * (n.dot(w) / nn) for w in rate]
+    else:
+        J = f[0].dot(f[1].cross(f[2]))
+        dual = [f[(k + 1) % 3].cross(f[(k + 2) % 3]) / J for k in range(3)]
+    total = dual[0].cross(rate[0])
+    for g, w in zip(dual[1:], rate[1:], strict=True):
+        total = total + g.cross(w)
+    return total / 2
+
+
+def triad(e1: sp.Matrix, e2: sp.Matrix) -> list[sp.Matrix]:
+    """Return orthonormal vectors: the first along e1, the third normal to e1 and e2."""
+    t1 = e1 / sp.sqrt(e1.dot(e1))
+    n = e1.cross(e2)
+    t3 = n / sp.sqrt(n.dot(n))
+    return [t1, t3.cross(t1), t3]
+
+
+def _vector(M1: Any, M2: Any, M3: Any, share: Any) -> sp.Matrix:
+    return share * V([M1, M2, M3])
+
+
+def _in_body(M: sp.Matrix, e1: sp.Matrix, e2: sp.Matrix) -> sp.Matrix:
+    t = triad(e1, e2)
+    return t[0] * M[0] + t[1] * M[1] + t[2] * M[2]
+
+
+def _moment_1(e1_a: V, w1_a: V, *, M1: S, M2: S, M3: S, share: S) -> Pairs:
+    return {spin((e1_a, w1_a)): _vector(M1, M2, M3, share)}
+
+
+def _moment_2(e1_a: V, e2_a: V, w1_a: V, w2_a: V, *, M1: S, M2: S, M3: S, share: S) -> Pairs:
+    return {spin((e1_a, w1_a), (e2_a, w2_a)): _vector(M1, M2, M3, share)}
+
+
+def _moment_3(
+    e1_a: V, e2_a: V, e3_a: V, w1_a: V, w2_a: V, w3_a: V, *, M1: S, M2: S, M3: S, share: S
+) -> Pairs:
+    return {spin((e1_a, w1_a), (e2_a, w2_a), (e3_a, w3_a)): _vector(M1, M2, M3, share)}
+
+
+def _body_moment_2(e1_a: V, e2_a: V, w1_a: V, w2_a: V, *, M1: S, M2: S, M3: S, share: S) -> Pairs:
+    M = _in_body(_vector(M1, M2, M3, share), e1_a, e2_a)
+    return {spin((e1_a, w1_a), (e2_a, w2_a)): M}
+
+
+def _body_moment_3(
+    e1_a: V, e2_a: V, e3_a: V, w1_a: V, w2_a: V, w3_a: V, *, M1: S, M2: S, M3: S, share: S
+) -> Pairs:
+    M = _in_body(_vector(M1, M2, M3, share), e1_a, e2_a)
+    return {spin((e1_a, w1_a), (e2_a, w2_a), (e3_a, w3_a)): M}
+
+
+SPACE: dict[int, Callable[..., Pairs]] = {1: _moment_1, 2: _moment_2, 3: _moment_3}
+BODY: dict[int, Callable[..., Pairs]] = {2: _body_moment_2, 3: _body_moment_3}
+
+
+def axes_of(place: End) -> int:
+    """Return how many axes the material has at a place: 1, 2 or 3; 0 where it has none."""
+    if isinstance(place, Nodes):
+        return len(place.body.element.slopes)
+    if isinstance(place, PointsOnBody):
+        return sum(j in place.body.element.space.point_jets for j in ("xi", "eta", "zeta"))
+    return 0 if isinstance(place, Ground) else 3
+
+
+class Moment(VirtualWork):
+    """A moment on places, work on their spin; see `moment`."""
+
+    def __init__(
+        self, place: End, vector: Any, distribute: str, frame: str, name: str | None
+    ) -> None:
+        name = name or f"moment on {place}"
+        if distribute not in ("total", "each"):
+            raise ParameterError(f"{name}: distribute is {distribute!r}: 'total' or 'each'")
+        if frame not in ("space", "body"):
+            raise ParameterError(f"{name}: frame is {frame!r}: 'space' or 'body'")
+        self.distribute = distribute
+        axes = axes_of(place)
+        if not axes:
+            raise KinematicsError(
+                f"{name}: the nodes of {place.body.element.name} have no slopes to carry a "
+                "moment; apply it at a point, body.at(X)"
+                if isinstance(place, Nodes)
+                else f"{name}: {place} does not turn"
+            )
+        functions = SPACE if frame == "space" else BODY
+        if axes not in functions:
+            raise KinematicsError(
+                f"{name}: a cable has one axis only and does not tell how it is turned about it: "
+                "give the moment in space, frame='space'"
+            )
+        vector = components(name, vector)
+        given = {f"M{a + 1}": M for a, M in enumerate(vector)} | {"share": self._share}
+        super().__init__(functions[axes], place, name=name, **given)
+
+    def domain(self) -> tuple[sp.Expr, ...]:
+        """Return what must be positive: length, area or volume of the axes."""
+        f = []
+        for k in range(axes_of(self.ends[0])):
+            jet = (0, f"axis{k}")
+            X, u = symbols_of(jet, "reference"), symbols_of(jet, "change")
+            f.append(V([x + d for x, d in zip(X, u, strict=True)]))
+        if len(f) == 1:
+            return (f[0].dot(f[0]),)
+        n = f[0].cross(f[1])
+        return (n.dot(n) if len(f) == 2 else f[2].dot(n),)
+
+    def pieces(self, system: Configuration) -> list[Piece]:
+        """Return the kernels and entities on this rank."""
+        made = super().pieces(system)
+        for piece in made:
+            piece.growing = ("M1", "M2", "M3")
+        return made
+
+    def _share(self, time: float) -> float:
+        return 1.0 / self.entities.size if self.distribute == "total" else 1.0
+
+    def total(self, system: Configuration) -> Any:
+        """Return the moment on all places, in space, on every rank (collective)."""
+        return self.values(system).sum(axis=0)
+
+
+def moment(
+    place: Any,
+    vector: Any,
+    distribute: Literal["total", "each"] = "total",
+    name: str | None = None,
+    factor: Factor | None = None,
+    frame: Literal["space", "body"] = "space",
+) -> Moment | Potential | VirtualWork:
+    """Moment [N m] that acts on the spin of the material at places (`spin`).
+
+    It is not conservative: its tangent is unsymmetric. Cables carry no moment along their axis.
+    A moment at one point of a thin shell makes a local spike: spread it over a ring of nodes.
+
+    Parameters
+    ----------
+    place : ``body["region"]``, ``body.at(X)``, or a rigid or planar body.
+    vector : three components: numbers, `Parameter` or functions of time (or one function that
+        returns all three). On a planar body one number, counter-clockwise.
+    distribute : the nodes of a region share the moment evenly (``"total"``), or it acts on
+        each (``"each"``).
+    factor : unknown number that multiplies the moment (planar bodies only); see `sa.prescribe`.
+    frame : ``"space"``: the components are fixed in space; ``"body"``: they follow the axes of
+        the place (``body.at(X, frame=...)``): the first axis, and the normal to the first two.
+    """
+    if isinstance(place, PlanarBody | PlanarPoint):
+        return planar_moment(place, vector, name, factor)
+    if factor is not None:
+        raise ParameterError(f"moment on {place}: factor= is for planar bodies")
+    if not isinstance(place, End):
+        if not hasattr(place, "at"):
+            raise ParameterError(
+                f"{type(place).__name__} is no place for a moment: give body.at(X), "
+                "body['region'] or a rigid body"
+            )
+        name = name or f"moment on {place.name!r}"
+        place = place.at((0.0, 0.0, 0.0))
+    return Moment(place, vector, distribute, frame, name)

@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nodes and points of a deformable body that move with a rigid body, as if glued to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ..bodies.natural import RigidBody, RigidPoint
+from ..bodies.plane import Clamp, PlanarBody
+from ..errors import ConstraintError
+from ..places.ends import End, Ground, Nodes, PointsOnBody, _vector_rows
+from ..places.geometry import perpendicular, unit
+from ..places.glue import CORNER, EDGE, FACE, POINT, Glue, glue_of, nodes_here, straightened
+from ..terms.constraint import Constraint, Reaction
+from ..values.arguments import one_of
+from .ties import coincide, welded
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+    from ..assembly.configuration import Configuration, Layout
+    from ..assembly.piece import Piece
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+class Slopes(End):
+    """Slopes of places in directions of the reference, one or two of each: an end of a clamp.
+
+    Jets: ``value``, the position; ``along0``, the derivative of r along the direction. On the
+    rigid body ``along0`` and ``along1`` are what it makes of the direction and of the normal.
+
+    Attributes
+    ----------
+    of : (K,) number of the place that each is of.
+    slope, normal : (K, 3) directions of the reference, written in place: terms copy their ends.
+    present : (K,) which of them count.
+    """
+
+    def __init__(self, place: Nodes | PointsOnBody, of: Ints) -> None:
+        self.body, self.place, self.of = place.body, place, of
+        self.slope, self.normal = np.zeros((len(of), 3)), np.zeros((len(of), 3))
+        self.present: npt.NDArray[np.bool_] = np.zeros(len(of), dtype=bool)
+
+    def resolve(self, layout: Layout) -> None:
+        """Find X and the vertices: those of the places."""
+        self.X, self.vertices = self.place.X[self.of], self.place.vertices[self.of]
+
+    def chosen(self, ids: Ints) -> npt.NDArray[np.bool_]:
+        """Return which of them count."""
+        return self.present[ids]
+
+    def constant(self, jet: str) -> Array | None:
+        """Return None: reference values follow from coordinates."""
+        return None
+
+    def directions(self, system: Configuration, chosen: Ints) -> Array:
+        """Return the reference directions (k, 2, 3) of the slopes and the normals."""
+        return np.stack([self.slope[chosen], self.normal[chosen]], axis=1)
+
+    def rows(
+        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """Return a jet as combinations of local coordinates; see `End.rows`."""
+        if jet == "value":
+            return self.place.rows(system, self.of[chosen], vertices, jet)
+        if isinstance(self.place, PointsOnBody):
+            direction = self.slope[chosen]
+            return self.place._derivative(system, self.of[chosen], vertices, direction)
+        weights = np.einsum("nka,na->nk", self.body.basis[vertices[:, 0]], self.slope[chosen])
+        weights[np.abs(weights) < 1e-15] = 0.0
+        offset = self.body.coordinate_offset(system, vertices, "slope0")
+        offset = offset + 3 * np.arange(weights.shape[1])
+        return _vector_rows(offset, weights, np.zeros(offset.shape, dtype=np.int32))
+
+    def __str__(self) -> str:
+        return f"slopes of {self.place}"
+
+
+def _follow(g1_a: sp.Matrix, g1_b: sp.Matrix) -> sp.Matrix:
+    return g1_a - g1_b
+
+
+def _stay_across(s1_a: sp.Matrix, s2_b: sp.Matrix) -> sp.Expr:
+    return s1_a.dot(s2_b)
+
+
+class RigidClamp(Constraint):
+    r"""Nodes or points of a deformable body that move with a rigid body, as glue holds them.
+
+    Positions coincide: :math:`r_k = r_b`, 3 rows for each place. Of the slopes
+    :math:`s = \partial r/\partial D` along directions D of the reference it holds what `sa.fix`
+    holds there: along what is glued, and of plates with directors through the thickness, the
+    whole slope, :math:`s - R\,D = 0` with the body's rotation R; of the tangent of a cable
+    and of the slope across the edge of a thin plate the components along the normals n,
+    :math:`s \cdot R\,n = 0`, so that its length is free (also its direction within the plate).
+    `dofs` "all": all slopes follow the body, a support without strain, as in papers. All in the
+    natural coordinates of the body, in which R D and R n are linear.
+
+    Attributes
+    ----------
+    conditions : the constraints on slopes beside this one on positions.
+    """
+
+    def __init__(
+        self,
+        places: Nodes | PointsOnBody,
+        body: RigidBody,
+        name: str | None,
+        dofs: Literal["clamp", "all"] = "clamp",
+    ) -> None:
+        name = name or f"clamp of {places}"
+        self.dofs = one_of(f"{name}: dofs", dofs, ("clamp", "all"))
+        slopes = len(places.body.element.slopes)
+        function = welded(slopes) if dofs == "all" and slopes else coincide
+        super().__init__(function, places, body.holding(places), name=name)
+        self.places, self.body = places, body
+        self.conditions: list[Constraint] = []
+
+    # ---- as a term ------------------------------------------------------------------------------
+    def declare(self, layout: Layout) -> None:
+        """Announce entities and vertices before distribution (collective)."""
+        super().declare(layout)
+        self.conditions = []
+        element = self.places.body.element
+        if self.dofs == "all" or not element.slopes:
+            return
+        self.glue: Glue | None = None
+        kind = np.full(self.places.size, POINT)
+        if isinstance(self.places, Nodes):
+            self.glue = glue_of(layout, self.name, self.places)
+            kind = self.glue.kind
+        whole, partly = _slots(element, kind)
+        self._slots = []
+        for count, law, what in ((whole, _follow, "slopes"), (partly, _stay_across, "directions")):
+            place = Slopes(self.places, np.repeat(np.arange(len(kind)), count))
+            self._slots.append((np.cumsum(count) - count, count, place))
+            if len(place.of):
+                end = self.body.holding(place)
+                condition = Constraint(law, place, end, name=f"{self.name} ({what})")
+                condition.declare(layout)
+                self.conditions.append(condition)
+
+    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
+        """Blocks that this term puts on local vertices; also finds which slopes are held."""
+        if self.conditions:
+            if self.glue is not None:
+                vertices, node = nodes_here(system, self.glue)
+                self._take(node, *self._at_nodes(system, vertices, node))
+            else:  # where these are is known once the reference is
+                for _, _, place in self._slots:
+                    place.present[:] = True
+        blocks = super().carriers(system)
+        for condition in self.conditions:
+            blocks += condition.carriers(system)
+        return blocks
+
+    def pieces(self, system: Configuration) -> list[Piece]:
+        """Return the kernels and entities on this rank."""
+        if self.conditions and self.glue is None:
+            here = np.unique(self.entities.ids)
+            self._take(here, *self._at_points(system, here))
+        made = super().pieces(system)
+        for condition in self.conditions:
+            made += condition.pieces(system)
+        return made
+
+    def idle(self, system: Configuration) -> npt.NDArray[Any]:
+        """Return the local offsets of multipliers whose equation moves no free coordinate."""
+        found = [super().idle(system)]
+        return np.concatenate([*found, *(c.idle(system) for c in self.conditions)])
+
+    # ---- what is held ---------------------------------------------------------------------------
+    def _take(self, places: Ints, whole: Array, partly: Array, normals: Array) -> None:
+        """Write the directions of slopes at places, in the order of the slots; zero: none.
+
+        `whole`, `partly` (n, m, 3) of slopes held in full and of those held along `normals`.
+        """
+        for (first, count, end), slopes in zip(self._slots, (whole, partly), strict=True):
+            for k in range(slopes.shape[1]):
+                some = k < count[places]
+                at = first[places[some]] + k
+                end.slope[at] = slopes[some, k]
+                end.present[at] = slopes[some, k].any(axis=1)
+                if slopes is partly:
+                    end.normal[at] = normals[some, k]
+
+    def _at_nodes(
+        self, system: Configuration, vertices: Ints, node: Ints
+    ) -> tuple[Array, Array, Array]:
+        """Return the slopes held in full, those held along normals, and the normals, at nodes."""
+        body, glue = self.places.body, self.glue
+        assert glue is not None
+        assert body.directions is not None
+        normal, kink = body.directions.at[vertices], body.directions.kink[vertices]
+        kind, across = glue.kind[node], glue.across[node]
+        along = glue.along[node]
+        if body.element.cell == "quad":
+            along = straightened(system, body, glue, node, normal, kink)
+        return _held(body.element, kind, normal, along, kink, across)
+
+    def _at_points(self, system: Configuration, here: Ints) -> tuple[Array, Array, Array]:
+        """Return the same at points, nothing but points of what may be the inside of cells."""
+        of, first = np.unique(self.entities.ids, return_index=True)
+        vertices = self.entities.end_vertices(0)[first[np.searchsorted(of, here)]]
+        places: Any = self.entities.ends[0]
+        slopes = unit(places._gradient(system, here, vertices)[3])
+        element = self.places.body.element
+        if element.cell == "line":
+            normal = slopes[:, 0]
+        elif slopes.shape[1] == 3:
+            normal = slopes[:, 2]
+        else:
+            normal = unit(np.cross(slopes[:, 0], slopes[:, 1]))
+        none = np.zeros_like(normal)
+        at = np.full(len(here), POINT)
+        return _held(element, at, normal, none, np.zeros(len(here), dtype=bool), none)
+
+    # ---- results --------------------------------------------------------------------------------
+    def reaction(self, system: Configuration, end: Literal["a", "b", "c"] = "a") -> Reaction:
+        """Return the forces and moments on an end, moments about the places (collective)."""
+        found = super().reaction(system, end)
+        moments = found.moments.copy()
+        for condition in self.conditions:
+            slopes: Any = condition.ends[0]
+            np.add.at(moments, slopes.of, condition.reaction(system, end).moments)
+        return Reaction(found.points, found.forces, moments)
+
+    def violations(self, system: Configuration) -> Array:
+        """Return five invariants of the clamp, minus their reference values (K, 5) (collective).
+
+        |r_kj|^2, r_kj . u - |r_kj| |u| cos(theta_k), r_kj . r_ij, r_k,x . v and r_k,y . r_kj with
+        r_kj = r_k - r_j, theta_k the angle between r_kj and u in the reference, and x, y the
+        first two slopes (of cables only x, of hex8 none; columns for what there is). They are
+        the constraints of Ghoneimy et al., Appl. Syst. Innov. 8 (2025) 42, for rings of a thin
+        plate; all are invariant under rigid motions. Those of slopes hold where all slopes are
+        held, ``dofs="all"``.
+        """
+        slopes = min(2, len(self.places.body.element.slopes))
+        body = self.body
+        names = ["value", *(f"along{s}" for s in range(slopes))]
+        R0 = system.evaluate(self.places, [(n, system.reference) for n in names])
+        u0 = system.evaluate(self.places, [(n, system.state) for n in names])
+        q0 = body.coordinates(system, system.reference)
+        q1 = q0 + body.coordinates(system, system.state)
+        now = [R + u for R, u in zip(R0, u0, strict=True)]
+        arm = R0[0] - q0[1]
+        length = np.linalg.norm(arm, axis=1)
+        cosine = np.divide(arm @ q0[2], length, out=np.zeros(len(arm)), where=length > 0.0)
+
+        def values(r: list[Array], q: Array) -> Array:
+            r_kj, u, v = r[0] - q[1], q[2], q[3]
+            rows = [
+                np.einsum("ka,ka->k", r_kj, r_kj),
+                r_kj @ u - np.linalg.norm(r_kj, axis=1) * np.linalg.norm(u) * cosine,
+                r_kj @ (q[1] - q[0]),
+            ]
+            if slopes > 0:
+                rows.append(r[1] @ v)
+            if slopes > 1:
+                rows.append(np.einsum("ka,ka->k", r[2], r_kj))
+            return np.stack(rows, axis=1)
+
+        return values(now, q1) - values(R0, q0)
+
+
+def _slots(element: Any, kind: npt.NDArray[Any]) -> tuple[Ints, Ints]:
+    """Return how many slopes of each place may be held in full, and along normals."""
+    whole = np.zeros(len(kind), dtype=np.int64)
+    partly = np.zeros(len(kind), dtype=np.int64)
+    if element.slope_kind == "gradient":
+        whole[:] = 3
+        return whole, partly
+    glued = (kind == CORNER) | (kind == FACE)
+    whole[glued] = len(element.slopes)
+    whole[kind == EDGE] = 1
+    partly[kind == EDGE] = 1
+    partly[kind == POINT] = 2
+    return whole, partly
+
+
+def _held(
+    element: Any, kind: npt.NDArray[Any], normal: Array, along: Array, kink: Any, across: Array
+) -> tuple[Array, Array, Array]:
+    """Return directions of slopes held in full, of those held along normals, and the normals.
+
+    Each (n, m, 3), zero where there is none; see `fix` for what clamps hold, and `Glue`.
+    """
+    n = len(kind)
+    whole, partly, normals = np.zeros((n, 3, 3)), np.zeros((n, 2, 3)), np.zeros((n, 2, 3))
+    point, edge = kind == POINT, kind == EDGE
+    if element.cell == "line":
+        whole[~point, 0] = normal[~point]
+        partly[point] = normal[point, None]
+        normals[point] = perpendicular(normal[point])
+    elif element.slope_kind == "tangents":
+        glued = ~point & ~edge
+        whole[glued, :2] = perpendicular(normal[glued])
+        whole[edge, 0], partly[edge, 0] = along[edge], np.cross(normal, along)[edge]
+        partly[point] = perpendicular(normal[point])
+        normals[edge | point] = normal[edge | point, None]
+    else:
+        whole[:] = np.eye(3)
+        smooth = ~kink & (point | edge)
+        whole[smooth] = 0.0
+        whole[smooth, 0] = normal[smooth]
+        whole[smooth & edge, 1] = along[smooth & edge]
+        fold = kink & (kind == CORNER) & across.any(axis=1)
+        whole[fold, :2], whole[fold, 2] = perpendicular(across[fold]), 0.0
+    return whole, partly, normals
+
+
+def clamp(
+    a: Nodes | PointsOnBody,
+    b: PlanarBody | Ground | RigidBody,
+    name: str | None = None,
+    dofs: Literal["clamp", "all"] = "clamp",
+) -> Clamp | RigidClamp:
+    """Clamp nodes or points of a deformable body to a rigid body, as they are in the reference.
+
+    It is what gluing them to the body is, also when the body turns; of slopes it holds the same
+    as `sa.fix`. The end of a cable in the plane, ``cable.at(X)``, can be clamped to a planar
+    body or the ground, too; to hold other places at the ground take `sa.fix`.
+
+    Parameters
+    ----------
+    a : ``body["region"]``, or points of the body, ``body.at(X)``.
+    b : a `RigidBody`; for a cable in the plane a `PlanarBody` or ``sa.ground``.
+    dofs : ``"clamp"``: positions; of a cable the direction of its tangent; along the edge of a
+        plate the slope along it, and the normal (``ancf_plate``: r_z); of a region of cells all
+        slopes. ``"all"``: positions and all slopes, also the length of a cable's tangent and
+        the slope across an edge, so that the material has no strain there, as in papers.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((2.0,), (4,))
+    >>> rod = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=1e4, EI=1.0)
+    >>> head = sa.RigidBody((2.0, 0.0, 0.0))
+    >>> wrist = sa.joints.clamp(rod["x1"], head)
+    """
+    if not isinstance(b, RigidBody):
+        if dofs != "clamp":
+            raise ConstraintError(
+                f"clamp: dofs={dofs!r} is for rigid bodies in space; at a planar body and at the "
+                "ground the length of a cable's tangent is free"
+            )
+        return Clamp(a, b, name)  # type: ignore[arg-type]  # it says what it takes
+    end: Any = a
+    if isinstance(end, RigidPoint):
+        raise ConstraintError(f"clamp of {end}: to join two rigid bodies take sa.joints.rigid")
+    if not isinstance(end, Nodes | PointsOnBody):
+        raise ConstraintError(
+            f"clamp takes nodes, body['region'], or points, body.at(X), not {type(end).__name__}"
+        )
+    return RigidClamp(end, b, name, dofs)

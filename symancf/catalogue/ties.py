@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Meshes tied to each other: nodes of one body that follow the points of another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ConstraintError
+from ..places.ends import Nodes, PointsOnBody, require_region
+from ..terms.constraint import Constraint
+from ..values.parameter import label
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+    from ..bodies.body import Body
+
+Array = npt.NDArray[np.float64]
+
+
+def coincide(r_a: sp.Matrix, r_b: sp.Matrix) -> sp.Matrix:
+    """Return the gap of two places."""
+    return r_a - r_b
+
+
+def _weld1(u_a: sp.Matrix, u_b: sp.Matrix, g1_a: sp.Matrix, g1_b: sp.Matrix) -> list[sp.Expr]:
+    return [*(u_a - u_b), *(g1_a - g1_b)]
+
+
+def _weld2(
+    u_a: sp.Matrix,
+    u_b: sp.Matrix,
+    g1_a: sp.Matrix,
+    g1_b: sp.Matrix,
+    g2_a: sp.Matrix,
+    g2_b: sp.Matrix,
+) -> list[sp.Expr]:
+    return [*_weld1(u_a, u_b, g1_a, g1_b), *(g2_a - g2_b)]
+
+
+def _weld3(
+    u_a: sp.Matrix,
+    u_b: sp.Matrix,
+    g1_a: sp.Matrix,
+    g1_b: sp.Matrix,
+    g2_a: sp.Matrix,
+    g2_b: sp.Matrix,
+    g3_a: sp.Matrix,
+    g3_b: sp.Matrix,
+) -> list[sp.Expr]:
+    return [*_weld2(u_a, u_b, g1_a, g1_b, g2_a, g2_b), *(g3_a - g3_b)]
+
+
+def welded(slopes: int) -> Callable[..., Any]:
+    """Return the equations of two places that keep their position and 1 to 3 slopes together."""
+    return (_weld1, _weld2, _weld3)[slopes - 1]
+
+
+def tie(a: Nodes, b: Body, weld: bool | None = None, name: str = "tie") -> Constraint:
+    """Tie the nodes `a` to the points of body `b` where they lie.
+
+    The meshes need not match; nodes of `a` follow the surface of `b` (collocation), so `a`
+    should have the finer mesh.
+
+    Parameters
+    ----------
+    weld : also hold the slopes of `a` to the derivatives of `b` in the same directions, so that
+        the line transmits moments and does not open between nodes; where the nodes match, this
+        is the body in one piece. Without it the line is a hinge. Default: where both bodies
+        have slopes of the same kind.
+
+    Raises
+    ------
+    ConstraintError : with `weld`, where a slope of `a` leaves the tangent plane of `b`.
+    """
+    require_region(f"joints.tie, {name!r}: its first argument", a)
+    if not hasattr(b, "element"):
+        body = getattr(b, "body", None)
+        hint = f"; these are {b}, give their body" if body is not None else ""
+        raise ConstraintError(
+            f"joints.tie, {name!r}: its second argument is {label(b)}: give the body that the "
+            f"nodes lie on, joints.tie(a['edge'], b){hint}"
+        )
+    element = a.body.element
+    same = element.slope_kind == b.element.slope_kind and len(element.slopes) > 0
+    have = same and len(element.slopes) == len(b.element.slopes)
+    if weld and not element.slopes:
+        raise ConstraintError(
+            f"{name}: weld=True needs slopes, which the nodes of {element.name} "
+            f"(body {a.body.name!r}) do not have"
+        )
+    function: Callable[..., Any] = coincide
+    if have if weld is None else weld:
+        function = welded(len(element.slopes))
+    return Constraint(function, a, PointsOnBody(b, a), name=name)

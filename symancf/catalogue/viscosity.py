@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Viscous stresses in bodies: Kelvin-Voigt damping, and laws of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..bodies.body import Body
+from ..errors import KinematicsError, ParameterError
+from ..kinematics.naming import signature
+from ..laws import viscous
+from ..runtime import jit
+from ..runtime.jit import declare
+from ..values.parameter import Field, label
+
+if TYPE_CHECKING:
+    from symancf_codegen.declare import Rule
+
+    from ..assembly.configuration import Configuration, Layout
+    from ..assembly.piece import Piece
+
+
+class Viscosity:
+    """Stresses that depend on rates of strain, integrated over a body.
+
+    Parameters
+    ----------
+    body : deformable.
+    function : asks for quantities of the element and for their rates, ``E_gl_rate``; returns
+        the stress conjugate to each rate, ``{"E_gl": S}``, per the measure of the element
+        (volume, area of thin plates, length of cables). Keyword-only arguments are parameters.
+    curved : the function for cells of a cable whose reference is curved, if it is another.
+    quadrature : rule of the element; default: its full rule.
+    parameters : values (numbers, `Parameter`, functions of time); those not given are taken
+        from the body.
+
+    Raises
+    ------
+    KinematicsError : the function asks for what the element does not offer.
+    ParameterError : a parameter is missing.
+
+    Examples
+    --------
+    >>> def newton(E_gl_rate, *, eta):
+    ...     return {"E_gl": 2 * eta * E_gl_rate}
+    """
+
+    def __init__(
+        self,
+        body: Any,
+        function: Callable[..., Any],
+        curved: Callable[..., Any] | None = None,
+        *,
+        name: str | None = None,
+        quadrature: str = "full",
+        **parameters: Any,
+    ) -> None:
+        if not isinstance(body, Body):
+            raise ParameterError(
+                f"viscosity of {label(body)}: a rigid or planar body does not strain; give a "
+                "deformable body"
+            )
+        self.body: Body = body
+        self.function, self.curved = function, curved or function
+        self.name = name or f"viscosity of {body.name!r}"
+        self.rule: Rule = body.element.rule(quadrature)
+        asked = signature(function)
+        unknown = sorted(set(parameters) - set(asked.parameters))
+        if unknown:
+            raise ParameterError(
+                f"{self.name} has no parameter {unknown[0]!r}; it has {', '.join(asked.parameters)}"
+            )
+        self.parameters = dict(asked.defaults) | {
+            k: v for k, v in body.parameters.items() if k in ("thickness", *asked.parameters)
+        }
+        self.parameters |= parameters
+        for k in asked.required:
+            if k not in self.parameters:
+                given = ", ".join(parameters) or "none"
+                raise ParameterError(f"{self.name} needs the parameter {k!r}; given {given}")
+        fields = [k for k, v in self.parameters.items() if isinstance(v, Field)]
+        if any(k not in body.fields for k in fields):
+            raise ParameterError(f"{self.name}: {fields[0]} is a Field, which only bodies have")
+        self.kinds = {k: body.fields[k] for k in fields}
+        self._law(curved=False)
+
+    def declare(self, system: Layout) -> None:
+        """Check that the body is one of the system's."""
+        system.require_member(self.body, self.name)
+
+    def pieces(self, system: Configuration) -> list[Piece]:
+        """Return the kernels on this rank's cells."""
+        made = []
+        given = self.body.parameters
+        values = {k: v for k, v in self.parameters.items() if v is not given.get(k)}
+        values[declare.RATE_FACTOR] = 0.0  # the assembly knows it
+        for k, (laws, chosen) in enumerate(self.body.variants(system)):
+            name = f"{self.name} (curved)" if k else self.name
+            law = self._law(curved=laws is not self.body.laws)
+            made.append(self.body.piece(system, name, [law], "dissipation", values, chosen))
+        return made
+
+    def _law(self, curved: bool) -> Any:
+        """Return the law with its quadrature rule, for straight or curved references."""
+        element, function = self.body.element, self.curved if curved else self.function
+        name = jit.identifier(f"viscous_{function.__name__}")
+        kinematics = element.kinematics(**({"curved": True} if curved else {}))
+        return viscous.viscous_law(name, kinematics, function, self.kinds), self.rule
+
+
+class KelvinVoigt(Viscosity):
+    r"""Viscous stress beside the elastic one; rigid motions cost nothing.
+
+    Solids: :math:`S = 2\eta\,\mathrm{dev}\dot E + \eta_v\,\mathrm{tr}\dot E\,I` with the
+    Green-Lagrange strain E. Thin plates: the same without stress across the thickness, in the
+    membrane and in bending. Cables: axial force :math:`\eta A\,\dot\epsilon` and moment
+    :math:`\eta I\,\dot\kappa` (`eta` is the viscosity in tension, there is no
+    `eta_volumetric`).
+
+    Parameters
+    ----------
+    eta, eta_volumetric : shear and bulk viscosity [Pa s].
+    quadrature : rule of the element.
+    section : of cables, `A` [m^2] (default: the body's) and `I` [m^4]; and `kappa_small` [1/m]:
+        where the reference is straight and the cable free to bend in space, its curvature has no
+        sign at zero, and curvatures below this one are not damped fully; default: 1e-6 over the
+        extent of the body. ``cable(curvature="plane")`` has no such limit.
+
+    Raises
+    ------
+    ParameterError : `A` or `I` is missing; the body does not strain.
+    """
+
+    def __init__(
+        self,
+        body: Any,
+        *,
+        eta: Any,
+        eta_volumetric: Any = 0.0,
+        name: str | None = None,
+        quadrature: str = "full",
+        **section: Any,
+    ) -> None:
+        given = {"eta": eta} | section
+        function: Callable[..., Any] = viscous.solid
+        curved = None
+        family = body.element.kinematics().name if isinstance(body, Body) else "solid"
+        if family == "cable":
+            if "kappa_plane" in signature(body.energy_function).quantities:
+                function = viscous.plane_cable
+            else:
+                function, curved = viscous.straight_cable, viscous.cable
+                given.setdefault("kappa_small", 1e-6 / body.extent)
+        elif family == "surface":
+            raise KinematicsError(f"body {body.name!r}: {body.element.name} has no strain to damp")
+        else:
+            given["eta_volumetric"] = eta_volumetric
+            function = viscous.thin_plate if family == "thin_plate" else viscous.solid
+        super().__init__(body, function, curved, name=name, quadrature=quadrature, **given)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command ``symancf``: each subcommand imports what it needs when it runs."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.metadata
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+
+Command = Callable[[argparse.Namespace], int]
+
+
+def doctor(arguments: argparse.Namespace) -> int:
+    """Report on PETSc, MPI, BLAS and compiler: what is there, what is slow, how to mend it."""
+    from . import doctor as module
+
+    return module.main(as_json=arguments.json)
+
+
+def demo(arguments: argparse.Namespace) -> int:
+    """Run a script of docs/demos, or list them."""
+    from . import demos
+
+    return demos.main(arguments.name, arguments.options)
+
+
+def inspect(arguments: argparse.Namespace) -> int:
+    """Print what symancf makes of an energy on an element."""
+    from ..bodies import inspection
+
+    return inspection.main(arguments.energy, arguments.element, form=arguments.form)
+
+
+def verify(arguments: argparse.Namespace) -> int:
+    """Compare with the literature's numbers."""
+    module = importlib.import_module("symancf.verify")
+    return int(module.main(group=arguments.group, as_json=arguments.json))
+
+
+def bench(arguments: argparse.Namespace) -> int:
+    """Measure kernels and assembly against the peak of this machine."""
+    module = importlib.import_module("symancf.bench")
+    asked = {name: getattr(arguments, name) for name in ("peers", "solve", "motions")}
+    return int(module.main(as_json=arguments.json, **asked))
+
+
+def cache(arguments: argparse.Namespace) -> int:
+    """Show or clear the compiled kernels."""
+    from . import kernels
+
+    return kernels.main(arguments.action)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    top = argparse.ArgumentParser(
+        prog="symancf",
+        description="From a SymPy energy to a PETSc solution on any number of MPI ranks.",
+        epilog="Models are Python scripts; see `symancf demo` for some.",
+    )
+    top.add_argument("--version", action="version", version=f"symancf {version()}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    def add(function: Command, summary: str, epilog: str = "") -> argparse.ArgumentParser:
+        sub = commands.add_parser(
+            function.__name__, help=summary, description=function.__doc__, epilog=epilog
+        )
+        sub.set_defaults(run=function)
+        return sub
+
+    sub = add(doctor, "what is installed, what is slow, how to mend it")
+    sub.add_argument("--json", action="store_true", help="print the findings as JSON")
+
+    sub = add(
+        demo,
+        "run a demo, or list them",
+        epilog="Options after NAME go to PETSc: symancf demo silicone_plate -snes_monitor",
+    )
+    sub.add_argument("name", nargs="?", metavar="NAME", help="a script of docs/demos; none: list")
+    sub.add_argument("options", nargs=argparse.REMAINDER, metavar="OPTIONS", help="for PETSc")
+
+    sub = add(inspect, "formulas, C or operation counts of an energy on an element")
+    sub.add_argument("energy", metavar="ENERGY", help="e.g. yeoh, or file.py:function")
+    sub.add_argument("element", metavar="ELEMENT", help="e.g. ancf_plate")
+    sub.add_argument(
+        "--as", dest="form", choices=("latex", "c", "ops"), default="ops", help="default: ops"
+    )
+
+    sub = add(verify, "compare with published numbers")
+    sub.add_argument("--group", metavar="G", help="only cases whose id starts with G, e.g. A or C")
+    sub.add_argument("--json", action="store_true", help="print the results as JSON")
+
+    sub = add(bench, "speed of kernels and assembly on this machine")
+    sub.add_argument("--json", action="store_true", help="print the results as JSON")
+    sub.add_argument(
+        "--peers",
+        action="store_true",
+        help="also measure DOLFINx, or Exudyn beside motions, if installed",
+    )
+    sub.add_argument("--motions", action="store_true", help="time steps of pendulums instead")
+    sub.add_argument(
+        "--solve",
+        metavar="N",
+        nargs="*",
+        type=int,
+        default=(),
+        help="also solve cubes of N^3 hexahedra, e.g. --solve 20 32; memory, too",
+    )
+
+    sub = add(cache, "the compiled kernels on this machine")
+    sub.add_argument("action", choices=("show", "clear"))
+    return top
+
+
+def version() -> str:
+    """Return the version of the installed package, or "unknown" in a bare checkout."""
+    try:
+        return importlib.metadata.version("symancf")
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command line `words` (default: that of the process) and return its exit status.
+
+    Errors that symancf raises on purpose are raised on every rank with the same text: rank 0
+    prints the text, without a traceback. Any other exception ends all ranks, so that none waits
+    for one that is gone.
+    """
+    arguments = parser().parse_args(words)
+    run: Command = arguments.run
+    try:
+        return run(arguments)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # `symancf inspect ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        return report(error)
+
+
+def report(error: Exception) -> int:
+    """Say what went wrong and return the exit status 1; on several ranks see `main`."""
+    rank, size = ranks()
+    text = said(error)
+    if text is not None:
+        if rank == 0:
+            print(f"symancf: {text}", file=sys.stderr)
+            if "SYMANCF_TRACEBACK" in os.environ:
+                traceback.print_exception(error)
+        return 1
+    traceback.print_exception(error)
+    if size > 1:
+        from mpi4py import MPI
+
+        sys.stderr.flush()
+        MPI.COMM_WORLD.Abort(1)
+    return 1
+
+
+def said(error: Exception) -> str | None:
+    """Return the text of an error that needs no traceback, None for any other."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        package = error.name.partition(".")[0]
+        if package != "symancf":
+            what = "--no-deps --editable ." if package == "symancf_codegen" else package
+            mend = f"{sys.executable} -m pip install {what}"
+            return f"the Python package {package} is not installed ({mend}); see `symancf doctor`"
+    errors = sys.modules.get("symancf.errors")
+    if errors is not None and isinstance(error, errors.SymancfError):
+        return str(error)
+    return None
+
+
+def ranks() -> tuple[int, int]:
+    """Return rank and number of ranks without starting MPI in a process that does not use it."""
+    module = sys.modules.get("mpi4py.MPI")
+    if module is None or not module.Is_initialized() or module.Is_finalized():
+        return 0, 1
+    return module.COMM_WORLD.rank, module.COMM_WORLD.size

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Find and run the demos, the scripts in docs/demos of the sources."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import runpy
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import SymancfError
+
+
+def folder() -> Path:
+    """Return docs/demos of the checkout that this package or the working directory lies in.
+
+    Raises
+    ------
+    SymancfError
+        If there is none: the wheel holds no demos.
+    """
+    here = Path(__file__).resolve()
+    for root in (here.parents[2], *(Path.cwd() / "x").parents):
+        path = root / "docs" / "demos"
+        if path.is_dir() and (root / "symancf").is_dir():
+            return path
+    raise SymancfError(
+        "the demos are not part of the installed package; run this command in a checkout of "
+        "the sources, which has them in docs/demos"
+    )
+
+
+def available() -> dict[str, Path]:
+    """Return the demos by name, in alphabetical order."""
+    return {path.stem: path for path in sorted(folder().glob("[!_]*.py"))}
+
+
+def summary(path: Path) -> str:
+    """Return the first line of a script's docstring."""
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    return text.splitlines()[0] if text else ""
+
+
+def find(name: str) -> Path:
+    """Return the script of a demo.
+
+    Raises
+    ------
+    SymancfError
+        If there is no demo of this name; it names similar ones.
+    """
+    demos = available()
+    name = name.removesuffix(".py")
+    if name in demos:
+        return demos[name]
+    close = difflib.get_close_matches(name, demos, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    raise SymancfError(f"there is no demo {name!r}; {hint}there are: {', '.join(demos)}")
+
+
+def main(name: str | None, options: Sequence[str] = ()) -> int:
+    """Run the demo `name` as a script with `options` for PETSc; without a name list them all."""
+    if name is None:
+        for found, path in available().items():
+            print(f"{found:24} {summary(path)}")
+        return 0
+    script = find(name)
+    sys.argv = [str(script), *options]
+    give_options(sys.argv)
+    runpy.run_path(str(script), run_name="__main__")
+    return 0
+
+
+def give_options(words: list[str]) -> None:
+    """Hand command line words to PETSc, whether it is running already or not."""
+    if "petsc4py.PETSc" in sys.modules:
+        from petsc4py import PETSc
+
+        PETSc.Options().insertString(" ".join(words[1:]))
+    else:
+        import petsc4py
+
+        petsc4py.init(words)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distribution of vertices and entities: every rank gets all entities that touch its vertices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import MeshError
+from ...runtime.collective import exchange, exchange_blocks, lookup, together
+from ...runtime.petsc import keep
+from .graph import adjacency, reverse_cuthill_mckee_order
+from .halo import Halo
+from .ownership import Owners, find_owners, in_graph
+from .topology import Family, LocalFamily, Topology
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mpi4py import MPI
+
+Ints = NDArray[np.int64]
+Ints32 = NDArray[np.int32]
+
+
+def distribute(
+    comm: MPI.Comm, families: Sequence[Family], *, n_points: int | None = None
+) -> Topology:
+    """Give every vertex an owner and every rank the entities that touch its vertices.
+
+    The graph has the vertices as nodes and the edges of the partitioned entities as edges; a
+    vertex weighs its share of the cost of its entities. PT-Scotch cuts it into as many parts
+    as there are ranks. (Cutting the graph of cells instead would balance cells but not
+    unknowns, and would leave open who owns the vertices between two parts.) All is done by
+    messages between the ranks concerned, through a directory of vertices cut into blocks.
+    Collective.
+
+    Parameters
+    ----------
+    families
+        Entities, each given on exactly one rank.
+    n_points
+        Number of points of the mesh: ids below it must be used by a partitioned family.
+
+    Raises
+    ------
+    MeshError
+        On every rank: arrays that do not fit together, no vertices at all, a point of the
+        mesh that only followers use.
+    """
+    keep(comm)
+    _validate(comm, families)
+    local_ids, local = compress([f.vertices for f in families])
+    owners = find_owners(comm, families, local_ids, local, n_points)
+    held: list[tuple[Ints, Ints]] = []
+    for family, vertices in zip(families, local, strict=True):
+        row, rank = _destinations(owners.of_local[vertices])
+        _, (ids, given) = exchange(comm, rank, family.ids[row], family.vertices[row])
+        held.append((ids, given))
+    del local, local_ids
+    return _localize(comm, families, held, owners)
+
+
+def _validate(comm: MPI.Comm, families: Sequence[Family]) -> None:
+    with together(comm):
+        for f in families:
+            if f.vertices.ndim != 2 or f.ids.shape != f.vertices.shape[:1]:
+                raise MeshError(
+                    f"family {f.name!r}: ids must have shape (k,) and vertices (k, nv); "
+                    f"given {f.ids.shape} and {f.vertices.shape}"
+                )
+            if f.vertices.size and f.vertices.min() < 0:
+                raise MeshError(f"family {f.name!r}: negative vertex id {f.vertices.min()}")
+        names = [f.name for f in families]
+        if len(set(names)) != len(names):
+            raise MeshError(f"families must have distinct names; given {names}")
+    shape = [(f.name, f.vertices.shape[1], f.weight, f.partitioned) for f in families]
+    first = comm.bcast(shape)
+    with together(comm):
+        if shape != first:
+            raise MeshError(
+                f"the families differ between ranks (name, vertices, weight, partitioned): "
+                f"{first} on rank 0, {shape} on rank {comm.rank}"
+            )
+
+
+def compress(arrays: Sequence[Ints]) -> tuple[Ints, list[Ints32]]:
+    """Sorted distinct ids of all arrays, and the arrays in terms of places among them."""
+    used = [a for a in arrays if a.size]
+    if not used:
+        return np.empty(0, np.int64), [a.astype(np.int32) for a in arrays]
+    low, high = min(int(a.min()) for a in used), max(int(a.max()) for a in used) + 1
+    if high - low <= 8 * sum(a.size for a in used):  # dense: a table is faster than sorting
+        mark = np.zeros(high - low, bool)
+        for a in used:
+            mark[a - low] = True
+        ids = np.flatnonzero(mark) + low
+        place = np.cumsum(mark, dtype=np.int32) - np.int32(1)
+        return ids, [place[a - low] if a.size else a.astype(np.int32) for a in arrays]
+    ids = np.unique(np.concatenate([np.unique(a) for a in used]))
+    return ids, [np.searchsorted(ids, a).astype(np.int32) for a in arrays]
+
+
+def _destinations(owner: Ints32) -> tuple[Ints, Ints32]:
+    """Entities and ranks that shall have them, from the owners of their vertices (k, nv)."""
+    ranks = np.sort(owner, axis=1)
+    fresh = np.ones(ranks.shape, bool)
+    fresh[:, 1:] = ranks[:, 1:] != ranks[:, :-1]
+    row, column = np.nonzero(fresh)
+    return row, ranks[row, column]
+
+
+def _localize(
+    comm: MPI.Comm,
+    families: Sequence[Family],
+    held: list[tuple[Ints, Ints]],
+    owners: Owners,
+) -> Topology:
+    """Number the vertices of this rank and sort its entities. Collective."""
+    ids, entities = compress([vertices for _, vertices in held])
+    owner = lookup(comm, owners.starts, ids, owners.table)
+    owned = np.flatnonzero(owner == comm.rank)
+    n_owned = len(owned)
+
+    # Owned vertices along the reverse Cuthill-McKee order of the cells' edges.
+    place = np.full(len(ids), n_owned, np.int32)
+    place[owned] = np.arange(n_owned, dtype=np.int32)
+    chosen = in_graph(comm, families)
+    cells = [place[v] for v, inside in zip(entities, chosen, strict=True) if inside]
+    order = reverse_cuthill_mckee_order(comm, adjacency(comm, n_owned, cells))
+    del cells
+    place[owned[order]] = np.arange(n_owned, dtype=np.int32)
+
+    # Ghosts by owner, in the order that they have there.
+    ghosts = np.flatnonzero(owner != comm.rank)
+    ghosts = ghosts[np.argsort(owner[ghosts], kind="stable")]
+    counts = np.bincount(owner[ghosts], minlength=comm.size).astype(np.int64)
+    asked, (wanted,) = exchange_blocks(comm, counts, ids[ghosts])
+    _, (there,) = exchange_blocks(comm, asked, place[np.searchsorted(ids, wanted)])
+    by_place = np.lexsort((there, owner[ghosts]))
+    ghosts, there = ghosts[by_place], there[by_place]
+    place[ghosts] = np.arange(n_owned, len(ids), dtype=np.int32)
+    halo = Halo.build(comm, n_owned, counts, there)
+
+    back = np.concatenate([owned[order], ghosts])
+    starts = np.zeros(comm.size + 1, np.int64)
+    np.cumsum(comm.allgather(n_owned), out=starts[1:])
+    numbers = np.concatenate([np.arange(n_owned), there]) + starts[owner[back]]
+    out = {}
+    for family, (entity_ids, _), places in zip(families, held, entities, strict=True):
+        # The vertex that decides who owns an entity changes with its id, to spread the load.
+        column = entity_ids % max(places.shape[1], 1)
+        first = owner[np.take_along_axis(places, column[:, None], 1)[:, 0]]
+        vertices = place[places]
+        along = np.lexsort(
+            (entity_ids, vertices.sum(axis=1), vertices.min(axis=1, initial=2**31 - 1))
+        )
+        out[family.name] = LocalFamily(
+            family.name, entity_ids[along], vertices[along], (first == comm.rank)[along]
+        )
+    return Topology(comm, ids[back], n_owned, owner[back], starts, numbers, out, halo)
+
+
+__all__ = ["Family", "Halo", "LocalFamily", "Topology", "distribute"]

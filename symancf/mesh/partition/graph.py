@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Graphs of vertices: edges of cells, partition by PETSc, ordering for locality."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from ...runtime import jit
+from ...runtime.collective import exchange_blocks, reduced
+from ...runtime.petsc import PETSc, functions
+from ..cells import CELLS
+
+Ints = NDArray[np.int64]
+Ints32 = NDArray[np.int32]
+
+PARTITIONER = "ptscotch"
+
+_EDGES = {c.vertices: c.edges for c in CELLS.values() if c.edges}
+
+
+def edges_of(vertices: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Both ends of the edges of entities (k, nv).
+
+    Two, four and eight vertices are read as lines, quadrilaterals and hexahedra in meshio's
+    order; any other number as a star around the first vertex.
+    """
+    nv = vertices.shape[1]
+    pairs = np.array(_EDGES.get(nv, [(0, i) for i in range(1, nv)]), np.int64).reshape(-1, 2)
+    return vertices[:, pairs[:, 0]].ravel(), vertices[:, pairs[:, 1]].ravel()
+
+
+class Graph(NamedTuple):
+    """A symmetric graph without loops in compressed rows: the neighbours of each vertex."""
+
+    start: Ints
+    neighbours: Ints32
+
+    def only(self, kept: Ints) -> Graph:
+        """Return the graph of the vertices `kept` (ascending), numbered along them."""
+        number = np.full(len(self.start) - 1, -1, np.int32)
+        number[kept] = np.arange(len(kept), dtype=np.int32)
+        row = np.repeat(number, np.diff(self.start))
+        column = number[self.neighbours]
+        inside = (row >= 0) & (column >= 0)
+        start = np.zeros(len(kept) + 1, np.int64)
+        np.cumsum(np.bincount(row[inside], minlength=len(kept)), out=start[1:])
+        return Graph(start, column[inside])
+
+
+def _library(comm: MPI.Comm) -> ctypes.CDLL:
+    library = jit.load_runtime(Path(__file__).with_name("graph.c"), comm)
+    library.symancf_graph.restype = ctypes.c_int64
+    return library
+
+
+def _address(array: NDArray[Any]) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+def adjacency(comm: MPI.Comm, size: int, entities: list[NDArray[np.int32]]) -> Graph:
+    """Return the edges of entities with vertices < `size` (collective, but of this rank only).
+
+    Ends outside 0 <= v < `size` are left out.
+    """
+    library = _library(comm)
+    ends = [edges_of(vertices) for vertices in entities]
+    a = np.concatenate([np.empty(0, np.int32), *(a for a, _ in ends)])
+    b = np.concatenate([np.empty(0, np.int32), *(b for _, b in ends)])
+    del ends
+    start, neighbours = np.empty(size + 1, np.int64), np.empty(max(1, 2 * len(a)), np.int32)
+    entries = library.symancf_graph(
+        size, ctypes.c_int64(len(a)), *(_address(x) for x in (a, b, start, neighbours))
+    )
+    if entries < 0:
+        raise MemoryError("graph of the vertices: not enough memory")
+    return Graph(start, neighbours[:entries].copy())
+
+
+def reverse_cuthill_mckee_order(comm: MPI.Comm, graph: Graph) -> Ints32:
+    """Order of the vertices that keeps neighbours close: new place -> old number (collective)."""
+    size = len(graph.start) - 1
+    order = np.empty(max(1, size), np.int32)
+    if _library(comm).symancf_order(
+        size, *(_address(x) for x in (graph.start, graph.neighbours, order))
+    ):
+        raise MemoryError("order of the vertices: not enough memory")
+    return order[:size]
+
+
+def gather_rows(comm: MPI.Comm, graph: Graph, numbers: Ints, starts: Ints) -> tuple[Ints, Ints]:
+    """Send the rows of this rank's graph to the ranks that hold them and unite them there.
+
+    Parameters
+    ----------
+    graph
+        Local pattern; row i is vertex `numbers[i]`.
+    numbers
+        Sorted global numbers.
+    starts
+        (ranks + 1,) first number of each rank's rows.
+
+    Returns
+    -------
+    Row pointers and columns (global numbers) of this rank's rows.
+    """
+    cuts = np.searchsorted(numbers, starts)
+    lengths = np.diff(graph.start)
+    columns = numbers[graph.neighbours]
+    at = graph.start[cuts]
+    _, (rows, counts) = exchange_blocks(comm, np.diff(cuts), numbers, lengths)
+    _, (columns,) = exchange_blocks(comm, np.diff(at), columns)
+    mine = int(starts[comm.rank + 1] - starts[comm.rank])
+    where = np.repeat((rows - starts[comm.rank]).astype(np.int32), counts)
+    order = np.lexsort((columns, where))
+    where, columns = where[order], columns[order]
+    fresh = np.ones(len(where), bool)
+    fresh[1:] = (where[1:] != where[:-1]) | (columns[1:] != columns[:-1])
+    pointers = np.zeros(mine + 1, np.int64)
+    np.cumsum(np.bincount(where[fresh], minlength=mine), out=pointers[1:])
+    return pointers, columns[fresh]
+
+
+def partition(
+    comm: MPI.Comm, starts: Ints, pointers: Ints, columns: Ints, weights: NDArray[np.float64]
+) -> Ints32:
+    """Part of each of this rank's vertices: PETSc MatPartitioning with PT-Scotch. Collective.
+
+    Without PT-Scotch in PETSc, contiguous blocks of vertices and a warning.
+
+    Parameters
+    ----------
+    starts
+        (ranks + 1,) first vertex of each rank.
+    pointers, columns
+        This rank's rows of the symmetric graph.
+    weights
+        (rows,) cost of each vertex.
+    """
+    mine, n = len(pointers) - 1, int(starts[-1])
+    matrix = PETSc.Mat().createAIJ(
+        ((mine, n), (mine, n)),
+        csr=(
+            pointers.astype(PETSc.IntType),
+            columns.astype(PETSc.IntType),
+            np.ones(len(columns), PETSc.ScalarType),
+        ),
+        comm=comm,
+    )
+    matrix.assemble()
+    cutter = PETSc.MatPartitioning().create(comm)
+    parts = PETSc.IS()  # made by `apply`: one made here would be lost
+    try:
+        cutter.setAdjacency(matrix)
+        try:
+            cutter.setType(PARTITIONER)
+        except PETSc.Error:
+            if comm.rank == 0:
+                warnings.warn(
+                    "PETSc has no PT-Scotch: the mesh is cut into blocks in its own numbering, "
+                    "which may make large halos; see `symancf doctor`",
+                    stacklevel=3,
+                )
+            own = np.arange(starts[comm.rank], starts[comm.rank + 1])
+            return (own * comm.size // n).astype(np.int32)
+        _set_weights(PETSc.IntType, comm, cutter, weights)
+        # Without these the cut depends on the race of Scotch's threads (by default one for
+        # each core, on every rank) and on the cuts made before.
+        os.environ.setdefault("SCOTCH_PTHREAD_NUMBER", "1")
+        if hasattr(functions, "SCOTCH_randomReset"):
+            functions.SCOTCH_randomReset()
+        cutter.apply(parts)
+        return np.array(parts.getIndices(), np.int32)
+    finally:
+        parts.destroy()
+        cutter.destroy()
+        matrix.destroy()
+
+
+def _set_weights(
+    integer: type[np.integer[Any]],
+    comm: MPI.Comm,
+    cutter: Any,
+    weights: NDArray[np.float64],
+) -> None:
+    """MatPartitioningSetVertexWeights, which petsc4py does not wrap; PETSc frees the array."""
+    low = reduced(comm, np.array([weights.min(initial=np.inf)]), MPI.MIN)[0]
+    high = reduced(comm, np.array([weights.max(initial=0.0)]), MPI.MAX)[0]
+    if not 0 < low < high:
+        return
+    whole = np.clip(np.rint(weights * min(20.0 / low, 1e5 / high)), 1, None)
+    if not hasattr(functions, "PetscMallocA"):
+        return
+    values = whole.astype(integer)
+    memory = ctypes.c_void_p()
+    nothing = ctypes.c_char_p(b"symancf")
+    size = ctypes.c_size_t(max(values.nbytes, 8))
+    if functions.PetscMallocA(1, 0, 0, nothing, nothing, size, ctypes.byref(memory)):
+        return
+    ctypes.memmove(memory, values.ctypes.data, values.nbytes)
+    functions.MatPartitioningSetVertexWeights(ctypes.c_void_p(cutter.handle), memory)

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who owns which vertex: found through a directory of vertices that is cut into blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from ...errors import MeshError
+from ...runtime.collective import (
+    block_starts,
+    exchange,
+    exchange_blocks,
+    lookup,
+    reduced,
+    share_error,
+)
+from .graph import adjacency, gather_rows, partition
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .topology import Family
+
+Ints = NDArray[np.int64]
+Ints32 = NDArray[np.int32]
+
+
+@dataclass
+class Owners:
+    """Owner of every vertex, in blocks of ids, and of the vertices that this rank asked for."""
+
+    starts: Ints
+    table: Ints32
+    of_local: Ints32
+
+
+def find_owners(
+    comm: MPI.Comm,
+    families: Sequence[Family],
+    local_ids: Ints,
+    local: Sequence[Ints32],
+    n_points: int | None,
+) -> Owners:
+    """Cut the graph of vertices into one part for each rank. Collective.
+
+    Parameters
+    ----------
+    local_ids
+        Sorted distinct vertex ids of this rank's slices.
+    local
+        Vertices of each family as places in `local_ids`.
+    n_points
+        See `distribute`.
+    """
+    last = int(reduced(comm, np.array([local_ids.max(initial=-1)]), MPI.MAX)[0])
+    if last < 0:
+        raise MeshError("nothing to distribute: the families hold no entities")
+    starts = block_starts(last + 1, comm.size)
+    if comm.size == 1:
+        none = np.zeros(last + 1, np.int32)
+        _refuse_unused(comm, families, local_ids, local, in_graph(comm, families), n_points)
+        return Owners(starts, none, none[local_ids])
+    return _cut(comm, families, local_ids, local, n_points, starts)
+
+
+def in_graph(comm: MPI.Comm, families: Sequence[Family]) -> list[bool]:
+    """Families that make the graph: the partitioned ones, or all where there are none."""
+    given = np.array([len(f.ids) if f.partitioned else 0 for f in families], np.int64)
+    if reduced(comm, given).any():
+        return [f.partitioned for f in families]
+    return [True] * len(families)
+
+
+def _cut(
+    comm: MPI.Comm,
+    families: Sequence[Family],
+    local_ids: Ints,
+    local: Sequence[Ints32],
+    n_points: int | None,
+    starts: Ints,
+) -> Owners:
+    chosen = in_graph(comm, families)
+    _refuse_unused(comm, families, local_ids, local, chosen, n_points)
+    base, mine = int(starts[comm.rank]), int(starts[comm.rank + 1] - starts[comm.rank])
+
+    # Every rank tells the directory which vertices its cells use, and at which cost.
+    cost, used = np.zeros(len(local_ids)), np.zeros(len(local_ids), bool)
+    for family, vertices, inside in zip(families, local, chosen, strict=True):
+        if inside:
+            times = np.bincount(vertices.ravel(), minlength=len(local_ids))
+            cost += times * (family.weight / max(vertices.shape[1], 1))
+            used |= times > 0
+    counts = np.diff(np.searchsorted(local_ids, starts))
+    asked, (ids, costs, uses) = exchange_blocks(comm, counts, local_ids, cost, used)
+    ids -= base
+    shares = np.bincount(ids, costs, minlength=mine).astype(float)
+    used_here = np.bincount(ids, uses, minlength=mine) > 0
+
+    # Vertices of the graph are numbered without gaps; the numbers go back.
+    nodes = np.zeros(comm.size + 1, np.int64)
+    np.cumsum(comm.allgather(int(used_here.sum())), out=nodes[1:])
+    number = np.where(used_here, np.cumsum(used_here) - 1 + nodes[comm.rank], -1)
+    _, (numbers,) = exchange_blocks(comm, asked, number[ids])
+    graph = adjacency(
+        comm, len(local_ids), [v for v, inside in zip(local, chosen, strict=True) if inside]
+    )
+    if (numbers < 0).any():
+        kept = np.flatnonzero(numbers >= 0)
+        graph, numbers = graph.only(kept), numbers[kept]
+    pointers, columns = gather_rows(comm, graph, numbers, nodes)
+    del graph, numbers, number
+    table = np.full(mine, -1, np.int32)
+    table[used_here] = partition(comm, nodes, pointers, columns, shares[used_here])
+    owners = Owners(starts, table, lookup(comm, starts, local_ids, table))
+    _follow(comm, owners, local_ids, local)
+    return owners
+
+
+def _follow(comm: MPI.Comm, owners: Owners, local_ids: Ints, local: Sequence[Ints32]) -> None:
+    """Give the vertices outside the graph the owner of a vertex they share an entity with."""
+    base = owners.starts[comm.rank]
+    while True:
+        vertex, rank = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
+        for vertices in local:
+            if not vertices.size:
+                continue
+            known = owners.of_local[vertices] >= 0
+            entity = np.flatnonzero(known.any(axis=1) & ~known.all(axis=1))
+            first = vertices[entity, known[entity].argmax(axis=1)]
+            row, column = np.nonzero(~known[entity])
+            vertex.append(local_ids[vertices[entity[row], column]])
+            rank.append(owners.of_local[first][row])
+        asked, proposed = np.concatenate(vertex), np.concatenate(rank)
+        to = np.searchsorted(owners.starts, asked, side="right") - 1
+        _, (asked, proposed) = exchange(comm, to, asked, proposed)
+        # Several neighbours: which rank wins changes with the vertex, to spread the load.
+        order = np.lexsort(((proposed + asked) % comm.size, asked))[::-1]
+        owners.table[asked[order] - base] = proposed[order]
+        if not comm.allreduce(len(asked)):
+            break
+        owners.of_local = lookup(comm, owners.starts, local_ids, owners.table)
+    # What touches no cell, not even through others, stays where the directory has it.
+    owners.table[owners.table < 0] = comm.rank
+    owners.of_local = lookup(comm, owners.starts, local_ids, owners.table)
+
+
+def _refuse_unused(
+    comm: MPI.Comm,
+    families: Sequence[Family],
+    local_ids: Ints,
+    local: Sequence[Ints32],
+    chosen: Sequence[bool],
+    n_points: int | None,
+) -> None:
+    """Points of the mesh that only followers use: an error that names one. Collective."""
+    if n_points is None or all(chosen):
+        return
+    starts = block_starts(n_points, comm.size)
+    points = local_ids[: np.searchsorted(local_ids, n_points)]
+    used = np.zeros(len(local_ids), bool)
+    for vertices, inside in zip(local, chosen, strict=True):
+        if inside:
+            used[vertices] = True
+    counts = np.diff(np.searchsorted(points, starts))
+    asked, (ids, uses) = exchange_blocks(comm, counts, points, used[: len(points)])
+    ids -= starts[comm.rank]
+    total = np.bincount(ids, uses, minlength=starts[comm.rank + 1] - starts[comm.rank])
+    _, (somewhere,) = exchange_blocks(comm, asked, total[ids])
+    lonely = np.flatnonzero(somewhere == 0)
+    error = None
+    if len(lonely):
+        vertex = lonely[0]
+        name = next(f.name for f, v in zip(families, local, strict=True) if (v == vertex).any())
+        error = MeshError(
+            f"{name!r} names point {local_ids[vertex]} of the mesh, which no element uses"
+        )
+    share_error(comm, error)

@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Vectors of a system on disk, by original vertex id: to go on later, on any number of ranks.
+
+One HDF5 file::
+
+    attributes   format, version
+    system                      JSON in bytes of UTF-8, see `fingerprint`
+    attributes/  group: what the caller gave, numbers and texts as attributes, arrays as data sets
+    vertices/<block>            (n,) ids of the vertices that carry the block, ascending
+    vectors/<name>/<block>      (n, size) coordinates of those vertices
+    reference/<block>           (n, size) reference positions, for comparison, and slopes
+
+The file does not depend on the number of ranks that wrote it. Rank 0 writes what the others send
+it slice by slice, under a temporary name that is replaced when all has reached the disk: a run
+that dies while it writes leaves the checkpoint before.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..assembly.numbering import RIGID_AXES
+from ..errors import CheckpointError, ParameterError
+from ..runtime.collective import block_starts, exchange, lookup, owners_of, together
+from ..runtime.files import DAMAGED, HdfFile, decoded, encoded
+from ..values import arguments
+from ..values.parameter import label
+
+if TYPE_CHECKING:
+    import h5py
+    from mpi4py import MPI
+
+    from ..assembly.numbering import Block
+    from ..system import System
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+FORMAT = "symancf checkpoint"
+VERSION = 2
+# 1: the system is an attribute, and each term has a block of its own instead of a part of a
+# shared one
+OLDER = (1,)
+
+
+def fingerprint(system: System) -> dict[str, Any]:
+    """Return what must agree for a vector to fit: bodies, points, blocks (collective).
+
+    Of each body the kind, element and number of cells; of each block, and of the part that a
+    term has of a shared one, its size, its order in time and the number of vertices that carry it.
+    """
+    numbering = system.numbering
+    kinds, kind = numbering.kind_of_coordinates()
+    owned = numbering.vertex_of < numbering.owned_vertices
+    coordinates = system.sum(np.bincount(kind[owned], minlength=len(kinds)).astype(float))
+    bodies = {}
+    for body in system.bodies:
+        element, region = getattr(body, "element", None), getattr(body, "region", None)
+        bodies[body.name] = [
+            type(body).__name__,
+            "" if element is None else element.name,
+            0 if region is None else int(region.size),
+        ]
+    return {
+        "bodies": bodies,
+        "points": system.layout.mesh_points,
+        "vertices": system.layout.vertex_count,
+        "blocks": {
+            k.name: [k.block.size, k.block.order, int(count) // k.block.size]
+            for k, count in zip(kinds, coordinates, strict=True)
+        },
+    }
+
+
+def differences(saved: Mapping[str, Any], present: Mapping[str, Any]) -> list[str]:
+    """Tell in words how the system of a checkpoint differs from another one."""
+    found = []
+    for kind, one, text in (("bodies", "body", _body_text), ("blocks", "block", _block_text)):
+        old, new = saved.get(kind, {}), present[kind]
+        for name in [*old, *(n for n in new if n not in old)]:
+            there, here = (text(v[name]) if name in v else "missing" for v in (old, new))
+            if there != here:
+                found.append(f"{one} {name!r}: {there} in the file, {here} here")
+    for kind in ("points", "vertices"):
+        if saved.get(kind) != present[kind]:
+            found.append(f"{saved.get(kind)} {kind} in the file, {present[kind]} here")
+    return found
+
+
+def _body_text(facts: list[Any]) -> str:
+    kind, element, cells = facts
+    return f"{kind} of {cells} {element}" if element else str(kind)
+
+
+def _block_text(facts: list[Any]) -> str:
+    size, order, count = facts
+    return f"{count} vertices with {size} coordinates of order {order}"
+
+
+# ---- rows of a block, sorted by vertex id over the ranks ----------------------------------------
+class _Rows:
+    """Owned vertices of one block, sent to where they are sorted by id, and back."""
+
+    def __init__(self, system: System, block: int) -> None:
+        numbering = system.numbering
+        self.comm, self.size = system.comm, numbering.blocks[block].size
+        self.starts = block_starts(system.layout.vertex_count, system.comm.size)
+        self.local = numbering.carriers(block)
+        self.at = numbering.coordinates_of(block)
+        self.ids = system.topology.vertex_ids[self.local].astype(np.int64)
+        self.owned = self.local < numbering.owned_vertices
+
+    def coordinates(self, chosen: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return local offsets (k, size) of the chosen vertices' coordinates."""
+        return np.asarray(self.at[chosen])
+
+    def sorted(self, vectors: list[Array]) -> tuple[Ints, list[Array]]:
+        """Return ids and rows (n, size) of each vector in this rank's range of ids."""
+        ids, at = self.ids[self.owned], self.coordinates(self.owned)
+        rank = owners_of(self.starts, ids)
+        _, (ids, *rows) = exchange(self.comm, rank, ids, *(v[at] for v in vectors))
+        order = np.argsort(ids)
+        return ids[order], [row[order] for row in rows]
+
+    def spread(self, ids: Ints, rows: list[Array], vectors: list[Array]) -> None:
+        """Write rows of any ids, each on one rank, to all local vertices of the block."""
+        _, (ids, *rows) = exchange(self.comm, owners_of(self.starts, ids), ids, *rows)
+        first, last = self.starts[self.comm.rank : self.comm.rank + 2]
+        at = self.coordinates(np.ones(len(self.local), dtype=bool))
+        for row, vector in zip(rows, vectors, strict=True):
+            table = np.zeros((int(last - first), self.size))
+            table[ids - first] = row
+            vector[at] = lookup(self.comm, self.starts, self.ids, table)
+
+
+# ---- writing ------------------------------------------------------------------------------------
+def save(
+    path: str | Path,
+    system: System,
+    vectors: Mapping[str, Array] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write local vectors of a system (collective).
+
+    Parameters
+    ----------
+    path : the file; missing folders are made, an older file is replaced at the end.
+    vectors : name -> local vector, all coordinates of all local vertices, fixed ones and
+        multipliers included; those of ghosts are taken from their owners. ``state`` is always
+        written, by default `system.state`.
+    attributes : name -> number, text or array of numbers, the same on every rank. ``time`` and
+        ``stiffness`` (the scale of the multipliers) are always written.
+
+    Raises
+    ------
+    ParameterError : a vector of another length, an attribute of another kind.
+    OSError : on every rank; the file cannot be written, the disk is full. An older file is kept.
+    """
+    path = arguments.path("checkpoint.save", path)
+    _require_system("checkpoint.save", system)
+    given = {"state": system.state, **(vectors or {})}
+    with together(system.comm):
+        for name, vector in given.items():
+            _require_vector(system, name, vector)
+        facts = {"time": system.time, "stiffness": system.stiffness, **(attributes or {})}
+        facts = {name: _attribute(name, value) for name, value in facts.items()}
+    about = {"format": FORMAT, "version": VERSION}
+    text = json.dumps(fingerprint(system))
+    file = HdfFile(path, system.comm, lambda file: _begin(file, about, text, facts))
+    try:
+        for number, block in enumerate(system.numbering.blocks):
+            rows = _Rows(system, number)
+            ids, held = rows.sorted(list(given.values()))
+            file.append(f"vertices/{block.name}", ids)
+            for name, values in zip(given, held, strict=True):
+                file.append(f"vectors/{name}/{block.name}", values)
+            if _has_reference(block):
+                file.append(f"reference/{block.name}", rows.sorted([system.reference])[1][0])
+    finally:
+        file.close()
+    return path
+
+
+def _require_system(call: str, system: Any) -> None:
+    if not hasattr(system, "numbering"):
+        raise ParameterError(
+            f"{call}(..., {label(system)}): its second argument is the system, problem.system"
+        )
+
+
+def _require_vector(system: System, name: str, vector: Any) -> None:
+    if not name or "/" in name:
+        raise ParameterError(f"checkpoint: {name!r} is no name of a vector")
+    shape = (system.numbering.coordinates,)
+    if np.shape(vector) != shape or np.asarray(vector).dtype != np.float64:
+        kind = f"{np.shape(vector)} of {np.asarray(vector).dtype}"
+        raise ParameterError(
+            f"checkpoint: vector {name!r} has shape {kind}; a local vector has {shape} of float64"
+        )
+
+
+def _attribute(name: str, value: Any) -> Any:
+    """Return a value as HDF5 keeps it: a text, a number or an array."""
+    if isinstance(value, str):
+        return value
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf" or "/" in name or not name:
+        raise ParameterError(
+            f"checkpoint: attribute {name!r} is {value!r}: give numbers, texts or arrays of numbers"
+        )
+    return array
+
+
+def _begin(file: h5py.File, about: dict[str, Any], system: str, facts: dict[str, Any]) -> None:
+    """Write what rank 0 knows."""
+    file.attrs.update(about)
+    # no attribute: those end at 64 KiB
+    file["system"] = np.frombuffer(system.encode(), dtype=np.uint8)
+    group = file.create_group("attributes")
+    for name, value in facts.items():
+        if isinstance(value, str):
+            group.attrs[name] = encoded(value)
+        elif value.ndim == 0:
+            group.attrs[name] = value
+        else:
+            group.create_dataset(name, data=value)
+
+
+# ---- reading ------------------------------------------------------------------------------------
+def load(path: str | Path, system: System) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Read a checkpoint for a system built as that which wrote it (collective).
+
+    The system may live on another number of ranks. It is not changed.
+
+    Returns
+    -------
+    vectors : name -> local vector, ghosts included; ``state`` among them.
+    attributes : name -> number, text or array; ``time`` and ``stiffness`` among them.
+
+    Raises
+    ------
+    CheckpointError : on every rank; no such file, not a checkpoint or damaged, or that of
+        another system, and in what that differs.
+    """
+    path = arguments.path("checkpoint.load", path)
+    _require_system("checkpoint.load", system)
+    with together(system.comm):
+        saved, names, attributes, version = _head(path)
+    found = differences(saved, fingerprint(system))
+    if found:
+        raise CheckpointError(
+            f"{str(path)!r} is a checkpoint of another system: " + "; ".join(found),
+            path=str(path),
+            differences=found,
+        )
+    vectors = {name: np.zeros(system.numbering.coordinates) for name in names}
+    kinds, _ = system.numbering.kind_of_coordinates()
+    for number, block in enumerate(system.numbering.blocks):
+        rows = _Rows(system, number)
+        reference = _has_reference(block) and (version > 1 or block.name == "position")
+        with together(system.comm):
+            parts = [block.name]
+            if version == 1 and block.of:
+                parts = [k.name for k in kinds if k.block == block]
+            taken = [
+                _slices(
+                    path,
+                    [
+                        f"vertices/{part}",
+                        *(f"vectors/{name}/{part}" for name in names),
+                        *([f"reference/{block.name}"] * reference),
+                    ],
+                    system.comm,
+                )
+                for part in parts
+            ]
+            ids, *held = (np.concatenate(part) for part in zip(*taken, strict=True))
+        there = system.reference.copy()
+        if reference:
+            rows.spread(ids, [held.pop()], [there])
+        rows.spread(ids, held, list(vectors.values()))
+        if block.name == "position":
+            size = system.extent
+            with together(system.comm):
+                _require_same_place(path, system, rows, there, 1e-9 * size)
+        elif reference:
+            with together(system.comm):
+                _turn_slopes(path, system, rows, there, list(vectors.values()))
+    return vectors, attributes
+
+
+def _head(path: Path) -> tuple[dict[str, Any], list[str], dict[str, Any], int]:
+    """Return the fingerprint, the names of the vectors, the attributes and the version."""
+    import h5py
+
+    if not path.exists():
+        raise CheckpointError(
+            f"no checkpoint {str(path)!r} (working directory {Path.cwd()})", path=str(path)
+        )
+    try:
+        with h5py.File(path, "r", locking=False) as file:
+            kind, version = decoded(file.attrs.get("format", "")), file.attrs.get("version")
+            if kind != FORMAT or version not in (VERSION, *OLDER):
+                given = f"{kind!r}, version {version}" if kind else "something else"
+                raise CheckpointError(
+                    f"{str(path)!r} is {given}; this symancf reads {FORMAT!r}, version {VERSION}",
+                    path=str(path),
+                )
+            group = file["attributes"]
+            facts = {name: _plain(value) for name, value in group.attrs.items()}
+            facts |= {name: data[()] for name, data in group.items()}
+            text = file.attrs["system"] if version == 1 else file["system"][()].tobytes()
+            return json.loads(text), list(file["vectors"]), facts, int(version)
+    except DAMAGED as error:
+        raise _unreadable(path, error) from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return decoded(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _unreadable(path: Path, error: Exception) -> CheckpointError:
+    return CheckpointError(f"cannot read the checkpoint {str(path)!r}: {error}", path=str(path))
+
+
+def _slices(path: Path, names: list[str], comm: MPI.Comm) -> tuple[npt.NDArray[Any], ...]:
+    """Return this rank's part of data sets of equally many rows."""
+    import h5py
+
+    try:
+        with h5py.File(path, "r", locking=False) as file:
+            first, last = block_starts(len(file[names[0]]), comm.size)[comm.rank : comm.rank + 2]
+            return tuple(np.ascontiguousarray(file[name][first:last]) for name in names)
+    except DAMAGED as error:
+        raise _unreadable(path, error) from None
+
+
+def _require_same_place(
+    path: Path, system: System, rows: _Rows, there: Array, tolerance: float
+) -> None:
+    """Raise where a vertex of the file has another reference position than here."""
+    at = rows.coordinates(np.ones(len(rows.local), dtype=bool))
+    apart = np.linalg.norm(there[at] - system.reference[at], axis=1)
+    if (apart > tolerance).any():
+        k = int(np.argmax(apart))
+        old, new = there[at[k]], system.reference[at[k]]
+        text = "({:g}, {:g}, {:g})"
+        found = (
+            f"vertex {rows.ids[k]} is at {text.format(*old)} in the file, {text.format(*new)} here"
+        )
+        raise CheckpointError(
+            f"{str(path)!r} is a checkpoint of another mesh: {found}",
+            path=str(path),
+            differences=[found],
+        )
+
+
+def _has_reference(block: Block) -> bool:
+    """Whether the file holds the reference values of a block of coordinates."""
+    return block.name == "position" or (block.kind == "direction" and block.name != RIGID_AXES)
+
+
+def _turn_slopes(
+    path: Path, system: System, rows: _Rows, there: Array, vectors: list[Array]
+) -> None:
+    """Take slopes by other directions of the reference than here to those here, in place.
+
+    Supports choose the directions: s_k = sum_j (b_k . b'_j) s'_j with orthonormal vectors b here
+    and b' in the file.
+
+    Raises
+    ------
+    CheckpointError : the slopes of a vertex do not span the same tangents.
+    """
+    at = rows.coordinates(np.ones(len(rows.local), dtype=bool)).reshape(-1, rows.size // 3, 3)
+    turn = np.einsum("nka,nja->nkj", system.reference[at], there[at])
+    lost = np.abs(np.einsum("nkj,nja->nka", turn, there[at]) - system.reference[at])
+    if lost.max(initial=0.0) > 1e-6:
+        k = int(np.argmax(lost.max(axis=(1, 2))))
+        found = f"the slopes of vertex {rows.ids[k]} are along other tangents in the file"
+        raise CheckpointError(
+            f"{str(path)!r} is a checkpoint of another mesh or direction=: {found}",
+            path=str(path),
+            differences=[found],
+        )
+    other = np.abs(there[at] - system.reference[at]).max(axis=(1, 2), initial=0.0) > 1e-12
+    at, turn = at[other], turn[other]  # what is the same stays so to the last bit
+    for vector in vectors:
+        vector[at] = np.einsum("nkj,nja->nka", turn, vector[at])

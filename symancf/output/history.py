@@ -1,0 +1,458 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a solution took and what was watched on the way: steps, iterations, named series."""
+
+from __future__ import annotations
+
+import io
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from ..errors import ParameterError, closest
+from ..runtime.collective import reduced, share_error
+from ..runtime.files import partial_of, write_whole
+from ..runtime.streams import CsvStream, HdfStream, read
+from ..values import arguments
+
+if TYPE_CHECKING:
+    from ..runtime.streams import Stream
+
+Array = npt.NDArray[np.float64]
+
+SAME = 1e-6  # relative: what differs more between ranks is no round-off
+
+
+@dataclass
+class Step:
+    """One converged step of the (pseudo-)time.
+
+    Attributes
+    ----------
+    time : (pseudo-)time reached.
+    iterations, linear_iterations : of Newton's method, and of the Krylov solver in all; those of
+        attempts that failed are not counted.
+    norms : residual norm of each kind of row at the end.
+    parameter : its value where a path is followed along a parameter; then `time` is the arc
+        length.
+    unstable : number of independent directions in which the equilibrium is unstable, None where
+        it was not looked for: the steps of a followed path and the last one of `solve` have it,
+        with a symmetric tangent and a direct solver.
+    """
+
+    time: float
+    iterations: int
+    linear_iterations: int
+    norms: dict[str, float]
+    parameter: float | None = None
+    unstable: int | None = None
+
+
+@dataclass
+class LimitPoint:
+    """A point of a followed path where its parameter has an extremum, or the path branches.
+
+    Attributes
+    ----------
+    time : arc length there; a limit point is a step of the history, too.
+    parameter : its value there.
+    kind : ``"maximum"`` or ``"minimum"`` of the parameter along the path, or ``"bifurcation"``.
+    values : what the recorded series have at a limit point, by name (those due at that step).
+    state : local vector.
+    eigenvalues : of the tangent that change their sign there, 1 at a simple one. Where the search
+        sees odd numbers only (`History.search`) it is 1 for each of them.
+    """
+
+    time: float
+    parameter: float
+    kind: Literal["maximum", "minimum", "bifurcation"]
+    values: dict[str, Array]
+    state: Array = field(repr=False)
+    eigenvalues: int = 1
+
+
+class _Series:
+    """Values (n, ...) of one series in a buffer that grows by doubling."""
+
+    def __init__(self, name: str, function: Callable[[], Any], every: int, first: int) -> None:
+        self.name, self.function, self.every, self.first = name, function, every, first
+        self.count = 0
+        self.buffer: Array | None = None
+
+    def checked(self, value: Any) -> Array:
+        """Return a value as a row of this series."""
+        try:
+            row = np.asarray(value)
+        except ValueError:  # lists of different lengths
+            row = np.asarray(None)
+        if row.dtype.kind not in "biuf":
+            raise ParameterError(
+                f"series {self.name!r}: its function returned {type(value).__name__}: give a "
+                "number or an array of numbers",
+                name=self.name,
+            )
+        row = row.astype(np.float64)
+        if self.buffer is None:
+            self.buffer = np.empty((64, *row.shape))
+        if row.shape != self.buffer.shape[1:]:
+            raise ParameterError(
+                f"series {self.name!r}: its function returned shape {row.shape}, before "
+                f"{self.buffer.shape[1:]}",
+                name=self.name,
+            )
+        return row
+
+    def append(self, row: Array) -> None:
+        """Keep a row."""
+        assert self.buffer is not None
+        if self.count == len(self.buffer):
+            self.buffer = np.concatenate([self.buffer, np.empty_like(self.buffer)])
+        self.buffer[self.count] = row
+        self.count += 1
+
+    @property
+    def values(self) -> Array:
+        return np.zeros(0) if self.buffer is None else self.buffer[: self.count]
+
+
+class History:
+    """The converged steps of a solution, with the work that they took and recorded series.
+
+    Parameters
+    ----------
+    csv, hdf5 : files to which every step is written as soon as it is reached, so that they are
+        readable whatever ends the run; existing files are replaced. See `read`.
+    comm : ranks of the run, default all; a problem that takes the history puts its own here.
+        Rank 0 writes, errors are raised on every rank.
+
+    Attributes
+    ----------
+    steps : in the order in which they were reached.
+    limit_points : `LimitPoint` of followed paths, in the order in which they were passed.
+    bifurcations : `LimitPoint` at which followed paths branch, as far as `search` shows them.
+    search : which bifurcations the last followed path was searched for. ``"all"``: by the number of
+        negative eigenvalues (direct solver, symmetric tangent); ``"odd"``: by the sign of the
+        determinant (unsymmetric tangent, as of follower loads), where pairs of eigenvalues cannot
+        be seen; ``"none"``: not looked for (Krylov's methods); "": no path was followed.
+    cut_backs : attempts that failed and were repeated with a smaller step.
+    wasted : Newton iterations of attempts that failed.
+    seconds : CPU time of this rank for assembly, and for all else in PETSc's solver.
+
+    Examples
+    --------
+    >>> history = History()
+    >>> x = [0.0]
+    >>> history.record("x", lambda: x[0])
+    >>> history.sample(0.0); x[0] = 2.0; history.sample(0.5)
+    >>> history.time, history["x"]
+    (array([0. , 0.5]), array([0., 2.]))
+    """
+
+    def __init__(
+        self,
+        csv: str | Path | None = None,
+        hdf5: str | Path | None = None,
+        comm: MPI.Comm | None = None,
+    ) -> None:
+        self.comm = MPI.COMM_WORLD if comm is None else comm
+        self.steps: list[Step] = []
+        self.limit_points: list[LimitPoint] = []
+        self.bifurcations: list[LimitPoint] = []
+        self.search: Literal["", "all", "odd", "none"] = ""
+        self.cut_backs = 0
+        self.wasted = 0
+        self.seconds = {"assembly": 0.0, "solve": 0.0}
+        self._time = _Series("time", float, 1, 0)
+        self._series: dict[str, _Series] = {}
+        self._streams: list[Stream] = []
+        self._known: set[str] = set()  # series whose shape all ranks agreed on
+        self._told: set[str] = set()  # series of which it was said that they differ by rank
+        self.stream(csv, hdf5)
+
+    # ---- recording ------------------------------------------------------------------------------
+    def stream(self, csv: str | Path | None = None, hdf5: str | Path | None = None) -> None:
+        """Write every step from now on to files, too (see the parameters of the class)."""
+        if (csv or hdf5) and self._time.count:
+            raise ParameterError("stream: name the files before the first step is recorded")
+        self._streams += [CsvStream(arguments.path("History(csv=...)", csv))] if csv else []
+        self._streams += [HdfStream(arguments.path("History(hdf5=...)", hdf5))] if hdf5 else []
+
+    def record(self, name: Any, function: Callable[[], Any], every: Any = 1) -> None:
+        """Keep what `function` returns after each step, or after each `every`-th.
+
+        Parameters
+        ----------
+        name : key of the series.
+        function : called without arguments on every rank; returns a number or an array, always
+            of the same shape and on every rank the same. It may communicate.
+
+        Raises
+        ------
+        ParameterError : a name that is taken or impossible, or files that were begun without it.
+        """
+        if not isinstance(name, str) or not name or any(c in name for c in '/,"\n') or name == ".":
+            raise ParameterError(f"record({name!r}): a name is a text without / , and quotes")
+        if name == "time" or name in self._series:
+            raise ParameterError(f"record({name!r}): there is already a series of that name")
+        if not callable(function):
+            raise ParameterError(f"record({name!r}): {function!r} is not a function", name=name)
+        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+            raise ParameterError(f"record({name!r}, every={every!r}): give a number of steps")
+        if self._streams and self._time.count:
+            raise ParameterError(
+                f"record({name!r}): its column is missing in files begun at the first step; "
+                "record before solving"
+            )
+        self._series[name] = _Series(name, function, every, self._time.count)
+
+    def sample(self, time: float) -> None:
+        """Call the functions of all series that are due, and write the files (collective).
+
+        Raises
+        ------
+        Exception, on every rank : of a user's function, which leaves nothing recorded, of another
+            shape on another rank, or OSError of a file.
+        """
+        error: BaseException | None = None
+        rows: dict[str, Array] = {}
+        try:
+            number = self._time.count
+            rows = {
+                name: series.checked(series.function())
+                for name, series in self._series.items()
+                if (number - series.first) % series.every == 0
+            }
+            now = self._time.checked(time)
+        except BaseException as caught:
+            error = caught
+        share_error(self.comm, error)
+        self._require_one_shape(rows)
+        self._tell_differences(rows)
+        try:
+            for name, row in rows.items():
+                self._series[name].append(row)
+            self._time.append(now)
+            if self._streams and self.comm.rank == 0:
+                every = {s.name: s.every for s in self._series.values()}
+                for stream in self._streams:
+                    stream.write(time, rows, every)
+        except BaseException as caught:
+            error = caught
+        share_error(self.comm, error)
+
+    def _require_one_shape(self, rows: dict[str, Array]) -> None:
+        """Raise where a series has another shape on another rank (collective)."""
+        fresh = {name: row.shape for name, row in rows.items() if name not in self._known}
+        if self.comm.size == 1 or not fresh:
+            return
+        self._known |= set(fresh)
+        for shapes in zip(*(f.items() for f in self.comm.allgather(fresh)), strict=False):
+            if len(set(shapes)) > 1:
+                (name, first), other = shapes[0], next(s for s in shapes if s != shapes[0])
+                raise ParameterError(
+                    f"series {name!r}: its function returned shape {first} on rank 0 and "
+                    f"{other[1]} on another; return the same on every rank",
+                    name=name,
+                )
+
+    def _tell_differences(self, rows: dict[str, Array]) -> None:
+        """Warn once for each series whose values differ by rank beyond round-off (collective)."""
+        if self.comm.size == 1 or not rows:
+            return
+        values = np.nan_to_num(np.concatenate([row.ravel() for row in rows.values()]))
+        low, high = reduced(self.comm, values, MPI.MIN), reduced(self.comm, values, MPI.MAX)
+        apart = high - low > SAME * np.maximum(np.abs(low), np.abs(high))
+        first = 0
+        for name, row in rows.items():
+            here = np.flatnonzero(apart[first : first + row.size])
+            if len(here) and name not in self._told:
+                self._told.add(name)
+                if self.comm.rank == 0:
+                    k = first + int(here[0])
+                    warnings.warn(
+                        f"series {name!r}: its function returned values between {low[k]:g} and "
+                        f"{high[k]:g} on different ranks; files have those of rank 0, which "
+                        "depend on the partition: sum or gather what each rank has",
+                        stacklevel=3,
+                    )
+            first += row.size
+
+    def close(self) -> None:
+        """Close the files; the next step opens none."""
+        for stream in self._streams:
+            stream.close()
+        self._streams = []
+
+    # ---- results --------------------------------------------------------------------------------
+    @property
+    def time(self) -> Array:
+        """Times of all recorded steps, (n,)."""
+        return self._time.values
+
+    @property
+    def names(self) -> list[str]:
+        """The recorded series."""
+        return list(self._series)
+
+    @property
+    def begun(self) -> bool:
+        """Whether files were begun, which take no more columns."""
+        return bool(self._streams and self._time.count)
+
+    def latest(self) -> dict[str, Array]:
+        """Return what was recorded at the last step, by the name of the series."""
+        last = self._time.count - 1
+        due = [s for s in self._series.values() if s.count and (last - s.first) % s.every == 0]
+        return {series.name: series.values[-1].copy() for series in due}
+
+    def _of(self, name: str) -> _Series:
+        if name == "time":
+            return self._time
+        if name not in self._series:
+            known = ", ".join(map(repr, self._series)) or "none"
+            raise ParameterError(
+                f"no series {name!r} was recorded; there are: {known}."
+                + closest(name, self._series),
+                name=name,
+                possible=self._series,
+            )
+        return self._series[name]
+
+    def __getitem__(self, name: str) -> Array:
+        """Return a series, (n, ...): one row for each of `times(name)`."""
+        return self._of(name).values
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._series
+
+    def times(self, name: str) -> Array:
+        """Return the times of a series: all of `time`, unless it was recorded with ``every``."""
+        series = self._of(name)
+        return self.time[series.first :: series.every][: series.count]
+
+    def _write(self, path: Path, kind: Callable[[Path], Stream]) -> None:
+        """Write all rows, or leave the older file."""
+        error: BaseException | None = None
+        whole = partial_of(path)
+        stream = kind(whole)
+        try:
+            if self.comm.rank == 0:
+                every = {s.name: s.every for s in self._series.values()}
+                late = [s.name for s in self._series.values() if s.first and s.count]
+                if late:
+                    raise ParameterError(
+                        f"series {', '.join(map(repr, late))} began after the first step and fit "
+                        "into no table with the others; take history[name] and history.times(name)"
+                    )
+                for k, time in enumerate(self.time):
+                    due = [s for s in self._series.values() if k % s.every == 0]
+                    rows = {s.name: s.values[k // s.every] for s in due}
+                    stream.write(float(time), rows, every)
+                stream.close()
+                if self._time.count:
+                    os.replace(whole, path)
+        except BaseException as caught:
+            error = caught
+            stream.close()
+            whole.unlink(missing_ok=True)
+        share_error(self.comm, error)
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write all series as a table of comma-separated values (collective)."""
+        self._write(arguments.path("to_csv", path), CsvStream)
+
+    def to_hdf5(self, path: str | Path) -> None:
+        """Write all series as data sets of an HDF5 file (collective)."""
+        self._write(arguments.path("to_hdf5", path), HdfStream)
+
+    @staticmethod
+    def read(path: str | Path) -> dict[str, Array]:
+        """Return the columns of a file written here, also of a run that is going on or died.
+
+        A vector is one array from HDF5, and one column for each component from CSV.
+        """
+        return read(arguments.path("History.read", path))
+
+    def plot(self, *names: str, path: str | Path, label: str = "") -> Path:
+        """Draw series over the time as a PNG, without a display; rank 0 draws (collective).
+
+        Parameters
+        ----------
+        names : series; those of vectors give one line for each component.
+        label : of the ordinate, default the names.
+        """
+        path = arguments.path("plot", path).with_suffix(".png")
+        error: BaseException | None = None
+        try:
+            drawn = {name: (self.times(name), self[name]) for name in names or self.names}
+            if self.comm.rank == 0:
+                _plot(drawn, path, label or ", ".join(drawn))
+        except BaseException as caught:
+            error = caught
+        share_error(self.comm, error)
+        return path
+
+    @property
+    def iterations(self) -> int:
+        """Newton iterations of all converged steps."""
+        return sum(step.iterations for step in self.steps)
+
+    @property
+    def linear_iterations(self) -> int:
+        """Krylov iterations of all converged steps."""
+        return sum(step.linear_iterations for step in self.steps)
+
+    def __str__(self) -> str:
+        rows = [f"{'time':>10} {'Newton':>7} {'linear':>7}  residual norms"]
+        for step in self.steps:
+            norms = ", ".join(f"{k} {v:.1e}" for k, v in step.norms.items())
+            rows.append(
+                f"{step.time:10.4g} {step.iterations:7d} {step.linear_iterations:7d}  {norms}"
+            )
+        cut = f"{self.cut_backs} cut back ({self.wasted} iterations)" if self.cut_backs else ""
+        rows.append(
+            ", ".join(filter(None, [f"{len(self.steps)} steps", cut]))
+            + "; CPU s: "
+            + ", ".join(f"{k} {v:.2f}" for k, v in self.seconds.items())
+        )
+        if self.search:
+            rows.append(f"bifurcations: {self._searched()}")
+        return "\n".join(rows)
+
+    def _searched(self) -> str:
+        if self.search == "none":
+            return "not looked for"
+        found = ", ".join(
+            f"{p.parameter:.7g}" + (f" ({p.eigenvalues} eigenvalues)" if p.eigenvalues > 1 else "")
+            for p in self.bifurcations
+        )
+        blind = "; pairs of eigenvalues cannot be seen" if self.search == "odd" else ""
+        return (f"at {found}" if found else "none seen") + blind
+
+
+def _plot(drawn: dict[str, tuple[Array, Array]], path: Path, label: str) -> None:
+    """Draw (times, values) of each name."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure((7.0, 4.0), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot(xlabel="time", ylabel=label)
+    for name, (time, values) in drawn.items():
+        columns = values.reshape(len(time), -1).T
+        letters = "xyz" if values.shape[1:] in ((3,), (1, 3)) else range(len(columns))
+        for letter, column in zip(letters, columns, strict=True):
+            text = f"{name} {letter}" if len(columns) > 1 else name
+            axes.plot(time, column, lw=1.4, label=text)
+    axes.grid(alpha=0.3)
+    axes.margins(x=0.0)
+    axes.legend(frameon=False)
+    image = io.BytesIO()  # Pillow says of a full disk no more than "encoder error -2"
+    figure.savefig(image, format="png", dpi=140)
+    write_whole(path, image.getbuffer())

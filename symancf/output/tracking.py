@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Places followed from step to step: found once, evaluated in microseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..bodies.plane import PlanarPoint
+from ..errors import ParameterError
+from ..places.ends import End
+from ..system import System
+from ..values.arguments import instance
+from .history import History
+
+Array = npt.NDArray[np.float64]
+
+
+def made_of(what: str, system: Any) -> System:
+    """Return the system that a problem is given; raise a ParameterError where it is none."""
+    remedy = f"give a system, {what}(sa.System(body, terms=[...]))"
+    return instance(f"{what}(system)", system, System, remedy)
+
+
+def kept_by(what: str, history: Any) -> History:
+    """Return the history that a problem is given, or a new one."""
+    if history is None:
+        return History()
+    remedy = 'give an sa.History, sa.History(csv="run.csv")'
+    return instance(f"{what}(history=...)", history, History, remedy)
+
+
+class Tracked:
+    """Position of a place X + sum c u [m]: (3,), or (K, 3) of several.
+
+    The coefficients c of the coordinates u are found when it is made (collective); each call
+    returns the position at the system's present state on every rank (collective).
+    """
+
+    def __init__(self, system: System, place: End) -> None:
+        rows = system.rows_of(place, ["value"])
+        nothing = np.zeros(0, dtype=np.int64)
+        entity, component, coordinate, value = rows[0] if rows else (nothing,) * 4
+        self._slot, self._coordinate = 3 * entity + component, coordinate
+        self._value: Array = value.astype(np.float64)
+        self._X = place.X.copy()
+        self._system = system
+
+    def __call__(self) -> Array:
+        """Return the present position."""
+        moved = self._value * self._system.state[self._coordinate]
+        u: Array = np.bincount(self._slot, moved, minlength=self._X.size).astype(np.float64)
+        if self._system.comm.size > 1:
+            u = self._system.sum(u)
+        x: Array = self._X + u.reshape(self._X.shape)
+        return x[0] if len(x) == 1 else x
+
+
+def watched(system: System, what: Any) -> Callable[[], Any]:
+    """Return the function to be recorded: `what` itself, or the position of that place.
+
+    Raises
+    ------
+    ParameterError : neither a place nor a function.
+    """
+    if isinstance(what, PlanarPoint):
+        point = what
+        return lambda: system.position(point)[0]
+    if isinstance(what, End):
+        return Tracked(system, what)
+    if not callable(what):
+        raise ParameterError(
+            f"record() takes a place, such as body.at(point), or a function without arguments; "
+            f"given {type(what).__name__}"
+        )
+    function: Callable[[], Any] = what
+    return function

@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reference configuration of a body's cells: node directions, element slopes, slope maps.
+
+Cells come from a mesh as corner points only. A smooth curved surface or line is recovered
+from them: node normals (or tangents) are given by the user as a function of X, or averaged
+from the facets (or chords) that meet within the smoothing angle; along each edge the slopes
+are those of the circular arc through its ends with the node directions, of length
+``|c| phi / sin(phi)`` for the chord c and the angle phi between chord and tangent. A flat
+mesh of straight edges is reproduced exactly (bilinear quadrilaterals).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from ..assembly.vertices import AtVertices, numbers_among
+from ..errors import MeshError, ParameterError
+from ..runtime.collective import together
+from ..values.parameter import call_array, label
+
+if TYPE_CHECKING:
+    from ..elements import Element
+    from ..mesh.partition import Halo, Topology
+
+Array = npt.NDArray[np.float64]
+
+LEAN = 30.0  # [degrees] of given directions over a cell: more is refused,
+TOLD = 5.0  # more than this is told
+
+# corners joined by the edges in direction xi and eta, per corner: (from, to) seen from it
+_QUAD_XI = ((0, 1), (0, 1), (3, 2), (3, 2))
+_QUAD_ETA = ((0, 3), (1, 2), (1, 2), (0, 3))
+
+
+def unit(v: Array) -> Array:
+    """Return the vectors `v` (..., 3) divided by their lengths."""
+    return np.asarray(v / np.linalg.norm(v, axis=-1, keepdims=True))
+
+
+def perpendicular(t: Array) -> Array:
+    """Return two unit vectors (k, 2, 3) across each unit vector (k, 3), axes where possible."""
+    axis = np.eye(3)[np.argmin(np.abs(t), axis=1)]
+    first = np.cross(axis, t)
+    first /= np.linalg.norm(first, axis=1, keepdims=True)
+    return np.stack([first, np.cross(t, first)], axis=1)
+
+
+@dataclass(frozen=True)
+class Patch:
+    """The vertices of one body among those of a rank, in a numbering of their own.
+
+    Attributes
+    ----------
+    vertices : (n,) local numbers, ascending; those that the rank owns come first.
+    """
+
+    comm: MPI.Comm
+    vertices: npt.NDArray[Any]
+    n_owned: int
+    halo: Halo
+
+    @classmethod
+    def of(cls, topology: Topology, cells: npt.NDArray[np.int32]) -> Patch:
+        """Return that of some cells, with ghosts that only other terms brought (collective)."""
+        vertices = np.unique(cells)
+        if topology.comm.size > 1:
+            member = np.zeros(topology.n_local, dtype=np.int8)
+            member[vertices] = 1
+            vertices = np.flatnonzero(topology.halo.updated(member))
+        halo = topology.halo.restricted(vertices)
+        return cls(topology.comm, vertices, halo.n_owned, halo)
+
+    def numbers(self, local: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the patch's numbers of local vertices."""
+        return numbers_among(self.vertices, local) if len(self.vertices) else local
+
+
+class Directions:
+    """Node normals (quadrilaterals) or tangents (lines) of one body on this rank.
+
+    Attributes
+    ----------
+    at : (n, 3) unit direction of each vertex of the body, by local number.
+    kink : (n,) facets meet there at more than the smoothing angle, so that each cell
+        uses its own facet normal.
+    deviation : largest angle [rad] between a node direction and the facets it smooths.
+    lean : largest angle [degrees] between the means of the given directions and of the facet
+        normals (or the chord) of a cell.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        element: Element,
+        topology: Topology,
+        points: Array,
+        cells: npt.NDArray[np.int32],
+        given: Callable[[Array], npt.ArrayLike] | None,
+        smooth: float,
+    ) -> None:
+        self.name, self.element = name, element
+        self.topology = patch = Patch.of(topology, cells)
+        self.smooth = np.radians(smooth) / 2.0  # each facet differs by half from the mean
+        points, cells = points[patch.vertices], patch.numbers(cells)
+        self._kink = np.zeros(len(points), dtype=bool)
+        self.deviation = self.lean = 0.0
+        if given is not None:
+            found = self._given(given, points, cells)
+        elif element.cell == "quad":
+            found = self._normals(points, cells)
+        else:
+            found = self._tangents(points, cells)
+        self.at = AtVertices(patch.vertices, found)
+        self.kink = AtVertices(patch.vertices, self._kink)
+        self.deviation = topology.comm.allreduce(self.deviation, op=MPI.MAX)
+        self.lean = topology.comm.allreduce(self.lean, op=MPI.MAX)
+
+    def _given(
+        self,
+        function: Callable[[Array], npt.ArrayLike],
+        points: Array,
+        cells: npt.NDArray[np.int32],
+    ) -> Array:
+        """Return the user's directions, which must not be across those of the mesh."""
+        used = np.unique(cells)
+        at = np.zeros_like(points)
+        what = f"direction of body {self.name!r}"
+        with together(self.topology.comm):
+            value = call_array(what, function, (len(used), 3), points[used])
+            if not np.linalg.norm(value, axis=1).all():
+                raise ParameterError(f"{what}: {label(function)} returned a vector of length zero")
+            at[used] = unit(value)
+            if len(cells):
+                self._require_along(what, label(function), points, cells, at)
+        return np.asarray(self.topology.halo.updated(at))
+
+    def _require_along(
+        self, what: str, who: str, points: Array, cells: npt.NDArray[np.int32], at: Array
+    ) -> None:
+        """Raise where directions are across the mesh; note how far a cell's lean to one side.
+
+        At the corners of a curved cell directions differ from the facet by up to half its angle,
+        to all sides; leaning to one side they change the body's volume by their cosine.
+        """
+        kind = "normal" if self.element.cell == "quad" else "tangent"
+        if kind == "normal":
+            own = _corner_normals(points, cells)
+        else:
+            own = np.repeat(unit(points[cells[:, 1]] - points[cells[:, 0]])[:, None], 2, axis=1)
+        cosine = np.einsum("nva,nva->nv", own, at[cells])
+        given = (np.sign(cosine)[..., None] * at[cells]).sum(axis=1)
+        mean = own.sum(axis=1)
+        lean = np.einsum("na,na->n", unit(mean), given / np.linalg.norm(given, axis=1)[:, None])
+        for values, most, lost in ((np.abs(cosine).min(axis=1), 75.0, False), (lean, LEAN, True)):
+            off = np.degrees(np.arccos(np.clip(values, -1.0, 1.0)))
+            worst = int(np.argmax(off))
+            if lost:
+                self.lean = float(off[worst])
+            if off[worst] > most:
+                x = points[cells[worst]].mean(axis=0)
+                share = 100.0 * (1.0 - values[worst])
+                effect = f" on average, which changes volumes by {share:.0f} %" if lost else ""
+                raise ParameterError(
+                    f"{what}: near ({x[0]:g}, {x[1]:g}, {x[2]:g}) {who} is {off[worst]:.0f} "
+                    f"degrees off the {kind} of the mesh{effect}; give {kind}s"
+                )
+
+    def _complete(self, sums: Array, spread: Array) -> Array:
+        """Normalise sums at owned vertices, bring ghosts up to date."""
+        length = np.linalg.norm(sums, axis=1, keepdims=True)
+        table = np.column_stack([sums / np.where(length > 0, length, 1.0), spread])
+        table = self.topology.halo.updated(table)
+        self._kink = table[:, 3] > self.smooth
+        smooth = table[~self._kink, 3]
+        self.deviation = float(smooth.max(initial=0.0))
+        return np.ascontiguousarray(table[:, :3])
+
+    def _normals(self, points: Array, cells: npt.NDArray[np.int32]) -> Array:
+        corner = _corner_normals(points, cells)
+        sums = np.zeros_like(points)
+        for v in range(4):
+            np.add.at(sums, cells[:, v], corner[:, v])
+        mean = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-300)
+        spread = np.zeros(len(points))
+        for v in range(4):
+            cosine = np.einsum("na,na->n", corner[:, v], mean[cells[:, v]])
+            np.maximum.at(spread, cells[:, v], np.arccos(np.clip(cosine, -1.0, 1.0)))
+        return self._complete(sums, spread)
+
+    def _tangents(self, points: Array, cells: npt.NDArray[np.int32]) -> Array:
+        chord = points[cells[:, 1]] - points[cells[:, 0]]
+        length = np.linalg.norm(chord, axis=1)
+        weight = chord / length[:, None] ** 2  # tangent of the circle through three points
+        sums, count = np.zeros_like(points), np.zeros(len(points))
+        for v in range(2):
+            np.add.at(sums, cells[:, v], weight)
+            np.add.at(count, cells[:, v], 1.0)
+        branches = self.topology.comm.allreduce(int((count[: self.topology.n_owned] > 2).sum()))
+        if branches:
+            raise MeshError(
+                f"body {self.name!r}: more than two lines meet at {branches} points; cut the "
+                "branches into regions of their own and make one body of each"
+            )
+        mean = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-300)
+        spread = np.zeros(len(points))
+        direction = chord / length[:, None]
+        for v in range(2):
+            cosine = np.einsum("na,na->n", direction, mean[cells[:, v]])
+            np.maximum.at(spread, cells[:, v], np.arccos(np.clip(cosine, -1.0, 1.0)))
+        at = self._complete(sums, spread)
+        ends = self.topology.halo.updated((count == 1)[:, None].astype(np.int8))[:, 0] > 0
+        for v in range(2):  # free ends: reflect the neighbour's tangent at the chord
+            here, there = cells[:, v], cells[:, 1 - v]
+            mine = ends[here] & ~ends[there] & ~self._kink[there]
+            t, c = at[there[mine]], direction[mine]
+            at[here[mine]] = 2.0 * np.einsum("na,na->n", t, c)[:, None] * c - t
+        return np.asarray(self.topology.halo.updated(at))
+
+    def require_smooth(self) -> None:
+        """Raise on every rank where slopes along shared tangents cannot follow a kink."""
+        kinks = self.topology.comm.allreduce(
+            int(self._kink[: self.topology.n_owned].sum()), op=MPI.SUM
+        )
+        if kinks:
+            raise MeshError(
+                f"body {self.name!r} ({self.element.name}): {kinks} points are kinks sharper than "
+                f"the smoothing angle, {np.degrees(2.0 * self.smooth):.0f} degrees (or cells "
+                "there are numbered in opposite senses); cut the region at the kink into two "
+                "bodies, or raise smooth="
+            )
+
+    def warn_deviation(self) -> None:
+        """Say on rank 0 how far directions are from the facets."""
+        if self.lean > TOLD and self.topology.comm.rank == 0:
+            warnings.warn(
+                f"body {self.name!r}: the given directions lean to one side of the mesh by up to "
+                f"{self.lean:.1f} degrees on average over a cell, which changes its volume by up "
+                f"to {100.0 * (1.0 - np.cos(np.radians(self.lean))):.1f} %; give those of the "
+                "surface or line that the mesh lies on",
+                stacklevel=2,
+            )
+        if self.deviation > np.radians(20.0) and self.topology.comm.rank == 0:
+            warnings.warn(
+                f"body {self.name!r}: averaged node directions differ from the facets by up to "
+                f"{np.degrees(self.deviation):.1f} degrees; refine the mesh or give the direction "
+                "as a function of X",
+                stacklevel=2,
+            )
+
+
+def _corner_normals(points: Array, cells: npt.NDArray[np.int32]) -> Array:
+    """Unit facet normals at the four corners of each quadrilateral, (n, 4, 3)."""
+    X = points[cells]
+    normals = np.empty_like(X)
+    for v in range(4):
+        xi = X[:, _QUAD_XI[v][1]] - X[:, _QUAD_XI[v][0]]
+        eta = X[:, _QUAD_ETA[v][1]] - X[:, _QUAD_ETA[v][0]]
+        normals[:, v] = np.cross(xi, eta)
+    return unit(normals)
+
+
+def _arc_slope(chord: Array, tangent: Array) -> Array:
+    """Slope at an end of the arc with this chord, along the unit `tangent`."""
+    length = np.linalg.norm(chord, axis=-1, keepdims=True)
+    cosine = np.einsum("...a,...a->...", chord, tangent)[..., None] / length
+    sine = np.linalg.norm(np.cross(tangent, chord), axis=-1, keepdims=True) / length
+    phi = np.arctan2(sine, np.abs(cosine))
+    stretch = np.where(phi > 1e-9, phi / np.where(sine > 0, sine, 1.0), 1.0)
+    return np.asarray(np.sign(cosine) * length * stretch * tangent)
+
+
+def element_slopes(
+    element: Element, points: Array, cells: npt.NDArray[Any], directions: Directions | None
+) -> Array:
+    """Return the reference slopes of cells: (n, corners, slopes, 3) parametric derivatives."""
+    n = len(cells)
+    corners = cells.shape[1]
+    slopes = np.zeros((n, corners, len(element.slopes), 3))
+    if not element.slopes:
+        return slopes
+    X = points[cells]
+    assert directions is not None
+    if element.cell == "line":
+        chord = X[:, 1] - X[:, 0]
+        for v in range(2):
+            slopes[:, v, 0] = _arc_slope(chord, directions.at[cells[:, v]])
+        return slopes
+    facet = _corner_normals(points, cells)
+    for v in range(4):
+        kink = directions.kink[cells[:, v]][:, None]
+        normal = np.where(kink, facet[:, v], directions.at[cells[:, v]])
+        # a node normal may point to the other side of this cell; its own side is the facet's
+        side = np.sign(np.einsum("na,na->n", normal, facet[:, v]))[:, None]
+        normal = normal * np.where(side == 0, 1.0, side)
+        for k, pairs in enumerate((_QUAD_XI, _QUAD_ETA)):
+            chord = X[:, pairs[v][1]] - X[:, pairs[v][0]]
+            tangent = chord - np.einsum("na,na->n", chord, normal)[:, None] * normal
+            slopes[:, v, k] = _arc_slope(chord, unit(tangent))
+        if len(element.slopes) == 3:
+            slopes[:, v, 2] = unit(np.cross(slopes[:, v, 0], slopes[:, v, 1]))
+    return slopes
+
+
+def node_basis(element: Element, directions: Directions) -> AtVertices:
+    """Return the reference slope coordinates of each vertex of a body, (n, slopes, 3).
+
+    Full-gradient elements: the Cartesian axes. Tangents: the unit tangent of a line, or two
+    orthonormal vectors of the tangent plane.
+    """
+    vertices, at = directions.at.vertices, directions.at.values
+    if element.slope_kind == "gradient":
+        return AtVertices(vertices, np.broadcast_to(np.eye(3), (len(at), 3, 3)).copy())
+    if element.cell == "line":
+        return AtVertices(vertices, at[:, None, :].copy())
+    axis = np.eye(3)[np.argmin(np.abs(at), axis=1)]
+    first = unit(np.cross(axis, at) + (np.linalg.norm(at, axis=1) == 0)[:, None] * np.eye(3)[0])
+    return AtVertices(vertices, np.stack([first, np.cross(at, first)], axis=1))
+
+
+def slope_maps(element: Element, slopes: Array, basis: Array) -> Array:
+    """Return T (n, corners, s, s) with element slopes = T . node slopes.
+
+    `basis` (n, corners, s, 3) are the node slopes of the reference (orthonormal vectors).
+    """
+    return np.asarray(np.einsum("nvka,nvca->nvkc", slopes, basis))
+
+
+def curved_lines(X: Array, slopes: Array) -> npt.NDArray[np.bool_]:
+    """Tell which cubic lines with ends X (n, 2, 3) and slopes (n, 2, 1, 3) are curved."""
+    chord = X[:, 1] - X[:, 0]
+    length = np.linalg.norm(chord, axis=1)
+    bend = np.linalg.norm(np.cross(chord[:, None], slopes[:, :, 0]), axis=2).max(axis=1, initial=0)
+    return np.asarray(bend > 1e-9 * length**2)

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels on an MPI communicator: one rank compiles, all ranks load, all fail together.
+
+The only module of the package that imports the compiler.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from symancf_codegen import (
+    Kernel,
+    Options,
+    cache,
+    compile_cells,
+    compile_points,
+    declare,
+    measure,
+)
+from symancf_codegen import errors as codegen_errors
+from symancf_codegen.compile import FLAGS, HEADERS, library
+from symancf_codegen.fingerprint import fingerprint
+from symancf_codegen.values import Values
+
+from ..errors import CompileError
+from .shared import Shared
+
+if TYPE_CHECKING:
+    from symancf_codegen.declare import PointLaw, Rule, Space
+
+__all__ = [
+    "Kernel",
+    "Options",
+    "Values",
+    "cells",
+    "declare",
+    "headers",
+    "load_runtime",
+    "measure",
+    "points",
+]
+
+T = TypeVar("T")
+
+#: Seconds that a rank waits for a library made on another machine to appear on its own.
+PATIENCE = 60.0
+
+
+def cells(
+    name: str,
+    space: Space,
+    laws: Sequence[tuple[PointLaw, Rule]],
+    comm: Any = None,
+    *,
+    options: Options | None = None,
+) -> Kernel:
+    """Return the kernel of a sum of laws on a cell. Collective.
+
+    Parameters
+    ----------
+    name : C identifier.
+    space : shape functions of the cell.
+    laws : pairs of law and quadrature rule.
+    comm : mpi4py or petsc4py communicator; None for this process alone.
+    options : compiler options. The default compiles for the machine of rank 0 and expects
+        the same processor on all ranks; on a mixed cluster replace ``-march=native``.
+
+    Raises
+    ------
+    CompileError
+        On every rank, with the same message, whichever rank it arose on.
+    """
+    chosen = options or Options()
+    return _collective(
+        comm,
+        chosen,
+        lambda: fingerprint(name, space, laws, chosen.stabilise),
+        lambda: compile_cells(name, space, laws, chosen),
+    )
+
+
+def points(
+    law: PointLaw, comm: Any = None, *, name: str = "", options: Options | None = None
+) -> Kernel:
+    """Return the kernel of a law on tuples of scalars. Collective; see `cells`.
+
+    Parameters
+    ----------
+    law : what happens at one tuple.
+    comm, options : as in `cells`.
+    name : C identifier; by default the law's name.
+    """
+    chosen = options or Options()
+    return _collective(
+        comm,
+        chosen,
+        lambda: fingerprint(name or law.name, None, [(law, None)], False),
+        lambda: compile_points(name or law.name, law, chosen),
+    )
+
+
+def identifier(name: str) -> str:
+    """Return `name` as a C identifier."""
+    return re.sub(r"\W", "_", name).lstrip("_0123456789") or "kernel"
+
+
+def load_runtime(
+    source: str | Path, comm: Any = None, *, flags: Sequence[str] = FLAGS
+) -> ctypes.CDLL:
+    """Return the library made of a hand-written C file, through the kernel cache. Collective.
+
+    Parameters
+    ----------
+    source : path of the C file; it may include symancf_kernel.h and files beside it, which become
+        part of its text.
+    comm : as in `cells`.
+    flags : compiler flags.
+
+    Raises
+    ------
+    CompileError
+        On every rank.
+    """
+
+    def build() -> Path:
+        path = Path(source)
+        return library(path.stem, _text(path), flags)
+
+    path = _first(comm, build)
+    return _everywhere(comm, lambda: ctypes.CDLL(str(_visible(path))))
+
+
+def _text(path: Path) -> str:
+    """Return the text of a C file, read anew where it or a file that it includes has changed."""
+    known, text = _TEXTS.get(path, ({}, ""))
+    if not known or any(_stamp(file) != stamp for file, stamp in known.items()):
+        included = {path}
+        text = _whole(path, included)
+        _TEXTS[path] = {file: _stamp(file) for file in included}, text
+    return text
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size
+
+
+_TEXTS: dict[Path, tuple[dict[Path, tuple[int, int]], str]] = {}
+
+
+def _whole(path: Path, included: set[Path]) -> str:
+    """Return the text of a C file with the files beside it in the place of their #include."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise CompileError(f"the C file {path} cannot be read: {error}") from error
+    lines = [f'#line 1 "{path.name}"']
+    for number, line in enumerate(text.splitlines(), 1):
+        found = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+        other = path.with_name(found[1]) if found else None
+        if other is None or not other.is_file():
+            lines.append(line)
+        elif other not in included:
+            included.add(other)
+            lines += [_whole(other, included), f'#line {number + 1} "{path.name}"']
+        else:
+            lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+def headers() -> list[Path]:
+    """Return the C headers that generated kernels include."""
+    return [HEADERS / "symancf_kernel.h", HEADERS / "symancf_math.h"]
+
+
+def _collective(
+    comm: Any, options: Options, key: Callable[[], str], build: Callable[[], Kernel]
+) -> Kernel:
+    """Return the kernel of a fingerprint, built by rank 0 unless a term has it already."""
+    made: list[Kernel] = []
+
+    def on_first() -> tuple[str, str, str]:
+        identity = key(), repr(options), str(cache.folder())
+        made.append(_KERNELS.get(identity, build))
+        return identity
+
+    identity = _first(comm, on_first)
+    communicator = _mpi(comm)
+    if communicator is None:
+        return made[0]
+    known = made[0] if made else _KERNELS.find(identity)
+    if all(communicator.allgather(known is not None)):
+        assert known is not None
+        return known
+    kernel = made[0] if made else None
+    text = kernel and (kernel.description, kernel.source, kernel.header, kernel.path)
+    description, source, header, path = communicator.bcast(text, root=0)
+    return _everywhere(
+        comm,
+        lambda: (
+            known
+            or _KERNELS.get(identity, lambda: Kernel(description, source, header, _visible(path)))
+        ),
+    )
+
+
+_KERNELS: Shared[Kernel] = Shared()
+
+
+def _first(comm: Any, build: Callable[[], T]) -> T:
+    """Return `build()` of rank 0 on every rank; raise its error on every rank."""
+    communicator = _mpi(comm)
+    result: T | None = None
+    with _together(communicator), _as_errors_of_the_package():
+        if communicator is None or communicator.rank == 0:
+            result = build()
+    if communicator is not None:
+        result = communicator.bcast(result, root=0)
+    return result  # type: ignore[return-value]
+
+
+def _everywhere(comm: Any, load: Callable[[], T]) -> T:
+    """Return `load()` of every rank; raise the first rank's error on every rank."""
+    with _together(_mpi(comm)), _as_errors_of_the_package():
+        return load()
+
+
+def _together(communicator: Any) -> AbstractContextManager[None]:
+    """Return `symancf.runtime.collective.together`, of which one process has no need."""
+    if communicator is None:
+        return nullcontext()
+    from .collective import together
+
+    return together(communicator)
+
+
+@contextmanager
+def _as_errors_of_the_package() -> Iterator[None]:
+    """Let everything that fails in the compiler be a `CompileError` of this package."""
+    try:
+        yield
+    except CompileError:
+        raise
+    except codegen_errors.CompileError as error:
+        raise CompileError(str(error), command=error.command, output=error.output) from error
+    except Exception as error:
+        text = f"{type(error).__name__} in the compiler of kernels: {error}"
+        if isinstance(error, OSError):
+            text += "; `symancf cache clear` lets all kernels be made anew"
+        raise CompileError(text) from error
+
+
+def _mpi(comm: Any) -> Any:
+    """Return an mpi4py communicator of more than one rank, or None."""
+    if comm is not None and hasattr(comm, "tompi4py"):
+        comm = comm.tompi4py()
+    return comm if comm is not None and comm.size > 1 else None
+
+
+def _visible(path: Path) -> Path:
+    """Wait until `path` exists here: a network file system may show it late."""
+    end = time.monotonic() + PATIENCE
+    while not path.exists():
+        if time.monotonic() > end:
+            raise CompileError(
+                f"{path}, made by rank 0, does not exist on this machine; set SYMANCF_CACHE to "
+                "a folder that all machines share"
+            )
+        time.sleep(0.05)
+    return path

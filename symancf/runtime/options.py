@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PETSc's database of options: defaults, what the user gave, and what nobody used."""
+
+from __future__ import annotations
+
+import ctypes
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..errors import closest
+from .petsc import PETSc, functions
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+
+# full name -> value of the options in the database that are a problem's, not the user's
+_ours: dict[str, str] = {}
+_read: set[str] = set()  # full names of options that symancf itself asked for
+_working: list[Options] = []  # problems that work, the last one within those before it
+
+SOLVER = ("ts_", "snes_", "ksp_", "pc_", "mat_", "mg_", "sub_", "fieldsplit_")
+
+
+class Options:
+    """The options of one problem: in PETSc's database as a context, while the problem works.
+
+    PETSc reads some of them late, as those of the levels of multigrid, so they stay until a
+    solution ends; then they are taken out again, since the database has room for 512 in all.
+    What the command line says, or the user set in ``PETSc.Options``, goes before them and is
+    left alone. A problem that is solved within another one has the database for itself.
+
+    Parameters
+    ----------
+    prefix : of the full names.
+    given : the user's for this problem, without prefix; None stands for an option without value.
+    """
+
+    def __init__(self, prefix: str, given: Mapping[str, Any] | None) -> None:
+        self.prefix = prefix
+        self.given = {n.removeprefix("-"): value for n, value in (given or {}).items()}
+        self._wanted: dict[str, Any] = {}
+        self._seen: set[str] = set()  # names that PETSc has read
+        self._told = False
+
+    def __enter__(self) -> None:
+        if _working:
+            _working[-1]._remember()
+        _working.append(self)
+        _withdraw()
+        _offer(self._wanted)
+
+    def __exit__(self, *error: object) -> None:
+        self._remember()
+        _withdraw()
+        _working.pop()
+        if _working:
+            _offer(_working[-1]._wanted)
+
+    def _remember(self) -> None:
+        """Note what PETSc has read: the database forgets it with the option."""
+        self._seen.update(name for name in _ours if _used(name))
+
+    def offer(self, defaults: Mapping[str, Any]) -> dict[str, str]:
+        """Put given options and defaults into the database where it has none; return what holds.
+
+        Within the context.
+
+        Parameters
+        ----------
+        defaults : name without prefix -> value, for what is not given.
+        """
+        _withdraw()
+        self._wanted = {self.prefix + n: v for n, v in {**defaults, **self.given}.items()}
+        _offer(self._wanted)
+        return {n.removeprefix(self.prefix): v for n, v in self._present().items()}
+
+    def choice(self, name: str) -> str | None:
+        """Return an option that symancf reads itself: of the command line, else given."""
+        full = self.prefix + name
+        _read.add(full)
+        present = PETSc.Options().getAll()
+        if full in present and present[full] != _ours.get(full):
+            return str(present[full])
+        value = self.given.get(name)
+        return None if value is None else str(value)
+
+    def warn_unused(self, comm: MPI.Comm) -> None:
+        """Warn once, on rank 0, of options, given or the user's, that PETSc never read."""
+        if self._told:
+            return
+        self._told = True
+        present = self._present()
+        ours = self._wanted.keys() - {self.prefix + name for name in self.given}
+        read = {n for n in present if n in self._seen or _used(n)}
+        unused = sorted(present.keys() - ours - read)
+        if unused and comm.rank == 0:
+            for name in unused:
+                hint = closest(name, read)
+                warnings.warn(f"PETSc did not use the option -{name}.{hint}", stacklevel=5)
+
+    def _present(self) -> dict[str, str]:
+        """Return the options of this problem in the database, by their full names."""
+        present = PETSc.Options().getAll()
+        return {n: v or "" for n, v in present.items() if _belongs(n, self.prefix)}
+
+
+def _offer(options: Mapping[str, Any]) -> None:
+    """Put options into the database where it has none."""
+    if not options:
+        return
+    database = PETSc.Options()
+    present = database.getAll()
+    new = {n: v for n, v in options.items() if n not in present}
+    for name, value in new.items():
+        text = "" if value is None else str(value).lower() if isinstance(value, bool) else value
+        database.setValue(name, text)
+    held = database.getAll()
+    _ours.update({name: held[name] or "" for name in new})
+
+
+def _withdraw() -> None:
+    """Take the options of problems out of the database, but not what the user has changed."""
+    if not _ours:
+        return
+    database = PETSc.Options()
+    present = database.getAll()
+    for name, value in _ours.items():
+        if name in present and (present[name] or "") == value:
+            database.delValue(name)
+    _ours.clear()
+
+
+def _belongs(name: str, prefix: str) -> bool:
+    """Whether an option is one of a problem's: without prefix, those of a solver."""
+    return name.startswith(prefix) if prefix else name.startswith(SOLVER)
+
+
+def _used(name: str) -> bool:
+    if name in _read:
+        return True
+    flag = ctypes.c_int(0)
+    text = ctypes.c_char_p(name.encode())
+    failed = functions.PetscOptionsUsed(None, text, ctypes.byref(flag))
+    return bool(failed) or bool(flag.value)
+
+
+def complaint(error: PETSc.Error) -> str:
+    """Return what a PETSc error says, without the calls that led there and the ranks."""
+    lines = [line.split("] ", 1)[-1] for line in str(error).splitlines()]
+    said = [line for line in lines[1:] if "() at " not in line]
+    return "; ".join(said) or lines[0]

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PETSc, initialised with the command line, so that its options reach the solvers."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import numpy as np
+import petsc4py
+
+# PETSc's own signal handler would turn a closed pipe (`symancf verify | head`) into an abort
+_ARGUMENTS = [a for a in sys.argv[1:] if a not in ("-h", "-help", "--help")]
+# Newer PETSc ends a run by naming on stdout the words of the command line that it did not read, a
+# script's own among them; symancf warns of options of solvers itself
+_QUIET = [] if any(a.startswith("-options_left") for a in _ARGUMENTS) else ["-options_left", "no"]
+petsc4py.init([sys.argv[0], *_QUIET, *_ARGUMENTS, "-no_signal_handler"])
+
+from mpi4py import MPI  # noqa: E402
+from petsc4py import PETSc  # noqa: E402
+
+from ..errors import SymancfError  # noqa: E402
+
+__all__ = ["PETSc", "collect", "functions", "handle", "keep", "limit_threads", "loosely", "own"]
+
+#: PETSc's library by ctypes, for what petsc4py does not wrap; it holds PETSc's BLAS, too.
+functions = ctypes.CDLL(PETSc.__file__)
+
+_kept: int = MPI.Comm.Create_keyval()
+
+#: Variables by which users say how many threads a BLAS shall have.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
+
+
+def limit_threads(environment: Mapping[str, str]) -> str:
+    """Give the BLAS of PETSc one thread, unless the environment says otherwise.
+
+    Ranks fill the cores already: more threads wait for work by turning in circles. PETSc's own
+    handle finds the BLAS that PETSc uses, and not that of NumPy's wheel. Returns the function
+    that was called, or an empty text.
+    """
+    if any(environment.get(name) for name in THREADS):
+        return ""
+    names = ("openblas_set_num_threads", "MKL_Set_Num_Threads", "bli_thread_set_num_threads")
+    for name in names:
+        limit = getattr(functions, name, None)
+        if limit is not None:
+            limit(1)
+            return name
+    return ""
+
+
+limit_threads(os.environ)
+
+
+def handle(comm: MPI.Comm) -> ctypes.c_int | ctypes.c_void_p:
+    """Return a communicator as C functions take it."""
+    kind = ctypes.c_int if MPI._sizeof(comm) == 4 else ctypes.c_void_p
+    return kind.from_address(MPI._addressof(comm))
+
+
+def keep(comm: MPI.Comm) -> list[tuple[weakref.ref[Any], Any]]:
+    """Have PETSc keep its own duplicate of a communicator; return what `own` added to it.
+
+    PETSc frees the duplicate with the last of its objects, and Python's ranks let go of objects
+    at different times: one rank would make a new duplicate and wait for the others. Collective at
+    the first call.
+    """
+    owned = comm.Get_attr(_kept)
+    if owned is None:
+        made = ctypes.c_void_p()
+        functions.PetscCommDuplicate(handle(comm), ctypes.byref(made), None)
+        owned = []
+        comm.Set_attr(_kept, owned)
+    return cast("list[tuple[weakref.ref[Any], Any]]", owned)
+
+
+def own(comm: MPI.Comm, thing: Any, owner: object) -> None:
+    """Have an object of PETSc destroyed when its owner is gone on every rank (collective).
+
+    PETSc's own list of objects that Python has let go misses those that another object of PETSc
+    held to the last on some ranks.
+    """
+    if comm.size > 1:
+        keep(comm).append((weakref.ref(owner), thing))
+
+
+def collect(comm: MPI.Comm) -> None:
+    """Destroy PETSc's objects that Python has let go (collective).
+
+    With several ranks they wait for this, those of a rank alone (`COMM_SELF`) too.
+    """
+    owned = keep(comm)
+    gone = np.array([owner() is None for owner, _ in owned], dtype=np.int32)
+    comm.Allreduce(MPI.IN_PLACE, gone, MPI.MIN)
+    for (_, thing), lost in zip(owned, gone, strict=True):
+        if lost:
+            thing.destroy()
+    owned[:] = [pair for pair, lost in zip(owned, gone, strict=True) if not lost]
+    PETSc.garbage_cleanup(PETSc.COMM_SELF)
+    PETSc.garbage_cleanup(comm)
+
+
+def loosely(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a bound method that does not keep its object alive.
+
+    PETSc's objects hold their callbacks where Python does not look for cycles.
+    """
+    reference = weakref.WeakMethod(method)
+
+    def call(*arguments: Any) -> Any:
+        bound = reference()
+        if bound is None:
+            raise SymancfError(
+                "the problem that this solver belongs to is gone; a copy of a problem cannot take "
+                "its place: make a problem of the system"
+            )
+        return bound(*arguments)
+
+    return call

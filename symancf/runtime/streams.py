@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables that grow row by row on disk and stay readable when the run dies: CSV and HDF5."""
+
+from __future__ import annotations
+
+import io
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import SymancfError
+from .files import partial_of
+
+Array = npt.NDArray[np.float64]
+
+CHUNK = 1 << 16  # bytes of one chunk of a data set
+
+
+class Stream(Protocol):
+    """A file that takes one row after the other."""
+
+    def write(self, time: float, rows: dict[str, Array], every: dict[str, int]) -> None:
+        """Append the values of the series that are due, and bring them to the system."""
+
+    def close(self) -> None:
+        """Close the file."""
+
+
+def _columns(name: str, shape: tuple[int, ...]) -> list[str]:
+    """Names of the components of a series: ``x``, ``r[2]``, ``r[0][2]``."""
+    return [name + "".join(f"[{i}]" for i in index) for index in np.ndindex(*shape)]
+
+
+class CsvStream:
+    """Comma-separated values: a line for each step, empty where a series was not due.
+
+    Every line is given to the system as a whole; numbers have 17 digits and read back exactly. The
+    file takes its name with its first row, until then an older one stays; a line that did not fit
+    on the disk is taken back.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: io.FileIO | None = None
+
+    def write(self, time: float, rows: dict[str, Array], every: dict[str, int]) -> None:
+        """Append a line."""
+        if self._file is None:
+            with _begun(self.path, self._forget) as partial:
+                self._file = io.FileIO(partial, "w")
+                self._widths = {name: rows[name].size for name in every}
+                head = ["time", *(c for n in every for c in _columns(n, rows[n].shape))]
+                self._append(",".join(head) + "\n" + self._line(time, rows))
+            return
+        self._append(self._line(time, rows))
+
+    def _line(self, time: float, rows: dict[str, Array]) -> str:
+        cells = [repr(float(time))]
+        for name, width in self._widths.items():
+            if name in rows:
+                cells += map(repr, rows[name].ravel().tolist())
+            else:
+                cells += [""] * width
+        return ",".join(cells) + "\n"
+
+    def _append(self, text: str) -> None:
+        """Bring lines to the system, all or nothing."""
+        assert self._file is not None
+        good = self._file.tell()
+        left = memoryview(text.encode())
+        try:
+            while len(left):
+                left = left[self._file.write(left) :]
+        except OSError:
+            self._file.truncate(good)
+            self._file.seek(good)
+            raise
+
+    def _forget(self) -> None:
+        """Give up a file that has no first row."""
+        self.close()
+        self._file = None
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+
+class HdfStream:
+    """HDF5: data sets ``time`` (n,) and one (m, ...) for each series, with attribute ``every``.
+
+    Row k of a series belongs to ``time[k * every]``. The file is written in HDF5's single-writer
+    mode, which orders its writes so that it can be read at any moment, and after the writer was
+    killed: ``h5py.File(path, swmr=True)`` (other programs may ask for ``h5clear -s`` first). It
+    takes its name with its first row; until then an older file stays.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: Any = None
+
+    def _create(self, path: Path, rows: dict[str, Array], every: dict[str, int]) -> None:
+        import h5py  # a tenth of a second to import
+
+        self._number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
+        shapes = {"time": (), **{name: rows[name].shape for name in every}}
+        self._margin = max(1 << 20, 4 * CHUNK * len(shapes))
+        self._reserved = 0
+        self._reserve(0)
+        self._file = h5py.File(path, "w", libver="latest")
+        self._reserved = 0  # it was cut to length zero
+        self._reserve(0)
+        self._sets = {
+            name: self._file.create_dataset(name, **_growing(shape))
+            for name, shape in shapes.items()
+        }
+        for name, count in every.items():
+            self._sets[name].attrs["every"] = count
+        self._spaces: dict[str, Any] = {}
+        self._file.swmr_mode = True
+
+    def _reserve(self, size: int) -> None:
+        """See that the disk has room for what comes: HDF5 crashes when a write fails."""
+        # HDF5 cuts the file to what it uses now and then
+        held = min(self._reserved, os.fstat(self._number).st_size)
+        if size + self._margin > held and hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(self._number, size, 2 * self._margin)
+            self._reserved = size + 2 * self._margin
+
+    def write(self, time: float, rows: dict[str, Array], every: dict[str, int]) -> None:
+        """Append a row to the data sets that are due."""
+        if self._file is None:
+            with _begun(self.path, self._forget) as partial:
+                self._create(partial, rows, every)
+                self._append(time, rows)
+            return
+        self._append(time, rows)
+
+    def _append(self, time: float, rows: dict[str, Array]) -> None:
+        from h5py import h5s
+
+        self._reserve(self._file.id.get_filesize())
+        # the time last: every row of a series that a reader counts on is there
+        for name, row in [*rows.items(), ("time", np.asarray(time))]:
+            data = self._sets[name].id  # h5py's slices take three times as long
+            n, *shape = data.shape
+            data.set_extent((n + 1, *shape))
+            space = data.get_space()
+            space.select_hyperslab((n, *(0 for _ in shape)), (1, *shape))
+            memory = self._spaces.setdefault(name, h5s.create_simple((1, *shape)))
+            data.write(memory, space, np.ascontiguousarray(row, dtype=np.float64))
+            data.flush()
+
+    def _forget(self) -> None:
+        """Give up a file that has no first row."""
+        if self._file:
+            self._file.close()
+        self._file = None
+        os.close(self._number)
+
+    def close(self) -> None:
+        """Close the file and give back what it did not need."""
+        if self._file:
+            used = self._file.id.get_filesize()
+            self._file.close()
+            os.truncate(self._number, used)
+            os.close(self._number)
+
+
+def _growing(shape: tuple[int, ...]) -> dict[str, Any]:
+    """Options of a data set of rows of this shape that grows."""
+    length = max(1, CHUNK // (8 * max(1, int(np.prod(shape)))))
+    return {
+        "shape": (0, *shape),
+        "maxshape": (None, *shape),
+        "chunks": (length, *(max(1, n) for n in shape)),
+        "dtype": np.float64,
+        "fillvalue": np.nan,
+    }
+
+
+def read(path: Path) -> dict[str, Array]:
+    """Return the columns of a table written by one of the streams: name -> (n, ...).
+
+    Raises
+    ------
+    SymancfError : no such file, or another one.
+    """
+    try:
+        if path.suffix in (".h5", ".hdf5", ".hdf"):
+            import h5py
+
+            with h5py.File(path, "r", swmr=True, libver="latest") as file:
+                steps = len(file["time"])
+                found = {"time": np.asarray(file["time"][:steps])}
+                for name, data in file.items():
+                    if name != "time":
+                        found[name] = np.asarray(data[: -(-steps // int(data.attrs["every"]))])
+                return found
+        return _read_csv(path)
+    except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
+        raise SymancfError(f"cannot read {str(path)!r} as a table of a History: {error}") from None
+
+
+def _read_csv(path: Path) -> dict[str, Array]:
+    """Return the columns of a CSV file; of a last line that was cut off only that it was."""
+    text = path.read_bytes().decode()
+    whole, _, cut = text.rpartition("\n")
+    if not whole:
+        raise ValueError("its first line is cut off" if cut else "it is empty")
+    names, *lines = (line.rstrip("\r").split(",") for line in whole.split("\n"))
+    if names[0] != "time" or len(set(names)) < len(names):
+        raise ValueError(f"its first line names no columns beside 'time': {','.join(names)[:80]!r}")
+    if cut:
+        warnings.warn(
+            f"{str(path)!r}: the last line has no end (a full disk, or a run that was killed while "
+            f"it wrote) and is left out; {len(lines)} rows are read",
+            stacklevel=4,
+        )
+    for number, line in enumerate(lines, 2):
+        if len(line) != len(names):
+            raise ValueError(f"line {number} has {len(line)} cells of {len(names)}")
+    columns = {name: [line[k] for line in lines] for k, name in enumerate(names)}
+    return {name: np.array([float(c) for c in cells if c]) for name, cells in columns.items()}
+
+
+@contextmanager
+def _begun(path: Path, forget: Callable[[], None]) -> Iterator[Path]:
+    """Give the name under which a file is begun; it takes `path` when its first row is good."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = partial_of(path)
+    try:
+        yield partial
+        os.replace(partial, path)  # a reader of an older run keeps its file
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        with suppress(Exception):
+            forget()
+        raise

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Does the residual belong to the energy, and the tangent to the residual? `sa.check(system)`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from ..bodies.body import Body
+from ..bodies.natural import RigidBody
+from ..bodies.plane import PlanarBody
+from ..laws import digits_lost
+from ..output.tracking import made_of
+
+if TYPE_CHECKING:
+    from ..system import System
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Check:
+    """Result of `check`: relative differences, and decimal digits lost at strain 1e-8.
+
+    Attributes
+    ----------
+    residual : |dW/dh - f . v| / |f . v| along a random direction (energies only).
+    tangent : |df/dh - K v| / |K v|.
+    product : |K v (matrix-free) - K v (matrix)| / |K v|.
+    symmetry : |w . K v - v . K w| / |w . K v|.
+    digits : body -> (digits of the energy, digits of the stress) lost to round-off at a
+        displacement gradient of 1e-8, of the 16 that a double has.
+    """
+
+    residual: float
+    tangent: float
+    product: float
+    symmetry: float
+    digits: dict[str, tuple[float, float]]
+
+    @property
+    def passed(self) -> bool:
+        """Whether residual, tangent and product agree."""
+        return self.residual < 1e-7 and self.tangent < 1e-7 and self.product < 1e-12
+
+    def __str__(self) -> str:
+        verdict = {True: "ok", False: "WRONG"}
+        lines = [
+            f"residual against energy       {self.residual:8.1e}  {verdict[self.residual < 1e-7]}",
+            f"tangent against residual      {self.tangent:8.1e}  {verdict[self.tangent < 1e-7]}",
+            f"product against matrix        {self.product:8.1e}  {verdict[self.product < 1e-12]}",
+            f"asymmetry of the tangent      {self.symmetry:8.1e}",
+        ]
+        for body, (energy, stress) in self.digits.items():
+            lines.append(
+                f"digits lost at strain 1e-8, {body}: energy {energy:.1f}, stress {stress:.1f}"
+            )
+        return "\n".join(lines)
+
+
+def _difference(values: list[Array], h: float) -> Array:
+    """Central difference of fourth order from values at -2h, -h, h, 2h."""
+    far_minus, minus, plus, far_plus = values
+    return np.asarray((8.0 * (plus - minus) - (far_plus - far_minus)) / (12.0 * h))
+
+
+def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
+    """Compare residual with energy and tangent with residual at a random state (collective).
+
+    Parameters
+    ----------
+    amplitude : of the random displacements, relative to the mean cell size; slopes move by
+        `amplitude`.
+    seed : of the random state; the state does not depend on the number of ranks.
+
+    Returns
+    -------
+    Check : printable; `Check.passed` tells whether all agree.
+    """
+    made_of("check", system)
+    numbering, plan = system.numbering, system.plan
+    plan.update(system.time)
+    size = numbering.natural(_cell_size(system))
+    x = system.state + amplitude * size * numbering.random(seed)
+    v = size * numbering.random(seed + 1)
+    w = size * numbering.random(seed + 2)
+    free = np.zeros(numbering.coordinates, dtype=bool)
+    free[numbering.free_owned] = True
+    v, w = _only_free(system, v), _only_free(system, w)
+
+    def residual(state: Array) -> Array:
+        f = np.zeros_like(state)
+        plan.residual(state, f)
+        return f
+
+    def energy(state: Array) -> Array:
+        return system.sum(plan.energies(state)[0])
+
+    h = 1e-4 * amplitude * 10
+    steps = (-2 * h, -h, h, 2 * h)
+    f, kv, kw = residual(x), np.zeros_like(x), np.zeros_like(x)
+    plan.product(x, v, kv)
+    plan.product(x, w, kw)
+
+    def dot(a: Array, b: Array) -> float:
+        return float(system.sum(np.array([a[free] @ b[free]]))[0])
+
+    def norm(a: Array) -> float:
+        return float(np.sqrt(dot(a, a)))
+
+    conservative = all(p.role not in ("work", "dissipation") for p in system.pieces)
+    residual_error = 0.0
+    if conservative:
+        slope = _difference([energy(x + s * v) for s in steps], h).sum()
+        scale = (float(np.abs(energy(x)).sum()) * 1e-13 + _cancelled(system, x)) / h
+        residual_error = max(0.0, abs(slope - dot(f, v)) - scale) / max(abs(dot(f, v)), 1e-300)
+    numerical = _difference([residual(x + s * v) for s in steps], h)
+    matrix = system.matrix
+    scratch = np.zeros_like(x)
+    plan.tangent(x, scratch, matrix)
+    vector = matrix.mat.createVecRight()
+    vector.setArray(numbering.to_rows(v))
+    answer = matrix.mat * vector
+    difference = np.zeros_like(x)
+    numbering.from_rows(answer.getArray() - numbering.to_rows(kv), difference)
+    wkv, vkw = dot(w, kv), dot(v, kw)
+    return Check(
+        residual=residual_error,
+        tangent=norm(numerical - kv) / max(norm(kv), 1e-300),
+        product=norm(difference) / max(norm(kv), 1e-300),
+        symmetry=abs(wkv - vkw) / max(abs(wkv), 1e-300),
+        digits={
+            body.name: digits_lost(body.laws, body.numbers(system.time))
+            for body in system.bodies
+            if isinstance(body, Body)
+        },
+    )
+
+
+def _cancelled(system: System, x: Array) -> float:
+    """Round-off of the energies lambda . Phi: multipliers times that of positions (collective)."""
+    numbering = system.numbering
+    owned = numbering.vertex_of < numbering.owned_vertices
+    forces = float(np.abs(x[owned & numbering.those("multiplier")]).sum())
+    far = system.comm.allreduce(float(np.abs(system.points).max(initial=0.0)), op=MPI.MAX)
+    total = float(system.sum(np.array([forces]))[0])
+    return float(10.0 * np.finfo(float).eps * total * system.stiffness * far)
+
+
+def _cell_size(system: System) -> float:
+    total = np.zeros(2)
+    for body in system.bodies:
+        if isinstance(body, PlanarBody | RigidBody):
+            total += [body.extent, 1.0]
+            continue
+        X = system.points[body.cells]
+        total += [float(np.linalg.norm(X[:, 1] - X[:, 0], axis=1).sum()), len(X)]
+    total = system.sum(total)
+    return float(total[0] / max(total[1], 1.0))
+
+
+def _only_free(system: System, v: Array) -> Array:
+    return np.where(system.numbering.fixed_by < 0, v, 0.0)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Constraints that agree where a system was made, and contradict each other later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from ..errors import ConstraintError, ParameterError
+from ..redundancy.dependent import Group, Jacobian, fulfil, named
+from ..runtime.collective import together
+from ..values.parameter import depends_on_time
+
+if TYPE_CHECKING:
+    from ..system import System
+
+Array = npt.NDArray[np.float64]
+
+VIOLATED = 1e-4  # of the largest body's size: an equation left out that no longer holds
+NEAR = 0.05  # of the body's size (of 1 for slopes): motions up to which others are probed
+PROBES = tuple(10.0**k for k in range(-6, 1))  # parts of the time to the end of a solution
+
+
+def require_redundant(system: System) -> None:
+    """Raise where equations that were left out as redundant no longer hold (collective).
+
+    Raises
+    ------
+    ConstraintError : they followed from the others only where the system was made.
+    """
+    if not system.comm.allreduce(len(system.redundant.left_out)):
+        return
+    wrong, names = _violation(system, system.residual_at(system.state))
+    if names:
+        raise ConstraintError(
+            f"equations of {names} that were left out as redundant are violated by {wrong:.3g} at "
+            f"time {system.time:g}: they follow from the others only at special positions, or "
+            "contradict them now"
+        )
+
+
+def require_consistent(system: System, to: float) -> None:
+    """Raise where functions of time will make constraints contradict each other (collective).
+
+    Equations were left out as redundant because others imply them at one time. At times between
+    the present and `to`, as long as the others demand but small motions, these are fulfilled by
+    Gauss's and Newton's method; what was left out must hold then, too. Later contradictions are
+    found when they happen, by `require_redundant`.
+
+    Raises
+    ------
+    ConstraintError : names the constraints.
+    """
+    pieces = [piece for piece in system.pieces if piece.role == "constraint"]
+    if not system.comm.allreduce(len(system.redundant.left_out)) or not _timed(system, pieces):
+        return
+    jacobian = Jacobian(system, pieces)
+    try:
+        state, way = system.state.copy(), 0.0
+        for part in (0.0, *PROBES):
+            time = system.time + part * (to - system.time)
+            before = state.copy()
+            _prescribe(system, jacobian, state, time)
+            _, last = fulfil(jacobian, state, _groups(system, jacobian, state))
+            way += float(np.abs((state - before) / jacobian.scale).max(initial=0.0))
+            way = system.comm.allreduce(way, op=MPI.MAX)
+            if last > 1e-8 or (part and way > NEAR):
+                return
+            way = way if part else 0.0
+            f = np.zeros_like(state)
+            jacobian.plan.residual(state, f)
+            wrong, names = _violation(system, f)
+            if names:
+                groups = [np.zeros(0, dtype=np.int64), *system.redundant.groups]
+                keys = system.comm.bcast(np.concatenate(groups))
+                others = " and ".join(map(repr, named(jacobian, pieces, keys)[0]))
+                raise ConstraintError(
+                    f"constraints contradict each other after time {system.time:g}: equations of "
+                    f"{names} followed from those of {others} where the system was made, but would "
+                    f"be violated by {wrong:.3g} at time {time:g}"
+                )
+    except ParameterError:
+        return  # a function that fails there need not be called there
+    finally:
+        jacobian.close()
+
+
+def _timed(system: System, pieces: list[Any]) -> bool:
+    """Tell whether a constraint or a support is a function of time."""
+    return any(depends_on_time(support.values) for support in system.supports) or any(
+        piece.cell_at is not None
+        or "t" in piece.kernel.uniform
+        or any(name != "scale" and depends_on_time(v) for name, v in piece.uniform.items())
+        for piece in pieces
+    )
+
+
+def _prescribe(system: System, jacobian: Jacobian, state: Array, time: float) -> None:
+    """Take parameters and prescribed coordinates of a time (collective)."""
+    with together(system.comm):
+        jacobian.plan.update(time)
+        given = [support.prescribed(system, time) for support in system.supports]
+    for places, values in given:
+        state[places] = values
+    system.update_held(state)
+
+
+def _groups(system: System, jacobian: Jacobian, state: Array) -> list[Group]:
+    """Return what is left of the groups with redundant equations, on rank 0 (collective)."""
+    data = jacobian.at(state)
+    if data is None:
+        return []
+    return [
+        Group.of(data, rows, np.unique(data.column[np.isin(data.row, rows)]))
+        for rows in system.redundant.groups
+        if len(rows)
+    ]
+
+
+def _violation(system: System, f: Array) -> tuple[float, str]:
+    """Return by how much equations that were left out do not hold, and whose they are."""
+    left_out = system.redundant.left_out
+    wrong = float(np.abs(f[left_out]).max(initial=0.0)) / system.stiffness
+    wrong = system.comm.allreduce(wrong, op=MPI.MAX)
+    if not wrong > VIOLATED * system.extent:
+        return wrong, ""
+    bad = left_out[np.abs(f[left_out]) > 0.1 * wrong * system.stiffness]
+    violated = system.comm.allgather(system.numbering.owners_of(bad))
+    names = sorted(set().union(*violated))
+    return wrong, " and ".join(map(repr, names))

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Accelerations and multipliers of a state: the equations of motion with index 1.
+
+.. math::
+    \begin{bmatrix} M & \Phi_q^T \\ \Phi_q & 0 \end{bmatrix}
+    \begin{bmatrix} a \\ \lambda \end{bmatrix} =
+    \begin{bmatrix} -R(q, v, t) \\ \gamma \end{bmatrix}, \qquad
+    \gamma = -(\Phi_q v)_q v - 2 \Phi_{qt} v - \Phi_{tt}.
+
+The matrix is factorised once where all gradients of constraints are constant, else for each
+state.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import ConstraintError, ConvergenceError
+from ...newton import SLOW, iterate
+from ...runtime.petsc import PETSc
+from ..solver import reason_name
+from .derivatives import Kinematics
+
+if TYPE_CHECKING:
+    from .motion import Motion
+    from .newton import Newton
+    from .stabilise import Stabilisation
+
+Array = npt.NDArray[np.float64]
+
+LIGHT = 1e-9  # of the largest mass: for coordinates without mass that constraints tie to others
+EXACT = 1e-12  # relative tolerance of Krylov solvers here; Newton's method asks for less
+SETTLED = 1e-3  # of the right-hand side: what the masses that were added may change
+
+
+class Accelerations:
+    """Solves with the mass matrix and the gradients of the constraints (collective).
+
+    Coordinates without mass that constraints tie to others get next to none, and one step of
+    iterative refinement takes its effect out of what does not need it.
+
+    Attributes
+    ----------
+    kinematics : the constraints and their derivatives along the motion.
+    factorisations : number of matrices made.
+    """
+
+    def __init__(self, motion: Motion, newton: Newton) -> None:
+        self.motion, self.newton, self.system = motion, newton, motion.system
+        self.kinematics = Kinematics(motion.system)
+        n = motion.system.numbering.coordinates
+        self._scratch: Array = np.zeros(n)
+        self._f: Array = np.zeros(n)
+        self._light: Array = np.zeros(0)
+        self._refines = False
+        self._filled: PETSc.Vec | None = None  # what is added to the diagonal
+        self._made_for: tuple[Array, float, int, int] | None = None
+        self.factorisations = 0
+        self._r, self._dx = newton.x.duplicate(), newton.x.duplicate()
+
+    # ---- the matrix -----------------------------------------------------------------------------
+    def _same(self) -> bool:
+        """Tell whether the matrix is that of the present state (collective)."""
+        m, comm = self.motion, self.system.comm
+        if self._made_for is None:
+            return False
+        at, time, state, revision = self._made_for
+        same = m.matrix.mat.stateGet() == state and revision == m.mass.revision
+        if not self.kinematics.constant:
+            same = same and time == self.system.time and np.array_equal(at, m.state[m.second])
+        return bool(same if comm.size == 1 else comm.allreduce(int(same)) == comm.size)
+
+    def factor(self) -> None:
+        """Assemble the matrix of the present state, unless that is what it is (collective)."""
+        if self._same():
+            return
+        m, system, matrix = self.motion, self.system, self.motion.matrix
+        mass = m.mass_values()
+        if self.kinematics.any:
+            unloaded = np.where(m.algebraic, 0.0, m.state)
+            self.kinematics.gradient(unloaded, self._scratch)
+            matrix.diagonal += mass[0]
+            matrix.off += mass[1]
+        else:
+            matrix.diagonal[:], matrix.off[:] = mass
+        matrix.finish()
+        self._fill_empty()
+        self.newton.snes.getKSP().setOperators(matrix.mat, matrix.mat)
+        self._made_for = (
+            m.state[m.second].copy(),
+            system.time,
+            matrix.mat.stateGet(),
+            m.mass.revision,
+        )
+        self.factorisations += 1
+
+    def _fill_empty(self) -> None:
+        """Give coordinates without mass some, always the same (collective)."""
+        m, system, matrix = self.motion, self.system, self.motion.matrix
+        if self._filled is not None:
+            if self._refines:
+                matrix.mat.setDiagonal(self._filled, PETSc.InsertMode.ADD_VALUES)
+            return
+        massive = ~m.algebraic[system.numbering.coordinate_of_row]
+        diagonal = matrix.mat.getDiagonal()
+        empty = massive & (diagonal.getArray() == 0.0)
+        self._filled = diagonal.duplicate()
+        self._refines = bool(system.comm.allreduce(bool(empty.any())))
+        if not self._refines:
+            return
+        # what constraints tie to the rest must not get a weight of its own: only little
+        start, _, values = matrix.mat.getValuesCSR()
+        rows = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        tied = np.bincount(rows, np.abs(values), minlength=len(start) - 1) > 0.0
+        heaviest = self.newton.largest(float(np.abs(diagonal.getArray()).max(initial=0.0)))
+        light = np.where(tied, LIGHT * (heaviest or 1.0), 1.0)
+        self._filled.setArray(np.where(empty, light, 0.0))
+        matrix.mat.setDiagonal(self._filled, PETSc.InsertMode.ADD_VALUES)
+        self._light = np.where(empty & tied, light, 0.0)
+
+    def solve(self, rhs: Array) -> Array:
+        """Solve with the matrix; return a local vector that is zero at fixed coordinates."""
+        newton, system = self.newton, self.system
+        local = np.zeros_like(rhs)
+        if not system.numbering.size:
+            return local
+        ksp = newton.snes.getKSP()
+        newton.vectors.to_global(rhs, newton.F)
+        try:
+            self._solve_exactly(newton.F, newton.x)
+            solved = ksp.getConvergedReason() >= 0 and np.isfinite(newton.x.norm())
+        except PETSc.Error:  # KLU raises where others give a reason
+            solved = False
+        if not solved:
+            name, _ = reason_name(newton.snes)
+            raise ConstraintError(
+                "the mass matrix with the constraints is singular at time "
+                f"{system.time:g}: constraints are redundant, or a coordinate without mass is held "
+                "by none"
+            ) from ConvergenceError(reason=name, iteration=0, time=system.time)
+        if self._refines:
+            self._refine()
+        newton.vectors.to_local(newton.x, local)
+        return local
+
+    def _solve_exactly(self, rhs: PETSc.Vec, x: PETSc.Vec) -> None:
+        ksp = self.newton.snes.getKSP()
+        tolerances = ksp.getTolerances()
+        ksp.setTolerances(rtol=EXACT)
+        try:
+            ksp.solve(rhs, x)
+        finally:
+            ksp.setTolerances(*tolerances)
+
+    def _refine(self) -> None:
+        """Correct the solution for the masses that were added, where that matters little."""
+        newton, r = self.newton, self._r
+        self.motion.matrix.mat.mult(newton.x, r)
+        r.aypx(-1.0, newton.F)
+        r.setArray(r.getArray() + self._light * newton.x.getArray(readonly=True))
+        if r.norm() <= SETTLED * newton.F.norm():
+            self._solve_exactly(r, self._dx)
+            newton.x.axpy(1.0, self._dx)
+
+    # ---- accelerations --------------------------------------------------------------------------
+    def find(self, stabilisation: Stabilisation | None = None) -> int:
+        """Find accelerations, rates of states and multipliers of the present state (collective).
+
+        Prescribed coordinates have theirs already. Returns the number of bad points, on all
+        ranks.
+        """
+        m, system = self.motion, self.system
+        free = system.numbering.fixed_by < 0
+        m.acceleration[m.second & free] = 0.0
+        m.state[m.algebraic & free] = 0.0
+        m.rate[m.first] = 0.0
+        system.settle()
+        f = self._f
+        bad = m.residual(f)
+        if system.comm.size > 1:
+            bad = system.comm.allreduce(bad)
+        if bad:
+            return bad
+        rhs = np.where(m.second, -f, 0.0)
+        if self.kinematics.any:
+            rhs -= self._bend(stabilisation)
+        self._rates_of_states(f)
+        self.factor()
+        solution = self.solve(rhs)
+        chosen = m.second & free
+        m.acceleration[chosen] = solution[chosen]
+        chosen = m.algebraic & free
+        m.state[chosen] = solution[chosen]
+        return 0
+
+    def _bend(self, stabilisation: Stabilisation | None) -> Array:
+        """Return - gamma of the stabilised constraints, times `system.stiffness`."""
+        m, system, along = self.motion, self.system, self.kinematics.along
+        gains = stabilisation.gains if stabilisation is not None else (0.0, 0.0)
+        bend = along(m.state, m.rate, *gains, 1.0).copy()
+        if stabilisation is not None and not any(gains) and not stabilisation.projects:
+            rows = np.flatnonzero(m.algebraic)
+            phi = along(m.state, m.rate, 1.0)[rows] / system.stiffness
+            rate = along(m.state, m.rate, 0.0, 1.0)[rows] / system.stiffness
+            control = stabilisation.control(phi, rate)
+            if control is not None:
+                bend[rows] += control * system.stiffness
+        if m.moving:
+            prescribed = np.where(m.second, m.acceleration, 0.0)
+            bend += np.where(m.algebraic, self.kinematics.product(m.state, prescribed), 0.0)
+        return bend
+
+    def _rates_of_states(self, f: Array) -> None:
+        """First-order states: rate - f = 0."""
+        m = self.motion
+        if not self.system.comm.allreduce(bool(m.first.any())):
+            return
+        rate = np.where(m.first, -f, 0.0)
+        self.newton.vectors.to_global(rate, self.newton.x)
+        self.newton.vectors.to_local(self.newton.x, rate)
+        m.rate[m.first] = rate[m.first]
+
+    def jerk(self, h: float) -> Array | None:
+        r"""Return the part w of the jerk that constraints determine; None: none (collective).
+
+        .. math:: M w + \Phi_q^T \mu = 0, \quad \Phi_q w = -\frac{d}{dt} (\Phi_q a - \gamma)
+
+        with constant a, by central differences over a step of length h. Forces are not asked
+        for, so that modes that no step resolves do not enter.
+        """
+        m, system, kinematics = self.motion, self.system, self.kinematics
+        if not kinematics.any:
+            return None
+        state, rate, acceleration = m.state.copy(), m.rate.copy(), m.acceleration.copy()
+        time, change, kinematics.window = system.time, np.zeros_like(state), h
+        driven = m.moving and time - 0.5 * h < m.span[0]  # supports may have a kink here
+        before = -0.0 if driven else -0.5 * h
+        try:
+            for d in (0.5 * h, before):
+                system.time = time + d
+                m.state[:] = np.where(m.algebraic, 0.0, state + d * rate)
+                m.rate[m.second] = (rate + d * acceleration)[m.second]
+                if m.moving:
+                    m.prescribe(system.time, h)
+                share = math.copysign(1.0 / (0.5 * h - before), d)
+                change -= share * kinematics.along(m.state, m.rate, bend=1.0)
+                change -= share * kinematics.product(m.state, m.acceleration)
+                m.acceleration[:] = acceleration
+        finally:
+            m.move_to(time)
+            m.state[:], m.rate[:], m.acceleration[:] = state, rate, acceleration
+        change[~m.algebraic] = 0.0
+        if not self.newton.largest(float(np.abs(change).max(initial=0.0))):
+            return None
+        self.newton.stale = True
+        self.factor()
+        return np.where(m.second, self.solve(change), 0.0)
+
+    # ---- projections ----------------------------------------------------------------------------
+    def violation(self, speed: bool = False) -> Array:
+        """Return Phi, or its rate, times `system.stiffness`; a local vector (collective)."""
+        m = self.motion
+        weights = (0.0, 1.0) if speed else (1.0, 0.0)
+        return np.where(m.algebraic, self.kinematics.along(m.state, m.rate, *weights), 0.0)
+
+    def project_positions(self) -> bool:
+        """Take positions to the constraints in the metric of the mass; return a change."""
+        found = _Projection(self)
+        iterate(found, 6)
+        return found.changed
+
+    def project_rates(self) -> Array:
+        """Take rates to the constraints' in the metric of the mass; return the change."""
+        m = self.motion
+        self.factor()
+        change = np.where(m.second, self.solve(-self.violation(speed=True)), 0.0)
+        m.rate += change
+        return change
+
+
+class _Projection:
+    """The iterations of `Accelerations.project_positions`, with the matrix where they begin."""
+
+    def __init__(self, accelerations: Accelerations) -> None:
+        self.accelerations = accelerations
+        self.changed, self._last = False, np.inf
+        self._phi = self._step = np.zeros(0)
+
+    def converged(self, iteration: int) -> bool:
+        """Tell whether constraints hold, or a step has brought little."""
+        made, newton = self.accelerations, self.accelerations.newton
+        self._phi = made.violation()
+        if not iteration:
+            made.factor()
+            newton.balance.constraints.refresh()
+        share, _ = newton.balance.worst_constraint(self._phi)
+        done, self._last = share <= 1.0 or share > SLOW * self._last, share
+        return done
+
+    def solve(self) -> bool:
+        """Find the smallest motion to the constraints."""
+        self._step = self.accelerations.solve(-self._phi)
+        return True
+
+    def move(self, part: float) -> bool:
+        """Move the positions."""
+        m = self.accelerations.motion
+        m.state[m.second] += part * self._step[m.second]
+        self.changed = True
+        return True

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Motions of index 1 by the Adams methods of SciPy's VODE, on one rank."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import ConvergenceError, ParameterError
+from .explicit import Explicit
+from .interval import End
+
+if TYPE_CHECKING:
+    from ...runtime.petsc import PETSc
+    from .accelerations import Accelerations
+    from .interval import Interval
+    from .stabilise import Stabilisation
+
+Array = npt.NDArray[np.float64]
+
+
+class Adams(Explicit):
+    """Adams-Moulton methods of order 1 to 12 with variable steps, corrected by iteration.
+
+    SciPy's ``ode("vode", method="adams")`` (P. N. Brown, G. D. Byrne, A. C. Hindmarsh, SIAM J.
+    Sci. Stat. Comput. 10, 1989) makes the steps; PETSc's TS does not.
+
+    Raises
+    ------
+    ParameterError : the system is distributed: VODE works in one process; or the constraints
+        are to be projected, which would make a multistep method start anew at each step.
+    """
+
+    def __init__(
+        self, accelerations: Accelerations, stabilisation: Stabilisation | None, kind: str
+    ) -> None:
+        super().__init__(accelerations, stabilisation, "rk")
+        self._anew = False
+        ranks = self.newton.comm.size
+        if ranks > 1:
+            raise ParameterError(
+                f'method="adams" is SciPy\'s VODE, which works on one rank only; this run has '
+                f'{ranks}. Take method="rk" or "generalized-alpha"'
+            )
+        if stabilisation is not None and stabilisation.projects:
+            raise ParameterError(
+                'method="adams" does not project: it would lose its order at each step. Take '
+                'Baumgarte or Fuzzy, or method="rk"'
+            )
+
+    def begin(self, ts: PETSc.TS, to: float, adaptive: bool | None) -> None:
+        """Prepare for a motion to a time."""
+        if adaptive is False:
+            raise ParameterError('method="adams" has no fixed steps: leave out adaptive=False')
+        super().begin(ts, to, adaptive)
+
+    def _rates(self, t: float, y: Array) -> Array:
+        if self.error is None:
+            try:
+                found = self.rates(t, y)
+                return np.full(len(y), np.nan) if found is None else found
+            except BaseException as error:
+                self.error = error
+        return np.full(len(y), np.nan)  # VODE ends soon
+
+    def resume(self, ts: PETSc.TS) -> None:
+        """Go on from the present motion: with order 1, as a multistep method begins."""
+        super().resume(ts)
+        self._anew = False
+        from scipy.integrate import ode
+
+        time, to = self.motion.system.time, ts.getMaxTime()
+        self._solver = ode(self._rates)
+        self._solver.set_integrator(
+            "vode",
+            method="adams",
+            rtol=self.rtol,
+            atol=self.limits(),
+            first_step=min(self.asked, to - time) if to > time else self.asked,
+            nsteps=10**6,
+        )
+        self._solver.set_initial_value(self.values(), time)
+
+    def advance(self, ts: PETSc.TS) -> None:
+        """Make one step.
+
+        Raises
+        ------
+        ConvergenceError : VODE gave up, or a state outside of a law's domain was accepted.
+        Exception : what a user's function raised.
+        """
+        if self._anew:
+            self.resume(ts)
+        self._before = End.of(self.motion)
+        solver, to, before = self._solver, ts.getMaxTime(), self._before.time
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what VODE says is said below
+            solver.integrate(to, step=True)
+            if solver.t > to:
+                solver.integrate(to)
+        if self.error is not None:
+            raise self.error
+        if not solver.successful() or not solver.t > before:
+            raise ConvergenceError(
+                f"VODE gave up at time {before:g} (its return code is {solver.get_return_code()})",
+                reason="VODE",
+                iteration=ts.getStepNumber(),
+                time=before,
+            )
+        self.accept(solver.t, solver.y)
+        ts.getSolution().setArray(solver.y)
+        ts.setTime(solver.t)
+        ts.setStepNumber(ts.getStepNumber() + 1)
+        self.last_step = solver.t - before
+
+    # ---- events ---------------------------------------------------------------------------------
+    def land(self, t: float, whole: Interval) -> None:
+        """End the step at t, by VODE's own polynomial, as exact as the step; then start anew."""
+        begins, ends = t <= whole.begin.time, t >= whole.end.time
+        if begins or ends:
+            (whole.begin if begins else whole.end).put(self.motion)
+        else:
+            self.accept(t, self._solver.integrate(t))
+        self._anew = not ends
+        self._accepted = self.motion.system.time, self.values()
+        self.ts.getSolution().setArray(self._accepted[1])
+        self.ts.setTime(self._accepted[0])

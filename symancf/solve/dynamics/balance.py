@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What residuals of a time step are measured by: the forces of inertia and of the system."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ...newton import Constraints, RowNorms, Stopping
+from ...runtime.petsc import PETSc
+
+if TYPE_CHECKING:
+    from .motion import Motion
+
+Array = npt.NDArray[np.float64]
+
+TINY = 1e-200  # less than any limit; what is divided by it stays a number
+ROUND_OFF = 2.0  # times its estimate: what later steps need not fall below
+BESIDE = 1e-3  # of the largest work in a part: forces that are less count for nothing in jumps
+UNLOADED = 1e-10  # of the largest forces of a part, by their work: a kind of row without any
+GROWTH = 1e4  # times the first residual
+FALLING = 0.1  # ratio of two residuals: an iteration with the old tangent costs less than its test
+
+
+class Balance(Stopping):
+    r"""`Stopping` of a time step.
+
+    The reference of forces is
+
+    .. math:: r_k = \max(\|M a\|_k, \|R\|_k),
+
+    the larger of the values at the beginning of this step and at the end of the last one, or
+    twice the round-off where that was more in a step before. Constraints hold to round-off.
+
+    Attributes
+    ----------
+    f : local vector of the last residual.
+    """
+
+    def __init__(self, motion: Motion, f: Array) -> None:
+        system = motion.system
+        rows = RowNorms(system, [*system.pieces, *motion.mass.pieces])
+        equations = rows.classes(lambda block: block.is_equation)
+        super().__init__(rows, Constraints(motion.matrix, rows, equations), GROWTH, FALLING)
+        self.motion, self.system, self.f = motion, system, f
+        self._moves = rows.classes(lambda block: block.moves)
+        self._natural, self._size = np.ones(rows.count), 1.0
+        self._forces, self._noise = np.zeros(rows.count), np.zeros(rows.count)
+        self._ended = np.zeros(rows.count)  # forces at the end of the last step
+        self._violations, self._rtol, self._stol = np.zeros(rows.count), 1e-8, 0.0
+        self._weight = np.zeros(rows.count)  # of norms in shares
+
+    def begin(self) -> Array:
+        """Take the sizes of the parts and return them; forget earlier steps (collective)."""
+        sizes = self.rows.sizes()
+        self._size = float(sizes.max(initial=0.0))
+        self._natural = self.rows.natural(sizes)
+        self.constraints.measure(sizes)
+        self.forget()
+        return sizes
+
+    def forget(self) -> None:
+        """Forget what earlier steps left."""
+        self._ended[:] = self._noise[:] = 0.0
+        self.constraints.limits[:] = 0.0
+
+    def accept(self) -> None:
+        """Note the forces at the end of a step (collective)."""
+        self._ended = self.sizes()
+
+    # ---- the rule -------------------------------------------------------------------------------
+    def test(
+        self,
+        snes: PETSc.SNES,
+        iteration: int,
+        rows: Array,
+        step: Callable[[], Array],
+        fresh: bool,
+    ) -> int:
+        """Return PETSc's reason to stop, or that to go on (collective).
+
+        Parameters
+        ----------
+        rows : the residual.
+        step, fresh : see `Stopping`.
+        """
+        reasons = PETSc.SNES.ConvergedReason
+        if iteration == 0:
+            self._rtol, _, self._stol, _ = snes.getTolerances()
+        self._norms = self.rows.norm(rows)
+        if not math.isfinite(self._norms.max(initial=0.0)):
+            return int(reasons.DIVERGED_FNORM_NAN)
+        if self.constraints.any:
+            self._violations = self._rtol * self.constraints.shares(rows, self._rtol, first=False)
+        if iteration:
+            return self._reason(self._rtol, self._stol, step, fresh)
+        forces = np.maximum(self._ended, self.sizes())
+        work = np.where(self._moves, forces * self._natural, 0.0)
+        least = np.where(self._moves, UNLOADED * self.rows.worst(work)[self.rows.part], 0.0)
+        self._weigh(np.maximum(forces, least / self._natural), self._noise)
+        self._start(np.zeros(self.rows.parts, dtype=bool))
+        self._last = self._begun = self.rows.worst(self.shares())
+        converged = self._close(self._begun, self._rtol)
+        return int(reasons.CONVERGED_FNORM_RELATIVE if converged else reasons.ITERATING)
+
+    def shares(self) -> Array:
+        """Return norms, or the largest violations, relative to what they are measured by."""
+        share = self._norms * self._weight
+        return np.asarray(share + self._violations if self.constraints.any else share)
+
+    def _weigh(self, forces: Array, noise: Array) -> None:
+        """Take forces and round-off as what norms are measured by."""
+        self._forces, self._noise = forces, noise
+        limit = np.maximum(self._rtol * forces, np.maximum(ROUND_OFF * noise, TINY))
+        limit[self.constraints.classes] = np.inf
+        self._weight = self._rtol / limit
+
+    def arisen(self) -> bool:
+        """Take up the forces of this iteration."""
+        self._weigh(np.maximum(self._forces, self.sizes()), self._noise)
+        return True
+
+    def round_off(self) -> Array:
+        """Estimate the residual that round-off of the coordinates leaves (collective)."""
+        self._weigh(self._forces, self.rows.response(self._rounded(), self._product))
+        return self._noise
+
+    def noise(self) -> Array:
+        """Return the residual (rows) as round-off makes it."""
+        return self.rows.noise(self._rounded(), self._product)
+
+    def _rounded(self) -> Array:
+        m = self.motion
+        return np.where(m.settled, 0.0, np.abs(m.state))
+
+    def _product(self, change: Array, answer: Array) -> None:
+        """Write the product of the tangent of a step, without damping, with a change."""
+        m = self.motion
+        second = np.flatnonzero(m.second)
+        B = float(m.acceleration_factor[second[0]]) if len(second) else 0.0
+        inertial = np.zeros_like(change)
+        self.system.plan.product(m.state, change, answer)
+        m.mass.residual(change, inertial)
+        answer += B * inertial
+
+    # ---- forces ---------------------------------------------------------------------------------
+    def sizes(self) -> Array:
+        """Return the larger of |M a| and |R| of each class, 0 of constraints (collective)."""
+        to_rows = self.rows.numbering.to_rows
+        inertia, f = to_rows(self.motion.inertia), to_rows(self.f)
+        largest = np.maximum(self.rows.norm(inertia), self.rows.norm(f - inertia))
+        return np.where(self.constraints.classes, 0.0, largest)
+
+    def imbalance(self) -> float:
+        """Return the largest share of its forces that a kind of row leaves unbalanced (collective).
+
+        At the present state, rates and accelerations; what round-off makes does not count.
+        """
+        bad = self.motion.residual(self.f)
+        if self.system.comm.size > 1:
+            bad = self.system.comm.allreduce(bad)
+        if bad:
+            return math.inf
+        rows = self.rows.norm(self.rows.numbering.to_rows(self.f))
+        rows = np.where(self.constraints.classes, 0.0, rows)
+        forces = self.sizes()
+        # a kind of row without forces of its own is measured by the work of the others
+        work = self.rows.worst(forces * self._natural)[self.rows.part]
+        forces = np.maximum(forces, np.maximum(BESIDE * work / self._natural, TINY))
+        share = rows / forces
+        if share.max(initial=0.0) < 1e-7:
+            return float(share.max(initial=0.0))
+        noise = self.rows.response(self._rounded(), self._product)
+        share[rows <= 1e3 * ROUND_OFF * noise] = 0.0
+        return float(share.max(initial=0.0))
+
+    def tolerances(self, rtol: float, atol: float | None) -> Array:
+        """Return the absolute tolerances of this rank's rows; see `DynamicProblem.solve`."""
+        if atol is None:
+            return np.asarray(rtol * self._natural[self.rows.of_row])
+        long = self.rows.classes(lambda block: block.kind == "position")[self.rows.of_row]
+        return np.where(long, atol, atol / (self._size or 1.0))
+
+    # ---- constraints ----------------------------------------------------------------------------
+    def worst_constraint(self, local: Array) -> tuple[float, str]:
+        """Return the largest share of its limit in a local vector, and the constraint's name."""
+        numbering, at = self.rows.numbering, self.constraints.rows
+        share = np.abs(numbering.to_rows(local)[at]) / np.maximum(self.constraints.limits, TINY)
+        mine = (0.0, "")
+        if len(share):
+            worst = int(np.argmax(share))
+            vertex = numbering.vertex_of[numbering.coordinate_of_row[at[worst]]]
+            mine = float(share[worst]), numbering.owners.names[numbering.owner[vertex]]
+        every: list[tuple[float, str]] = self.system.comm.allgather(mine)
+        return max(every)

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Time derivatives of constraints along a motion, derived from their laws.
+
+Of the energy :math:`\lambda \cdot \Phi(g, p, t)` of a constraint, with jets g, their rates g'
+and parameters p(t), the compiler makes
+
+.. math::
+    D\Phi = \Phi_g g' + \Phi_p p' + \Phi_t, \qquad
+    D D\Phi = (\Phi_g g')_g g' + 2 (\Phi_p p' + \Phi_t)_g g' + \ldots \quad (g'' = 0),
+
+so that :math:`\gamma = -D D\Phi` is the right-hand side of :math:`\Phi_q a = \gamma`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from symancf_codegen.functions import rate
+
+from ...assembly.piece import Jets, Piece
+from ...assembly.plan import Plan
+from ...errors import ConstraintError
+from ...runtime import jit
+from ...runtime.collective import together
+from ...runtime.jit import declare
+from ...values.parameter import Parameter, depends_on_time, evaluate
+
+if TYPE_CHECKING:
+    from ...system import System
+
+Array = npt.NDArray[np.float64]
+
+WEIGHTS = tuple(sp.Symbol(f"weight_of_{name}", real=True) for name in ("phi", "rate", "bend"))
+
+# central differences of order 8 with offsets 0, 1, 2, 3, 4
+FIRST = (0.0, 4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0)
+SECOND = (-205.0 / 72.0, 8.0 / 5.0, -1.0 / 5.0, 8.0 / 315.0, -1.0 / 560.0)
+
+
+@dataclass(frozen=True)
+class MovingLaw:
+    """The law of w0 Phi + w1 D Phi + w2 D D Phi, conjugate to the multipliers.
+
+    Attributes
+    ----------
+    law : its unknowns are those of the constraint, followed by the rates of the jets.
+    constant : whether d Phi/d g does not change during a motion.
+    """
+
+    law: Any
+    constant: bool
+
+
+@lru_cache(maxsize=64)
+def moving_law(law: Any, multipliers: int, functions: tuple[str, ...]) -> MovingLaw:
+    """Derive a constraint along a motion.
+
+    Parameters
+    ----------
+    law : point law of lambda . Phi, its last unknowns the multipliers.
+    functions : names of the parameters that are functions of time; their derivatives become
+        the parameters ``<name>_rate`` and ``<name>_bend``.
+    """
+    if law.inner or law.energy is None:
+        raise ConstraintError(f"the law {law.name!r} of a constraint has no time derivatives")
+    jets, lam = law.unknowns[:-multipliers], law.unknowns[-multipliers:]
+    rates = {x: sp.Symbol(f"{x.name}_rate", real=True) for x in jets}
+    rate_of: dict[sp.Symbol, sp.Expr] = dict(rates)
+    added = []
+    for symbol in (p.symbol for p in law.parameters):
+        if symbol.name == "t":
+            rate_of[symbol] = sp.S.One
+        elif symbol.name in functions:
+            first, second = (sp.Symbol(f"{symbol.name}_{k}", real=True) for k in ("rate", "bend"))
+            rate_of |= {symbol: first, first: second}
+            added += [first, second]
+    lets, bends, work = [*law.lets], [], {}
+    for k, symbol in enumerate(lam, 1):
+        row = sp.diff(law.energy, symbol)
+        speed, bend = (sp.Symbol(f"{name}_of_row{k}", real=True) for name in ("rate", "bend"))
+        lets += [(speed, rate(row)), (bend, rate(speed))]
+        bends.append(bend)
+        work[symbol] = sp.Add(*(w * e for w, e in zip(WEIGHTS, (row, speed, bend), strict=True)))
+    moved = declare.PointLaw(
+        name=f"{law.name}_motion",
+        unknowns=(*law.unknowns, *rates.values()),
+        geometry=law.geometry,
+        lets=tuple(lets),
+        work=work,
+        rate_of=rate_of,
+        parameters=(*law.parameters, *(declare.Parameter(s) for s in (*added, *WEIGHTS))),
+        title=f"w0 Phi + w1 Phi' + w2 Phi'' (without accelerations); {law.title}",
+    )
+    # Phi'' is (Phi_g g')_g g' + 2 (Phi_g)' g' + ...: without g' where Phi_g is constant
+    names = jit.Values(bends, (*moved.geometry, *moved.lets), rate_of).names
+    return MovingLaw(moved, not {s.name for s in rates.values()} & {*names})
+
+
+class Kinematics:
+    """The constraints of a system and their derivatives along its motion.
+
+    Attributes
+    ----------
+    constant : whether the gradients of all constraints are constant.
+    gradients : plan of the constraints alone.
+    window : time over which functions of time are differentiated by differences.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system, self.window = system, 1e-3
+        numbers = [k for k, p in enumerate(system.pieces) if p.role == "constraint"]
+        pieces = [system.pieces[k] for k in numbers]
+        self.any = bool(pieces)
+        self._timed = any(
+            "t" in piece.kernel.uniform
+            or any(name != "scale" and depends_on_time(v) for name, v in piece.uniform.items())
+            for piece in pieces
+        )
+        found = [self._moving(piece) for piece in pieces]
+        self.constant = all(constant for _, constant in found)
+        place = system.numbering, system.reference, system.comm
+        self._plan = Plan([piece for piece, _ in found], *place)
+        self.gradients = Plan(pieces, *place)
+        self.gradients.attach(system.matrix, numbers)
+        self._f: Array = np.zeros(system.numbering.coordinates)
+        self.refresh()
+
+    def _moving(self, piece: Piece) -> tuple[Piece, bool]:
+        """Return the piece that evaluates a constraint along the motion."""
+        if piece.law is None or piece.cell_at is not None or not isinstance(piece.entities, Jets):
+            raise ConstraintError(
+                f"the constraint {piece.name!r} has no law that can be derived by time"
+            )
+        functions = tuple(
+            name
+            for name, value in piece.uniform.items()
+            if name != "scale" and depends_on_time(value) and not isinstance(value, Parameter)
+        )
+        moving = moving_law(piece.law, piece.multipliers, functions)
+        kernel = jit.points(moving.law, self.system.comm)
+        uniform = dict(piece.uniform)
+        for name in functions:
+            what = f"{name} of {piece.name!r}"
+            uniform[f"{name}_rate"] = self._difference(what, piece.uniform[name], FIRST, 1)
+            uniform[f"{name}_bend"] = self._difference(what, piece.uniform[name], SECOND, 2)
+        uniform |= {symbol.name: 0.0 for symbol in WEIGHTS}
+        jets, count = piece.entities, len(piece.law.unknowns)
+        own = jets.jet < count - piece.multipliers
+        entities = Jets(
+            entity=np.concatenate([jets.entity, jets.entity[own]]),
+            jet=np.concatenate([jets.jet, jets.jet[own] + np.int32(count)]),
+            coordinate=np.concatenate([jets.coordinate, ~jets.coordinate[own]]),
+            vertex=np.concatenate([jets.vertex, jets.vertex[own]]),
+            value=np.concatenate([jets.value, jets.value[own]]),
+        )
+        columns = [piece.kernel.cell.index(name) for name in kernel.cell]
+        made = Piece(
+            name=piece.name,
+            kernel=kernel,
+            role="constraint",
+            uniform=uniform,
+            cell=piece.cell[:, columns],
+            owned=piece.owned,
+            vertices=piece.vertices,
+            vertex_start=piece.vertex_start,
+            entities=entities,
+        )
+        return made, moving.constant
+
+    def _difference(
+        self, what: str, value: Any, weights: Sequence[float], order: int
+    ) -> Callable[[float], float]:
+        """Return a derivative of a function of time by central differences."""
+
+        def derivative(t: float) -> float:
+            d = self.window / 4.0
+            total = weights[0] * evaluate(what, value, t) if weights[0] else 0.0
+            sign = 1.0 if order == 2 else -1.0
+            for k, w in enumerate(weights[1:], start=1):
+                after, before = (evaluate(what, value, t + s * k * d) for s in (1.0, -1.0))
+                total += w * (after + sign * before)
+            return total / d**order
+
+        return derivative
+
+    def refresh(self) -> None:
+        """Take the present values of all parameters (collective)."""
+        with together(self.system.comm):
+            self._plan.update(self.system.time)
+            self.gradients.update(self.system.time)
+
+    def _update(self, plan: Plan) -> None:
+        """Take the present values of parameters where they may have changed (collective)."""
+        if self._timed:
+            with together(self.system.comm):
+                plan.update(self.system.time)
+
+    def gradient(self, state: Array, scratch: Array) -> None:
+        """Write the tangent of lambda . Phi into the system's matrix (collective)."""
+        self._update(self.gradients)
+        self.gradients.tangent(state, scratch, self.system.matrix)
+
+    def product(self, state: Array, direction: Array) -> Array:
+        """Return Phi_q direction at the rows of multipliers, else anything (collective)."""
+        self._update(self.gradients)
+        self.gradients.product(state, direction, self._f)
+        return self._f
+
+    def along(
+        self, state: Array, rate: Array, phi: float = 0.0, speed: float = 0.0, bend: float = 0.0
+    ) -> Array:
+        """Return phi Phi + speed D Phi + bend D D Phi at the rows of multipliers (collective).
+
+        A local vector, in the units of the constraints times `system.stiffness`; rows of owned
+        coordinates are complete, all others zero.
+        """
+        if not self.any:
+            self._f.fill(0.0)
+            return self._f
+        self._plan.follow(rate, None)
+        self._update(self._plan)
+        for symbol, weight in zip(WEIGHTS, (phi, speed, bend), strict=True):
+            self._plan.assign(symbol.name, weight)
+        self._plan.residual(state, self._f)
+        return self._f

@@ -1,0 +1,427 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Zeros in time of functions of a motion, located after each step.
+
+A step whose ends, or the motion between them, have a function on two sides of zero is made anew
+so that it ends at the zero: the state at an event is a step like others. The motion between the
+ends (`Interval`) tells where to look, by the function at its quarters and at the extrema of the
+quartic through them, so that two zeros in one step are found, too; Newton's method in the length
+of the step, safeguarded by bisection, then takes the end to the zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import ConvergenceError, ParameterError
+from ...runtime.collective import share_error
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+    from .interval import Interval
+
+Array = npt.NDArray[np.float64]
+
+polynomial: Any = np.polynomial.polynomial  # NumPy gives it no types
+
+EPS = float(np.finfo(float).eps)
+QUARTERS = (0.25, 0.5, 0.75)  # of a step, where functions are looked at
+PROBES = (1e-8, 1e-6, 1e-4, 1e-2)  # beside, where the motion leaves a zero
+ZERO = 1e-13  # of the largest value that a function had: round-off
+BAND = 1e-6  # of that: what is left of a function that jumps is not near zero
+STAYS = 0.01  # of a step: a function that is zero for as long was zero before the step's end
+SHARP = 1e-12  # of a step: what times of events are found to
+NEAR = 0.05  # of the spread of a function in a step: an extremum worth a look
+CLOSE, CROWD = 1e-3, 3  # events of one function in a row closer than that share of a step
+
+
+class Stepper(Protocol):
+    """What events need of an integrator."""
+
+    def interval(self) -> Interval:
+        """Return the last step."""
+
+    def land(self, t: float, whole: Interval) -> None:
+        """Make a step anew so that it ends at t; at the end of the whole, put that back."""
+
+
+class Event:
+    """A function whose zeros in time are located.
+
+    Attributes
+    ----------
+    times : of its zeros.
+    side : sign of the function, 0 while the motion has not left a zero.
+    band : values up to which it has not.
+    largest : magnitude that the function had.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[], float],
+        action: Callable[[], Any] | None,
+        direction: int,
+        terminate: bool,
+        number: int,
+    ) -> None:
+        given: dict[str, Any] = {"function": function, "action": action or function}
+        for what, value in given.items():
+            if not callable(value):
+                raise ParameterError(f"event: {value!r} is no {what} to be called", name=what)
+        if not isinstance(terminate, bool | np.bool_):
+            raise ParameterError(
+                f"event(terminate={terminate!r}): give True or False", name="terminate"
+            )
+        if isinstance(direction, bool) or direction not in (-1, 0, 1):
+            raise ParameterError(
+                f"event(direction={direction!r}): 1 are rising zeros, -1 falling ones, 0 both",
+                name="direction",
+            )
+        self.function, self.action = function, action
+        self.direction, self.terminate, self.number = int(direction), terminate, number
+        self.times: list[float] = []
+        self.side = 0
+        self.band = self.largest = 0.0
+        self._close = 0
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return f"event {self.number} ({getattr(self.function, '__qualname__', 'function')})"
+
+    def sign(self, value: float) -> int:
+        """Return the side of zero that a value is on, 0 at a zero."""
+        if abs(value) <= max(self.band, ZERO * self.largest):
+            return 0
+        return 1 if value > 0.0 else -1
+
+    def see(self, value: float) -> None:
+        """Take the side of a value, at which the motion is."""
+        self.largest = max(self.largest, abs(value))
+        side = self.sign(value)
+        if side:
+            self.side, self.band = side, 0.0
+
+    def crossing(self, values: Sequence[float]) -> tuple[int, int] | None:
+        """Return between which two of the values in a step the first zero is."""
+        side, last = self.side, 0
+        for k, value in enumerate(values):
+            now = self.sign(value)
+            at_end = k == len(values) - 1
+            if side and (now == -side or (now == 0 and at_end and k > 0)):
+                if self.direction in (0, now or -side):
+                    return last, k
+                side = now or side
+            side = side or now
+            if now == side:
+                last = k
+        return None
+
+    def happened(self, t: float, step: float) -> None:
+        """Keep a time.
+
+        Raises
+        ------
+        ConvergenceError : events crowd at a time that they never pass.
+        """
+        close = bool(self.times) and t - self.times[-1] < CLOSE * step
+        self._close = self._close + 1 if close else 0
+        self.times.append(t)
+        if self._close >= CROWD:
+            raise ConvergenceError(
+                f"{self.name} happens again and again around t = {t:.9g}, the last time after "
+                f"{t - self.times[-2]:.2g}: let its action end what makes it happen (hold the "
+                "body that comes to rest), or terminate",
+                reason="EVENTS",
+                iteration=len(self.times),
+                time=t,
+            )
+
+
+class Events:
+    """The events of a motion (collective).
+
+    Parameters
+    ----------
+    comm : ranks of the system.
+    """
+
+    def __init__(self, comm: MPI.Comm) -> None:
+        self.comm = comm
+        self._all: list[Event] = []
+
+    def add(
+        self,
+        function: Callable[[], float],
+        action: Callable[[], Any] | None,
+        direction: int,
+        terminate: bool,
+    ) -> Event:
+        """Take a function."""
+        event = Event(function, action, direction, terminate, len(self._all) + 1)
+        self._all.append(event)
+        return event
+
+    def __bool__(self) -> bool:
+        return bool(self._all)
+
+    # ---- values ---------------------------------------------------------------------------------
+    def values(self) -> Array:
+        """Return the functions of all events at the present motion, (n,).
+
+        Raises
+        ------
+        ParameterError : a function returns no finite number, or not the same on each rank.
+        Exception : what a function raised; all on every rank.
+        """
+        found = np.zeros(len(self._all))
+        error: BaseException | None = None
+        try:
+            for k, event in enumerate(self._all):
+                found[k] = self._number(event)
+        except BaseException as caught:
+            error = caught
+        share_error(self.comm, error)
+        if self.comm.size == 1:
+            return found
+        ranks = np.array(self.comm.allgather(found))
+        apart = np.abs(ranks - ranks[0]).max(axis=0)
+        for k in np.flatnonzero(apart > 1e-9 * np.abs(ranks).max(axis=0)):
+            raise ParameterError(
+                f"{self._all[k].name} returns {ranks[:, k].tolist()} on ranks 0 to "
+                f"{len(ranks) - 1}: it must return the same number on each"
+            )
+        return np.asarray(ranks[0])
+
+    def _number(self, event: Event) -> float:
+        given = event.function()
+        try:
+            value = float(np.asarray(given, dtype=float).item())
+        except (TypeError, ValueError):
+            value = np.nan
+        if not np.isfinite(value):
+            raise ParameterError(f"{event.name} returns {given!r}: give a finite number")
+        return value
+
+    def begin(self) -> None:
+        """See on which sides the motion is, at its beginning and after actions.
+
+        A zero where a motion begins, and one that an action jumps over, is none to be located.
+        """
+        if self._all:
+            for event, value in zip(self._all, self.values(), strict=True):
+                event.see(value)
+
+    # ---- zeros ----------------------------------------------------------------------------------
+    def find(self, made: Stepper) -> list[Event]:
+        """After a step: make it end at the first zero within; return the events there."""
+        whole = made.interval()
+        times, values = self._sample(whole)
+        for event, largest in zip(self._all, np.abs(values).max(axis=0), strict=True):
+            event.largest = max(event.largest, float(largest))
+        passed = set[int]()  # zeros of the motion between the ends, but not of any step
+        part, sharp, landed = whole, self._sharp(whole), -1
+        while True:
+            limit = np.inf if part is whole else part.end.time - 10.0 * sharp
+            roots = self._roots(part, times, values, landed)
+            roots = [(t, k) for t, k in roots if k not in passed and t < limit]
+            if not roots:
+                break
+            t, k = min(roots)
+            if self._land(made, whole, t, k):
+                landed, part = k, made.interval()
+            else:
+                passed.add(k)
+                landed, part = -1, whole
+            times, values = self._sample(part)
+        happened = []
+        for k, event in enumerate(self._all):
+            ends = k not in passed and self._ends(event, part, times, values[:, k], sharp)
+            if k == landed or ends:
+                event.side, event.band = 0, min(4.0 * abs(values[-1, k]), BAND * event.largest)
+                event.happened(part.end.time, whole.length)
+                happened.append(event)
+            else:
+                event.see(values[-1, k])
+        return happened
+
+    def _sharp(self, whole: Interval) -> float:
+        latest = max(abs(whole.begin.time), abs(whole.end.time))
+        return max(SHARP * whole.length, 4.0 * EPS * latest)
+
+    def _sample(self, step: Interval) -> tuple[list[float], Array]:
+        """Return fractions of a step and the functions there, (n, events).
+
+        The motion is that of the step's end before and afterwards.
+        """
+        at_end = self.values()
+        leaving = any(event.side == 0 for event in self._all)
+        inside = [*(PROBES if leaving else ()), *QUARTERS]
+        found = {0.0: None, 1.0: at_end}
+        for s in [0.0, *inside]:
+            found[s] = self._at(step, s)
+        self._look_closer(step, found)
+        step.end.put(step.motion)
+        fractions = sorted(found)
+        return fractions, np.array([found[s] for s in fractions])
+
+    def _at(self, step: Interval, s: float) -> Array:
+        if s <= 0.0:
+            step.begin.put(step.motion)
+        else:
+            step.show(step.time(s))
+        return self.values()
+
+    def _look_closer(self, step: Interval, found: dict[float, Any]) -> None:
+        """Add extrema between which functions may have two zeros."""
+        points = [0.0, *QUARTERS, 1.0]
+        for _ in range(3):
+            looked = len(found)
+            table = np.array([found[s] for s in points])
+            fits = polynomial.polyfit(points, table, len(points) - 1)
+            for k, event in enumerate(self._all):
+                for s in self._extrema(event, fits[:, k], table[:, k]):
+                    if s not in found and min(abs(s - p) for p in found) > 1e-9:
+                        found[s] = self._at(step, s)
+                        points.append(s)
+            if len(found) == looked or len(points) > 9:
+                return
+
+    @staticmethod
+    def _extrema(event: Event, fit: Array, values: Array) -> list[float]:
+        """Return where a polynomial without zeros among the samples comes near zero."""
+        signs = {event.sign(value) for value in values} - {0}
+        spread = float(np.ptp(values))
+        if len(signs) != 1 or spread == 0.0:
+            return []
+        side = signs.pop()
+        turns = polynomial.polyroots(polynomial.polyder(fit))
+        chosen = [float(r.real) for r in turns if abs(r.imag) < 1e-9 and 0.0 < r.real < 1.0]
+        return [s for s in chosen if side * polynomial.polyval(s, fit) < NEAR * spread]
+
+    def _roots(
+        self, step: Interval, fractions: list[float], values: Array, landed: int
+    ) -> list[tuple[float, int]]:
+        """Return the first zero of each event in the motion between the ends, and its number."""
+        from scipy.optimize import brentq
+
+        roots = []
+        for k, event in enumerate(self._all):
+            between = event.crossing(values[:, k].tolist())
+            if between is None:
+                continue
+            a, b = (fractions[i] for i in between)
+
+            def value(s: float, k: int = k, step: Interval = step) -> float:
+                if s >= 1.0:
+                    step.end.put(step.motion)
+                    return float(self.values()[k])
+                return float(self._at(step, s)[k])
+
+            if values[between[0], k] * values[between[1], k] < 0.0:
+                s = brentq(value, a, b, xtol=0.1 * SHARP, rtol=4.0 * EPS, maxiter=80, disp=False)
+            else:
+                s = b if k == landed else self._arrival(event, value, a, b)
+            roots.append((step.time(float(s)), k))
+        step.end.put(step.motion)
+        return roots
+
+    @staticmethod
+    def _arrival(event: Event, value: Callable[[float], float], a: float, b: float) -> float:
+        """Return where a function comes to zero between a and b, if it stays there until b."""
+        low, high = a, b
+        if event.sign(value(b - STAYS * (b - a))):
+            return b
+        while high - low > SHARP:
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if event.sign(value(middle)) else (low, middle)
+        return high
+
+    def _land(self, made: Stepper, whole: Interval, t: float, k: int) -> bool:
+        """Make a step end at the zero of an event near t; return whether there is one.
+
+        If there is none, the motion is at the end of the whole step again.
+        """
+        event, sharp = self._all[k], self._sharp(whole)
+        low, latest = whole.begin.time, whole.end.time
+        side = self._side_before(event, whole, t, k)
+        high: float | None = None
+        if event.sign(self._value(made, whole, latest, k)) != side:
+            high = latest
+        for _ in range(100):
+            t = min(max(t, low), latest if high is None else high)
+            value = self._value(made, whole, t, k)
+            if event.sign(value) == 0 or t - whole.begin.time <= sharp:
+                return True
+            if value * side > 0.0:
+                if t == latest:
+                    return False
+                low = t
+            else:
+                high = t
+            if high is not None and high - low <= sharp:
+                if t != high:
+                    self._value(made, whole, high, k)
+                return True
+            change = self._newton(made, k, value, side)
+            if change is not None and abs(change) <= sharp:
+                return True
+            after = latest if high is None else high
+            if change is not None and low < t + change < after:
+                t += change
+            else:
+                t = after if high is None else 0.5 * (low + high)
+        return True
+
+    def _value(self, made: Stepper, whole: Interval, t: float, k: int) -> float:
+        made.land(t, whole)
+        return float(self.values()[k])
+
+    def _side_before(self, event: Event, whole: Interval, t: float, k: int) -> int:
+        """Return the side from which the zero is reached that is sought near t."""
+        if event.direction:
+            return -event.direction
+        if event.side:
+            return event.side
+        s = (t - whole.begin.time) / whole.length
+        for share in (0.5, 0.9, 0.1):
+            side = event.sign(float(self._at(whole, share * s)[k]))
+            if side:
+                return side
+        return -1
+
+    def _newton(self, made: Stepper, k: int, value: float, side: int) -> float | None:
+        """Return how much later the zero is, by the function's rate at the end of the step."""
+        step = made.interval()
+        little = 1e-4
+        before = float(self._at(step, 1.0 - little)[k])
+        step.end.put(step.motion)
+        rate = (value - before) / (little * step.length)
+        return -value / rate if rate * side < 0.0 else None
+
+    def _ends(
+        self, event: Event, part: Interval, fractions: list[float], values: Array, sharp: float
+    ) -> bool:
+        """Tell whether an event has its zero where a step ends."""
+        if event.crossing(values.tolist()) is not None:
+            return True
+        # not yet beyond its zero, but nearer to it than times are found to
+        before, value = values[-2], values[-1]
+        rate = (value - before) / ((1.0 - fractions[-2]) * part.length)
+        side = event.side
+        falls = side and rate * side < 0.0 and event.direction in (0, -side)
+        return bool(falls and abs(value) <= 10.0 * sharp * abs(rate))
+
+    # ---- restarts -------------------------------------------------------------------------------
+    def state(self) -> list[list[float]]:
+        """Return what a restart needs."""
+        return [[event.side, event.band, event.largest] for event in self._all]
+
+    def resume(self, saved: list[list[float]]) -> None:
+        """Go on from what `state` returned, as far as the events are the same."""
+        for event, (side, band, largest) in zip(self._all, saved, strict=False):
+            event.side, event.band, event.largest = int(side), band, largest

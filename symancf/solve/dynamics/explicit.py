@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Motions of index 1 by explicit methods of PETSc's TS: accelerations as a right-hand side."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import ConvergenceError
+from ...runtime.options import Options
+from ...runtime.petsc import PETSc, functions, loosely
+from .interval import End, Interval
+
+if TYPE_CHECKING:
+    from .accelerations import Accelerations
+    from .stabilise import Stabilisation
+
+Array = npt.NDArray[np.float64]
+
+
+ROUND_OFF = 8.0 * float(np.finfo(float).eps)
+STRETCH = 1.01  # of a step: what is left beyond is not worth a step of its own
+HUGE = 1e60  # a rate that no step size control accepts; its square is still a number
+
+
+class Explicit:
+    r"""Context of an explicit TS, for example of type rk; its vector U holds [q, s, v].
+
+    .. math:: \dot q = v, \quad \dot v = a(q, v, s, t), \quad \dot s = f(q, v, s, t)
+
+    with `Accelerations`; the multipliers are no unknowns but follow from the state. With
+    ``-ts_adapt_type basic`` TS keeps the root mean square over U of e / (atol + rtol |U|) below
+    1, e the difference from the embedded method.
+
+    Parameters
+    ----------
+    stabilisation : of the constraints.
+
+    Attributes
+    ----------
+    error : what an evaluation raised, on every rank; it must not cross PETSc.
+    evaluations : number of right-hand sides.
+    """
+
+    def __init__(
+        self, accelerations: Accelerations, stabilisation: Stabilisation | None, kind: str
+    ) -> None:
+        self.accelerations, self.stabilisation, self.kind = accelerations, stabilisation, kind
+        self.motion, self.newton = accelerations.motion, accelerations.newton
+        numbering = self.motion.system.numbering
+        order = numbering.coordinate_of_row
+        free = numbering.fixed_by[order] < 0
+        self._second = np.flatnonzero(self.motion.second[order] & free)
+        self._first = np.flatnonzero(self.motion.first[order] & free)
+        self._sizes = np.cumsum([0, len(self._second), len(self._first), len(self._second)])
+        self._x: Array = np.zeros(numbering.rows)
+        self._known: tuple[float, Array] | None = None
+        self._accepted: tuple[float, Array] | None = None
+        self.error: BaseException | None = None
+        self.iterations = self.linear_iterations = self.rejections = self.evaluations = 0
+        self.asked = self.last_step = self.biased = 0.0
+        self.calm = 0
+        self.window = 1e-3
+        self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
+
+    # ---- as all integrators ---------------------------------------------------------------------
+    def attach(self, ts: PETSc.TS) -> None:
+        """Give the right-hand side to a TS."""
+        self.ts = ts
+        ts.setType(self.kind)
+        ts.setProblemType(PETSc.TS.ProblemType.NONLINEAR)
+        self._F = self.vector()
+        ts.setRHSFunction(loosely(self._function), self._F)
+        ts.setErrorIfStepFails(False)
+        ts.setMaxStepRejections(50)
+
+    def vector(self) -> PETSc.Vec:
+        """Return a vector of TS (collective)."""
+        local, comm = int(self._sizes[-1]), self.newton.comm
+        return PETSc.Vec().createMPI((local, comm.allreduce(local)), comm=comm)
+
+    def largest(self, h: float) -> float:
+        """Return the largest mass of a coordinate, the scale of multipliers (collective)."""
+        m = self.motion
+        m.rate_factor[:] = m.acceleration_factor[:] = 0.0
+        diagonal, off = m.mass_values()
+        m.matrix.diagonal[:], m.matrix.off[:] = diagonal, off
+        m.matrix.finish()
+        values = m.matrix.mat.getDiagonal().getArray()
+        return self.newton.largest(float(np.abs(values).max(initial=0.0)))
+
+    def begin(self, ts: PETSc.TS, to: float, adaptive: bool | None) -> None:
+        """Prepare for a motion to a time (collective).
+
+        Accelerations and multipliers are those of the present state then.
+        """
+        self.error = None
+        time = self.motion.system.time
+        self.window = self.accelerations.kinematics.window = max(self.asked, 1e-3 * (to - time))
+        self._rejected = ts.getStepRejections()
+        self.accelerations.kinematics.refresh()
+        limits = self.vector()
+        limits.setArray(self.limits())
+        ts.setTolerances(self.rtol, limits)
+        adapt = ctypes.c_void_p()
+        kind = Options(ts.getOptionsPrefix() or "", {}).choice("ts_adapt_type")
+        kind = kind or ("none" if adaptive is False else "basic")
+        functions.TSGetAdapt(ctypes.c_void_p(ts.handle), ctypes.byref(adapt))
+        functions.TSAdaptSetType(adapt, kind.encode())
+        self._fixed = kind == "none"
+        self.resume(ts)
+
+    def started(self) -> None:
+        """Take the initial values."""
+
+    def balanced(self, h: float) -> bool:
+        """Tell whether accelerations fit the loads: here they are found anew at each time."""
+        return True
+
+    def vectors(self) -> dict[str, Any]:
+        """Return what a restart needs beside the state and its rate."""
+        return {"acceleration": self.motion.acceleration}
+
+    # ---- the vector of TS -----------------------------------------------------------------------
+    def write(self, U: PETSc.Vec) -> None:
+        """Write the present state and rates into a vector of TS."""
+        U.setArray(self.values())
+
+    def values(self) -> Array:
+        """Return the present state and rates in the order of TS's vector (this rank's part)."""
+        to_rows = self.newton.numbering.to_rows
+        state, rate = to_rows(self.motion.state), to_rows(self.motion.rate)
+        return np.concatenate([state[self._second], state[self._first], rate[self._second]])
+
+    def limits(self) -> Array:
+        """Return absolute tolerances in the order of TS's vector (this rank's part)."""
+        q, s = self.atol[self._second], self.atol[self._first]
+        return np.concatenate([q, s, q])
+
+    def read(self, U: PETSc.Vec) -> None:
+        """Take state and rates from a vector of TS (collective)."""
+        self.take(U.getArray(readonly=True))
+
+    def take(self, values: Array) -> None:
+        """Take state and rates; multipliers become zero (collective)."""
+        q, s, v = (values[a:b] for a, b in zip(self._sizes, self._sizes[1:], strict=False))
+        newton, m, x = self.newton, self.motion, self._x
+        self._known = None  # accelerations and multipliers are no longer those of the state
+        x.fill(0.0)
+        x[self._second], x[self._first] = q, s
+        newton.x.setArray(x)
+        newton.vectors.to_local(newton.x, m.state)
+        x.fill(0.0)
+        x[self._second] = v
+        newton.x.setArray(x)
+        newton.vectors.to_local(newton.x, m.rate)
+
+    # ---- the right-hand side --------------------------------------------------------------------
+    def rates(self, t: float, values: Array) -> Array | None:
+        """Return d values / dt (this rank's part), or None outside of a law's domain (collective).
+
+        State, rates, accelerations and multipliers of the motion are those of `values` then.
+        """
+        if not self._is_known(t, values):
+            self._known = None
+            self.evaluations += 1
+            with np.errstate(all="ignore"):
+                finite = bool(np.isfinite(values).all() and np.abs(values).max(initial=0.0) < HUGE)
+            if not self._everywhere(finite):
+                return None
+            self.take(values)
+            m = self.motion
+            m.prescribe(t, self.window)
+            if self.accelerations.find(self.stabilisation):
+                return None
+            self._known = t, values.copy()
+        to_rows = self.newton.numbering.to_rows
+        rate, acceleration = to_rows(self.motion.rate), to_rows(self.motion.acceleration)
+        found = rate[self._second], rate[self._first], acceleration[self._second]
+        return np.asarray(np.concatenate(found))
+
+    def _everywhere(self, here: Any) -> bool:
+        comm = self.newton.comm
+        return bool(here if comm.size == 1 else comm.allreduce(int(here)) == comm.size)
+
+    def _is_known(self, t: float, values: Array) -> bool:
+        if self._known is None:
+            return False
+        time, known = self._known
+        # the last stage of a method that is "first same as last" differs by round-off
+        near = abs(t - time) <= ROUND_OFF * max(abs(t), abs(time))
+        same = near and (np.abs(known - values) <= ROUND_OFF * np.abs(values)).all()
+        return self._everywhere(same)
+
+    def _function(self, ts: PETSc.TS, t: float, U: PETSc.Vec, F: PETSc.Vec) -> None:
+        if self.error is None:
+            try:
+                rates = self.rates(t, U.getArray(readonly=True))
+                if rates is None:
+                    F.set(HUGE)
+                else:
+                    F.setArray(rates)
+                return
+            except BaseException as error:
+                self.error = error
+        F.set(0.0)
+        ts.setConvergedReason(PETSc.TS.ConvergedReason.CONVERGED_USER)
+
+    # ---- steps ----------------------------------------------------------------------------------
+    def advance(self, ts: PETSc.TS) -> None:
+        """Make one step of TS.
+
+        Raises
+        ------
+        ConvergenceError : none was found, or the state is outside of a law's domain.
+        Exception : what a user's function raised.
+        """
+        self._before = End.of(self.motion)
+        t, to = ts.getTime(), ts.getMaxTime()
+        h = ts.getTimeStep()
+        ts.setTimeStep(h if to - t > STRETCH * h else to - t)
+        self._step(ts)
+        if to - ts.getTime() <= 2.0 * ROUND_OFF * max(abs(to), abs(t)):
+            ts.setTime(to)
+        self._take(ts)
+        self._next = ts.getTimeStep() if ts.getTime() < to else self.last_step
+
+    def _step(self, ts: PETSc.TS) -> None:
+        ts.step()
+        self.rejections += ts.getStepRejections() - self._rejected
+        self._rejected = ts.getStepRejections()
+        if self.error is not None:
+            raise self.error
+        if ts.getConvergedReason() < 0:
+            raise ConvergenceError(
+                f"PETSc's TS gave up at time {ts.getTime():g}",
+                reason=str(ts.getConvergedReason()),
+                iteration=0,
+                time=ts.getTime(),
+            )
+
+    def _take(self, ts: PETSc.TS) -> None:
+        """Take the end of a step of TS as the motion's."""
+        U = ts.getSolution()
+        projected = self.accept(ts.getTime(), U.getArray(readonly=True).copy())
+        if projected is not None:
+            U.setArray(projected)
+            ts.restartStep()
+        self.last_step = ts.getTime() - self._before.time
+
+    def accept(self, t: float, values: Array) -> Array | None:
+        """Take an accepted state as the motion's; return it if it was projected (collective).
+
+        Raises
+        ------
+        ConvergenceError : the state is outside of a law's domain.
+        """
+        projected = None
+        if self.stabilisation is not None and self.stabilisation.projects:
+            self.take(values)
+            self.motion.prescribe(t, self.window)
+            moved = self.accelerations.project_positions()
+            turned = np.abs(self.accelerations.project_rates()).max(initial=0.0) > 0.0
+            if not self._everywhere(not (moved or turned)):
+                values = projected = self.values()
+        if self.rates(t, values) is None:
+            raise ConvergenceError(
+                f"the step to t = {t:g} has no solution: the state left the domain of a law, or "
+                "the step is too long for this explicit method",
+                reason="DOMAIN",
+                iteration=0,
+                time=t,
+            )
+        self.motion.system.time = t  # not the time of a last stage, which may differ by round-off
+        self._accepted = t, values.copy()
+        return projected
+
+    def give_up(self) -> None:
+        """Go back to the last state that was accepted."""
+        if self._accepted is not None:
+            t, values = self._accepted
+            self._known = None
+            self.take(values)
+            self.motion.system.time = t
+
+    # ---- events ---------------------------------------------------------------------------------
+    def interval(self) -> Interval:
+        """Return the last step."""
+        return Interval(self.motion, self._before, End.of(self.motion), True)
+
+    def land(self, t: float, whole: Interval) -> None:
+        """Make a step anew so that it ends at t (collective)."""
+        self._go(whole.end if t >= whole.end.time else whole.begin)
+        if whole.begin.time < t < whole.end.time:
+            self._stride(t)
+        self.ts.setTimeStep(self.asked if self._fixed else self._next)
+
+    def _go(self, end: End) -> None:
+        """Go to an end of a step."""
+        end.put(self.motion)
+        self.resume(self.ts)
+
+    def _stride(self, t: float) -> None:
+        """Go to a time by steps of TS."""
+        ts = self.ts
+        while ts.getTime() < t:
+            before = ts.getTime()
+            ts.setTimeStep(t - before)
+            self._step(ts)
+            if ts.getTime() == before or t - ts.getTime() <= ROUND_OFF * abs(t):
+                ts.setTime(t)
+        self._take(ts)
+
+    def resume(self, ts: PETSc.TS) -> None:
+        """Go on from the present motion, with its accelerations and multipliers (collective).
+
+        Raises
+        ------
+        ConvergenceError : the state is outside of a law's domain.
+        """
+        t, values, self._known = self.motion.system.time, self.values(), None
+        if self.rates(t, values) is None:
+            raise ConvergenceError(
+                f"the state at t = {t:g} is outside of the domain of a law",
+                reason="DOMAIN",
+                iteration=0,
+                time=t,
+            )
+        self._accepted = t, values
+        ts.getSolution().setArray(values)
+        ts.setTime(t)
+        ts.restartStep()

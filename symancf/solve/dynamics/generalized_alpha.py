@@ -1,0 +1,428 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The generalized-alpha method for constrained motions (index 3) as a PETSc TS."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import ConvergenceError
+from ...runtime.collective import together
+from ...runtime.petsc import PETSc
+from ..solver import reason_name
+from .coefficients import Coefficients
+from .initial import InitialValues, after
+from .interval import End, Interval
+
+if TYPE_CHECKING:
+    from .accelerations import Accelerations
+
+Array = npt.NDArray[np.float64]
+
+SLIVER = 1e-9  # of a step: a remainder that is not worth a step of its own
+SHORT = 1e-2  # of the last step: a shorter one is cut from a step of full length
+SUDDEN = 0.4  # likewise: after a step shorter than that rates are taken to the constraints
+SHORT_FIRST = 1e-3  # likewise of the length asked for, where no step was made yet
+JUMP = 1e-6  # of the forces: an imbalance that Newton's method would not leave
+EASY = 6  # Newton iterations up to which a step may double
+CALM = 50  # steps after trouble
+SMALLEST = 1.0 / 1024.0  # of the step asked for: smaller attempts are given up
+
+
+class GeneralizedAlpha:
+    r"""Context of a TS of type python; its vector U holds [q, s, lambda, rates of all].
+
+    Newton's method starts from constant accelerations; for some steps after trouble from
+    auxiliary accelerations of zero, because those of modes that the step does not resolve change
+    sign. A step that it solves from neither is repeated with half its length, and the length
+    grows again. With ``-ts_adapt_type basic`` the length also follows the local
+    error of the positions,
+
+    .. math:: e = h^2 |6 \beta - 1| / 6\; |A_{n+1} - A_n|
+
+    (O. C. Zienkiewicz, Y. M. Xie, Earthquake Engng Struct. Dyn. 20, 1991), in the norm of TS:
+    the root mean square over coordinates of e / (atol + rtol |u|) is kept below 1.
+
+    Constraints of positions alone let rates across them be off by `Coefficients.bias` h^2 times
+    the jerk w there: in steps of one length this is so at every time, and positions, rates and
+    multipliers have order 2. Where the length of steps changes, and at a start, where rates
+    fulfil the constraints, rates that are off by the old amount would cost the multipliers an
+    order for as long as the method takes to damp that: so the step begins with rates that are
+    off by the new one,
+
+    .. math:: v_n + (1/6 - \beta - (\alpha_m - \alpha_f)/2)\, (h^2 - h_{old}^2)\, w
+
+    (starting values of M. Arnold, O. Bruls, A. Cardona, Numerische Mathematik 129, 2015).
+
+    Parameters
+    ----------
+    rho : spectral radius at infinite frequency, 0 to 1; smaller ones damp what a step does not
+        resolve. The option ``-ts_alpha_radius`` goes before it.
+
+    Attributes
+    ----------
+    auxiliary : the acceleration-like quantity A (second order) and w (first order), local.
+    asked : length of steps without trouble; `last_step`: that of the last one, 0 at a start.
+    biased : length of the steps whose bias the rates have; 0: they fulfil the constraints.
+    calm : steps for which accelerations are not extrapolated.
+    error : what a step raised.
+    """
+
+    def __init__(self, accelerations: Accelerations, rho: float) -> None:
+        self.accelerations, self.rho = accelerations, rho
+        motion, newton = accelerations.motion, accelerations.newton
+        self.motion, self.newton = motion, newton
+        self.coefficients = Coefficients.of_radius(rho)
+        n = motion.system.numbering.coordinates
+        every = bool(motion.second.all())  # whole arrays are much faster than chosen parts
+        self._second: Any = slice(None) if every else np.flatnonzero(motion.second)
+        self._any_first = bool(motion.first.any())
+        self.auxiliary: Array = np.zeros(n)
+        self._k: Array = np.zeros(n)
+        self._before: End | None = None
+        self.last_step = self.biased = self._usual = 0.0
+        self._jerk: Array | None = None
+        self._jerk_of: End | None = None
+        self.calm = 0
+        self._factors_of = 0.0
+        self.asked = 0.0
+        self.adaptive = False
+        self.error: BaseException | None = None
+        self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
+        self.iterations = self.linear_iterations = self.rejections = 0
+
+    # ---- as all integrators ---------------------------------------------------------------------
+    def attach(self, ts: PETSc.TS) -> None:
+        """Make the steps of a TS."""
+        ts.setType(PETSc.TS.Type.PYTHON)
+        ts.setPythonContext(self)
+
+    def vector(self) -> PETSc.Vec:
+        """Return a vector of TS (collective)."""
+        numbering = self.newton.numbering
+        sizes = 2 * numbering.rows, 2 * numbering.size
+        return PETSc.Vec().createMPI(sizes, comm=self.newton.comm)
+
+    def largest(self, h: float) -> float:
+        """Return the largest entry on the tangent's diagonal, the scale of multipliers."""
+        m = self.motion
+        self._factors(h)
+        with together(self.newton.comm):
+            m.tangent(np.zeros_like(m.state))
+        diagonal = m.matrix.mat.getDiagonal().getArray()
+        rows = m.second[self.newton.numbering.coordinate_of_row]
+        return self.newton.largest(float(np.abs(diagonal[rows]).max(initial=0.0)))
+
+    def begin(self, ts: PETSc.TS, to: float, adaptive: bool | None) -> None:
+        """Prepare for a motion to a time."""
+        self.adaptive = self.adaptive or bool(adaptive)
+        self.error = None
+
+    def started(self) -> None:
+        """Take the initial values."""
+        m = self.motion
+        self.auxiliary[:] = np.where(m.second, m.acceleration, m.rate)
+        self.last_step = self.biased = 0.0
+
+    def give_up(self) -> None:
+        """After a failure: the motion is at the last step that was reached."""
+
+    # ---- what TS calls --------------------------------------------------------------------------
+    def setFromOptions(self, ts: PETSc.TS) -> None:
+        """Read ``-ts_alpha_radius`` and ``-ts_adapt_type``."""
+        options = PETSc.Options(ts.getOptionsPrefix())
+        self.rho = options.getReal("ts_alpha_radius", self.rho)
+        if not 0.0 <= self.rho <= 1.0:
+            self.error = ConvergenceError(
+                f"-ts_alpha_radius {self.rho:g}: it must be between 0 and 1",
+                reason="OPTION",
+                iteration=0,
+            )
+            return
+        self.coefficients = Coefficients.of_radius(self.rho)
+        self.adaptive = options.getString("ts_adapt_type", "none") != "none"
+
+    def step(self, ts: PETSc.TS) -> None:
+        """Make one step; PETSc does not survive exceptions here, they are kept in `error`."""
+        try:
+            self._step(ts)
+        except BaseException as error:
+            self.error = error
+            if self._before is not None:
+                with contextlib.suppress(Exception):
+                    self._before.put(self.motion)
+                self._restore()
+            ts.setConvergedReason(PETSc.TS.ConvergedReason.CONVERGED_USER)
+
+    def advance(self, ts: PETSc.TS) -> None:
+        """Make one step through TS.
+
+        Raises
+        ------
+        ConvergenceError : no step was found; the motion is at the beginning of it.
+        Exception : what a user's function raised.
+        """
+        ts.step()
+        if self.error is not None:
+            raise self.error
+
+    # ---- the vector of TS -----------------------------------------------------------------------
+    def write(self, U: PETSc.Vec) -> None:
+        """Write the present state and rates into a vector of TS."""
+        to_rows = self.newton.numbering.to_rows
+        rows = self.newton.numbering.rows
+        values = U.getArray()
+        values[:rows] = to_rows(self.motion.state)
+        values[rows:] = to_rows(self.motion.rate)
+
+    # ---- a step ---------------------------------------------------------------------------------
+    def _restore(self) -> None:
+        """Go back to the beginning of the step."""
+        m, before = self.motion, self._before
+        assert before is not None
+        m.state[:], m.rate[:], m.acceleration[:] = before.state, before.rate, before.acceleration
+        self.auxiliary[:] = before.auxiliary
+        self.last_step, self.biased = before.last_step, before.biased
+
+    def _factors(self, h: float) -> None:
+        """Set the factors of rates and accelerations for steps of length h."""
+        if h == self._factors_of:
+            return
+        self._factors_of = h
+        c, m = self.coefficients, self.motion
+        m.rate_factor[m.second] = c.rate_factor(h)
+        m.rate_factor[m.first] = c.state_factor(h)
+        m.acceleration_factor[m.second] = c.acceleration_factor(h)
+        self._k[m.second] = 1.0 / (c.beta * h * h)
+        self._k[m.first] = 1.0 / (h * c.theta)
+
+    def _predict(self, h: float) -> None:
+        """Set the affine map of a step of length h, and a state to begin with."""
+        c, m, newton = self.coefficients, self.motion, self.newton
+        before = self._before
+        assert before is not None
+        u, v, a, A = before.state, before.rate, before.acceleration, before.auxiliary
+        if self.last_step and abs(h - self.last_step) > 1e-12 * h:
+            A = np.where(
+                m.second, a + (h / self.last_step) * (A - a), v + (h / self.last_step) * (A - v)
+            )
+        w = self._jerk_at(before, h) if abs(h - self.biased) > 1e-12 * h else None
+        if w is not None:
+            v = v + c.bias * (h * h - self.biased**2) * w
+            A = A if self.last_step else A + c.shift * h * w
+        self._factors(h)
+        second = self._second
+        newton.base[:] = u
+        newton.base_rate[:] = 0.0
+        newton.base_acceleration[:] = 0.0
+        newton.base[second] += h * v[second] + h * h * (0.5 - c.beta) * A[second]
+        newton.base_rate[second] = v[second] + h * (1.0 - c.gamma) * A[second]
+        newton.base_acceleration[second] = (c.alpha_m * A[second] - c.alpha_f * a[second]) / (
+            1.0 - c.alpha_f
+        )
+        m.state[second] = newton.base[second]
+        if not self.calm:
+            m.state[second] += h * h * c.beta * a[second]
+        if self._any_first:
+            first = m.first
+            newton.base[first] += h * (1.0 - c.theta) * A[first]
+            newton.base_rate[first] = (c.delta * A[first] - c.alpha_f * v[first]) / (
+                1.0 - c.alpha_f
+            )
+            m.state[first] = u[first] + h * v[first]
+
+    def _jerk_at(self, before: End, h: float) -> Array | None:
+        """Return what constraints determine of the jerk at the beginning of a step (collective)."""
+        if self._jerk_of is not before:
+            before.put(self.motion)
+            self._jerk, self._jerk_of = self.accelerations.jerk(h), before
+        return self._jerk
+
+    def _try(self, t: float, h: float) -> bool:
+        m = self.motion
+        self._predict(h)
+        m.prescribe(t + h, h)
+        converged = self.newton.solve(h)
+        snes = self.newton.snes
+        self.iterations += snes.getIterationNumber()
+        self.linear_iterations += snes.getLinearSolveIterations()
+        if converged:
+            np.subtract(m.state, self.newton.base, out=self.auxiliary)
+            self.auxiliary *= self._k
+        return converged
+
+    def _step(self, ts: PETSc.TS) -> None:
+        t, end = ts.getTime(), ts.getMaxTime()
+        before = self._before = self._end()
+        left = end - t
+        usual = min(self.asked, self.last_step or self.asked)
+        if left < (SHORT if self.last_step else SHORT_FIRST) * usual:
+            h, error, _ = self._search(t, math.inf, usual)
+            self._usual = h
+            self.land(end, self.interval())
+        else:
+            h = ts.getTimeStep()
+            if not self.adaptive:
+                h = min(h, self.asked)  # after an event TS asks for a step of its own
+            h, error, last = self._search(t, end, h)
+            self.last_step = self.biased = self._usual = h
+            self.motion.system.time = end if last else t + h
+            if h < SUDDEN * before.last_step and self.accelerations.kinematics.any:
+                self._usual = before.last_step
+                self._settle(self.interval())
+        self.calm = max(0, self.calm - 1)
+        self.write(ts.getSolution())
+        ts.setTime(self.motion.system.time)
+        ts.setTimeStep(self._next(h, error))
+
+    def _search(self, t: float, end: float, h: float) -> tuple[float, float, bool]:
+        """Solve a step of length h, or the next shorter one that can be solved.
+
+        Returns its length, its local error and whether it reaches the end.
+        """
+        smallest = self.asked * SMALLEST
+        self.iterations = self.linear_iterations = 0
+        tried = False
+        while True:
+            left = end - t
+            last = left <= h * (1.0 + SLIVER)
+            if last and abs(left - h) > SLIVER * h:
+                h = left
+            elif not last and left < 1.2 * h:  # two halves: no short step at the end
+                h = 0.5 * left
+            if self._try(t, h):
+                error = self._local_error() if self.adaptive else 0.0
+                if error <= 1.0:
+                    return h, error, last
+                factor = max(0.2, 0.9 * error ** (-1.0 / 3.0))
+            else:
+                self.calm = 0 if self.calm else CALM
+                tried = not tried
+                factor = 1.0 if tried else 0.5  # both ways to begin with each length
+            self.rejections += 1
+            self._restore()
+            h *= factor
+            if h < smallest:
+                name, text = reason_name(self.newton.snes)
+                raise ConvergenceError(
+                    f"no solution of a time step of {h / factor:.3g} from t = {t:g}: {text}",
+                    reason=name,
+                    iteration=self.newton.snes.getIterationNumber(),
+                    time=t,
+                )
+
+    # ---- events ---------------------------------------------------------------------------------
+    def _end(self) -> End:
+        """Copy the present motion."""
+        return End.of(self.motion, self.auxiliary, self.last_step, self.biased)
+
+    def interval(self) -> Interval:
+        """Return the last step."""
+        assert self._before is not None
+        return Interval(self.motion, self._before, self._end(), False)
+
+    def land(self, t: float, whole: Interval) -> None:
+        """Make a step anew so that it ends at t (collective).
+
+        Rates fulfil constraints to the order of the method only, and a short step would carry
+        that, divided by its length, into accelerations and multipliers: with constraints rates
+        are those within the whole step, and these follow from the equations with index 1.
+        Round-off of positions is divided by the square of the length: where t is very near the
+        beginning the motion is that within the whole step, its positions taken to the constraints.
+        """
+        m, begin, end, h = self.motion, whole.begin, whole.end, t - whole.begin.time
+        self._before = begin
+        self._restore()
+        if t >= end.time:
+            end.put(m)
+            self.auxiliary[:] = end.auxiliary
+            self.last_step, self.biased = end.last_step, end.biased
+            return
+        constrained = self.accelerations.kinematics.any
+        if h >= SHORT * self._usual and self._lands(begin.time, h):
+            self.last_step = self.biased = h
+            m.system.time = t
+            if constrained:
+                m.rate[:] = whole.rate(t)
+        else:
+            self.last_step, share = self._usual, h / whole.length
+            whole.show(t)
+            self.auxiliary[:] = (1.0 - share) * begin.auxiliary + share * end.auxiliary
+            if constrained:
+                self.accelerations.kinematics.refresh()
+                self.accelerations.project_positions()
+        if constrained:
+            self._settle(whole)
+
+    def _settle(self, whole: Interval) -> None:
+        """Free rates, accelerations and multipliers of what a short step makes of them.
+
+        A is the acceleration at another time than a, so that multipliers do not swing.
+        """
+        m, begin, end = self.motion, whole.begin, whole.end
+        change = (end.acceleration - begin.acceleration) * (self._usual / whole.length)
+        InitialValues(self.accelerations, self._usual).settle()
+        self.started()
+        self.auxiliary += np.where(m.second, self.coefficients.shift * change, 0.0)
+        self.last_step = self._usual
+
+    def _lands(self, t: float, h: float) -> bool:
+        """Try a step of a length, from both beginnings."""
+        for _ in range(2):
+            if self._try(t, h):
+                return True
+            self._restore()
+            self.calm = 0 if self.calm else CALM
+        return False
+
+    def balanced(self, h: float) -> bool:
+        """Tell whether accelerations and multipliers fit the loads right after now (collective).
+
+        They do, to the tolerance of Newton's method, unless a load has jumped.
+        """
+        m, comm = self.motion, self.newton.comm
+        if self.last_step and self.last_step < SMALLEST * h:
+            return False  # accelerations of tiny steps are full of round-off
+        self._factors(self.last_step or h)
+        time = m.system.time
+        with together(comm):
+            m.system.update(after(time, h))
+        share = self.newton.balance.imbalance()
+        with together(comm):
+            m.system.update(time)
+        return share < JUMP
+
+    def resume(self, ts: PETSc.TS) -> None:
+        """Go on from the present motion, which something else than a step has changed."""
+        self.write(ts.getSolution())
+        self.newton.stale = True
+
+    def _next(self, h: float, error: float) -> float:
+        """Return the length of the next step; small gains are not worth a new tangent."""
+        if not self.adaptive:
+            return min(self.asked, (2.0 if self.iterations <= EASY else 1.3) * h)
+        factor = min(2.0, 0.9 * max(error, 1e-6) ** (-1.0 / 3.0))
+        return h if 1.0 <= factor < 1.3 else h * factor
+
+    def _local_error(self) -> float:
+        """Return the estimated error of this step relative to the tolerances (collective)."""
+        c, m, numbering = self.coefficients, self.motion, self.newton.numbering
+        h = self._factors_of
+        share = abs(6.0 * c.beta - 1.0) / 6.0 + abs(c.shift) / 6.0
+        assert self._before is not None
+        e = h * h * share * (self.auxiliary - self._before.auxiliary)
+        order = numbering.coordinate_of_row
+        rows = np.flatnonzero(m.second[order] & (numbering.fixed_by[order] < 0))
+        chosen = order[rows]
+        limit = self.atol[rows] + self.rtol * np.abs(m.state[chosen])
+        squares = np.array([np.square(e[chosen] / limit).sum(), float(len(chosen))])
+        total, count = m.system.sum(squares)
+        return math.sqrt(total / count) if count else 0.0
+
+    def vectors(self) -> dict[str, Any]:
+        """Return what a restart needs beside the state and its rate."""
+        return {"acceleration": self.motion.acceleration, "auxiliary": self.auxiliary}

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Consistent initial values: velocities that respect the constraints, and accelerations.
+
+Positions must fulfil :math:`\Phi(q, t) = 0`. Velocities are projected on
+:math:`\Phi_q v + \Phi_t = 0` in the metric of the mass; accelerations and multipliers follow
+from the equations of motion with index 1, see `accelerations`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...errors import ConstraintError, ParameterError
+from ...runtime.collective import together
+
+if TYPE_CHECKING:
+    from .accelerations import Accelerations
+
+AFTER = 1e-9  # of a step: right after a time
+VIOLATED = 1e-7  # of the size of the system: an initial state that violates a constraint
+VANISHED = 1e6  # of the size: the limit is that of a gradient that is zero
+SEEN = 1e-12  # of the size: what a change of velocities moves in a step
+CHANGED = 1e-6  # relative change of initial velocities that is worth a warning
+
+
+def after(time: float, h: float) -> float:
+    """Return a time right after one, beyond a jump of a function there."""
+    return time + max(AFTER * h, 8.0 * float(np.spacing(abs(time))))
+
+
+class InitialValues:
+    """Consistent rates, accelerations and multipliers of the present state (collective).
+
+    Parameters
+    ----------
+    h : length of the first step: over it prescribed motions are differentiated.
+
+    Raises
+    ------
+    ConstraintError : the state violates a constraint, or the mass with the constraints is
+        singular.
+    """
+
+    def __init__(self, accelerations: Accelerations, h: float) -> None:
+        self.accelerations, self.h = accelerations, h
+        self.motion, self.newton = accelerations.motion, accelerations.newton
+        self.system = self.motion.system
+
+    def find(self, positions: bool = True) -> None:
+        """Write rates, accelerations and multipliers into the motion's vectors.
+
+        Parameters
+        ----------
+        positions : require that the state fulfils the constraints.
+        """
+        self._find(positions)
+
+    def settle(self, jumped: bool = False) -> None:
+        """Likewise, without a word on rates: they are off by the order of the method.
+
+        Parameters
+        ----------
+        jumped : loads are those right after the present time.
+        """
+        self._find(positions=False, told=False, jumped=jumped)
+
+    def _find(self, positions: bool, told: bool = True, jumped: bool = False) -> None:
+        m, system = self.motion, self.system
+        self._require_finite()
+        self.accelerations.kinematics.window = self.h
+        m.prescribe(system.time, self.h)
+        self.accelerations.kinematics.refresh()
+        multipliers = m.state[m.algebraic].copy()
+        m.state[m.algebraic] = 0.0
+        try:
+            self.accelerations.factor()
+            self.newton.balance.constraints.refresh()
+            if positions:
+                self._check_positions()
+            self._correct_rates(told)
+            if jumped:
+                with together(system.comm):
+                    system.update(after(system.time, self.h))
+            self.accelerations.find()
+        except BaseException:
+            m.state[m.algebraic] = multipliers
+            raise
+        finally:
+            self.newton.stale = True
+
+    def _require_finite(self) -> None:
+        """Require numbers where the motion begins (collective)."""
+        m, system = self.motion, self.system
+        with together(system.comm):
+            for name, vector in (("state", m.state), ("rate", m.rate)):
+                bad = np.flatnonzero((m.second | m.first) & ~np.isfinite(vector))
+                if len(bad):
+                    at = system.points[system.numbering.vertex_of[bad[0]]]
+                    raise ParameterError(
+                        f"system.{name} is {vector[bad[0]]} at t = {system.time:g}, of a node at "
+                        f"({', '.join(f'{x:g}' for x in at)}): a motion begins with finite numbers",
+                        name=name,
+                    )
+
+    def _check_positions(self) -> None:
+        system, newton = self.system, self.newton
+        share, worst = newton.balance.worst_constraint(self.accelerations.violation())
+        if share > VANISHED / 1e-13:
+            raise ConstraintError(
+                f"the constraint {worst!r} has no gradient at t = {system.time:g}: no free motion "
+                "changes it at first order, so that nothing keeps it (a straight line of kept "
+                "length between fixed ends, points of a link that coincide); start elsewhere"
+            )
+        if share > VIOLATED / 1e-13:
+            raise ConstraintError(
+                f"the initial state violates the constraint {worst!r} by {share * 1e-13:.2g} of "
+                f"the size of the system at t = {system.time:g}: find a state that fulfils it "
+                "with a StaticProblem first"
+            )
+
+    def _correct_rates(self, told: bool) -> None:
+        """Project the rates on the constraints, in the metric of the mass."""
+        m, system = self.motion, self.system
+        drift = self.accelerations.violation(speed=True)
+        share, worst = self.newton.balance.worst_constraint(drift)
+        fastest = self.newton.largest(float(np.abs(m.rate[m.second]).max(initial=0.0)))
+        if share * 1e-13 * self.newton.size <= 1e-14 * fastest:
+            return
+        change = self.accelerations.project_rates()
+        moved = self.newton.largest(float(np.abs(change).max(initial=0.0)))
+        changed = moved > CHANGED * fastest > 0.0 and moved * self.h > SEEN * self.newton.size
+        if told and changed and system.comm.rank == 0:
+            warnings.warn(
+                f"the initial velocities violate constraints, {worst!r} most: they were changed by "
+                f"up to {moved:.3g} (the largest is {fastest:.3g}), to the closest ones in the "
+                "metric of the mass",
+                stacklevel=6,
+            )

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The equations of motion: what inertia and damping add to a system's residual and tangent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ...bodies.plane.factor import FACTOR
+from ...errors import ParameterError
+from ...runtime.collective import together
+from ...values.parameter import depends_on_time
+
+if TYPE_CHECKING:
+    from ...assembly.matrix import Matrix
+    from ...assembly.plan import Plan
+    from ...system import System
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rayleigh:
+    r"""Damping forces :math:`\alpha M v + \beta K v`, K the tangent of the strain energy.
+
+    K is that of the present state. It is not blind to rigid rotations of a stressed body: for
+    large rotations take `KelvinVoigt`.
+
+    Attributes
+    ----------
+    mass : alpha [1/s], damps slow motions.
+    stiffness : beta [s], damps fast ones.
+    """
+
+    mass: float = 0.0
+    stiffness: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, value in (("mass", self.mass), ("stiffness", self.stiffness)):
+            if not (np.isfinite(value) and value >= 0.0):
+                raise ParameterError(f"Rayleigh({name}={value}): give a number >= 0")
+
+
+class Motion:
+    """M a + C v + R(u, rate, t) of a system, with u, rate and acceleration as local vectors.
+
+    Attributes
+    ----------
+    state, rate, acceleration : local vectors; the first two are the system's.
+    rate_factor, acceleration_factor : d rate / d u and d acceleration / d u, local vectors.
+    second, first, algebraic : masks of the coordinates by their order in time: second, first,
+        multipliers.
+    settled : mask of the coordinates that are functions of the others (pressures of gas); in
+        index-1 methods `System.settle` finds them.
+    moving : supports whose prescribed values may change in time.
+    span : times between which they are differentiated: where one call of `solve` begins and
+        ends their motion may have a kink.
+    """
+
+    def __init__(self, system: System, damping: Rayleigh | None = None) -> None:
+        self.system, self.damping = system, damping or Rayleigh()
+        numbering = system.numbering
+        if any(block.name == FACTOR for block in numbering.blocks):
+            raise ParameterError(
+                "a Factor is found by statics alone: in a motion prescribe the coordinate with "
+                "sa.fix(body, dofs, displacement=function of t) and read its reaction(system)"
+            )
+        self.state, self.rate = system.state, system.rate
+        n = numbering.coordinates
+        self.acceleration: Array = np.zeros(n)
+        self.rate_factor: Array = np.zeros(n)
+        self.acceleration_factor: Array = np.zeros(n)
+        self.second: npt.NDArray[np.bool_] = numbering.those("position", "direction", "angle")
+        self.first: npt.NDArray[np.bool_] = numbering.those("state")
+        self.algebraic: npt.NDArray[np.bool_] = numbering.those("multiplier")
+        self.settled: npt.NDArray[np.bool_] = numbering.those("algebraic")
+        self.mass: Plan = system.mass
+        system.place_mass()
+        with together(system.comm):
+            system.update(system.time)
+        self.matrix: Matrix = system.matrix
+        self._inertial: Array = np.zeros(n)
+        self._damped: Array = np.zeros(n)
+        self._strain = np.array([p.role == "strain" for p in system.pieces], dtype=bool)
+        self.moving = [s for s in system.supports if depends_on_time(s.values)]
+        self.span = -np.inf, np.inf
+        self._mass_values: tuple[int, Array, Array] | None = None
+
+    # ---- residual -------------------------------------------------------------------------------
+    def residual(self, f: Array) -> int:
+        """Write M a + C v + R into `f`; return the number of bad points.
+
+        `inertia` is M a (and Rayleigh's part of the mass) afterwards.
+        """
+        bad = self.system.plan.residual(self.state, f)
+        inertial = self._inertial
+        alpha, beta = self.damping.mass, self.damping.stiffness
+        moved = self.acceleration + alpha * self.rate if alpha else self.acceleration
+        self.mass.residual(moved, inertial)
+        f += inertial
+        if beta:
+            f += beta * self.stiffness_times(self.rate)
+        return bad
+
+    @property
+    def inertia(self) -> Array:
+        """M a of the last residual (local vector)."""
+        return self._inertial
+
+    def stiffness_times(self, v: Array) -> Array:
+        """Return K v with the tangent of the strain energies alone."""
+        plan, rate = self.system.plan, self._damped
+        with plan.only(self._strain):
+            plan.product(self.state, np.where(self.second, v, 0.0), rate)
+        return rate
+
+    # ---- tangent --------------------------------------------------------------------------------
+    def mass_values(self) -> tuple[Array, Array]:
+        """Return the mass matrix in the tangent's pattern: values of its two parts.
+
+        They are assembled anew where a density or section has changed.
+        """
+        known, revision = self._mass_values, self.mass.revision
+        if known is None or known[0] != revision:
+            matrix, scratch = self.matrix, np.zeros_like(self.state)
+            self.mass.tangent(np.zeros_like(self.state), scratch, matrix)
+            known = self._mass_values = revision, matrix.diagonal.copy(), matrix.off.copy()
+        return known[1:]
+
+    def tangent(self, scratch: Array) -> int:
+        """Assemble d(M a + C v + R)/du with the present factors; return the bad points."""
+        matrix, plan = self.matrix, self.system.plan
+        diagonal, off = self.mass_values()
+        second = np.flatnonzero(self.second)
+        B = float(self.acceleration_factor[second[0]]) if len(second) else 0.0
+        R = float(self.rate_factor[second[0]]) if len(second) else 0.0
+        B += R * self.damping.mass
+        beta = R * self.damping.stiffness
+        if beta:
+            with plan.only(self._strain):
+                plan.tangent(self.state, scratch, matrix)
+            stiff = matrix.diagonal.copy(), matrix.off.copy()
+        bad = plan.tangent(self.state, scratch, matrix)
+        matrix.diagonal += B * diagonal
+        matrix.off += B * off
+        if beta:
+            matrix.diagonal += beta * stiff[0]
+            matrix.off += beta * stiff[1]
+        matrix.finish()
+        return bad
+
+    # ---- prescribed motion ----------------------------------------------------------------------
+    def move_to(self, time: float) -> None:
+        """Write prescribed values of `time`, but no rates of them (collective)."""
+        system = self.system
+        if self.moving:
+            system.prescribe(time)
+            return
+        with together(system.comm):
+            system.update(time)
+        system.require_agreement(time)
+        system.time = time
+
+    def differences(self, time: float, h: float) -> tuple[Array, Array, Array]:
+        """Return five shifts of time within `span`, and weights of first and second derivative.
+
+        The shifts are h/8 apart, central where they fit.
+        """
+        d = h / 8.0
+        begin, end = self.span
+        first = -2.0
+        if time + 2.0 * d > end:
+            first = (end - time) / d - 4.0
+        if time + first * d < begin:
+            first = min(0.0, (begin - time) / d)
+        shifts = first + np.arange(5.0)
+        powers = np.linalg.inv(np.vander(shifts, increasing=True))
+        return shifts * d, powers[1] / d, 2.0 * powers[2] / (d * d)
+
+    def prescribe(self, time: float, h: float) -> None:
+        """Write prescribed values of `time`, their rates and accelerations (collective).
+
+        Those are derivatives of the user's functions by differences of fourth order over
+        `h`/2, within `span`: central where they fit, else of one side.
+        """
+        system = self.system
+        if not self.moving:
+            self.move_to(time)
+            return
+        shifts, first, second = self.differences(time, h)
+        values: list[list[tuple[npt.NDArray[np.int64], Array]]] = []
+        with together(system.comm):
+            for shift in shifts:
+                values.append([s.prescribed(system, time + shift) for s in self.moving])
+        system.prescribe(time)
+        with together(system.comm):
+            for k, _ in enumerate(self.moving):
+                at = values[0][k][0]
+                change = [v[k][1] - self.state[at] for v in values]
+                self.rate[at] = first @ change
+                self.acceleration[at] = second @ change
+        if system.comm.size > 1:
+            system.update_held(self.rate)
+            system.update_held(self.acceleration)

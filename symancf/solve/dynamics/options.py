@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Default PETSc options of motions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..solver import linear_defaults
+from .methods import IMPLICIT, RUNGE_KUTTA, kind_of
+
+if TYPE_CHECKING:
+    from ...system import System
+
+
+def defaults(system: System, method: str, asked: str | None = None) -> dict[str, Any]:
+    """Return the options that suit a system, a method and the preconditioner asked for.
+
+    Newton's method takes whole steps: what leaves the domain of a law makes the time step
+    shorter. Explicit methods solve with the mass matrix: a few iterations of CG with Jacobi's
+    preconditioner where a direct solver would be expensive.
+    """
+    linear = linear_defaults(system, asked, dynamic=True)
+    if method == IMPLICIT:
+        return linear | {
+            "ts_adapt_type": "none",
+            "snes_type": "newtonls",
+            "snes_linesearch_type": "basic",
+            "snes_rtol": 1e-8,
+            "snes_atol": 0.0,
+            "snes_stol": 0.0,
+            "snes_max_it": 20,
+        }
+    if asked == "gamg":
+        linear |= {"ksp_type": "cg", "ksp_rtol": 1e-13}
+    elif linear["ksp_type"] != "preonly":
+        linear = {"ksp_type": "cg", "ksp_rtol": 1e-13, "pc_type": "jacobi"}
+    return linear | {
+        "ts_type": kind_of(method),
+        "ts_rk_type": RUNGE_KUTTA.get(method, "5dp"),
+        "ts_adapt_type": "basic",
+    }

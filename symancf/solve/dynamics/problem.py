@@ -1,0 +1,497 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Motions of constrained flexible systems by PETSc's TS."""
+
+from __future__ import annotations
+
+import json
+import math
+import time as clock
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import CheckpointError, ParameterError, SymancfError
+from ...output.checkpoint import load, save
+from ...output.history import History, Step
+from ...output.tracking import kept_by, made_of, watched
+from ...runtime.collective import together
+from ...runtime.interruption import Interruption
+from ...runtime.options import Options, complaint
+from ...runtime.petsc import PETSc, collect
+from ...runtime.progress import Progress
+from ...values import arguments
+from ...values.parameter import label
+from ..contradiction import require_consistent, require_redundant
+from ..solver import attach_rigid_modes
+from .accelerations import Accelerations
+from .energy import Audit, Energies
+from .events import Event, Events
+from .initial import InitialValues
+from .methods import IMPLICIT, checked, chosen, integrator
+from .motion import Motion, Rayleigh
+from .newton import Newton
+from .options import defaults
+from .supports import MovingSupports
+
+if TYPE_CHECKING:
+    from ...system import System
+    from .stabilise import Stabilisation
+
+Array = npt.NDArray[np.float64]
+
+
+class DynamicProblem:
+    r"""Move a system: M a + C v + R(q, v, t) + Phi_q^T lambda = 0, Phi(q, t) = 0.
+
+    ``method="generalized-alpha"`` of Arnold and Bruls, index 3: constraints hold at every time
+    step to round-off, rates only to the order of the method; positions, rates and multipliers
+    converge with order 2 at every time, also where the length of steps changes.
+
+    ``method="rk"`` and other explicit methods, index 1: accelerations from M a + ... with
+    Phi'' = 0, of high order in the step, which stability limits; constraints are held by a
+    `stabilisation`.
+
+    Parameters
+    ----------
+    system : its `state`, `rate` and `time` are where the motion starts and hold its present.
+        After a static solution set ``system.time = 0.0``, if loads begin there.
+    method : ``"generalized-alpha"``; Runge-Kutta methods of PETSc, ``"rk"`` (the same as
+        ``"5dp"``, Dormand-Prince of order 5), ``"3bs"``, ``"8vr"``; ``"euler"`` and
+        ``"ssp"`` of PETSc; ``"adams"``, those of SciPy, on one rank only.
+        ``-ts_type rk`` and ``-ts_rk_type`` go before it.
+    stabilisation : `Baumgarte`, `Fuzzy`, `Projection` or None; of explicit methods.
+    prefix : of all PETSc options of this problem, ``-beam_ts_adapt_type basic``.
+    options : defaults of PETSc options without prefix; the command line wins.
+    rho : spectral radius at infinite frequency, 0 (most damping) to 1 (none; does not suit
+        constraints). ``-ts_alpha_radius`` goes before it.
+    damping : `Rayleigh`.
+    history : takes the steps, e.g. ``History(csv="run.csv", hdf5="run.h5")``.
+
+    Attributes
+    ----------
+    ts, snes, J : petsc4py objects. TS's vector is [q, s, lambda, rates], of explicit methods
+        [q, s, v].
+    history : `History` of all steps; `record` adds series to it.
+    acceleration : local vector.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        prefix: str = "",
+        options: dict[str, Any] | None = None,
+        rho: float = 0.9,
+        damping: Rayleigh | None = None,
+        history: History | None = None,
+        method: str = IMPLICIT,
+        stabilisation: Stabilisation | None = None,
+    ) -> None:
+        if damping is not None and not isinstance(damping, Rayleigh):
+            raise ParameterError(
+                f"DynamicProblem(damping=...) is {label(damping)}: give sa.Rayleigh(mass=..., "
+                "stiffness=...)",
+                name="damping",
+            )
+        self.system, self.damping = made_of("DynamicProblem", system), damping
+        self.prefix = arguments.text("DynamicProblem(prefix=...)", prefix)
+        self.rho = arguments.number(
+            "DynamicProblem", "rho", rho, "be between 0 and 1", lambda x: 0.0 <= x <= 1.0
+        )
+        self.method, self.stabilisation = checked(method, stabilisation), stabilisation
+        self.history = kept_by("DynamicProblem", history)
+        self.history.comm = system.comm
+        self._options = Options(
+            self.prefix, arguments.options("DynamicProblem(options=...)", options)
+        )
+        self._monitors: list[Callable[[DynamicProblem], Any]] = []
+        self._events = Events(system.comm)
+        self._ready = self._started = self._moving = False
+        self._interruption, self._progress = Interruption(system.comm), Progress(system.comm)
+        self._energies: Energies | None = Energies(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        self.steps = 0
+        self._scaled_for = math.inf
+        self._left: tuple[Array, Array] | None = None
+
+    # ---- set-up ---------------------------------------------------------------------------------
+    def _prepare(self) -> None:
+        system = self.system
+        collect(system.comm)
+        self.motion = Motion(system, self.damping)
+        self.supports = MovingSupports(self.motion)
+        self.ts = PETSc.TS().create(system.comm)
+        # PETSc destroys what is left after Python is gone, and would call the context then
+        weakref.finalize(self, self.ts.setType, PETSc.TS.Type.BEULER)
+        self.ts.setOptionsPrefix(self.prefix)
+        self.snes = self.ts.getSNES()
+        self.newton = Newton(self.motion, self.snes)
+        self.J, self.acceleration = self.newton.J, self.motion.acceleration
+        self.accelerations = Accelerations(self.motion, self.newton)
+        method = chosen(self.method, self._options.choice("ts_type"))
+        held = self._options.offer(defaults(system, method, self._options.choice("pc_type")))
+        if held.get("pc_type") == "gamg":
+            attach_rigid_modes(system)
+        self.integrator = integrator(method, self.accelerations, self.rho, self.stabilisation)
+        self.integrator.attach(self.ts)
+        self.ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
+        try:
+            self.ts.setFromOptions()
+        except PETSc.Error as error:
+            raise SymancfError(
+                f"PETSc refuses an option of this problem: {complaint(error)}"
+            ) from error
+        if self.integrator.error is not None:
+            raise self.integrator.error
+        self.U = self.integrator.vector()
+        self.ts.setSolution(self.U)
+        self.audit = Audit(self.motion)
+        self._ready = True
+
+    def _scale_multipliers(self, h: float) -> None:
+        """Make the multipliers' scale that of the tangent's diagonal; keep their forces."""
+        system, m = self.system, self.motion
+        old, system.stiffness = system.stiffness, 1.0
+        with together(system.comm):
+            system.update(system.time)
+        largest = self.integrator.largest(h)
+        system.stiffness = largest if np.isfinite(largest) and largest > 0.0 else 1.0
+        m.state[m.algebraic | m.settled] *= old / system.stiffness
+        with together(system.comm):
+            system.update(system.time)
+
+    # ---- the course of a motion -----------------------------------------------------------------
+    def _march(self, to: float) -> None:
+        """Make steps until a time, or until an event ends the motion."""
+        made, ts, ends = self.integrator, self.ts, False
+        self._energies = self.audit.jump()
+        if not len(self.history.time):
+            self.history.sample(self.system.time)
+        self._observe()
+        self._events.begin()
+        while self.system.time < to and not ends:
+            self._energies = None
+            made.advance(ts)
+            self._progress.clear()
+            self.steps += 1
+            self.supports.watch(made.interval())
+            if self._events:
+                happened = self._events.find(made)
+                made.write(self.U)
+                ts.setTime(self.system.time)
+                self._act(happened)
+                ends = any(event.terminate for event in happened)
+            self._measure()
+            time = self.system.time
+            self.history.steps.append(Step(time, made.iterations, made.linear_iterations, {}))
+            self.history.sample(time)
+            self._observe()
+            self._progress.step(time, made.iterations)
+            self._interruption.check()
+        if self._energies is None:
+            self._energies = self.audit.measure()
+
+    def _measure(self) -> None:
+        """Take the energies after a step, unless nothing adds up and nobody has asked."""
+        if self._energies is None and not (self.audit.closed and self.system.comm.size == 1):
+            self._energies = self.audit.measure()
+
+    def _observe(self) -> None:
+        """Show a new state to the user's functions and PETSc's monitors."""
+        require_redundant(self.system)
+        self.ts.monitor(self.ts.getStepNumber(), self.system.time)
+        time = self.system.time
+        with together(self.system.comm):
+            for monitor in self._monitors:
+                monitor(self)
+        self._require_time(time, "a monitor")
+
+    def _require_time(self, time: float, who: str) -> None:
+        """Require that the time is what it was before a user's function (collective)."""
+        others = [now for now in self.system.comm.allgather(self.system.time) if now != time]
+        if others:
+            self.system.time = time
+            raise ParameterError(
+                f"{who} has set system.time from {time:g} to {others[0]:g}: times of a motion are "
+                "made by its steps; set it between two calls of solve"
+            )
+
+    def _act(self, happened: list[Event]) -> None:
+        """Call the actions of events, and make consistent what they have changed."""
+        actions = [event.action for event in happened if event.action is not None]
+        if not actions:
+            return
+        self.audit.measure()
+        self._leave()
+        time = self.system.time
+        with together(self.system.comm):  # actions may communicate, if all ranks do
+            for action in actions:
+                action()
+        self._require_time(time, "an event's action")
+        self._follow()
+        self.system.prescribe(time)
+        self._reconcile(self.integrator.asked)
+        self.integrator.resume(self.ts)
+        self._energies = self.audit.jump()
+        self._events.begin()
+
+    def _leave(self) -> None:
+        """Remember the motion, to see later whether something else has changed it."""
+        self._left = self.system.state.copy(), self.system.rate.copy()
+
+    def _reconcile(self, step: float) -> None:
+        """Make accelerations and multipliers those of what changed from outside (collective).
+
+        Positions and rates that changed have to fulfil the constraints, as at the beginning.
+        """
+        m, made = self.motion, self.integrator
+        assert self._left is not None
+        chosen = (m.second | m.first) & (self.system.numbering.fixed_by < 0)
+        now = (self.system.state, self.system.rate)
+        moved, turned = (
+            bool(self.system.comm.allreduce(bool((a[chosen] != b[chosen]).any())))
+            for a, b in zip(now, self._left, strict=True)
+        )
+        values = InitialValues(self.accelerations, step)
+        jumps = self.supports.jumps(*self._left, step)
+        moved, turned, pushed = moved or jumps[0], turned or jumps[1], jumps[2]
+        if moved or turned:
+            values.find(positions=moved)
+        elif pushed or not made.balanced(step):
+            values.settle(jumped=True)
+        else:
+            return
+        made.started()
+
+    @property
+    def energies(self) -> Energies:
+        """`Energies` of the present state."""
+        return self.audit.measure(keep=False) if self._energies is None else self._energies
+
+    # ---- for the user ---------------------------------------------------------------------------
+    def monitor(self, function: Callable[[DynamicProblem], Any]) -> None:
+        """Call ``function(problem)`` at the start and after each step, on every rank.
+
+        It must not communicate; for values of places see `record`.
+        """
+        self._monitors.append(arguments.function("monitor(...)", function))
+
+    def record(self, name: str, what: Any, every: int = 1) -> None:
+        """Keep a quantity at the start and after each step, or each `every`-th, in `history`.
+
+        Parameters
+        ----------
+        what : a place, whose position is kept [m], or a function without arguments that returns
+            a number or an array.
+        """
+        self.history.record(name, watched(self.system, what), every)
+
+    def event(
+        self,
+        function: Callable[[], float],
+        action: Callable[[], Any] | None = None,
+        direction: int = 0,
+        terminate: bool = False,
+    ) -> list[float]:
+        """Locate zeros of ``function()`` in time; return the list that their times are added to.
+
+        The step in which a zero lies is made anew to end there, so that the state at an event is
+        as exact as others. Two zeros in one step are found; events in one step happen in their
+        order; of more the function is looked at too rarely. A zero is where the function changes
+        its sign, or where it comes to zero and stays, or the step ends: one where the motion
+        begins, a touch that does not cross, and a change of sign by an action are none.
+
+        Parameters
+        ----------
+        function : called on every rank, returns the same number on each; may communicate. It is
+            also called for times within a step, with the motion there.
+        action : called at a zero, on every rank; may change states, rates and parameters.
+            Accelerations and multipliers are made consistent with that, the energy that it adds
+            is work, and the history keeps the state after it.
+        direction : -1 only falling, 1 only rising, 0 both.
+        terminate : end `solve` at the first zero.
+        """
+        return self._events.add(function, action, direction, terminate).times
+
+    def initialize(self, step: float) -> None:
+        """Find consistent rates, accelerations and multipliers of the present state (collective).
+
+        `solve` does it by itself before its first step.
+        """
+        with self._options:
+            if not self._ready:
+                self._prepare()
+            self._begin(step)
+            InitialValues(self.accelerations, step).find()
+            self.integrator.started()
+            self._leave()
+            self._started = True
+
+    def _begin(self, step: float) -> None:
+        system = self.system
+        self._follow()
+        self.motion.span = system.time, math.inf
+        system.prescribe(system.time)
+        self.newton.begin()
+        if not 0.25 < step / self._scaled_for < 4.0:
+            self._scale_multipliers(step)
+            self._scaled_for = step
+
+    def _follow(self) -> None:
+        """Let forces follow the rates of this motion."""
+        self.system.motion = self.motion
+        self.system.plan.follow(self.system.rate, self.motion.rate_factor)
+
+    def save(self, path: str | Path) -> None:
+        """Write a checkpoint from which `restore` goes on (collective); also from a monitor.
+
+        A run that goes on from it repeats this one bit for bit on the same number of ranks.
+        """
+        if not self._started:
+            raise ParameterError("save: nothing has moved yet; call solve or initialize first")
+        self._energies = self._energies or self.audit.measure()
+        attributes = {
+            "time": self.system.time,
+            "steps": self.steps,
+            "stiffness": self.system.stiffness,
+            "scaled_for": self._scaled_for,
+            "last_step": self.integrator.last_step,
+            "biased": self.integrator.biased,
+            "calm": self.integrator.calm,
+            "audit": json.dumps(self.audit.state()),
+            "events": json.dumps(self._events.state()),
+        }
+        save(path, self.system, {"rate": self.system.rate, **self.integrator.vectors()}, attributes)
+        self.newton.forget()
+
+    def restore(self, path: str | Path) -> None:
+        """Go to the state of a checkpoint of a system built alike (collective).
+
+        Raises
+        ------
+        CheckpointError : on every rank; the file does not fit this system, or cannot be read.
+        """
+        vectors, attributes = load(path, self.system)
+        with self._options:
+            if not self._ready:
+                self._prepare()
+        missing = [k for k in ("rate", *self.integrator.vectors()) if k not in vectors]
+        if missing or "audit" not in attributes:
+            raise CheckpointError(
+                f"{path} holds no motion: {', '.join(missing) or 'audit'} is missing; a state "
+                "alone is read by checkpoint.load"
+            )
+        system = self.system
+        system.state[:], system.rate[:] = vectors["state"], vectors["rate"]
+        for name, vector in self.integrator.vectors().items():
+            vector[:] = vectors[name]
+        system.time, self.steps = float(attributes["time"]), int(attributes["steps"])
+        system.stiffness = float(attributes["stiffness"])
+        self._scaled_for = float(attributes["scaled_for"])
+        self.integrator.last_step = float(attributes["last_step"])
+        self.integrator.biased = float(attributes["biased"])
+        self.integrator.calm = int(attributes["calm"])
+        self.audit.resume(json.loads(attributes["audit"]))
+        self._events.resume(json.loads(attributes.get("events", "[]")))
+        self._leave()
+        self._started = True
+
+    def solve(
+        self,
+        to: float,
+        step: float,
+        adaptive: bool | None = None,
+        rtol: float = 1e-6,
+        atol: float | None = None,
+    ) -> History:
+        """Move from `system.time` to the time `to` (collective).
+
+        Parameters
+        ----------
+        to : later than the present time.
+        step : length of the steps (the last one is shorter where they do not fit); with
+            `adaptive`, of the first one.
+        adaptive : let the length follow the local error, rtol |u| + atol, of coordinates, in
+            explicit methods of rates, too. `atol` is a length, and with it goes atol over the
+            size of the system for slopes, axes and angles; default: rtol times the size of the
+            connected part, rtol for slopes, axes, angles and states; for rates the same per unit
+            of time. Also by ``-ts_adapt_type basic``. Default: explicit methods do, others do not.
+
+        Raises
+        ------
+        ConvergenceError : on every rank; the state is that of the last step that was reached.
+        ConstraintError : the initial state violates a constraint.
+        Exception : what a user's function raised, on every rank.
+        KeyboardInterrupt : on every rank, after the step in which Ctrl-C was pressed; a second
+            one before that ends the process.
+
+        Whatever is raised, the state is that of the last step, and one may go on.
+        """
+        system = self.system
+        to = arguments.number("solve", "to", to, "be a finite time")
+        if to < system.time:
+            raise ParameterError(f"solve(to={to:g}): the time is {system.time:g} already")
+        step = arguments.step("solve", step, system.time, to)
+        rtol = arguments.positive("solve", "rtol", rtol)
+        if atol is not None:
+            atol = arguments.number("solve", "atol", atol, "be 0 or more", lambda x: x >= 0.0)
+        if adaptive is not None and not isinstance(adaptive, bool):
+            raise ParameterError(f"solve(adaptive=...) is {label(adaptive)}: give True or False")
+        if self._moving:
+            raise ParameterError(
+                "solve was called within solve of the same problem, by a monitor, an action or "
+                "a function of time: end the first with event(..., terminate=True) before"
+            )
+        self._moving = True
+        try:
+            with self._interruption, self._options, self._progress:
+                self._move(to, step, adaptive, rtol, atol)
+        finally:
+            self._moving = False
+        return self.history
+
+    def _move(
+        self, to: float, step: float, adaptive: bool | None, rtol: float, atol: float | None
+    ) -> None:
+        system = self.system
+        if not self._ready:
+            self._prepare()
+        require_consistent(system, to)
+        made, ts = self.integrator, self.ts
+        made.asked, made.rtol = step, rtol
+        if self._started:
+            self._begin(step)
+            self._reconcile(step)
+        else:
+            self.initialize(step)
+        self.motion.span = system.time, max(to, system.time + step)
+        made.atol = self.newton.balance.tolerances(rtol, atol)
+        ts.setTime(system.time)
+        ts.setTimeStep(min(step, to - system.time) if to > system.time else step)
+        ts.setMaxTime(to)
+        ts.setMaxSteps(2**31 - 1)
+        ts.setStepNumber(0)
+        made.begin(ts, to, adaptive)
+        made.write(self.U)
+        start, renewals, rejected = clock.process_time(), self.newton.renewals, made.rejections
+        try:
+            if to > system.time:
+                self._march(to)
+        except PETSc.Error as error:
+            self._ready = False
+            if made.error is not None:
+                raise made.error from error
+            raise SymancfError(
+                f"PETSc failed at time {system.time:g}: {complaint(error)}"
+            ) from error
+        except BaseException:
+            made.give_up()
+            raise
+        finally:
+            self._leave()
+            self.history.seconds["solve"] += clock.process_time() - start
+            self.history.cut_backs += made.rejections - rejected
+            self.renewals = self.newton.renewals - renewals
+        self._options.warn_unused(system.comm)

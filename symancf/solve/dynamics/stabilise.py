@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""How motions of index 1 are kept on their constraints.
+
+Index 1 solves :math:`\Phi_q a = \gamma_s`; with :math:`\gamma_s = \gamma` errors of Phi grow
+with the square of time. Stabilisers add a control of Phi and Phi', projection takes q and v
+back to the constraints after every step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import ParameterError
+
+Array = npt.NDArray[np.float64]
+
+
+class Stabilisation:
+    """What keeps constraints: linear gains, a control beyond them, or projection.
+
+    Attributes
+    ----------
+    projects : whether positions and rates are projected after every step.
+    """
+
+    projects = False
+
+    @property
+    def gains(self) -> tuple[float, float]:
+        """What multiples of Phi and Phi' gamma is lowered by."""
+        return 0.0, 0.0
+
+    def control(self, phi: Array, rate: Array) -> Array | None:
+        """Return what gamma is lowered by beside, or None."""
+        return None
+
+
+def _positive(what: str, **values: float) -> None:
+    for name, value in values.items():
+        if not (np.isfinite(value) and value > 0.0):
+            raise ParameterError(f"{what}({name}={value}): give a positive number")
+
+
+@dataclass(frozen=True)
+class Baumgarte(Stabilisation):
+    r"""Baumgarte's stabilisation, :math:`\gamma_s = \gamma - 2 \alpha \dot\Phi - \beta^2 \Phi`.
+
+    Errors decay like those of an oscillator with frequency beta and damping ratio alpha/beta:
+    alpha = beta is critical. Large gains make the equations stiff. (J. Baumgarte, Computer
+    Methods in Applied Mechanics and Engineering 1, 1972.)
+    """
+
+    alpha: float = 5.0
+    beta: float = 5.0
+
+    def __post_init__(self) -> None:
+        _positive("Baumgarte", alpha=self.alpha, beta=self.beta)
+
+    @property
+    def gains(self) -> tuple[float, float]:
+        """beta^2, 2 alpha."""
+        return self.beta**2, 2.0 * self.alpha
+
+
+CENTRES = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
+SPREAD = 0.25 / np.sqrt(2.0 * np.log(2.0))  # neighbours cross at 1/2
+RULES = np.clip(CENTRES[:, None] + CENTRES[None, :], -1.0, 1.0)
+
+
+def _membership(e: Array) -> Array:
+    """Return the memberships (n, 5) of inputs (n,) in NB, NS, Z, PS, PB."""
+    return np.asarray(np.exp(-0.5 * np.square((e[:, None] - CENTRES) / SPREAD)))
+
+
+def sugeno(e: npt.ArrayLike, rate: npt.ArrayLike) -> Array:
+    r"""Return the output of the fuzzy controller for inputs e, e' in [-1, 1], clipped.
+
+    A Sugeno system of order zero: five Gaussian sets each at -1, -1/2, 0, 1/2, 1 that cross at
+    one half, product of memberships, singletons clip(c_i + c_j, -1, 1), weighted mean.
+    """
+    inputs = [np.clip(np.atleast_1d(np.asarray(x, dtype=float)), -1.0, 1.0) for x in (e, rate)]
+    first, second = (_membership(x) for x in inputs)
+    total = first.sum(axis=1) * second.sum(axis=1)
+    return np.asarray(np.einsum("ni,ij,nj->n", first, RULES, second) / total)
+
+
+def _slope() -> float:
+    """Return d sugeno / d e at 0."""
+    w = _membership(np.zeros(1))[0]
+    change = w * CENTRES / SPREAD**2  # of the memberships with e; their sum does not change
+    return float(change @ RULES @ w / w.sum() ** 2)
+
+
+SLOPE = _slope()
+
+
+@dataclass(frozen=True)
+class Fuzzy(Stabilisation):
+    r"""A fuzzy-logic controller of every constraint, :math:`\gamma_s = \gamma - U`.
+
+    .. math:: U = K_u\, \mathrm{sugeno}(K_p \Phi, K_d \dot\Phi)
+
+    `sugeno` has the slope s at 0 in both inputs; the gains make it Baumgarte's for small errors,
+    :math:`K_u K_p s = \beta^2`, :math:`K_u K_d s = 2 \alpha`. The action is bounded by K_u, so
+    that a large K_p weakens it. (The controller of Ghoneimy et al., Appl. Syst. Innov. 8 (2025)
+    42, which leaves its rules open; those here are of the usual kind.)
+
+    Attributes
+    ----------
+    alpha, beta : of the matched Baumgarte stabilisation.
+    Kp : 1 / error of Phi at which the input saturates.
+    """
+
+    alpha: float = 5.0
+    beta: float = 12.0
+    Kp: float = 100.0
+    Ku: float = field(init=False)
+    Kd: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        _positive("Fuzzy", alpha=self.alpha, beta=self.beta, Kp=self.Kp)
+        Ku = self.beta**2 / (SLOPE * self.Kp)
+        object.__setattr__(self, "Ku", Ku)
+        object.__setattr__(self, "Kd", 2.0 * self.alpha / (SLOPE * Ku))
+
+    def control(self, phi: Array, rate: Array) -> Array | None:
+        """Return U (n,)."""
+        return np.asarray(self.Ku * sugeno(self.Kp * phi, self.Kd * rate))
+
+
+@dataclass(frozen=True)
+class Projection(Stabilisation):
+    r"""Back to :math:`\Phi = 0` and :math:`\dot\Phi = 0` after every step, by the shortest way.
+
+    Shortest in the metric of the mass: :math:`M \Delta q + \Phi_q^T \mu = 0`, likewise v. (E.
+    Eich, SIAM J. Numerical Analysis 30, 1993.)
+    """
+
+    projects = True

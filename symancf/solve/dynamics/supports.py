@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Supports and joints whose motion jumps: consistent between calls of `solve`, told of within."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...runtime.collective import together
+from ...values.parameter import Parameter, depends_on_time, evaluate
+
+if TYPE_CHECKING:
+    from ...assembly.protocol import Support
+    from .interval import Interval
+    from .motion import Motion
+
+Array = npt.NDArray[np.float64]
+
+UNRESOLVED = 0.01  # of the way of a support in a step: a kink, or a step that is too long
+MOVED, TURNED, PUSHED = 1e-9, 1e-3, 1e-2  # of positions, rates, accelerations: jumps
+ROUND_OFF = 1e-9  # of positions: what differences see of it
+
+
+class MovingSupports:
+    """The supports and joints of a motion whose prescribed values may change in time."""
+
+    def __init__(self, motion: Motion) -> None:
+        self.motion, self.system = motion, motion.system
+        self._told = False
+        self._driven = [
+            (piece.name, f"{key} of {piece.name!r}", value)
+            for piece in self.system.pieces
+            if piece.role == "constraint"
+            for key, value in piece.uniform.items()
+            if key != "scale" and depends_on_time(value) and not isinstance(value, Parameter)
+        ]
+
+    def jumps(self, state: Array, rate: Array, h: float) -> tuple[bool, bool, bool]:
+        """Tell whether they jump now in position, rate or acceleration (collective).
+
+        Where they do, the motion has what comes right after.
+
+        Parameters
+        ----------
+        state, rate : local vectors that were before.
+        h : length of a step.
+        """
+        m, numbering = self.motion, self.system.numbering
+        if not m.moving:
+            return False, False, False
+        fixed = numbering.fixed_by >= 0
+        before = state, rate, m.acceleration.copy()
+        m.prescribe(self.system.time, h)
+        sizes = np.zeros((3, 2))
+        for k, (a, b) in enumerate(zip(before, (m.state, m.rate, m.acceleration), strict=True)):
+            now = b[fixed]
+            sizes[k] = np.abs(now - a[fixed]).max(initial=0.0), np.abs(now).max(initial=0.0)
+        (far, x), (fast, v), (hard, a) = np.max(self.system.comm.allgather(sizes), axis=0)
+        moved = bool(far > MOVED * max(x, h * v))
+        turned = bool(fast > TURNED * v + ROUND_OFF * x / h)
+        pushed = bool(hard > PUSHED * a + TURNED * v / h + ROUND_OFF * x / h**2)
+        if not (moved or turned or pushed):  # runs go on bit for bit
+            m.rate[fixed], m.acceleration[fixed] = rate[fixed], before[2][fixed]
+        return moved, turned, pushed
+
+    def watch(self, step: Interval) -> None:
+        """Tell once of a support or joint whose motion a step does not resolve (collective)."""
+        if self._told or not (self.motion.moving or self._driven):
+            return
+        name = self._kinked(step)
+        self._told = bool(name)
+        if name and self.system.comm.rank == 0:
+            warnings.warn(
+                f"the motion that {name!r} prescribes jumps in position, velocity or acceleration "
+                f"between t = {step.begin.time:g} and {step.end.time:g}, or steps are too long "
+                "for it: forces from there on are wrong; end a call of solve where it jumps, or "
+                "smooth it",
+                stacklevel=6,
+            )
+
+    def _kinked(self, step: Interval) -> str:
+        """Return the name of the worst support or joint, or "" (collective)."""
+        worst, name = UNRESOLVED, ""
+        courses: list[_Course] = []
+        with together(self.system.comm):
+            courses += [self._of_support(support, step) for support in self.motion.moving]
+            courses += [self._of_joint(*driven, step) for driven in self._driven]
+        for course in courses:
+            defect = course.defect(step.length)
+            if defect > worst:
+                worst, name = defect, course.name
+        return str(max(self.system.comm.allgather((worst, name)))[1])
+
+    def _of_support(self, support: Support, step: Interval) -> _Course:
+        begin, end = step.begin, step.end
+        at, middle = support.prescribed(self.system, step.time(0.5))
+        return _Course(
+            support.name,
+            (begin.state[at], end.state[at]),
+            (begin.rate[at], end.rate[at]),
+            (begin.acceleration[at], end.acceleration[at]),
+            middle,
+        )
+
+    def _of_joint(self, name: str, what: str, value: Any, step: Interval) -> _Course:
+        def along(t: float) -> tuple[Array, Array, Array]:
+            shifts, first, second = self.motion.differences(t, step.length)
+            u = np.array([evaluate(what, value, t)])
+            change = np.array([[evaluate(what, value, t + shift)] for shift in shifts]) - u
+            return u, first @ change, second @ change
+
+        (u0, v0, a0), (u1, v1, a1) = along(step.begin.time), along(step.end.time)
+        middle = np.array([evaluate(what, value, step.time(0.5))])
+        return _Course(name, (u0, u1), (v0, v1), (a0, a1), middle)
+
+
+@dataclass
+class _Course:
+    """What is prescribed in a step: values, rates and accelerations of both ends; the middle."""
+
+    name: str
+    values: tuple[Array, Array]
+    rates: tuple[Array, Array]
+    accelerations: tuple[Array, Array]
+    middle: Array
+
+    def defect(self, h: float) -> float:
+        """Return by what part of its way in the step it is no smooth motion.
+
+        In a step of length h a smooth motion fulfils u1 - u0 = h (v0 + v1)/2 - h^2 (a1 - a0)/12
+        to h^5/720 of its fifth derivative, and in its middle u = (u0 + u1)/2 + h (v0 - v1)/8 to
+        h^4/384 of its fourth.
+        """
+        (u0, u1), (v0, v1) = self.values, (h * v for v in self.rates)
+        rise, bend = u1 - u0, h * h * (self.accelerations[1] - self.accelerations[0]) / 12.0
+        trapezoid = rise - 0.5 * (v0 + v1) + bend
+        cubic = self.middle - u0 - 0.5 * rise - 0.125 * (v0 - v1)
+        defect = np.abs([trapezoid, cubic]).max(initial=0.0)
+        size = np.abs([rise, v0, v1]).max(initial=0.0)
+        size += ROUND_OFF * np.abs(u1).max(initial=0.0) / UNRESOLVED
+        return float(defect / size) if size else 0.0

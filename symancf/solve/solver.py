@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Default PETSc solvers by size and kind of the system, and what their failures mean."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import SymancfError
+from ..runtime.options import Options, complaint
+from ..runtime.petsc import PETSc, functions
+from .rigid import rigid_modes
+
+if TYPE_CHECKING:
+    from ..system import System
+
+
+# Unknowns up to which a direct solver takes less time than multigrid: a factorisation of a solid
+# fills in far more than one of a surface.
+DIRECT_UP_TO = {"solid": 10_000, "plate": 100_000}
+
+
+def has(package: str) -> bool:
+    """Tell whether PETSc was built with a package."""
+    try:
+        return bool(PETSc.Sys.hasExternalPackage(package))
+    except (AttributeError, PETSc.Error):
+        return package in ("mumps",)
+
+
+def _direct(system: System) -> bool:
+    """Whether a direct solver suits the system better than multigrid.
+
+    It does up to `DIRECT_UP_TO` unknowns, for saddle points (multipliers), and for bending
+    without shear (thin plates, cables), which multigrid by aggregation hardly reduces.
+    """
+    if any(piece.role == "constraint" for piece in system.pieces):
+        return True
+    kinds = {getattr(getattr(body, "element", None), "slope_kind", "") for body in system.bodies}
+    if not kinds <= {"none", "gradient"}:
+        return True
+    limit = DIRECT_UP_TO["plate" if "gradient" in kinds else "solid"]
+    return bool(system.numbering.size <= limit)
+
+
+def defaults(system: System, asked: str | None = None) -> dict[str, Any]:
+    """Return the options that suit a system, and the preconditioner that is asked for.
+
+    Newton's method with full steps, backtracking only from states outside the domain of a law:
+    the residual of slender structures grows in the first iterations, because a rotation found
+    by a linear step stretches them, so a decrease must not be asked for (a negative alpha makes
+    PETSc's backtracking accept a residual up to 1e5 times larger).
+
+    Direct: UMFPACK for small serial systems; larger: MUMPS, LDL^T where the tangent is
+    symmetric, else LU.
+
+    Multigrid: CG (GMRES if unsymmetric), solved as loosely as Newton's method allows, with
+    smoothed aggregation on the rigid modes. Smoothing is Jacobi's method with Chebyshev
+    polynomials, which needs products only, and these come from the kernels (see
+    `symancf.solve.statics.linear`); they span 1/20 of the spectrum instead of 1/10: nearly
+    incompressible bodies converge faster so. The largest eigenvalues are estimated anew with each
+    preconditioner (GAMG would keep those of the first one: they grow as bodies deform, and where
+    they leave the interval the preconditioner is indefinite).
+    """
+    options: dict[str, Any] = {
+        "snes_type": "newtonls",
+        "snes_linesearch_type": "bt",
+        "snes_linesearch_alpha": -1e10,
+        "snes_rtol": 1e-10,
+        "snes_atol": 0.0,  # an absolute force means nothing in general
+        "snes_stol": 1e-9,
+        "snes_max_it": 40,
+    }
+    options |= linear_defaults(system, asked)
+    if options["pc_type"] == "lu" and options.get("pc_factor_mat_solver_type") == "mumps":
+        options["mat_mumps_icntl_33"] = 1  # the determinant, whose sign tells bifurcations
+    return options
+
+
+def linear_defaults(
+    system: System, asked: str | None = None, dynamic: bool = False
+) -> dict[str, Any]:
+    """Return the options of the linear solver; see `defaults`.
+
+    Who asks for GAMG on a small system gets the same multigrid as a large one does: PETSc's own
+    choice keeps the first eigenvalues, and is indefinite once the body has deformed.
+
+    In motions (`dynamic`) one factorisation serves for many steps, and so more unknowns are
+    worth a direct solver of one process; chains of cables and rigid bodies, with few entries in
+    a row, get one without dense blocks (PETSc's own where no pivot can be zero, else KLU).
+    """
+    symmetric = all(piece.kernel.symmetric for piece in system.pieces)
+    definite = all(piece.role != "constraint" for piece in system.pieces)
+    if asked == "gamg" or not _direct(system):
+        return {
+            "ksp_type": "cg" if symmetric and definite else "gmres",
+            "ksp_rtol": 3e-3,
+            "ksp_atol": 0.0,
+            "ksp_max_it": 500,
+            "pc_type": "gamg",
+            "pc_gamg_threshold": 0.02,
+            "pc_gamg_use_sa_esteig": False,
+            "mg_levels_ksp_type": "chebyshev",
+            "mg_levels_ksp_chebyshev_esteig": "0,0.05,0,1.1",
+            "mg_levels_esteig_ksp_type": "cg" if symmetric and definite else "gmres",
+            "mg_levels_pc_type": "jacobi",
+        }
+    options: dict[str, Any] = {"ksp_type": "preonly", "pc_type": "lu"}
+    small = 20_000 if dynamic else 2000
+    if system.comm.size == 1 and system.numbering.size <= small and has("suitesparse"):
+        cells = {getattr(getattr(body, "element", None), "cell", "line") for body in system.bodies}
+        chain = dynamic and cells == {"line"}
+        options["pc_factor_mat_solver_type"] = "umfpack"
+        if chain:
+            options["pc_factor_mat_solver_type"] = "petsc" if definite else "klu"
+            if definite:
+                options["pc_factor_mat_ordering_type"] = "rcm"  # 1.2 times faster along a chain
+                # PETSc's own factors take pivots below 2e-14 for zero, whatever the units
+                options["pc_factor_zeropivot"] = 1e-300
+    elif has("mumps"):
+        options["pc_factor_mat_solver_type"] = "mumps"
+        if symmetric:
+            options["pc_type"] = "cholesky"
+        if not definite:
+            options["mat_mumps_icntl_14"] = 400 if _delays(system) else 60
+    return options
+
+
+def _delays(system: System) -> bool:
+    """Whether delayed pivots may be most of a factorisation and need much more work space.
+
+    So it is in small matrices, and where multipliers join bodies of few coordinates.
+    """
+    numbering = system.numbering
+    if numbering.size <= 20_000:
+        return True
+    multipliers = numbering.to_rows(numbering.those("multiplier").astype(float)).sum()
+    return bool(system.sum(np.array([multipliers]))[0] > 0.1 * numbering.size)
+
+
+def configure(snes: PETSc.SNES, system: System, options: Options) -> None:
+    """Set defaults, then the options given to a problem, then what the command line says.
+
+    Raises
+    ------
+    SymancfError : PETSc refuses an option.
+    """
+    snes.setOptionsPrefix(options.prefix)
+    asked = options.choice("pc_type")
+    held = options.offer(_fitting(defaults(system, asked), asked))
+    if held.get("pc_type") == "gamg":
+        attach_rigid_modes(system)
+    try:
+        snes.setFromOptions()
+    except PETSc.Error as error:
+        raise SymancfError(
+            f"PETSc refuses an option of this problem: {complaint(error)}"
+        ) from error
+
+
+def _fitting(options: dict[str, Any], asked: str | None) -> dict[str, Any]:
+    """Return the defaults that fit the preconditioner that the user asks for."""
+    if asked in (None, options["pc_type"]):
+        return options
+    if asked in ("lu", "cholesky") and has("mumps"):
+        return options | {"pc_factor_mat_solver_type": "mumps"}
+    return {n: v for n, v in options.items() if not n.startswith(("pc_factor_", "mat_mumps_"))}
+
+
+def attach_rigid_modes(system: System) -> None:
+    """Give the tangent the six rigid motions as its near-null space."""
+    numbering = system.numbering
+    vectors: list[PETSc.Vec] = []
+    for mode in rigid_modes(system):
+        vector = PETSc.Vec().createMPI((numbering.rows, numbering.size), comm=system.comm)
+        vector.setArray(numbering.to_rows(mode))
+        for other in vectors:
+            vector.axpy(-vector.dot(other), other)
+        length = vector.norm()
+        if length > 1e-8 * max(1.0, float(np.sqrt(numbering.size))):
+            vector.scale(1.0 / length)
+            vectors.append(vector)
+    system.matrix.mat.setNearNullSpace(PETSc.NullSpace().create(vectors=vectors, comm=system.comm))
+
+
+def _lookup(enumeration: Any, value: int) -> str:
+    names = [n for n in dir(enumeration) if n.isupper() and getattr(enumeration, n) == value]
+    aliases = ("ITERATING", "CONVERGED_ITERATING", "DIVERGED_MAX_IT")
+    specific = [n for n in names if n not in aliases]
+    return max(specific or names or [str(value)], key=len)
+
+
+# PCFailedReason
+_FAILED = {
+    1: "a row of the tangent is empty",
+    2: "the tangent is singular: a pivot is zero",
+    3: "the memory did not suffice for the factors (MUMPS: -mat_mumps_icntl_14 100)",
+}
+
+
+def reason_name(snes: PETSc.SNES) -> tuple[str, str]:
+    """Return PETSc's reason and a sentence with the inner reason of the linear solver."""
+    name = _lookup(PETSc.SNES.ConvergedReason, snes.getConvergedReason())
+    if name == "DIVERGED_LINEAR_SOLVE":
+        ksp = snes.getKSP()
+        inner = _lookup(PETSc.KSP.ConvergedReason, ksp.getConvergedReason())
+        inner = inner.replace("DIVERGED_MAX_IT", "DIVERGED_ITS")  # what PETSc itself calls it
+        pc = ksp.getPC()
+        text = f"the linear solver ({ksp.getType()} with {pc.getType()}) failed: {inner}"
+        failed = ctypes.c_int(0)
+        functions.PCGetFailedReason(ctypes.c_void_p(pc.handle), ctypes.byref(failed))
+        if failed.value in _FAILED:
+            text += f", {_FAILED[failed.value]}"
+        return inner, text
+    return name, f"Newton's method stopped: {name}"

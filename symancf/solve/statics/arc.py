@@ -1,0 +1,444 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Equilibria on planes across a path, and the tangents of the path there."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import ParameterError, SymancfError
+from ...newton import iterate
+from ...runtime.collective import share_error
+from ...runtime.options import complaint
+from ...runtime.petsc import PETSc
+
+if TYPE_CHECKING:
+    from ...values.parameter import Parameter
+    from .equilibrium import EquilibriumSolver
+
+Array = npt.NDArray[np.float64]
+
+BORDER = 2.0  # |g|: so large that no turn within a step makes the operator singular
+DIFFERENCE = 1e-3  # of the parameter in dR/dp; loads are linear in it, as a rule: no error then
+MOST = 12  # Newton iterations; a shorter step costs less than more, which may lead elsewhere
+STILL = 1e-14  # of |u|: two such steps in a row change nothing any more, whatever is left
+DISTURBED = 1e-6  # of the largest body's size: a place beside the present one
+CLOSE = 1e-8  # of the forces: what is out of balance at an equilibrium that is only looked at
+HALVINGS = 6  # of a correction that leaves the domain of a law
+
+
+@dataclass
+class Direction:
+    """A direction along the path: change of the unknowns (rows of this rank), of the parameter."""
+
+    rows: Array
+    rate: float
+
+
+@dataclass
+class Equilibrium:
+    """An equilibrium with the work that it took.
+
+    Attributes
+    ----------
+    state : local vector.
+    rows : the same as rows of this rank.
+    value : of the parameter.
+    """
+
+    state: Array
+    rows: Array
+    value: float
+    iterations: int = 0
+    linear: int = 0
+    norms: dict[str, float] | None = None
+
+
+@dataclass
+class Plane:
+    """Where to look for an equilibrium: <normal, (u, p) - (u0, p0)> = distance."""
+
+    rows: Array
+    value: float
+    normal: Direction
+    distance: float
+
+
+class Arc:
+    r"""Newton's method for unknowns u and a parameter p, bordered by a linear equation.
+
+    In each iteration, with the tangent K and residual R of the system at (u, p),
+
+    .. math::
+        K a = -R, \quad K b = -\frac{dR}{dp}, \quad
+        \Delta p = -\frac{N + \langle n, a\rangle}{\langle n, (b, 1)\rangle}, \quad
+        \Delta u = a + \Delta p\, b,
+
+    where N is what the plane with normal n lacks (E. Riks, Journal of Applied Mechanics 39 (1972)
+    1060-1065: unlike on a sphere there are no two roots to choose between). Krylov's methods
+    suffer near limit points, where K is singular; they solve with K + g dR/dp <n, .> instead, and
+    the right-hand sides have -g N dR/dp and a factor 1 + g <n, (0, 1)> in addition, which makes
+    the same step. Changes are measured by
+
+    .. math:: \langle (u,p), (u',p') \rangle = c \Bigl(p p' + \sum_k u_k w_k u'_k / s^2\Bigr),
+
+    where w is 1 for slopes, directors and angles, 1/L^2 for positions with the size L of the
+    largest body, and 0 for multipliers and states. At the start of the path s makes displacements
+    count as much as the parameter, and c makes the arc length the change of the parameter.
+
+    Attributes
+    ----------
+    size, share : s, 0 where displacements do not count, and c.
+    step : what the parameter changes by in a step, about; differences are a part of it.
+    stability : counts the eigenvalues of K.
+    scale : what the residual of the last step was measured by, by class of rows.
+    floor : what that of the next one is measured by at least.
+    """
+
+    def __init__(self, solver: EquilibriumSolver, parameter: Parameter | Literal["time"]) -> None:
+        self.solver, self.system, self.parameter = solver, solver.system, parameter
+        numbering = self.system.numbering
+        length = self.system.extent
+        moves = numbering.those("position", "direction", "angle")
+        weight = np.where(moves, 1.0 / numbering.natural(length) ** 2, 0.0)
+        self._weight = weight[numbering.coordinate_of_row]
+        self._length = length
+        rows = solver.convergence.rows
+        sizes = [k.block.natural(length) if k.block.moves else 0.0 for k in rows.kinds]
+        self._arm = np.array(sizes)[rows.kind]  # 0: no forces
+        self._others = rows.classes(lambda block: block.kind in ("state", "algebraic"))
+        bound = numbering.those("multiplier")[numbering.coordinate_of_row]
+        self._constraint = np.flatnonzero(bound)
+        self._x = solver.vectors.new()
+        self._rhs, self._du = self._x.duplicate(), self._x.duplicate()
+        self._f = np.zeros(numbering.coordinates)
+        self.size, self.share, self.step = 0.0, 1.0, 1.0
+        self.trouble, self._still = "", False
+        self.stability = solver.stability
+        self.scale, self.floor = np.zeros(rows.count), np.zeros(rows.count)
+
+    # ---- places on the path ---------------------------------------------------------------------
+    @property
+    def name(self) -> str:
+        """The parameter's, for messages."""
+        return "pseudo-time" if isinstance(self.parameter, str) else self.parameter.name
+
+    @property
+    def value(self) -> float:
+        """Present value of the parameter."""
+        return self.system.time if isinstance(self.parameter, str) else self.parameter.value
+
+    def prescribe(self, value: float, state: Array | None = None) -> None:
+        """Write what the parameter drives for a value of it (collective)."""
+        at = self.system.time
+        if isinstance(self.parameter, str):
+            at = value
+        else:
+            self.parameter.value = value
+        self.system.prescribe(at, state)
+
+    def put(self, point: Equilibrium) -> None:
+        """Bring the system to an equilibrium."""
+        self.system.state[:] = point.state
+        self.prescribe(point.value)
+
+    def here(self, iterations: int = 0, linear: int = 0) -> Equilibrium:
+        """Return the present state of the system."""
+        state = self.system.state.copy()
+        norms = self.solver.convergence.norms
+        rows = self.system.numbering.to_rows(state)
+        return Equilibrium(state, rows, self.value, iterations, linear, norms)
+
+    # ---- measures -------------------------------------------------------------------------------
+    def product(self, a: Direction, b: Direction) -> float:
+        """Return <a, b> (collective)."""
+        total = float(self.system.sum(np.array([a.rows @ (self._weight * b.rows)]))[0])
+        return self.share * (a.rate * b.rate + (total / self.size**2 if self.size else 0.0))
+
+    def norm(self, a: Direction) -> float:
+        """Return the length of a change."""
+        return float(np.sqrt(self.product(a, a)))
+
+    def measure(self, flexibility: Array, point: Equilibrium) -> None:
+        """Choose s and c at the start of a path, `flexibility` = du/dp (collective).
+
+        Where the structure is softer than on average so far, as near a limit point, the average
+        counts.
+        """
+        self.size = self.share = 1.0
+        size = self.norm(Direction(flexibility, 0.0))
+        average = self.norm(Direction(point.rows, 0.0)) / abs(point.value or 1.0)
+        self.size = min(size, average) if point.value and average > 0.0 else size
+        self.share = 1.0 / self.norm(Direction(flexibility, 1.0)) ** 2
+
+    # ---- derivatives ----------------------------------------------------------------------------
+    def derivative(self) -> tuple[Array, bool]:
+        """Return dR/dp at the present place (rows), and whether anything changes (collective).
+
+        By central differences of the residual, of prescribed coordinates and of the latter's
+        tangent K_fc dg/dp; one-sided where a value beside the present one is impossible. What
+        it makes of the present loads is a reference of the convergence test.
+        """
+        system, plan, value = self.system, self.system.plan, self.value
+        h = DIFFERENCE * max(abs(value), self.step)
+        ends = []
+        try:
+            for side in (value + h, value - h):
+                try:
+                    ends.append((side, *self._beside(side)))
+                except ParameterError:
+                    ends.append((value, *self._beside(value)))
+        finally:
+            self.prescribe(value)
+        (high, f, g), (low, f0, g0) = ends
+        if high == low:
+            raise ParameterError(
+                f"follow({self.name}): neither {value + h:g} nor {value - h:g} is possible"
+            )
+        change, answer = (g - g0) / (high - low), np.zeros_like(g)
+        plan.product(system.state, change, answer)
+        loads = system.numbering.to_rows((f - f0) / (high - low))
+        rows = self.solver.convergence.rows
+        (driven,) = rows.of(loads * max(abs(value), self.step))
+        self.solver.convergence.driven = np.maximum(driven, self.floor)
+        d = loads + system.numbering.to_rows(answer)
+        everywhere = np.abs(d).sum() + np.abs(f - f0).sum() + np.abs(change).sum()
+        return d, bool(system.sum(np.array([everywhere]))[0] > 0.0)
+
+    def seen(self) -> bool:
+        """Tell whether anything depends on the parameter beside the present place (collective).
+
+        Where displacements stay zero along a path nothing need change at its start: loads that
+        cancel, or a stiffness where nothing is loaded.
+        """
+        system, free = self.system, self.system.numbering.free
+        state = system.state.copy()
+        try:
+            aside = DISTURBED * system.numbering.natural(self._length) * system.numbering.random(7)
+            system.state[free] += aside[free]
+            return self.derivative()[1]
+        finally:
+            system.state[:] = state
+
+    def _beside(self, value: float) -> tuple[Array, Array]:
+        """Return residual and prescribed coordinates at another value of the parameter."""
+        system = self.system
+        state, f = system.state.copy(), np.zeros_like(system.state)
+        self.prescribe(value, state)
+        self.solver.guarded(lambda: system.plan.residual(system.state, f))
+        return f, np.where(system.numbering.fixed_by >= 0, state, 0.0)
+
+    def _solve(self, rows: Array) -> Array | None:
+        """Return K^-1 times a vector of rows, or None (collective)."""
+        solver, ksp = self.solver, self.solver.snes.getKSP()
+        self._rhs.setArray(rows)
+        start = time.process_time()
+        try:
+            ksp.solve(self._rhs, self._du)
+        except PETSc.Error as error:
+            solver.ready = False
+            said = SymancfError(f"PETSc failed on the path of {self.name}: {complaint(error)}")
+            raise solver.linear.error or said from error
+        solver.history.seconds["solve"] += time.process_time() - start
+        self._linear += ksp.getIterationNumber()
+        if ksp.getConvergedReason() < 0 or not np.isfinite(self._du.norm()):
+            solver.linear.forget()
+            return None
+        return np.array(self._du.getArray(readonly=True))
+
+    def linearize(self, needed: Array | None = None) -> bool:
+        """Prepare for the tangent at the present place; tell whether it is finite (collective)."""
+        system, linear = self.system, self.solver.linear
+        return not self.solver.guarded(lambda: linear.linearize(system.state, needed))
+
+    def _border(self, rate: Array, normal: Direction | None) -> float:
+        """Let Krylov's methods solve with K + g rate <normal, .>; return g (collective)."""
+        linear = self.solver.linear
+        if linear.direct or normal is None or not self.size:
+            return 0.0
+        g = -math.copysign(BORDER, normal.rate)
+        linear.border(g * rate, self.share / self.size**2 * self._weight * normal.rows)
+        return g
+
+    def tangent(self, along: Direction | None = None) -> Direction | None:
+        """Return the tangent of the path at the present place (collective).
+
+        It has length 1 and goes on `along`; without that it is (du/dp, 1). None where the linear
+        solver fails, because K is singular.
+        """
+        self._linear = 0
+        rate, _ = self.derivative()
+        if not self.linearize():
+            return None
+        if not self.solver.linear.direct:
+            self.solver.linear.aim(1e-6)
+        g = self._border(rate, along)
+        w = self._solve(-rate)
+        if w is None:
+            return None
+        if along is None:
+            return Direction(w, 1.0)
+        return self.unit(Direction(w, 1.0 + g * self.product(along, Direction(w, 0.0))), along)
+
+    def negative(self, shift: float = 0.0) -> int | None:
+        """Return how many eigenvalues of K are negative at the present place (collective).
+
+        `tangent` or `linearize` went before; see `Stability.negative`.
+        """
+        solver, stability = self.solver, self.stability
+        if stability.how == "none":
+            return None
+        start = time.process_time()
+        if not solver.linear.direct:
+            solver.guarded(lambda: solver.linear.assemble(self.system.state))
+        elif not shift and stability.counts_with_solver:
+            solver.snes.getKSP().setUp()
+        number = None if shift else stability.counted()
+        number = stability.negative(shift) if number is None else number
+        solver.history.seconds["solve"] += time.process_time() - start
+        return number
+
+    def unit(self, way: Direction, along: Direction) -> Direction:
+        """Return a direction with length 1 that goes on `along` (collective)."""
+        length = math.copysign(self.norm(way), self.product(way, along))
+        return Direction(way.rows / length, way.rate / length)
+
+    # ---- Newton's method ------------------------------------------------------------------------
+    def _residual(self) -> bool:
+        """Evaluate the residual at the present place; tell whether all of it is finite."""
+        start = time.process_time()
+        bad = self.solver.guarded(lambda: self.system.plan.residual(self.system.state, self._f))
+        self.solver.history.seconds["assembly"] += time.process_time() - start
+        self._rhs.setArray(self.system.numbering.to_rows(self._f))
+        self._fnorm = self._rhs.norm()
+        return not bad and bool(np.isfinite(self._fnorm))
+
+    def _try(self, rows: Array, value: float) -> bool:
+        """Bring the system to a place; tell whether there is a residual there (collective)."""
+        self._x.setArray(rows)
+        self.solver.vectors.to_local(self._x, self.system.state)
+        try:
+            self.prescribe(value)
+        except ParameterError as error:
+            self.trouble = str(error)
+            return False
+        if self._residual():
+            return True
+        self.trouble = "quadrature points left the domain of their law (J <= 0 or not finite)"
+        return False
+
+    def balanced(self, rows: Array, value: float) -> bool:
+        """Bring the system to a place; tell whether it is an equilibrium, nearly (collective).
+
+        As compared with the forces of the last step, or with round-off.
+        """
+        if not self._try(rows, value):
+            return False
+        system, f = self.system, self.system.numbering.to_rows(self._f)
+        measure = self.solver.convergence.rows
+        (norms,) = measure.of(f)
+        u, gaps = system.sum(
+            np.array([rows @ (self._weight * rows), f[self._constraint] @ f[self._constraint]])
+        )
+        gap = CLOSE * (np.sqrt(u) + CLOSE) * self._length * system.stiffness
+        forces, largest = (measure.total(self._arm * by) for by in (norms, self.scale))
+        others = norms[self._others] <= CLOSE * self.scale[self._others]
+        return bool((forces <= CLOSE * largest).all() and np.sqrt(gaps) <= gap and others.all())
+
+    def correct(
+        self, rows: Array, value: float, plane: Plane, radius: float = np.inf
+    ) -> Equilibrium | None:
+        """Find the equilibrium on a plane, None if there is none near by (collective).
+
+        `rows` and `value` are where to start from; `radius` is how far Newton's method may go.
+        After a failure `trouble` says why; the state of the system is then of no use.
+        """
+        snes = self.solver.snes
+        self._linear = 0
+        convergence = self.solver.convergence
+        convergence.accepted = np.zeros(0)
+        convergence.begin()
+        if not np.isfinite(value) or not self._try(rows, value):
+            return None
+        most = min(MOST, int(snes.getTolerances()[3]))
+        iterations = iterate(_Correction(self, rows, value, plane, radius), most, HALVINGS)
+        if iterations is None:
+            return None
+        convergence.tell(f"at {self.name} = {self.value:.7g}", 8)
+        return self.here(iterations, self._linear)
+
+    def _converged(self, iteration: int, moved: float) -> bool:
+        solver = self.solver
+        residual = self.system.numbering.to_rows(self._f)
+        error, reason, x = None, 0, self._x.getArray(readonly=True)
+        try:
+            solver.interruption.check()
+            reason = solver.convergence.test(solver.snes, iteration, residual, x, self._f)
+        except BaseException as caught:
+            error = caught
+        share_error(self.system.comm, error)
+        solver.snes.monitor(iteration, self._fnorm)
+        still = iteration > 0 and moved <= STILL * self._x.norm()
+        done, self._still = reason > 0 or (still and self._still), still
+        return done
+
+
+class _Correction:
+    """The iterations of `Arc.correct`."""
+
+    def __init__(self, arc: Arc, rows: Array, value: float, plane: Plane, radius: float) -> None:
+        self.arc, self.rows, self.value = arc, rows, value
+        self.plane, self.radius = plane, radius
+        self._first, self._moved = Direction(rows, value), 0.0
+        self._step = Direction(np.zeros_like(rows), 0.0)
+
+    def converged(self, iteration: int) -> bool:
+        """Ask the test of statics, unless the place is too far from the first one."""
+        arc = self.arc
+        if self._away():
+            arc.trouble = "Newton's method leaves the neighbourhood of the path"
+            return False
+        arc.trouble = f"Newton's method did not converge in {iteration} iterations"
+        return arc._converged(iteration, self._moved)
+
+    def _away(self) -> bool:
+        change = Direction(self.rows - self._first.rows, self.value - self._first.rate)
+        return self.arc.norm(change) > self.radius
+
+    def solve(self) -> bool:
+        """Solve the bordered equations."""
+        arc, plane = self.arc, self.plane
+        if self._away():
+            return False
+        solver, normal = arc.solver, plane.normal
+        rate, _ = arc.derivative()
+        residual = arc.system.numbering.to_rows(arc._f)
+        if not arc.linearize(solver.convergence.needed(solver.snes.getTolerances()[0])):
+            arc.trouble = "the tangent is not finite"
+            return False
+        off = Direction(self.rows - plane.rows, self.value - plane.value)
+        lacks = arc.product(normal, off) - plane.distance
+        g, c = arc._border(rate, normal), arc.share * normal.rate
+        a, b = arc._solve(-residual - g * lacks * rate), arc._solve(-(1.0 + g * c) * rate)
+        if a is None or b is None:
+            arc.trouble = "the linear solver failed: the tangent is singular, or nearly so"
+            return False
+        lacks += arc.product(normal, Direction(a, 0.0))
+        dp = -lacks / arc.product(normal, Direction(b, 1.0))
+        self._step = Direction(a + dp * b, dp)
+        return True
+
+    def move(self, part: float) -> bool:
+        """Go to a part of the step."""
+        arc, step = self.arc, self._step
+        rows, value = self.rows + part * step.rows, self.value + part * step.rate
+        if not arc._try(rows, value):
+            return False
+        self.rows, self.value = rows, value
+        self._moved = float(np.sqrt(arc.system.sum(np.array([step.rows @ step.rows]))[0])) * part
+        return True

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether an equilibrium continues the path of loads on which the last one lies."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from ...runtime.collective import together
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...assembly.vectors import Vectors
+    from ...runtime.petsc import PETSc
+    from ...system import System
+    from .convergence import Convergence
+    from .linear import LinearSolver
+
+Array = npt.NDArray[np.float64]
+
+HARD = 10  # Newton iterations beyond which an equilibrium may be one of another branch
+AHEAD = 2.0  # times the prediction at the start: what a path that ends in a limit point reaches
+BEHIND = 10.0  # times the prediction at the end: that of stiffening structures is 1 to 5
+TURN = 0.3  # cosine of the angle between the predictions at both ends: less is a jump, or a guess
+STEEP = 5.0  # times faster than at the start: near a limit point, as tried
+
+NOISE = 8.0  # times the estimate of round-off: a residual that is none
+
+JUMPED = "what Newton's method found is not on the path of the last equilibrium"
+
+
+class Branch:
+    r"""Predictions of the change of state along the path of equilibria.
+
+    Where loads change by :math:`\Delta R` (residual at the old state under the new loads) and
+    prescribed coordinates by :math:`\Delta g`, the tangent at either end predicts the change
+
+    .. math:: K v = -(\Delta R + K_{fc} \Delta g) .
+
+    Before a simple limit point q goes with the square root of the distance to the last load
+    that can be carried, so no reachable change is longer than 2 v of its start; and v of its
+    end points forward. What Newton's method finds beyond, on another branch, is several times
+    further away, lies on the branch that comes back, or has another v. So may an equilibrium
+    have that is on the path but far away: then a shorter step will show it.
+
+    Changes are measured in all displacements, without multipliers.
+
+    Attributes
+    ----------
+    fading : what is out of balance at the start of a step and not yet let in (rows).
+    """
+
+    def __init__(
+        self, system: System, vectors: Vectors, linear: LinearSolver, ksp: PETSc.KSP
+    ) -> None:
+        self.system, self.vectors, self.linear, self.ksp = system, vectors, linear, ksp
+        numbering = system.numbering
+        moves = numbering.those("position", "direction", "angle")
+        self._counts = moves[numbering.coordinate_of_row]
+        self._rhs, self._v = vectors.new(), vectors.new()
+        self.fading: Array = np.zeros(numbering.rows)
+
+    def answer(self, state: Array, unbalanced: Array, change: Array) -> PETSc.Vec | None:
+        """Solve K v = -(unbalanced + K_fc change) at a state; None where that fails (collective).
+
+        `unbalanced` is the change of the residual (rows of this rank), `change` that of the
+        fixed coordinates (local vector, zero elsewhere).
+        """
+        answer = np.zeros_like(state)
+        with together(self.system.comm):
+            self.linear.linearize(state)
+        self.system.plan.product(state, change, answer)
+        self._rhs.setArray(-(unbalanced + self.system.numbering.to_rows(answer)))
+        if not np.isfinite(self._rhs.norm()):
+            return None
+        self.ksp.solve(self._rhs, self._v)
+        if self.ksp.getConvergedReason() < 0 or not np.isfinite(self._v.norm()):
+            return None
+        return self._v
+
+    def prediction(self, state: Array, unbalanced: Array, change: Array) -> Array:
+        """Return v of the displacements at a state, NaN where there is none; see `answer`."""
+        v = self.answer(state, unbalanced, change)
+        if v is None:
+            return np.full(int(self._counts.sum()), np.nan)
+        return np.array(v.getArray(readonly=True)[self._counts])
+
+    # ---- where Newton's method starts -----------------------------------------------------------
+    def beginning(self, time: float, convergence: Convergence) -> list[tuple[float, Array]]:
+        """Return the path that begins at the present state (collective).
+
+        It is empty where that is no equilibrium at this time: loads that are there at once.
+        """
+        system = self.system
+        state = system.state.copy()
+        system.prescribe(time)
+        (norms,) = convergence.rows.of(self.unbalanced(system.state) + self.fading)
+        at_rest = convergence.settled(norms).all()
+        at_rest = at_rest or (norms <= NOISE * convergence.round_off()).all()
+        system.state[:] = state
+        return [(time, state)] if at_rest else []
+
+    def guess(
+        self, path: Sequence[tuple[float, Array]], time: float, convergence: Convergence
+    ) -> bool:
+        """Continue the free coordinates on the parabola through three equilibria (collective).
+
+        Slender structures turn on curved paths: from here Newton's method needs half of the
+        iterations that it needs from the last equilibrium, although the residual may be larger
+        there. `path`: times and states. Returns whether the state has moved; it has not where it
+        is in equilibrium already, because nothing has changed.
+        """
+        if len(path) < 3:
+            return False
+        system, free = self.system, self.system.numbering.free
+        (norms,) = convergence.rows.of(self.unbalanced(system.state))
+        if convergence.settled(norms).all():
+            return False
+        old = system.state[free]
+        guess = np.zeros_like(old)
+        for at, state in path:
+            weight = math.prod((time - t) / (at - t) for t, _ in path if t != at)
+            guess += weight * state[free]
+        moved, size = system.sum(np.array([np.square(guess - old).sum(), np.square(old).sum()]))
+        if moved <= 1e-24 * size:
+            return False
+        system.state[free] = guess
+        if self._outside():
+            system.state[free] = old
+            return False
+        return True
+
+    def follow_supports(self, before: Array) -> int:
+        """Move the free coordinates with the prescribed ones, as the tangent predicts (collective).
+
+        `before` is the state of the last step. Returns the linear iterations.
+        """
+        system, fixed = self.system, self.system.numbering.fixed_by >= 0
+        change = np.where(fixed, system.state - before, 0.0)
+        moved = system.comm.allreduce(float(np.abs(change).max(initial=0.0)), op=MPI.MAX)
+        if moved == 0.0:
+            return 0
+        base = np.where(fixed, before, system.state)
+        v = self.answer(base, self.unbalanced(base), change)
+        if v is None:
+            return 0
+        old, du = system.state.copy(), np.zeros_like(base)
+        self.vectors.to_local(v, du)
+        system.state += du
+        if self._outside():  # too far
+            system.state[:] = old
+        return int(self.ksp.getIterationNumber())
+
+    def _outside(self) -> bool:
+        """Whether points of the present state are outside the domain of their law (collective)."""
+        bad, f = 0, np.zeros_like(self.system.state)
+        with together(self.system.comm):
+            bad = self.system.plan.residual(self.system.state, f)
+        return bool(self.system.comm.allreduce(bad))
+
+    # ---- whether Newton's method stayed on the path ---------------------------------------------
+    def unbalanced(self, state: Array) -> Array:
+        """Return the residual (rows of this rank) at a state, under present parameters."""
+        f = np.zeros_like(state)
+        with together(self.system.comm):
+            self.system.plan.residual(state, f)
+        return np.asarray(self.system.numbering.to_rows(f) - self.fading)
+
+    def break_between(self, before: Array, after: Array) -> str:
+        """Tell why two equilibria are not on one path, or "" (collective).
+
+        `before` and `after` are local vectors; parameters are those of `after`.
+        """
+        system, fixed = self.system, self.system.numbering.fixed_by >= 0
+        change, unbalanced = np.where(fixed, after - before, 0.0), self.unbalanced(before)
+        moved = system.numbering.to_rows(after - before)[self._counts]
+        start = self.prediction(before, unbalanced, change)
+        end = self.prediction(after, unbalanced, change)
+        sums = system.sum(
+            np.array([moved @ moved, start @ start, end @ end, end @ moved, start @ end])
+        )
+        size, ahead, behind = np.sqrt(sums[:3])
+        if not np.isfinite(sums).all() or size == 0.0:
+            return ""  # a singular tangent tells nothing
+        if size > AHEAD * ahead:
+            return (
+                f"it is {size / ahead:.2g} times as far from the last one as its tangent predicts"
+            )
+        if sums[3] < 0.0:
+            return "the path through it goes backward there"
+        if sums[4] < TURN * ahead * behind:
+            angle = np.degrees(np.arccos(sums[4] / (ahead * behind)))
+            return f"the path turns by {angle:.0f} degrees on the way"
+        if size > BEHIND * behind:
+            return (
+                f"it is {size / behind:.2g} times as far from the last one as its own tangent says"
+            )
+        return ""
+
+    def end(self, start: tuple[float, Array], last: Array, part: float, trial: float) -> str:
+        """Tell where the last equilibrium is and whether it is near a limit point (collective).
+
+        The attempt at the system's present time, at the fraction `trial` of a step, failed.
+        `start`: time and state at the beginning of the step; `last`: the state after the
+        fraction `part` of it.
+        """
+        system = self.system
+        time, goal = system.time, system.state.copy()
+        speeds = []
+        for state, rest in ((start[1], trial), (last, trial - part)):
+            change = np.where(system.numbering.fixed_by >= 0, goal - state, 0.0)
+            v = self.prediction(state, self.unbalanced(state), change)
+            length = float(np.sqrt(system.sum(np.array([v @ v]))[0])) / rest
+            speeds.append(length if np.isfinite(length) else np.inf)
+        if time == start[0]:
+            where = f"{100 * part:.4g} % of the change since the last equilibrium can be made"
+        else:
+            where = f"the last one was at {start[0] + part / trial * (time - start[0]):.7g}"
+        ratio = speeds[1] / speeds[0] if 0.0 < speeds[0] < np.inf else 0.0
+        if not ratio > STEEP:
+            return where
+        faster = f"{ratio:.2g} times faster" if np.isfinite(ratio) else "infinitely faster"
+        return (
+            f"{where}, where displacements grow {faster} with the load than at the start of the "
+            "step: a limit point, or nearly one. To go on follow the path past it, "
+            "problem.follow(parameter, to=...), which lets the load fall; prescribe a coordinate "
+            "instead of the load (sa.fix(..., displacement=...); sa.prescribe(..., release=...) on "
+            "a planar body); take smaller steps; or accept an equilibrium elsewhere with "
+            "solve(jump=True)"
+        )

@@ -1,0 +1,495 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Paths of equilibria followed by their arc length, past limit points of a parameter.
+
+PETSc's own `SNESNEWTONAL` (3.21 on) scales one vector of dead loads and neither prescribes
+displacements nor locates limit points; it would be a second way with less, and is not used.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from ...errors import ConvergenceError, ParameterError
+from ...output.history import LimitPoint, Step
+from ...runtime.collective import share_error
+from ...values import arguments
+from ...values.parameter import Parameter, label
+from .arc import Arc, Direction, Plane
+from .crossing import SHARP, Crossing, Crossings
+from .stretch import Point, Stretch
+
+if TYPE_CHECKING:
+    from .equilibrium import EquilibriumSolver
+
+Array = npt.NDArray[np.float64]
+
+WANTED = 5  # Newton iterations of a step
+TURN = 0.3  # radians by which a step should turn the path
+ASIDE = math.cos(0.45)  # of the angle between the chord of a step and the tangents at its ends
+BENT = 0.15  # radians by which these angles may exceed the turn of an arc that bends one way
+DOUBT = 0.1  # of a step: this far beside the prediction it may have passed over a part of the path
+PARTS = 20  # first step by default, a part of the way to the value that is asked for
+AWAY = 100.0  # times the way to `to`, or the first step: further off the path is given up
+MANY = 2000  # steps after which a path that does not reach what was asked for is given up
+SEARCH: dict[str, Literal["all", "odd", "none"]] = {
+    "pivots": "all",
+    "determinant": "odd",
+    "none": "none",
+}
+NEAR = (1e-9, 1e-5)  # of a step: how near limit points are located, directly and by Krylov's
+# methods; the error of the parameter there is of second order
+
+
+class Continuation:
+    """Follows a path of equilibria along a parameter; see `StaticProblem.follow`.
+
+    Predicted by a parabola through the last two points with their tangents, corrected on the
+    plane across the tangent (`Arc`). A step is repeated with half of its length where Newton's
+    method fails or the path turns too much in it (it might have gone to another branch); its
+    length aims at `WANTED` iterations and turns of `TURN`. With direct solvers the negative
+    eigenvalues of the tangent (`Stability`) tell whether a step has passed bifurcations, or jumped
+    where an imperfect structure turns sharply beside one (`Crossings`).
+    """
+
+    def __init__(self, solver: EquilibriumSolver, parameter: Parameter | Literal["time"]) -> None:
+        self.solver, self.parameter = solver, parameter
+        self.arc = Arc(solver, parameter)
+        self.crossings = Crossings(self.arc)
+        self.point: Point | None = None
+        self._bend: Direction | None = None  # change of the tangent with the arc length
+        self._limits = 0  # limit points since the start
+        self.step, self.unit = 0.0, 1.0
+
+    def goes_on(self) -> bool:
+        """Tell whether the system is where this path ended (collective)."""
+        if self.point is None:
+            return False
+        system, at = self.solver.system, self.point.at
+        same = np.array_equal(system.state, at.state) and self.arc.value == at.value
+        return bool(system.comm.allreduce(int(same)) == system.comm.size)
+
+    def follow(
+        self,
+        to: float | None,
+        step: float | None,
+        steps: int | None,
+        until: Callable[[Step], Any] | None,
+        direction: int | None,
+        largest: float | None,
+        smallest: float,
+    ) -> None:
+        """Follow the path on; see `StaticProblem.follow`."""
+        solver = self.solver
+        self.record()
+        solver.history.search = SEARCH[self.arc.stability.how]
+        try:
+            with solver.linear.indefinite():
+                self.begin(step, to, direction)
+                self.run(to, steps, until, largest, smallest)
+        finally:
+            solver.convergence.driven = np.zeros(solver.convergence.rows.count)
+            self.arc.stability.release()
+
+    def record(self) -> None:
+        """Let the history keep the parameter under its name, if that is free."""
+        history = self.solver.history
+        name = "".join("_" if c in '/,"\n' else c for c in self.arc.name)
+        name = "parameter" if name in ("", "time", ".") else name
+        if name not in history.names and not history.begun:
+            history.record(name, self._value)
+
+    def _value(self) -> float:
+        return self.arc.value
+
+    # ---- the start ------------------------------------------------------------------------------
+    def begin(self, step: float | None, to: float | None, direction: int | None) -> None:
+        """Find the tangent at the present equilibrium and the length of the first step.
+
+        Raises
+        ------
+        ConvergenceError : there is no equilibrium at the start.
+        ParameterError : nothing depends on the parameter.
+        """
+        arc, now = self.arc, self.arc.value
+        going = self.goes_on()
+        if not going:
+            if step is None and (to is None or to == now):
+                raise ParameterError(
+                    f"follow({arc.name}): give step=..., the change of {arc.name} in the first step"
+                )
+            whole = math.inf if to is None or to == now else abs(to - now)
+            self.unit = min(whole, step or whole / PARTS)
+            arc.step = self.unit
+            self._start()
+        assert self.point is not None
+        if direction is None and to is not None and not (going and to == now):
+            direction = -1 if to < now else 1
+            if going and direction != self.point.heading and self._limits:
+                goes, back = ("rises", -1) if self.point.heading > 0 else ("falls", 1)
+                raise ParameterError(
+                    f"follow({arc.name}, to={to:g}): {arc.name} = {now:.7g} {goes} here beyond a "
+                    f"limit point: direction={back} goes back the way it came, direction={-back} "
+                    f"goes on, to where {arc.name} turns again",
+                    name=arc.name,
+                )
+        if direction is not None and direction != self.point.heading:
+            self.point, self._bend = self.point.turned(), None
+        if step is not None or not going:
+            self.step = step or self.unit
+
+    def _start(self) -> None:
+        solver, arc = self.solver, self.arc
+        system = solver.system
+        solver.sudden.forget()
+        before = system.state.copy()
+        result = solver.advance(system.time, before, 0.0)
+        if isinstance(result, ConvergenceError):
+            raise ConvergenceError(
+                f"follow({arc.name}) starts from an equilibrium, and Newton's method finds none at "
+                f"{arc.name} = {arc.value:g}; solve() finds it in steps: {result}",
+                reason=result.reason,
+                iteration=result.iteration,
+                time=system.time,
+            )
+        solver.sudden.settle()
+        moved = float(np.abs(system.state - before).max(initial=0.0))
+        size = float(np.abs(system.state).max(initial=0.0))
+        moved, size = (system.comm.allreduce(x, op=MPI.MAX) for x in (moved, size))
+        if moved > 1e-6 * size > 0.0 and size > 1e-12 * max(b.extent for b in system.bodies):
+            solver.record(result)
+        if not arc.derivative()[1] and not arc.seen():
+            raise ParameterError(
+                f"follow({arc.name}): no force and no prescribed displacement changes with "
+                f"{arc.name} at {arc.value:g}; give the parameter itself to a load, a support or a "
+                "body of this system",
+                name=arc.name,
+            )
+        soft = arc.tangent()
+        at = arc.here()
+        if soft is None:
+            raise ConvergenceError(
+                f"follow({arc.name}): the tangent at the start is singular",
+                reason="DIVERGED_LINEAR_SOLVE",
+                iteration=0,
+                time=system.time,
+            )
+        arc.measure(soft.rows, at)
+        times = solver.history.time
+        start = float(times[-1]) if len(times) else system.time
+        self.point = Point(at, start, arc.unit(soft, soft), arc.negative())
+        self._bend, self._limits = None, 0
+
+    # ---- one step -------------------------------------------------------------------------------
+    def _step(self, a: Point, length: float) -> Point | str:
+        """Return the point at a distance from another one, or why there is none."""
+        arc, way = self.arc, a.way
+        rows, value = a.at.rows + length * way.rows, a.value + length * way.rate
+        if self._bend is not None:
+            rows = rows + length**2 / 2 * self._bend.rows
+            value += length**2 / 2 * self._bend.rate
+        plane = Plane(a.at.rows, a.value, way, length)
+        at = arc.correct(rows, value, plane, radius=2.0 * length)
+        if at is None:
+            return arc.trouble
+        if at.iterations:
+            arc.scale = self.solver.convergence.references()
+        chord = Direction(at.rows - a.at.rows, at.value - a.value)
+        size = arc.norm(chord)
+        on = arc.tangent(way)
+        on = on or Direction(chord.rows / size, chord.rate / size)
+        turn, aside = arc.product(way, on), arc.product(chord, on) / size
+        if turn < SHARP or aside < ASIDE or length / size < ASIDE:
+            return "the path turns sharply, or Newton's method leaves it"
+        self._turn = math.acos(min(1.0, turn))
+        self._off = arc.norm(Direction(at.rows - rows, at.value - value))
+        between = sum(math.acos(min(1.0, cosine)) for cosine in (aside, length / size))
+        if between > self._turn + BENT:
+            return "it leads to another branch"
+        return Point(at, a.arc + length, on, arc.negative())
+
+    def _advance(self, largest: float, smallest: float) -> tuple[Point, list[Crossing]]:
+        """Return the next point, and the bifurcations before it; steps are cut where need be.
+
+        Raises
+        ------
+        ConvergenceError : no step is short enough.
+        """
+        solver, a = self.solver, self.point
+        assert a is not None
+        while True:
+            length = min(self.step, largest)
+            found = self._step(a, length)
+            if isinstance(found, Point):
+                passed = self.crossings.between(a, found, self._off > DOUBT * length)
+                if passed.gap is None:
+                    break
+                self.step = passed.gap / 2.0
+                if passed.last is not a:  # the path turns behind it; `found` is on another one
+                    self._keep_bend(a, passed.last)
+                    return passed.last, passed.crossings
+                found = "it leads to another branch"
+                length = passed.gap
+            solver.history.cut_backs += 1
+            self.step = length / 2.0
+            if self.step < smallest:
+                raise ConvergenceError(
+                    f"follow({self.arc.name}): the path could not be followed beyond "
+                    f"{self.arc.name} = {a.value:.7g}: {found}, in all steps down to "
+                    f"{length:.2g}; smallest= allows shorter ones",
+                    reason="DIVERGED_ARC_LENGTH",
+                    iteration=0,
+                    time=a.arc,
+                )
+        ease = math.sqrt(WANTED / max(1, found.at.iterations))
+        self.step = length * max(0.3, min(2.0, ease, TURN / max(self._turn, 1e-9)))
+        self._keep_bend(a, found)
+        return found, passed.crossings
+
+    def _keep_bend(self, a: Point, b: Point) -> None:
+        length = b.arc - a.arc
+        rows, rate = b.way.rows - a.way.rows, b.way.rate - a.way.rate
+        self._bend = Direction(rows / length, rate / length)
+
+    # ---- points within a step -------------------------------------------------------------------
+    def _within(self, stretch: Stretch, share: float, exactly: float | None) -> Point | None:
+        """Return the point at a share of a stretch, or near it where p is `exactly` a value."""
+        arc, a = self.arc, stretch.base
+        rows, value = stretch.predict(share)
+        plane = Plane(rows, value, a.way, 0.0)
+        if exactly is not None:
+            value = exactly
+            plane = Plane(rows, exactly, Direction(np.zeros_like(rows), 1.0), 0.0)
+        length = stretch.ends[1][0] - stretch.ends[0][0]
+        at = arc.correct(rows, value, plane, radius=2.0 * length)
+        if at is None:
+            return None
+        s = stretch.distance(at)
+        on = arc.tangent(a.way)
+        if on is None:  # singular: a limit point
+            return Point(at, a.arc + s, Direction(a.way.rows, 0.0))
+        return Point(at, a.arc + s, on)
+
+    def _locate(self, a: Point, b: Point) -> Point:
+        """Return the limit point between two neighbouring points."""
+        stretch = Stretch(self.arc, a, b)
+        whole = stretch.ends[1][0]
+        near = NEAR[0 if self.solver.linear.direct else 1] * whole
+        best = min(a, b, key=lambda point: abs(point.way.rate))
+        iterations = linear = 0
+        for attempt in range(40):
+            (low, first), (high, last) = stretch.ends
+            share = stretch.root(None) if attempt % 8 < 6 else 0.5
+            found = self._within(stretch, min(max(share, 1e-6), 1.0 - 1e-6), None)
+            if found is None:
+                break
+            iterations += found.at.iterations
+            linear += found.at.linear
+            best = found
+            rates = abs(first.way.rate) + abs(last.way.rate)
+            if abs(found.way.rate) * (high - low) <= near * rates:
+                break
+            stretch.halve(found, first=found.way.rate * first.way.rate > 0.0)
+        best.at.iterations, best.at.linear = iterations, linear
+        return best
+
+    def _reach(self, a: Point, b: Point, to: float) -> Point:
+        """Return the point between two neighbouring points at which the parameter is `to`."""
+        if b.value == to:
+            return b
+        stretch = Stretch(self.arc, a, b)
+        for _ in range(40):
+            (low, first), (high, _) = stretch.ends
+            share = stretch.root(to)
+            found = self._within(stretch, share, to)
+            if found is not None:
+                off = stretch.distance(found.at)
+                if low - 0.1 * (high - low) <= off <= high + 0.1 * (high - low):
+                    return found
+            found = self._within(stretch, share, None)  # steep there: first come nearer
+            if found is None:
+                break
+            stretch.halve(found, first=(found.value - to) * (first.value - to) > 0.0)
+        raise ConvergenceError(
+            f"follow({self.arc.name}): the path passes {self.arc.name} = {to:g}, but Newton's "
+            f"method finds no equilibrium there: {self.arc.trouble}",
+            reason="DIVERGED_ARC_LENGTH",
+            iteration=0,
+            time=a.arc,
+        )
+
+    # ---- the path -------------------------------------------------------------------------------
+    def run(
+        self,
+        to: float | None,
+        steps: int | None,
+        until: Callable[[Step], Any] | None,
+        largest: float | None,
+        smallest: float,
+    ) -> None:
+        """Go on until the parameter is `to`, `until` says so, or `steps` are made."""
+        assert self.point is not None
+        most = math.inf if largest is None else largest
+        way = abs(self.point.value - to) if to is not None else 0.0
+        self.crossings.to = to
+        try:
+            for _ in range(MANY if steps is None else steps):
+                if self._along(*self._advance(most, smallest * self.unit), to, until):
+                    return
+                if to is not None and abs(self.point.value - to) > AWAY * max(way, self.unit):
+                    raise ConvergenceError(
+                        f"follow({self.arc.name}): the path leads away from {self.arc.name} = "
+                        f"{to:g}: it is {self.point.value:.7g} now; give direction=1 or -1 to turn "
+                        "round, or until= to go on this way",
+                        reason="AWAY",
+                        iteration=0,
+                        time=self.point.arc,
+                    )
+            if to is not None or until is not None:
+                goal = f"{self.arc.name} = {to:g}" if to is not None else "what until= waits for"
+                raise ConvergenceError(
+                    f"follow({self.arc.name}): {goal} was not reached in "
+                    f"{MANY if steps is None else steps} steps; {self.arc.name} is "
+                    f"{self.point.value:.7g}. One may go on from there, or, with direction=, turn",
+                    reason="STEPS",
+                    iteration=0,
+                    time=self.point.arc,
+                )
+        finally:
+            self.arc.put(self.point.at)
+
+    def _along(
+        self,
+        b: Point,
+        crossings: list[Crossing],
+        to: float | None,
+        until: Callable[[Step], Any] | None,
+    ) -> bool:
+        """Take the points up to the end of a step; tell whether one of them is the last."""
+        a = self.point
+        assert a is not None
+        points = [b]
+        limit = None
+        if a.heading != b.heading:
+            limit = self._limit_point(a, b, crossings)
+            points = [limit, b]
+        for point in points:
+            assert self.point is not None
+            start, end, last = self.point.value, point.value, False
+            if to is not None and ((start - to) * (end - to) < 0.0 or start != to == end):
+                reached, last = self._reach(self.point, point, to), True
+                if reached is not point:
+                    reached.negative = _negative(self.point, reached.arc, crossings)
+                point = reached
+            for crossing in _passed(self.point, point.arc, crossings):
+                self._warn(crossing)
+            ended = self._take(point, until)
+            if point is limit:
+                self._note(limit, rising=a.heading > 0)
+            if ended or last:
+                return True
+        return False
+
+    def _limit_point(self, a: Point, b: Point, crossings: list[Crossing]) -> Point:
+        """Return the limit point between two points, with what is stable on both its sides."""
+        best = self._locate(a, b)
+        after = [c.before.negative for c in crossings if c.before.arc > best.arc]
+        behind = after[0] if after else b.negative
+        before = _negative(a, best.arc, crossings)
+        return Point(best.at, best.arc, best.way, behind, b.heading, True, before)
+
+    def _take(self, point: Point, until: Callable[[Step], Any] | None) -> bool:
+        """Bring the system to a point of the path and record it; tell whether it is the last."""
+        solver, at = self.solver, point.at
+        self.arc.put(at)
+        self.point = point
+        solver.sudden.settle()
+        unstable = point.unstable if self.arc.stability.how == "pivots" else None
+        step = Step(point.arc, at.iterations, at.linear, at.norms or {}, point.value, unstable)
+        solver.record(step)
+        if until is None:
+            return False
+        error, ended = None, False
+        try:
+            ended = bool(until(step))
+        except BaseException as caught:
+            error = caught
+        share_error(solver.system.comm, error)
+        return bool(solver.system.comm.allreduce(int(ended)))
+
+    def _note(self, point: Point, rising: bool) -> None:
+        self._limits += 1
+        history = self.solver.history
+        kind: Literal["maximum", "minimum"] = "maximum" if rising else "minimum"
+        history.limit_points.append(
+            LimitPoint(point.arc, point.value, kind, history.latest(), point.at.state)
+        )
+
+    def _warn(self, crossing: Crossing) -> None:
+        """Note a bifurcation."""
+        history, point, number = self.solver.history, crossing.before, crossing.eigenvalues
+        history.bifurcations.append(
+            LimitPoint(point.arc, point.value, "bifurcation", {}, point.at.state, number)
+        )
+        if self.solver.system.comm.rank == 0:
+            at_once = f"{number} eigenvalues change their sign at once; " if number > 1 else ""
+            warnings.warn(
+                f"follow({self.arc.name}): the path passes a bifurcation at {self.arc.name} = "
+                f"{point.value:.7g}; {at_once}what follows may be unstable. A small imperfection "
+                "or disturbing load leads to the other branch",
+                stacklevel=7,
+            )
+
+
+def _passed(a: Point, to: float, crossings: list[Crossing]) -> list[Crossing]:
+    """Return the bifurcations from a point up to an arc length."""
+    return [c for c in crossings if a.arc <= c.before.arc < to]
+
+
+def _negative(a: Point, to: float, crossings: list[Crossing]) -> int | None:
+    """Return the negative eigenvalues at an arc length beyond a point, up to a limit point."""
+    passed = _passed(a, to, crossings)
+    return passed[-1].behind.negative if passed else a.negative
+
+
+def require_possible(
+    solver: EquilibriumSolver,
+    parameter: Any,
+    to: float | None,
+    step: float | None,
+    steps: Any,
+    until: Any,
+    direction: int | None,
+    largest: float | None,
+    smallest: float,
+) -> None:
+    """Raise where a path cannot be what was asked for; see `StaticProblem.follow`."""
+    if not isinstance(parameter, Parameter) and not arguments.among(parameter, ("time",)):
+        raise ParameterError(
+            f"follow({label(parameter)}): give the sa.Parameter that a load, a support or a body "
+            "of the system has as its value, or 'time'"
+        )
+    name = "time" if isinstance(parameter, str) else parameter.name
+    given = {"to": to, "step": step, "largest": largest, "smallest": smallest}
+    for key, value in given.items():
+        if value is not None:
+            check = arguments.number if key == "to" else arguments.positive
+            check("follow", f"{name}, {key}", value)
+    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
+        raise ParameterError(f"follow({name}, steps={steps!r}): give a number of steps")
+    if not (direction is None or any(direction is sign for sign in (1, -1))):
+        raise ParameterError(
+            f"follow({name}, direction={direction!r}): 1, the parameter grows at first, or -1"
+        )
+    if not (until is None or callable(until)):
+        raise ParameterError(f"follow({name}, until={until!r}): give a function of the Step")
+    if to is None and until is None and steps is None:
+        raise ParameterError(f"follow({name}): say where to end: to=, until= or steps=")
+    if not solver.numbering.size:
+        raise ParameterError(f"follow({name}): all coordinates are prescribed, so solve() does it")

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What residuals of an equilibrium are measured by: the forces that arise on the way to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from ...assembly.piece import Cells, Jets
+from ...newton import Constraints, Leftover, RowNorms, Stopping
+from ...runtime.petsc import PETSc
+
+if TYPE_CHECKING:
+    from ...system import System
+
+Array = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+EPS = float(np.finfo(float).eps)
+NEWTON = ("newtonls", "newtontr")  # methods of PETSc whose last tangent is at hand
+UNLOADED = 1e-8  # of the reference: a state that is smaller is measured by it, not by itself
+
+
+class Convergence(Stopping):
+    r"""`Stopping` of an equilibrium.
+
+    The reference r_k of a kind of row is the largest n_k of the step, or the support forces if
+    they are larger, scaled by one common factor of the part such that an imbalance that only
+    arose on the way (Newton's method stretches what turns) does not count for all kinds.
+    Constraints are measured by the largest violation in their part, each by its gradient, and
+    need not hold better than to round-off. Before the first iteration a part has converged if
+    its residual is that with which the last step ended.
+
+    Attributes
+    ----------
+    rows : `RowNorms`.
+    norms : of the last iteration, by kind.
+    accepted : by class, those with which the last step ended; empty: there is none.
+    driven : of loads known otherwise, by class; they are references, too.
+    leftover : `Leftover`, once there is a linear solver.
+    tested : whether this test has been asked since `begin`.
+    by_tolerance : the largest share of its reference that a residual had when the user's absolute
+        tolerance ended the last step; 0 where it did not.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        rows = RowNorms(system, system.pieces)
+        bound = rows.classes(lambda b: b.kind == "multiplier")
+        super().__init__(rows, Constraints(system.matrix, rows, bound))
+        self.constraints.measure(rows.sizes())
+        numbering = system.numbering
+        # kinds whose rows are functions of positions, not of displacements
+        self._of_place = self.rows.classes(lambda b: b.is_equation or b.in_plane)
+        self._sums = self.rows.classes(lambda b: b.kind == "algebraic")
+        self._of_terms = np.array([not isinstance(p.entities, Cells) for p in system.pieces])
+        placed = any(isinstance(p.entities, Jets) and p.size for p in system.pieces)
+        self._placed = bool(system.comm.allreduce(placed)) or bool(self._of_place.any())
+        reference = numbering.to_rows(system.reference)
+        self._size = self.rows.total(self.rows.of(reference)[0])
+        self._zero = np.zeros(self.rows.count)
+        self.driven = self._zero
+        self.accepted = np.zeros(0)
+        self._first, self._largest, self._support = self._zero, self._zero, self._zero
+        self._violations: Array | None = None
+        self._before = np.zeros(numbering.rows)
+        self.leftover: Leftover | None = None
+        self.tested = False
+        self.by_tolerance = 0.0
+
+    @property
+    def norms(self) -> dict[str, float]:
+        """The norms of the last iteration by kind, all parts together."""
+        return self.rows.by_kind(self._norms)
+
+    def stiffest(self, diagonal: Array) -> float:
+        """Return the largest entry of the tangent's diagonal (rows) at positions (collective)."""
+        at = self.rows.classes(lambda b: b.kind == "position")[self.rows.of_row]
+        largest = float(np.abs(diagonal[at]).max(initial=0.0))
+        return float(self.system.comm.allreduce(largest, op=MPI.MAX))
+
+    def settled(self, norms: Array) -> Flags:
+        """Tell of which parts a residual is that with which the last step ended."""
+        last = self.accepted
+        if not len(last):
+            return np.zeros(self.rows.parts, dtype=bool)
+        same = np.abs(norms - last) <= 1e-9 * last
+        return np.asarray(self.rows.least(same.astype(float)) > 0.0)
+
+    def round_off(self) -> Array:
+        """Return the norms of the residual of one unit in the last place (collective)."""
+        system = self.system
+
+        def product(change: Array, answer: Array) -> None:
+            system.plan.product(system.state, change, answer)
+
+        size = np.abs(system.state)
+        noise = self.rows.response(size, product)
+        if self._placed:  # what users write of places r, and constraints: r = X + u is rounded
+            seen = self.rows.response(size + _place_size(system), product)
+            with system.plan.only(self._of_terms):
+                of_terms = self.rows.response(_place_size(system), product)
+            noise = np.where(self._of_place, seen, np.maximum(noise, of_terms))
+        if self._sums.any():  # random signs would cancel there: a dilation changes all of them
+            answer = np.zeros_like(system.state)
+            product(EPS * system.reference, answer)
+            grown = self.rows.of(system.numbering.to_rows(answer))[0]
+            noise = np.where(self._sums, np.maximum(noise, grown), noise)
+        return noise
+
+    def begin(self) -> None:
+        """Begin a solution: nothing has been tested."""
+        self.tested, self.by_tolerance = False, 0.0
+        if self.leftover is not None:
+            self.leftover.begin()
+
+    def test(self, snes: PETSc.SNES, iteration: int, f: Array, x: Array, local: Array) -> int:
+        """Return PETSc's reason to stop, or that to go on (collective).
+
+        Parameters
+        ----------
+        f, x : residual and unknowns of this rank's rows.
+        local : the residual as a local vector, with the support forces at fixed coordinates.
+        """
+        reasons = PETSc.SNES.ConvergedReason
+        self.tested = True
+        step = x - self._before if iteration else np.zeros_like(x)
+        n, moved, size, self._support = self.rows.of(f, step, x, held=local)
+        self._norms, self._before = n, x.copy()
+        if not np.isfinite(n).all():
+            return int(reasons.DIVERGED_FNORM_NAN)
+        rtol, atol, stol, _ = snes.getTolerances()
+        if iteration == 0:
+            self._first, self._largest = n, self._zero
+            self.constraints.begin()
+            self._start(self.settled(n))
+        self._largest = np.maximum(self._largest, n)
+        if self.constraints.any:
+            if iteration:
+                self.constraints.refresh()
+            share = rtol * self.constraints.shares(f, rtol, first=True)
+            self._violations = share if iteration else None
+        if iteration:
+            size = np.maximum(self.rows.total(size), UNLOADED * self._size)
+            moved = self.rows.total(moved)
+            part = np.divide(moved, size, out=np.full(len(size), np.inf), where=size > 0.0)
+            reason = self._reason(rtol, stol, lambda: part)
+        else:
+            done = self.closed.all() or self._at_rest(f, local, rtol)
+            reason = int(reasons.CONVERGED_FNORM_RELATIVE) if done else 0
+        if not reason and _norm(n) <= atol:
+            reason = int(reasons.CONVERGED_FNORM_ABS)
+            self.by_tolerance = float(self.shares().max(initial=0.0)) if atol > 0.0 else 0.0
+        elif reason > 0 and iteration and not self._settled(snes, f, x, step):
+            return int(reasons.ITERATING)
+        if reason > 0:
+            self.accepted = n
+        return reason
+
+    def _at_rest(self, f: Array, local: Array, rtol: float) -> bool:
+        """Tell whether nothing is loaded and violations of constraints are none (collective).
+
+        A step would start from round-off and make forces of the size of its own round-off.
+        """
+        constraints = self.constraints
+        if not constraints.any or self._norms[~constraints.classes].any():
+            return False
+        self.system.plan.tangent(self.system.state, np.zeros_like(local), constraints.matrix)
+        constraints.refresh()
+        self._violations = rtol * constraints.shares(f, rtol, first=True)
+        return bool((self._violations <= rtol).all())
+
+    def _settled(self, snes: PETSc.SNES, f: Array, x: Array, step: Array) -> bool:
+        if self.leftover is None or snes.getType() not in NEWTON:
+            return True
+        return self.leftover.settled(f, x, step, self._noise)
+
+    def tell(self, when: str, stacklevel: int) -> None:
+        """Warn where the last solution is not settled."""
+        if self.leftover is not None:
+            self.leftover.warn(when, stacklevel + 1)
+
+    def _noise(self) -> Array:
+        """Return the residual (rows) as round-off makes it."""
+        system = self.system
+
+        def product(change: Array, answer: Array) -> None:
+            system.plan.product(system.state, change, answer)
+
+        noise = self.rows.noise(np.abs(system.state), product)
+        if self._placed:
+            with system.plan.only(self._of_terms):
+                noise += self.rows.noise(_place_size(system), product)
+        return noise
+
+    def references(self) -> Array:
+        """Return what the norms of the last solution are measured by, by class."""
+        others = np.maximum(self._support, self.driven)
+        least, most = np.maximum(self._first, others), np.maximum(self._largest, others)
+        grown = np.divide(least, most, out=np.zeros_like(most), where=most > 0.0)
+        factor = self.rows.worst(grown)
+        return np.asarray(np.where(factor > 0.0, factor, 1.0)[self.rows.part] * most)
+
+    def share_without_test(self, f: Array, local: Array, first: Array) -> float:
+        """Return the largest share of a residual that this test was not asked about (collective).
+
+        `f`, `local` as in `test`; `first`: residual (rows) at the beginning of the step.
+        """
+        n, begun, self._support = self.rows.of(f, first, held=local)
+        self._norms, self._first, self._largest = n, begun, begun
+        self._violations = None
+        return float(self.shares().max(initial=0.0))
+
+    def shares(self) -> Array:
+        """Return the norms, or the largest violations, relative to their references."""
+        reference = self.references()
+        there = reference > 0.0
+        share = np.divide(self._norms, reference, out=np.zeros_like(reference), where=there)
+        if self._violations is None:
+            return share
+        return np.where(self.constraints.classes, self._violations, share)
+
+    def needed(self, rtol: float) -> Array:
+        """Return the factor by which the residual of each part must still fall."""
+        worst = self.rows.worst(self.shares())
+        open_ = (worst > 0.0) & ~self.closed
+        return np.divide(rtol, worst, out=np.ones_like(worst), where=open_)
+
+
+def _norm(norms: Array) -> float:
+    """Return the norm of all classes, whose squares may be beyond the range of numbers."""
+    largest = float(norms.max(initial=0.0))
+    return largest * float(np.linalg.norm(norms / largest)) if largest else 0.0
+
+
+def _place_size(system: System) -> Array:
+    """Sizes of the reference values that positions are the sum of."""
+    angle = system.numbering.those("angle")
+    return np.where(angle, np.pi, np.abs(system.reference))

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a tangent that cannot be solved with leaves undetermined; asked after a failure."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from ...errors import ConvergenceError
+from ...runtime.collective import together
+from ...runtime.petsc import PETSc
+from .held import free_motions
+
+if TYPE_CHECKING:
+    from ...system import System
+    from .equilibrium import EquilibriumSolver
+
+Array = npt.NDArray[np.float64]
+
+LARGEST = 60_000  # rows; beyond, a factorisation only for a message takes too long
+SINGULAR = 1e-13  # of the equilibrated tangent; that of slender but sound structures is 1e-10
+
+
+def undetermined(system: System) -> str:
+    """Tell what the tangent at the present state leaves free, or "" if nothing (collective).
+
+    The vector that the tangent K diminishes most is found by inverse iteration. Equilibrated by
+    the largest entries of the rows, its part in the multipliers points to constraints that say
+    the same or contradict each other, its part in the positions to a mechanism.
+    """
+    motions = free_motions(system)
+    if motions:
+        return f"rigid motions are free: {motions}"
+    if system.numbering.size > LARGEST or not system.numbering.size:
+        return ""
+    matrix = system.matrix.mat
+    start, _, values = matrix.getValuesCSR()
+    rows = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    if not system.comm.allreduce(bool(np.isfinite(values).all()), op=MPI.LAND):
+        return ""
+    largest = np.zeros(len(start) - 1)
+    np.maximum.at(largest, rows, np.abs(values))
+    scale = np.sqrt(np.where(largest > 0.0, largest, 1.0))
+    weak = _weakest(system, matrix)
+    if weak is None:
+        return ""
+    answer = matrix.createVecLeft()
+    matrix.mult(weak, answer)
+    y, r = weak.getArray(readonly=True) * scale, answer.getArray(readonly=True) / scale
+    answer.destroy()
+    weak.destroy()
+    norms = np.sqrt(system.sum(np.array([y @ y, r @ r])))
+    if not norms[1] <= SINGULAR * norms[0]:
+        return ""
+    return _named(system, y / norms[0])
+
+
+def _weakest(system: System, matrix: PETSc.Mat) -> PETSc.Vec | None:
+    """Return the vector of the smallest eigenvalue of the tangent, as far as that is defined."""
+    random = system.numbering.random(11)
+    for shift in (0.0, 1e-12 * system.stiffness):
+        shifted = matrix if shift == 0.0 else matrix.copy()
+        if shift:
+            shifted.shift(shift)
+        x, b = matrix.createVecs()
+        b.setArray(system.numbering.to_rows(random))
+        ksp = PETSc.KSP().create(system.comm)
+        ksp.setType("preonly")
+        ksp.setOperators(shifted)
+        pc = ksp.getPC()
+        pc.setType("lu")
+        try:
+            pc.setFactorSolverType("mumps")
+            found = all(_iterate(ksp, b, x) for _ in range(3))
+        except PETSc.Error:
+            found = False
+        for thing in (ksp, x, *([shifted] if shift else [])):
+            thing.destroy()
+        if found:
+            return b
+        b.destroy()
+    return None
+
+
+def _iterate(ksp: PETSc.KSP, b: PETSc.Vec, x: PETSc.Vec) -> bool:
+    """Put b = A^-1 b / |A^-1 b|; tell whether that went well."""
+    ksp.solve(b, x)
+    length = x.norm()
+    if ksp.getConvergedReason() < 0 or not np.isfinite(length) or length == 0.0:
+        return False
+    x.copy(b)
+    b.scale(1.0 / length)
+    return True
+
+
+def _named(system: System, y: Array) -> str:
+    """Describe a unit vector of undetermined unknowns by constraints or by a place."""
+    numbering = system.numbering
+    kinds, kind = numbering.kind_of_rows()
+    shares = system.sum(np.bincount(kind, np.square(y), len(kinds)).astype(float))
+    constraints = [
+        repr(kind.owner or kind.name.removeprefix("lambda:"))
+        for kind, share in zip(kinds, shares, strict=True)
+        if kind.block.kind == "multiplier" and share > 1e-4
+    ]
+    if constraints:
+        return (
+            f"the tangent is singular in the multipliers of {' and '.join(constraints)}: these "
+            "constraints say the same as others or as the supports, or contradict them"
+        )
+    local = np.zeros(numbering.coordinates)
+    numbering.from_rows(np.abs(y), local)
+    at = int(np.argmax(local)) if len(local) else 0
+    mine = (float(local[at]) if len(local) else -1.0, -system.comm.rank)
+    _, rank = system.comm.allreduce(mine, op=MPI.MAX)
+    place = system.points[numbering.vertex_of[at]] if system.comm.rank == -rank else None
+    x = system.comm.bcast(place, root=-rank)
+    return (
+        "the tangent is singular: a motion meets no resistance, most of all near "
+        f"({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g})"
+    )
+
+
+def explained(
+    solver: EquilibriumSolver,
+    error: ConvergenceError,
+    start: tuple[float, Array],
+    last: Array,
+    part: float,
+) -> ConvergenceError:
+    """Add where the last equilibrium is and what it tells: a singular tangent, a limit point.
+
+    `start`: pseudo-time and state at the beginning of the step; `last`: the state after the
+    fraction `part` of it.
+    """
+    system = solver.system
+    system.state[:] = last
+    solver.guarded(lambda: system.plan.tangent(last, solver.local_f, solver.matrix))
+    told = undetermined(system)
+    if not told and part > 0.0:
+        assert error.time is not None
+        solver.leave_out(error.time)
+        told = solver.branch.end(start, last, part, 1.0 - solver.fade)
+    system.prescribe(start[0])
+    text = f"{error}; {told}" if told else str(error)
+    return ConvergenceError(text, reason=error.reason, iteration=error.iteration, time=error.time)
+
+
+def warn_unproved(solver: EquilibriumSolver, time: float, before: Array) -> None:
+    """Warn where options of PETSc's, not the test of the residual, ended a step (collective).
+
+    `before`: state at the beginning of the step. The residual is compared with the loads.
+    """
+    system, test = solver.system, solver.convergence
+    rtol, atol = solver.snes.getTolerances()[:2]
+    if test.tested and not test.by_tolerance:
+        return
+    share, why = test.by_tolerance, f"snes_atol {atol:g}"
+    if not test.tested:
+        fixed = system.numbering.fixed_by >= 0
+        start, f = np.where(fixed, system.state, before), np.zeros_like(before)
+        with together(system.comm):
+            system.plan.residual(start, f)
+        first = system.numbering.to_rows(f)
+        with together(system.comm):
+            system.plan.residual(system.state, f)
+        share = test.share_without_test(system.numbering.to_rows(f), f, first)
+        why = f"snes_type {solver.snes.getType()}, or snes_convergence_test"
+    if share > max(100.0 * rtol, 1e-5) and system.comm.rank == 0:
+        warnings.warn(
+            f"at pseudo-time {time:g} options of PETSc ({why}) ended Newton's method where the "
+            f"residual is {100.0 * share:.3g} % of the loads: this is no equilibrium",
+            stacklevel=5,
+        )
+
+
+def outside(system: System) -> str:
+    """Tell of quadrature points outside the domain of a law: on the way, or at rest (collective).
+
+    Terms are evaluated one by one without any displacement.
+    """
+    plan, found = system.plan, ""
+    names = list(dict.fromkeys(piece.name for piece in plan.pieces))
+    rest, f = np.zeros_like(system.state), np.zeros_like(system.state)
+    for name in names:
+        for other in names:
+            plan.switch(other, active=other == name)
+        bad = 0
+        with together(system.comm):
+            bad = plan.residual(rest, f)
+        wrong = np.flatnonzero(~np.isfinite(f))
+        if system.comm.allreduce(bad + len(wrong)):
+            found = _at_rest(system, name, wrong)
+            break
+    for piece in plan.pieces:
+        plan.switch(piece.name, active=piece.active)
+    return found or "; quadrature points left the domain of their law (J <= 0 or not finite)"
+
+
+def _at_rest(system: System, name: str, wrong: npt.NDArray[np.intp]) -> str:
+    vertex = system.numbering.vertex_of[wrong[:1]]
+    place = [tuple(x) for x in system.points[vertex].tolist()]
+    places = [x for part in system.comm.allgather(place) for x in part]
+    near = "" if not places else ", near ({:.4g}, {:.4g}, {:.4g})".format(*min(places))
+    return (
+        f"; the law of {name!r} is not finite already at rest, without any displacement{near}: "
+        "look at its parameters, and at terms such as 1/x, sqrt(x), log(x) where x is 0 there"
+    )

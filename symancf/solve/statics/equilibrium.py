@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One equilibrium by Newton's method (PETSc SNES)."""
+
+from __future__ import annotations
+
+import math
+import time as clock
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ...assembly.protocol import Chooses
+from ...assembly.vectors import Vectors
+from ...errors import ConvergenceError, SymancfError
+from ...newton import Leftover, PartBacktracking
+from ...output.history import History, Step
+from ...runtime.collective import share_error, together
+from ...runtime.interruption import Interruption
+from ...runtime.options import Options, complaint
+from ...runtime.petsc import PETSc, collect, loosely
+from ...runtime.progress import Progress
+from ..contradiction import require_redundant
+from ..solver import configure, reason_name
+from .branch import JUMPED, Branch
+from .convergence import Convergence
+from .diagnosis import outside, warn_unproved
+from .held import require_held
+from .linear import LinearSolver
+from .stability import Stability
+from .sudden import Sudden
+
+if TYPE_CHECKING:
+    from ...system import System
+
+Array = npt.NDArray[np.float64]
+Monitor = Callable[[Step], None]
+Path = Sequence[tuple[float, Array]]  # pseudo-times and equilibria there
+
+
+class EquilibriumSolver:
+    """Solve residual(q, t) = 0 at one pseudo-time t, from a state near by.
+
+    What steps of load (`StaticProblem.solve`) and paths (`StaticProblem.follow`) are made of.
+
+    Parameters
+    ----------
+    system : its `state` is the starting point and holds the solution afterwards.
+    history : takes what `record` is given.
+    options : of PETSc, in force while the solver works.
+    check_held : look for rigid motions left free before the first solution.
+
+    Attributes
+    ----------
+    snes, J, F, x, vectors : petsc4py objects of the free unknowns, from `prepare` on.
+    convergence, linear, branch, stability, sudden : see their classes.
+    ready : `prepare` has been called, and nothing since has spoilt it.
+    restored : the scale of the multipliers is that of a checkpoint.
+    fade : part of the imbalance at the start of a step that is still left out.
+    hopeless : the last failure would be that of any smaller step.
+    """
+
+    def __init__(
+        self, system: System, history: History, options: Options, check_held: bool
+    ) -> None:
+        self.system, self.numbering = system, system.numbering
+        self.history: History = history
+        self.options, self.check_held = options, check_held
+        self.interruption, self.progress = Interruption(system.comm), Progress(system.comm)
+        self.monitors: list[Monitor] = []
+        self.ready = self.restored = False
+        self.fade = 0.0  # part of the imbalance that is left out
+        self._error: BaseException | None = None
+        self._left_domain, self._extra_linear = 0, 0
+
+    # ---- set-up -------------------------------------------------------------------------------
+    def prepare(self) -> None:
+        """Make the solver of PETSc and the measures of the system as it is (collective)."""
+        system, numbering = self.system, self.numbering
+        collect(system.comm)  # what is left of earlier problems
+        system.prescribe(system.time)
+        self.matrix = system.matrix
+        self.J = self.matrix.mat
+        self.vectors: Vectors = Vectors(numbering)
+        self.x = self.vectors.new()
+        self.F, self._imbalance = self.x.duplicate(), self.x.duplicate()
+        self._rhs = self.x.duplicate()
+        self.fade, self.sudden = 0.0, Sudden(system.plan)
+        self.local_f = np.zeros(numbering.coordinates)
+        self.convergence: Convergence = Convergence(system)
+        self._scale_multipliers()
+        if not self.restored:
+            system.settle()
+        for term in system.terms:
+            if isinstance(term, Chooses):
+                term.choose(system, system.plan, self.options.choice)
+        self.snes = PETSc.SNES().create(system.comm)
+        self.snes.setFunction(loosely(self._function), self.F)
+        self.snes.setConvergenceTest(loosely(self._test))
+        configure(self.snes, system, self.options)
+        self.linear: LinearSolver = LinearSolver(
+            system, self.snes.getKSP(), self.convergence.rows, self.vectors, self.history.seconds
+        )
+        self.convergence.leftover = Leftover(
+            system, self.convergence.rows, self.snes.getKSP(), self.x
+        )
+        self.snes.setJacobian(loosely(self._jacobian), self.linear.operator, self.J)
+        self._cuts = PartBacktracking(self.snes, self.convergence, loosely(self._evaluate), self.x)
+        self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP())
+        self.stability: Stability = Stability(system, self.linear)
+        if self.check_held:
+            require_held(system)
+        self.ready = True
+
+    def _scale_multipliers(self) -> None:
+        """Set the multipliers' scale to the largest diagonal stiffness of a position."""
+        system = self.system
+        if self.restored:
+            return
+        system.stiffness = 1.0
+        self.guarded(lambda: system.plan.tangent(system.state, self.local_f, self.matrix))
+        largest = self.convergence.stiffest(self.J.getDiagonal(self._rhs).getArray())
+        system.stiffness = largest if math.isfinite(largest) and largest > 0 else 1.0
+        system.prescribe(system.time)
+
+    def guarded(self, call: Callable[[], int]) -> int:
+        """Call on every rank; raise the first error on all of them."""
+        bad = 0
+        with together(self.system.comm):
+            bad = call()
+        return int(self.system.comm.allreduce(bad))
+
+    # ---- callbacks: never let an exception cross PETSc -----------------------------------------
+    def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
+        if bad := self._evaluate(x, F):
+            F.set(np.nan)
+            self._left_domain = max(self._left_domain, bad)
+
+    def _evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
+        """Write the residual at unknowns `x`; return the number of bad points of all ranks."""
+        start, bad = clock.process_time(), 0
+        try:
+            self.vectors.to_local(x, self.system.state)
+            bad = self.system.plan.residual(self.system.state, self.local_f)
+            self.vectors.to_global(self.local_f, F)
+            if self.fade:
+                F.axpy(-self.fade, self._imbalance)
+        except BaseException as error:
+            self._error, bad = self._error or error, 1
+        bad = self.system.comm.allreduce(bad)  # a rank without rows must be heard, too
+        self.history.seconds["assembly"] += clock.process_time() - start
+        return int(bad)
+
+    def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
+        try:
+            self.vectors.to_local(x, self.system.state)
+            needed = self.convergence.needed(snes.getTolerances()[0])
+            self.linear.linearize(self.system.state, needed)
+        except BaseException as error:
+            self._error = self._error or error
+
+    def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
+        try:
+            self.interruption.check()
+            self.progress.iteration(self.system.time, iteration)
+            rows = self.F.getArray(readonly=True)
+            x = snes.getSolution().getArray(readonly=True)
+            return self.convergence.test(snes, iteration, rows, x, self.local_f)
+        except BaseException as error:
+            self._error = self._error or error
+            return int(PETSc.SNES.ConvergedReason.DIVERGED_FNORM_NAN)
+
+    # ---- one Newton solution --------------------------------------------------------------------
+    def advance(
+        self, time: float, before: Array, fade: float, path: Path = ()
+    ) -> ConvergenceError | Step:
+        """Try one step; on failure return the error with the state put back."""
+        system = self.system
+        self._error, self._left_domain, self._extra_linear = None, 0, 0
+        self.fade, self.hopeless, self._cuts.error = fade, False, None
+        start = clock.process_time()
+        assembly = self.history.seconds["assembly"]
+        self.convergence.begin()
+        self.leave_out(time)
+        if not self.numbering.size:  # nothing is free
+            return self._without_unknowns(time)
+        try:
+            guessed = self.branch.guess(path, time, self.convergence)
+            if not guessed:
+                self._extra_linear = self.branch.follow_supports(before)
+            self.vectors.to_global(system.state, self.x)
+            self.snes.solve(None, self.x)
+        except PETSc.Error as error:
+            self.ready = False  # what PETSc leaves behind is not to be trusted
+            for thrown in (self._error, self.linear.error):
+                share_error(system.comm, thrown)
+            said = complaint(error)
+            raise SymancfError(f"PETSc failed at pseudo-time {time:g}: {said}") from error
+        finally:
+            spent = clock.process_time() - start - (self.history.seconds["assembly"] - assembly)
+            self.history.seconds["solve"] += spent
+        share_error(system.comm, self._error)
+        share_error(system.comm, self._cuts.error)
+        iteration = self.snes.getIterationNumber()
+        if self.snes.getConvergedReason() > 0:
+            self.vectors.to_local(self.x, self.system.state)
+            linear = self.snes.getLinearSolveIterations() + self._extra_linear
+            warn_unproved(self, time, before)
+            self.convergence.tell(f"at pseudo-time {time:g}", 5)
+            return Step(time, iteration, linear, self.convergence.norms)
+        name, text = reason_name(self.snes)
+        self.history.wasted += iteration
+        linear_failed = PETSc.SNES.ConvergedReason.DIVERGED_LINEAR_SOLVE
+        failed = self.snes.getConvergedReason() == linear_failed
+        self.hopeless = failed and self.linear.direct and iteration == 0 and not guessed
+        self.linear.forget()
+        system.state[:] = before
+        return self._failure(time, name, text, iteration)
+
+    def leave_out(self, time: float) -> None:
+        """Take the loads of a time, without what has yet to fade in (collective)."""
+        self.system.prescribe(time)
+        self.sudden.leave_out(self.fade)
+        self.branch.fading = self.fade * self._imbalance.getArray(readonly=True)
+
+    def _without_unknowns(self, time: float) -> ConvergenceError | Step:
+        """Step of a system all of whose coordinates are prescribed."""
+        plan, state = self.system.plan, self.system.state
+        self._left_domain = self.guarded(lambda: plan.residual(state, self.local_f))
+        if not self._left_domain:
+            return Step(time, 0, 0, {})
+        return self._failure(time, "DIVERGED_FUNCTION_DOMAIN", "all coordinates are prescribed", 0)
+
+    def refused(self, step: Step, before: Array, accepted: Array) -> ConvergenceError | None:
+        """Return the error, with the state put back, if a step left the path of the last one."""
+        state = self.system.state
+        why = self.branch.break_between(before, state.copy())
+        if not why:
+            return None
+        self.history.wasted += step.iterations
+        self.linear.forget()
+        self.convergence.accepted = accepted
+        state[:] = before
+        return self._failure(step.time, "JUMP", f"{JUMPED}: {why};", step.iterations)
+
+    def _failure(self, time: float, reason: str, text: str, iteration: int) -> ConvergenceError:
+        if self._left_domain:
+            text += outside(self.system)
+        text = f"no equilibrium at pseudo-time {time:g}: {text} after {iteration} iterations"
+        return ConvergenceError(text, reason=reason, iteration=iteration, time=time)
+
+    # ---- what is kept of it --------------------------------------------------------------------
+    def measure_imbalance(self, time: float, state: Array) -> bool:
+        """Keep the residual at the start of a step; tell whether it was no equilibrium."""
+        self.system.prescribe(time)
+        jumped = self.sudden.measure()
+        f = np.zeros_like(state)
+        self.guarded(lambda: self.system.plan.residual(state, f))
+        self.vectors.to_global(f, self._imbalance)
+        (norms,) = self.convergence.rows.of(self._imbalance.getArray(readonly=True))
+        small = bool(len(norms)) and bool(self.convergence.settled(norms).all())
+        if small or not np.isfinite(norms).all():
+            self._imbalance.set(0.0)
+        return jumped or not small
+
+    def record(self, step: Step) -> None:
+        """Keep a step in the history and hand it to those who watch (collective)."""
+        require_redundant(self.system)
+        self.history.steps.append(step)
+        self.progress.clear()
+        with together(self.system.comm):
+            for monitor in self.monitors:
+                monitor(step)
+        self.history.sample(step.time)
+        self.progress.step(step.time, step.iterations)
+        self.interruption.check()

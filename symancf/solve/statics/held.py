@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rigid motions of bodies that nothing holds, named by body and axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from ...assembly.protocol import Bonds
+from ...errors import ConstraintError
+from .elimination import Rows, null_vectors
+
+if TYPE_CHECKING:
+    from ...assembly.numbering import Block
+    from ...system import System
+
+Array = npt.NDArray[np.float64]
+
+CHUNK = 4096  # rows that are factored at once
+FEW = 24  # bodies up to which all their motions are looked at together
+TOLD = 12  # motions of more bodies that are described
+FREE = 1e-11  # of a motion's own size; motions that nothing holds answered with 1e-16 to 1e-13
+
+
+@dataclass
+class _Group:
+    """Bodies that move rigidly together: their coordinates on this rank, centre and reach."""
+
+    names: list[str]
+    blocks: list[tuple[Block, npt.NDArray[np.int32]]]  # the block, its coordinates (k, size)
+    values: list[Array]  # present values of each, (k, size)
+    centre: Array
+    reach: float
+
+
+def _groups(system: System) -> list[list[Any]]:
+    """Return the bodies one by one, but those together that elastic bonds such as flexures join."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    count, number = len(system.bodies), {id(body): k for k, body in enumerate(system.bodies)}
+    bonds = [p for term in system.terms if isinstance(term, Bonds) for p in term.bonds()]
+    pairs = np.array([[number[id(a)], number[id(b)]] for a, b in bonds]).reshape(-1, 2)
+    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
+    members: dict[int, list[Any]] = {}
+    for body, which in zip(system.bodies, connected_components(graph)[1].tolist(), strict=True):
+        members.setdefault(which, []).append(body)
+    return list(members.values())
+
+
+def _group(system: System, bodies: list[Any], q: Array) -> _Group:
+    """Find the coordinates of bodies, also those that only a joint brought to this rank.
+
+    `q` are the present values of all coordinates.
+    """
+    numbering = system.numbering
+    blocks, values = [], []
+    sums = np.zeros(4)
+    carried = [block for body in bodies for block in body.carriers(system)]
+    for name, vertices in carried:
+        number = numbering.block(name)
+        block = numbering.blocks[number]
+        if not block.moves:
+            continue
+        at = np.unique(vertices)
+        if system.comm.size > 1:
+            member = np.zeros(numbering.vertices, dtype=bool)
+            member[vertices] = True
+            at = np.flatnonzero(system.topology.halo.updated(member))
+        coordinates = numbering.coordinates_of(number, at)
+        value = q[coordinates]
+        if block.kind == "position":
+            mine = at < numbering.owned_vertices
+            sums += np.append(_in_space(value[mine]).sum(axis=0), mine.sum())
+        blocks.append((block, coordinates))
+        values.append(value)
+    sums = system.sum(sums)
+    centre = sums[:3] / max(sums[3], 1.0)
+    reach = max(body.extent for body in bodies) / 2.0
+    for (block, _), value in zip(blocks, values, strict=True):
+        if block.kind == "position":
+            away = np.linalg.norm(_in_space(value) - centre, axis=1)
+            reach = max(reach, away.max(initial=0.0))
+    reach = system.comm.allreduce(float(reach), op=MPI.MAX)
+    return _Group([body.name for body in bodies], blocks, values, centre, reach)
+
+
+def _in_space(points: Array) -> Array:
+    """Return points (k, 3); those of the plane (k, 2) are at z = 0."""
+    return np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
+
+
+def _motions(body: _Group) -> tuple[npt.NDArray[np.int64], Array]:
+    """Return a body's coordinates (k,), each once, and its rigid motions (6, k).
+
+    Rotations by 1 about x, y, z through its centre, translations by its reach.
+    """
+    places, parts = [np.zeros(0, dtype=np.int64)], [np.zeros((6, 0))]
+    for (block, at), value in zip(body.blocks, body.values, strict=True):
+        turns = [block.rotated(value, axis, body.centre).ravel() for axis in np.eye(3)]
+        shifts = [np.tile(body.reach * block.translated(axis), len(at)) for axis in np.eye(3)]
+        places.append(at.ravel().astype(np.int64))
+        parts.append(np.stack([*turns, *shifts]))
+    coordinates, first = np.unique(np.concatenate(places), return_index=True)
+    return coordinates, np.concatenate(parts, axis=1)[:, first]
+
+
+def require_held(system: System) -> None:
+    """Raise when a rigid motion of some bodies meets no resistance at the present state.
+
+    See `find_free`; collective.
+
+    Raises
+    ------
+    ConstraintError : names the bodies and the motions.
+    """
+    told = find_free(system)
+    if not told:
+        return
+    count = "1 rigid motion is" if len(told) == 1 else f"{len(told)} rigid motions are"
+    raise ConstraintError(
+        f"{count} free ({_sentence(told)}). Fix coordinates with sa.fix or add a joint; "
+        "StaticProblem(..., check_held=False) solves all the same",
+        names=sorted({name for names, _ in told for name in names}),
+    )
+
+
+def free_motions(system: System) -> str:
+    """Describe the rigid motions that nothing holds; "" if there are none (collective)."""
+    return _sentence(find_free(system))
+
+
+def _sentence(told: list[tuple[list[str], str]]) -> str:
+    return "; ".join(f"{_listed(names)}: {motion}" for names, motion in told)
+
+
+def find_free(system: System) -> list[tuple[list[str], str]]:
+    """Return the rigid motions that nothing holds: names of bodies, and the motion in words.
+
+    Each body may move rigidly (those that flexures join, together); where bodies share
+    coordinates the mean of their motions counts, so that bodies that agree there move as one. A
+    motion is held by fixed coordinates, by constraints, or by any term whose tangent answers it,
+    in proportion to the diagonal of the tangent, which must be that of the present state.
+    Motions that move no coordinate (of a straight cable about itself, of a planar body out of
+    its plane) do not count. Collective.
+    """
+    numbering = system.numbering
+    q = system.reference + system.state
+    bodies = [_group(system, members, q) for members in _groups(system)]
+    motions = [_motions(body) for body in bodies]
+    shared = np.zeros(numbering.coordinates)
+    size = np.ones(numbering.coordinates)  # of a coordinate in a motion by 1
+    for body, (at, _) in zip(bodies, motions, strict=True):
+        shared[at] += 1.0
+        for block, places in body.blocks:
+            if block.kind == "position":
+                size[places] = np.maximum(size[places] * (size[places] != 1.0), body.reach)
+    motions = [(at, v / np.maximum(1.0, shared[at])) for at, v in motions]
+    diagonal = np.zeros(numbering.coordinates)
+    numbering.from_rows(np.abs(system.matrix.mat.getDiagonal().getArray()), diagonal)
+    stiffness = system.stiffness if system.stiffness > 0.0 else 1.0
+    strength = diagonal * size
+    strength = np.where(strength > 1e-9 * stiffness, strength, stiffness * size)
+    if len(bodies) > FEW:
+        return _of_many(system, bodies, motions, size, strength)
+    n = int(numbering.start[numbering.owned_vertices])  # owned coordinates come first
+    V = np.zeros((6 * len(bodies), numbering.coordinates))
+    for k, (at, v) in enumerate(motions):
+        V[6 * k : 6 * k + 6, at] = v
+    A = np.zeros_like(V)
+    for v, answer in zip(V, A, strict=True):
+        system.plan.product(system.state, v, answer)
+    fixed = numbering.fixed_by >= 0
+    V /= size
+    A /= strength
+    A[:, fixed] = V[:, fixed]
+    rows, moves = A[:, :n].T, V[:, :n].T
+    if not system.comm.allreduce(all(np.isfinite(row[:n]).all() for row in A), op=MPI.LAND):
+        return []  # a state outside the domain of a law; the solution will say so
+    loose = _null(system, rows, moves)
+    if not len(loose):
+        return []
+    return [_describe(bodies, motion) for motion in _readable(bodies, loose)]
+
+
+def _of_many(
+    system: System,
+    bodies: list[_Group],
+    motions: list[tuple[npt.NDArray[np.int64], Array]],
+    size: Array,
+    strength: Array,
+) -> list[tuple[list[str], str]]:
+    """Do the same for many bodies, by sparse products and elimination (collective).
+
+    The work is proportional to their number where each has few neighbours.
+    """
+    from scipy.sparse import coo_array, csr_array, diags_array
+
+    numbering, count = system.numbering, len(bodies)
+    n, all_columns = int(numbering.start[numbering.owned_vertices]), 6 * len(bodies)
+    row = np.concatenate([np.tile(at, 6) for at, _ in motions])
+    column = np.concatenate(
+        [np.repeat(6 * k + np.arange(6), len(at)) for k, (at, _) in enumerate(motions)]
+    )
+    value = np.concatenate([v.ravel() for _, v in motions])
+    shape = (numbering.coordinates, all_columns)
+    V = csr_array(coo_array((value, (row, column)), shape=shape))
+    A = diags_array(1.0 / strength) @ _tangent(system) @ V
+    V = diags_array(1.0 / size) @ V
+    fixed = diags_array((numbering.fixed_by >= 0).astype(float))
+    A = csr_array((A + fixed @ V)[:n])
+    V = csr_array(V[:n])
+    if not system.comm.allreduce(bool(np.isfinite(A.data).all()), op=MPI.LAND):
+        return []
+    squares = system.sum(np.bincount(V.indices, np.square(V.data), all_columns).astype(float))
+    length = np.sqrt(squares)
+    large = length.reshape(count, 6).max(axis=1)
+    kept = np.flatnonzero(length > 1e-9 * np.repeat(large, 6))  # the others move nothing
+    unit = diags_array(1.0 / length[kept])
+    A, V = csr_array(A[:, kept] @ unit), csr_array(V[:, kept] @ unit)
+    owner = kept // 6
+    widths = np.bincount(owner, minlength=count)
+    first = np.concatenate([[0], np.cumsum(widths)])
+    parts = [part for rank in system.comm.allgather(_parts(A, owner, first)) for part in rank]
+    found, total = null_vectors(widths, parts, FREE, TOLD)
+    told = []
+    for vector in found:
+        flat = np.zeros(len(kept))
+        for body, c in vector.items():
+            flat[first[body] : first[body + 1]] = c
+        moved = float(system.sum(np.array([np.square(V @ flat).sum()]))[0])
+        if moved <= 1e-18 * float(flat @ flat):
+            total -= 1  # bodies of the same coordinates against each other
+            continue
+        motion = np.zeros(all_columns)
+        motion[kept] = flat / length[kept]
+        told.append(_describe(bodies, motion))
+    if total > len(told) and told:
+        names, text = told[-1]
+        told[-1] = names, f"{text}; and {total - len(told)} more motions"
+    return told
+
+
+def _tangent(system: System) -> Any:
+    """Return this rank's rows of the tangent on local coordinates, CSR; fixed ones are empty."""
+    from scipy.sparse import csr_array
+
+    numbering = system.numbering
+    start, columns, values = system.matrix.mat.getValuesCSR()
+    order = np.argsort(numbering.columns_of_free)
+    known = numbering.columns_of_free[order]
+    near = np.minimum(np.searchsorted(known, columns), max(0, len(known) - 1))
+    row = np.repeat(numbering.coordinate_of_row, np.diff(start))
+    used = (known[near] == columns) & (values != 0.0) & (numbering.fixed_by[row] < 0)
+    coordinate = numbering.free[order[near[used]]]
+    shape = (numbering.coordinates, numbering.coordinates)
+    return csr_array((values[used], (row[used], coordinate)), shape=shape)
+
+
+def _parts(A: Any, owner: npt.NDArray[np.int64], first: npt.NDArray[np.int64]) -> list[Rows]:
+    """Return the rows of a CSR array by the bodies that they belong to, each set as one QR."""
+    sets: dict[tuple[int, ...], list[int]] = {}
+    weak = 1e-14 * np.abs(A.data).max(initial=0.0)
+    for r in range(A.shape[0]):
+        a, b = A.indptr[r], A.indptr[r + 1]
+        strong = np.abs(A.data[a:b]) > weak
+        there = tuple(np.unique(owner[A.indices[a:b][strong]]).tolist())
+        if there:
+            sets.setdefault(there, []).append(r)
+    made = []
+    for groups, rows in sets.items():
+        columns = np.concatenate([np.arange(first[g], first[g + 1]) for g in groups])
+        values: Array = np.zeros((len(rows), len(columns)))
+        for k, r in enumerate(rows):
+            a, b = A.indptr[r], A.indptr[r + 1]
+            at = np.searchsorted(columns, A.indices[a:b])
+            inside = columns[np.minimum(at, len(columns) - 1)] == A.indices[a:b]
+            values[k, at[inside]] = A.data[a:b][inside]
+        if len(values) > len(columns):
+            values = np.asarray(np.linalg.qr(values, mode="r"))
+        made.append(Rows(groups, values))
+    return made
+
+
+def _factor(system: System, rows: Array) -> Array:
+    """Return R of the QR decomposition of the rows of all ranks (collective)."""
+    mine = np.empty((0, rows.shape[1]))
+    for start in range(0, len(rows), CHUNK):
+        joined = np.concatenate([mine, rows[start : start + CHUNK]])
+        mine = np.asarray(np.linalg.qr(joined, mode="r"))
+    if system.comm.size == 1:
+        return np.asarray(mine)
+    every = np.concatenate(system.comm.allgather(mine))
+    return np.asarray(np.linalg.qr(every, mode="r"))
+
+
+def _null(system: System, rows: Array, moves: Array) -> Array:
+    """Return the combinations (k, 6 bodies) that move something and that nothing answers."""
+    _, scale, basis = np.linalg.svd(_factor(system, moves), full_matrices=False)
+    moving = scale > 1e-9 * scale.max(initial=0.0)
+    reduce = basis[moving].T / scale[moving]
+    R = _factor(system, rows) @ reduce
+    _, values, vectors = np.linalg.svd(R, full_matrices=True)
+    values = np.append(values, np.zeros(len(vectors) - len(values)))
+    return np.asarray((reduce @ vectors[values < FREE * max(1.0, values.max())].T).T)
+
+
+def _readable(bodies: list[_Group], motions: Array) -> Array:
+    """Combine motions so that each has what the others have not: rotations, then translations."""
+    first = np.array([6 * b + a for a in range(6) for b in range(len(bodies))])
+    rows = motions[:, first].copy()
+    done = 0
+    for column in range(rows.shape[1]):
+        if done == len(rows):
+            break
+        pivot = done + int(np.argmax(np.abs(rows[done:, column])))
+        if abs(rows[pivot, column]) < 1e-6 * np.abs(rows).max():
+            rows[done:, column] = 0.0
+            continue
+        rows[[done, pivot]] = rows[[pivot, done]]
+        rows[done] /= rows[done, column]
+        for other in range(len(rows)):
+            if other != done:
+                rows[other] -= rows[other, column] * rows[done]
+        done += 1
+    result = np.zeros_like(rows)
+    result[:, first] = rows
+    return result
+
+
+def _describe(bodies: list[_Group], motion: Array) -> tuple[list[str], str]:
+    """Return the bodies that a motion moves, and the motion of the one that moves most."""
+    parts = motion.reshape(len(bodies), 6)
+    strength = np.abs(parts).max(axis=1)
+    moved = strength > 1e-6 * strength.max()
+    names = [name for b, m in zip(bodies, moved, strict=True) if m for name in b.names]
+    most = int(np.argmax(strength > 0.5 * strength.max()))
+    body, spin, shift = bodies[most], parts[most, :3], parts[most, 3:] * bodies[most].reach
+    turn = float(np.linalg.norm(spin))
+    if turn * body.reach < 1e-6 * np.linalg.norm(shift):
+        return names, f"translation along {_axis(shift)}"
+    along = float(spin @ shift) / turn
+    through = body.centre + np.cross(spin, shift) / turn**2
+    through = np.where(np.abs(through) < 1e-9 * body.reach, 0.0, through)
+    x, y, z = through
+    text = f"rotation about {_axis(spin)} through ({x:.4g}, {y:.4g}, {z:.4g})"
+    if abs(along) > 1e-6 * turn * body.reach:
+        text += " with a translation along it"
+    return names, text
+
+
+def _listed(names: list[str]) -> str:
+    """Return names as words, not more than six."""
+    words = [repr(name) for name in names]
+    if len(words) > 6:
+        words = [*words[:5], f"{len(words) - 5} more"]
+    return " and ".join(words)
+
+
+def _axis(v: Array) -> str:
+    unit = v / np.linalg.norm(v)
+    unit = unit * np.sign(unit[np.argmax(np.abs(unit))])
+    for name, e in zip("xyz", np.eye(3), strict=True):
+        if np.abs(unit - e).max() < 1e-6:
+            return name
+    unit = np.where(np.abs(unit) < 1e-9, 0.0, unit)
+    return f"({unit[0]:.3g}, {unit[1]:.3g}, {unit[2]:.3g})"

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The linear solver of Newton's method: its operator, and how long its preconditioner lasts."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ...newton import PartScaling
+from ...runtime.collective import together
+from ...runtime.petsc import PETSc, functions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ...assembly.vectors import Vectors
+    from ...newton import RowNorms
+    from ...system import System
+
+Array = npt.NDArray[np.float64]
+
+RENEWAL = 20  # iterations of CG that cost as much as multigrid's set-up, about
+
+_INDEFINITE = PETSc.KSP.ConvergedReason.DIVERGED_INDEFINITE_MAT
+_Mult = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_MATOP_MULT = 3
+_PETSC_ERR_USER = 83
+_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
+
+
+def release() -> None:
+    """Return freed memory to the machine: Open MPI tells glibc to keep all of it."""
+    if _trim is not None:
+        _trim(ctypes.c_size_t(0))
+
+
+class Tangent:
+    """The tangent at a given state as PETSc's operator: products by the kernels, no entries.
+
+    On hexahedra and plates it takes less time than a product with the assembled matrix.
+
+    Attributes
+    ----------
+    state : local vector; whoever changes it calls ``mat.stateIncrease()``.
+    mat : of PETSc's type shell. (Its type python cannot be used: PETSc destroys its last objects
+        after Python is gone.)
+    error : what a product raised, if any.
+    border : vectors c and d of rows (of this rank): products are those of K + c d^T.
+
+    Parameters
+    ----------
+    scratch : two local vectors and a vector of rows that products may overwrite; of the first,
+        the fixed coordinates are zero and stay so.
+    """
+
+    def __init__(
+        self, system: System, vectors: Vectors, scratch: tuple[Array, Array, PETSc.Vec]
+    ) -> None:
+        self.state = system.state.copy()
+        self.error: BaseException | None = None
+        self.border: tuple[Array, Array] | None = None
+        numbering = vectors.numbering
+        plan = system.plan
+        state, (v, f, ours) = self.state, scratch
+        handle = ctypes.c_void_p(ours.handle)
+
+        def mult(mat: int, x: int, y: int) -> int:
+            try:
+                functions.VecCopy(ctypes.c_void_p(x), handle)
+                vectors.to_local(ours, v)
+                part = 0.0
+                if self.border is not None:
+                    along = self.border[1] @ ours.getArray(readonly=True)
+                    part = float(system.sum(np.array([along]))[0])
+                plan.product(state, v, f)
+                vectors.to_global(f, ours)
+                if self.border is not None:
+                    ours.setArray(ours.getArray(readonly=True) + part * self.border[0])
+                functions.VecCopy(handle, ctypes.c_void_p(y))
+            except BaseException as error:
+                self.error = self.error or error
+                return _PETSC_ERR_USER
+            return 0
+
+        self._mult = _Mult(mult)
+        self.mat = PETSc.Mat().create(numbering.comm)
+        size = (numbering.rows, numbering.size)
+        self.mat.setSizes((size, size))
+        self.mat.setType(PETSc.Mat.Type.SHELL)
+        self.mat.setUp()
+        functions.MatShellSetOperation(ctypes.c_void_p(self.mat.handle), _MATOP_MULT, self._mult)
+
+
+class LinearSolver:
+    """Operators of a KSP along Newton's iterations.
+
+    A direct solver gets the assembled tangent of each state. A Krylov solver works with the
+    tangent of the present state as a product of the kernels; the assembled matrix only serves
+    to build a preconditioner, which is kept until the iterations beyond the fewest seen with it
+    add up to `RENEWAL`. Multigrid smooths with the tangent for which it was built.
+
+    Attributes
+    ----------
+    operator, matrix : what the KSP solves with, and what preconditioners are made of.
+    renewals : number of preconditioners built.
+    seconds : its entry "assembly" grows by the CPU time of assembling.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        ksp: PETSc.KSP,
+        rows: RowNorms,
+        vectors: Vectors,
+        seconds: dict[str, float],
+    ) -> None:
+        self.ksp, self.system, self.seconds = ksp, system, seconds
+        self.matrix: PETSc.Mat = system.matrix.mat
+        self.direct = ksp.getType() == PETSc.KSP.Type.PREONLY
+        self.renewals = 0
+        self._scratch = np.zeros_like(system.state)
+        self._fewest, self._beyond = 0.0, 0.0
+        self._rtol = min(ksp.getTolerances()[0], 0.1)
+        self._scaling: PartScaling | None = None
+        if self.direct:
+            self.operator = self.matrix
+        else:
+            both = (np.zeros_like(system.state), self._scratch, vectors.new())
+            self._present, self._smoothed = (Tangent(system, vectors, both) for _ in range(2))
+            self.operator = self._present.mat
+            if rows.parts > 1:
+                self._scaling = PartScaling(ksp, rows, both[2])
+
+    def linearize(self, state: Array, needed: Array | None = None) -> int:
+        """Prepare for the tangent at `state`; return the number of bad points (collective).
+
+        Parameters
+        ----------
+        needed : factors by which the residuals of the connected parts must fall to end Newton's
+            method. A Krylov solver aims at half of them when that is within reach, instead of at
+            its relative tolerance.
+        """
+        bad = 0
+        if self.direct:
+            bad = self.assemble(state)
+        else:
+            self._present.state[:], self._present.border = state, None
+            self.operator.stateIncrease()
+            if self._worn():
+                bad = self._renew(state)
+            goal = np.zeros(1) if needed is None else needed / 2.0
+            wanted = np.where(goal > self._rtol / 10.0, np.minimum(goal, 0.1), self._rtol)
+            self.aim(wanted)
+            if self._scaling is not None:
+                self._scaling.active = True
+        self.ksp.setOperators(self.operator, self.matrix)
+        return bad
+
+    def aim(self, wanted: Array | float) -> None:
+        """Set the relative tolerance of a Krylov solver, of each connected part."""
+        self.ksp.setTolerances(rtol=float(np.min(wanted, initial=0.1)))
+        if self._scaling is not None:
+            self._scaling.wanted[:] = wanted
+
+    @property
+    def error(self) -> BaseException | None:
+        """What a product raised while PETSc solved, if any."""
+        scaling = None if self._scaling is None else self._scaling.error
+        return None if self.direct else self._present.error or self._smoothed.error or scaling
+
+    def forget(self) -> None:
+        """Drop a factorisation that failed: it would be used again."""
+        if self.direct:
+            self.ksp.reset()
+
+    @contextmanager
+    def indefinite(self) -> Iterator[None]:
+        """Let FGMRES take the place of CG, which fails at tangents beyond a limit point."""
+        ours = self.ksp.getType() == PETSc.KSP.Type.CG
+        if ours:
+            norm = self.ksp.getNormType()
+            self.ksp.setNormType(PETSc.KSP.NormType.DEFAULT)
+            self.ksp.setType(PETSc.KSP.Type.FGMRES)
+            self.ksp.setGMRESRestart(60)
+        try:
+            yield
+        finally:
+            if not self.direct:
+                self._present.border = None
+            if ours:
+                self.ksp.setType(PETSc.KSP.Type.CG)
+                self.ksp.setNormType(norm)
+
+    def border(self, column: Array, row: Array) -> None:
+        """Add the dyad of two vectors of rows to the operator of a Krylov solver.
+
+        It stays until the next `linearize`, and never is in the preconditioner.
+        """
+        self._present.border = (column, row)
+        if self._scaling is not None:
+            self._scaling.active = False
+        self.operator.stateIncrease()
+
+    def assemble(self, state: Array) -> int:
+        """Write the tangent at `state` to the matrix; return the number of bad points."""
+        start = time.process_time()
+        with together(self.system.comm):
+            bad = self.system.plan.tangent(state, self._scratch, self.system.matrix)
+        self.seconds["assembly"] += time.process_time() - start
+        return bad
+
+    def _worn(self) -> bool:
+        reason = self.ksp.getConvergedReason()
+        if not self.renewals or (reason < 0 and reason != _INDEFINITE):
+            return True
+        asked = self.ksp.getTolerances()[0]
+        used = self.ksp.getIterationNumber() * math.log(self._rtol) / math.log(asked)
+        self._fewest = min(self._fewest or used, used)
+        self._beyond += used - self._fewest
+        return self._beyond >= RENEWAL
+
+    def _renew(self, state: Array) -> int:
+        self._fewest, self._beyond = 0.0, 0.0
+        self.renewals += 1
+        self._smoothed.state[:] = state
+        self._smoothed.mat.stateIncrease()
+        bad = self.assemble(state)
+        self.ksp.setOperators(self._smoothed.mat, self.matrix)
+        if not self.system.comm.allreduce(bad):
+            release()  # before the set-up of multigrid, which needs most memory of all
+            self.ksp.setUp()
+            release()
+        return bad

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Static equilibrium by Newton's method (PETSc SNES) along a pseudo-time of loads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import ConvergenceError
+from ...output import checkpoint
+from ...output.history import History, Step
+from ...output.tracking import kept_by, made_of, watched
+from ...runtime.options import Options
+from ...values import arguments
+from ..contradiction import require_consistent
+from .branch import HARD
+from .continuation import Continuation, require_possible
+from .diagnosis import explained
+from .equilibrium import EquilibriumSolver
+
+if TYPE_CHECKING:
+    from ...runtime.petsc import PETSc
+    from ...system import System
+    from ...values.parameter import Parameter
+    from .convergence import Convergence
+
+Array = npt.NDArray[np.float64]
+Monitor = Callable[[Step], None]
+
+EASY = 8  # Newton iterations of a part that leave its size as it is
+
+
+class StaticProblem:
+    """Find the equilibrium of a system: residual(q, t) = 0 at increasing pseudo-time t.
+
+    Parameters
+    ----------
+    system : its `state` is the starting point and holds the solution afterwards.
+    prefix : of all PETSc options of this problem, e.g. ``"plate_"`` (then
+        ``-plate_snes_rtol 1e-8`` on the command line).
+    options : of PETSc without prefix, ``{"pc_type": "lu"}``; the command line goes before them.
+    check_held : look for rigid motions left free before the first step.
+    check_stable : warn where `solve` ends in an unstable equilibrium; see `Stability.tell`.
+    history : takes the steps, e.g. ``History(csv="run.csv", hdf5="run.h5")``.
+
+    Attributes
+    ----------
+    snes, J, F, x : petsc4py objects of the free unknowns, from the first solution on.
+    convergence : `Convergence`, the test that ends Newton's method.
+    history : `History` of all solves so far.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        prefix: str = "",
+        options: dict[str, Any] | None = None,
+        check_held: bool = True,
+        history: History | None = None,
+        check_stable: bool = True,
+    ) -> None:
+        self.system = made_of("StaticProblem", system)
+        self.prefix = arguments.text("StaticProblem(prefix=...)", prefix)
+        self.check_stable = check_stable
+        self.history = kept_by("StaticProblem", history)
+        self.history.comm = system.comm
+        self._options = Options(
+            self.prefix, arguments.options("StaticProblem(options=...)", options)
+        )
+        self.solver = EquilibriumSolver(system, self.history, self._options, check_held)
+        self._part, self._jump = 1.0, False  # of a step of load
+        self._path: list[tuple[float, Array]] = []  # equilibria of the present solve
+        self._continuation: Continuation | None = None
+
+    @property
+    def snes(self) -> PETSc.SNES:
+        """PETSc's solver, from the first solution on."""
+        return self.solver.snes
+
+    @property
+    def J(self) -> PETSc.Mat:
+        """The tangent of the free unknowns."""
+        return self.solver.J
+
+    @property
+    def F(self) -> PETSc.Vec:
+        """The residual of the free unknowns."""
+        return self.solver.F
+
+    @property
+    def x(self) -> PETSc.Vec:
+        """The free unknowns."""
+        return self.solver.x
+
+    @property
+    def convergence(self) -> Convergence:
+        """The test that ends Newton's method."""
+        return self.solver.convergence
+
+    # ---- stepping -------------------------------------------------------------------------------
+    def _reach(self, start: float, goal: float, smallest: float) -> None:
+        """Go from the state at `start` to the equilibrium at `goal`, in parts where need be.
+
+        Where one step fails it is cut: prescribed values and loads follow the pseudo-time, and
+        what was out of balance at the start (dead loads that are there at once) fades away with
+        it. Equilibria on the way are steps of their own; whatever happens, the state is left at
+        the last one.
+        """
+        system, solver = self.system, self.solver
+        last, last_time = system.state.copy(), start
+        first = before = last
+        cuts = self.history.cut_backs
+        fraction, iterations, linear = 0.0, 0, 0
+        if not self._path or self._path[-1][0] != start:
+            self._path = solver.branch.beginning(start, solver.convergence) if start != goal else []
+        solver.sudden.forget()
+        faded = self._part < 1.0 and solver.measure_imbalance(start, last)
+        try:
+            while fraction < 1.0:
+                whole = fraction + self._part > 1.0 - 1e-9
+                trial = 1.0 if whole else fraction + self._part
+                time = goal if whole else start + trial * (goal - start)
+                accepted = solver.convergence.accepted
+                result = solver.advance(time, before, 1.0 - trial, self._path)
+                if smallest < 1.0 and isinstance(result, Step) and not self._jump:
+                    hard = result.iterations > HARD or self.history.cut_backs > cuts
+                    result = (hard and solver.refused(result, before, accepted)) or result
+                if isinstance(result, ConvergenceError):
+                    self.history.cut_backs += 1
+                    self._part = (trial - fraction) / 2.0
+                    if self._part < smallest or solver.hopeless:
+                        raise explained(solver, result, (start, first), before, fraction)
+                    if fraction == 0.0:
+                        faded = solver.measure_imbalance(start, last)
+                    continue
+                fraction, before = trial, system.state.copy()
+                if start != goal:
+                    self._path = [*self._path[-2:], (time, before)]
+                iterations += result.iterations
+                linear += result.linear_iterations
+                ease = math.sqrt(EASY / max(1, result.iterations))
+                self._part = min(1.0, self._part * min(2.0, max(0.5, ease)))
+                if whole or not faded:
+                    last, last_time = before, time
+                    solver.sudden.settle()
+                    solver.record(Step(time, iterations, linear, result.norms))
+                    iterations = linear = 0
+            if faded:
+                self._path = []
+        finally:
+            system.state[:] = last
+            system.time = last_time
+
+    def _begin(self) -> None:
+        """Make ready for steps at rest (collective)."""
+        if self.system.motion is not None:
+            self.solver.ready = False  # a motion has scaled the multipliers its way
+        self.system.rest()
+        if not self.solver.ready:
+            self.solver.prepare()
+            self._continuation = None
+        self._part, self._path, self._jump = 1.0, [], False
+
+    def solve(
+        self,
+        to: float = 1.0,
+        step: float | None = None,
+        smallest: float = 1.0 / 1024.0,
+        jump: bool = False,
+    ) -> History:
+        """Change the pseudo-time to `to` and find the equilibrium after each step.
+
+        Parameters
+        ----------
+        to : pseudo-time to reach from `system.time`; it may be smaller (unloading) or the same
+            (after a change of a `Parameter`).
+        step : largest step; default: all at once. A step that fails is halved, and grows again
+            after success.
+        smallest : fraction of a step below which the attempt is given up.
+        jump : accept whatever equilibrium Newton's method finds, also one that no path of
+            equilibria under growing loads leads to (a snap-through). Otherwise one that took
+            many iterations or cut steps is compared with what the tangents predict (`Branch`).
+
+        Raises
+        ------
+        ConvergenceError : on every rank, with PETSc's reason (that of the linear solver, if it
+            was the cause).
+        ConstraintError : a rigid motion is free.
+        ParameterError : a step that is not positive, or a parameter or prescribed displacement
+            that is not finite.
+        SymancfError : PETSc refused, e.g. an option.
+        KeyboardInterrupt : on every rank, after the iteration in which Ctrl-C was pressed; a
+            second one before that ends the process.
+
+        Whatever is raised, the state is that of the last converged step and one may go on.
+        """
+        to, now = arguments.number("solve", "to", to, "be a finite pseudo-time"), self.system.time
+        if step is not None:
+            step = arguments.step("solve", step, now, to)
+        smallest = arguments.number(
+            "solve", "smallest", smallest, "be a fraction of a step", lambda x: 0.0 < x <= 1.0
+        )
+        with self.solver.interruption, self._options, self.solver.progress:
+            self._begin()
+            require_consistent(self.system, to)
+            largest = abs(to - now) if step is None else float(step)
+            self._jump = jump
+            while True:
+                whole = abs(to - now) <= largest * (1.0 + 1e-9)
+                goal = to if whole else now + math.copysign(largest, to - now)
+                self._reach(now, goal, smallest)
+                now = goal
+                if whole:
+                    break
+            if self.check_stable:
+                self.solver.stability.tell(self.history)
+            self._options.warn_unused(self.system.comm)
+        return self.history
+
+    def follow(
+        self,
+        parameter: Parameter | Literal["time"],
+        to: float | None = None,
+        *,
+        step: float | None = None,
+        steps: int | None = None,
+        until: Callable[[Step], Any] | None = None,
+        direction: int | None = None,
+        largest: float | None = None,
+        smallest: float = 1e-6,
+    ) -> History:
+        """Follow the path of equilibria along a parameter by arc length, past limit points.
+
+        The parameter drives loads, pressures, prescribed displacements or whatever it was given
+        for, and is an unknown here: it falls beyond a limit point. Each limit point is found to
+        about ten digits, is a step of its own, and listed in ``history.limit_points``. The time
+        of steps is the arc length (see `symancf.solve.statics.arc`), at the start of a path the
+        change of the parameter; the pseudo-time stays. ``history[parameter.name]`` are its values.
+        With a direct solver bifurcations are noted, too (a warning, ``history.bifurcations``),
+        of an unsymmetric tangent those of odd numbers of eigenvalues, with Krylov's methods none
+        (``history.search`` says which); the path goes on as it was.
+
+        Parameters
+        ----------
+        parameter : an `sa.Parameter`; ``"time"``: the pseudo-time of all functions of it.
+        to : end where the parameter has this value for the first time, exactly.
+        step : change of the parameter in the first step, as the tangent predicts it; then the
+            arc length follows the turn of the path and the iterations. Default: 1/20 of the way
+            to `to`. A path that goes on keeps its step.
+        steps : number of steps (limit points apart), at most with `to` or `until`.
+        until : called with each `Step`; end when it returns something true.
+        direction : 1: the parameter grows at first, -1: it falls. Default: towards `to`; without
+            it a path goes on as it ended if nothing has changed since, and a new one grows.
+            Needed where `to` is behind a path that has passed a limit point.
+        largest : longest arc of a step; features of a path within one step are not seen.
+        smallest : shortest arc tried, as a part of `step`.
+
+        Raises
+        ------
+        ConvergenceError : no equilibrium at the start or further on the path; or `to`, or what
+            `until` waits for, was not reached in `steps` (2000) steps. The state is that of the
+            last step, and one may go on.
+        ParameterError : impossible arguments; nothing depends on the parameter.
+        """
+        with self.solver.interruption, self._options, self.solver.progress:
+            self._begin()
+            require_possible(
+                self.solver, parameter, to, step, steps, until, direction, largest, smallest
+            )
+            path = self._continuation
+            if path is None or path.parameter is not parameter:
+                path = self._continuation = Continuation(self.solver, parameter)
+            path.follow(to, step, steps, until, direction, largest, smallest)
+            self._options.warn_unused(self.system.comm)
+        return self.history
+
+    def monitor(self, function: Monitor) -> None:
+        """Call `function` with each converged `Step`."""
+        self.solver.monitors.append(arguments.function("monitor(...)", function))
+
+    def record(self, name: str, what: Any, every: int = 1) -> None:
+        """Keep a quantity after each step, or each `every`-th, as ``history[name]``.
+
+        `what` is a place, whose position is kept [m], or a function without arguments that
+        returns a number or an array, such as ``system.strain_energy``.
+        """
+        self.history.record(name, watched(self.system, what), every)
+
+    def save(self, path: str | Path, attributes: Mapping[str, Any] | None = None) -> Path:
+        """Write state, pseudo-time and `attributes`; see `symancf.output.checkpoint.save`."""
+        return checkpoint.save(path, self.system, attributes=attributes)
+
+    def restore(self, path: str | Path) -> dict[str, Any]:
+        """Take up the state and pseudo-time of `save`; return the attributes (collective).
+
+        The system must be built like the saved one, on any number of ranks; values of
+        parameters that the program changed on the way are the program's to set. With a direct
+        solver what follows is, on the same number of ranks, the run that was saved, bit for bit.
+
+        Raises
+        ------
+        CheckpointError : see `symancf.output.checkpoint.load`.
+        """
+        vectors, attributes = checkpoint.load(path, self.system)
+        self.system.stiffness = attributes["stiffness"]
+        self.solver.restored, self.solver.ready = True, False
+        self.system.prescribe(attributes["time"])
+        self.system.state[:] = vectors["state"]
+        return attributes

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How many eigenvalues of the tangent are negative: bifurcations, unstable equilibria."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as ss
+import scipy.sparse.linalg as sl
+
+from ...runtime.collective import together
+from ...runtime.petsc import PETSc
+from ..solver import has
+
+if TYPE_CHECKING:
+    from ...output.history import History
+    from ...system import System
+    from .linear import LinearSolver
+
+LARGEST = 5000  # rows that are factored by SuperLU where there is no MUMPS
+MODERATE = 20_000  # unknowns up to which the end of a solution takes one factorisation more
+SURE = 1e-12  # of the diagonal: eigenvalues that are less negative are no alarm
+ROOM = (100, 400, 1600)  # per cent of work space beyond MUMPS's estimate, one after the other
+SHORT_OF_ROOM = (-8, -9, -14, -15, -17, -20)  # INFOG(1) of MUMPS
+FACTORS = (PETSc.PC.Type.LU, PETSc.PC.Type.CHOLESKY)
+
+
+class Stability:
+    r"""Negative eigenvalues of the tangent along the directions that constraints leave free.
+
+    By Sylvester's law the factors of :math:`K = L D L^T` have as many negative pivots as K has
+    negative eigenvalues. Each independent constraint with its multiplier adds one,
+
+    .. math::
+        \operatorname{neg}\begin{pmatrix} K & B^T \\ B & 0 \end{pmatrix}
+        = \operatorname{neg}(Z^T K Z) + \operatorname{rank} B , \quad B Z = 0,
+
+    and so does each amount of gas, whose pressure is eliminated likewise (E. V. Haynsworth, Linear
+    Algebra and its Applications 1 (1968) 73-81). What is left counts the directions in which an
+    equilibrium is unstable. An unsymmetric tangent (follower forces, virtual work) has no such
+    number; the sign of its determinant tells whether it is odd or even.
+
+    MUMPS counts, on any number of ranks. Where it solves by L D L^T itself on one rank the
+    number is there already; else the tangent is factored once more, which takes the time and
+    the memory of one factorisation (half of them where the solver's is L U).
+
+    Attributes
+    ----------
+    how : "pivots"; "determinant", 0 and 1 are even and odd then; or "none", with Krylov's methods
+        and without MUMPS.
+    """
+
+    def __init__(self, system: System, linear: LinearSolver) -> None:
+        self.system, self.linear = system, linear
+        numbering, rows = system.numbering, system.numbering.coordinate_of_row
+        free = np.ones(len(rows), dtype=bool)
+        free[numbering.held_rows] = False
+        moves = numbering.those("position", "direction", "angle")[rows] & free
+        self._moves: npt.NDArray[np.float64] = moves.astype(float)
+        self._algebraic = np.flatnonzero(numbering.those("algebraic")[rows] & free)
+        multipliers = numbering.those("multiplier")[rows] & free
+        self._multipliers = int(system.comm.allreduce(int(multipliers.sum())))
+        self.how = self._choose()
+        self._factors: PETSc.PC | None = None
+        self._copy: PETSc.Mat | None = None
+
+    def _choose(self) -> Literal["pivots", "determinant", "none"]:
+        ksp = self.linear.ksp
+        if not self.linear.direct and ksp.getPC().getType() not in FACTORS:
+            return "none"
+        if has("mumps"):
+            symmetric = all(piece.kernel.symmetric for piece in self.system.pieces)
+            return "pivots" if symmetric else "determinant"
+        small = self.system.comm.size == 1 and self.system.numbering.size <= LARGEST
+        return "determinant" if small else "none"
+
+    @property
+    def counts_with_solver(self) -> bool:
+        """Whether the linear solver counts; on several ranks MUMPS leaves out its last block."""
+        pc = self.linear.ksp.getPC()
+        return bool(
+            self.how == "pivots"
+            and self.linear.direct
+            and self.system.comm.size == 1
+            and pc.getType() == PETSc.PC.Type.CHOLESKY
+            and pc.getFactorSolverType() == "mumps"
+        )
+
+    def counted(self) -> int | None:
+        """Return the number that the linear solver has counted already, if it has (collective).
+
+        It is that of the tangent with which it solved last.
+        """
+        if not self.counts_with_solver:
+            return None
+        return self._free(self.linear.ksp.getPC().getFactorMatrix().getMumpsInfog(12))
+
+    def negative(self, shift: float = 0.0) -> int | None:
+        """Return the number of the tangent just assembled, None where it fails (collective).
+
+        Parameters
+        ----------
+        shift : part of its diagonal by which the stiffness is raised first; of the eigenvalues
+            that are zero to round-off, none (all) are counted with a small positive (negative)
+            one.
+        """
+        if self.how == "none":
+            return None
+        if self.how == "determinant":
+            sign = self._sign()
+            return None if sign == 0 else int(sign < 0)
+        factors = self._factored(shift)
+        return None if factors is None else self._free(factors.getMumpsInfog(12))
+
+    def tell(self, history: History) -> None:
+        """Note in how many directions the present equilibrium is unstable; warn (collective).
+
+        Where the linear solver counts and has counted none, that is believed although its tangent
+        is that of the last iteration. Otherwise the tangent is factored once more, up to
+        `MODERATE` unknowns; eigenvalues within `SURE` of the diagonal, as at a limit point, are
+        no alarm.
+        """
+        system = self.system
+        if self.how != "pivots" or not history.steps or not system.numbering.size:
+            return
+        number = self._last()
+        if number != 0:
+            if not self.counts_with_solver and system.numbering.size > MODERATE:
+                return
+            with together(system.comm):
+                self.linear.assemble(system.state)
+            number = self.negative(SURE)
+            self.release()
+        history.steps[-1].unstable = number
+        if number and system.comm.rank == 0:
+            ways = "one direction" if number == 1 else f"{number} independent directions"
+            warnings.warn(
+                f"the equilibrium at pseudo-time {system.time:g} is unstable in {ways}: the least "
+                "disturbance leads away from it. A small imperfection or disturbing load shows "
+                "where to; follow() finds where it became so; check_stable=False does not look",
+                stacklevel=3,
+            )
+
+    def _last(self) -> int | None:
+        """Return the number in the last iteration, if the solver has counted."""
+        if not self.linear.ksp.getIterationNumber():
+            return None
+        return self.counted()
+
+    def release(self) -> None:
+        """Give back the memory of the factors (collective)."""
+        for held in (self._factors, self._copy):
+            if held is not None:
+                held.destroy()
+        self._factors = self._copy = None
+
+    def _free(self, pivots: int) -> int | None:
+        diagonal = self.linear.matrix.getDiagonal().getArray(readonly=True)[self._algebraic]
+        gas = int(self.system.comm.allreduce(int((diagonal < 0.0).sum())))
+        number = pivots - self._multipliers - gas
+        return number if number >= 0 else None  # else constraints depend on each other here
+
+    def _factored(self, shift: float = 0.0) -> PETSc.Mat | None:
+        """Factor the tangent by MUMPS; None where that is not possible (collective)."""
+        tangent = self.linear.matrix
+        if self._copy is None:
+            self._copy = tangent.duplicate(copy=True)
+        else:
+            tangent.copy(self._copy, structure=PETSc.Mat.Structure.SAME_NONZERO_PATTERN)
+        if shift:
+            diagonal = tangent.getDiagonal()
+            diagonal.setArray(shift * self._moves * np.abs(diagonal.getArray(readonly=True)))
+            self._copy.setDiagonal(diagonal, addv=PETSc.InsertMode.ADD_VALUES)
+        for room in ROOM:
+            if self._factors is None:
+                self._factors = self._new(room)
+            self._factors.setOperators(self._copy, self._copy)
+            self._factors.setUp()
+            found = self._factors.getFactorMatrix()
+            status = found.getMumpsInfog(1)
+            if status >= 0:
+                return found
+            self._factors.destroy()
+            self._factors = None
+            if status not in SHORT_OF_ROOM:
+                break
+        return None
+
+    def _new(self, room: int) -> PETSc.PC:
+        pivots = self.how == "pivots"
+        pc = PETSc.PC().create(self.system.comm)
+        pc.setOperators(self._copy, self._copy)
+        pc.setType(PETSc.PC.Type.CHOLESKY if pivots else PETSc.PC.Type.LU)
+        pc.setFactorSolverType("mumps")
+        pc.setFactorSetUpSolverType()
+        factors = pc.getFactorMatrix()
+        factors.setMumpsIcntl(13, 1)  # the last block is factored like the others, and counts
+        factors.setMumpsIcntl(14, room)
+        factors.setMumpsIcntl(24, 1)  # zero pivots are no error, and have no sign
+        factors.setMumpsIcntl(33, 0 if pivots else 1)  # the determinant
+        return pc
+
+    def _sign(self) -> int:
+        """Return the sign of the determinant, 0: not known (collective)."""
+        if not has("mumps"):
+            return _sign(self.linear.matrix)
+        pc = self.linear.ksp.getPC()
+        if self.linear.direct and pc.getType() == "lu" and pc.getFactorSolverType() == "mumps":
+            self.linear.ksp.setUp()  # its factors may be those of the tangent before
+            sign = int(np.sign(pc.getFactorMatrix().getMumpsRinfog(12)))  # if it was asked for
+            if sign:
+                return sign
+        factors = self._factored()
+        return 0 if factors is None else int(np.sign(factors.getMumpsRinfog(12)))
+
+
+def _sign(matrix: PETSc.Mat) -> int:
+    """Return the sign of the determinant of a matrix on one rank by SuperLU, 0: not known."""
+    rows = matrix.getSize()[0]
+    start, columns, values = matrix.getValuesCSR()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            factors = sl.splu(ss.csr_matrix((values, columns, start), (rows, rows)).tocsc())
+    except (RuntimeError, ValueError):  # singular, or not finite
+        return 0
+    negative = int((factors.U.diagonal() < 0.0).sum())
+    return _parity(factors.perm_r) * _parity(factors.perm_c) * (-1 if negative % 2 else 1)
+
+
+def _parity(permutation: npt.NDArray[np.int32]) -> int:
+    """Return 1 for an even permutation, -1 for an odd one."""
+    to, transpositions = permutation.tolist(), 0
+    for place in range(len(to)):
+        while to[place] != place:
+            other = to[place]
+            to[place], to[other] = to[other], other
+            transpositions += 1
+    return -1 if transpositions % 2 else 1

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What acts on bodies, in general: entities of places, quantities, constraints and virtual work."""

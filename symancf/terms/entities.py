@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What terms are made of: entities on places, each with jets, parameters and a point law."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ..assembly.piece import Jets, Piece, Role
+from ..errors import ConstraintError
+from ..mesh.partition import Family
+from ..runtime.collective import together
+
+if TYPE_CHECKING:
+    from ..assembly.agreement import Given
+    from ..assembly.configuration import Configuration, Layout
+    from ..assembly.numbering import Block
+    from ..assembly.vertices import AtVertices
+    from ..places.ends import End
+
+Array = npt.NDArray[np.float64]
+
+
+class Held:
+    """What a support means on one kind of body: which coordinates it holds, at which values.
+
+    Attributes
+    ----------
+    name : of the support, shown in messages.
+    body : that it holds.
+    values : what is prescribed; asked whether it may change in time.
+    mirror : number of the axis across a plane of symmetry at which it holds nodes, if any.
+    """
+
+    name: str
+    body: Any
+    values: list[Any]
+    mirror: int | None = None
+
+    def describe(self) -> str:
+        """Tell what is held, in words."""
+        raise NotImplementedError
+
+    def coordinates(self, system: Configuration) -> npt.NDArray[np.int64]:
+        """Return the local offsets of the held coordinates, on this rank."""
+        raise NotImplementedError
+
+    def prescribed(self, system: Configuration, time: float) -> Array:
+        """Return the values of these coordinates at `time`."""
+        raise NotImplementedError
+
+    def given(self, system: Configuration) -> list[Given]:
+        """Return what the user prescribes at the places of this rank, as many on every rank."""
+        return []
+
+    def wrench(self, system: Configuration, forces: Array, about: Array) -> Array:
+        """Return force and moment about a point (6,) of the support, this rank's part.
+
+        `forces` is the local vector of the forces on coordinates that it holds by elimination.
+        """
+        raise NotImplementedError
+
+    def resultant(self, system: Configuration, forces: Array) -> Array:
+        """Return what `Support.reaction` gives (3,), this rank's part."""
+        return self.wrench(system, forces, np.zeros(3))[:3]
+
+    def declare(self, layout: Layout) -> None:
+        """Announce what it brings, before the system is distributed (collective)."""
+
+    def orient(self, system: Configuration) -> None:
+        """Take its local vertices after distribution, before the system is numbered."""
+
+    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
+        """Return the blocks that it puts on local vertices."""
+        return []
+
+    def turned(self, block: str, basis: AtVertices, taken: AtVertices) -> None:
+        """Turn the directions (vertices, s, 3) of the slopes of a block as it needs them.
+
+        `taken` (vertices,) tells where another support has chosen them, and takes the own ones.
+        """
+
+    def pieces(self, system: Configuration) -> list[Piece]:
+        """Return conditions that no elimination can fulfil."""
+        return []
+
+    def idle(self, system: Configuration) -> npt.NDArray[Any]:
+        """Return the local offsets of multipliers whose condition moves nothing."""
+        return np.zeros(0, dtype=np.int64)
+
+
+class Entities:
+    """K tuples of places (ends), distributed with the bodies.
+
+    Parameters
+    ----------
+    name : unique name of the family of entities.
+    ends : one place of each end makes an entity.
+    virtual : block of coordinates on a new vertex that each entity brings (of multipliers, of
+        states); places that an end groups (`Line`) have it in common. None: no vertex.
+
+    Attributes
+    ----------
+    group : (K,) number of the group of each entity, of `groups`; the entity itself if no end
+        groups its places.
+    """
+
+    def __init__(
+        self, layout: Layout, name: str, ends: Sequence[End], virtual: Block | None = None
+    ) -> None:
+        self.name = name
+        for end in ends:
+            end.resolve(layout)
+        self.ends = [copy.copy(end) for end in ends]  # other terms may have the same ends
+        places = [end.size for end in self.ends if hasattr(end, "X")]
+        if not places or 0 in places:
+            listed = " and ".join(map(str, self.ends))
+            raise ConstraintError(f"{name}: there is no place to act on in {listed}")
+        self.size = max(places)
+        widest = next(e for e in self.ends if hasattr(e, "X") and e.size == self.size)
+        for end in self.ends:
+            follow = getattr(end, "follow", None)
+            if follow is not None:
+                follow(widest)
+        self._expand()
+        ids = np.arange(self.size, dtype=np.int64)
+        groups = [end.group for end in self.ends if hasattr(end, "group")]
+        self.group = groups[0] if groups else ids
+        self.groups = int(self.group.max()) + 1
+        self.virtual = np.zeros((self.groups, 0), dtype=np.int64)
+        self.block = "" if virtual is None else virtual.name
+        if virtual is not None:
+            self.virtual = layout.new_vertices(self.groups, name, virtual)[:, None]
+        columns = [end.vertices for end in self.ends] + [self.virtual[self.group]]
+        vertices = np.concatenate(columns, axis=1)
+        self.columns = np.cumsum([0] + [c.shape[1] for c in columns])
+        rank, ranks = layout.comm.rank, layout.comm.size
+        mine = ids[self.size * rank // ranks : self.size * (rank + 1) // ranks]
+        layout.announce(Family(name, mine, vertices[mine], partitioned=False))
+
+    def _expand(self) -> None:
+        """Let an end of one place serve all entities."""
+        for end in self.ends:
+            if end.size == 1 and self.size > 1 and not hasattr(end, "group"):
+                end.X = np.repeat(end.X, self.size, axis=0)
+                end.vertices = np.repeat(end.vertices, self.size, axis=0)
+                if hasattr(end, "unit"):
+                    end.unit = np.repeat(end.unit, self.size, axis=0)
+            if end.size != self.size:
+                places = ", ".join(f"{e}: {e.size}" for e in self.ends)
+                raise ConstraintError(
+                    f"{self.name}: its ends have different numbers of places ({places}); give "
+                    "one place, or as many as the other end has"
+                )
+
+    def bind(self, system: Configuration) -> None:
+        """Take this rank's entities after distribution, of places that an end leaves there."""
+        family = system.topology.families[self.name]
+        present = np.ones(len(family.ids), dtype=bool)
+        for end in self.ends:
+            present &= end.chosen(family.ids)
+        self.ids = family.ids[present]
+        self.local = family.vertices[present]
+        self.owned = family.owned[present]
+
+    def carriers(self) -> list[tuple[str, npt.NDArray[np.int32]]]:
+        """Return the blocks of the virtual vertices and of ends that bring some, on this rank."""
+        blocks = [*(end.block for end in self.ends), self.block]
+        return [(b, self.end_vertices(k).ravel()) for k, b in enumerate(blocks) if b]
+
+    def starts(self, system: Configuration) -> npt.NDArray[np.int32]:
+        """Return the local offsets (n,) of the coordinates of the virtual vertices."""
+        block = system.numbering.block(self.block)
+        vertex = self.end_vertices(len(self.ends))[:, 0]
+        return np.asarray(system.numbering.offset[vertex, block])
+
+    def end_vertices(self, k: int) -> npt.NDArray[np.int32]:
+        """Local vertices of end k; k = number of ends gives the virtual ones."""
+        return np.asarray(self.local[:, self.columns[k] : self.columns[k + 1]])
+
+    def jets(
+        self,
+        system: Configuration,
+        wanted: Sequence[tuple[int, str] | tuple[int, str, Literal["rate"]]],
+        scalars: int = 0,
+        rates: bool = False,
+    ) -> Jets:
+        """Combine jets of the ends and `scalars` coordinates of the virtual vertex.
+
+        `wanted` lists (end, jet), or (end, jet, "rate") for its rate of change; jet number
+        3 k + a is component a of the k-th, followed by the scalars and, with `rates`, by the
+        rates of the scalars.
+        """
+        parts: list[tuple[Any, ...]] = []
+        with together(system.comm):
+            for k, (number, jet, *rate) in enumerate(wanted):
+                vertices = self.end_vertices(number)
+                place, component, coordinate, corner, value = self.ends[number].rows(
+                    system, self.ids, vertices, jet
+                )
+                coordinate = ~coordinate if rate else coordinate
+                parts.append(
+                    (place, 3 * k + component, coordinate, corner + self.columns[number], value)
+                )
+        if scalars:
+            start = self.starts(system)
+            n = len(start)
+            for k in range(2 if rates else 1):
+                coordinate = (start[:, None] + np.arange(scalars)).ravel()
+                parts.append(
+                    (
+                        np.repeat(np.arange(n), scalars),
+                        np.tile(3 * len(wanted) + k * scalars + np.arange(scalars), n),
+                        ~coordinate if k else coordinate,
+                        np.full(n * scalars, self.columns[-2]),
+                        np.ones(n * scalars),
+                    )
+                )
+        joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        return Jets(
+            entity=joined[0].astype(np.int32),
+            jet=joined[1].astype(np.int32),
+            coordinate=joined[2].astype(np.int32),
+            vertex=joined[3].astype(np.int32),
+            value=joined[4].astype(float),
+        )
+
+    def reference(self, system: Configuration, jets: Jets, rows: int) -> Array:
+        """Return the reference values (n, rows) of the jets below `rows`."""
+        values = np.zeros((len(self.ids), rows))
+        chosen = (jets.jet < rows) & (jets.coordinate >= 0)
+        np.add.at(
+            values,
+            (jets.entity[chosen], jets.jet[chosen]),
+            jets.value[chosen] * system.reference[jets.coordinate[chosen]],
+        )
+        return values
+
+    def piece(
+        self,
+        name: str,
+        kernel: Any,
+        role: Role,
+        uniform: dict[str, Any],
+        cell: dict[str, Array],
+        jets: Jets,
+        law: Any = None,
+        multipliers: int = 0,
+    ) -> Piece:
+        """Make the piece of a point kernel on these entities; `cell` values are (n,).
+
+        `law` and the number of its multipliers are those of a constraint, see `Piece`.
+        """
+        n, nv = self.local.shape
+        rows = [np.broadcast_to(cell[p], (n,)) for p in kernel.cell]
+        return Piece(
+            name=name,
+            kernel=kernel,
+            role=role,
+            uniform=uniform,
+            cell=np.stack(rows, axis=1) if rows else np.zeros((n, 0)),
+            owned=self.owned,
+            vertices=self.local.ravel(),
+            vertex_start=np.arange(n + 1, dtype=np.int32) * np.int32(nv),
+            entities=jets,
+            law=law,
+            multipliers=multipliers,
+        )

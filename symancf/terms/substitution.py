@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Quantities of places on planar bodies: functions of (ux, uy, phi), put into users' laws.
+
+A place on a mesh or on a rigid body in space has jets that are linear in the coordinates. Those
+of a place on a planar body are not: r = X + u + (R(phi) - 1) s. Laws are derived from what the
+user's function returns in the symbols of the jets; here these become names (lets) of
+expressions of the coordinates, which the compiler differentiates through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from symancf_codegen.functions import rate
+
+from ..places.ends import Ground
+from ..runtime import jit
+from ..runtime.shared import Shared
+from .quantities import JetOfEnd, kind_of_end, symbols_of, whole_numbers
+
+if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration
+    from ..assembly.piece import Jets
+    from ..places.ends import End
+    from .entities import Entities
+
+Array = npt.NDArray[np.float64]
+Let = tuple[sp.Symbol, sp.Expr]
+
+
+class Substitution:
+    """The jets that are gathered for those that a law asks for, and the lets between them.
+
+    It follows from the kinds of the ends and from the jets: `of` returns one for all alike.
+
+    Attributes
+    ----------
+    jets, rates : (end, jet) to gather: those asked for, or the ``planar`` one of their end; of
+        rates only those of which `gathered` are functions.
+    lets : definitions of the changes and rates of jets of planar ends.
+    arms : the symbols of the arms that they use, and the end that each is of.
+    constants : components that are known beforehand, because everything stays in the plane.
+    """
+
+    def __init__(
+        self,
+        ends: Sequence[End],
+        jets: Sequence[JetOfEnd],
+        rates: Sequence[JetOfEnd] = (),
+        gathered: Sequence[JetOfEnd] = (),
+    ) -> None:
+        self.jets: list[JetOfEnd] = []
+        self.rates: list[JetOfEnd] = []
+        self.lets: list[Let] = []
+        self.constants: dict[sp.Symbol, sp.Expr] = {}
+        self.arms: dict[sp.Symbol, tuple[int, int]] = {}
+        plane = any(end.curved for end in ends)
+        if plane:
+            for number, end in enumerate(ends):
+                self._know(number, end)
+        for jet in jets:
+            self._gather(ends, jet, self.jets)
+        for jet in rates:
+            self._gather(ends, jet, self.jets)
+            if jet in gathered:
+                self._gather(ends, jet, self.rates)
+        for jet in jets:
+            self._define(ends, jet)
+            if plane and isinstance(ends[jet[0]], Ground):
+                for of in ("change", "rate"):
+                    self.constants |= dict.fromkeys(symbols_of(jet, of), sp.S.Zero)
+        for jet in rates:
+            self._define_rate(ends, jet)
+
+    @classmethod
+    def of(
+        cls,
+        ends: Sequence[End],
+        jets: Sequence[JetOfEnd],
+        rates: Sequence[JetOfEnd] = (),
+        gathered: Sequence[JetOfEnd] = (),
+    ) -> Substitution:
+        """Return the one of these kinds of ends and these jets."""
+        key = (*map(kind_of_end, ends), *map(tuple, (jets, rates, gathered)))
+        return _SUBSTITUTIONS.get(key, lambda: cls(ends, jets, rates, gathered))
+
+    @staticmethod
+    def _gather(ends: Sequence[End], jet: JetOfEnd, into: list[JetOfEnd]) -> None:
+        wanted = (jet[0], ends[jet[0]].curved or jet[1])
+        if wanted not in into:
+            into.append(wanted)
+
+    def _know(self, number: int, end: End) -> None:
+        """Note components of axes that are 0 or 1, at planar ends and on the ground."""
+        if not (end.curved or isinstance(end, Ground)):
+            return
+        if end.curved:
+            self.constants[symbols_of((number, "value"), "reference")[2]] = sp.S.Zero
+        for k, a, value in whole_numbers(end.reference_frame):
+            self.constants[symbols_of((number, f"axis{k}"), "reference")[a]] = sp.Integer(value)
+
+    def _expressions(self, ends: Sequence[End], jet: JetOfEnd) -> list[sp.Expr]:
+        """Return the change of a jet of a planar end in the symbols of its coordinates."""
+        number, name = jet
+        end = ends[number]
+        assert end.curved is not None
+        q = symbols_of((number, end.curved), "change")
+        arm = symbols_of((number, "arm"), "reference")
+        if name == "value":
+            self.arms |= {arm[a]: (number, a) for a in (0, 1)}
+        X = arm if name == "value" else symbols_of(jet, "reference")
+        found = end.expressed(name, q, X)
+        return [sp.sympify(e).xreplace(self.constants) for e in found]
+
+    def _define(self, ends: Sequence[End], jet: JetOfEnd) -> None:
+        if not ends[jet[0]].curved:
+            return
+        for u, e in zip(symbols_of(jet, "change"), self._expressions(ends, jet), strict=True):
+            if e == 0:
+                self.constants[u] = sp.S.Zero
+            else:
+                self.lets.append((u, e))
+
+    def _define_rate(self, ends: Sequence[End], jet: JetOfEnd) -> None:
+        if not ends[jet[0]].curved:
+            return
+        for u, v in zip(symbols_of(jet, "change"), symbols_of(jet, "rate"), strict=True):
+            if u in self.constants:
+                self.constants[v] = sp.S.Zero
+            else:
+                self.lets.append((v, rate(u)))
+
+    # ---- laws -----------------------------------------------------------------------------------
+    @property
+    def unknowns(self) -> list[sp.Symbol]:
+        """Symbols of the changes of the gathered jets, then of the gathered rates."""
+        changes = [s for jet in self.jets for s in symbols_of(jet, "change")]
+        return changes + [s for jet in self.rates for s in symbols_of(jet, "rate")]
+
+    @property
+    def rate_of(self) -> dict[sp.Symbol, sp.Expr]:
+        """The symbols of the rates of the gathered jets by those of their changes."""
+        pairs = (
+            zip(symbols_of(jet, "change"), symbols_of(jet, "rate"), strict=True)
+            for jet in self.jets
+        )
+        return {u: v for pair in pairs for u, v in pair if u not in self.constants}
+
+    def known(self, expression: Any) -> Any:
+        """Put in the components that are known beforehand."""
+        return expression.xreplace(self.constants)
+
+    def depend(self, expression: sp.Expr) -> set[sp.Symbol]:
+        """Return the unknowns on which an expression depends, through lets as well."""
+        found = set(expression.free_symbols)
+        for symbol, definition in reversed(self.lets):
+            if symbol in found:
+                found |= definition.free_symbols
+        return found & set(self.unknowns)
+
+    # ---- numbers --------------------------------------------------------------------------------
+    def cell_values(self, entities: Entities) -> dict[str, Array]:
+        """Return the arms at this rank's entities, by symbol."""
+        found = {}
+        for symbol, (number, a) in self.arms.items():
+            arm = entities.ends[number].constant("arm")
+            assert arm is not None
+            found[str(symbol)] = np.broadcast_to(arm[:, a], (entities.size,))[entities.ids]
+        return found
+
+    def gather(self, system: Configuration, entities: Entities, jets: Jets) -> dict[str, Array]:
+        """Return the present values (n,) of the gathered jets and rates, by symbol."""
+        symbols = self.unknowns
+        values = np.zeros((len(entities.ids), len(symbols)))
+        chosen = jets.jet < len(symbols)
+        c = jets.coordinate[chosen]
+        given = np.where(c >= 0, system.state[np.maximum(c, 0)], system.rate[np.maximum(~c, 0)])
+        np.add.at(values, (jets.entity[chosen], jets.jet[chosen]), jets.value[chosen] * given)
+        return {s.name: values[:, k] for k, s in enumerate(symbols)}
+
+    def resolve(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Add to values, by symbol, those of the lets and of what is constant."""
+        found = {s.name: float(v) for s, v in self.constants.items()} | dict(values)
+        made = self._values(found)
+        return found | {s.name: x for (s, _), x in zip(self.lets, made, strict=True)}
+
+    @cached_property
+    def _values(self) -> jit.Values:
+        return jit.Values([s for s, _ in self.lets], tuple(self.lets), self.rate_of)
+
+
+_SUBSTITUTIONS: Shared[Substitution] = Shared()

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Energies of places, as functions of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from symancf_codegen import declare
+
+from ...errors import ConstraintError
+from ..substitution import Substitution
+from .places import PlaceTerm
+
+if TYPE_CHECKING:
+    from ...assembly.configuration import Configuration
+    from ...assembly.piece import Role
+    from ...places.ends import End
+
+Array = npt.NDArray[np.float64]
+
+
+class Potential(PlaceTerm):
+    """Energy of places: a spring between two points, a field of force at one.
+
+    Parameters
+    ----------
+    function : as for `VirtualWork`, without rates and states; it returns an expression, the
+        energy at each tuple of places [J].
+    ends, parameters : as for `VirtualWork`.
+
+    Examples
+    --------
+    >>> def spring(r_a, r_b, *, k, L):
+    ...     return k / 2 * ((r_a - r_b).norm() - L) ** 2
+    """
+
+    role: Role = "potential"
+    kind = "potential"
+
+    def __init__(
+        self, function: Callable[..., Any], *ends: End, name: str | None = None, **parameters: Any
+    ) -> None:
+        super().__init__(function, ends, name, parameters, rates=False)
+        self.energy = self.reading.scalar(self.reading.result, "it must return one expression")
+        if not self.energy.free_symbols & set(self.reading.unknowns):
+            raise ConstraintError(f"{self.what}: {self.energy} does not depend on the ends")
+        self.results = [self.energy]
+        self.substitution = Substitution.of(self.ends, self.reading.jets)
+
+    def law(self) -> Any:
+        """Return the point law of the energy."""
+        return declare.PointLaw(
+            name=self.law_name,
+            unknowns=self._unknowns(),
+            lets=tuple(self.substitution.lets),
+            energy=self.substitution.known(self.energy),
+            parameters=self._parameters(self.substitution.known(self.energy)),
+            title=f"energy of {self.law_name}",
+        )
+
+    def values(self, system: Configuration) -> Array:
+        """Return the energies (places,) at the present state, on every rank (collective)."""
+        return self._values(system, [self.energy])[:, 0]

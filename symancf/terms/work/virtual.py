@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Virtual work and potentials of places, as functions of the user.
+
+A *motion* is any expression linear in the rates of its ends: a velocity, a spin, the rate of an
+angle. With a force for each motion the virtual power is sum_i force_i motion_i, hence the
+generalised force Q = sum_i (d motion_i / d rate)^T force_i and the residual -Q. The tangent, by
+the coordinates and by their rates, is derived by the compiler; it is unsymmetric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from symancf_codegen import declare
+from symancf_codegen.functions import rate
+
+from ...errors import ConstraintError
+from ...runtime.shared import Shared
+from ...values.parameter import difference, label
+from ..quantities import TIME, symbols_of
+from ..substitution import Substitution
+from .places import PlaceTerm
+
+if TYPE_CHECKING:
+    from ...assembly.configuration import Configuration
+    from ...places.ends import End
+    from ..quantities import Reading
+
+Array = npt.NDArray[np.float64]
+
+
+class _Motions:
+    """Motions with their forces, and what follows from them: shared by all that are alike.
+
+    Attributes
+    ----------
+    rates : (end, jet) of the rates that are asked for, also by the rate of a force.
+    changing : names of the parameters whose rates are asked for.
+
+    Raises
+    ------
+    ConstraintError : a motion is not linear in the rates.
+    """
+
+    def __init__(
+        self,
+        reading: Reading,
+        motions: tuple[sp.Expr, ...],
+        forces: tuple[sp.Expr, ...],
+        state_rates: tuple[sp.Expr, ...],
+    ) -> None:
+        for motion in motions:
+            self._require_linear(reading, motion)
+        every = (*forces, *state_rates)
+        used = {s for f in every for s in f.free_symbols}
+        changing = {s for f in every for r in f.atoms(rate) for s in r.free_symbols}
+        self.rates = list(reading.rates)
+        for jet in reading.jets:
+            if changing & set(symbols_of(jet, "change")):
+                used |= set(symbols_of(jet, "rate"))
+                self.rates += [jet] if jet not in self.rates else []
+        self.changing = [name for name, s in reading.keywords.items() if s in changing]
+        moved = [r for r in self.rates if r not in reading.jets]
+        gathered = [r for r in self.rates if used & set(symbols_of(r, "rate"))]
+        self.substitution = Substitution.of(
+            reading.ends, [*reading.jets, *moved], self.rates, gathered
+        )
+
+    @staticmethod
+    def _require_linear(reading: Reading, motion: sp.Expr) -> None:
+        """Raise where a motion is not linear in the rates."""
+        rates = {v for jet in reading.rates for v in symbols_of(jet, "rate")}
+        used = motion.free_symbols & rates
+        rest = motion.xreplace(dict.fromkeys(rates, sp.S.Zero))
+        slopes = [sp.diff(motion, v) for v in sorted(used, key=str)]
+        wrong = any(c.free_symbols & rates and sp.simplify(c).free_symbols & rates for c in slopes)
+        if not used or wrong or sp.simplify(rest) != 0:
+            offered = ", ".join(map(str, reading.velocities))
+            raise ConstraintError(
+                f"{reading.what}: the motion {label(motion)} is not linear in the rates "
+                f"{offered or '(it asks for none: v_a, w1_a, ...)'}"
+            )
+
+
+_MOTIONS: Shared[_Motions] = Shared()
+
+
+class VirtualWork(PlaceTerm):
+    """Forces on motions: residual -(d motion / d rate)^T force.
+
+    Parameters
+    ----------
+    function : positional arguments ask for quantities with the end as suffix: position ``r_a``,
+        displacement ``u_a``, reference position ``X_a``, director ``d_a``, axes ``e1_a`` ...
+        (of the reference: ``E1_a`` ...), velocity ``v_a``, rates of the axes ``w1_a`` ...; for
+        the time ``t`` or for an own state by its name. Keyword-only arguments are parameters.
+        It returns ``{motion: force}`` (or pairs in a list): a motion is an expression, or a
+        vector of expressions, linear in the rates; its force one of the same shape that may
+        depend on everything. For each own state the dict has an item ``"name": rate``.
+    ends : one to three (``body.at(...)``, ``body["region"]``, ``sa.ground``); the function acts
+        on every tuple of places.
+    states : names of own states (first order in time); each tuple of places has its own.
+    dissipation : the energy audit counts the power as dissipated, not as work of loads.
+    parameters : values of the keyword-only arguments: numbers, `Parameter`, functions of time,
+        or arrays of one number per place.
+
+    Raises
+    ------
+    ConstraintError : an unknown quantity or parameter; a motion that is not linear in the rates;
+        a force that is no expression; a state without a rate.
+
+    Examples
+    --------
+    >>> def dashpot(v_a, v_b, *, c):
+    ...     return {v_a - v_b: -c * (v_a - v_b)}
+    """
+
+    kind = "virtual work"
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *ends: End,
+        name: str | None = None,
+        states: Sequence[str] = (),
+        dissipation: bool = False,
+        **parameters: Any,
+    ) -> None:
+        super().__init__(function, ends, name, parameters, rates=True, states=states)
+        self.role = "dissipation" if dissipation else "work"
+        reading = self.reading
+        pairs, self.state_rates = self._split(reading.result)
+        self.motions: list[sp.Expr] = []
+        self.forces: list[sp.Expr] = []
+        for motion, force in pairs:
+            self._take(motion, force)
+        self.results = [*self.motions, *self.forces, *self.state_rates]
+        given = [tuple(part) for part in (self.motions, self.forces, self.state_rates)]
+        key = reading.structure(self.results)
+        self._moved = _MOTIONS.get(key, lambda: _Motions(reading, *given))
+        reading.rates, self.changing = list(self._moved.rates), self._moved.changing
+        self.substitution = self._moved.substitution
+        for name in self.changing:
+            self.parameters[f"rate_{name}"] = difference(
+                f"{name} of {self.what}", self.parameters.get(name, 0.0)
+            )
+
+    def _split(self, result: Any) -> tuple[list[tuple[Any, Any]], list[sp.Expr]]:
+        """Return the pairs (motion, force) and the rates of the states."""
+        items = list(result.items()) if isinstance(result, Mapping) else result
+        pairs = isinstance(items, list | tuple) and len(items) > 0
+        if not pairs or any(not isinstance(p, tuple) or len(p) != 2 for p in items):
+            raise ConstraintError(
+                f"{self.what} returned {label(result)}: it must return {{motion: force}}, or "
+                "pairs (motion, force) in a list"
+            )
+        rates = {k: v for k, v in items if isinstance(k, str)}
+        names = ", ".join(map(repr, self.states)) or "none"
+        foreign = sorted(set(rates) - set(self.states))
+        if foreign:
+            raise ConstraintError(
+                f"{self.what} returned a rate of {foreign[0]!r}; its states are {names}: name them "
+                "by states=(...)"
+            )
+        for s in self.states:
+            if s not in rates:
+                raise ConstraintError(
+                    f"{self.what} returned no rate of its state {s!r}: add the item "
+                    f'"{s}": rate to the dict'
+                )
+        must = "the rate of a state must be an expression"
+        found = [self.reading.scalar(rates[s], must) for s in self.states]
+        return [(k, v) for k, v in items if not isinstance(k, str)], found
+
+    def _take(self, motion: Any, force: Any) -> None:
+        """Add a pair of scalars or of vectors."""
+        vector = isinstance(motion, sp.MatrixBase | list | tuple)
+        motions = list(motion) if vector else [motion]
+        many = isinstance(force, sp.MatrixBase | list | tuple)
+        forces = list(force) if many else [force]
+        if vector != many or len(motions) != len(forces):
+            raise ConstraintError(
+                f"{self.what}: the motion {label(motion)} has {len(motions)} component(s) and its "
+                f"force {label(force)} has {len(forces)}"
+            )
+        for m, f in zip(motions, forces, strict=True):
+            self.motions.append(self.reading.scalar(m, "a motion must be an expression"))
+            self.forces.append(self.reading.scalar(f, "a force must be an expression"))
+
+    def law(self) -> Any:
+        """Return the point law: -(d motion / d rate)^T force, and rate - f for own states."""
+        known = self.substitution.known
+        lets = tuple(
+            (sp.Symbol(f"force{i + 1}", real=True), known(force))
+            for i, force in enumerate(self.forces)
+        )
+        motions = [known(motion) for motion in self.motions]
+        work = {
+            self.reading.states[s]: sp.Symbol(f"rate_{s}") - known(f)
+            for s, f in zip(self.states, self.state_rates, strict=True)
+        }
+        everything = [*work.values(), *motions, *(force for _, force in lets)]
+        return declare.PointLaw(
+            name=self.law_name,
+            unknowns=self._unknowns(),
+            lets=(*self.substitution.lets, *lets),
+            work=work,
+            rate_of=self.rate_of,
+            powers=tuple(zip(motions, (s for s, _ in lets), strict=True)),
+            domain=self.domain(),
+            parameters=self._parameters(*everything),
+            title="-(d motion/d rate)^T force of " + self.law_name,
+        )
+
+    @property
+    def rate_of(self) -> dict[sp.Symbol, sp.Expr]:
+        """The rates of jets, own states, parameters and of time, by their symbols."""
+        found: dict[sp.Symbol, sp.Expr] = dict(self.substitution.rate_of)
+        found |= {self.reading.states[s]: sp.Symbol(f"rate_{s}") for s in self.states}
+        found |= {self.reading.keywords[k]: sp.Symbol(f"rate_{k}") for k in self.changing}
+        return found | ({TIME: sp.S.One} if self.reading.uses_time else {})
+
+    def _parameters(self, *expressions: sp.Expr) -> tuple[declare.Parameter, ...]:
+        changing = (declare.Parameter(sp.Symbol(f"rate_{k}")) for k in self.changing)
+        return (*super()._parameters(*expressions), *changing)
+
+    def values(self, system: Configuration) -> Array:
+        """Return the forces (places, pairs) at the present state, on every rank (collective)."""
+        return self._values(system, self.forces)
+
+    def own_states(self, system: Configuration) -> Array:
+        """Return the own states (places, states), on every rank (collective)."""
+        return self._values(system, [self.reading.states[s] for s in self.states])

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which values a parameter may have: declared beside an energy, checked wherever values change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Domain:
+    """An interval of numbers.
+
+    Attributes
+    ----------
+    low, high : its ends; infinite where there is none.
+    closed : whether they belong to it.
+    why : what happens at an end or beyond, for messages.
+    """
+
+    low: float = -np.inf
+    high: float = np.inf
+    closed: tuple[bool, bool] = (False, False)
+    why: str = ""
+
+    @property
+    def must(self) -> str:
+        """What a value must be, in words."""
+        if self.high == np.inf and self.low == 0.0:
+            return "not be negative" if self.closed[0] else "be positive"
+        if self.high == np.inf:
+            return f"be {'at least' if self.closed[0] else 'more than'} {self.low:g}"
+        if self.low == -np.inf:
+            return f"be {'at most' if self.closed[1] else 'less than'} {self.high:g}"
+        low, high = (" included" if closed else "" for closed in self.closed)
+        return f"be between {self.low:g}{low} and {self.high:g}{high}"
+
+    def holds(self, values: npt.ArrayLike) -> bool:
+        """Whether all values lie in it."""
+        x = np.asarray(values, dtype=float)
+        above = x >= self.low if self.closed[0] else x > self.low
+        below = x <= self.high if self.closed[1] else x < self.high
+        return bool((above & below).all())
+
+    def require(self, name: str, what: str, values: npt.ArrayLike, when: str = "") -> None:
+        """Raise where a value lies outside.
+
+        Raises
+        ------
+        ParameterError : says what it is, what it must be and why.
+        """
+        if self.holds(values):
+            return
+        x = np.ravel(np.asarray(values, dtype=float))
+        wrong = next(float(v) for v in x if not self.holds(v))
+        why = f" ({self.why})" if self.why else ""
+        raise ParameterError(f"{what} is {wrong:.12g}{when}: it must {self.must}{why}", name=name)
+
+
+def positive(why: str = "") -> Domain:
+    """Return the numbers > 0."""
+    return Domain(0.0, why=why)
+
+
+def not_negative(why: str = "") -> Domain:
+    """Return the numbers >= 0."""
+    return Domain(0.0, closed=(True, False), why=why)
+
+
+def between(low: float, high: float, why: str = "") -> Domain:
+    """Return the numbers between two others, which do not belong to it."""
+    return Domain(low, high, why=why)
+
+
+def domains(**given: Domain) -> Callable[[Function], Function]:
+    """Declare the values that the parameters of an energy may have; a decorator.
+
+    Examples
+    --------
+    >>> @domains(E=positive(), nu=between(-1, 0.5))
+    ... def energy(E_gl, *, E, nu): ...
+    """
+
+    def declare(energy: Function) -> Function:
+        energy.domains = given  # type: ignore[attr-defined]
+        return energy
+
+    return declare
+
+
+def domains_of(energy: Callable[..., Any]) -> Mapping[str, Domain]:
+    """Return the domains that an energy declares."""
+    found: Mapping[str, Domain] = getattr(energy, "domains", {})
+    return found
+
+
+def stressed_at_rest(energy: Function) -> Function:
+    """Declare that an energy is meant to have a stress in the reference; a decorator.
+
+    Without it a body with such an energy is warned of; see `rest`.
+    """
+    energy.stressed_at_rest = True  # type: ignore[attr-defined]
+    return energy

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Named values that may change without recompiling: scalars, functions of time, fields."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError, SymancfError, closest
+
+Array = npt.NDArray[np.float64]
+
+
+class Parameter:
+    """A named scalar: ramp it, share it between bodies and loads, follow it.
+
+    Parameters
+    ----------
+    name : shown in messages.
+    value : its present value; assign to `value` at any time, nothing is recompiled.
+    """
+
+    def __init__(self, name: str, value: float = 0.0) -> None:
+        if not isinstance(name, str):
+            raise ParameterError(f"Parameter({label(name)}): its name is a text, Parameter('p')")
+        self.name = name
+        self.value = value
+
+    @property
+    def value(self) -> float:
+        """The present value.
+
+        Raises
+        ------
+        ParameterError : it is set to something else than a number.
+        """
+        return self._value
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        try:
+            if isinstance(value, str | bytes):
+                raise TypeError
+            self._value = float(value)
+        except (TypeError, ValueError):
+            raise ParameterError(
+                f"the value of the parameter {self.name!r} is {label(value)}: give a number; what "
+                "varies in time or space is given where the parameter is used, as a function of "
+                "time or an sa.Field",
+                name=self.name,
+            ) from None
+
+    def __repr__(self) -> str:
+        return f"Parameter({self.name!r}, {self.value:g})"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A parameter that varies over a body, as a function of the reference.
+
+    Attributes
+    ----------
+    function : maps places X (n, 3) to n values.
+    at : ``"cells"``: one value per cell, that of its centroid; ``"points"``: one per quadrature
+        point (of the axis or mid-surface), so that a section that changes within an element
+        has its own stiffness and mass there.
+    """
+
+    function: Callable[[Array], npt.ArrayLike]
+    at: Literal["cells", "points"] = "cells"
+
+    def __post_init__(self) -> None:
+        if self.at not in ("cells", "points"):
+            raise ParameterError(f"Field(at={self.at!r}): choose 'cells' or 'points'")
+
+
+Scalar: TypeAlias = "float | Parameter | Callable[[float], float]"
+Value: TypeAlias = "float | Parameter | Callable[[float], float] | Field"
+
+
+def label(value: Any) -> str:
+    """Return a value for messages; functions by their name, without their address."""
+    if callable(value) and not isinstance(value, Parameter):
+        name = getattr(value, "__name__", type(value).__name__)
+        return "a function" if name == "<lambda>" else f"{name}()"
+    text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(repr(value).split()))  # as on other ranks
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def call(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a user's function; say which one it was if it fails.
+
+    Raises
+    ------
+    ParameterError : the function raised something; `what` tells what it was given for.
+    """
+    try:
+        return function(*arguments)
+    except SymancfError:
+        raise
+    except Exception as error:
+        when = f" at time {arguments[-1]:g}" if isinstance(arguments[-1], float) else ""
+        raise ParameterError(
+            f"{what}: {label(function)} failed{when}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def difference(what: str, value: Any) -> Any:
+    """Return the rate of a function of time by a difference quotient of fourth order.
+
+    That of numbers and Parameters is 0.
+    """
+    if isinstance(value, Parameter) or not callable(value):
+        return 0.0
+
+    def rate(time: float) -> float:
+        h = 1e-4 * max(1.0, abs(time))
+        ahead = 0.0 <= time < 2 * h  # a motion starts at 0: ask for nothing before
+        places = (0, 1, 2, 3, 4) if ahead else (-2, -1, 1, 2)
+        weights = (-25.0, 48.0, -36.0, 16.0, -3.0) if ahead else (1.0, -8.0, 8.0, -1.0)
+        f = [evaluate(what, call(what, value, time + k * h), time) for k in places]
+        return sum(w * y for w, y in zip(weights, f, strict=True)) / (12.0 * h)
+
+    return rate
+
+
+def call_array(what: str, function: Callable[..., Any], shape: tuple[int, ...], *of: Any) -> Array:
+    """Return what a user's function makes of places, as finite numbers of a given shape.
+
+    `of` are the arguments, places X (n, 3) first; `shape` is that of the result, where a scalar
+    or a result for one place stands for all. The function is not called for n = 0.
+
+    Raises
+    ------
+    ParameterError : the function fails, or its result has another shape or is not finite.
+    """
+    if len(of[0]) == 0:
+        return np.zeros(shape)
+    own = [a.copy() if isinstance(a, np.ndarray) else a for a in of]  # it may change them
+    given = call(what, function, *own)
+    try:
+        result = np.array(given, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"{what}: {label(function)} must return numbers, not {label(given)}"
+        ) from error
+    n = ("n", *map(str, shape[1:]))
+    if result.shape not in (shape, shape[1:]):
+        per = f"({', '.join(n)}{',' if len(n) == 1 else ''})"
+        got = ", ".join("n" if k == len(of[0]) else str(k) for k in result.shape)
+        raise ParameterError(
+            f"{what}: {label(function)} must map points of shape (n, 3) to numbers of shape "
+            f"{per}; it returned shape ({got}{',' if result.ndim == 1 else ''})"
+        )
+    result = np.broadcast_to(result, shape)
+    bad = ~np.isfinite(result).all(axis=tuple(range(1, result.ndim)))
+    if bad.any():
+        x = of[0][int(np.argmax(bad))]
+        raise ParameterError(
+            f"{what}: {label(function)} is not finite at ({x[0]:g}, {x[1]:g}, {x[2]:g})"
+        )
+    return result
+
+
+def depends_on_time(value: Any) -> bool:
+    """Tell whether a value, or one of a sequence of values, may change while time goes on."""
+    if isinstance(value, list | tuple):
+        return any(depends_on_time(part) for part in value)
+    changes = getattr(value, "changes", True)  # False: of a number, see `components`
+    return bool(changes) and (callable(value) or isinstance(value, Parameter))
+
+
+class Checked:
+    """A value as a function of time that is looked at before it is used.
+
+    `check` maps a time to the number, or raises; `changes` tells whether it is one that changes.
+    """
+
+    def __init__(self, value: Value, check: Callable[[float], float]) -> None:
+        self.value, self.check, self.changes = value, check, depends_on_time(value)
+
+    def __call__(self, time: float) -> float:
+        """Return the present value."""
+        return self.check(time)
+
+
+def takes_place(function: Callable[..., Any]) -> bool:
+    """Tell whether a user's function asks for (X, time), not for the time alone."""
+    try:
+        arguments = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a ufunc, for example
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    required = [a for a in arguments if a.kind in positional and a.default is a.empty]
+    return len(required) == 2
+
+
+def evaluate(name: str, value: Any, time: float) -> float:
+    """Return the number that `value` stands for at `time`.
+
+    `value` is a number, a `Parameter`, a function of time, or a quantity with units
+    (anything with ``to_base_units().magnitude``, such as pint's).
+
+    Raises
+    ------
+    ParameterError : when the result is not a finite number, or the function fails; begins with
+        `name`.
+    """
+    given = value
+    if isinstance(value, Parameter):
+        given = value.value
+    elif hasattr(value, "to_base_units"):
+        given = value.to_base_units().magnitude
+    elif callable(value):
+        given = call(name, value, float(time))
+    try:
+        if isinstance(given, str | bytes | bool | np.bool_):
+            raise TypeError("no number")
+        number = float(given)
+    except (TypeError, ValueError, OverflowError) as error:
+        made = "" if given is value else f", which gave {label(given)}"
+        raise ParameterError(
+            f"{name} is {label(value)}{made}: give a number, a Parameter, or a function of time "
+            "that returns a number"
+        ) from error
+    if not math.isfinite(number):
+        raise ParameterError(f"{name} is {number} at time {time:g}: it must be finite")
+    return number
+
+
+def components(name: str, vector: Any) -> list[Any]:
+    """Return three functions of time, the components of a vector; they name themselves.
+
+    `vector` is a sequence of three numbers, `Parameter` or functions of time, or a function of
+    time that returns three numbers.
+    """
+    if callable(vector):
+        return [
+            lambda t, a=a, axis=axis: evaluate(f"{name}, {axis}", _three(name, vector, t)[a], t)
+            for a, axis in enumerate("xyz")
+        ]
+    try:
+        parts = list(vector)
+    except TypeError as error:
+        raise ParameterError(f"{name} is {label(vector)}: give three components") from error
+    if len(parts) != 3:
+        raise ParameterError(f"{name} has {len(parts)} components: give three")
+    for part, axis in zip(parts, "xyz", strict=True):
+        if not callable(part) and not isinstance(part, Parameter):
+            evaluate(f"{name}, {axis}", part, 0.0)
+    return [_Component(f"{name}, {axis}", part) for part, axis in zip(parts, "xyz", strict=True)]
+
+
+class _Component:
+    """A component of a vector as a function of time; `changes` tells whether it is none."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        self.name, self.value, self.changes = name, value, depends_on_time(value)
+
+    def __call__(self, time: float) -> float:
+        return evaluate(self.name, self.value, time)
+
+
+def _three(name: str, function: Callable[[float], Any], time: float) -> Array:
+    given = call(name, function, float(time))
+    try:
+        result = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        result = np.zeros(0)
+    if result.shape != (3,):
+        raise ParameterError(
+            f"{name}: {label(function)} must return three numbers; it returned {label(given)}"
+        )
+    return result
+
+
+def matrix3(what: str, given: Any) -> Array:
+    """Return a finite (3, 3) matrix; `what` begins the message where it is none.
+
+    Raises
+    ------
+    ParameterError
+    """
+    try:
+        matrix = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        matrix = np.zeros(0)
+    if matrix.shape != (3, 3) or not np.isfinite(matrix).all():
+        raise ParameterError(f"{what}; it is {label(given)}")
+    return matrix
+
+
+def chosen_dofs(name: str, dofs: Any, possible: Sequence[str]) -> list[str]:
+    """Return the names of coordinates that a support was asked to hold.
+
+    Raises
+    ------
+    ParameterError : one is not possible.
+    """
+    asked = [dofs] if isinstance(dofs, str) else dofs
+    if not isinstance(asked, list | tuple) or not all(isinstance(dof, str) for dof in asked):
+        raise ParameterError(
+            f"{name}: dofs is {label(dofs)}: give one of {', '.join(possible)}, or a list of these",
+            possible=possible,
+        )
+    asked = list(asked)
+    for dof in asked:
+        if dof not in possible:
+            raise ParameterError(
+                f"{name}: dofs {dof!r} is not one of {', '.join(possible)}."
+                + closest(dof, possible),
+                name=dof,
+                possible=possible,
+            )
+    return asked
