@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from .assembly.configuration import Placed
     from .assembly.piece import Piece
     from .places.ends import PointsOnBody
-    from .solve.dynamics.motion import Motion
 
 Array = npt.NDArray[np.float64]
 
@@ -81,7 +80,7 @@ class System(Configuration):
         for item in self._members:
             self.pieces += item.pieces(self)
         self._settling = protocol.having(self._members, protocol.Settles)
-        self.motion: Motion | None = None
+        self.motion: protocol.InMotion | None = None
         self._mass_changes = self._mass_placed = False
         self._idle_multipliers()
         self.redundant = find_redundant(self, self.pieces)

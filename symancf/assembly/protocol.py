@@ -158,6 +158,14 @@ class Settles(Protocol):
         """Give them the values that belong to the present state."""
 
 
+# ---- motions -------------------------------------------------------------------------------------
+class InMotion(Protocol):
+    """What a motion adds to a system."""
+
+    def residual(self, f: Array, /) -> Any:
+        """Write the residual with the forces of inertia and damping to a local vector."""
+
+
 # ---- places --------------------------------------------------------------------------------------
 @runtime_checkable
 class Moves(Protocol):

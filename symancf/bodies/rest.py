@@ -9,7 +9,7 @@ f at rest is large or small beside it.
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
     from ..assembly.piece import Piece
     from ..runtime.jit import Kernel
-    from .body import Body
 
 Array = npt.NDArray[np.float64]
 
@@ -35,8 +34,24 @@ CELLS = 64
 ROUND_OFF = 1e-10
 
 
+class WithEnergy(Protocol):
+    """A body, as far as it is asked here."""
+
+    name: str
+    sound: bool
+    energy_function: Any
+    cells: npt.NDArray[Any]
+    maps: Array
+
+    def numbers(self, time: float, /) -> dict[str, float]:
+        """Return the present values of the parameters."""
+
+    def coefficients(self, system: Configuration, cells: npt.NDArray[Any], maps: Array, /) -> Array:
+        """Return the reference coefficients (n, functions, 3) of cells."""
+
+
 def check_rest(
-    body: Body, system: Configuration, laws: Any, piece: Piece, chosen: npt.NDArray[np.int64]
+    body: WithEnergy, system: Configuration, laws: Any, piece: Piece, chosen: npt.NDArray[np.int64]
 ) -> None:
     """Tell on rank 0 of an energy that is stressed or unstable at rest, once (collective).
 

@@ -22,6 +22,7 @@ from ..laws import body_force_laws
 from ..places.ends import End, Ground, Nodes, require_place, require_region
 from ..places.facets import FacetPoints
 from ..runtime import jit
+from ..runtime.collective import together
 from ..terms.entities import Entities
 from ..values.arguments import one_of
 from ..values.parameter import call_array, components, takes_place
@@ -136,7 +137,9 @@ class Force:
         """Return the kernels and entities on this rank."""
         jets = self.entities.jets(system, [(0, "value")])
         if isinstance(self.place, FacetPoints):
-            weight = self.place.weights(system, self.entities)
+            with together(system.comm):
+                at = self.entities.ids, self.entities.end_vertices(0)
+                weight = self.place.measure(system, *at)
         else:
             weight = np.ones(len(self.entities.ids))
         if self.distribute == "total":

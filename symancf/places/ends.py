@@ -19,7 +19,7 @@ from .projection import locate_on
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
-    from ..bodies.body import Body
+    from .interpolated import Interpolated
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -260,7 +260,7 @@ class Ground(End):
 class _OnBody(End):
     """Places on a deformable body: their axes are images F e of directions e of the reference."""
 
-    body: Body
+    body: Interpolated
 
     def framed(self: Place, frame: npt.ArrayLike) -> Place:
         """Return these places with axes: columns (3, 3), directions of the reference."""
@@ -304,7 +304,7 @@ class _OnBody(End):
 class Nodes(_OnBody):
     """The nodes of a region of a body, one place each: ``plate["rim"]``."""
 
-    def __init__(self, body: Body, region: Region) -> None:
+    def __init__(self, body: Interpolated, region: Region) -> None:
         self.body, self.region = body, region
 
     def face(self, side: int, middle: bool = False) -> Face:
@@ -367,7 +367,7 @@ class PointsOnBody(_OnBody):
     """
 
     def __init__(
-        self, body: Body, points: npt.ArrayLike | End, frame: npt.ArrayLike | None = None
+        self, body: Interpolated, points: npt.ArrayLike | End, frame: npt.ArrayLike | None = None
     ) -> None:
         self.body = body
         self.frame = frame_of(f"a point of body {body.name!r}", frame)

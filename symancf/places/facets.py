@@ -12,16 +12,15 @@ from symancf_codegen.legendre import gauss_legendre
 
 from ..errors import MeshError
 from ..mesh.cells import CELLS
-from ..runtime.collective import reduced, together
+from ..runtime.collective import reduced
 from .ends import End, _vector_rows
 from .geometry import _arc_slope, unit
 from .locate import corner_functions
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
-    from ..bodies.body import Body
     from ..mesh import Region
-    from ..terms.entities import Entities
+    from .interpolated import Interpolated
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -41,7 +40,7 @@ class FacetPoints(End):
     its ends with the nodal slopes along the edge.
     """
 
-    def __init__(self, body: Body, region: Region) -> None:
+    def __init__(self, body: Interpolated, region: Region) -> None:
         self.body, self.region = body, region
         kinds = {"hexahedron": ("quad",), "quad": ("line", "quad"), "line": ("line",)}
         region.require(*kinds[body.element.cell], use=f"a load on body {body.name!r}")
@@ -177,11 +176,6 @@ class FacetPoints(End):
         k, nv, m = value.shape
         corner = np.broadcast_to(np.repeat(np.arange(nv), m), (k, nv * m))
         return _vector_rows(coordinate.reshape(k, nv * m), value.reshape(k, nv * m), corner)
-
-    def weights(self, system: Configuration, entities: Entities) -> Array:
-        """Return the reference area or length that each of this rank's points stands for."""
-        with together(system.comm):
-            return self.measure(system, entities.ids, entities.end_vertices(0))
 
     def measure(
         self, system: Configuration, ids: npt.NDArray[Any], vertices: npt.NDArray[Any]

@@ -16,7 +16,7 @@ from .locate import corner_functions
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
-    from ..bodies.body import Body
+    from .interpolated import Interpolated
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -99,7 +99,7 @@ def _node_ids(name: str, place: Nodes | PointsOnBody) -> Ints:
 def _follow_edges(
     edges: Ints,
     X: Array,
-    body: Body,
+    body: Interpolated,
     kind: npt.NDArray[np.int8],
     along: Array,
     across: Array,
@@ -144,7 +144,7 @@ def _follow_edges(
 
 def straightened(
     system: Configuration,
-    body: Body,
+    body: Interpolated,
     glue: Glue,
     node: Ints,
     normal: Array,

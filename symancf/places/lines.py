@@ -14,8 +14,8 @@ from .facets import FacetPoints, gauss
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
-    from ..bodies.body import Body
     from ..mesh import Region
+    from .interpolated import Interpolated
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -40,7 +40,7 @@ class Line(FacetPoints):
     group : (K,) number of the group of each point; groups follow the order of their first edge.
     """
 
-    def __init__(self, body: Body, region: Region, per: Literal["edge", "line"]) -> None:
+    def __init__(self, body: Interpolated, region: Region, per: Literal["edge", "line"]) -> None:
         self.body, self.region, self.per = body, region, per
         if per not in ("edge", "line"):
             raise ParameterError(f"{self}: per is {per!r}: give 'edge' or 'line'")

@@ -15,14 +15,14 @@ from .geometry import Directions, element_slopes
 from .locate import Found, cells_of, invert, locate, rounded, to_domain
 
 if TYPE_CHECKING:
-    from ..bodies.body import Body
     from ..mesh import Region
+    from .interpolated import Interpolated
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-def locate_on(body: Body, points: Array) -> tuple[Found, Array]:
+def locate_on(body: Interpolated, points: Array) -> tuple[Found, Array]:
     """Return for each point (K, 3) the nearest place of a body's reference (collective).
 
     The reference of elements with slopes is X(xi) = sum_i N_i(xi) e_i with positions and slopes
@@ -69,7 +69,7 @@ def _around(region: Region, vertices: Ints, rings: int) -> tuple[Ints, Ints]:
 
 
 def _nearest(
-    body: Body, points: Array, seeds: Ints, patch: Family, X: Array
+    body: Interpolated, points: Array, seeds: Ints, patch: Family, X: Array
 ) -> tuple[Ints, Array, Array]:
     """Return for each point the row of its cell in `patch`, unit coordinates and distance.
 
@@ -97,7 +97,7 @@ def _nearest(
     return row[best], unit[best], distance[best]
 
 
-def _invert(body: Body, e: Array, points: Array) -> tuple[Array, Array]:
+def _invert(body: Interpolated, e: Array, points: Array) -> tuple[Array, Array]:
     """Return unit coordinates (k, dim) and distances on cells of coefficients e (k, size, 3)."""
     cell = body.element.cell
 
@@ -111,7 +111,7 @@ def _invert(body: Body, e: Array, points: Array) -> tuple[Array, Array]:
     return unit, np.where(np.isfinite(distance), distance, np.inf)
 
 
-def _coefficients(body: Body, patch: Family, X: Array) -> Array:
+def _coefficients(body: Interpolated, patch: Family, X: Array) -> Array:
     """Return positions and reference slopes (n, size, 3) of the cells of a patch."""
     topology = distribute(MPI.COMM_SELF, [patch])
     local = topology.families[patch.name]

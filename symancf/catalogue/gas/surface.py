@@ -307,7 +307,7 @@ def surface_of(place: Nodes | Face, who: str) -> Surface:
     ParameterError : it is no surface.
     """
     nodes: Any = place.nodes if isinstance(place, Face) else place
-    if not isinstance(nodes, Nodes):
+    if not isinstance(nodes, Nodes) or not isinstance(nodes.body, Body):
         said = nodes if isinstance(nodes, End) else label(nodes)
         raise ParameterError(
             f'{who} acts on surfaces, body["region"] or body["region"].face(+1), not on {said}'
