@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from .body import RigidBody
-from .points import RigidPoint
+from .body import RigidBody, RigidPoint
 from .support import HeldRigidBody
 
 __all__ = ["HeldRigidBody", "RigidBody", "RigidPoint"]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,29 @@ from ...places.glue import CORNER, EDGE, FACE, POINT
 from .directions import Directions, HeldDirections, split
 
 if TYPE_CHECKING:
-    from .nodes import HeldNodes
+    from ...places.glue import Glue
+    from ...places.interpolated import Interpolated
 
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 ALIGNED = 1e-9  # component of a unit vector that is none
+
+
+class Clamped(Protocol):
+    """Nodes that are held, as far as a clamp asks; see `HeldNodes`."""
+
+    name: str
+    glue: Glue
+    node: npt.NDArray[np.int64]
+    kind: npt.NDArray[np.int8]
+    normal: Array
+    along: Array
+    kink: Mask
+
+    @property
+    def body(self) -> Interpolated:
+        """The body that they are nodes of."""
 
 
 class Clamp:
@@ -42,7 +59,7 @@ class Clamp:
 
     def __init__(
         self,
-        held: HeldNodes,
+        held: Clamped,
         gradient: Array | None,
         inverse: Callable[[float], Array] | None,
     ) -> None:

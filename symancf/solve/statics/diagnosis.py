@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ...errors import ConvergenceError
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
 from .held import free_motions
 
 if TYPE_CHECKING:
     from ...system import System
-    from .equilibrium import EquilibriumSolver
+    from .convergence import Convergence
 
 Array = npt.NDArray[np.float64]
 
@@ -125,38 +124,14 @@ def _named(system: System, y: Array) -> str:
     )
 
 
-def explained(
-    solver: EquilibriumSolver,
-    error: ConvergenceError,
-    start: tuple[float, Array],
-    last: Array,
-    part: float,
-) -> ConvergenceError:
-    """Add where the last equilibrium is and what it tells: a singular tangent, a limit point.
-
-    `start`: pseudo-time and state at the beginning of the step; `last`: the state after the
-    fraction `part` of it.
-    """
-    system = solver.system
-    system.state[:] = last
-    solver.guarded(lambda: system.plan.tangent(last, solver.local_f, solver.matrix))
-    told = undetermined(system)
-    if not told and part > 0.0:
-        assert error.time is not None
-        solver.leave_out(error.time)
-        told = solver.branch.end(start, last, part, 1.0 - solver.fade)
-    system.prescribe(start[0])
-    text = f"{error}; {told}" if told else str(error)
-    return ConvergenceError(text, reason=error.reason, iteration=error.iteration, time=error.time)
-
-
-def warn_unproved(solver: EquilibriumSolver, time: float, before: Array) -> None:
+def warn_unproved(
+    system: System, test: Convergence, snes: PETSc.SNES, time: float, before: Array
+) -> None:
     """Warn where options of PETSc's, not the test of the residual, ended a step (collective).
 
     `before`: state at the beginning of the step. The residual is compared with the loads.
     """
-    system, test = solver.system, solver.convergence
-    rtol, atol = solver.snes.getTolerances()[:2]
+    rtol, atol = snes.getTolerances()[:2]
     if test.tested and not test.by_tolerance:
         return
     share, why = test.by_tolerance, f"snes_atol {atol:g}"
@@ -169,7 +144,7 @@ def warn_unproved(solver: EquilibriumSolver, time: float, before: Array) -> None
         with together(system.comm):
             system.plan.residual(system.state, f)
         share = test.share_without_test(system.numbering.to_rows(f), f, first)
-        why = f"snes_type {solver.snes.getType()}, or snes_convergence_test"
+        why = f"snes_type {snes.getType()}, or snes_convergence_test"
     if share > max(100.0 * rtol, 1e-5) and system.comm.rank == 0:
         warnings.warn(
             f"at pseudo-time {time:g} options of PETSc ({why}) ended Newton's method where the "

@@ -25,7 +25,7 @@ from ..contradiction import require_redundant
 from ..solver import configure, reason_name
 from .branch import JUMPED, Branch
 from .convergence import Convergence
-from .diagnosis import outside, warn_unproved
+from .diagnosis import outside, undetermined, warn_unproved
 from .held import require_held
 from .linear import LinearSolver
 from .stability import Stability
@@ -206,7 +206,7 @@ class EquilibriumSolver:
         if self.snes.getConvergedReason() > 0:
             self.vectors.to_local(self.x, self.system.state)
             linear = self.snes.getLinearSolveIterations() + self._extra_linear
-            warn_unproved(self, time, before)
+            warn_unproved(system, self.convergence, self.snes, time, before)
             self.convergence.tell(f"at pseudo-time {time:g}", 5)
             return Step(time, iteration, linear, self.convergence.norms)
         name, text = reason_name(self.snes)
@@ -249,6 +249,28 @@ class EquilibriumSolver:
             text += outside(self.system)
         text = f"no equilibrium at pseudo-time {time:g}: {text} after {iteration} iterations"
         return ConvergenceError(text, reason=reason, iteration=iteration, time=time)
+
+    def explained(
+        self, error: ConvergenceError, start: tuple[float, Array], last: Array, part: float
+    ) -> ConvergenceError:
+        """Add where the last equilibrium is and what it tells: a singular tangent, a limit point.
+
+        `start`: pseudo-time and state at the beginning of the step; `last`: the state after the
+        fraction `part` of it. (Collective.)
+        """
+        system = self.system
+        system.state[:] = last
+        self.guarded(lambda: system.plan.tangent(last, self.local_f, self.matrix))
+        told = undetermined(system)
+        if not told and part > 0.0:
+            assert error.time is not None
+            self.leave_out(error.time)
+            told = self.branch.end(start, last, part, 1.0 - self.fade)
+        system.prescribe(start[0])
+        text = f"{error}; {told}" if told else str(error)
+        return ConvergenceError(
+            text, reason=error.reason, iteration=error.iteration, time=error.time
+        )
 
     # ---- what is kept of it --------------------------------------------------------------------
     def measure_imbalance(self, time: float, state: Array) -> bool:

@@ -20,7 +20,6 @@ from ...values import arguments
 from ..contradiction import require_consistent
 from .branch import HARD
 from .continuation import Continuation, require_possible
-from .diagnosis import explained
 from .equilibrium import EquilibriumSolver
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ class StaticProblem:
                     self.history.cut_backs += 1
                     self._part = (trial - fraction) / 2.0
                     if self._part < smallest or solver.hopeless:
-                        raise explained(solver, result, (start, first), before, fraction)
+                        raise solver.explained(result, (start, first), before, fraction)
                     if fraction == 0.0:
                         faded = solver.measure_imbalance(start, last)
                     continue
