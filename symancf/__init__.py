@@ -4,6 +4,24 @@
 Write the energy, the force or the constraint as a plain SymPy function; symancf derives
 residual and tangent, generates C, and hands assembly and solution to PETSc on any number of
 MPI ranks.
+
+The rooms of the package, each importing only from those below it (`lint-imports` checks it):
+
+    command, bench, verify
+    view, solve             pictures; equilibria, paths and motions
+    output                  histories, checkpoints, files
+    system                  bodies and terms, distributed and numbered
+    catalogue               terms ready for use: loads, supports, joints, gas, flexures
+    bodies                  of cells, rigid in the plane, rigid in space
+    terms                   entities, quantities, constraints, potentials, virtual work
+    places                  nodes, points, facets and lines that terms act on
+    redundancy, newton      equations that say the same; when Newton's method may stop
+    assembly                coordinates, kernels with their entities, matrix
+    mesh                    points, cells, regions; their partition
+    laws                    what the compiler is given of energies, masses, stresses
+    elements, energies, kinematics
+    runtime, values         ranks, PETSc, compiled libraries; parameters
+    errors
 """
 
 from __future__ import annotations
