@@ -84,6 +84,7 @@ class HeldNodes(Held):
                     f"{'slopes' if self.body.element.slopes else 'positions only'})"
                 )
         self._of_place = callable(self.displacement) and takes_place(self.displacement)
+        self._gradient_of_place = callable(self.gradient) and takes_place(self.gradient)
         self._components: list[Any] = []
         if self.displacement is not None and not self._of_place:
             self._components = components(f"{self.name}: displacement", self.displacement)
@@ -125,7 +126,7 @@ class HeldNodes(Held):
     def _inverse(self, time: float) -> Array:
         """Return the inverse of the support's deformation gradient at `time`."""
         assert callable(self.gradient)
-        if takes_place(self.gradient):
+        if self._gradient_of_place:
             raise ParameterError(
                 f"{self.name}: dofs='clamp' follows one rotation of the support, gradient= as a "
                 "function of time; to prescribe all slopes at each place give dofs='all'"
@@ -304,7 +305,7 @@ class HeldNodes(Held):
         if not callable(self.gradient):
             return np.broadcast_to(self._constant, (n, 3, 3))
         what = f"{self.name}: gradient"
-        if takes_place(self.gradient):
+        if self._gradient_of_place:
             return call_array(what, self.gradient, (n, 3, 3), X, float(time))
         given = self._finite_gradient(call(what, self.gradient, float(time)))
         return np.broadcast_to(given, (n, 3, 3))
