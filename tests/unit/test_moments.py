@@ -80,7 +80,7 @@ class Case:
     def _jets(self, jets: list[str]) -> Any:
         """Return the derivatives at the places as matrices, (places, jets, 3, coordinates)."""
         system, end = self.system, self.place
-        end.resolve(system)
+        end.resolve(system.layout)
         ids = system.topology.vertex_ids
         local = np.argsort(ids)[np.searchsorted(np.sort(ids), end.vertices)].astype(np.int32)
         B = np.zeros((end.size, len(jets), 3, system.numbering.coordinates))
