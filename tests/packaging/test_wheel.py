@@ -18,7 +18,7 @@ USE = """
 import sys, pathlib
 import sympy as sp
 import symancf, symancf_codegen
-from symancf import jit
+from symancf.runtime import jit
 
 home = pathlib.Path(sys.argv[1])
 for package in (symancf, symancf_codegen):
