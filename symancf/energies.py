@@ -14,6 +14,7 @@ from typing import Literal
 from sympy import Expr, Matrix, Rational, log
 
 from .errors import KinematicsError
+from .values.arguments import among
 from .values.domain import Domain, between, domains, not_negative, positive, stressed_at_rest
 
 __all__ = [
@@ -264,9 +265,9 @@ def cable(
     H. Irschik, Journal of Sound and Vibration 318 (2008) 461-487 (the measure per reference
     length).
     """
-    if strain not in ("biot", "green"):
+    if not among(strain, ("biot", "green")):
         raise _no_such("cable", "strain", strain, ("biot", "green"))
-    if curvature not in ("reference", "geometric", "plane"):
+    if not among(curvature, ("reference", "geometric", "plane")):
         raise _no_such("cable", "curvature", curvature, ("reference", "geometric", "plane"))
 
     @domains(**_CABLE)

@@ -24,7 +24,7 @@ from ..places.facets import FacetPoints
 from ..runtime import jit
 from ..runtime.collective import together
 from ..terms.entities import Entities
-from ..values.arguments import one_of
+from ..values.arguments import among, one_of
 from ..values.parameter import call_array, components, takes_place
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Force:
                 f"{name}: a force is a vector or a function of time; for one that depends on the "
                 "place give its density, sa.traction(region, function of (X, time))"
             )
-        if distribute not in ("total", "each", "density"):
+        if not among(distribute, ("total", "each", "density")):
             raise ParameterError(f"{name}: distribute is {distribute!r}: 'total' or 'each'")
 
     def declare(self, system: Layout) -> None:

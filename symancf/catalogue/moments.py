@@ -26,6 +26,7 @@ from ..errors import KinematicsError, ParameterError
 from ..places.ends import End, Ground, Nodes, PointsOnBody
 from ..terms.quantities import symbols_of
 from ..terms.work import Potential, VirtualWork
+from ..values.arguments import among
 from ..values.parameter import components
 
 if TYPE_CHECKING:
@@ -119,9 +120,9 @@ class Moment(VirtualWork):
         self, place: End, vector: Any, distribute: str, frame: str, name: str | None
     ) -> None:
         name = name or f"moment on {place}"
-        if distribute not in ("total", "each"):
+        if not among(distribute, ("total", "each")):
             raise ParameterError(f"{name}: distribute is {distribute!r}: 'total' or 'each'")
-        if frame not in ("space", "body"):
+        if not among(frame, ("space", "body")):
             raise ParameterError(f"{name}: frame is {frame!r}: 'space' or 'body'")
         self.distribute = distribute
         axes = axes_of(place)

@@ -26,6 +26,7 @@ from ..kinematics.naming import (
     signature,
 )
 from ..kinematics.quantity import Kinematics, real
+from ..values.arguments import among
 from .build import build_law, kinds_of
 
 if TYPE_CHECKING:
@@ -274,8 +275,9 @@ def _shares(
 ) -> list[Share]:
     """Return (part, rule, factor, label) for every part, two of them for a split one."""
     parts = [p for p in called.parts if p]
-    mode = volumetric or (element.volumetric if "volumetric" in parts else "full")
-    if mode not in ("full", "reduced", "split"):
+    default = element.volumetric if "volumetric" in parts else "full"
+    mode = default if volumetric is None else volumetric
+    if not among(mode, ("full", "reduced", "split")):
         raise KinematicsError(
             f"volumetric={mode!r} is not possible: choose 'full', 'reduced' or 'split'",
             asked=mode,

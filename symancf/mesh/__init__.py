@@ -200,7 +200,7 @@ class Mesh:
         comm = MPI.COMM_WORLD if comm is None else comm
         with together(comm):
             box = Box.of(lengths, divisions, comm.size)
-            if cell is not None and cell != box.cell:
+            if cell is not None and not arguments.among(cell, (box.cell,)):
                 raise MeshError(
                     f"Mesh.box of {box.dim} directions has {box.cell!r} cells, not {cell!r}"
                 )

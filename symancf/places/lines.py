@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..errors import MeshError, ParameterError
 from ..mesh.cells import CELLS
+from ..values.arguments import among
 from .facets import FacetPoints, gauss
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Line(FacetPoints):
 
     def __init__(self, body: Interpolated, region: Region, per: Literal["edge", "line"]) -> None:
         self.body, self.region, self.per = body, region, per
-        if per not in ("edge", "line"):
+        if not among(per, ("edge", "line")):
             raise ParameterError(f"{self}: per is {per!r}: give 'edge' or 'line'")
         region.require("line", use=f"a line on body {body.name!r}")
         self.kind = "line"

@@ -216,7 +216,7 @@ class Reading:
             require_offered(what, ends[number], jet)
         values = self._values(parameters, signature)
         self.per_place = {
-            k: np.array(v, dtype=float)  # of our own: users change theirs
+            k: _numbers(f"{what}, {k}", v)
             for k, v in values.items()
             if isinstance(v, np.ndarray | list | tuple) and np.ndim(v)
         }
@@ -388,6 +388,22 @@ class Reading:
             if base in self.offered and self.offered[base].of == "reference":
                 found.append(("abc".index(suffix), self.offered[base].jet))
         return found
+
+
+def _numbers(what: str, given: Any) -> Array:
+    """Return one number for each place, of our own: users change theirs.
+
+    Raises
+    ------
+    ParameterError : they are none.
+    """
+    try:
+        return np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"{what} is {label(given)}: give a number, an sa.Parameter, a function of time, or one "
+            "number for each place"
+        ) from None
 
 
 def require_offered(what: str, end: End, jet: str) -> None:

@@ -77,7 +77,8 @@ class Field:
     at: Literal["cells", "points"] = "cells"
 
     def __post_init__(self) -> None:
-        if self.at not in ("cells", "points"):
+        given: object = self.at
+        if not isinstance(given, str) or given not in ("cells", "points"):
             raise ParameterError(f"Field(at={self.at!r}): choose 'cells' or 'points'")
 
 

@@ -7,6 +7,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import symancf as sa
@@ -36,6 +37,21 @@ CASES: dict[str, tuple[Callable[[Model], Any], str]] = {
     "support of a body": (lambda m: sa.fix(m.block), r"body\.at\(point\), or a region of it"),
     "plane of a region": (lambda m: sa.planar(m.rope["body"]), r"sa\.planar\(body\); given nodes"),
     "plane of a mesh's region": (lambda m: sa.planar(m.mesh["body"]), r"sa\.planar\(body\)"),
+    "cell of a mesh that is an array": (
+        lambda m: sa.Mesh.box((1.0,), (2,), cell=np.ones((3, 3))),
+        "has 'line' cells, not array",
+    ),
+    "strain that is an array": (lambda m: cable(strain=np.ones(3)), "choose 'biot' or 'green'"),
+    "split that is an array": (
+        lambda m: sa.Body(
+            m.mesh["body"], sa.elements.hex8, neo_hooke, volumetric=np.ones(3), mu=1.0, lam=1.0
+        ),
+        "choose 'full', 'reduced'",
+    ),
+    "lengths that are texts": (
+        lambda m: sa.joints.distance(m.rope["x0"], m.rope["x1"], length=["a", "b"]),
+        "one number for each place",
+    ),
     "tie to nodes": (
         lambda m: sa.joints.tie(m.rope["x0"], m.block["x1"]),
         r"its second argument .* these are nodes of 'x1' of 'body', give their body",
