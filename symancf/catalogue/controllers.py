@@ -22,6 +22,7 @@ from symancf_codegen.functions import rate
 from ..errors import ConstraintError, ParameterError
 from ..terms.quantities import RATES
 from ..terms.work import VirtualWork, state_names
+from ..values.arguments import named
 from ..values.parameter import difference, label
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Controller(VirtualWork):
         states: Sequence[str] = (),
         **parameters: Any,
     ) -> None:
-        self.name = name or str(getattr(law, "__name__", self.kind))
+        self.name = named(name, str(getattr(law, "__name__", self.kind)))
         self.measure, self.actuate, self.control = measure, actuate, law
         states = state_names(f"controller {self.name!r}", states)
         super().__init__(self._whole(states), *ends, name=self.name, states=states, **parameters)

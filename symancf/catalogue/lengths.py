@@ -16,7 +16,7 @@ from ..places.ends import Nodes
 from ..places.lines import Line
 from ..terms.constraint import Constraint
 from ..terms.quantities import symbols_of
-from ..values.arguments import one_of
+from ..values.arguments import named, one_of
 from ..values.parameter import label
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Length(Constraint):
             raise ConstraintError(
                 f"length takes a region of lines of a body, body['region']; given {label(place)}"
             )
-        name = name or f"length:{place.body.name}.{place.region.name}"
+        name = named(name, f"length:{place.body.name}.{place.region.name}")
         one_of(f"{name}: form", form, FORMS)
         one_of(f"{name}: per", per, ("edge", "line"))
         if isinstance(stretch, numbers.Real) and not 0.0 < float(stretch) < math.inf:

@@ -24,7 +24,7 @@ from ..places.facets import FacetPoints
 from ..runtime import jit
 from ..runtime.collective import together
 from ..terms.entities import Entities
-from ..values.arguments import among, one_of
+from ..values.arguments import among, named, one_of
 from ..values.parameter import call_array, components, takes_place
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def force(
         raise ParameterError("a force on the ground moves nothing: give a place of a body")
     if factor is not None:
         raise ParameterError(f"force on {place}: factor= is for points of planar bodies")
-    name = name or f"force on {place}"
+    name = named(name, f"force on {place}")
     spread: End = place
     if isinstance(place, Nodes) and distribute == "total" and place.region.dim > 0:
         spread = FacetPoints(place.body, place.region)
@@ -231,4 +231,4 @@ def traction(place: Nodes, vector: Any, name: str | None = None) -> Force:
     if place.region.dim == 0:
         raise ParameterError(f"traction on {place}: a region of points has no area; use force")
     points = FacetPoints(place.body, place.region)
-    return Force(points, vector, "density", name or f"traction on {place}")
+    return Force(points, vector, "density", named(name, f"traction on {place}"))

@@ -26,7 +26,7 @@ from ..errors import KinematicsError, ParameterError
 from ..places.ends import End, Ground, Nodes, PointsOnBody
 from ..terms.quantities import symbols_of
 from ..terms.work import Potential, VirtualWork
-from ..values.arguments import among
+from ..values.arguments import among, named
 from ..values.parameter import components
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Moment(VirtualWork):
     def __init__(
         self, place: End, vector: Any, distribute: str, frame: str, name: str | None
     ) -> None:
-        name = name or f"moment on {place}"
+        name = named(name, f"moment on {place}")
         if not among(distribute, ("total", "each")):
             raise ParameterError(f"{name}: distribute is {distribute!r}: 'total' or 'each'")
         if not among(frame, ("space", "body")):
@@ -204,6 +204,6 @@ def moment(
                 f"{type(place).__name__} is no place for a moment: give body.at(X), "
                 "body['region'] or a rigid body"
             )
-        name = name or f"moment on {place.name!r}"
+        name = named(name, f"moment on {place.name!r}")
         place = place.at((0.0, 0.0, 0.0))
     return Moment(place, vector, distribute, frame, name)

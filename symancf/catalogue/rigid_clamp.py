@@ -15,7 +15,7 @@ from ..places.ends import End, Ground, Nodes, PointsOnBody, _vector_rows
 from ..places.geometry import perpendicular, unit
 from ..places.glue import CORNER, EDGE, FACE, POINT, Glue, glue_of, nodes_here, straightened
 from ..terms.constraint import Constraint, Reaction
-from ..values.arguments import one_of
+from ..values.arguments import named, one_of
 from .ties import coincide, welded
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class RigidClamp(Constraint):
         name: str | None,
         dofs: Literal["clamp", "all"] = "clamp",
     ) -> None:
-        name = name or f"clamp of {places}"
+        name = named(name, f"clamp of {places}")
         self.dofs = one_of(f"{name}: dofs", dofs, ("clamp", "all"))
         slopes = len(places.body.element.slopes)
         function = welded(slopes) if dofs == "all" and slopes else coincide

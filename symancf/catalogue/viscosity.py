@@ -12,6 +12,7 @@ from ..kinematics.naming import signature
 from ..laws import viscous
 from ..runtime import jit
 from ..runtime.jit import declare
+from ..values.arguments import named
 from ..values.parameter import Field, label
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Viscosity:
             )
         self.body: Body = body
         self.function, self.curved = function, curved or function
-        self.name = name or f"viscosity of {body.name!r}"
+        self.name = named(name, f"viscosity of {body.name!r}")
         self.rule: Rule = body.element.rule(quadrature)
         asked = signature(function)
         unknown = sorted(set(parameters) - set(asked.parameters))

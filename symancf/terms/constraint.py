@@ -28,6 +28,7 @@ from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.shared import Shared
 from ..values import arguments
+from ..values.arguments import named
 from ..values.parameter import evaluate
 from .entities import Entities
 from .quantities import TIME, Reading, check_ends, symbols_of
@@ -200,7 +201,7 @@ class Constraint:
     ) -> None:
         self.function = function
         function = arguments.function("the function of a constraint", function)
-        self.name = name or str(getattr(function, "__name__", "constraint"))
+        self.name = named(name, str(getattr(function, "__name__", "constraint")))
         what = f"constraint {self.name!r}"
         self.ends = check_ends(what, ends)
         if all(isinstance(end, Ground) for end in self.ends):

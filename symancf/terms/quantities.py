@@ -218,7 +218,7 @@ class Reading:
         self.per_place = {
             k: _numbers(f"{what}, {k}", v)
             for k, v in values.items()
-            if isinstance(v, np.ndarray | list | tuple) and np.ndim(v)
+            if isinstance(v, list | tuple) or (isinstance(v, np.ndarray) and v.ndim)
         }
         self.parameters = {k: v for k, v in values.items() if k not in self.per_place}
         with _on_all_ranks(ends):

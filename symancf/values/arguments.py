@@ -45,10 +45,24 @@ def number(
     return value
 
 
+def named(given: Any, default: str) -> str:
+    """Return the name that the user gives to a body or term, or the default where there is none.
+
+    Raises
+    ------
+    ParameterError : it is no text.
+    """
+    if given is None:
+        return default
+    if not isinstance(given, str):
+        raise ParameterError(f"name={label(given)}: give a text, or none for {default!r}")
+    return given or default
+
+
 def positive(call: str, name: str, given: Any) -> float:
     """Return a finite positive number."""
     value = number(call, name, given)
-    return number(call, name, value, "be positive", lambda x: x > 0.0)
+    return number(call, name, value, "be positive", lambda x: x >= 1e-300)
 
 
 MANY = 1e9  # steps: more is a slip of the keyboard

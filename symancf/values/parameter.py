@@ -147,6 +147,8 @@ def call_array(what: str, function: Callable[..., Any], shape: tuple[int, ...], 
     own = [a.copy() if isinstance(a, np.ndarray) else a for a in of]  # it may change them
     given = call(what, function, *own)
     try:
+        if np.asarray(given).dtype.kind in "USc":
+            raise TypeError("texts and complex numbers")
         result = np.array(given, dtype=float)
     except (TypeError, ValueError) as error:
         raise ParameterError(

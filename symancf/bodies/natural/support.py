@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ...assembly.agreement import Given
 from ...errors import ParameterError
 from ...terms.entities import Held
+from ...values.arguments import named
 from ...values.parameter import call, chosen_dofs, components, matrix3
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class HeldRigidBody(Held):
         name: str | None,
     ) -> None:
         self.body = body
-        self.name = name or f"fix:{body.name}"
+        self.name = named(name, f"fix:{body.name}")
         asked = chosen_dofs(self.name, dofs, POSSIBLE)
         self.whole = bool({"clamp", "all"} & set(asked))
         self.axes = [a for a in range(3) if {"clamp", "all", "position", "xyz"[a]} & set(asked)]

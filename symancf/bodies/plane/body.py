@@ -17,6 +17,7 @@ from ...errors import ConstraintError, ParameterError
 from ...mesh.partition import Family
 from ...places.ends import End, Ground, frame_of
 from ...runtime import jit
+from ...values.arguments import named
 from .inertia import kinetic_law, weight_law
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class PlanarBody:
     ) -> None:
         given = np.array(at, dtype=float).ravel()
         self.named = name is not None
-        self.name = name or "planar body"
+        self.name = named(name, "planar body")
         if given.size not in (2, 3) or not np.isfinite(given).all():
             raise ParameterError(
                 f"planar body {self.name!r}: at is {at!r}: give three finite numbers (x, y, theta)"

@@ -12,6 +12,7 @@ import sympy as sp
 from ...errors import ConstraintError
 from ...places.ends import Ground, PointsOnBody
 from ...terms.constraint import Constraint
+from ...values.arguments import named
 from .body import PlanarBody
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Clamp(Constraint):
     def __init__(
         self, place: PointsOnBody, body: PlanarBody | Ground, name: str | None = None
     ) -> None:
-        name = name or f"clamp of {place}"
+        name = named(name, f"clamp of {place}")
         cable: Any = place
         if not isinstance(cable, PointsOnBody) or cable.body.element.cell != "line":
             raise ConstraintError(f"{name}: clamp takes a point of a cable, cable.at(X)")

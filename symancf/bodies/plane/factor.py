@@ -13,6 +13,7 @@ from ...assembly.numbering import Block
 from ...errors import ParameterError, closest
 from ...places.ends import End
 from ...terms.work import VirtualWork
+from ...values.arguments import named
 from ...values.parameter import evaluate
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class Prescribed(VirtualWork):
         release: Factor,
         name: str | None,
     ) -> None:
-        name = name or f"prescribed {coordinate} of {place}"
+        name = named(name, f"prescribed {coordinate} of {place}")
         if coordinate not in COORDINATES:
             raise ParameterError(
                 f"{name}: give 'x', 'y' or 'theta'.{closest(coordinate, COORDINATES)}",

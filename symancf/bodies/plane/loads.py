@@ -9,6 +9,7 @@ import numpy as np
 
 from ...errors import ParameterError
 from ...terms.work import Potential, VirtualWork
+from ...values.arguments import named
 from ...values.parameter import call, label
 from .body import PlanarBody, PlanarPoint
 
@@ -23,7 +24,7 @@ def planar_force(
 ) -> Potential | VirtualWork:
     """Return a force fixed in space [N] on a point of a planar body: the energy -F . u."""
     place = place.origin if isinstance(place, PlanarBody) else place
-    name = name or f"force on {place}"
+    name = named(name, f"force on {place}")
     F1, F2 = _two(name, vector)
     if factor is None:
         return Potential(_planar_force, place, name=name, F1=F1, F2=F2)
@@ -35,7 +36,7 @@ def planar_moment(
 ) -> Potential | VirtualWork:
     """Return a moment [N m] on a planar body, counter-clockwise: the energy -m phi."""
     place = body.origin if isinstance(body, PlanarBody) else body
-    name = name or f"moment on {place.body.name!r}"
+    name = named(name, f"moment on {place.body.name!r}")
     if not callable(moment) and np.ndim(moment) == 1:
         given = list(moment)
         if len(given) != 3 or given[0] or given[1]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ...assembly.agreement import Given
 from ...errors import ParameterError
 from ...terms.entities import Held
+from ...values.arguments import named
 from ...values.parameter import call, chosen_dofs, evaluate
 from .body import rotation, turned
 from .factor import COORDINATES
@@ -29,7 +30,7 @@ class HeldPlanarBody(Held):
         self, body: PlanarBody, dofs: str | list[str], displacement: Any, name: str | None
     ) -> None:
         self.body = body
-        self.name = name or f"fix:{body.name}"
+        self.name = named(name, f"fix:{body.name}")
         chosen = set(chosen_dofs(self.name, dofs, ("clamp", "all", "position", *COORDINATES)))
         self.axes = [
             a

@@ -13,6 +13,7 @@ from ...bodies.natural import HeldRigidBody, RigidBody
 from ...bodies.plane import HeldPlanarBody, PlanarBody
 from ...errors import ConstraintError, ParameterError
 from ...places.ends import Nodes, PointsOnBody, require_place
+from ...values.arguments import named
 from .mirror import MirroredNodes
 from .nodes import HeldNodes
 from .roller import RollerNodes
@@ -249,12 +250,12 @@ def planar(body: Body, normal: str = "z", name: str | None = None) -> Support:
             f"planar keeps a body of cells in a plane, sa.planar(body); given {given}"
         )
     place = Nodes(body, body.region)
-    return Support(MirroredNodes(name or f"planar:{body.name}", place, normal, True))
+    return Support(MirroredNodes(named(name, f"planar:{body.name}"), place, normal, True))
 
 
 def _name(kind: str, place: Nodes | PointsOnBody, given: str | None) -> str:
     where = place.region.name if isinstance(place, Nodes) else "point"
-    return given or f"{kind}:{place.body.name}.{where}"
+    return named(given, f"{kind}:{place.body.name}.{where}")
 
 
 def _require_place(what: str, place: Any) -> None:

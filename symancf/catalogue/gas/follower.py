@@ -10,6 +10,7 @@ import numpy as np
 
 from ...errors import MeshError, ParameterError
 from ...runtime.collective import share_error
+from ...values.arguments import named
 from ...values.parameter import evaluate
 from .surface import surface_of
 
@@ -28,7 +29,7 @@ class Pressure:
 
     def __init__(self, place: Nodes | Face, p: Scalar, name: str | None) -> None:
         self.surface = surface_of(place, "a pressure")
-        self.name = name or f"pressure on {self.surface}"
+        self.name = named(name, f"pressure on {self.surface}")
         if not self.surface.solid and self.surface.side is None:
             raise ParameterError(
                 f'{self.name}: say on which side of the plate it acts: body["region"].face(+1) or '

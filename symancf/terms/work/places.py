@@ -16,6 +16,7 @@ from ...runtime import jit
 from ...runtime.collective import together
 from ...runtime.shared import Shared
 from ...values import arguments
+from ...values.arguments import named
 from ...values.parameter import evaluate, label
 from ..entities import Entities
 from ..quantities import QUANTITIES, RATES, JetOfEnd, Reading, check_ends
@@ -52,7 +53,7 @@ class PlaceTerm:
     ) -> None:
         function = arguments.function(f"the function of a {self.kind}", function)
         given_name = str(getattr(function, "__name__", self.kind))
-        self.name: str = name or given_name
+        self.name: str = named(name, given_name)
         self.law_name = jit.identifier(given_name)  # terms of one function share their kernel
         self.what = f"{self.kind} {self.name!r}"
         self.ends = check_ends(self.what, ends)
