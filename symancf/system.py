@@ -23,13 +23,12 @@ from .errors import ConstraintError, KinematicsError, ParameterError
 from .places.ends import End, Nodes, require_place
 from .redundancy.redundant import find_redundant
 from .runtime.collective import together
+from .values.arrays import Array
 
 if TYPE_CHECKING:
     from .assembly.configuration import Placed
     from .assembly.piece import Piece
     from .places.ends import PointsOnBody
-
-Array = npt.NDArray[np.float64]
 
 
 class System(Configuration):

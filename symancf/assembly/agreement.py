@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from ..errors import ParameterError
 from ..runtime.collective import reduced, together
-
-Array = npt.NDArray[np.float64]
+from ..values.arrays import Array
 
 ROUND_OFF = 1e-9  # relative: machines of a cluster may round a user's function differently
 

@@ -15,14 +15,12 @@ from mpi4py import MPI
 from ..errors import MeshError, ParameterError
 from ..mesh.partition import Family, distribute
 from ..runtime.collective import reduced, together
+from ..values.arrays import Array, Ints, Ints32, Mask
 from .numbering import Block, Numbering, Owners
 
 if TYPE_CHECKING:
     from ..mesh import Mesh
     from ..mesh.partition import Topology
-
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class Placed(Protocol):
@@ -34,7 +32,7 @@ class Placed(Protocol):
         """Find the vertices (collective)."""
 
     def rows(
-        self, configuration: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, configuration: Configuration, chosen: Ints, vertices: Ints32, jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet of the chosen places as combinations of local coordinates."""
 
@@ -193,7 +191,7 @@ class Configuration(ABC):
         layout.families = []
         self.points: Array = layout.fetch_points(self.topology.vertex_ids)
 
-    def number(self, carriers: Iterable[tuple[str, npt.NDArray[np.int32]]]) -> None:
+    def number(self, carriers: Iterable[tuple[str, Ints32]]) -> None:
         """Number the coordinates of (block, local vertices) and write the reference positions.
 
         Collective.
@@ -229,7 +227,7 @@ class Configuration(ABC):
         total = np.ascontiguousarray(values, dtype=float)
         return reduced(self.comm, total) if self.comm.size > 1 else total
 
-    def update_ghosts(self, vector: Array, which: npt.NDArray[np.bool_]) -> None:
+    def update_ghosts(self, vector: Array, which: Mask) -> None:
         """Bring ghosts' coordinates of a local vector, those of a mask, up to date (collective)."""
         numbering = self.numbering
         within = np.arange(numbering.coordinates) - numbering.start[numbering.vertex_of]

@@ -14,13 +14,11 @@ import numpy.typing as npt
 from ..errors import SymancfError
 from ..runtime import jit
 from ..runtime.petsc import PETSc, functions, handle, own
+from ..values.arrays import Ints, Ints32
 
 if TYPE_CHECKING:
     from .numbering import Numbering
     from .piece import Piece
-
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int32]
 
 
 def _pointer(array: npt.NDArray[Any]) -> ctypes.c_void_p:
@@ -81,9 +79,7 @@ class Matrix:
         partner = row[np.minimum(np.searchsorted(row, numbering.held_rows), len(row) - 1)]
         self._partner = self._places_on_diagonal(partner, diagonal_column)
 
-    def _pairs(
-        self, diagonal_start: Integers, off_start: Integers
-    ) -> tuple[npt.NDArray[np.int64], Integers, Integers]:
+    def _pairs(self, diagonal_start: Ints32, off_start: Ints32) -> tuple[Ints, Ints32, Ints32]:
         """Return the adjacent vertices of each owned vertex and their places; fill row pointers."""
         numbering = self.numbering
         start, adjacent = self._adjacency(self._pieces)
@@ -113,7 +109,7 @@ class Matrix:
         self.positions += [self._positions(piece, start, adjacent, offsets) for piece in pieces]
         return range(first, len(self.positions))
 
-    def _adjacency(self, pieces: Sequence[Piece]) -> tuple[npt.NDArray[np.int64], Integers]:
+    def _adjacency(self, pieces: Sequence[Piece]) -> tuple[Ints, Ints32]:
         """Return for each owned vertex the vertices that share an entity with it."""
         numbering = self.numbering
         ends = [piece.vertex_start[1:].astype(np.int32) for piece in pieces]
@@ -145,8 +141,8 @@ class Matrix:
         return start, adjacent
 
     def _positions(
-        self, piece: Piece, start: npt.NDArray[np.int64], adjacent: Integers, offsets: Integers
-    ) -> tuple[npt.NDArray[np.int64], Integers]:
+        self, piece: Piece, start: Ints, adjacent: Ints32, offsets: Ints32
+    ) -> tuple[Ints, Ints32]:
         vertex_start = np.ascontiguousarray(piece.vertex_start, dtype=np.int32)
         vertices = np.ascontiguousarray(piece.vertices, dtype=np.int32).ravel()
         pair_start = np.zeros(len(vertex_start), dtype=np.int64)
@@ -191,7 +187,7 @@ class Matrix:
             raise SymancfError(f"PETSc could not create the tangent: error {code}")
         return mat
 
-    def _places_on_diagonal(self, rows: Integers, columns: Integers) -> npt.NDArray[np.int64]:
+    def _places_on_diagonal(self, rows: Ints32, columns: Ints32) -> Ints:
         """Return the places of diagonal entries in the values of the diagonal part."""
         start = self.diagonal_start
         places = [

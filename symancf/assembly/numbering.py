@@ -13,12 +13,11 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from ..errors import SymancfError
+from ..values.arrays import Array, Ints, Ints32, Mask
 
 if TYPE_CHECKING:
     from ..mesh.partition import Topology
 
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int32]
 
 Kind = Literal["position", "direction", "angle", "multiplier", "state", "algebraic"]
 
@@ -148,7 +147,7 @@ class Owners:
         self._end.append(first + count)
         self._number.append(number)
 
-    def of(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+    def of(self, ids: Ints) -> npt.NDArray[np.intp]:
         """Return the number of the owner of each vertex id, -1 where there is none."""
         owner = np.full(ids.shape, -1, dtype=np.intp)
         if self._first:
@@ -165,9 +164,9 @@ class Offsets:
     vertices carry is a sorted list.
     """
 
-    def __init__(self, vertices: int, carriers: list[Integers], starts: list[Integers]) -> None:
+    def __init__(self, vertices: int, carriers: list[Ints32], starts: list[Ints32]) -> None:
         self.vertices, self.carriers, self._starts = vertices, carriers, starts
-        self._dense: dict[int, Integers] = {}
+        self._dense: dict[int, Ints32] = {}
         for b, (at, start) in enumerate(zip(carriers, starts, strict=True)):
             if 4 * len(at) >= vertices:
                 self._dense[b] = self._column(at, start)
@@ -178,7 +177,7 @@ class Offsets:
         lists = sum(a.nbytes for a in (*self.carriers, *self._starts))
         return lists + sum(a.nbytes for a in self._dense.values())
 
-    def _column(self, at: Integers, start: Integers) -> Integers:
+    def _column(self, at: Ints32, start: Ints32) -> Ints32:
         column = np.full(self.vertices, -1, dtype=np.int32)
         column[at] = start
         return column
@@ -265,7 +264,7 @@ class Numbering:
 
     def _carried(
         self, carriers: Sequence[tuple[int, npt.NDArray[np.integer[Any]]]]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    ) -> tuple[Ints, Ints]:
         """Return the pairs (vertex, block) in order, those of ghosts as their owners say."""
         n = max(1, len(self.blocks))
         none = np.zeros(0, dtype=np.int64)
@@ -283,7 +282,7 @@ class Numbering:
         vertex, within = np.nonzero(table >= 0)
         return vertex, table[vertex, within].astype(np.int64)
 
-    def fix(self, fixed_by: Integers) -> None:
+    def fix(self, fixed_by: Ints32) -> None:
         """Number the rows, with `fixed_by` (coordinates,) right at owned vertices."""
         within = np.arange(self.coordinates) - self.start[self.vertex_of]
         table = np.full((self.vertices, max(1, self.widest)), -1, dtype=np.int32)
@@ -301,7 +300,7 @@ class Numbering:
         if block_of_whole > self.block_size:
             self.block_size = block_of_whole
             has_row = free_count[self.vertex_of] > 0
-        before: npt.NDArray[np.int64] = np.cumsum(has_row) - has_row
+        before: Ints = np.cumsum(has_row) - has_row
         self.row_count = np.bincount(
             self.vertex_of, weights=has_row, minlength=self.vertices
         ).astype(np.int32)
@@ -331,18 +330,18 @@ class Numbering:
             self.first_column[self.vertex_of[self.free]] + self.rank_in_vertex[self.free]
         ).astype(np.int64)
 
-    def _common(self, counts: npt.NDArray[np.int64]) -> int:
+    def _common(self, counts: Ints) -> int:
         """Greatest common divisor of the counts of owned vertices on all ranks (collective)."""
         owned = counts[: self.owned_vertices]
         return math.gcd(*self.comm.allgather(int(np.gcd.reduce(owned, initial=0)))) or 1
 
-    def to_rows(self, local: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def to_rows(self, local: Array) -> Array:
         """Return a local vector's values in this rank's rows, zeros in those of held ones."""
         rows = local[self.coordinate_of_row]
         rows[self.held_rows] = 0.0
         return rows
 
-    def from_rows(self, rows: npt.NDArray[np.float64], local: npt.NDArray[np.float64]) -> None:
+    def from_rows(self, rows: Array, local: Array) -> None:
         """Write the values of this rank's rows to the free coordinates of a local vector."""
         local[self.free_owned] = (
             rows if not len(self.held_rows) else rows[self.row[self.free_owned]]
@@ -352,11 +351,11 @@ class Numbering:
         """Return the number of the block called `name`."""
         return self._number[name]
 
-    def carriers(self, block: int) -> Integers:
+    def carriers(self, block: int) -> Ints32:
         """Return the local vertices that carry a block, ascending."""
         return self.offset.carriers[block]
 
-    def coordinates_of(self, block: int, vertices: npt.NDArray[Any] | None = None) -> Integers:
+    def coordinates_of(self, block: int, vertices: npt.NDArray[Any] | None = None) -> Ints32:
         """Return the local offsets (k, size) of a block at `vertices`; default: `carriers`."""
         start = self.offset[self.carriers(block) if vertices is None else vertices, block]
         size = np.arange(self.blocks[block].size, dtype=np.int32)
@@ -369,7 +368,7 @@ class Numbering:
         sizes = np.array([self.blocks[number].natural(length) for number in present])
         return np.asarray(sizes[place])
 
-    def those(self, *kinds: Kind) -> npt.NDArray[np.bool_]:
+    def those(self, *kinds: Kind) -> Mask:
         """Return which coordinates are of some kinds."""
         chosen = np.array([block.kind in kinds for block in self.blocks], dtype=bool)
         return np.asarray(chosen[self.block_of])
@@ -413,7 +412,7 @@ class Numbering:
         numbers = np.unique(self.owner[self.vertex_of[np.asarray(coordinates, dtype=np.intp)]])
         return sorted({self.owners.names[k] for k in numbers if k >= 0})
 
-    def random(self, seed: int) -> npt.NDArray[np.float64]:
+    def random(self, seed: int) -> Array:
         """Return numbers in [-1, 1] for all local coordinates: the same on any number of ranks.
 
         They are a hash of the vertices' original ids.

@@ -7,14 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-import numpy.typing as npt
+from ..values.arrays import Array, Ints32, Mask
 
 if TYPE_CHECKING:
     from .agreement import Given
 
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int32]
 Role = Literal["strain", "potential", "constraint", "work", "dissipation", "inertia"]
 
 
@@ -26,7 +23,7 @@ class Cells:
     (n, corners, s, s): element slopes = maps . nodal slopes.
     """
 
-    blocks: Integers
+    blocks: Ints32
     maps: Array
 
 
@@ -39,10 +36,10 @@ class Jets:
     the rate of coordinate c has the coordinate ~c = -1 - c; no force acts on it.
     """
 
-    entity: Integers
-    jet: Integers
-    coordinate: Integers
-    vertex: Integers
+    entity: Ints32
+    jet: Ints32
+    coordinate: Ints32
+    vertex: Ints32
     value: Array
 
 
@@ -74,9 +71,9 @@ class Piece:
     role: Role
     uniform: dict[str, Any]
     cell: Array
-    owned: npt.NDArray[np.bool_]
-    vertices: Integers
-    vertex_start: Integers
+    owned: Mask
+    vertices: Ints32
+    vertex_start: Ints32
     entities: Cells | Jets
     active: bool = True
     cell_at: Callable[[float], Array] | None = None

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ..runtime import jit
 from ..runtime.jit import declare
+from ..values.arrays import Array, Mask
 from ..values.parameter import depends_on_time, evaluate
 from .piece import Cells, Piece
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from .matrix import Matrix
     from .numbering import Numbering
 
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int32]
 
 LANES = 8
 ENERGY, RESIDUAL, TANGENT, PRODUCT = range(4)
@@ -325,7 +324,7 @@ class Plan:
                 term.active = int(active)
 
     @contextmanager
-    def only(self, chosen: npt.NDArray[np.bool_]) -> Iterator[None]:
+    def only(self, chosen: Mask) -> Iterator[None]:
         """Leave out the pieces that are not `chosen`, a mask, for a while."""
         before = [term.active for term in self._terms]
         for term, active in zip(self._terms, chosen.tolist(), strict=False):

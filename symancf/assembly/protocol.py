@@ -24,8 +24,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
-import numpy as np
 import numpy.typing as npt
+
+from ..values.arrays import Array, Ints, Ints32
 
 if TYPE_CHECKING:
     from ..mesh import Region
@@ -35,10 +36,8 @@ if TYPE_CHECKING:
     from .plan import Plan
     from .vertices import AtVertices
 
-Array = npt.NDArray[np.float64]
-Offsets = npt.NDArray[np.int64]
 Part = TypeVar("Part")
-Carriers = list[tuple[str, npt.NDArray[np.int32]]]
+Carriers = list[tuple[str, Ints32]]
 
 
 def having(items: Iterable[Any], part: Callable[..., Part]) -> list[Part]:
@@ -225,10 +224,10 @@ class Support(Contributes, Oriented, Protocol):
     def turned(self, block: str, basis: AtVertices, taken: AtVertices, /) -> None:
         """Turn directions of the slopes of a block, but those `taken`, as it needs them."""
 
-    def coordinates(self, configuration: Configuration, /) -> Offsets:
+    def coordinates(self, configuration: Configuration, /) -> Ints:
         """Return the local offsets of the coordinates that it holds."""
 
-    def prescribed(self, configuration: Configuration, time: float, /) -> tuple[Offsets, Array]:
+    def prescribed(self, configuration: Configuration, time: float, /) -> tuple[Ints, Array]:
         """Return these offsets and the values there at `time`."""
 
     def given(self, configuration: Configuration, /) -> list[Given]:

@@ -5,15 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
 from ..runtime.petsc import PETSc
+from ..values.arrays import Array
 
 if TYPE_CHECKING:
     from .numbering import Numbering
-
-Array = npt.NDArray[np.float64]
 
 
 class Vectors:

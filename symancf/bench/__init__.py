@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..laws import energy_laws
 from ..runtime import jit
+from ..values.arrays import Array
 from .cases import Case, all_cases
 from .motions import compare
 
-Array = npt.NDArray[np.float64]
 Row = dict[str, Any]
 
 _SOLUTION = "symancf.bench.solution"

@@ -8,19 +8,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from .. import elements, energies
 from ..bodies.body import Body
 from ..mesh import Mesh
 from ..system import System
+from ..values.arrays import Array
 from ..values.parameter import Field
 
 if TYPE_CHECKING:
     from ..elements import Element
 
-Array = npt.NDArray[np.float64]
 
 SILICONE = {"C10": 0.2712, "C20": 0.03053, "C30": -0.0004013, "k": 1000.0}
 

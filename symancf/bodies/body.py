@@ -27,6 +27,7 @@ from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.jit import identifier
 from ..values.arguments import one_of, text
+from ..values.arrays import Array, Ints32, Mask
 from ..values.domain import domains_of, not_negative, positive
 from ..values.parameter import (
     Checked,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.protocol import Support
 
-Array = npt.NDArray[np.float64]
 Energy = Callable[..., Any]
 
 
@@ -86,7 +86,7 @@ class Body:
     """
 
     named = True
-    cells: npt.NDArray[np.int32]  # local vertices, after distribution
+    cells: Ints32  # local vertices, after distribution
 
     def __init__(
         self,
@@ -271,7 +271,7 @@ class Body:
             self.directions.require_smooth()
         self.directions.warn_deviation()
 
-    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that this body puts on local vertices."""
         used = np.unique(self.cells)
         blocks = [("position", used)]
@@ -310,7 +310,7 @@ class Body:
 
     def build_reference(self, system: Configuration, supports: Sequence[Support]) -> None:
         """Compute slope maps and the body's reference slopes (collective)."""
-        self._curved: tuple[npt.NDArray[np.bool_], bool, bool] | None = None
+        self._curved: tuple[Mask, bool, bool] | None = None
         element = self.element
         self.position_block = system.numbering.block("position")
         if not element.slopes:
@@ -349,7 +349,7 @@ class Body:
 
     def coordinate_offset(
         self, system: Configuration, vertices: npt.NDArray[Any], jet: str
-    ) -> npt.NDArray[np.int32]:
+    ) -> Ints32:
         """Return local offsets of a node's position (``value``) or of its k-th slope."""
         if jet == "value":
             return np.asarray(system.numbering.offset[vertices, self.position_block])
@@ -384,7 +384,7 @@ class Body:
         system: Configuration,
         names: Collection[str],
         points: Sequence[Sequence[float]] | Array | None = None,
-        cells: npt.NDArray[np.int32] | None = None,
+        cells: Ints32 | None = None,
     ) -> Array:
         """Return the values of parameters that vary, (cells, len(names)) (collective).
 
@@ -406,7 +406,7 @@ class Body:
         return values
 
     def _places(
-        self, system: Configuration, point: Sequence[float] | Array, cells: npt.NDArray[np.int32]
+        self, system: Configuration, point: Sequence[float] | Array, cells: Ints32
     ) -> Array:
         """Return the reference places (cells, 3) of a point of the cells; empty: centroids."""
         if not len(point):
@@ -430,7 +430,7 @@ class Body:
         laws: Any,
         role: Any,
         uniform: Mapping[str, Any],
-        chosen: npt.NDArray[np.bool_] | None = None,
+        chosen: Mask | None = None,
     ) -> Piece:
         """Make the piece of a list of (law, rule) on this body's cells, or on `chosen` ones."""
         kernel = jit.cells(self._kernel_name(laws), self.element.space, laws, system.comm)
@@ -483,7 +483,7 @@ class Body:
                 uniform["rho"] = Checked(given, self._density)
         return [self.piece(system, f"inertia:{self.name}", laws, "inertia", uniform)]
 
-    def variants(self, system: Configuration) -> list[tuple[list[Any], npt.NDArray[np.bool_]]]:
+    def variants(self, system: Configuration) -> list[tuple[list[Any], Mask]]:
         """Return the laws of the energy, each with the cells (n,) where it holds (collective).
 
         Cables have one for straight and one for curved references; where all cells of all ranks

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from symancf_codegen.declare import unknown
 
 from ..errors import KinematicsError
+from ..values.arrays import Array, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from ..assembly.piece import Piece
     from ..runtime.jit import Kernel
 
-Array = npt.NDArray[np.float64]
 
 #: Cells of each rank that are looked at.
 CELLS = 64
@@ -51,7 +51,7 @@ class WithEnergy(Protocol):
 
 
 def check_rest(
-    body: WithEnergy, system: Configuration, laws: Any, piece: Piece, chosen: npt.NDArray[np.int64]
+    body: WithEnergy, system: Configuration, laws: Any, piece: Piece, chosen: Ints
 ) -> None:
     """Tell on rank 0 of an energy that is stressed or unstable at rest, once (collective).
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 from symancf_codegen.functions import rate
@@ -23,13 +22,13 @@ from ..errors import ConstraintError, ParameterError
 from ..terms.quantities import RATES
 from ..terms.work import VirtualWork, state_names
 from ..values.arguments import named
+from ..values.arrays import Array
 from ..values.parameter import difference, label
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
     from ..places.ends import End
 
-Array = npt.NDArray[np.float64]
 Function = Callable[..., Any]
 POSITIONAL, KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 

@@ -19,6 +19,7 @@ from ..errors import ConstraintError
 from ..places.ends import End, Ground
 from ..terms.constraint import Constraint
 from ..terms.quantities import check_ends
+from ..values.arrays import Array
 from ..values.parameter import label
 from .rigid_clamp import RigidClamp, clamp
 from .ties import coincide, tie
@@ -38,8 +39,6 @@ __all__ = [
     "translation",
     "universal",
 ]
-
-Array = npt.NDArray[np.float64]
 
 
 def _revolute(

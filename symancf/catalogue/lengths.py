@@ -8,7 +8,6 @@ import numbers
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 from ..errors import ConstraintError, ParameterError
@@ -17,12 +16,11 @@ from ..places.lines import Line
 from ..terms.constraint import Constraint
 from ..terms.quantities import symbols_of
 from ..values.arguments import named, one_of
+from ..values.arrays import Array
 from ..values.parameter import label
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
-
-Array = npt.NDArray[np.float64]
 
 
 def _arc_length(rs_a: sp.Matrix, *, stretch: sp.Symbol) -> sp.Expr:

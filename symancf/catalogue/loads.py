@@ -9,7 +9,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 from symancf_codegen import declare
@@ -25,6 +24,7 @@ from ..runtime import jit
 from ..runtime.collective import together
 from ..terms.entities import Entities
 from ..values.arguments import among, named, one_of
+from ..values.arrays import Array
 from ..values.parameter import call_array, components, takes_place
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from ..assembly.piece import Piece
     from ..bodies.body import Body
     from ..terms.work import Potential, VirtualWork
-
-Array = npt.NDArray[np.float64]
 
 
 class Gravity:

@@ -16,6 +16,7 @@ from ..places.geometry import perpendicular, unit
 from ..places.glue import CORNER, EDGE, FACE, POINT, Glue, glue_of, nodes_here, straightened
 from ..terms.constraint import Constraint, Reaction
 from ..values.arguments import named, one_of
+from ..values.arrays import Array, Ints, Ints32, Mask
 from .ties import coincide, welded
 
 if TYPE_CHECKING:
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
-
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class Slopes(End):
@@ -44,13 +42,13 @@ class Slopes(End):
     def __init__(self, place: Nodes | PointsOnBody, of: Ints) -> None:
         self.body, self.place, self.of = place.body, place, of
         self.slope, self.normal = np.zeros((len(of), 3)), np.zeros((len(of), 3))
-        self.present: npt.NDArray[np.bool_] = np.zeros(len(of), dtype=bool)
+        self.present: Mask = np.zeros(len(of), dtype=bool)
 
     def resolve(self, layout: Layout) -> None:
         """Find X and the vertices: those of the places."""
         self.X, self.vertices = self.place.X[self.of], self.place.vertices[self.of]
 
-    def chosen(self, ids: Ints) -> npt.NDArray[np.bool_]:
+    def chosen(self, ids: Ints) -> Mask:
         """Return which of them count."""
         return self.present[ids]
 
@@ -63,7 +61,7 @@ class Slopes(End):
         return np.stack([self.slope[chosen], self.normal[chosen]], axis=1)
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         if jet == "value":
@@ -145,7 +143,7 @@ class RigidClamp(Constraint):
                 condition.declare(layout)
                 self.conditions.append(condition)
 
-    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that this term puts on local vertices; also finds which slopes are held."""
         if self.conditions:
             if self.glue is not None:

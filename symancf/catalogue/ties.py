@@ -6,9 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
 from ..errors import ConstraintError
 from ..places.ends import Nodes, PointsOnBody, require_region
 from ..terms.constraint import Constraint
@@ -18,8 +15,6 @@ if TYPE_CHECKING:
     import sympy as sp
 
     from ..bodies.body import Body
-
-Array = npt.NDArray[np.float64]
 
 
 def coincide(r_a: sp.Matrix, r_b: sp.Matrix) -> sp.Matrix:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from ..values.arrays import Array, Ints
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Cell:
         """Number of parameters."""
         return len(self.coordinates)
 
-    def lattice(self, n: int) -> tuple[Array, npt.NDArray[np.int64]]:
+    def lattice(self, n: int) -> tuple[Array, Ints]:
         """Cut the cell into n^dim equal cells of its own type, for drawing curved cells.
 
         Returns

@@ -9,21 +9,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 from symancf_codegen.declare import Rule
 
 from ..errors import KinematicsError
+from ..values.arrays import Array, Ints
 from .quadrature import parse
 from .shape import ElementSpace, Field, ShapeFunctions, TableJets
 
 if TYPE_CHECKING:
     from ..kinematics import Kinematics, KinematicsFamily
     from .cells import Cell
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +164,6 @@ class Element:
             return rule
         return parse(self.topology, self.rules.get(rule, rule), section=self.has_thickness)
 
-    def sample(self, n: int) -> tuple[Array, npt.NDArray[np.int64]]:
+    def sample(self, n: int) -> tuple[Array, Ints]:
         """Return parameter values and sub-cells for drawing; see `Cell.lattice`."""
         return self.topology.lattice(n)

@@ -9,7 +9,6 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from symancf_codegen.declare import Rule
 from symancf_codegen.legendre import gauss_legendre
@@ -17,7 +16,6 @@ from symancf_codegen.legendre import gauss_legendre
 if TYPE_CHECKING:
     from .cells import Cell
 
-Array = npt.NDArray[np.float64]
 
 #: Most points of a rule: its tables are part of the generated C.
 MOST = 4096

@@ -9,17 +9,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import sympy as sp
 from sympy.polys.domains import QQ
 from sympy.polys.matrices import DomainMatrix
 
 from symancf_codegen.declare import Space
 
+from ..values.arrays import Array, Ints
+
 if TYPE_CHECKING:
     from .cells import Cell
 
-Array = npt.NDArray[np.float64]
 Exponents = tuple[int, ...]
 
 
@@ -140,7 +140,7 @@ class ShapeFunctions:
         return tuple(result)
 
     @cached_property
-    def _numbers(self) -> tuple[Array, npt.NDArray[np.int64]]:
+    def _numbers(self) -> tuple[Array, Ints]:
         c = np.array([[float(x) for x in row] for row in self.coefficients])
         return c, np.array(self.exponents, dtype=np.int64)
 

@@ -15,7 +15,8 @@ from symancf_codegen.accuracy import Function, function, needed_geometry, revers
 from symancf_codegen.declare import Lets, PointLaw, Rule
 from symancf_codegen.stabilise import stabilise
 
-Array = npt.NDArray[np.float64]
+from ..values.arrays import Array
+
 Laws = Sequence[tuple[PointLaw, Rule]]
 
 #: H11, H12, ..., H33 and their places.

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import MeshError
 from ..runtime.collective import lookup, reduced, together
 from ..values import arguments
+from ..values.arrays import Array, Ints
 from .box import Box
 from .cells import CELLS, dimension
 from .region import Region, unknown_region
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from .quality import Quality
-
-Ints = NDArray[np.int64]
 
 
 class Mesh:
@@ -172,7 +171,7 @@ class Mesh:
         divisions: Sequence[int],
         *,
         cell: str | None = None,
-        warp: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None,
+        warp: Callable[[Array], Array] | None = None,
         name: str = "box",
         comm: MPI.Comm | None = None,
     ) -> Mesh:
@@ -233,7 +232,7 @@ class Mesh:
         """Cells of a region on this rank: ids (k,) and global point ids (k, nv)."""
         return self[region].slice(kind)
 
-    def fetch_points(self, ids: ArrayLike) -> NDArray[np.float64]:
+    def fetch_points(self, ids: ArrayLike) -> Array:
         """Coordinates of any points, (*ids.shape, 3) [m]. Collective."""
         asked = np.asarray(ids)
         with together(self.comm):

@@ -18,12 +18,11 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import MeshError
+from ..values.arrays import Ints
 from .serial import SerialMesh
 
-Ints = NDArray[np.int64]
 Entry = TypeVar("Entry")
 
 DEPTH = 20  # of files that include each other

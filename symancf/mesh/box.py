@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import MeshError
 from ..runtime.collective import block_starts, together
+from ..values.arrays import Array, Ints
 from ..values.parameter import call_array, label
 from .conformity import LENGTHS
 from .slices import Cells, Members, Slices
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from mpi4py import MPI
 
-Ints = NDArray[np.int64]
 
 MEMORY = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")  # bytes of this machine
 
@@ -103,7 +102,7 @@ class Box:
         n = int(np.prod(self.divisions))
         return {f"{'xyz'[d]}{e}": n // self.divisions[d] for d in range(self.dim) for e in (0, 1)}
 
-    def points(self, start: int, stop: int) -> NDArray[np.float64]:
+    def points(self, start: int, stop: int) -> Array:
         """Coordinates of the points `start:stop`, (n, 3) [m]."""
         out = np.zeros((stop - start, 3))
         rest = np.arange(start, stop)
@@ -129,7 +128,7 @@ class Box:
     def slices(
         self,
         comm: MPI.Comm,
-        warp: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None,
+        warp: Callable[[Array], Array] | None = None,
     ) -> Slices:
         """Make this rank's slices; regions "body" and the sides. Collective."""
         starts = block_starts(self.n_points, comm.size)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ..values.arrays import Array, Mask
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def dimension(name: str) -> int:
     return 3
 
 
-def corner_jacobians(kind: str, x: Floats) -> Floats:
+def corner_jacobians(kind: str, x: Array) -> Array:
     """Scaled Jacobian at every corner: 1 for a right angle, 0 for a collapsed one, < 0 inverted.
 
     Hexahedra: det[e1, e2, e3] of the unit edge vectors at the corner. Quadrilaterals in space:
@@ -71,7 +71,7 @@ def corner_jacobians(kind: str, x: Floats) -> Floats:
         forward = _unit(np.roll(x, -1, axis=1) - x)
         backward = _unit(np.roll(x, 1, axis=1) - x)
         normal = _unit(np.cross(x[:, 2] - x[:, 0], x[:, 3] - x[:, 1]))
-        quad: Floats = np.einsum("kva,ka->kv", np.cross(forward, backward), normal)
+        quad: Array = np.einsum("kva,ka->kv", np.cross(forward, backward), normal)
         return quad
     if kind == "hexahedron":
         out = np.empty((len(x), 8))
@@ -82,7 +82,7 @@ def corner_jacobians(kind: str, x: Floats) -> Floats:
     raise ValueError(f"no Jacobian for cells of type {kind!r}")
 
 
-def sizes(kind: str, x: Floats) -> Floats:
+def sizes(kind: str, x: Array) -> Array:
     """Length, area of the projection along the mean normal, or volume: (k,) [m, m^2, m^3]."""
     if kind == "line":
         return _norm(x[:, 1] - x[:, 0])
@@ -98,13 +98,13 @@ def sizes(kind: str, x: Floats) -> Floats:
     raise ValueError(f"no size for cells of type {kind!r}")
 
 
-def repeated_vertices(connectivity: NDArray[Any]) -> NDArray[np.bool_]:
+def repeated_vertices(connectivity: NDArray[Any]) -> Mask:
     """Cells that name a vertex twice, (k,)."""
     ordered = np.sort(connectivity, axis=1)
     return np.asarray(np.any(ordered[:, 1:] == ordered[:, :-1], axis=1))
 
 
-def _hex_gradients() -> Floats:
+def _hex_gradients() -> Array:
     """dN/dxi of the trilinear functions at the 2x2x2 Gauss points, (8, 8 vertices, 3)."""
     s = np.array([[-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1]])
     s = np.vstack([s, s + np.array([0, 0, 2])]).astype(float)
@@ -119,10 +119,10 @@ def _hex_gradients() -> Floats:
 _HEX_GRADIENTS = _hex_gradients()
 
 
-def _norm(v: Floats) -> Floats:
+def _norm(v: Array) -> Array:
     return np.asarray(np.sqrt(np.einsum("...a,...a->...", v, v)))
 
 
-def _unit(v: Floats) -> Floats:
+def _unit(v: Array) -> Array:
     length = _norm(v)[..., None]
     return np.asarray(np.divide(v, length, out=np.zeros_like(v), where=length > 0))

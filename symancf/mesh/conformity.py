@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from ..errors import MeshError
 from ..runtime.collective import exchange, owners_of, reduced, share_error
+from ..values.arrays import Array, Ints
 from .cells import CELLS, dimension
 
 if TYPE_CHECKING:
     from . import Mesh
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
 STRAIGHT = 0.02  # [rad] between edges at a point that run into each other
@@ -108,7 +107,7 @@ class Edges:
         scale = np.where(largest > 0, largest, 1.0)  # squares of 1e-200 m are zero
         self.length = scale * np.linalg.norm(self.along / scale[:, None], axis=1)
 
-    def start(self, mesh: Mesh) -> Floats:
+    def start(self, mesh: Mesh) -> Array:
         """Return where the edges begin (m, 3)."""
         return np.asarray(mesh.points[self.here - mesh.point_starts[mesh.comm.rank]])
 

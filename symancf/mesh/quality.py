@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import NDArray
 
 from ..errors import MeshError
 from ..runtime.collective import reduced, share_error
+from ..values.arrays import Array
 from .cells import CELLS, corner_jacobians, repeated_vertices, sizes
 from .conformity import (
     require_distinct,
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from . import Mesh
     from .slices import Cells
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CHUNK = 1 << 16
 FLAT = 1e-10
@@ -157,7 +155,7 @@ def _cell(cells: Cells, local: int) -> str:
     return f"{cells.kind} {cells.start + local} (points {vertices})"
 
 
-def _chunks(mesh: Mesh, cells: Cells) -> Iterator[tuple[int, Floats]]:
+def _chunks(mesh: Mesh, cells: Cells) -> Iterator[tuple[int, Array]]:
     """Coordinates of the cells of this slice, a chunk at a time, (k, nv, 3). Collective."""
     n = len(cells.connectivity)
     rounds = mesh.comm.allreduce(-(-n // CHUNK), MPI.MAX)
@@ -197,7 +195,7 @@ def measure(mesh: Mesh) -> Quality:
     return Quality(shapes)
 
 
-def _defect(kind: str, x: Floats) -> float:
+def _defect(kind: str, x: Array) -> float:
     if kind != "quad":
         return 0.0
     twist = np.linalg.norm(x[:, 0] - x[:, 1] + x[:, 2] - x[:, 3], axis=1)

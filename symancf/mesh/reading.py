@@ -11,15 +11,13 @@ from pathlib import Path
 
 import meshio
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import MeshError
+from ..values.arrays import Ints
 from .abaqus import read_abaqus
 from .cells import dimension
 from .gmsh import Groups, read_groups
 from .serial import SerialMesh
-
-Ints = NDArray[np.int64]
 
 _ENTITIES = ("point", "curve", "surface", "volume")
 

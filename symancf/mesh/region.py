@@ -8,16 +8,14 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import MeshError
 from ..runtime.collective import exchange, owners_of, share_error
+from ..values.arrays import Ints
 from .cells import dimension
 
 if TYPE_CHECKING:
     from . import Mesh
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import MeshError
 from ..runtime.collective import block_starts, scatter_blocks
+from ..values.arrays import Array, Ints
 from ..values.parameter import label
 from .cells import CELLS
 from .conformity import first_of_equals
@@ -21,7 +22,6 @@ from .slices import Cells, Members, Slices
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-Ints = NDArray[np.int64]
 
 KINDS = "(vertex|line|triangle|quad|polygon|tetra|hexahedron|wedge|pyramid|polyhedron)[0-9]*"
 
@@ -40,7 +40,7 @@ class SerialMesh:
         Region -> cell type -> sorted cell numbers.
     """
 
-    points: NDArray[np.float64]
+    points: Array
     cells: dict[str, Ints]
     members: dict[str, dict[str, Ints]] = field(default_factory=dict)
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from ..values.arrays import Array, Ints
+
 Members = dict[str, dict[str, Ints | None]]
 
 
@@ -55,7 +55,7 @@ class Slices:
         Region -> cell type -> sorted numbers within the slice; None means all of them.
     """
 
-    points: NDArray[np.float64]
+    points: Array
     point_starts: Ints
     cells: dict[str, Cells]
     members: Members

@@ -12,11 +12,11 @@ import numpy as np
 from ..errors import MeshError
 from ..runtime.collective import block_starts, together
 from ..runtime.files import DAMAGED, HdfFile, decoded, encoded
+from ..values.arrays import Ints
 from .slices import Cells, Slices
 
 if TYPE_CHECKING:
     from mpi4py import MPI
-    from numpy.typing import NDArray
 
     from . import Mesh
 
@@ -95,7 +95,7 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
                         label.replace("%2F", "/") if version == 1 else decoded(group.attrs["name"])
                     )
                     whole = (kind for kind in group.attrs if kind != "name")
-                    held: dict[str, NDArray[np.int64] | None] = dict.fromkeys(whole)
+                    held: dict[str, Ints | None] = dict.fromkeys(whole)
                     for kind, data in group.items():
                         held[kind] = _between(data, cells[kind].ids) - cells[kind].start
                     members[name] = held
@@ -104,7 +104,7 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
     return Slices(points, starts, cells, members)
 
 
-def _between(data: Any, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+def _between(data: Any, ids: Ints) -> Ints:
     """Entries of a sorted data set within a slice of ids, without reading the others."""
     if not len(ids):
         return np.empty(0, np.int64)

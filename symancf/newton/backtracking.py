@@ -8,14 +8,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from ..runtime.petsc import PETSc, functions, loosely
+from ..values.arrays import Mask
 
 if TYPE_CHECKING:
     from .norms import RowNorms
 
-Array = npt.NDArray[np.float64]
 
 HALVINGS = 12
 
@@ -24,7 +23,7 @@ class PartTest(Protocol):
     """A test of convergence that knows of parts."""
 
     rows: RowNorms
-    closed: npt.NDArray[np.bool_]
+    closed: Mask
 
 
 def _slope(snes: PETSc.SNES) -> float | None:

@@ -6,13 +6,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from ..values.arrays import Array, Mask
 
 if TYPE_CHECKING:
     from ..assembly.matrix import Matrix
     from .norms import RowNorms
 
-Array = npt.NDArray[np.float64]
 
 KEPT = 1e-13  # of the size of the part: violation that round-off leaves
 GONE = 1e-13  # of the multipliers' scale: a gradient that is round-off
@@ -43,7 +43,7 @@ class Constraints:
     limits : of them, the violations that count as none; 0 before `refresh`.
     """
 
-    def __init__(self, matrix: Matrix, norms: RowNorms, classes: npt.NDArray[np.bool_]) -> None:
+    def __init__(self, matrix: Matrix, norms: RowNorms, classes: Mask) -> None:
         self.matrix, self.norms, self.classes = matrix, norms, classes
         self.any = bool(classes.any())  # on some rank
         rows = self.rows = np.flatnonzero(classes[norms.of_row])

@@ -7,14 +7,13 @@ import ctypes
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..runtime.petsc import PETSc, functions
+from ..values.arrays import Array
 
 if TYPE_CHECKING:
     from .norms import RowNorms
 
-Array = npt.NDArray[np.float64]
 
 _Hook = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from ..values.arrays import Array
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
     from ..runtime.petsc import PETSc
     from .norms import RowNorms
 
-Array = npt.NDArray[np.float64]
 
 SMALL = 1e-6  # of the largest displacement of the part: a correction that is none
 LEAST = 1e-9  # of the size of the part: by this smaller displacements are measured

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
+from ..values.arrays import Array, Ints, Mask
 from .parts import NONE, Parts, connected_parts
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ..assembly.numbering import Block, RowKind
     from ..assembly.piece import Piece
 
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 EPS = float(np.finfo(float).eps)
 FEW = 2000  # unknowns up to which round-off is estimated several times: rows may happen to cancel
@@ -138,7 +136,7 @@ class RowNorms:
         squares = np.bincount(self.kind, (norms / unit) ** 2, minlength=len(self.kinds))
         return {self.kinds[k].name: unit * float(np.sqrt(squares[k])) for k in self._present}
 
-    def classes(self, chosen: Callable[[Block], bool]) -> npt.NDArray[np.bool_]:
+    def classes(self, chosen: Callable[[Block], bool]) -> Mask:
         """Return which classes are of blocks that a function chooses."""
         these = np.array([chosen(kind.block) for kind in self.kinds], dtype=bool)
         return np.asarray(these[self.kind])

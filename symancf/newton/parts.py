@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as ss
+
+from ..values.arrays import Ints
 
 if TYPE_CHECKING:
     from ..assembly.numbering import Numbering
     from ..assembly.piece import Piece
 
-Ints = npt.NDArray[np.int64]
 
 NONE = -1  # of no part, or of several: what is held altogether
 

@@ -8,16 +8,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ..runtime.petsc import PETSc
+from ..values.arrays import Array, Mask
 
 if TYPE_CHECKING:
     from .constraints import Constraints
     from .norms import RowNorms
 
-Array = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 NEAR = 8.0  # times the estimate of round-off; residuals that fell no more were 0.1 to 1.3 of it
 AGAIN = 10.0  # times the share with which a part has converged: more opens it again
@@ -64,7 +62,7 @@ class Stopping(ABC):
     ) -> None:
         self.rows, self.constraints = rows, constraints
         self._growth, self._falling = growth, falling
-        self.closed: Flags = np.zeros(rows.parts, dtype=bool)
+        self.closed: Mask = np.zeros(rows.parts, dtype=bool)
         self._norms: Array = np.zeros(rows.count)
         self._start(self.closed)
 
@@ -90,7 +88,7 @@ class Stopping(ABC):
         moved, size = (self.rows.total(norms) for norms in self.rows.of(step, x))
         return np.divide(moved, size, out=np.full(len(size), np.inf), where=size > 0.0)
 
-    def _start(self, closed: Flags) -> None:
+    def _start(self, closed: Mask) -> None:
         """Begin with the first residual, and parts that have converged with it."""
         parts = self.rows.parts
         self.closed, self._shut = closed, np.where(closed, 1.0, 0.0)

@@ -30,6 +30,7 @@ from ..errors import CheckpointError, ParameterError
 from ..runtime.collective import block_starts, exchange, lookup, owners_of, together
 from ..runtime.files import DAMAGED, HdfFile, decoded, encoded
 from ..values import arguments
+from ..values.arrays import Array, Ints
 from ..values.parameter import label
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from ..assembly.numbering import Block
     from ..system import System
 
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 FORMAT = "symancf checkpoint"
 VERSION = 2

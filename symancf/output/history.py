@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from ..errors import ParameterError, closest
@@ -20,11 +19,11 @@ from ..runtime.collective import reduced, share_error
 from ..runtime.files import partial_of, write_whole
 from ..runtime.streams import CsvStream, HdfStream, read
 from ..values import arguments
+from ..values.arrays import Array
 
 if TYPE_CHECKING:
     from ..runtime.streams import Stream
 
-Array = npt.NDArray[np.float64]
 
 SAME = 1e-6  # relative: what differs more between ranks is no round-off
 

@@ -6,18 +6,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bodies.natural import RigidBody
 from ..errors import SymancfError
 from ..laws import stress_fields
+from ..values.arrays import Array
 from . import Samples
 
 if TYPE_CHECKING:
     from ..bodies.body import Body
     from ..system import System
-
-Array = npt.NDArray[np.float64]
 
 
 def coefficients(system: System, body: Body, vector: Array) -> Array:

@@ -7,16 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bodies.plane import PlanarPoint
 from ..errors import ParameterError
 from ..places.ends import End
 from ..system import System
 from ..values.arguments import instance
+from ..values.arrays import Array
 from .history import History
-
-Array = npt.NDArray[np.float64]
 
 
 def made_of(what: str, system: Any) -> System:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..errors import ConstraintError, ParameterError
 from ..mesh import Mesh, Region
+from ..values.arrays import Array, Ints, Ints32, Mask
 from ..values.parameter import label
 from .locate import Found, to_domain
 from .projection import locate_on
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from .interpolated import Interpolated
 
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Place = TypeVar("Place", bound="End")
 
 
@@ -91,7 +90,7 @@ class End(ABC):
 
     @abstractmethod
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return the jet ``jet`` of the chosen places as combinations of local coordinates.
 
@@ -104,7 +103,7 @@ class End(ABC):
         """Return the reference values (K, 3) of a jet that do not follow from coordinates."""
         return self.X if jet == "value" else None
 
-    def chosen(self, ids: Ints) -> npt.NDArray[np.bool_]:
+    def chosen(self, ids: Ints) -> Mask:
         """Return which of the places `ids` count; all, unless normals have to be known first."""
         return np.ones(len(ids), dtype=bool)
 
@@ -159,7 +158,7 @@ def frame_of(what: str, given: npt.ArrayLike | None) -> Array | None:
     return np.asarray(u @ v)
 
 
-def _local(system: Configuration, ids: Ints) -> npt.NDArray[np.int64]:
+def _local(system: Configuration, ids: Ints) -> Ints:
     """Return the local numbers of vertices that this rank has."""
     order = np.argsort(system.topology.vertex_ids)
     found = np.searchsorted(system.topology.vertex_ids, ids, sorter=order)
@@ -238,7 +237,7 @@ class Ground(End):
             self.vertices = np.zeros((other.size, 0), dtype=np.int64)
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         empty = np.zeros(0, dtype=np.int32)
@@ -324,7 +323,7 @@ class Nodes(_OnBody):
         self.vertices = self.points[:, None] + layout.base(self.region.mesh)
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         if jet == "director":
@@ -402,7 +401,7 @@ class PointsOnBody(_OnBody):
         return found
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet as combinations of local coordinates; see `End.rows`.
 
@@ -421,7 +420,7 @@ class PointsOnBody(_OnBody):
         return _vector_rows(*self._coefficients(system, chosen, vertices, jet))
 
     def _coefficients(
-        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
     ) -> tuple[npt.NDArray[Any], Array, npt.NDArray[Any]]:
         """Return offsets, values and corners (k, m) of a jet for one component."""
         body, element = self.body, self.body.element
@@ -457,7 +456,7 @@ class PointsOnBody(_OnBody):
         return _orthonormal(self._gradient(system, chosen, vertices)[3])
 
     def _gradient(
-        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32]
+        self, system: Configuration, chosen: Ints, vertices: Ints32
     ) -> tuple[npt.NDArray[Any], Array, npt.NDArray[Any], Array]:
         """Return offsets, values (k, m, s), corners and reference (k, s, 3) of all derivatives."""
         jets = [j for j in ("xi", "eta", "zeta") if j in self.body.element.space.point_jets]
@@ -468,7 +467,7 @@ class PointsOnBody(_OnBody):
         return coordinate, values, corner, np.einsum("kms,kma->ksa", values, reference)
 
     def _derivative(
-        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], direction: Array
+        self, system: Configuration, chosen: Ints, vertices: Ints32, direction: Array
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return the derivative by the reference along directions (k, 3)."""
         coordinate, values, corner, slopes = self._gradient(system, chosen, vertices)

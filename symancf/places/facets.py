@@ -13,6 +13,7 @@ from symancf_codegen.legendre import gauss_legendre
 from ..errors import MeshError
 from ..mesh.cells import CELLS
 from ..runtime.collective import reduced
+from ..values.arrays import Array, Ints, Ints32
 from .ends import End, _vector_rows
 from .geometry import _arc_slope, unit
 from .locate import corner_functions
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..mesh import Region
     from .interpolated import Interpolated
-
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def gauss(n: int) -> tuple[Array, Array]:
@@ -150,7 +148,7 @@ class FacetPoints(End):
         self,
         system: Configuration,
         chosen: npt.NDArray[Any],
-        vertices: npt.NDArray[np.int32],
+        vertices: Ints32,
         jet: str,
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet as combinations of local coordinates; see `End.rows`."""

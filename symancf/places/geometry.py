@@ -23,13 +23,13 @@ from mpi4py import MPI
 from ..assembly.vertices import AtVertices, numbers_among
 from ..errors import MeshError, ParameterError
 from ..runtime.collective import together
+from ..values.arrays import Array, Ints32, Mask
 from ..values.parameter import call_array, label
 
 if TYPE_CHECKING:
     from ..elements import Element
     from ..mesh.partition import Halo, Topology
 
-Array = npt.NDArray[np.float64]
 
 LEAN = 30.0  # [degrees] of given directions over a cell: more is refused,
 TOLD = 5.0  # more than this is told
@@ -67,7 +67,7 @@ class Patch:
     halo: Halo
 
     @classmethod
-    def of(cls, topology: Topology, cells: npt.NDArray[np.int32]) -> Patch:
+    def of(cls, topology: Topology, cells: Ints32) -> Patch:
         """Return that of some cells, with ghosts that only other terms brought (collective)."""
         vertices = np.unique(cells)
         if topology.comm.size > 1:
@@ -101,7 +101,7 @@ class Directions:
         element: Element,
         topology: Topology,
         points: Array,
-        cells: npt.NDArray[np.int32],
+        cells: Ints32,
         given: Callable[[Array], npt.ArrayLike] | None,
         smooth: float,
     ) -> None:
@@ -126,7 +126,7 @@ class Directions:
         self,
         function: Callable[[Array], npt.ArrayLike],
         points: Array,
-        cells: npt.NDArray[np.int32],
+        cells: Ints32,
     ) -> Array:
         """Return the user's directions, which must not be across those of the mesh."""
         used = np.unique(cells)
@@ -141,9 +141,7 @@ class Directions:
                 self._require_along(what, label(function), points, cells, at)
         return np.asarray(self.topology.halo.updated(at))
 
-    def _require_along(
-        self, what: str, who: str, points: Array, cells: npt.NDArray[np.int32], at: Array
-    ) -> None:
+    def _require_along(self, what: str, who: str, points: Array, cells: Ints32, at: Array) -> None:
         """Raise where directions are across the mesh; note how far a cell's lean to one side.
 
         At the corners of a curved cell directions differ from the facet by up to half its angle,
@@ -182,7 +180,7 @@ class Directions:
         self.deviation = float(smooth.max(initial=0.0))
         return np.ascontiguousarray(table[:, :3])
 
-    def _normals(self, points: Array, cells: npt.NDArray[np.int32]) -> Array:
+    def _normals(self, points: Array, cells: Ints32) -> Array:
         corner = _corner_normals(points, cells)
         sums = np.zeros_like(points)
         for v in range(4):
@@ -194,7 +192,7 @@ class Directions:
             np.maximum.at(spread, cells[:, v], np.arccos(np.clip(cosine, -1.0, 1.0)))
         return self._complete(sums, spread)
 
-    def _tangents(self, points: Array, cells: npt.NDArray[np.int32]) -> Array:
+    def _tangents(self, points: Array, cells: Ints32) -> Array:
         chord = points[cells[:, 1]] - points[cells[:, 0]]
         length = np.linalg.norm(chord, axis=1)
         weight = chord / length[:, None] ** 2  # tangent of the circle through three points
@@ -255,7 +253,7 @@ class Directions:
             )
 
 
-def _corner_normals(points: Array, cells: npt.NDArray[np.int32]) -> Array:
+def _corner_normals(points: Array, cells: Ints32) -> Array:
     """Unit facet normals at the four corners of each quadrilateral, (n, 4, 3)."""
     X = points[cells]
     normals = np.empty_like(X)
@@ -332,7 +330,7 @@ def slope_maps(element: Element, slopes: Array, basis: Array) -> Array:
     return np.asarray(np.einsum("nvka,nvca->nvkc", slopes, basis))
 
 
-def curved_lines(X: Array, slopes: Array) -> npt.NDArray[np.bool_]:
+def curved_lines(X: Array, slopes: Array) -> Mask:
     """Tell which cubic lines with ends X (n, 2, 3) and slopes (n, 2, 1, 3) are curved."""
     chord = X[:, 1] - X[:, 0]
     length = np.linalg.norm(chord, axis=1)

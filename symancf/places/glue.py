@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ConstraintError, ParameterError
+from ..values.arrays import Array, Ints, Mask
 from .ends import Nodes, PointsOnBody
 from .geometry import unit
 from .locate import corner_functions
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from .interpolated import Interpolated
 
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 POINT, EDGE, CORNER, FACE = range(4)
 
@@ -148,7 +147,7 @@ def straightened(
     glue: Glue,
     node: Ints,
     normal: Array,
-    kink: npt.NDArray[np.bool_],
+    kink: Mask,
 ) -> Array:
     """Return the tangents of edges at nodes in the tangent plane, and square to mirrors.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
 import numpy.typing as npt
+
+from ..values.arrays import Array, Ints32
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from ..elements.element import Element
     from ..mesh import Region
     from .geometry import Directions
-
-Array = npt.NDArray[np.float64]
 
 
 class Interpolated(Protocol):
@@ -52,7 +51,7 @@ class Interpolated(Protocol):
 
     def coordinate_offset(
         self, configuration: Configuration, vertices: npt.NDArray[Any], jet: str, /
-    ) -> npt.NDArray[np.int32]:
+    ) -> Ints32:
         """Return local offsets of a node's position (``value``) or of its k-th slope."""
 
     def normals_at(self, vertices: npt.NDArray[Any]) -> Array:

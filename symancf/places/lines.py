@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..errors import MeshError, ParameterError
 from ..mesh.cells import CELLS
 from ..values.arguments import among
+from ..values.arrays import Array, Ints, Ints32
 from .facets import FacetPoints, gauss
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from ..mesh import Region
     from .interpolated import Interpolated
 
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 POINTS = 5  # of Gauss on a curved edge: |r'| is no polynomial
 
@@ -116,7 +115,7 @@ class Line(FacetPoints):
         self,
         system: Configuration,
         chosen: npt.NDArray[Any],
-        vertices: npt.NDArray[np.int32],
+        vertices: Ints32,
         jet: str,
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet, ``value`` or ``line``, as combinations of coordinates; see `End.rows`."""

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..runtime.collective import together
+from ..values.arrays import Array, Ints
 
 if TYPE_CHECKING:
     from ..mesh import Region
 
-Array = npt.NDArray[np.float64]
 Surface = Callable[[Array], tuple[Array, Array]]
 
 KEPT = 200_000  # cells of a region up to which their corners are kept for the next place
@@ -41,7 +41,7 @@ class Found:
     cell, `distance` (K,) from the cell's nearest point, `size` (K,) diameter of the cell.
     """
 
-    vertices: npt.NDArray[np.int64]
+    vertices: Ints
     unit: Array
     distance: Array
     size: Array
@@ -103,9 +103,9 @@ class _Nearest:
 
     distance: Array
     size: Array
-    id: npt.NDArray[np.int64]
+    id: Ints
     unit: Array
-    vertices: npt.NDArray[np.int64]
+    vertices: Ints
 
     @classmethod
     def none(cls, k: int, nv: int, dim: int) -> _Nearest:
@@ -154,11 +154,11 @@ class Cells:
         return cKDTree(self.centre)
 
     @cached_property
-    def _corners(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _corners(self) -> tuple[Ints, Ints]:
         order = np.argsort(self.connectivity.ravel(), kind="stable")
         return self.connectivity.ravel()[order], order // self.connectivity.shape[1]
 
-    def around(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def around(self, vertices: Ints) -> Ints:
         """Return the rows of the cells that have some of the vertices, ascending."""
         corners, rows = self._corners
         low, high = (np.searchsorted(corners, vertices, side=s) for s in ("left", "right"))

@@ -11,15 +11,13 @@ from mpi4py import MPI
 
 from ..mesh.partition import Family, distribute
 from ..runtime.collective import together
+from ..values.arrays import Array, Ints, Mask
 from .geometry import Directions, element_slopes
 from .locate import Found, cells_of, invert, locate, rounded, to_domain
 
 if TYPE_CHECKING:
     from ..mesh import Region
     from .interpolated import Interpolated
-
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def locate_on(body: Interpolated, points: Array) -> tuple[Found, Array]:
@@ -125,7 +123,7 @@ def _coefficients(body: Interpolated, patch: Family, X: Array) -> Array:
     return np.asarray(e.reshape(len(cells), element.size, 3))
 
 
-def _pairs(seeds: Ints, cells: npt.NDArray[Any]) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+def _pairs(seeds: Ints, cells: npt.NDArray[Any]) -> tuple[Ints, Ints, Mask]:
     """Return (point, row of `cells`) wherever they share a vertex, and whether all of them."""
     from scipy.sparse import csr_array  # half a second to import
 

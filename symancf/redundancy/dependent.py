@@ -8,18 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..assembly.matrix import Matrix
 from ..assembly.plan import Plan
 from ..newton import KEPT, iterate
 from ..runtime.collective import together
+from ..values.arrays import Array, Ints, Mask
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
 
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 LARGEST = 3000  # equations of a group; beyond, its dense analysis takes too long
 DEPENDENT = 1e-9  # length of a combination of rows of length 1 that counts as zero
@@ -172,7 +170,7 @@ def structure(data: Rows, other: Rows) -> Rows:
     return Rows(unique[0], unique[1], sums, data.keys, data.phi)
 
 
-def _peel(data: Rows) -> npt.NDArray[np.bool_]:
+def _peel(data: Rows) -> Mask:
     """Return which entries remain when rows with a column of their own are taken away.
 
     Such a row depends on no others: what it needs of its own column they do not have. Its
@@ -196,9 +194,7 @@ def _peel(data: Rows) -> npt.NDArray[np.bool_]:
     return left
 
 
-def _peel_on(
-    left: npt.NDArray[np.bool_], row: Ints, column: Ints, strong: npt.NDArray[np.bool_]
-) -> None:
+def _peel_on(left: Mask, row: Ints, column: Ints, strong: Mask) -> None:
     """Go on row by row: a chain loses one at a time, and a sweep over all for each is too much."""
     there = np.flatnonzero(left)
     order = there[np.argsort(row[there], kind="stable")]

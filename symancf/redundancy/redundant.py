@@ -9,17 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import ConstraintError, ParameterError
 from ..runtime.collective import share_error, together
-from .dependent import STEP, Group, Ints, Jacobian, fulfil, groups_of, joined, named, structure
+from ..values.arrays import Array, Ints
+from .dependent import STEP, Group, Jacobian, fulfil, groups_of, joined, named, structure
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
     from ..assembly.piece import Piece
 
-Array = npt.NDArray[np.float64]
 
 WRONG = 1e-7  # of the body's size: a combination of constraints that is not fulfilled
 

@@ -12,9 +12,9 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from ..errors import SymancfError
+from ..values.arrays import Ints, Ints32
 from . import launch  # noqa: F401 - an error on one rank ends all from now on
 
-Ints = NDArray[np.int64]
 AnyArray = NDArray[Any]
 
 
@@ -84,7 +84,7 @@ def block_starts(size: int, ranks: int) -> Ints:
     return np.arange(ranks + 1, dtype=np.int64) * size // ranks
 
 
-def owners_of(starts: Ints, items: Ints) -> NDArray[np.int32]:
+def owners_of(starts: Ints, items: Ints) -> Ints32:
     """Rank whose block `[starts[r], starts[r+1])` holds each item."""
     return (np.searchsorted(starts, items, side="right") - 1).astype(np.int32)
 

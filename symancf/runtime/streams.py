@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import SymancfError
+from ..values.arrays import Array
 from .files import partial_of
-
-Array = npt.NDArray[np.float64]
 
 CHUNK = 1 << 16  # bytes of one chunk of a data set
 

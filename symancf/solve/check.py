@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from ..bodies.body import Body
@@ -15,11 +14,10 @@ from ..bodies.natural import RigidBody
 from ..bodies.plane import PlanarBody
 from ..laws import digits_lost
 from ..output.tracking import made_of
+from ..values.arrays import Array
 
 if TYPE_CHECKING:
     from ..system import System
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from ..errors import ConstraintError, ParameterError
 from ..redundancy.dependent import Group, Jacobian, fulfil, named
 from ..runtime.collective import together
+from ..values.arrays import Array
 from ..values.parameter import depends_on_time
 
 if TYPE_CHECKING:
     from ..system import System
 
-Array = npt.NDArray[np.float64]
 
 VIOLATED = 1e-4  # of the largest body's size: an equation left out that no longer holds
 NEAR = 0.05  # of the body's size (of 1 for slopes): motions up to which others are probed

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..values.arrays import Array
+
 if TYPE_CHECKING:
     from ..system import System
 
-Array = npt.NDArray[np.float64]
 
 ROUND_OFF = 1e-18  # square of the response to a unit motion, by the stiffness
 

@@ -29,6 +29,7 @@ from ..runtime.collective import together
 from ..runtime.shared import Shared
 from ..values import arguments
 from ..values.arguments import named
+from ..values.arrays import Array, Ints32
 from ..values.parameter import evaluate
 from .entities import Entities
 from .quantities import TIME, Reading, check_ends, symbols_of
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from ..assembly.numbering import Block
     from ..assembly.piece import Piece
     from ..places.ends import End
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -251,7 +250,7 @@ class Constraint:
         self.entities = Entities(layout, self.name, self.ends, self.block)
         self.reading.require_places(self.entities.size)
 
-    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that this term puts on local vertices."""
         self.entities.bind(system)
         return self.entities.carriers()

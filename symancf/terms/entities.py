@@ -14,6 +14,7 @@ from ..assembly.piece import Jets, Piece, Role
 from ..errors import ConstraintError
 from ..mesh.partition import Family
 from ..runtime.collective import together
+from ..values.arrays import Array, Ints, Ints32
 
 if TYPE_CHECKING:
     from ..assembly.agreement import Given
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from ..assembly.numbering import Block
     from ..assembly.vertices import AtVertices
     from ..places.ends import End
-
-Array = npt.NDArray[np.float64]
 
 
 class Held:
@@ -45,7 +44,7 @@ class Held:
         """Tell what is held, in words."""
         raise NotImplementedError
 
-    def coordinates(self, system: Configuration) -> npt.NDArray[np.int64]:
+    def coordinates(self, system: Configuration) -> Ints:
         """Return the local offsets of the held coordinates, on this rank."""
         raise NotImplementedError
 
@@ -74,7 +73,7 @@ class Held:
     def orient(self, system: Configuration) -> None:
         """Take its local vertices after distribution, before the system is numbered."""
 
-    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
         """Return the blocks that it puts on local vertices."""
         return []
 
@@ -167,18 +166,18 @@ class Entities:
         self.local = family.vertices[present]
         self.owned = family.owned[present]
 
-    def carriers(self) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self) -> list[tuple[str, Ints32]]:
         """Return the blocks of the virtual vertices and of ends that bring some, on this rank."""
         blocks = [*(end.block for end in self.ends), self.block]
         return [(b, self.end_vertices(k).ravel()) for k, b in enumerate(blocks) if b]
 
-    def starts(self, system: Configuration) -> npt.NDArray[np.int32]:
+    def starts(self, system: Configuration) -> Ints32:
         """Return the local offsets (n,) of the coordinates of the virtual vertices."""
         block = system.numbering.block(self.block)
         vertex = self.end_vertices(len(self.ends))[:, 0]
         return np.asarray(system.numbering.offset[vertex, block])
 
-    def end_vertices(self, k: int) -> npt.NDArray[np.int32]:
+    def end_vertices(self, k: int) -> Ints32:
         """Local vertices of end k; k = number of ends gives the virtual ones."""
         return np.asarray(self.local[:, self.columns[k] : self.columns[k + 1]])
 

@@ -18,7 +18,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 from symancf_codegen import declare
@@ -27,6 +26,7 @@ from ..errors import ConstraintError, ParameterError, SymancfError, in_words
 from ..places.ends import End, Ground, Nodes, PointsOnBody, require_place
 from ..places.lines import Line
 from ..runtime.collective import together
+from ..values.arrays import Array
 from ..values.parameter import label
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ..assembly.piece import Jets
     from .entities import Entities
 
-Array = npt.NDArray[np.float64]
 JetOfEnd = tuple[int, str]
 Of = Literal["present", "change", "reference", "rate"]
 

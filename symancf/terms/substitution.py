@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 from symancf_codegen.functions import rate
@@ -22,6 +21,7 @@ from symancf_codegen.functions import rate
 from ..places.ends import Ground
 from ..runtime import jit
 from ..runtime.shared import Shared
+from ..values.arrays import Array
 from .quantities import JetOfEnd, kind_of_end, symbols_of, whole_numbers
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ..places.ends import End
     from .entities import Entities
 
-Array = npt.NDArray[np.float64]
 Let = tuple[sp.Symbol, sp.Expr]
 
 

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError, SymancfError, closest
-
-Array = npt.NDArray[np.float64]
+from .arrays import Array
 
 
 class Parameter:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bodies.body import Body
 from ..catalogue.boundary import fix
@@ -17,10 +16,9 @@ from ..energies import cable
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
+from ..values.arrays import Array
 from .case import TIGHT, Number, case, order
 from .references import ELASTICA, HANGING
-
-Array = npt.NDArray[np.float64]
 
 
 def slope(system: System, beam: Body) -> Array:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bodies.body import Body
 from ..catalogue import joints
@@ -19,9 +18,8 @@ from ..energies import cable, kirchhoff, saint_venant_kirchhoff
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
+from ..values.arrays import Array
 from .case import TIGHT, Number, case
-
-Array = npt.NDArray[np.float64]
 
 PLATE: dict[str, Any] = {"E": 1e6, "nu": 0.3, "thickness": 0.05}
 LENGTH, WIDTH = 1.0, 0.5

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bodies.body import Body
 from ..bodies.plane import Factor, PlanarBody, prescribe
@@ -23,9 +22,9 @@ from ..mesh import Mesh
 from ..places.ends import Ground
 from ..solve.statics.problem import StaticProblem
 from ..system import System
+from ..values.arrays import Array
 from .case import TIGHT, Number, case, order
 
-Array = npt.NDArray[np.float64]
 Bodies = dict[int, PlanarBody]
 
 SOURCE = "Cammarata et al., Micromachines 13 (2022) 2172; recomputed with complex steps"

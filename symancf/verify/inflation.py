@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from symancf_codegen.legendre import gauss_legendre
@@ -20,11 +19,10 @@ from ..elements import ancf_plate, ancf_thin_plate, hex8
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
+from ..values.arrays import Array
 from ..values.parameter import Parameter
 from .case import TIGHT, Number, case
 from .meshes import octant_shell, octant_skin, quarter_disc
-
-Array = npt.NDArray[np.float64]
 
 RUBBER: dict[str, Any] = {"C10": 0.5, "C20": -0.05, "C30": 0.01}  # MPa
 BULK = 1e4  # MPa: 1e4 times the shear modulus

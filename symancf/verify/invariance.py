@@ -8,17 +8,16 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import energies
 from ..bodies.body import Body
 from ..elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8
 from ..system import System
+from ..values.arrays import Array
 from .case import Number, case
 from .meshes import bent, box
 from .states import energy, residual, rotation, tangent, turned
 
-Array = npt.NDArray[np.float64]
 Volumetric = Literal["full", "reduced", "split"]
 
 RUBBER: dict[str, Any] = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 100.0}

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq
 
 from ..bodies.body import Body
@@ -23,7 +22,6 @@ from ..system import System
 from .case import TIGHT, Number, case, order
 from .meshes import bent
 
-Array = npt.NDArray[np.float64]
 Form = Literal["arc", "squared"]
 
 EA, PULL = 50.0, 20.0  # N and N/m: the load per length is PULL x

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bodies.body import Body
 from ..bodies.plane import PlanarBody
@@ -27,13 +26,13 @@ from ..mesh import Mesh
 from ..places.ends import Ground
 from ..solve.statics.problem import StaticProblem
 from ..system import System
+from ..values.arrays import Array
 from ..values.parameter import Parameter
 from .case import TIGHT, Number, case
 
 if TYPE_CHECKING:
     from ..output.history import LimitPoint, Step
 
-Array = npt.NDArray[np.float64]
 Strain = Literal["biot", "green"]
 
 

@@ -9,14 +9,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 from symancf_codegen.legendre import gauss_legendre
 
+from ..values.arrays import Array
 from ..values.parameter import Field
 
-Array = npt.NDArray[np.float64]
 Force = Callable[[Array], Array]
 
 EA, EI = 100, 1

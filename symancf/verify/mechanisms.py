@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bodies.plane import PlanarBody
 from ..catalogue.boundary import fix
@@ -19,12 +18,12 @@ from ..places.ends import Ground
 from ..solve.dynamics import DynamicProblem
 from ..system import System
 from ..terms.work import Potential
+from ..values.arrays import Array
 from .case import Number, case
 
 if TYPE_CHECKING:
     import sympy as sp
 
-Array = npt.NDArray[np.float64]
 Motion = tuple[System, Callable[[], Array]]  # a system and what is measured
 
 WEIGHT = (0.0, -9.81, 0.0)

@@ -7,12 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from ..mesh import Mesh
-
-Array = npt.NDArray[np.float64]
+from ..values.arrays import Array, Ints
 
 
 def distorted(lengths: Sequence[float], amount: float) -> Callable[[Array], Array]:
@@ -79,7 +77,7 @@ def bent(
     return Mesh.box(lengths, divisions, warp=roll, comm=MPI.COMM_SELF), normal
 
 
-def octant(cells: int) -> tuple[Array, npt.NDArray[np.int64]]:
+def octant(cells: int) -> tuple[Array, Ints]:
     """Return points and quadrilaterals of an octant of the unit sphere, normals outwards.
 
     Three patches of cells x cells, their lines at equal angles seen from the centre.

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 from ..bodies.body import Body
@@ -21,10 +20,9 @@ from ..mesh import Mesh
 from ..solve.dynamics import DynamicProblem
 from ..system import System
 from ..terms.constraint import Constraint
+from ..values.arrays import Array
 from ..values.parameter import Parameter
 from .case import Number, case
-
-Array = npt.NDArray[np.float64]
 
 # J. C. Simo, L. Vu-Quoc, On the dynamics of flexible beams under large overall motions, Journal of
 # Applied Mechanics 53 (1986) 849-854 and 855-863

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 from .. import energies
@@ -21,13 +20,13 @@ from ..elements import ancf_cable, hex8
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
+from ..values.arrays import Array
 from .case import TIGHT, Number, case, order
 from .manufactured import EA, EI, cable_force, curve, loaded_cable, loaded_solid, solid_motion
 from .meshes import box
 from .references import CABLE_BIOT, CABLE_GREEN, SOLID_FORCE
 from .states import moved
 
-Array = npt.NDArray[np.float64]
 Motion = Callable[[Array], Array]
 
 S = np.linspace(0.003, 0.997, 283)  # where errors are sampled

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from .. import energies
@@ -18,11 +17,10 @@ from ..elements import Element, ancf_cable, ancf_plate, ancf_thin_plate, hex8
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
+from ..values.arrays import Array
 from .case import TIGHT, Number, case, order
 from .meshes import box, distorted, zigzag
 from .states import moved, positions, tangent
-
-Array = npt.NDArray[np.float64]
 
 # H = F - I of the affine states: in space, and in the plane
 SPACE = np.array([[0.1, 0.2, -0.05], [0.03, -0.05, 0.1], [0.0, -0.08, 0.02]])

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bodies.natural import RigidBody
 from ..catalogue import joints
@@ -17,9 +16,8 @@ from ..catalogue.loads import gravity
 from ..places.ends import End, Ground
 from ..solve.dynamics import DynamicProblem
 from ..system import System
+from ..values.arrays import Array
 from .case import Number, case
-
-Array = npt.NDArray[np.float64]
 
 
 def rotation_of(quaternion: list[float]) -> Array:

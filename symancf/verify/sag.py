@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bodies.body import Body
 from ..catalogue.boundary import fix
@@ -17,9 +16,8 @@ from ..energies import yeoh
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
+from ..values.arrays import Array
 from .case import Number, case
-
-Array = npt.NDArray[np.float64]
 
 SILICONE: dict[str, Any] = {"C10": 0.2712e6, "C20": 0.03053e6, "C30": -401.3, "rho": 1100.0}
 LENGTH, WIDTH, THICKNESS = 0.18, 0.16, 0.04

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..values.arrays import Array, Ints
+
 if TYPE_CHECKING:
     from ..system import System
 
-Array = npt.NDArray[np.float64]
 Motion = Callable[[Array], Array]
 
 
@@ -22,7 +23,7 @@ def affine(F: npt.ArrayLike, c: npt.ArrayLike = (0.0, 0.0, 0.0)) -> tuple[Motion
     return (lambda X: X @ F.T + c), (lambda X: np.broadcast_to(F, (len(X), 3, 3)))
 
 
-def slopes(system: System) -> list[tuple[npt.NDArray[np.int64], Array, Array]]:
+def slopes(system: System) -> list[tuple[Ints, Array, Array]]:
     """Return per block of slopes: offsets (n, s), reference slopes (n, s, 3), points (n, 3)."""
     found = []
     for number, block in enumerate(system.numbering.blocks):
@@ -36,7 +37,7 @@ def slopes(system: System) -> list[tuple[npt.NDArray[np.int64], Array, Array]]:
     return found
 
 
-def positions(system: System) -> tuple[npt.NDArray[np.int64], Array]:
+def positions(system: System) -> tuple[Ints, Array]:
     """Return the offsets (n,) and the points (n, 3) of all nodes."""
     start = system.numbering.offset[:, system.numbering.block("position")]
     vertices = np.flatnonzero(start >= 0)

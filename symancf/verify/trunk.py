@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
@@ -22,10 +21,9 @@ from ..mesh import Mesh
 from ..solve.dynamics import Baumgarte, DynamicProblem
 from ..solve.rigid import momentum
 from ..system import System
+from ..values.arrays import Array
 from ..values.parameter import Parameter
 from .case import Number, case
-
-Array = npt.NDArray[np.float64]
 
 SOURCE = "cases of Ghoneimy et al., Appl. Syst. Innov. 8 (2025) 42; a second implementation"
 PLATE = {  # far corner x = y, z [m], kinetic, strain and potential energy [J]

@@ -18,6 +18,7 @@ from ..output import Samples, Series, read_state, states
 from ..runtime.collective import together
 from ..runtime.files import write_whole
 from ..values import arguments
+from ..values.arrays import Ints
 from .picture import Picture, value_range
 from .scene import Scene, gathered
 from .surface import Surface, surface_of
@@ -236,7 +237,7 @@ def write_gif(images: Iterable[Figure | Image], path: str | Path, *, fps: float 
     return path
 
 
-def _palette(sheet: Any) -> NDArray[np.int64]:
+def _palette(sheet: Any) -> Ints:
     """Return at most 256 colours (n, 3) that suit an image, with exact black and white."""
     from PIL import Image as Pillow
 

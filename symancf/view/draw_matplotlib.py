@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ..values.arrays import Array
 
 if TYPE_CHECKING:
     from .surface import Surface
 
-Floats = NDArray[np.float64]
 
 EDGE = "#1b2a38"
 GHOST = "#98a2ab"
@@ -22,9 +22,9 @@ def draw(
     axes: Any,
     bodies: list[Surface],
     colours: Any,
-    screen: Floats,
-    toward: Floats,
-    frame: Floats,
+    screen: Array,
+    toward: Array,
+    frame: Array,
     undeformed: bool = True,
 ) -> None:
     """Draw all bodies of a panel into plane axes by parallel projection.
@@ -101,11 +101,11 @@ def draw(
     axes.set_aspect("equal")
 
 
-def _unit(v: Floats) -> Floats:
+def _unit(v: Array) -> Array:
     return np.asarray(v / np.linalg.norm(v))
 
 
-def _rgb(colour: str) -> Floats:
+def _rgb(colour: str) -> Array:
     from matplotlib.colors import to_rgb
 
     return np.array(to_rgb(colour))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import SymancfError
 from ..runtime.files import write_whole
+from ..values.arrays import Array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from .surface import Surface
 
-Floats = NDArray[np.float64]
 
 INK = "#1b2a38"
 PAPER = "#ffffff"
@@ -42,7 +42,7 @@ class Picture:
         undeformed: bool,
         eye: Sequence[float],
         up: Sequence[float],
-        frame: Floats | None = None,
+        frame: Array | None = None,
     ) -> None:
         self.panels = panels
         self.shared = shared
@@ -68,7 +68,7 @@ class Picture:
         flat = np.ptp(self.limits, axis=1) == 0
         self.limits[flat] += [-0.5, 0.5]
 
-    def _frame(self, bodies: list[Surface]) -> Floats:
+    def _frame(self, bodies: list[Surface]) -> Array:
         """Lower left and upper right corner of a panel in the plane of the picture [m]."""
         x = [b.points for b in bodies]
         x += [b.reference for b in bodies] if self.undeformed else []
@@ -244,12 +244,12 @@ def value_range(bodies: list[Surface]) -> tuple[float, float] | None:
     return (float(joined.min()), float(joined.max())) if len(joined) else None
 
 
-def _unit(v: Floats) -> Floats:
+def _unit(v: Array) -> Array:
     length = np.linalg.norm(v)
     return np.asarray(v / length) if length > 0 else v
 
 
-def _colours(name: str) -> Floats:
+def _colours(name: str) -> Array:
     """256 colours of a map, (256, 3)."""
     from matplotlib import colormaps
 

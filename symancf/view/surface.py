@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..values.arrays import Array, Ints
+
 if TYPE_CHECKING:
     from ..output import Samples
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Faces of a hexahedron, normals outwards.
 _FACES = np.array(
@@ -57,13 +57,13 @@ class Surface:
         Whether the faces close a volume.
     """
 
-    points: Floats
-    reference: Floats
+    points: Array
+    reference: Array
     faces: Ints
     lines: Ints
     borders: Ints
     outline: Ints
-    values: Floats | None
+    values: Array | None
     solid: bool
 
     @property
@@ -124,7 +124,7 @@ def _outer(boxes: Ints) -> Ints:
     return np.asarray(faces[count[back.ravel()] == 1])
 
 
-def _borders(x: Floats, sheets: Ints, closed: Ints) -> Ints:
+def _borders(x: Array, sheets: Ints, closed: Ints) -> Ints:
     """Edges of one face only, and edges of a closed surface where it turns sharply."""
     found = []
     for faces, is_closed in ((sheets, False), (closed, True)):
@@ -150,7 +150,7 @@ def _borders(x: Floats, sheets: Ints, closed: Ints) -> Ints:
     return np.concatenate([np.empty((0, 2), np.int64), *found])
 
 
-def _united(points: Floats, reference: Floats) -> tuple[Ints, Ints]:
+def _united(points: Array, reference: Array) -> tuple[Ints, Ints]:
     """Unite points that coincide both before and after the deformation."""
     both = np.concatenate([points, reference], axis=1)
     scale = max(float(np.ptp(reference, axis=0).max(initial=0.0)), 1e-300)
@@ -160,7 +160,7 @@ def _united(points: Floats, reference: Floats) -> tuple[Ints, Ints]:
     return first, back.ravel()
 
 
-def _values(samples: Samples, field: str | None, place: Ints, n: int) -> Floats | None:
+def _values(samples: Samples, field: str | None, place: Ints, n: int) -> Array | None:
     """Field at the united points: magnitude of vectors, mean of the cells that meet."""
     if field is None:
         return None
@@ -179,7 +179,7 @@ def _values(samples: Samples, field: str | None, place: Ints, n: int) -> Floats 
     return np.asarray(total / np.maximum(np.bincount(where, minlength=n), 1))
 
 
-def _magnitude(values: NDArray[Any]) -> Floats:
+def _magnitude(values: NDArray[Any]) -> Array:
     values = np.asarray(values, float)
     if values.ndim == 1:
         return values

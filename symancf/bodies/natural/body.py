@@ -14,6 +14,7 @@ from ...errors import ParameterError
 from ...places.ends import End, _points, _vector_rows, frame_of
 from ...runtime import jit
 from ...values.arguments import text
+from ...values.arrays import Array, Ints, Ints32
 from ...values.parameter import label
 from . import shapes
 from .inertia import (
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from ...assembly.piece import Piece
     from ...assembly.protocol import Support
 
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 BLOCKS = (Block("position", 3), Block(RIGID_POINT, 3), Block(RIGID_AXES, 6, "direction"))
 
 
@@ -245,17 +244,17 @@ class RigidBody:
         self.rigidity = Rigidity(self.at((0, 0, 0)), self.length, f"rigidity:{self.name}")
         self.rigidity.declare(system)
 
-    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks of coordinates on local vertices."""
         local = self.local_vertices(system)
         blocks = [(block.name, local) for block in BLOCKS]
         return [*blocks, *self.rigidity.carriers(system)]
 
-    def local_vertices(self, system: Configuration) -> npt.NDArray[np.int32]:
+    def local_vertices(self, system: Configuration) -> Ints32:
         """Return the local number of the body's vertex, (1,), or (0,) where it is not."""
         return system.topology.find(self.vertex)
 
-    def offsets(self, system: Configuration, vertices: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    def offsets(self, system: Configuration, vertices: npt.NDArray[Any]) -> Ints32:
         """Return the local offsets (k, 4) of r_i, r_j, u and v at local `vertices` (k,)."""
         numbering = system.numbering
         blocks = [numbering.block(block.name) for block in BLOCKS]
@@ -401,7 +400,7 @@ class RigidPoint(End):
         self.vertices = np.full((len(self.local), 1), self.body.vertex, dtype=np.int64)
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         if jet == "value":

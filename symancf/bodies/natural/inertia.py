@@ -14,10 +14,9 @@ import sympy as sp
 from symancf_codegen import declare
 
 from ...errors import ParameterError
+from ...values.arrays import Array
 from ...values.parameter import label
 from .rigidity import PAIRS
-
-Array = npt.NDArray[np.float64]
 
 AXES = ("axis0", "axis1", "axis2")
 

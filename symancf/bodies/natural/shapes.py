@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import ParameterError
+from ...values.arrays import Array, Ints
 from ...values.parameter import label
 
 if TYPE_CHECKING:
     from .inertia import Inertia
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class Shape:
     """Points (n, 3) in the frame of a body, and hexahedra (k, 8) of them."""
 
     points: Array
-    cells: npt.NDArray[np.int64]
+    cells: Ints
 
     @property
     def reach(self) -> float:
@@ -31,13 +30,13 @@ class Shape:
         return float(np.linalg.norm(self.points, axis=1).max())
 
 
-def _lattice(m: int) -> tuple[Array, npt.NDArray[np.int64]]:
+def _lattice(m: int) -> tuple[Array, Ints]:
     """Return the cube [-1, 1]^3 in m^3 hexahedra."""
     s = np.linspace(-1.0, 1.0, m + 1)
     points = np.stack(np.meshgrid(s, s, s, indexing="ij"), axis=-1).reshape(-1, 3)
     i, j, k = (x.ravel() for x in np.meshgrid(*[np.arange(m)] * 3, indexing="ij"))
 
-    def number(a: int, b: int, c: int) -> npt.NDArray[np.int64]:
+    def number(a: int, b: int, c: int) -> Ints:
         return np.asarray(((i + a) * (m + 1) + j + b) * (m + 1) + k + c)
 
     ring = ((0, 0), (1, 0), (1, 1), (0, 1))

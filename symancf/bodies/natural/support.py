@@ -6,19 +6,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...assembly.agreement import Given
 from ...errors import ParameterError
 from ...terms.entities import Held
 from ...values.arguments import named
+from ...values.arrays import Array, Ints
 from ...values.parameter import call, chosen_dofs, components, matrix3
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration
     from .body import RigidBody
 
-Array = npt.NDArray[np.float64]
 
 POSSIBLE = ("clamp", "all", "position", "x", "y", "z")
 
@@ -75,7 +74,7 @@ class HeldRigidBody(Held):
             return "the whole body, position and rotation"
         return f"{' and '.join('xyz'[a] for a in self.axes)} of its origin"
 
-    def coordinates(self, system: Configuration) -> npt.NDArray[np.int64]:
+    def coordinates(self, system: Configuration) -> Ints:
         """Return the local offsets of the fixed coordinates of the body's vertex."""
         system.layout.require_member(self.body, self.name)
         vertices = self.body.local_vertices(system)

@@ -18,14 +18,13 @@ from ...mesh.partition import Family
 from ...places.ends import End, Ground, frame_of
 from ...runtime import jit
 from ...values.arguments import named
+from ...values.arrays import Array, Ints, Ints32, Mask
 from .inertia import kinetic_law, weight_law
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.protocol import Support
 
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 BLOCKS = (Block(POSITION, 2), Block(ANGLE, 1, "angle"))
 
 
@@ -161,7 +160,7 @@ class PlanarBody:
         vertices = np.full((len(mine), 1), self.vertex, dtype=np.int64)
         system.announce(Family(f"body:{self.name}", mine, vertices, partitioned=False))
 
-    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks of coordinates on local vertices; also finds the node here, if it is here."""
         self.cells = system.topology.find(self.vertex)[:, None]
         local = self.cells.ravel().astype(np.int32)
@@ -220,7 +219,7 @@ class PlanarBody:
             rate[here] = *(self.velocity - self.spin * turned(arm)), self.spin
 
     # ---- results --------------------------------------------------------------------------------
-    def coordinates(self, system: Configuration) -> npt.NDArray[np.int32]:
+    def coordinates(self, system: Configuration) -> Ints32:
         """Local offsets (3,) of (ux, uy, phi) on this rank; empty where the body is not."""
         if not len(self._position):
             return np.zeros(0, dtype=np.int32)
@@ -327,7 +326,7 @@ class PlanarPoint(End):
         self.vertices = np.array([[self.body.vertex]], dtype=np.int64)
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return the jet ``planar``; see `End.rows`."""
         return planar_rows(system, vertices[:, 0], np.ones(len(chosen), dtype=bool))
@@ -373,7 +372,7 @@ class PlanarPlaces(End):
         self.vertices = np.array(ids, dtype=np.int64)
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return the jet ``planar``; see `End.rows`."""
         return planar_rows(system, vertices[:, 0], self.moving[chosen])
@@ -389,7 +388,7 @@ def place_of(place: PlanarPoint | Ground) -> tuple[Array, Array, str]:
 
 
 def planar_rows(
-    system: Configuration, vertices: npt.NDArray[np.int32], moving: npt.NDArray[np.bool_]
+    system: Configuration, vertices: Ints32, moving: Mask
 ) -> tuple[npt.NDArray[Any], ...]:
     """Return (ux, uy, phi) of the bodies at local `vertices` (k,); nothing where not `moving`."""
     numbering = system.numbering

@@ -6,19 +6,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 from ...errors import ConstraintError
 from ...places.ends import Ground, PointsOnBody
 from ...terms.constraint import Constraint
 from ...values.arguments import named
+from ...values.arrays import Array
 from .body import PlanarBody
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration
-
-Array = npt.NDArray[np.float64]
 
 
 class Clamp(Constraint):

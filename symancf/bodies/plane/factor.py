@@ -14,6 +14,7 @@ from ...errors import ParameterError, closest
 from ...places.ends import End
 from ...terms.work import VirtualWork
 from ...values.arguments import named
+from ...values.arrays import Array, Ints, Ints32
 from ...values.parameter import evaluate
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from .body import PlanarPoint
 
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 FACTOR = "factor"
 COORDINATES = ("x", "y", "theta")
@@ -56,7 +55,7 @@ class Factor(End):
         self.vertices = self._vertices[system]
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return the factor as component 0 of its jet; see `End.rows`."""
         k = len(chosen)

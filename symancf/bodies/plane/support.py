@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...assembly.agreement import Given
 from ...errors import ParameterError
 from ...terms.entities import Held
 from ...values.arguments import named
+from ...values.arrays import Array, Ints
 from ...values.parameter import call, chosen_dofs, evaluate
 from .body import rotation, turned
 from .factor import COORDINATES
@@ -19,8 +19,6 @@ from .factor import COORDINATES
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration
     from .body import PlanarBody
-
-Array = npt.NDArray[np.float64]
 
 
 class HeldPlanarBody(Held):
@@ -63,7 +61,7 @@ class HeldPlanarBody(Held):
         names = " and ".join(COORDINATES[a] for a in self.axes)
         return "the whole body, x, y and theta" if len(self.axes) == 3 else f"{names} of its frame"
 
-    def coordinates(self, system: Configuration) -> npt.NDArray[np.int64]:
+    def coordinates(self, system: Configuration) -> Ints:
         """Return the local offsets of the fixed coordinates of the body's vertex."""
         system.layout.require_member(self.body, self.name)
         here = self.body.coordinates(system)

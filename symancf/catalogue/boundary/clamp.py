@@ -11,14 +11,13 @@ import numpy.typing as npt
 
 from ...places.geometry import perpendicular, unit
 from ...places.glue import CORNER, EDGE, FACE, POINT
+from ...values.arrays import Array, Ints, Mask
 from .directions import Directions, HeldDirections, split
 
 if TYPE_CHECKING:
     from ...places.glue import Glue
     from ...places.interpolated import Interpolated
 
-Array = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 ALIGNED = 1e-9  # component of a unit vector that is none
 
@@ -28,7 +27,7 @@ class Clamped(Protocol):
 
     name: str
     glue: Glue
-    node: npt.NDArray[np.int64]
+    node: Ints
     kind: npt.NDArray[np.int8]
     normal: Array
     along: Array

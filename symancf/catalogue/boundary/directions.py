@@ -12,18 +12,17 @@ import sympy as sp
 
 from ...places.ends import End, _vector_rows
 from ...terms.constraint import Constraint
+from ...values.arrays import Array, Ints, Ints32, Mask
 from ...values.parameter import evaluate
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
 
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 EXACT = 1e-12  # sine of the angle up to which a direction is an axis of space
 
 
-def split(directions: Array) -> tuple[npt.NDArray[np.bool_], Array]:
+def split(directions: Array) -> tuple[Mask, Array]:
     """Split subspaces into axes of space and what is left.
 
     Parameters
@@ -64,14 +63,14 @@ class Directions(End):
     def __init__(self, body: Any, node: Ints, nodes: Ints, X: Array, turning: bool) -> None:
         self.body, self.node, self.turning = body, node, turning
         self.X, self.vertices = X[node], nodes[node][:, None]
-        self.present: npt.NDArray[np.bool_] = np.ones(len(node), dtype=bool)
+        self.present: Mask = np.ones(len(node), dtype=bool)
         self.weights: Array = np.zeros((len(node), len(body.element.slopes)))
         self.direction: Array = np.zeros((len(node), 3))
 
     def resolve(self, layout: Layout) -> None:
         """Find X and the vertices: they are given."""
 
-    def chosen(self, ids: Ints) -> npt.NDArray[np.bool_]:
+    def chosen(self, ids: Ints) -> Mask:
         """Return which of these conditions exist."""
         return self.present[ids]
 
@@ -80,7 +79,7 @@ class Directions(End):
         return self.direction if jet == "axis0" else None if jet != "value" else self.X
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: npt.NDArray[np.int32], jet: str
+        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         weights, block = self.weights[chosen], self.body.position_block

@@ -6,16 +6,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import MeshError, ParameterError
+from ...values.arrays import Mask
 from .names import AXES
 from .nodes import HeldNodes
 
 if TYPE_CHECKING:
     from ...places.ends import Nodes, PointsOnBody
-
-Mask = npt.NDArray[np.bool_]
 
 
 class MirroredNodes(HeldNodes):

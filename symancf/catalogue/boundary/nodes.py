@@ -15,6 +15,7 @@ from ...places.ends import Nodes, PointsOnBody
 from ...places.geometry import unit
 from ...places.glue import EDGE, Glue, glue_of, nodes_here, straightened
 from ...terms.entities import Held
+from ...values.arrays import Array, Ints, Ints32, Mask
 from ...values.parameter import call, call_array, components, matrix3, takes_place
 from .clamp import ALIGNED, Clamp
 from .directions import EXACT, HeldDirections, HeldDisplacements
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece
     from ...assembly.vertices import AtVertices
-
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 class HeldNodes(Held):
@@ -205,7 +202,7 @@ class HeldNodes(Held):
         return unit(axis - (self.normal @ axis)[:, None] * self.normal)
 
     # ---- coordinates ----------------------------------------------------------------------------
-    def coordinates(self, system: Configuration) -> npt.NDArray[np.int64]:
+    def coordinates(self, system: Configuration) -> Ints:
         """Return the local offsets of the coordinates that are held, on this rank."""
         n = len(self.vertices)
         position = system.numbering.offset[self.vertices, self.body.position_block]
@@ -323,7 +320,7 @@ class HeldNodes(Held):
         """Conditions of a clamp on components that are no coordinates."""
         return self.clamp.conditions if self.clamp is not None else None
 
-    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that the conditions put on local vertices."""
         return self.conditions.carriers(system) if self.conditions is not None else []
 

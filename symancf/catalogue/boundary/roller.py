@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import ParameterError
+from ...values.arrays import Array
 from ...values.parameter import Parameter, evaluate, label
 from .directions import EXACT, Directions, HeldDisplacements
 from .names import AXES
@@ -17,8 +18,6 @@ from .nodes import HeldNodes
 if TYPE_CHECKING:
     from ...assembly.configuration import Layout
     from ...places.ends import Nodes, PointsOnBody
-
-Array = npt.NDArray[np.float64]
 
 
 class RollerNodes(HeldNodes):

@@ -14,6 +14,7 @@ from ...bodies.plane import HeldPlanarBody, PlanarBody
 from ...errors import ConstraintError, ParameterError
 from ...places.ends import Nodes, PointsOnBody, require_place
 from ...values.arguments import named
+from ...values.arrays import Array, Ints, Ints32
 from .mirror import MirroredNodes
 from .nodes import HeldNodes
 from .roller import RollerNodes
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from ...assembly.piece import Piece
     from ...assembly.vertices import AtVertices
     from ...terms.entities import Held
-
-Array = npt.NDArray[np.float64]
 
 
 class Support:
@@ -68,7 +67,7 @@ class Support:
         """Turn directions of the slopes of a block; see `Held.turned`."""
         self.held.turned(block, basis, taken)
 
-    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that this term puts on local vertices."""
         return self.held.carriers(system)
 
@@ -80,12 +79,12 @@ class Support:
         """Return the local offsets of multipliers that nothing can answer."""
         return self.held.idle(system)
 
-    def coordinates(self, system: Configuration) -> npt.NDArray[np.int64]:
+    def coordinates(self, system: Configuration) -> Ints:
         """Return the local offsets of the fixed coordinates."""
         self.offsets = self.held.coordinates(system)
         return self.offsets
 
-    def prescribed(self, system: Configuration, time: float) -> tuple[npt.NDArray[np.int64], Array]:
+    def prescribed(self, system: Configuration, time: float) -> tuple[Ints, Array]:
         """Return the local offsets of the fixed coordinates and their values at `time`."""
         return self.offsets, self.held.prescribed(system, time)
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from ...bodies.plane.body import PlanarBody, PlanarPlaces, PlanarPoint, place_of, rotation, turned
@@ -17,6 +16,7 @@ from ...errors import ConstraintError, ParameterError, closest
 from ...places.ends import Ground
 from ...runtime import jit
 from ...terms.entities import Entities
+from ...values.arrays import Array
 from ...values.parameter import Parameter, evaluate
 from .law import CELL, MODELS, TANGENTS, flexure_law
 from .section import compliance, strip_compliance
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ...assembly.piece import Piece
     from ...assembly.plan import Plan
 
-Array = npt.NDArray[np.float64]
 Place = PlanarPoint | Ground
 
 FIT = 1e-3  # an attachment may miss the arc by this fraction of the radius

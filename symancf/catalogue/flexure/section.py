@@ -10,12 +10,11 @@ tip is :math:`M + r F_y \sin\varphi + r F_x (1 - \cos\varphi)` and the axial for
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 from symancf_codegen.legendre import gauss_legendre
 
-Array = npt.NDArray[np.float64]
+from ...values.arrays import Array
 
 
 def arc_compliance(r: sp.Expr, theta: sp.Expr, EI: sp.Expr, EA: sp.Expr | None = None) -> sp.Matrix:

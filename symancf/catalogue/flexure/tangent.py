@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ...places.ends import Ground
 from ...runtime import jit
+from ...values.arrays import Array
 from ...values.parameter import evaluate
 from .flexure import Flexure
 from .law import TANGENTS, flexure_law
@@ -17,7 +17,6 @@ from .law import TANGENTS, flexure_law
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration
 
-Array = npt.NDArray[np.float64]
 
 PARTS = ("K_I", "K_II", "K_III")
 

@@ -19,6 +19,7 @@ from ...errors import MeshError, ParameterError
 from ...mesh.partition import Family
 from ...runtime import jit
 from ...runtime.collective import reduced, share_error, together
+from ...values.arrays import Array, Ints, Ints32, Mask
 from ...values.parameter import depends_on_time, evaluate, label
 from .amount import Gas
 from .lid import Lid, RimEdge
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from ...places.ends import Face, Nodes
     from ...values.parameter import Scalar
 
-Array = npt.NDArray[np.float64]
 
 TIGHT = 1e-10  # of the area: the resultant of a pressure on a closed surface, in any state
 DISTURBED = 0.02  # of the facets' size: the state in which that is tried
@@ -180,7 +180,7 @@ class Cavity:
         return f"({x[0]:g}, {x[1]:g}, {x[2]:g})"
 
     # ---- after distribution --------------------------------------------------------------------
-    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
         """Take this rank's facets; the pressure of gas is a coordinate of its own."""
         self._system = weakref.ref(system)
         for surface in self.surfaces:
@@ -228,7 +228,7 @@ class Cavity:
             at = self._number(number, surface.ids)
             surface.sense = -signs[at]
 
-    def _told(self, system: Configuration, against: npt.NDArray[np.bool_]) -> None:
+    def _told(self, system: Configuration, against: Mask) -> None:
         """Warn of cells that were numbered against their neighbours; refuse solids."""
         if not against.any():
             return
@@ -249,7 +249,7 @@ class Cavity:
                 stacklevel=6,
             )
 
-    def _number(self, surface: int, ids: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    def _number(self, surface: int, ids: npt.NDArray[Any]) -> Ints:
         """Return the numbers of facets of a surface among all."""
         first, end = np.searchsorted(self._wall, [surface, surface + 1])
         return np.asarray(first + np.searchsorted(self._ids[first:end], ids))

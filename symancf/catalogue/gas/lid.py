@@ -19,14 +19,13 @@ from ...mesh.partition import Family
 from ...places.ends import _vector_rows
 from ...runtime import jit
 from ...runtime.collective import together
+from ...values.arrays import Array, Ints
 from ...values.parameter import Parameter, label
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from .surface import Form, Surface
 
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _CORNERS = np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)])
 POINTS = 4  # Gauss points per edge: (c - o) . ((r - o) x r') has degree 5 on cubic edges

@@ -10,9 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import MeshError
-
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from ...values.arrays import Array, Ints
 
 
 def edges_of(facets: npt.NDArray[Any]) -> Ints:

@@ -17,15 +17,14 @@ from ...mesh.partition import Family
 from ...places.ends import End, Face, Nodes
 from ...runtime import jit
 from ...runtime.collective import share_error
+from ...values.arrays import Array, Ints
 from ...values.parameter import label
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...mesh import Region
 
-Array = npt.NDArray[np.float64]
 Form = Literal["pressure", "potential", "factored"]
-Ints = npt.NDArray[np.int64]
 
 
 class Surface:

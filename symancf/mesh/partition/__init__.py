@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import MeshError
 from ...runtime.collective import exchange, exchange_blocks, lookup, together
 from ...runtime.petsc import keep
+from ...values.arrays import Ints, Ints32
 from .graph import adjacency, reverse_cuthill_mckee_order
 from .halo import Halo
 from .ownership import Owners, find_owners, in_graph
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mpi4py import MPI
-
-Ints = NDArray[np.int64]
-Ints32 = NDArray[np.int32]
 
 
 def distribute(

@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 from ...runtime import jit
 from ...runtime.collective import exchange_blocks, reduced
 from ...runtime.petsc import PETSc, functions
+from ...values.arrays import Array, Ints, Ints32
 from ..cells import CELLS
-
-Ints = NDArray[np.int64]
-Ints32 = NDArray[np.int32]
 
 PARTITIONER = "ptscotch"
 
@@ -65,7 +63,7 @@ def _address(array: NDArray[Any]) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
-def adjacency(comm: MPI.Comm, size: int, entities: list[NDArray[np.int32]]) -> Graph:
+def adjacency(comm: MPI.Comm, size: int, entities: list[Ints32]) -> Graph:
     """Return the edges of entities with vertices < `size` (collective, but of this rank only).
 
     Ends outside 0 <= v < `size` are left out.
@@ -129,7 +127,7 @@ def gather_rows(comm: MPI.Comm, graph: Graph, numbers: Ints, starts: Ints) -> tu
 
 
 def partition(
-    comm: MPI.Comm, starts: Ints, pointers: Ints, columns: Ints, weights: NDArray[np.float64]
+    comm: MPI.Comm, starts: Ints, pointers: Ints, columns: Ints, weights: Array
 ) -> Ints32:
     """Part of each of this rank's vertices: PETSc MatPartitioning with PT-Scotch. Collective.
 
@@ -188,7 +186,7 @@ def _set_weights(
     integer: type[np.integer[Any]],
     comm: MPI.Comm,
     cutter: Any,
-    weights: NDArray[np.float64],
+    weights: Array,
 ) -> None:
     """MatPartitioningSetVertexWeights, which petsc4py does not wrap; PETSc frees the array."""
     low = reduced(comm, np.array([weights.min(initial=np.inf)]), MPI.MIN)[0]

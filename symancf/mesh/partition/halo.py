@@ -11,11 +11,10 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from ...runtime.collective import exchange_blocks
+from ...values.arrays import Ints, Ints32
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -38,11 +37,11 @@ class Halo:
 
     comm: MPI.Comm
     n_owned: int
-    sent: dict[int, NDArray[np.int32]]
+    sent: dict[int, Ints32]
     received: dict[int, tuple[int, int]]
 
     @classmethod
-    def build(cls, comm: MPI.Comm, n_owned: int, counts: Ints, rows: NDArray[np.int32]) -> Halo:
+    def build(cls, comm: MPI.Comm, n_owned: int, counts: Ints, rows: Ints32) -> Halo:
         """Tell the owners which of their rows this rank holds. Collective.
 
         Parameters

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import NDArray
 
 from ...errors import MeshError
 from ...runtime.collective import (
@@ -19,15 +18,13 @@ from ...runtime.collective import (
     reduced,
     share_error,
 )
+from ...values.arrays import Ints, Ints32
 from .graph import adjacency, gather_rows, partition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .topology import Family
-
-Ints = NDArray[np.int64]
-Ints32 = NDArray[np.int32]
 
 
 @dataclass

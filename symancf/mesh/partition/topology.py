@@ -8,15 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ...values.arrays import Ints, Ints32, Mask
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
     from .halo import Halo
-
-Ints = NDArray[np.int64]
-Ints32 = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ class LocalFamily:
     name: str
     ids: Ints
     vertices: Ints32
-    owned: NDArray[np.bool_]
+    owned: Mask
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ class Topology:
     def _order(self) -> Ints:
         return np.argsort(self.vertex_ids, kind="stable")
 
-    def find(self, ids: NDArray[np.int64] | int) -> Ints32:
+    def find(self, ids: Ints | int) -> Ints32:
         """Return the local numbers of those of some ids that are on this rank, in their order."""
         wanted, order = np.atleast_1d(np.asarray(ids, dtype=np.int64)), self._order
         if not len(order):

@@ -17,11 +17,11 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import ConstraintError, ConvergenceError
 from ...newton import SLOW, iterate
 from ...runtime.petsc import PETSc
+from ...values.arrays import Array
 from ..solver import reason_name
 from .derivatives import Kinematics
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from .newton import Newton
     from .stabilise import Stabilisation
 
-Array = npt.NDArray[np.float64]
 
 LIGHT = 1e-9  # of the largest mass: for coordinates without mass that constraints tie to others
 EXACT = 1e-12  # relative tolerance of Krylov solvers here; Newton's method asks for less

@@ -7,9 +7,9 @@ import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import ConvergenceError, ParameterError
+from ...values.arrays import Array
 from .explicit import Explicit
 from .interval import End
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from .accelerations import Accelerations
     from .interval import Interval
     from .stabilise import Stabilisation
-
-Array = npt.NDArray[np.float64]
 
 
 class Adams(Explicit):

@@ -8,15 +8,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ...newton import Constraints, RowNorms, Stopping
 from ...runtime.petsc import PETSc
+from ...values.arrays import Array
 
 if TYPE_CHECKING:
     from .motion import Motion
 
-Array = npt.NDArray[np.float64]
 
 TINY = 1e-200  # less than any limit; what is divided by it stays a number
 ROUND_OFF = 2.0  # times its estimate: what later steps need not fall below

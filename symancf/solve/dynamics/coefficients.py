@@ -24,11 +24,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-Array = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Coefficients:

@@ -19,7 +19,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 from symancf_codegen.functions import rate
@@ -30,12 +29,12 @@ from ...errors import ConstraintError
 from ...runtime import jit
 from ...runtime.collective import together
 from ...runtime.jit import declare
+from ...values.arrays import Array
 from ...values.parameter import Parameter, depends_on_time, evaluate
 
 if TYPE_CHECKING:
     from ...system import System
 
-Array = npt.NDArray[np.float64]
 
 WEIGHTS = tuple(sp.Symbol(f"weight_of_{name}", real=True) for name in ("phi", "rate", "bend"))
 

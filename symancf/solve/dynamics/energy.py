@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...assembly.plan import Plan
 from ...runtime.collective import together
+from ...values.arrays import Array
 from ...values.parameter import depends_on_time
 
 if TYPE_CHECKING:
     from ...assembly.piece import Piece
     from .motion import Motion
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

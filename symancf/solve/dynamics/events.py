@@ -14,17 +14,16 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import ConvergenceError, ParameterError
 from ...runtime.collective import share_error
+from ...values.arrays import Array
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
     from .interval import Interval
 
-Array = npt.NDArray[np.float64]
 
 polynomial: Any = np.polynomial.polynomial  # NumPy gives it no types
 

@@ -7,18 +7,16 @@ import ctypes
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import ConvergenceError
 from ...runtime.options import Options
 from ...runtime.petsc import PETSc, functions, loosely
+from ...values.arrays import Array
 from .interval import End, Interval
 
 if TYPE_CHECKING:
     from .accelerations import Accelerations
     from .stabilise import Stabilisation
-
-Array = npt.NDArray[np.float64]
 
 
 ROUND_OFF = 8.0 * float(np.finfo(float).eps)

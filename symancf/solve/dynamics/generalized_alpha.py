@@ -8,11 +8,11 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import ConvergenceError
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
+from ...values.arrays import Array
 from ..solver import reason_name
 from .coefficients import Coefficients
 from .initial import InitialValues, after
@@ -21,7 +21,6 @@ from .interval import End, Interval
 if TYPE_CHECKING:
     from .accelerations import Accelerations
 
-Array = npt.NDArray[np.float64]
 
 SLIVER = 1e-9  # of a step: a remainder that is not worth a step of its own
 SHORT = 1e-2  # of the last step: a shorter one is cut from a step of full length

@@ -6,16 +6,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...bodies.natural.body import RigidBody
+from ...values.arrays import Array
 from ..rigid import rigid_modes
 
 if TYPE_CHECKING:
     from ...runtime.petsc import PETSc
     from ...system import System
 
-Array = npt.NDArray[np.float64]
 
 NULL = 1e-14  # of a row of the tangent: round-off
 TINY = float(np.finfo(float).tiny)

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from ...values.arrays import Array
 
 if TYPE_CHECKING:
     from .motion import Motion
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ...bodies.plane.factor import FACTOR
 from ...errors import ParameterError
 from ...runtime.collective import together
+from ...values.arrays import Array, Ints, Mask
 from ...values.parameter import depends_on_time
 
 if TYPE_CHECKING:
     from ...assembly.matrix import Matrix
     from ...assembly.plan import Plan
     from ...system import System
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -73,10 +71,10 @@ class Motion:
         self.acceleration: Array = np.zeros(n)
         self.rate_factor: Array = np.zeros(n)
         self.acceleration_factor: Array = np.zeros(n)
-        self.second: npt.NDArray[np.bool_] = numbering.those("position", "direction", "angle")
-        self.first: npt.NDArray[np.bool_] = numbering.those("state")
-        self.algebraic: npt.NDArray[np.bool_] = numbering.those("multiplier")
-        self.settled: npt.NDArray[np.bool_] = numbering.those("algebraic")
+        self.second: Mask = numbering.those("position", "direction", "angle")
+        self.first: Mask = numbering.those("state")
+        self.algebraic: Mask = numbering.those("multiplier")
+        self.settled: Mask = numbering.those("algebraic")
         self.mass: Plan = system.mass
         system.place_mass()
         with together(system.comm):
@@ -191,7 +189,7 @@ class Motion:
             self.move_to(time)
             return
         shifts, first, second = self.differences(time, h)
-        values: list[list[tuple[npt.NDArray[np.int64], Array]]] = []
+        values: list[list[tuple[Ints, Array]]] = []
         with together(system.comm):
             for shift in shifts:
                 values.append([s.prescribed(system, time + shift) for s in self.moving])

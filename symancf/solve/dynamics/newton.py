@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from ...assembly.vectors import Vectors
@@ -14,13 +13,13 @@ from ...errors import ConvergenceError
 from ...newton import Leftover
 from ...runtime.collective import share_error, together
 from ...runtime.petsc import PETSc, loosely
+from ...values.arrays import Array
 from .balance import Balance
 from .idle import idle_bodies, undetermined
 
 if TYPE_CHECKING:
     from .motion import Motion
 
-Array = npt.NDArray[np.float64]
 
 SLOW = 0.3  # ratio of two residuals above which the tangent is renewed
 LARGE, SLOW_LARGE = 5000, 0.5  # unknowns beyond which a factorisation costs many iterations

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import CheckpointError, ParameterError, SymancfError
 from ...output.checkpoint import load, save
@@ -24,6 +23,7 @@ from ...runtime.options import Options, complaint
 from ...runtime.petsc import PETSc, collect
 from ...runtime.progress import Progress
 from ...values import arguments
+from ...values.arrays import Array
 from ...values.parameter import label
 from ..contradiction import require_consistent, require_redundant
 from ..solver import attach_rigid_modes
@@ -40,8 +40,6 @@ from .supports import MovingSupports
 if TYPE_CHECKING:
     from ...system import System
     from .stabilise import Stabilisation
-
-Array = npt.NDArray[np.float64]
 
 
 class DynamicProblem:

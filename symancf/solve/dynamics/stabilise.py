@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import ParameterError
-
-Array = npt.NDArray[np.float64]
+from ...values.arrays import Array
 
 
 class Stabilisation:

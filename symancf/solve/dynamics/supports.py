@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...runtime.collective import together
+from ...values.arrays import Array
 from ...values.parameter import Parameter, depends_on_time, evaluate
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from .interval import Interval
     from .motion import Motion
 
-Array = npt.NDArray[np.float64]
 
 UNRESOLVED = 0.01  # of the way of a support in a step: a kink, or a step that is too long
 MOVED, TURNED, PUSHED = 1e-9, 1e-3, 1e-2  # of positions, rates, accelerations: jumps

@@ -9,19 +9,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import ParameterError, SymancfError
 from ...newton import iterate
 from ...runtime.collective import share_error
 from ...runtime.options import complaint
 from ...runtime.petsc import PETSc
+from ...values.arrays import Array
 
 if TYPE_CHECKING:
     from ...values.parameter import Parameter
     from .equilibrium import EquilibriumSolver
 
-Array = npt.NDArray[np.float64]
 
 BORDER = 2.0  # |g|: so large that no turn within a step makes the operator singular
 DIFFERENCE = 1e-3  # of the parameter in dR/dp; loads are linear in it, as a rule: no error then

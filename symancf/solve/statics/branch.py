@@ -7,10 +7,10 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from ...runtime.collective import together
+from ...values.arrays import Array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .convergence import Convergence
     from .linear import LinearSolver
 
-Array = npt.NDArray[np.float64]
 
 HARD = 10  # Newton iterations beyond which an equilibrium may be one of another branch
 AHEAD = 2.0  # times the prediction at the start: what a path that ends in a limit point reaches

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from ...errors import ConvergenceError, ParameterError
@@ -28,7 +27,6 @@ from .stretch import Point, Stretch
 if TYPE_CHECKING:
     from .equilibrium import EquilibriumSolver
 
-Array = npt.NDArray[np.float64]
 
 WANTED = 5  # Newton iterations of a step
 TURN = 0.3  # radians by which a step should turn the path

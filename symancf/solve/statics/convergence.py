@@ -6,18 +6,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from ...assembly.piece import Cells, Jets
 from ...newton import Constraints, Leftover, RowNorms, Stopping
 from ...runtime.petsc import PETSc
+from ...values.arrays import Array, Mask
 
 if TYPE_CHECKING:
     from ...system import System
 
-Array = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 EPS = float(np.finfo(float).eps)
 NEWTON = ("newtonls", "newtontr")  # methods of PETSc whose last tangent is at hand
@@ -82,7 +80,7 @@ class Convergence(Stopping):
         largest = float(np.abs(diagonal[at]).max(initial=0.0))
         return float(self.system.comm.allreduce(largest, op=MPI.MAX))
 
-    def settled(self, norms: Array) -> Flags:
+    def settled(self, norms: Array) -> Mask:
         """Tell of which parts a residual is that with which the last step ended."""
         last = self.accepted
         if not len(last):

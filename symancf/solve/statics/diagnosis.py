@@ -12,13 +12,13 @@ from mpi4py import MPI
 
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
+from ...values.arrays import Array
 from .held import free_motions
 
 if TYPE_CHECKING:
     from ...system import System
     from .convergence import Convergence
 
-Array = npt.NDArray[np.float64]
 
 LARGEST = 60_000  # rows; beyond, a factorisation only for a message takes too long
 SINGULAR = 1e-13  # of the equilibrated tangent; that of slender but sound structures is 1e-10

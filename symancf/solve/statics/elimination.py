@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from ...values.arrays import Array, Ints
 
 
 @dataclass
@@ -38,7 +37,7 @@ class _Done:
 
 
 def null_vectors(
-    widths: npt.NDArray[np.int64], parts: Iterable[Rows], zero: float, most: int
+    widths: Ints, parts: Iterable[Rows], zero: float, most: int
 ) -> tuple[list[dict[int, Array]], int]:
     """Return combinations of columns that all rows map to zero, and their number.
 
@@ -114,7 +113,7 @@ def _decomposed(columns: Array) -> tuple[Array, Array, Array]:
     return U, size, W
 
 
-def _stacked(widths: npt.NDArray[np.int64], groups: tuple[int, ...], parts: list[Rows]) -> Array:
+def _stacked(widths: Ints, groups: tuple[int, ...], parts: list[Rows]) -> Array:
     """Return rows on the columns of `groups`, in that order."""
     first = dict(zip(groups, np.cumsum([0, *widths[list(groups)][:-1]]).tolist(), strict=True))
     total = int(widths[list(groups)].sum())
@@ -130,9 +129,7 @@ def _stacked(widths: npt.NDArray[np.int64], groups: tuple[int, ...], parts: list
     return made
 
 
-def _back(
-    widths: npt.NDArray[np.int64], done: list[_Done], group: int, direction: Array
-) -> dict[int, Array]:
+def _back(widths: Ints, done: list[_Done], group: int, direction: Array) -> dict[int, Array]:
     """Return the null vector that has a direction of a group and nothing of later ones."""
     found = {group: direction}
     for step in reversed(done):

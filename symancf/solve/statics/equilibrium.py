@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ...assembly.protocol import Chooses
 from ...assembly.vectors import Vectors
@@ -21,6 +20,7 @@ from ...runtime.interruption import Interruption
 from ...runtime.options import Options, complaint
 from ...runtime.petsc import PETSc, collect, loosely
 from ...runtime.progress import Progress
+from ...values.arrays import Array
 from ..contradiction import require_redundant
 from ..solver import configure, reason_name
 from .branch import JUMPED, Branch
@@ -34,7 +34,6 @@ from .sudden import Sudden
 if TYPE_CHECKING:
     from ...system import System
 
-Array = npt.NDArray[np.float64]
 Monitor = Callable[[Step], None]
 Path = Sequence[tuple[float, Array]]  # pseudo-times and equilibria there
 

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from ...assembly.protocol import Bonds
 from ...errors import ConstraintError
+from ...values.arrays import Array, Ints, Ints32
 from .elimination import Rows, null_vectors
 
 if TYPE_CHECKING:
     from ...assembly.numbering import Block
     from ...system import System
 
-Array = npt.NDArray[np.float64]
 
 CHUNK = 4096  # rows that are factored at once
 FEW = 24  # bodies up to which all their motions are looked at together
@@ -31,7 +30,7 @@ class _Group:
     """Bodies that move rigidly together: their coordinates on this rank, centre and reach."""
 
     names: list[str]
-    blocks: list[tuple[Block, npt.NDArray[np.int32]]]  # the block, its coordinates (k, size)
+    blocks: list[tuple[Block, Ints32]]  # the block, its coordinates (k, size)
     values: list[Array]  # present values of each, (k, size)
     centre: Array
     reach: float
@@ -94,7 +93,7 @@ def _in_space(points: Array) -> Array:
     return np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
 
 
-def _motions(body: _Group) -> tuple[npt.NDArray[np.int64], Array]:
+def _motions(body: _Group) -> tuple[Ints, Array]:
     """Return a body's coordinates (k,), each once, and its rigid motions (6, k).
 
     Rotations by 1 about x, y, z through its centre, translations by its reach.
@@ -190,7 +189,7 @@ def find_free(system: System) -> list[tuple[list[str], str]]:
 def _of_many(
     system: System,
     bodies: list[_Group],
-    motions: list[tuple[npt.NDArray[np.int64], Array]],
+    motions: list[tuple[Ints, Array]],
     size: Array,
     strength: Array,
 ) -> list[tuple[list[str], str]]:
@@ -261,7 +260,7 @@ def _tangent(system: System) -> Any:
     return csr_array((values[used], (row[used], coordinate)), shape=shape)
 
 
-def _parts(A: Any, owner: npt.NDArray[np.int64], first: npt.NDArray[np.int64]) -> list[Rows]:
+def _parts(A: Any, owner: Ints, first: Ints) -> list[Rows]:
     """Return the rows of a CSR array by the bodies that they belong to, each set as one QR."""
     sets: dict[tuple[int, ...], list[int]] = {}
     weak = 1e-14 * np.abs(A.data).max(initial=0.0)

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ...newton import PartScaling
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, functions
+from ...values.arrays import Array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ...newton import RowNorms
     from ...system import System
 
-Array = npt.NDArray[np.float64]
 
 RENEWAL = 20  # iterations of CG that cost as much as multigrid's set-up, about
 

@@ -8,15 +8,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
 from ...errors import ConvergenceError
 from ...output import checkpoint
 from ...output.history import History, Step
 from ...output.tracking import kept_by, made_of, watched
 from ...runtime.options import Options
 from ...values import arguments
+from ...values.arrays import Array
 from ..contradiction import require_consistent
 from .branch import HARD
 from .continuation import Continuation, require_possible
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from ...values.parameter import Parameter
     from .convergence import Convergence
 
-Array = npt.NDArray[np.float64]
 Monitor = Callable[[Step], None]
 
 EASY = 8  # Newton iterations of a part that leave its size as it is

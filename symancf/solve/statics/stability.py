@@ -7,12 +7,12 @@ import warnings
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as ss
 import scipy.sparse.linalg as sl
 
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
+from ...values.arrays import Array, Ints32
 from ..solver import has
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Stability:
         free = np.ones(len(rows), dtype=bool)
         free[numbering.held_rows] = False
         moves = numbering.those("position", "direction", "angle")[rows] & free
-        self._moves: npt.NDArray[np.float64] = moves.astype(float)
+        self._moves: Array = moves.astype(float)
         self._algebraic = np.flatnonzero(numbering.those("algebraic")[rows] & free)
         multipliers = numbering.those("multiplier")[rows] & free
         self._multipliers = int(system.comm.allreduce(int(multipliers.sum())))
@@ -231,7 +231,7 @@ def _sign(matrix: PETSc.Mat) -> int:
     return _parity(factors.perm_r) * _parity(factors.perm_c) * (-1 if negative % 2 else 1)
 
 
-def _parity(permutation: npt.NDArray[np.int32]) -> int:
+def _parity(permutation: Ints32) -> int:
     """Return 1 for an even permutation, -1 for an odd one."""
     to, transpositions = permutation.tolist(), 0
     for place in range(len(to)):

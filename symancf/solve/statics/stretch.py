@@ -6,15 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
+from ...values.arrays import Array
 from .arc import Direction
 
 if TYPE_CHECKING:
     from .arc import Arc, Equilibrium
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass

@@ -10,12 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from ...values.arrays import Array
 
 if TYPE_CHECKING:
     from ...assembly.plan import Plan
-
-Array = npt.NDArray[np.float64]
 
 
 class Sudden:

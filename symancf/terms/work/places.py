@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 from ...assembly import numbering
@@ -17,6 +16,7 @@ from ...runtime.collective import together
 from ...runtime.shared import Shared
 from ...values import arguments
 from ...values.arguments import named
+from ...values.arrays import Array, Ints32
 from ...values.parameter import evaluate, label
 from ..entities import Entities
 from ..quantities import QUANTITIES, RATES, JetOfEnd, Reading, check_ends
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from ...assembly.piece import Jets, Piece, Role
     from ...places.ends import End
     from ..substitution import Substitution
-
-Array = npt.NDArray[np.float64]
 
 
 class PlaceTerm:
@@ -114,7 +112,7 @@ class PlaceTerm:
         self.entities = Entities(layout, self.name, self.ends, own)
         self.reading.require_places(self.entities.size)
 
-    def carriers(self, system: Configuration) -> list[tuple[str, npt.NDArray[np.int32]]]:
+    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
         """Take this rank's entities; return the blocks that the term puts on vertices."""
         self.entities.bind(system)
         return self.entities.carriers()

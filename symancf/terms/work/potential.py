@@ -6,12 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
 from symancf_codegen import declare
 
 from ...errors import ConstraintError
+from ...values.arrays import Array
 from ..substitution import Substitution
 from .places import PlaceTerm
 
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
     from ...assembly.configuration import Configuration
     from ...assembly.piece import Role
     from ...places.ends import End
-
-Array = npt.NDArray[np.float64]
 
 
 class Potential(PlaceTerm):

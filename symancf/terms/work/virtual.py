@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 from symancf_codegen import declare
@@ -21,6 +19,7 @@ from symancf_codegen.functions import rate
 
 from ...errors import ConstraintError
 from ...runtime.shared import Shared
+from ...values.arrays import Array
 from ...values.parameter import difference, label
 from ..quantities import TIME, symbols_of
 from ..substitution import Substitution
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from ...assembly.configuration import Configuration
     from ...places.ends import End
     from ..quantities import Reading
-
-Array = npt.NDArray[np.float64]
 
 
 class _Motions:
