@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -61,11 +60,11 @@ class System(Configuration):
         self.supports = protocol.having(acting, protocol.Support)
         meshes = [(str(b.name), b.region.mesh) for b in protocol.having(given, protocol.HasMesh)]
         comm = meshes[0][1].comm if meshes else comm or MPI.COMM_WORLD
-        layout = Layout(comm, given, acting, meshes)
+        self.members.given_to(self)
+        layout = Layout(comm, given, acting, meshes, self.members.names)
         layout.announce_block(Block("position", 3))
         self._members: list[Any] = [*given, *acting]
         for item in self._members:
-            item.system = weakref.ref(self)
             item.declare(layout)
         super().__init__(layout, [s for s in self.supports if s.mirror is not None])
         for oriented in protocol.having(self._members, protocol.Oriented):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +16,7 @@ from ..errors import MeshError, ParameterError
 from ..mesh.partition import Family, distribute
 from ..runtime.collective import reduced, together
 from ..values.arrays import Array, Ints, Ints32, Mask
+from .kept import Data, Kept, Named
 from .numbering import Block, Numbering, Owners
 
 if TYPE_CHECKING:
@@ -37,16 +38,18 @@ class Placed(Protocol):
         """Return a jet of the chosen places as combinations of local coordinates."""
 
 
-class Layout:
+class Layout(Kept):
     """The vertices, entities and blocks of coordinates that bodies and terms announce.
 
-    Every rank announces the same in the same order, its own slice of each family.
+    Every rank announces the same in the same order, its own slice of each family. What a body, a
+    term or a place finds here it keeps here (`keep`, `of`), and is not changed itself.
 
     Parameters
     ----------
     comm : the ranks.
     bodies, terms : of the system.
     meshes : names of bodies and the meshes that these are made on; a mesh may be there again.
+    names : of bodies and terms whose own name another one has, too, by their ids.
 
     Attributes
     ----------
@@ -59,8 +62,11 @@ class Layout:
         bodies: Sequence[Any],
         terms: Sequence[Any],
         meshes: Sequence[tuple[str, Mesh]] = (),
+        names: Mapping[int, str] | None = None,
     ) -> None:
+        super().__init__()
         self.comm = comm
+        self._names = names or {}
         self.bodies, self.terms = bodies, terms
         self._ids = {id(body) for body in bodies}
         self._numbers = {id(term): k for k, term in enumerate(terms)}
@@ -100,6 +106,10 @@ class Layout:
             raise ParameterError(
                 f"{who} is on body {body.name!r}, which is not in this system; it has {listed}"
             )
+
+    def name(self, item: Named) -> str:
+        """Return the name of a body or term in this system: no other has it."""
+        return self._names.get(id(item), item.name)
 
     def number(self, term: Any) -> int:
         """Return the number of a term among those of the system.
@@ -220,6 +230,19 @@ class Configuration(ABC):
     def extent(self) -> float:
         """Size of the largest body [m], of attachments as they were when first asked for."""
         return max(float(body.extent) for body in self.bodies)
+
+    # ---- what members keep ----------------------------------------------------------------------
+    def keep(self, owner: Hashable, data: Data) -> Data:
+        """Keep data of a body, term or place; see `Kept.keep`."""
+        return self.layout.keep(owner, data)
+
+    def of(self, owner: Hashable, kind: type[Data]) -> Data:
+        """Return the data of a class that a body, term or place keeps; see `Kept.of`."""
+        return self.layout.of(owner, kind)
+
+    def name(self, item: Named) -> str:
+        """Return the name of a body or term in this system: no other has it."""
+        return self.layout.name(item)
 
     # ---- ranks ----------------------------------------------------------------------------------
     def sum(self, values: Array) -> Array:

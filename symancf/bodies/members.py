@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -22,36 +23,52 @@ class Members:
     Attributes
     ----------
     bodies, terms : lists of their own.
+    names : those of members whose own name an earlier one has, by their ids: "hinge #2".
     """
 
     def __init__(self, bodies: Sequence[Any], terms: Any) -> None:
         _check_kinds(bodies, terms)
         self.bodies: list[Any] = list(bodies)
         self.terms: list[Any] = list(terms)
-        self._ids = {id(body) for body in bodies}
+        self.names: dict[int, str] = {}
         self._name()
+
+    def given_to(self, system: Any) -> None:
+        """Let those that still hold numbers of their last system know it, and their name there."""
+        for item in self._holding():
+            item.system = weakref.ref(system)
+            item.name = self.names.get(id(item), item.name)
 
     def require_own(self, system: Any) -> None:
         """Raise where a body or term was given to another system after this one."""
-        for item in [*self.bodies, *self.terms]:
+        for item in self._holding():
             if item.system() is not system:
                 raise SymancfError(
                     f"{item.name!r} was given to another system, made after this one, and holds "
                     "the numbers of that one: make a body and terms for each system"
                 )
 
+    def _holding(self) -> list[Any]:
+        return [i for i in (*self.bodies, *self.terms) if not getattr(i, "frozen", False)]
+
     def _name(self) -> None:
         """Number the names that several have."""
-        seen: dict[str, int] = {}
-        for item in [*self.bodies, *self.terms]:
-            count = seen.get(item.name, 0)
-            seen[item.name] = count + 1
-            if count and id(item) in self._ids and item.named:
+        members = [*self.bodies, *self.terms]
+        ids = {id(body) for body in self.bodies}
+        taken = {item.name for item in members}
+        seen: Counter[str] = Counter()
+        for item in members:
+            seen[item.name] += 1
+            if seen[item.name] == 1:
+                continue
+            if id(item) in ids and item.named:
                 raise ParameterError(
                     f"two bodies are called {item.name!r}: give one of them another name="
                 )
-            if count:
-                item.name = f"{item.name} #{count + 1}"
+            while (name := f"{item.name} #{seen[item.name]}") in taken:
+                seen[item.name] += 1
+            taken.add(name)
+            self.names[id(item)] = name
 
 
 def _those(given: Sequence[Any], part: Callable[..., Any]) -> set[int]:

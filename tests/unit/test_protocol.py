@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,6 +120,50 @@ def test_a_layout_names_what_it_does_not_know() -> None:
         layout.require_member(other, "a load")
     with pytest.raises(sa.ParameterError, match="is no term of this system"):
         layout.number(sa.force(mine, (1.0, 0.0)))
+
+
+def test_a_layout_keeps_what_members_find_by_owner_and_kind() -> None:
+    mine, other = sa.PlanarBody(name="mine"), sa.PlanarBody(name="other")
+    layout = Layout(MPI.COMM_WORLD, [mine], [])
+    first = layout.keep(mine, np.arange(3))
+    layout.keep(mine, [1, 2])
+    assert layout.of(mine, np.ndarray) is first
+    assert layout.of(mine, list) == [1, 2]
+    layout.keep(mine, [3])
+    assert layout.of(mine, list) == [3]
+    assert layout.find(mine, dict) is None
+    assert Layout(MPI.COMM_WORLD, [mine], []).find(mine, list) is None
+    with pytest.raises(sa.ParameterError, match="'other' is not in this system"):
+        layout.of(other, list)
+    ghost = weakref.ref(first)
+    del mine, first
+    gc.collect()
+    assert ghost() is not None  # the layout has the body
+    del layout
+    gc.collect()
+    assert ghost() is None
+
+
+def test_names_are_numbered_in_a_system() -> None:
+    class Load:
+        frozen = True
+
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def declare(self, layout: Layout) -> None:
+            pass
+
+        def pieces(self, configuration: Configuration) -> list[Piece]:
+            return []
+
+    terms = [Load("a"), Load("a"), Load("a #2"), Load("a"), Load("a #2")]
+    system = System(sa.PlanarBody(), terms=terms)
+    assert [system.name(t) for t in terms] == ["a", "a #3", "a #2", "a #4", "a #2 #2"]
+    later = System(sa.PlanarBody(), terms=terms[3:])
+    assert [later.name(t) for t in terms[3:]] == ["a", "a #2"]
+    assert [t.name for t in terms] == ["a", "a", "a #2", "a", "a #2"]
+    assert system.name(terms[3]) == "a #4"
 
 
 def test_a_body_is_no_place() -> None:
