@@ -41,8 +41,6 @@ SEARCH: dict[str, Literal["all", "odd", "none"]] = {
     "determinant": "odd",
     "none": "none",
 }
-NEAR = (1e-9, 1e-5)  # of a step: how near limit points are located, directly and by Krylov's
-# methods; the error of the parameter there is of second order
 
 
 class Continuation:
@@ -256,47 +254,6 @@ class Continuation:
         self._bend = Direction(rows / length, rate / length)
 
     # ---- points within a step -------------------------------------------------------------------
-    def _within(self, stretch: Stretch, share: float, exactly: float | None) -> Point | None:
-        """Return the point at a share of a stretch, or near it where p is `exactly` a value."""
-        arc, a = self.arc, stretch.base
-        rows, value = stretch.predict(share)
-        plane = Plane(rows, value, a.way, 0.0)
-        if exactly is not None:
-            value = exactly
-            plane = Plane(rows, exactly, Direction(np.zeros_like(rows), 1.0), 0.0)
-        length = stretch.ends[1][0] - stretch.ends[0][0]
-        at = arc.correct(rows, value, plane, radius=2.0 * length)
-        if at is None:
-            return None
-        s = stretch.distance(at)
-        on = arc.tangent(a.way)
-        if on is None:  # singular: a limit point
-            return Point(at, a.arc + s, Direction(a.way.rows, 0.0))
-        return Point(at, a.arc + s, on)
-
-    def _locate(self, a: Point, b: Point) -> Point:
-        """Return the limit point between two neighbouring points."""
-        stretch = Stretch(self.arc, a, b)
-        whole = stretch.ends[1][0]
-        near = NEAR[0 if self.solver.linear.direct else 1] * whole
-        best = min(a, b, key=lambda point: abs(point.way.rate))
-        iterations = linear = 0
-        for attempt in range(40):
-            (low, first), (high, last) = stretch.ends
-            share = stretch.root(None) if attempt % 8 < 6 else 0.5
-            found = self._within(stretch, min(max(share, 1e-6), 1.0 - 1e-6), None)
-            if found is None:
-                break
-            iterations += found.at.iterations
-            linear += found.at.linear
-            best = found
-            rates = abs(first.way.rate) + abs(last.way.rate)
-            if abs(found.way.rate) * (high - low) <= near * rates:
-                break
-            stretch.halve(found, first=found.way.rate * first.way.rate > 0.0)
-        best.at.iterations, best.at.linear = iterations, linear
-        return best
-
     def _reach(self, a: Point, b: Point, to: float) -> Point:
         """Return the point between two neighbouring points at which the parameter is `to`."""
         if b.value == to:
@@ -305,12 +262,12 @@ class Continuation:
         for _ in range(40):
             (low, first), (high, _) = stretch.ends
             share = stretch.root(to)
-            found = self._within(stretch, share, to)
+            found = stretch.point(share, to)
             if found is not None:
                 off = stretch.distance(found.at)
                 if low - 0.1 * (high - low) <= off <= high + 0.1 * (high - low):
                     return found
-            found = self._within(stretch, share, None)  # steep there: first come nearer
+            found = stretch.point(share)  # steep there: first come nearer
             if found is None:
                 break
             stretch.halve(found, first=(found.value - to) * (first.value - to) > 0.0)
@@ -396,7 +353,7 @@ class Continuation:
 
     def _limit_point(self, a: Point, b: Point, crossings: list[Crossing]) -> Point:
         """Return the limit point between two points, with what is stable on both its sides."""
-        best = self._locate(a, b)
+        best = Stretch(self.arc, a, b).limit_point(self.solver.linear.direct)
         after = [c.before.negative for c in crossings if c.before.arc > best.arc]
         behind = after[0] if after else b.negative
         before = _negative(a, best.arc, crossings)

@@ -3,14 +3,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ...values.arrays import Array
-from .arc import Direction
+from .arc import Direction, Plane
 
 if TYPE_CHECKING:
     from .arc import Arc, Equilibrium
+
+NEAR = (1e-9, 1e-5)  # of a step: how near limit points are located, directly and by Krylov's
+# methods; the error of the parameter there is of second order
+FLAT = (1e-13, 1e-9)  # of the parameter: values that differ by less are one
 
 
 @dataclass
@@ -135,3 +142,80 @@ class Stretch:
     def halve(self, point: Point, first: bool) -> None:
         """Let a point between take the place of the first or the last one."""
         self.ends[0 if first else 1] = (self.distance(point.at), point)
+
+    def point(self, share: float, exactly: float | None = None) -> Point | None:
+        """Return the point at a share, or near it where p is `exactly` a value."""
+        arc, a = self.arc, self.base
+        rows, value = self.predict(share)
+        plane = Plane(rows, value, a.way, 0.0)
+        if exactly is not None:
+            value = exactly
+            plane = Plane(rows, exactly, Direction(np.zeros_like(rows), 1.0), 0.0)
+        at = arc.correct(rows, value, plane, radius=2.0 * self.length)
+        if at is None:
+            return None
+        s = self.distance(at)
+        on = arc.tangent(a.way)
+        if on is None:  # singular: a limit point
+            return Point(at, a.arc + s, Direction(a.way.rows, 0.0))
+        return Point(at, a.arc + s, on)
+
+    def limit_point(self, direct: bool) -> Point:
+        """Return the limit point between the ends; `direct` tells how systems are solved."""
+        points = [point for _, point in self.ends]
+        near = NEAR[0 if direct else 1] * self.length
+        best = min(points, key=lambda point: abs(point.way.rate))
+        for attempt in range(40):
+            (low, first), (high, last) = self.ends
+            share = self.root(None) if attempt % 8 < 6 else 0.5
+            found = self.point(min(max(share, 1e-6), 1.0 - 1e-6))
+            if found is None:
+                break
+            points.append(found)
+            best = found
+            rates = abs(first.way.rate) + abs(last.way.rate)
+            if abs(found.way.rate) * (high - low) <= near * rates:
+                break
+            self.halve(found, first=found.way.rate * first.way.rate > 0.0)
+        best = self._highest(best, points, FLAT[0 if direct else 1])
+        best.at.iterations = sum(point.at.iterations for point in points[2:])
+        best.at.linear = sum(point.at.linear for point in points[2:])
+        return best
+
+    def _highest(self, best: Point, points: list[Point], flat: float) -> Point:
+        """Return the point where the values, not the tangents, have their extremum.
+
+        It is the `best` one, unless round-off of the tangents is larger than what they tell: then
+        another of the points is above it. Those looked at then are added.
+        """
+        sign, size = points[0].heading, max(abs(point.value) for point in points)
+        for _ in range(10 if len(points) > 2 else 0):
+            top = max(points[2:], key=lambda point: sign * point.value)
+            if sign * (top.value - best.value) <= flat * size:
+                break
+            best = top
+            found = self._peak(points, top)
+            if found is None:
+                break
+            points.append(found)
+        return best
+
+    def _peak(self, points: Sequence[Point], top: Point) -> Point | None:
+        """Return the point at the extremum of the parabola through the values at a point.
+
+        And at its two neighbours. Round-off moves an extremum of values by the root of itself,
+        that of tangents by itself, but these may have much more of it.
+        """
+        middle, gap = self.distance(top.at), 1e-9 * self.length
+        places = [(self.distance(point.at), point) for point in points]
+        before = [place for place in places if place[0] < middle - gap]
+        behind = [place for place in places if place[0] > middle + gap]
+        if not before or not behind:
+            return None
+        (low, a), (high, b) = max(before, key=lambda p: p[0]), min(behind, key=lambda p: p[0])
+        rise, fall = (top.value - a.value) / (middle - low), (b.value - top.value) / (high - middle)
+        if rise == fall:
+            return None
+        place = (low + middle) / 2.0 + (high - low) / 2.0 * rise / (rise - fall)
+        around = Stretch(self.arc, a, b, self.base)
+        return around.point(min(max((place - low) / (high - low), 1e-6), 1.0 - 1e-6))
