@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from .assembly import protocol
@@ -22,9 +20,11 @@ from .errors import ConstraintError, KinematicsError, ParameterError
 from .places.ends import End, Nodes, require_place
 from .redundancy.redundant import find_redundant
 from .runtime.collective import together
-from .values.arrays import Array
+from .values.arrays import Array, Ints
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .assembly.configuration import Placed
     from .assembly.piece import Piece
     from .places.ends import PointsOnBody
@@ -103,7 +103,7 @@ class System(Configuration):
 
     def _idle_multipliers(self) -> None:
         """Take multipliers out of the unknowns whose equations only supports can fulfil."""
-        self._idle: list[tuple[str, npt.NDArray[Any]]] = []
+        self._idle: list[tuple[str, Ints]] = []
         for item in protocol.having(self._members, protocol.Idles):
             self._idle.append((item.name, item.idle(self)))
         if not self.comm.allreduce(sum(len(offsets) for _, offsets in self._idle)):
@@ -111,7 +111,7 @@ class System(Configuration):
             return
         self._leave_out(np.concatenate([offsets for _, offsets in self._idle]))
 
-    def _leave_out(self, multipliers: npt.NDArray[Any]) -> None:
+    def _leave_out(self, multipliers: Ints) -> None:
         """Take multipliers, local offsets, out of the unknowns (collective)."""
         if self.comm.allreduce(len(multipliers)):
             fixed_by = self.numbering.fixed_by.copy()
@@ -158,7 +158,7 @@ class System(Configuration):
                 self._require_fulfilled()
 
     def _require_same(
-        self, number: int, places: npt.NDArray[Any], values: Array, state: Array, time: float
+        self, number: int, places: Ints, values: Array, state: Array, time: float
     ) -> None:
         """Raise where a support after this one gave a coordinate another value."""
         size = np.maximum(self._sizes[number], np.abs(values))
@@ -325,7 +325,7 @@ class System(Configuration):
         R, u = (np.stack(part, axis=2) for part in (values[: len(jets)], values[len(jets) :]))
         return np.asarray((R + u) @ np.linalg.pinv(R))
 
-    def rows_of(self, place: Placed, jets: Sequence[str]) -> list[tuple[npt.NDArray[Any], ...]]:
+    def rows_of(self, place: Placed, jets: Sequence[str]) -> list[tuple[Ints, ...]]:
         """Return jets of places as rows; see `Configuration.rows_of` (collective).
 
         Raises

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
@@ -12,6 +12,9 @@ from mpi4py import MPI
 from ..errors import ParameterError
 from ..runtime.collective import reduced, together
 from ..values.arrays import Array
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
 
 ROUND_OFF = 1e-9  # relative: machines of a cluster may round a user's function differently
 

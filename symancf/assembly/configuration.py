@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,6 +19,8 @@ from .kept import Data, Kept, Named
 from .numbering import Block, Numbering, Owners
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
+
     from ..mesh import Mesh
     from ..mesh.partition import Topology
 

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from ..errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 Data = TypeVar("Data")
 

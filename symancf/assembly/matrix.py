@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,8 @@ from ..runtime.petsc import PETSc, functions, handle, own
 from ..values.arrays import Ints, Ints32
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .numbering import Numbering
     from .piece import Piece
 

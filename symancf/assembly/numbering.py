@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +15,8 @@ from ..errors import SymancfError
 from ..values.arrays import Array, Ints, Ints32, Mask
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..mesh.partition import Topology
 
 

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..values.arrays import Array, Ints32, Mask
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from .agreement import Given
 
 Role = Literal["strain", "potential", "constraint", "work", "dissipation", "inertia"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,8 @@ from ..values.parameter import depends_on_time, evaluate
 from .piece import Cells, Piece
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from .matrix import Matrix
     from .numbering import Numbering
 

@@ -21,7 +21,6 @@ a `Body`, a term a `Term`; the other classes are parts that they may have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy.typing as npt
@@ -29,6 +28,8 @@ import numpy.typing as npt
 from ..values.arrays import Array, Ints, Ints32
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     from ..mesh import Region
     from .agreement import Given
     from .configuration import Configuration, Layout

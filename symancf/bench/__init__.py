@@ -8,9 +8,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +18,9 @@ from ..runtime import jit
 from ..values.arrays import Array
 from .cases import Case, all_cases
 from .motions import compare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 Row = dict[str, Any]
 

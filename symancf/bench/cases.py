@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,8 @@ from ..values.arrays import Array
 from ..values.parameter import Field
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from ..elements import Element
 
 

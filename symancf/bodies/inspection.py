@@ -9,8 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import sympy as sp
 
@@ -22,6 +21,9 @@ from ..errors import KinematicsError, closest
 from ..kinematics.naming import signature
 from ..laws import energy_laws
 from ..runtime.jit import Kernel, cells, identifier
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 Energy = Callable[..., Any]
 Form = Literal["latex", "c", "ops"]

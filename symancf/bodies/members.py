@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..assembly.protocol import Contributes, HasReference, having
 from ..errors import ParameterError, SymancfError
 from ..values.arguments import text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 class Members:

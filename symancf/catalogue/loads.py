@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,6 +27,8 @@ from ..values.arrays import Array
 from ..values.parameter import call_array, components, takes_place
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
     from ..bodies.body import Body

@@ -16,7 +16,6 @@ It does not depend on the choice of axes, and is exact off the constraints of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import sympy as sp
@@ -30,6 +29,8 @@ from ..values.arguments import among, named
 from ..values.parameter import components
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..assembly.configuration import Configuration
     from ..assembly.piece import Piece
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConstraintError
@@ -12,6 +11,8 @@ from ..terms.constraint import Constraint
 from ..values.parameter import label
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import sympy as sp
 
     from ..bodies.body import Body

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..bodies.body import Body
@@ -16,6 +15,8 @@ from ..values.arguments import named
 from ..values.parameter import Field, label
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from symancf_codegen.declare import Rule
 
     from ..assembly.configuration import Configuration, Layout

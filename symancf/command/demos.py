@@ -7,10 +7,13 @@ import ast
 import difflib
 import runpy
 import sys
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import SymancfError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def folder() -> Path:

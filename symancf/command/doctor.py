@@ -17,12 +17,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..runtime.console import plain_console
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 Level = Literal["ok", "note", "slow", "missing"]
 

@@ -7,13 +7,16 @@ import re
 import shutil
 import time
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from symancf_codegen import cache
 from symancf_codegen.compile import FLAGS
 from symancf_codegen.errors import CompileError as CompilerError
 
 from ..errors import CompileError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["FLAGS", "Entry", "clear", "entries", "folder", "main", "readable"]
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -19,6 +18,8 @@ from .quadrature import parse
 from .shape import ElementSpace, Field, ShapeFunctions, TableJets
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..kinematics import Kinematics, KinematicsFamily
     from .cells import Cell
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -11,6 +11,9 @@ from symancf_codegen.functions import derivative
 
 from ..errors import KinematicsError
 from .quantity import Kinematics, positive
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def _at(kinematics: Kinematics, energy: sp.Expr, F: sp.Matrix) -> sp.Expr:

@@ -8,12 +8,14 @@ import keyword
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import CodeType, FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
 from ..errors import KinematicsError, ParameterError, closest
+
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
 
 Energy = Callable[..., Any]
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,8 @@ import numpy as np
 from symancf_codegen.accuracy import digits_lost as law_loss
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from symancf_codegen.declare import PointLaw, Rule
 
 #: A unit cell, slightly curved: reference jets for laws that do not measure strain by H alone.

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import sympy as sp
@@ -17,6 +16,8 @@ from ..kinematics.quantity import cross, dot, real, vector
 from .build import build_law, kinds_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from ..elements.element import Element
 
 Laws = list[tuple[PointLaw, Rule]]

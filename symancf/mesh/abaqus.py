@@ -12,16 +12,18 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from ..errors import MeshError
 from ..values.arrays import Ints
 from .serial import SerialMesh
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 Entry = TypeVar("Entry")
 

@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..values.arrays import Array, Mask
+from ..values.arrays import Array, Integers, Mask
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def sizes(kind: str, x: Array) -> Array:
     raise ValueError(f"no size for cells of type {kind!r}")
 
 
-def repeated_vertices(connectivity: NDArray[Any]) -> Mask:
+def repeated_vertices(connectivity: Integers) -> Mask:
     """Cells that name a vertex twice, (k,)."""
     ordered = np.sort(connectivity, axis=1)
     return np.asarray(np.any(ordered[:, 1:] == ordered[:, :-1], axis=1))

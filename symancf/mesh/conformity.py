@@ -8,7 +8,7 @@ holds a point, or to one chosen by a hash of what is compared.
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import MeshError
 from ..runtime.collective import exchange, owners_of, reduced, share_error
-from ..values.arrays import Array, Ints
+from ..values.arrays import Array, Integers, Ints
 from .cells import CELLS, dimension
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ FEWEST = 4  # fewer are refused
 LENGTHS = (1e-50, 1e50)  # [m] of edges, so that volumes and their products are numbers
 
 
-def hashes(connectivity: NDArray[Any]) -> Hashes:
+def hashes(connectivity: Integers) -> Hashes:
     """Return a number for each cell (k,) that depends on which vertices it has, in any order."""
     rows = np.sort(connectivity, axis=1).astype(np.uint64)
     out = np.full(len(rows), rows.shape[1], np.uint64)
@@ -42,7 +42,7 @@ def hashes(connectivity: NDArray[Any]) -> Hashes:
     return out
 
 
-def first_of_equals(connectivity: NDArray[Any]) -> Ints:
+def first_of_equals(connectivity: Integers) -> Ints:
     """Return for each cell (k,) the first one with the same vertices, in any order."""
     _, first, back = np.unique(hashes(connectivity), return_index=True, return_inverse=True)
     return np.asarray(first[back.ravel()], np.int64)

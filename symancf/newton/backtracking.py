@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -13,6 +12,8 @@ from ..runtime.petsc import PETSc, functions, loosely
 from ..values.arrays import Mask
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .norms import RowNorms
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,8 @@ import numpy as np
 from ..values.arrays import Array
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..assembly.configuration import Configuration
     from ..runtime.petsc import PETSc
     from .norms import RowNorms

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,8 @@ from ..values.arrays import Array, Ints, Mask
 from .parts import NONE, Parts, connected_parts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from ..assembly.configuration import Configuration
     from ..assembly.numbering import Block, RowKind
     from ..assembly.piece import Piece

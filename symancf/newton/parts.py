@@ -8,7 +8,6 @@ parts, so each has an equilibrium of its own, whatever the others carry.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,8 @@ import scipy.sparse as ss
 from ..values.arrays import Ints
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..assembly.numbering import Numbering
     from ..assembly.piece import Piece
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +12,8 @@ from ..runtime.petsc import PETSc
 from ..values.arrays import Array, Mask
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .constraints import Constraints
     from .norms import RowNorms
 

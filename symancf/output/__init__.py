@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
@@ -19,6 +18,8 @@ from .samples import Samples, gather, join
 from .vtu import layout, read_vtu, write_pvtu, write_vtu
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .vtu import Layout
 
 

@@ -18,7 +18,6 @@ that dies while it writes leaves the checkpoint before.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +33,8 @@ from ..values.arrays import Array, Ints
 from ..values.parameter import label
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import h5py
     from mpi4py import MPI
 

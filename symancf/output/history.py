@@ -6,9 +6,7 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,6 +20,9 @@ from ..values import arguments
 from ..values.arrays import Array
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from ..runtime.streams import Stream
 
 

@@ -4,19 +4,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import SymancfError
+from ..values.arrays import Data, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mpi4py import MPI
 
-Array = NDArray[Any]
 
 # Cell type -> VTK's number and the number of its vertices.
 VTK_TYPES: dict[str, tuple[int, int]] = {
@@ -52,10 +51,10 @@ class Samples:
         Name -> (k, ...) over all cells, in the order of `cells`.
     """
 
-    points: Array
-    cells: dict[str, Array]
-    point_data: dict[str, Array] = field(default_factory=dict)
-    cell_data: dict[str, Array] = field(default_factory=dict)
+    points: Data
+    cells: dict[str, Ints]
+    point_data: dict[str, Data] = field(default_factory=dict)
+    cell_data: dict[str, Data] = field(default_factory=dict)
 
     @property
     def n_cells(self) -> int:
@@ -126,7 +125,7 @@ def join(parts: Sequence[Samples]) -> Samples:
     return Samples(np.concatenate([p.points for p in parts]), cells, point_data, cell_data)
 
 
-def _of_kind(samples: Samples, name: str, kind: str) -> Array:
+def _of_kind(samples: Samples, name: str, kind: str) -> Data:
     """Rows of cell data that belong to one cell type."""
     first = 0
     for other, cells in samples.cells.items():

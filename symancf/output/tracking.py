@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +14,9 @@ from ..system import System
 from ..values.arguments import instance
 from ..values.arrays import Array
 from .history import History
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def made_of(what: str, system: Any) -> System:

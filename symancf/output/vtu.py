@@ -5,22 +5,21 @@ from __future__ import annotations
 
 import base64
 import zlib
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import SymancfError
 from ..runtime.files import replacing
+from ..values.arrays import Data
 from .samples import VTK_TYPES, Samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from typing import IO
 
-Array = NDArray[Any]
 
 BLOCK = 1 << 18  # bytes that are compressed at a time
 
@@ -96,12 +95,12 @@ def write_pvtu(path: Path, pieces: list[str], points: Layout, cells: Layout) -> 
         file.write("".join(lines).encode())
 
 
-def layout(data: dict[str, Array]) -> Layout:
+def layout(data: dict[str, Data]) -> Layout:
     """Name, type and components of fields as they are written."""
     return [(name, *_kind(_flat(values))) for name, values in data.items()]
 
 
-def _section(file: IO[bytes], title: str, data: dict[str, Array]) -> None:
+def _section(file: IO[bytes], title: str, data: dict[str, Data]) -> None:
     file.write(f"<{title}>\n".encode())
     for name, values in data.items():
         array = _flat(values)
@@ -116,7 +115,7 @@ def _section(file: IO[bytes], title: str, data: dict[str, Array]) -> None:
     file.write(f"</{title}>\n".encode())
 
 
-def _flat(values: Array) -> Array:
+def _flat(values: Data) -> Data:
     """Values as (n,) or (n, components) of a type that VTK knows, little endian."""
     array = np.asarray(values)
     if array.ndim > 2:
@@ -128,11 +127,11 @@ def _flat(values: Array) -> Array:
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
 
 
-def _kind(array: Array) -> tuple[str, int]:
+def _kind(array: Data) -> tuple[str, int]:
     return _NAMES[array.dtype.str[1:]], 1 if array.ndim == 1 else array.shape[1]
 
 
-def _encoded(array: Array) -> Iterator[bytes]:
+def _encoded(array: Data) -> Iterator[bytes]:
     """Base64 of the header (blocks, size, size of the last, compressed sizes), then the blocks."""
     raw = array.reshape(-1).view(np.uint8).data
     pieces = [zlib.compress(raw[i : i + BLOCK], 1) for i in range(0, len(raw), BLOCK)]
@@ -172,7 +171,7 @@ def read_vtu(path: Path) -> Samples:
     return out
 
 
-def _decoded(about: dict[str, str], text: str) -> Array:
+def _decoded(about: dict[str, str], text: str) -> Data:
     if about.get("format") != "binary":
         raise ValueError("only arrays of format 'binary' are read")
     text = text.strip()

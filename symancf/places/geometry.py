@@ -12,7 +12,6 @@ mesh of straight edges is reproduced exactly (bilinear quadrilaterals).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,8 @@ from ..values.arrays import Array, Ints32, Mask
 from ..values.parameter import call_array, label
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..elements import Element
     from ..mesh.partition import Halo, Topology
 

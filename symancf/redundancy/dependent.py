@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,8 @@ from ..runtime.collective import together
 from ..values.arrays import Array, Ints, Mask
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..assembly.configuration import Configuration
 
 

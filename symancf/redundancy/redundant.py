@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,8 @@ from ..values.arrays import Array, Ints
 from .dependent import STEP, Group, Jacobian, fulfil, groups_of, joined, named, structure
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..assembly.configuration import Configuration
     from ..assembly.piece import Piece
 

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import pickle
-from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
@@ -14,6 +13,9 @@ from numpy.typing import NDArray
 from ..errors import SymancfError
 from ..values.arrays import Ints, Ints32
 from . import launch  # noqa: F401 - an error on one rank ends all from now on
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
 
 AnyArray = NDArray[Any]
 

@@ -8,16 +8,18 @@ all has reached the disk. After an error, a full disk among them, it is removed.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..values.arrays import Data
 from .collective import share_error
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     import h5py
     from mpi4py import MPI
 
@@ -69,7 +71,7 @@ class Disk:
         self.file = path.open("w+b", buffering=0)
         self.error: OSError | None = None
 
-    def write(self, data: Any) -> int:
+    def write(self, data: bytes | memoryview) -> int:
         """Write all bytes, or none after an error."""
         view = memoryview(data).cast("B")
         left = view
@@ -159,7 +161,7 @@ class HdfFile:
         begin(self.file)
         self.disk.check()
 
-    def append(self, name: str, rows: npt.NDArray[Any]) -> None:
+    def append(self, name: str, rows: Data) -> None:
         """Write a data set of the rows of all ranks, in their order (collective)."""
         comm = self.comm
         rows = np.ascontiguousarray(rows)
@@ -182,7 +184,7 @@ class HdfFile:
                 self._try(lambda at=at, part=part: self._put(name, at, part))  # type: ignore[misc]
                 at += len(part)
 
-    def _begin(self, name: str, shape: tuple[int, ...], kind: np.dtype[Any]) -> None:
+    def _begin(self, name: str, shape: tuple[int, ...], kind: np.dtype[np.generic]) -> None:
         assert self.file is not None
         width = kind.itemsize * int(np.prod(shape[1:]))
         if not shape[0] or not width:
@@ -191,7 +193,7 @@ class HdfFile:
         rows = max(1, min(shape[0], CHUNK // width))
         self.file.create_dataset(name, shape, kind, chunks=(rows, *shape[1:]), fletcher32=True)
 
-    def _put(self, name: str, at: int, part: npt.NDArray[Any]) -> None:
+    def _put(self, name: str, at: int, part: Data) -> None:
         assert self.file is not None
         assert self.disk is not None
         self.file[name][at : at + len(part)] = part

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,6 +31,8 @@ from ..errors import CompileError
 from .shared import Shared
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from symancf_codegen.declare import PointLaw, Rule, Space
 
 __all__ = [

@@ -7,10 +7,12 @@ import builtins
 import contextlib
 import sys
 import time as clock
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mpi4py import MPI
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 #: Seconds that a rank with an uncaught error waits for the others to end, too.
 PATIENCE = 5.0

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import ctypes
 import warnings
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..errors import closest
 from .petsc import PETSc, functions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mpi4py import MPI
 
+Option: TypeAlias = "str | float | bool | None"
 
 # full name -> value of the options in the database that are a problem's, not the user's
 _ours: dict[str, str] = {}
@@ -37,10 +39,10 @@ class Options:
     given : the user's for this problem, without prefix; None stands for an option without value.
     """
 
-    def __init__(self, prefix: str, given: Mapping[str, Any] | None) -> None:
+    def __init__(self, prefix: str, given: Mapping[str, Option] | None) -> None:
         self.prefix = prefix
         self.given = {n.removeprefix("-"): value for n, value in (given or {}).items()}
-        self._wanted: dict[str, Any] = {}
+        self._wanted: dict[str, Option] = {}
         self._seen: set[str] = set()  # names that PETSc has read
         self._told = False
 
@@ -62,7 +64,7 @@ class Options:
         """Note what PETSc has read: the database forgets it with the option."""
         self._seen.update(name for name in _ours if _used(name))
 
-    def offer(self, defaults: Mapping[str, Any]) -> dict[str, str]:
+    def offer(self, defaults: Mapping[str, Option]) -> dict[str, str]:
         """Put given options and defaults into the database where it has none; return what holds.
 
         Within the context.
@@ -106,7 +108,7 @@ class Options:
         return {n: v or "" for n, v in present.items() if _belongs(n, self.prefix)}
 
 
-def _offer(options: Mapping[str, Any]) -> None:
+def _offer(options: Mapping[str, Option]) -> None:
     """Put options into the database where it has none."""
     if not options:
         return

@@ -7,8 +7,7 @@ import ctypes
 import os
 import sys
 import weakref
-from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import petsc4py
@@ -24,6 +23,9 @@ from mpi4py import MPI  # noqa: E402
 from petsc4py import PETSc  # noqa: E402
 
 from ..errors import SymancfError  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 __all__ = ["PETSc", "collect", "functions", "handle", "keep", "limit_threads", "loosely", "own"]
 

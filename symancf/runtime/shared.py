@@ -8,9 +8,11 @@ compares exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 from weakref import WeakValueDictionary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
 
 T = TypeVar("T")
 

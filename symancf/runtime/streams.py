@@ -6,16 +6,18 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ..errors import SymancfError
 from ..values.arrays import Array
 from .files import partial_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 CHUNK = 1 << 16  # bytes of one chunk of a data set
 

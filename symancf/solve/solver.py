@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import SymancfError
-from ..runtime.options import Options, complaint
+from ..runtime.options import Option, Options, complaint
 from ..runtime.petsc import PETSc, functions
 from .rigid import rigid_modes
 
@@ -45,7 +45,7 @@ def _direct(system: System) -> bool:
     return bool(system.numbering.size <= limit)
 
 
-def defaults(system: System, asked: str | None = None) -> dict[str, Any]:
+def defaults(system: System, asked: str | None = None) -> dict[str, Option]:
     """Return the options that suit a system, and the preconditioner that is asked for.
 
     Newton's method with full steps, backtracking only from states outside the domain of a law:
@@ -64,7 +64,7 @@ def defaults(system: System, asked: str | None = None) -> dict[str, Any]:
     preconditioner (GAMG would keep those of the first one: they grow as bodies deform, and where
     they leave the interval the preconditioner is indefinite).
     """
-    options: dict[str, Any] = {
+    options: dict[str, Option] = {
         "snes_type": "newtonls",
         "snes_linesearch_type": "bt",
         "snes_linesearch_alpha": -1e10,
@@ -81,7 +81,7 @@ def defaults(system: System, asked: str | None = None) -> dict[str, Any]:
 
 def linear_defaults(
     system: System, asked: str | None = None, dynamic: bool = False
-) -> dict[str, Any]:
+) -> dict[str, Option]:
     """Return the options of the linear solver; see `defaults`.
 
     Who asks for GAMG on a small system gets the same multigrid as a large one does: PETSc's own
@@ -107,7 +107,7 @@ def linear_defaults(
             "mg_levels_esteig_ksp_type": "cg" if symmetric and definite else "gmres",
             "mg_levels_pc_type": "jacobi",
         }
-    options: dict[str, Any] = {"ksp_type": "preonly", "pc_type": "lu"}
+    options: dict[str, Option] = {"ksp_type": "preonly", "pc_type": "lu"}
     small = 20_000 if dynamic else 2000
     if system.comm.size == 1 and system.numbering.size <= small and has("suitesparse"):
         cells = {getattr(getattr(body, "element", None), "cell", "line") for body in system.bodies}
@@ -160,7 +160,7 @@ def configure(snes: PETSc.SNES, system: System, options: Options) -> None:
         ) from error
 
 
-def _fitting(options: dict[str, Any], asked: str | None) -> dict[str, Any]:
+def _fitting(options: dict[str, Option], asked: str | None) -> dict[str, Option]:
     """Return the defaults that fit the preconditioner that the user asks for."""
     if asked in (None, options["pc_type"]):
         return options
@@ -185,7 +185,7 @@ def attach_rigid_modes(system: System) -> None:
     system.matrix.mat.setNearNullSpace(PETSc.NullSpace().create(vectors=vectors, comm=system.comm))
 
 
-def _lookup(enumeration: Any, value: int) -> str:
+def _lookup(enumeration: type, value: int) -> str:
     names = [n for n in dir(enumeration) if n.isupper() and getattr(enumeration, n) == value]
     aliases = ("ITERATING", "CONVERGED_ITERATING", "DIVERGED_MAX_IT")
     specific = [n for n in names if n not in aliases]

@@ -8,7 +8,6 @@ any other energy.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -36,6 +35,8 @@ from .quantities import TIME, Reading, check_ends, symbols_of
 from .substitution import Substitution
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.numbering import Block
     from ..assembly.piece import Piece

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,6 +16,8 @@ from ..runtime.collective import together
 from ..values.arrays import Array, Ints, Ints32
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..assembly.agreement import Given
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.numbering import Block

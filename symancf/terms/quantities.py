@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -30,6 +29,8 @@ from ..values.arrays import Array
 from ..values.parameter import label
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+
     from ..assembly.configuration import Configuration
     from ..assembly.piece import Jets
     from .entities import Entities

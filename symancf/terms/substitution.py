@@ -9,7 +9,6 @@ expressions of the coordinates, which the compiler differentiates through.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,8 @@ from ..values.arrays import Array
 from .quantities import JetOfEnd, kind_of_end, symbols_of, whole_numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..assembly.configuration import Configuration
     from ..assembly.piece import Jets
     from ..places.ends import End

@@ -152,7 +152,7 @@ def function(what: str, given: Any) -> Callable[..., Any]:
     return made
 
 
-def options(what: str, given: Any) -> dict[str, Any]:
+def options(what: str, given: Any) -> dict[str, str | float | bool | None]:
     """Return PETSc options by name.
 
     Raises

@@ -10,4 +10,5 @@ Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]  # ids and counts over all ranks
 Ints32 = npt.NDArray[np.int32]  # numbers and offsets on this rank, as kernels take them
 Integers = Ints | Ints32  # either
+Data = npt.NDArray[np.generic]  # of any kind
 Mask = npt.NDArray[np.bool_]

@@ -6,15 +6,17 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError, SymancfError, closest
 from .arrays import Array
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 class Parameter:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import scipy.optimize as so
@@ -34,6 +33,8 @@ from .case import TIGHT, Number, case, order
 from .limit_points import straight
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..output.history import History
 
 

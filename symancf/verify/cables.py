@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ..system import System
 from ..values.arrays import Array
 from .case import TIGHT, Number, case, order
 from .references import ELASTICA, HANGING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def slope(system: System, beam: Body) -> Array:

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +19,9 @@ from ..solve.statics.problem import StaticProblem
 from ..system import System
 from ..values.arrays import Array
 from .case import TIGHT, Number, case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PLATE: dict[str, Any] = {"E": 1e6, "nu": 0.3, "thickness": 0.05}
 LENGTH, WIDTH = 1.0, 0.5

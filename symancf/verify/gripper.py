@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +23,9 @@ from ..solve.statics.problem import StaticProblem
 from ..system import System
 from ..values.arrays import Array
 from .case import TIGHT, Number, case, order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 Bodies = dict[int, PlanarBody]
 

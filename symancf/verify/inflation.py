@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
@@ -23,6 +22,9 @@ from ..values.arrays import Array
 from ..values.parameter import Parameter
 from .case import TIGHT, Number, case
 from .meshes import octant_shell, octant_skin, quarter_disc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 RUBBER: dict[str, Any] = {"C10": 0.5, "C20": -0.05, "C30": 0.01}  # MPa
 BULK = 1e4  # MPa: 1e4 times the shear modulus

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,6 +16,9 @@ from ..values.arrays import Array
 from .case import Number, case
 from .meshes import bent, box
 from .states import energy, residual, rotation, tangent, turned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 Volumetric = Literal["full", "reduced", "split"]
 

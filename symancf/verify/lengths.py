@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from scipy.optimize import brentq
@@ -21,6 +20,9 @@ from ..solve.statics.problem import StaticProblem
 from ..system import System
 from .case import TIGHT, Number, case, order
 from .meshes import bent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 Form = Literal["arc", "squared"]
 

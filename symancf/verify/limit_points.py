@@ -10,7 +10,6 @@ equations of these beams, independent of symancf.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -31,6 +30,8 @@ from ..values.parameter import Parameter
 from .case import TIGHT, Number, case
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from ..output.history import LimitPoint, Step
 
 Strain = Literal["biot", "green"]

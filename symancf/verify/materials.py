@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +15,9 @@ from .case import Number, case
 from .meshes import box
 from .references import HOMOGENEOUS
 from .states import affine, energy, moment, moved, positions, residual
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 F = np.array([[1.1, 0.2, -0.05], [0.03, 0.95, 0.1], [0.0, -0.08, 1.02]])
 

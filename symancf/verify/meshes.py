@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
 
 from ..mesh import Mesh
 from ..values.arrays import Array, Ints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 def distorted(lengths: Sequence[float], amount: float) -> Callable[[Array], Array]:

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
@@ -23,6 +22,9 @@ from ..terms.constraint import Constraint
 from ..values.arrays import Array
 from ..values.parameter import Parameter
 from .case import Number, case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # J. C. Simo, L. Vu-Quoc, On the dynamics of flexible beams under large overall motions, Journal of
 # Applied Mechanics 53 (1986) 849-854 and 855-863

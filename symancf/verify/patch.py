@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
@@ -21,6 +20,9 @@ from ..values.arrays import Array
 from .case import TIGHT, Number, case, order
 from .meshes import box, distorted, zigzag
 from .states import moved, positions, tangent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 # H = F - I of the affine states: in space, and in the plane
 SPACE = np.array([[0.1, 0.2, -0.05], [0.03, -0.05, 0.1], [0.0, -0.08, 0.02]])

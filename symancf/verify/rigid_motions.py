@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +17,9 @@ from ..solve.dynamics import DynamicProblem
 from ..system import System
 from ..values.arrays import Array
 from .case import Number, case
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 
 def rotation_of(quaternion: list[float]) -> Array:

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,6 +17,9 @@ from ..solve.statics.problem import StaticProblem
 from ..system import System
 from ..values.arrays import Array
 from .case import Number, case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SILICONE: dict[str, Any] = {"C10": 0.2712e6, "C20": 0.03053e6, "C30": -401.3, "rho": 1100.0}
 LENGTH, WIDTH, THICKNESS = 0.18, 0.16, 0.04

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +23,9 @@ from ..system import System
 from ..values.arrays import Array
 from ..values.parameter import Parameter
 from .case import Number, case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SOURCE = "cases of Ghoneimy et al., Appl. Syst. Innov. 8 (2025) 42; a second implementation"
 PLATE = {  # far corner x = y, z [m], kinetic, strain and potential energy [J]

@@ -6,9 +6,12 @@ Written in principal stretches, without the package, so that it can serve as its
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from scipy.optimize import brentq
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Yeoh:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mpi4py import MPI
 
@@ -15,6 +15,9 @@ from .animation import animate, write_gif
 from .picture import Picture
 from .scene import Scene, gathered
 from .surface import surface_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["Scene", "animate", "render", "write_gif"]
 

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..values.arrays import Array, Ints
+from ..values.arrays import Array, Data, Ints
 
 if TYPE_CHECKING:
     from ..output import Samples
@@ -179,8 +178,8 @@ def _values(samples: Samples, field: str | None, place: Ints, n: int) -> Array |
     return np.asarray(total / np.maximum(np.bincount(where, minlength=n), 1))
 
 
-def _magnitude(values: NDArray[Any]) -> Array:
-    values = np.asarray(values, float)
+def _magnitude(given: Data) -> Array:
+    values = np.asarray(given, float)
     if values.ndim == 1:
         return values
     return np.asarray(np.sqrt((values**2).sum(axis=tuple(range(1, values.ndim)))))

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +26,8 @@ from .inertia import (
 from .rigidity import Rigidity
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece
     from ...assembly.protocol import Support

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,8 @@ from ...values.arrays import Array, Ints, Ints32, Mask
 from .inertia import kinetic_law, weight_law
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.protocol import Support
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -15,6 +14,8 @@ from ...values.arrays import Array, Ints, Mask
 from .directions import Directions, HeldDirections, split
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...places.glue import Glue
     from ...places.interpolated import Interpolated
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,8 @@ from ...values.arrays import Array, Ints, Ints32, Mask
 from ...values.parameter import evaluate
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...assembly.configuration import Configuration, Layout
 
 

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...errors import ParameterError
 from ...values.parameter import chosen_dofs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...elements import Element
 
 AXES = "xyz"

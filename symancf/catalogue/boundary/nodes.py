@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,8 @@ from .directions import EXACT, HeldDirections, HeldDisplacements
 from .names import AXES, EDGE_NAMES, chosen, clamp_in_words, parts_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece
     from ...assembly.vertices import AtVertices

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,8 @@ from .law import CELL, MODELS, TANGENTS, flexure_law
 from .section import compliance, strip_compliance
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece
     from ...assembly.plan import Plan

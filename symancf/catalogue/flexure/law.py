@@ -25,15 +25,17 @@ deformation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
 from symancf_codegen import declare
 from symancf_codegen.functions import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MODELS = ("linear", "partial", "consistent")
 TANGENTS = ("K", "K_I", "K_I+K_II")

@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import NDArray
 
 from ...runtime import jit
 from ...runtime.collective import exchange_blocks, reduced
 from ...runtime.petsc import PETSc, functions
-from ...values.arrays import Array, Ints, Ints32
+from ...values.arrays import Array, Integers, Ints, Ints32
 from ..cells import CELLS
 
 PARTITIONER = "ptscotch"
@@ -24,7 +23,7 @@ PARTITIONER = "ptscotch"
 _EDGES = {c.vertices: c.edges for c in CELLS.values() if c.edges}
 
 
-def edges_of(vertices: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def edges_of(vertices: Integers) -> tuple[Integers, Integers]:
     """Both ends of the edges of entities (k, nv).
 
     Two, four and eight vertices are read as lines, quadrilaterals and hexahedra in meshio's
@@ -59,7 +58,7 @@ def _library(comm: MPI.Comm) -> ctypes.CDLL:
     return library
 
 
-def _address(array: NDArray[Any]) -> ctypes.c_void_p:
+def _address(array: Integers) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 

@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TypeVar
 
 import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
 from ...runtime.collective import exchange_blocks
-from ...values.arrays import Ints, Ints32
+from ...values.arrays import Data, Integers, Ints, Ints32
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+Rows = TypeVar("Rows", bound=Data)
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Halo:
         }
         return cls(comm, n_owned, sent, received)
 
-    def restricted(self, members: NDArray[Any]) -> Halo:
+    def restricted(self, members: Integers) -> Halo:
         """Return the halo of some rows, ascending, numbered as they are in `members`.
 
         They are the same vertices on every rank: a ghost is a member where its owner's row is.
@@ -82,47 +81,29 @@ class Halo:
         owned = int(np.searchsorted(members, self.n_owned))
         return Halo(self.comm, owned, sent, received)
 
-    def update(self, array: NDArray[Any]) -> None:
+    def update(self, array: Data) -> None:
         """Overwrite the ghost rows of a local array (n_local, ...) by the owners'. Collective."""
-        buffers = {rank: array[rows] for rank, rows in self.sent.items()}
-        for (low, high), rows in self._messages(array, buffers, self.received):
-            array[low:high] = rows
-
-    def updated(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Return a copy of a local array with its ghost rows brought up to date. Collective."""
-        copy = np.array(array, order="C")
-        self.update(copy)
-        return copy
-
-    def accumulate(self, array: NDArray[Any]) -> None:
-        """Add the ghost rows of a local array to the owners' rows. Collective.
-
-        The ghost rows themselves are left as they are. The sum is made in the order of ranks,
-        so it does not depend on which message comes first.
-        """
-        buffers = {rank: array[low:high] for rank, (low, high) in self.received.items()}
-        for to, rows in self._messages(array, buffers, self.sent):
-            array[to] += rows
-
-    def _messages(
-        self, array: NDArray[Any], out: dict[int, NDArray[Any]], targets: dict[int, Any]
-    ) -> Iterator[tuple[Any, NDArray[Any]]]:
-        """Send `out`; give each target with the rows that came for it, by rank."""
-        incoming = {}
-        for rank, target in targets.items():
-            n = target[1] - target[0] if isinstance(target, tuple) else len(target)
-            incoming[rank] = np.empty((n, *array.shape[1:]), array.dtype)
+        incoming = {
+            rank: np.empty((high - low, *array.shape[1:]), array.dtype)
+            for rank, (low, high) in self.received.items()
+        }
         requests = [
             self.comm.Irecv([_bytes(rows), MPI.BYTE], rank, 71) for rank, rows in incoming.items()
         ]
-        kept = {rank: np.ascontiguousarray(rows) for rank, rows in out.items()}
+        kept = {rank: np.ascontiguousarray(array[rows]) for rank, rows in self.sent.items()}
         requests += [
             self.comm.Isend([_bytes(rows), MPI.BYTE], rank, 71) for rank, rows in kept.items()
         ]
         MPI.Request.Waitall(requests)
-        for rank in sorted(incoming):
-            yield targets[rank], incoming[rank]
+        for rank, (low, high) in self.received.items():
+            array[low:high] = incoming[rank]
+
+    def updated(self, array: Rows) -> Rows:
+        """Return a copy of a local array with its ghost rows brought up to date. Collective."""
+        copy = array.copy(order="C")
+        self.update(copy)
+        return copy
 
 
-def _bytes(rows: NDArray[Any]) -> NDArray[np.uint8]:
+def _bytes(rows: Data) -> NDArray[np.uint8]:
     return rows.reshape(-1).view(np.uint8)

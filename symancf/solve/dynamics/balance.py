@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +13,8 @@ from ...runtime.petsc import PETSc
 from ...values.arrays import Array
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .motion import Motion
 
 

@@ -13,7 +13,6 @@ so that :math:`\gamma = -D D\Phi` is the right-hand side of :math:`\Phi_q a = \g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -33,6 +32,8 @@ from ...values.arrays import Array
 from ...values.parameter import Parameter, depends_on_time, evaluate
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from ...system import System
 
 

@@ -10,7 +10,6 @@ of the step, safeguarded by bisection, then takes the end to the zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -20,6 +19,8 @@ from ...runtime.collective import share_error
 from ...values.arrays import Array
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from mpi4py import MPI
 
     from .interval import Interval
@@ -62,7 +63,7 @@ class Event:
     def __init__(
         self,
         function: Callable[[], float],
-        action: Callable[[], Any] | None,
+        action: Callable[[], None] | None,
         direction: int,
         terminate: bool,
         number: int,
@@ -156,7 +157,7 @@ class Events:
     def add(
         self,
         function: Callable[[], float],
-        action: Callable[[], Any] | None,
+        action: Callable[[], None] | None,
         direction: int,
         terminate: bool,
     ) -> Event:

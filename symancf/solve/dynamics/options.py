@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..solver import linear_defaults
 from .methods import IMPLICIT, RUNGE_KUTTA, kind_of
 
 if TYPE_CHECKING:
+    from ...runtime.options import Option
     from ...system import System
 
 
-def defaults(system: System, method: str, asked: str | None = None) -> dict[str, Any]:
+def defaults(system: System, method: str, asked: str | None = None) -> dict[str, Option]:
     """Return the options that suit a system, a method and the preconditioner asked for.
 
     Newton's method takes whole steps: what leaves the domain of a law makes the time step

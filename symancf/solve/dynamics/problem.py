@@ -7,8 +7,6 @@ import json
 import math
 import time as clock
 import weakref
-from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +17,7 @@ from ...output.history import History, Step
 from ...output.tracking import kept_by, made_of, watched
 from ...runtime.collective import together
 from ...runtime.interruption import Interruption
-from ...runtime.options import Options, complaint
+from ...runtime.options import Option, Options, complaint
 from ...runtime.petsc import PETSc, collect
 from ...runtime.progress import Progress
 from ...values import arguments
@@ -38,6 +36,9 @@ from .options import defaults
 from .supports import MovingSupports
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
     from ...system import System
     from .stabilise import Stabilisation
 
@@ -81,7 +82,7 @@ class DynamicProblem:
         self,
         system: System,
         prefix: str = "",
-        options: dict[str, Any] | None = None,
+        options: Mapping[str, Option] | None = None,
         rho: float = 0.9,
         damping: Rayleigh | None = None,
         history: History | None = None,
@@ -105,7 +106,7 @@ class DynamicProblem:
         self._options = Options(
             self.prefix, arguments.options("DynamicProblem(options=...)", options)
         )
-        self._monitors: list[Callable[[DynamicProblem], Any]] = []
+        self._monitors: list[Callable[[DynamicProblem], None]] = []
         self._events = Events(system.comm)
         self._ready = self._started = self._moving = False
         self._interruption, self._progress = Interruption(system.comm), Progress(system.comm)
@@ -269,7 +270,7 @@ class DynamicProblem:
         return self.audit.measure(keep=False) if self._energies is None else self._energies
 
     # ---- for the user ---------------------------------------------------------------------------
-    def monitor(self, function: Callable[[DynamicProblem], Any]) -> None:
+    def monitor(self, function: Callable[[DynamicProblem], None]) -> None:
         """Call ``function(problem)`` at the start and after each step, on every rank.
 
         It must not communicate; for values of places see `record`.
@@ -289,7 +290,7 @@ class DynamicProblem:
     def event(
         self,
         function: Callable[[], float],
-        action: Callable[[], Any] | None = None,
+        action: Callable[[], None] | None = None,
         direction: int = 0,
         terminate: bool = False,
     ) -> list[float]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -25,6 +24,8 @@ from .crossing import SHARP, Crossing, Crossings
 from .stretch import Point, Stretch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .equilibrium import EquilibriumSolver
 
 
@@ -76,7 +77,7 @@ class Continuation:
         to: float | None,
         step: float | None,
         steps: int | None,
-        until: Callable[[Step], Any] | None,
+        until: Callable[[Step], bool] | None,
         direction: int | None,
         largest: float | None,
         smallest: float,
@@ -284,7 +285,7 @@ class Continuation:
         self,
         to: float | None,
         steps: int | None,
-        until: Callable[[Step], Any] | None,
+        until: Callable[[Step], bool] | None,
         largest: float | None,
         smallest: float,
     ) -> None:
@@ -324,7 +325,7 @@ class Continuation:
         b: Point,
         crossings: list[Crossing],
         to: float | None,
-        until: Callable[[Step], Any] | None,
+        until: Callable[[Step], bool] | None,
     ) -> bool:
         """Take the points up to the end of a step; tell whether one of them is the last."""
         a = self.point
@@ -359,7 +360,7 @@ class Continuation:
         before = _negative(a, best.arc, crossings)
         return Point(best.at, best.arc, best.way, behind, b.heading, True, before)
 
-    def _take(self, point: Point, until: Callable[[Step], Any] | None) -> bool:
+    def _take(self, point: Point, until: Callable[[Step], bool] | None) -> bool:
         """Bring the system to a point of the path and record it; tell whether it is the last."""
         solver, at = self.solver, point.at
         self.arc.put(at)

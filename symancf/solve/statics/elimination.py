@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...values.arrays import Array, Ints
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @dataclass

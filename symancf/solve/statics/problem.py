@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...errors import ConvergenceError
 from ...output import checkpoint
 from ...output.history import History, Step
 from ...output.tracking import kept_by, made_of, watched
-from ...runtime.options import Options
+from ...runtime.options import Option, Options
 from ...values import arguments
 from ...values.arrays import Array
 from ..contradiction import require_consistent
@@ -21,6 +20,8 @@ from .continuation import Continuation, require_possible
 from .equilibrium import EquilibriumSolver
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ...runtime.petsc import PETSc
     from ...system import System
     from ...values.parameter import Parameter
@@ -55,7 +56,7 @@ class StaticProblem:
         self,
         system: System,
         prefix: str = "",
-        options: dict[str, Any] | None = None,
+        options: Mapping[str, Option] | None = None,
         check_held: bool = True,
         history: History | None = None,
         check_stable: bool = True,
@@ -225,7 +226,7 @@ class StaticProblem:
         *,
         step: float | None = None,
         steps: int | None = None,
-        until: Callable[[Step], Any] | None = None,
+        until: Callable[[Step], bool] | None = None,
         direction: int | None = None,
         largest: float | None = None,
         smallest: float = 1e-6,

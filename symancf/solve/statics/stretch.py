@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,8 @@ from ...values.arrays import Array
 from .arc import Direction, Plane
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .arc import Arc, Equilibrium
 
 NEAR = (1e-9, 1e-5)  # of a step: how near limit points are located, directly and by Krylov's

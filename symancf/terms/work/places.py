@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,8 @@ from ..entities import Entities
 from ..quantities import QUANTITIES, RATES, JetOfEnd, Reading, check_ends
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from symancf_codegen import declare
 
     from ...assembly.configuration import Configuration, Layout

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from symancf_codegen import declare
@@ -14,6 +13,8 @@ from ..substitution import Substitution
 from .places import PlaceTerm
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...assembly.configuration import Configuration
     from ...assembly.piece import Role
     from ...places.ends import End
