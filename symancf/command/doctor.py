@@ -19,12 +19,14 @@ import sys
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..runtime.console import plain_console
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from .probe import Answer
 
 Level = Literal["ok", "note", "slow", "missing"]
 
@@ -127,7 +129,7 @@ def python() -> Iterator[Finding]:
 
 
 # ---------------------------------------------------------------------------- PETSc, BLAS
-def ask_petsc() -> tuple[dict[str, Any], str]:
+def ask_petsc() -> tuple[Answer, str]:
     """Return what :mod:`symancf.command.probe` prints, or nothing and the reason why."""
     script = Path(__file__).with_name("probe.py")
     # -P: the folder of the script must not come before the standard library.
@@ -139,7 +141,7 @@ def ask_petsc() -> tuple[dict[str, Any], str]:
     return (answer, "") if done.returncode == 0 else ({}, tail(done))
 
 
-def petsc(answer: dict[str, Any], reason: str) -> Iterator[Finding]:
+def petsc(answer: Answer, reason: str) -> Iterator[Finding]:
     """PETSc: version, number types and the packages it was built with."""
     if not answer:
         mend = f"{APT} python3-petsc4py python3-mpi4py; .venv on /usr/bin/python3 (make demo)"
@@ -183,7 +185,7 @@ def petsc_packages(packages: dict[str, bool]) -> Iterator[Finding]:
             yield Finding(f"PETSc with {name}", f"no: {purpose}", level, mend)
 
 
-def blas(answer: dict[str, Any]) -> Iterator[Finding]:
+def blas(answer: Answer) -> Iterator[Finding]:
     """The BLAS that PETSc, and so the direct solvers, use, and the number of its threads."""
     if not answer:
         return
@@ -260,7 +262,7 @@ HINTS = {
 }
 
 
-def mpi(answer: dict[str, Any]) -> Iterator[Finding]:
+def mpi(answer: Answer) -> Iterator[Finding]:
     """MPI: the library, the launcher, and whether both together start two ranks."""
     if answer:
         yield Finding("mpi4py", f"{answer['mpi4py']} with {answer['mpi']}")

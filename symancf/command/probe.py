@@ -11,7 +11,7 @@ import ctypes
 import json
 import time
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 PACKAGES = ("mumps", "ptscotch", "hypre", "suitesparse", "superlu_dist", "scalapack", "ml", "hdf5")
 
@@ -52,7 +52,23 @@ def dgemm_speed(library: str, n: int = 384) -> float:
     return float(2.0 * n**3 / best * 1e-9)
 
 
-def probe() -> dict[str, Any]:
+class Answer(TypedDict, total=False):
+    """What there is, see `probe`; empty where PETSc does not start."""
+
+    petsc: str
+    petsc4py: str
+    directory: str
+    arch: str
+    scalar: str
+    integer_bits: int
+    packages: dict[str, bool]
+    mpi4py: str
+    mpi: str
+    blas: list[str]
+    dgemm_gflops: float | None
+
+
+def probe() -> Answer:
     """Return versions, numbers and packages of PETSc, the MPI library and the BLAS in use."""
     import mpi4py
     import petsc4py

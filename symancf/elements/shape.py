@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -74,7 +74,7 @@ class Field:
             sp.Poly(sp.sympify(text, dict(zip(names, symbols, strict=True))), *symbols).monoms()[0]
             for text in self.monomials.split()
         )
-        rows: list[list[Any]] = []
+        rows: list[list[int]] = []
         slots: list[int] = []
         for v, vertex in enumerate(cell.vertices):
             for k, name in enumerate(self.nodal):
@@ -116,7 +116,7 @@ class ShapeFunctions:
 
     symbols: tuple[sp.Symbol, ...]
     exponents: tuple[Exponents, ...]
-    coefficients: tuple[tuple[Any, ...], ...]
+    coefficients: tuple[tuple[QQ, ...], ...]
     slots: tuple[int, ...]
     size: int
 

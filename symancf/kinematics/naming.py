@@ -17,7 +17,7 @@ from ..errors import KinematicsError, ParameterError, closest
 if TYPE_CHECKING:
     from types import CodeType, FrameType
 
-Energy = Callable[..., Any]
+Energy = Callable[..., sp.Expr]
 
 
 @dataclass(frozen=True)
@@ -151,17 +151,17 @@ def require_parameters(
 
 
 def call_named(
-    function: Energy, arguments: Iterable[Any], parameters: Mapping[str, Any]
-) -> tuple[Any, dict[str, sp.Expr]]:
+    function: Energy, arguments: Iterable[sp.Basic], parameters: Mapping[str, Any]
+) -> tuple[sp.Expr, dict[str, sp.Expr]]:
     """Call `function` and return its result with the named scalars of its body.
 
     The local variables that hold scalar expressions, such as ``y = J**Rational(-2, 3)*I1 - 3``,
     become the named stages of the generated code. They are read when the function returns.
     """
     code: CodeType | None = getattr(inspect.unwrap(function), "__code__", None)
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
 
-    def observe(frame: FrameType, event: str, result: Any) -> None:
+    def observe(frame: FrameType, event: str, result: object) -> None:
         if event == "return" and frame.f_code is code:
             found.clear()
             found.update(frame.f_locals)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import h5py
 import numpy as np
@@ -104,7 +104,7 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
     return Slices(points, starts, cells, members)
 
 
-def _between(data: Any, ids: Ints) -> Ints:
+def _between(data: h5py.Dataset, ids: Ints) -> Ints:
     """Entries of a sorted data set within a slice of ids, without reading the others."""
     if not len(ids):
         return np.empty(0, np.int64)
@@ -112,7 +112,7 @@ def _between(data: Any, ids: Ints) -> Ints:
     return np.asarray(data[low:high], np.int64)
 
 
-def _bisect(data: Any, bound: int) -> int:
+def _bisect(data: h5py.Dataset, bound: int) -> int:
     low, high = 0, len(data)
     while low < high:
         middle = (low + high) // 2

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -72,13 +72,15 @@ class PartScaling:
         unit = np.array([np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0)])
         unit = self.rows.largest(unit)
         unit[~((unit > 0.0) & np.isfinite(unit))] = 1.0
-        products: Any = np.bincount(
+        products = np.bincount(
             self.rows.row_part, (a / unit[0]) * (b / unit[1]), minlength=self.rows.parts
         )
-        norms: Array = np.sqrt(np.abs(self.rows.system.sum(products))) * np.sqrt(unit.prod())
+        norms: Array = np.sqrt(np.abs(self.rows.system.sum(products.astype(float)))) * np.sqrt(
+            unit.prod()
+        )
         return norms
 
-    def _before(self, ksp: int, b: int, x: int, context: Any) -> int:
+    def _before(self, ksp: int, b: int, x: int, context: object) -> int:
         try:
             self.scaled = self.active
             if not self.active:
@@ -100,7 +102,7 @@ class PartScaling:
             return _PETSC_ERR_USER
         return 0
 
-    def _after(self, ksp: int, b: int, x: int, context: Any) -> int:
+    def _after(self, ksp: int, b: int, x: int, context: object) -> int:
         if self.scaled:
             self._scale(self._down, b, x)
         return 0

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
@@ -105,8 +105,8 @@ class RowNorms:
 
     def norm(self, values: Array) -> Array:
         """Return the norms by class of one vector of this rank's rows (collective)."""
-        squares: Any = np.bincount(self.of_row, values * values, minlength=self.count)
-        squares = self.system.sum(squares)
+        part = np.bincount(self.of_row, values * values, minlength=self.count)
+        squares = self.system.sum(part.astype(float))
         if not SAFE[0] < squares.max(initial=0.0) < SAFE[1]:
             return self._safely(values, self.of_row)
         return np.asarray(np.sqrt(squares))
@@ -119,8 +119,8 @@ class RowNorms:
         size = self.largest(size)
         unit = np.where((size > 0.0) & np.isfinite(size), size, 1.0)
         part = values / unit[label]
-        squares: Any = np.bincount(label, part * part, minlength=self.count)
-        norms: Array = unit * np.sqrt(self.system.sum(squares))
+        squares = np.bincount(label, part * part, minlength=self.count)
+        norms: Array = unit * np.sqrt(self.system.sum(squares.astype(float)))
         return norms
 
     def largest(self, values: Array) -> Array:

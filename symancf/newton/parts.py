@@ -9,18 +9,19 @@ parts, so each has an equilibrium of its own, whatever the others carry.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as ss
 
-from ..values.arrays import Ints
+from ..values.arrays import Integers, Ints, Mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..assembly.numbering import Numbering
     from ..assembly.piece import Piece
+    from ..mesh.partition.halo import Halo
 
 
 NONE = -1  # of no part, or of several: what is held altogether
@@ -41,7 +42,7 @@ class Parts:
     of_vertex: Ints
 
 
-def _joined(count: int, heads: Any, tails: Any) -> tuple[int, Ints]:
+def _joined(count: int, heads: Integers, tails: Integers) -> tuple[int, Ints]:
     """Return the number of connected components of a graph, and that of each node."""
     ones = np.ones(len(heads), dtype=np.int8)
     graph = ss.coo_matrix((ones, (heads, tails)), shape=(count, count))
@@ -86,7 +87,7 @@ def connected_parts(numbering: Numbering, pieces: Sequence[Piece]) -> Parts:
     return Parts(len(order), _with_supports(of_vertex, free, flat, entity, halo))
 
 
-def _across_ranks(numbering: Numbering, free: Any, found: int, label: Ints) -> Ints:
+def _across_ranks(numbering: Numbering, free: Mask, found: int, label: Ints) -> Ints:
     """Return numbers of components that are the same on all ranks."""
     comm = numbering.comm
     label = label + sum(comm.allgather(found)[: comm.rank])
@@ -106,7 +107,7 @@ def _across_ranks(numbering: Numbering, free: Any, found: int, label: Ints) -> I
 
 
 def _with_supports(
-    of_vertex: Ints, free: Any, flat: Sequence[Any], entity: Sequence[Any], halo: Any
+    of_vertex: Ints, free: Mask, flat: Sequence[Integers], entity: Sequence[Integers], halo: Halo
 ) -> Ints:
     """Give held vertices the part that they touch, if that is only one."""
     lowest = np.full(len(of_vertex), np.iinfo(np.int64).max)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ from ..errors import CheckpointError, ParameterError
 from ..runtime.collective import block_starts, exchange, lookup, owners_of, together
 from ..runtime.files import DAMAGED, HdfFile, decoded, encoded
 from ..values import arguments
-from ..values.arrays import Array, Ints
+from ..values.arrays import Array, Data, Integers, Ints, Ints32, Mask
 from ..values.parameter import label
 
 if TYPE_CHECKING:
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from ..system import System
 
 
+Facts: TypeAlias = "dict[str, Any]"  # as JSON keeps them
+Given: TypeAlias = "str | float | npt.ArrayLike"
+
 FORMAT = "symancf checkpoint"
 VERSION = 2
 # 1: the system is an attribute, and each term has a block of its own instead of a part of a
@@ -49,7 +52,7 @@ VERSION = 2
 OLDER = (1,)
 
 
-def fingerprint(system: System) -> dict[str, Any]:
+def fingerprint(system: System) -> Facts:
     """Return what must agree for a vector to fit: bodies, points, blocks (collective).
 
     Of each body the kind, element and number of cells; of each block, and of the part that a
@@ -78,7 +81,7 @@ def fingerprint(system: System) -> dict[str, Any]:
     }
 
 
-def differences(saved: Mapping[str, Any], present: Mapping[str, Any]) -> list[str]:
+def differences(saved: Facts, present: Facts) -> list[str]:
     """Tell in words how the system of a checkpoint differs from another one."""
     found = []
     for kind, one, text in (("bodies", "body", _body_text), ("blocks", "block", _block_text)):
@@ -93,12 +96,12 @@ def differences(saved: Mapping[str, Any], present: Mapping[str, Any]) -> list[st
     return found
 
 
-def _body_text(facts: list[Any]) -> str:
+def _body_text(facts: list[str | int]) -> str:
     kind, element, cells = facts
     return f"{kind} of {cells} {element}" if element else str(kind)
 
 
-def _block_text(facts: list[Any]) -> str:
+def _block_text(facts: list[str | int]) -> str:
     size, order, count = facts
     return f"{count} vertices with {size} coordinates of order {order}"
 
@@ -116,7 +119,7 @@ class _Rows:
         self.ids = system.topology.vertex_ids[self.local].astype(np.int64)
         self.owned = self.local < numbering.owned_vertices
 
-    def coordinates(self, chosen: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def coordinates(self, chosen: Mask | Integers) -> Ints32:
         """Return local offsets (k, size) of the chosen vertices' coordinates."""
         return np.asarray(self.at[chosen])
 
@@ -144,7 +147,7 @@ def save(
     path: str | Path,
     system: System,
     vectors: Mapping[str, Array] | None = None,
-    attributes: Mapping[str, Any] | None = None,
+    attributes: Mapping[str, Given] | None = None,
 ) -> Path:
     """Write local vectors of a system (collective).
 
@@ -169,10 +172,10 @@ def save(
         for name, vector in given.items():
             _require_vector(system, name, vector)
         facts = {"time": system.time, "stiffness": system.stiffness, **(attributes or {})}
-        facts = {name: _attribute(name, value) for name, value in facts.items()}
-    about = {"format": FORMAT, "version": VERSION}
+        kept = {name: _attribute(name, value) for name, value in facts.items()}
+    about: dict[str, str | int] = {"format": FORMAT, "version": VERSION}
     text = json.dumps(fingerprint(system))
-    file = HdfFile(path, system.comm, lambda file: _begin(file, about, text, facts))
+    file = HdfFile(path, system.comm, lambda file: _begin(file, about, text, kept))
     try:
         for number, block in enumerate(system.numbering.blocks):
             rows = _Rows(system, number)
@@ -194,7 +197,7 @@ def _require_system(call: str, system: Any) -> None:
         )
 
 
-def _require_vector(system: System, name: str, vector: Any) -> None:
+def _require_vector(system: System, name: str, vector: Array) -> None:
     if not name or "/" in name:
         raise ParameterError(f"checkpoint: {name!r} is no name of a vector")
     shape = (system.numbering.coordinates,)
@@ -205,7 +208,7 @@ def _require_vector(system: System, name: str, vector: Any) -> None:
         )
 
 
-def _attribute(name: str, value: Any) -> Any:
+def _attribute(name: str, value: Given) -> str | Data:
     """Return a value as HDF5 keeps it: a text, a number or an array."""
     if isinstance(value, str):
         return value
@@ -217,7 +220,9 @@ def _attribute(name: str, value: Any) -> Any:
     return array
 
 
-def _begin(file: h5py.File, about: dict[str, Any], system: str, facts: dict[str, Any]) -> None:
+def _begin(
+    file: h5py.File, about: dict[str, str | int], system: str, facts: Mapping[str, str | Data]
+) -> None:
     """Write what rank 0 knows."""
     file.attrs.update(about)
     # no attribute: those end at 64 KiB
@@ -295,7 +300,7 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], dict[str, 
     return vectors, attributes
 
 
-def _head(path: Path) -> tuple[dict[str, Any], list[str], dict[str, Any], int]:
+def _head(path: Path) -> tuple[Facts, list[str], dict[str, Any], int]:
     """Return the fingerprint, the names of the vectors, the attributes and the version."""
     import h5py
 
@@ -321,7 +326,7 @@ def _head(path: Path) -> tuple[dict[str, Any], list[str], dict[str, Any], int]:
         raise _unreadable(path, error) from None
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Data | np.generic | str) -> Given:
     if isinstance(value, np.ndarray):
         return decoded(value)
     return value.item() if isinstance(value, np.generic) else value
@@ -331,7 +336,7 @@ def _unreadable(path: Path, error: Exception) -> CheckpointError:
     return CheckpointError(f"cannot read the checkpoint {str(path)!r}: {error}", path=str(path))
 
 
-def _slices(path: Path, names: list[str], comm: MPI.Comm) -> tuple[npt.NDArray[Any], ...]:
+def _slices(path: Path, names: list[str], comm: MPI.Comm) -> tuple[Data, ...]:
     """Return this rank's part of data sets of equally many rows."""
     import h5py
 

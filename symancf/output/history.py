@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from mpi4py import MPI
 
 from ..errors import ParameterError, closest
@@ -80,7 +81,9 @@ class LimitPoint:
 class _Series:
     """Values (n, ...) of one series in a buffer that grows by doubling."""
 
-    def __init__(self, name: str, function: Callable[[], Any], every: int, first: int) -> None:
+    def __init__(
+        self, name: str, function: Callable[[], npt.ArrayLike], every: int, first: int
+    ) -> None:
         self.name, self.function, self.every, self.first = name, function, every, first
         self.count = 0
         self.buffer: Array | None = None
@@ -183,7 +186,7 @@ class History:
         self._streams += [CsvStream(arguments.path("History(csv=...)", csv))] if csv else []
         self._streams += [HdfStream(arguments.path("History(hdf5=...)", hdf5))] if hdf5 else []
 
-    def record(self, name: Any, function: Callable[[], Any], every: Any = 1) -> None:
+    def record(self, name: Any, function: Callable[[], npt.ArrayLike], every: Any = 1) -> None:
         """Keep what `function` returns after each step, or after each `every`-th.
 
         Parameters

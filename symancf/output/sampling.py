@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -46,9 +46,9 @@ def jets_at(body: Body, e: Array, jet: str, xi: Array, z: Array) -> Array:
     return total
 
 
-def _parameters(system: System, body: Body) -> dict[str, Any]:
+def _parameters(system: System, body: Body) -> dict[str, float | Array]:
     """Return present values of all parameters: numbers, or (owned cells, 1) arrays (collective)."""
-    numbers: dict[str, Any] = {"t": system.time, **body.numbers(system.time)}
+    numbers: dict[str, float | Array] = {"t": system.time, **body.numbers(system.time)}
     if body.fields:
         given = body.cell_parameters(system, body.fields)[body.owned]
         numbers |= {name: given[:, k, None] for k, name in enumerate(body.fields)}
@@ -56,7 +56,13 @@ def _parameters(system: System, body: Body) -> dict[str, Any]:
 
 
 def _stresses(
-    system: System, body: Body, u: Array, X: Array, xi: Array, z: Array, numbers: dict[str, Any]
+    system: System,
+    body: Body,
+    u: Array,
+    X: Array,
+    xi: Array,
+    z: Array,
+    numbers: dict[str, float | Array],
 ) -> dict[str, Array]:
     """Return the stress fields (cells, points) of owned cells, each by its own laws."""
     total: dict[str, Array] = {}

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..bodies.plane import PlanarPoint
 from ..errors import ParameterError
@@ -59,7 +60,7 @@ class Tracked:
         return x[0] if len(x) == 1 else x
 
 
-def watched(system: System, what: Any) -> Callable[[], Any]:
+def watched(system: System, what: Any) -> Callable[[], npt.ArrayLike]:
     """Return the function to be recorded: `what` itself, or the position of that place.
 
     Raises
@@ -76,5 +77,5 @@ def watched(system: System, what: Any) -> Callable[[], Any]:
             f"record() takes a place, such as body.at(point), or a function without arguments; "
             f"given {type(what).__name__}"
         )
-    function: Callable[[], Any] = what
+    function: Callable[[], npt.ArrayLike] = what
     return function

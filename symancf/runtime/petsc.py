@@ -7,7 +7,7 @@ import ctypes
 import os
 import sys
 import weakref
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 import numpy as np
 import petsc4py
@@ -31,6 +31,9 @@ __all__ = ["PETSc", "collect", "functions", "handle", "keep", "limit_threads", "
 
 #: PETSc's library by ctypes, for what petsc4py does not wrap; it holds PETSc's BLAS, too.
 functions = ctypes.CDLL(PETSc.__file__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _kept: int = MPI.Comm.Create_keyval()
 
@@ -65,7 +68,7 @@ def handle(comm: MPI.Comm) -> ctypes.c_int | ctypes.c_void_p:
     return kind.from_address(MPI._addressof(comm))
 
 
-def keep(comm: MPI.Comm) -> list[tuple[weakref.ref[Any], Any]]:
+def keep(comm: MPI.Comm) -> list[tuple[weakref.ref[object], PETSc.Object]]:
     """Have PETSc keep its own duplicate of a communicator; return what `own` added to it.
 
     PETSc frees the duplicate with the last of its objects, and Python's ranks let go of objects
@@ -78,10 +81,10 @@ def keep(comm: MPI.Comm) -> list[tuple[weakref.ref[Any], Any]]:
         functions.PetscCommDuplicate(handle(comm), ctypes.byref(made), None)
         owned = []
         comm.Set_attr(_kept, owned)
-    return cast("list[tuple[weakref.ref[Any], Any]]", owned)
+    return cast("list[tuple[weakref.ref[object], PETSc.Object]]", owned)
 
 
-def own(comm: MPI.Comm, thing: Any, owner: object) -> None:
+def own(comm: MPI.Comm, thing: PETSc.Object, owner: object) -> None:
     """Have an object of PETSc destroyed when its owner is gone on every rank (collective).
 
     PETSc's own list of objects that Python has let go misses those that another object of PETSc
@@ -107,20 +110,20 @@ def collect(comm: MPI.Comm) -> None:
     PETSc.garbage_cleanup(comm)
 
 
-def loosely(method: Callable[..., Any]) -> Callable[..., Any]:
+def loosely(method: Callable[P, T]) -> Callable[P, T]:
     """Return a bound method that does not keep its object alive.
 
     PETSc's objects hold their callbacks where Python does not look for cycles.
     """
     reference = weakref.WeakMethod(method)
 
-    def call(*arguments: Any) -> Any:
+    def call(*arguments: P.args, **options: P.kwargs) -> T:
         bound = reference()
         if bound is None:
             raise SymancfError(
                 "the problem that this solver belongs to is gone; a copy of a problem cannot take "
                 "its place: make a problem of the system"
             )
-        return bound(*arguments)
+        return bound(*arguments, **options)
 
     return call

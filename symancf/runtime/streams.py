@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    import h5py
+
 CHUNK = 1 << 16  # bytes of one chunk of a data set
 
 
@@ -104,7 +106,7 @@ class HdfStream:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file: Any = None
+        self._file: h5py.File | None = None
 
     def _create(self, path: Path, rows: dict[str, Array], every: dict[str, int]) -> None:
         import h5py  # a tenth of a second to import
@@ -123,8 +125,12 @@ class HdfStream:
         }
         for name, count in every.items():
             self._sets[name].attrs["every"] = count
-        self._spaces: dict[str, Any] = {}
+        self._spaces: dict[str, h5py.h5s.SpaceID] = {}
         self._file.swmr_mode = True
+
+    def _held(self) -> int:
+        """Return the size of the file as HDF5 knows it."""
+        return 0 if self._file is None else int(self._file.id.get_filesize())
 
     def _reserve(self, size: int) -> None:
         """See that the disk has room for what comes: HDF5 crashes when a write fails."""
@@ -146,7 +152,7 @@ class HdfStream:
     def _append(self, time: float, rows: dict[str, Array]) -> None:
         from h5py import h5s
 
-        self._reserve(self._file.id.get_filesize())
+        self._reserve(self._held())
         # the time last: every row of a series that a reader counts on is there
         for name, row in [*rows.items(), ("time", np.asarray(time))]:
             data = self._sets[name].id  # h5py's slices take three times as long
@@ -168,7 +174,7 @@ class HdfStream:
     def close(self) -> None:
         """Close the file and give back what it did not need."""
         if self._file:
-            used = self._file.id.get_filesize()
+            used = self._held()
             self._file.close()
             os.truncate(self._number, used)
             os.close(self._number)

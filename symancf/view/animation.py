@@ -7,7 +7,7 @@ import io
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from mpi4py import MPI
@@ -18,15 +18,26 @@ from ..output import Samples, Series, read_state, states
 from ..runtime.collective import together
 from ..runtime.files import write_whole
 from ..values import arguments
-from ..values.arrays import Ints
+from ..values.arrays import Array, Ints
 from .picture import Picture, value_range
 from .scene import Scene, gathered
 from .surface import Surface, surface_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from PIL import Image as Pillow
 
 Image = NDArray[np.uint8]
+
+
+class Camera(TypedDict):
+    """How bodies are looked at; see `render`."""
+
+    undeformed: bool
+    eye: Sequence[float]
+    up: Sequence[float]
+
+
 State = Samples | Sequence[Samples] | Mapping[str, Samples]
 
 MOST = 300  # frames
@@ -90,7 +101,7 @@ def animate(
             film = _Film(
                 captions, lambda k: [surface_of(s, field) for s in load(k) if len(s.points)]
             )
-            camera: dict[str, Any] = {"undeformed": undeformed, "eye": eye, "up": up}
+            camera: Camera = {"undeformed": undeformed, "eye": eye, "up": up}
             style = {"title": title, "label": label or (field or ""), "unit": unit, "cmap": cmap}
             images = film.images(limits, camera, style, width, dots, engine)
             write_gif(images, path, fps=fps)
@@ -103,7 +114,7 @@ def _loader(
     """Return captions, and what gives rank 0 the bodies of a frame (collective)."""
     if isinstance(frames, Series | str | Path):
         source = frames.path if isinstance(frames, Series) else Path(frames)
-        listed: list[Any] = []
+        listed: list[tuple[float, dict[str, Path]]] = []
         with together(comm):
             if comm.rank == 0:
                 every = states(source)
@@ -136,34 +147,36 @@ class _Film:
     def images(
         self,
         limits: tuple[float, float] | None,
-        camera: Mapping[str, Any],
-        style: Mapping[str, Any],
+        camera: Camera,
+        style: Mapping[str, str],
         width: float,
         dots: int,
         engine: str,
     ) -> Iterable[Image]:
         """Draw frame after frame."""
         frame, found = self._span(camera)
-        common: dict[str, Any] = {**camera, "limits": limits or found, "shared": True}
+        limits = limits or found
         n = len(self.captions)
         for first in range(0, n, BATCH):
             numbers = range(first, min(n, first + BATCH))
             panels = {str(k): self.load(k) for k in numbers}
             drawn = None
             if engine != "matplotlib":
-                batch = Picture(panels, frame=frame, **common)
+                batch = Picture(panels, frame=frame, limits=limits, shared=True, **camera)
                 tall = width * batch.aspect(alone=True)
                 drawn = batch.drawn_by_vtk(width, tall, style["cmap"], engine, dots)
                 engine = "vtk" if drawn is not None else "matplotlib"
             for i, (k, bodies) in enumerate(zip(numbers, panels.values(), strict=True)):
-                picture = Picture({self.captions[k]: bodies}, frame=frame, **common)
+                picture = Picture(
+                    {self.captions[k]: bodies}, frame=frame, limits=limits, shared=True, **camera
+                )
                 pictures = None if drawn is None else [drawn[i]]
                 figure = picture.figure(
                     **style, columns=1, width=width, engine=engine, dots=dots, pictures=pictures
                 )
                 yield _pixels(figure)
 
-    def _span(self, camera: Mapping[str, Any]) -> tuple[Any, tuple[float, float] | None]:
+    def _span(self, camera: Camera) -> tuple[Array, tuple[float, float] | None]:
         """Return what the camera must see (2, 2), and the range of the values."""
         corners, values = [], []
         for k in range(len(self.captions)):
@@ -208,14 +221,14 @@ def write_gif(images: Iterable[Figure | Image], path: str | Path, *, fps: float 
         raise SymancfError(f"write_gif: {len(shapes) or 'no'} sizes of images, give one: {shapes}")
     (shape,) = shapes
 
-    def unpacked(k: int) -> Any:
+    def unpacked(k: int) -> Image:
         return np.frombuffer(zlib.decompress(packed[k]), np.uint8).reshape(shape)
 
     some = np.unique(np.linspace(0, len(packed) - 1, 12).round().astype(int))
     colours = _palette(Pillow.fromarray(np.concatenate([unpacked(k) for k in some])))
     tree = cKDTree(colours)
 
-    def flat(k: int) -> Any:
+    def flat(k: int) -> Pillow.Image:
         pixels = unpacked(k).astype(np.uint32)
         codes = pixels[..., 0] << 16 | pixels[..., 1] << 8 | pixels[..., 2]
         kinds, back = np.unique(codes, return_inverse=True)
@@ -237,7 +250,7 @@ def write_gif(images: Iterable[Figure | Image], path: str | Path, *, fps: float 
     return path
 
 
-def _palette(sheet: Any) -> Ints:
+def _palette(sheet: Pillow.Image) -> Ints:
     """Return at most 256 colours (n, 3) that suit an image, with exact black and white."""
     from PIL import Image as Pillow
 

@@ -11,9 +11,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pyvista
+
+Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]
+Job = dict[str, npt.NDArray[np.float64]]  # arrays by name
 
 EDGE = "#0d1720"
 GHOST = "#98a2ab"
@@ -30,18 +37,20 @@ def main(path: Path) -> None:
         width, height = (int(n) for n in settings["size"])
         plotter = pyvista.Plotter(off_screen=True, window_size=(width, height), lighting="none")
         plotter.enable_anti_aliasing("msaa")
-        light(pyvista, plotter)
+        light(plotter)
         for body in range(int(settings["bodies"][panel])):
             prefix = f"{panel}/{body}/"
             data = {n.removeprefix(prefix): job[n] for n in job.files if n.startswith(prefix)}
-            draw(pyvista, plotter, data, settings, panel)
+            draw(plotter, data, settings, panel)
         camera(plotter, settings, panel)
         plotter.screenshot(path.with_name(f"panel{panel}.png"), transparent_background=True)
         plotter.close()
 
 
-def light(pyvista: Any, plotter: Any) -> None:
+def light(plotter: pyvista.Plotter) -> None:
     """Key light from above the eye's left shoulder, fill from the right, rim from behind."""
+    import pyvista
+
     for position, strength in (
         ((-0.7, 1.1, 1.4), 0.62),
         ((1.2, -0.2, 1.0), 0.42),
@@ -52,21 +61,20 @@ def light(pyvista: Any, plotter: Any) -> None:
         )
 
 
-def draw(
-    pyvista: Any, plotter: Any, data: dict[str, Any], settings: dict[str, Any], panel: int
-) -> None:
+def draw(plotter: pyvista.Plotter, data: Job, settings: Job, panel: int) -> None:
     """One body: undeformed outline, coloured surface, borders of its elements."""
+    import pyvista
     from matplotlib.colors import ListedColormap
 
     points, size = data["points"], float(settings["extent"][panel])
     if len(data["ghost"]):
         plotter.add_mesh(
-            lines(pyvista, data["reference"], data["ghost"]),
+            lines(data["reference"], data["ghost"]),
             color=GHOST,
             line_width=3.5,
             lighting=False,
         )
-    colours: dict[str, Any] = {"color": PLAIN}
+    colours: dict[str, object] = {"color": PLAIN}
     if "values" in data:
         colours = {
             "scalars": "values",
@@ -92,21 +100,21 @@ def draw(
         for name, width, opacity in (("borders", 2.0, 0.5), ("outline", 2.6, 0.75)):
             if len(data[name]):
                 plotter.add_mesh(
-                    lines(pyvista, nearer, data[name]),
+                    lines(nearer, data[name]),
                     color=EDGE,
                     line_width=width,
                     opacity=opacity,
                     lighting=False,
                 )
     if len(data["lines"]):
-        cable = lines(pyvista, points, data["lines"])
+        cable = lines(points, data["lines"])
         if "values" in data:
             cable["values"] = data["values"]
         tube = cable.tube(radius=0.006 * size, n_sides=20)
         plotter.add_mesh(tube, smooth_shading=True, **colours, **shine)
 
 
-def camera(plotter: Any, settings: dict[str, Any], panel: int) -> None:
+def camera(plotter: pyvista.Plotter, settings: Job, panel: int) -> None:
     """Parallel projection along the given direction, fitted to the panel's frame."""
     toward, above = settings["toward"], settings["above"]
     (left, low), (right, high) = settings["frame"][panel]
@@ -123,17 +131,20 @@ def camera(plotter: Any, settings: dict[str, Any], panel: int) -> None:
     plotter.reset_camera_clipping_range()
 
 
-def polygons(faces: Any) -> Any:
+def polygons(faces: Numbers) -> Numbers:
     """VTK's list of polygons; triangles repeat their last corner."""
     flat = np.full((len(faces), 5), 4, np.int64)
     flat[:, 1:] = faces
     if not np.any(faces[:, 2] == faces[:, 3]):
         return flat.ravel()
-    return np.concatenate([[3, *f[:3]] if f[2] == f[3] else [4, *f] for f in faces])
+    corners = ([3, *f[:3]] if f[2] == f[3] else [4, *f] for f in faces.tolist())
+    return np.array([n for part in corners for n in part], np.int64)
 
 
-def lines(pyvista: Any, points: Any, pairs: Any) -> Any:
+def lines(points: Numbers, pairs: Numbers) -> pyvista.PolyData:
     """Straight segments."""
+    import pyvista
+
     flat = np.full((len(pairs), 3), 2, np.int64)
     flat[:, 1:] = pairs
     return pyvista.PolyData(points, lines=flat.ravel())

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -186,14 +186,14 @@ class Audit:
     def _stand(self, total: float, power: Array) -> None:
         self._total, self._power, self._time = total, power, self.motion.system.time
 
-    def resume(self, saved: dict[str, Any]) -> None:
+    def resume(self, saved: dict[str, float]) -> None:
         """Go on from what `state` returned."""
         self.work, self.dissipated = saved["work"], saved["dissipated"]
         self._start, self._time = saved["start"], saved["time"]
         self._total = saved.get("total")
         self._power = np.array(saved["power"])
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, float]:
         """Return what a restart needs."""
         return {
             "work": self.work,

@@ -118,7 +118,7 @@ class Explicit:
         """Tell whether accelerations fit the loads: here they are found anew at each time."""
         return True
 
-    def vectors(self) -> dict[str, Any]:
+    def vectors(self) -> dict[str, Array]:
         """Return what a restart needs beside the state and its rate."""
         return {"acceleration": self.motion.acceleration}
 

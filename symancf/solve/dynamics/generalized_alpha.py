@@ -422,6 +422,6 @@ class GeneralizedAlpha:
         total, count = m.system.sum(squares)
         return math.sqrt(total / count) if count else 0.0
 
-    def vectors(self) -> dict[str, Any]:
+    def vectors(self) -> dict[str, Array]:
         """Return what a restart needs beside the state and its rate."""
         return {"acceleration": self.motion.acceleration, "auxiliary": self.auxiliary}

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from ...values.arrays import Array
 from ..rigid import rigid_modes
 
 if TYPE_CHECKING:
+    from mpi4py import MPI
+
     from ...runtime.petsc import PETSc
     from ...system import System
 
@@ -32,7 +34,7 @@ def undetermined(system: System, J: PETSc.Mat, bodies: list[RigidBody]) -> list[
     by any angle. A body may move by itself where a rigid motion of it alone is in the kernel of
     the tangent, every row measured by its own size.
     """
-    comm: Any = system.comm
+    comm: MPI.Comm = system.comm
     owned = [_motions(system, body) for body in bodies]
     every: list[list[tuple[Array, Array]]] = comm.allgather(owned)
     start, columns, values = J.getValuesCSR()

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
@@ -55,7 +55,7 @@ class Newton:
     def __init__(self, motion: Motion, snes: PETSc.SNES) -> None:
         self.motion, self.system = motion, motion.system
         numbering = self.numbering = self.system.numbering
-        self.comm: Any = self.system.comm
+        self.comm: MPI.Comm = self.system.comm
         self.vectors = Vectors(numbering)
         self.x: PETSc.Vec = self.vectors.new()
         self.F = self.x.duplicate()

@@ -351,7 +351,7 @@ class DynamicProblem:
         if not self._started:
             raise ParameterError("save: nothing has moved yet; call solve or initialize first")
         self._energies = self._energies or self.audit.measure()
-        attributes = {
+        attributes: dict[str, str | float] = {
             "time": self.system.time,
             "steps": self.steps,
             "stiffness": self.system.stiffness,
