@@ -178,8 +178,7 @@ def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
 
     Raises
     ------
-    KinematicsError
-        If there is no such measure of curvature.
+    KinematicsError : if there is no such measure of curvature.
 
     Notes
     -----
@@ -256,8 +255,7 @@ def cable(
 
     Raises
     ------
-    KinematicsError
-        If there is no such measure.
+    KinematicsError : if there is no such measure.
 
     References
     ----------

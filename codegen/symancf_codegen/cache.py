@@ -40,8 +40,7 @@ def folder() -> Path:
 
     Raises
     ------
-    CompileError
-        If it cannot be made or is open to other users' writing.
+    CompileError : if it cannot be made or is open to other users' writing.
     """
     given = os.environ.get("SYMANCF_CACHE")
     base = os.environ.get("XDG_CACHE_HOME")
@@ -162,8 +161,7 @@ def write(path: Path, content: bytes) -> None:
 
     Raises
     ------
-    CompileError
-        If the folder cannot be written or the disk is full.
+    CompileError : if the folder cannot be written or the disk is full.
     """
     temporary = ""
     try:

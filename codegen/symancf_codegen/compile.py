@@ -45,8 +45,7 @@ def compiler_command(compiler: str | None = None) -> tuple[str, ...]:
 
     Raises
     ------
-    CompileError
-        If there is none.
+    CompileError : if there is none.
     """
     wanted = compiler or os.environ.get("SYMANCF_CC") or os.environ.get("CC")
     if wanted:
@@ -107,9 +106,8 @@ def library(
 
     Raises
     ------
-    CompileError
-        No compiler, a compiler that fails (with its messages), writes no library or does not
-        end within `limit`, an unusable cache.
+    CompileError : no compiler, a compiler that fails (with its messages), writes no library or does
+        not end within `limit`, an unusable cache.
     """
     command = compiler_command(compiler)
     words = (*flags, "-shared", "-fPIC")
@@ -175,8 +173,7 @@ def limit() -> float:
 
     Raises
     ------
-    CompileError
-        The variable is no positive number.
+    CompileError : the variable is no positive number.
     """
     given = os.environ.get("SYMANCF_COMPILE_LIMIT", "")
     try:

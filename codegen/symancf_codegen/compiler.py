@@ -81,8 +81,7 @@ def compile_cells(
 
     Raises
     ------
-    CompileError
-        A law that cannot be compiled, no compiler, an unusable cache.
+    CompileError : A law that cannot be compiled, no compiler, an unusable cache.
     """
     key = fingerprint(name, space, laws, options.stabilise)
     return _finish(name, key, lambda: cell_source(name, space, laws, options), options)

@@ -27,8 +27,7 @@ def gauss_legendre(n: int) -> tuple[Array, Array]:
 
     Raises
     ------
-    ValueError
-        If `n` is not positive.
+    ValueError : if `n` is not positive.
     """
     if n < 1:
         raise ValueError(f"a Gauss rule has 1 point or more; {n} was asked for")

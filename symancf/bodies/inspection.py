@@ -44,8 +44,7 @@ def find_element(name: str) -> Element:
 
     Raises
     ------
-    KinematicsError
-        If there is none; it names those that there are.
+    KinematicsError : if there is none; it names those that there are.
     """
     known = {key: value for key, value in vars(elements).items() if isinstance(value, Element)}
     if name in known:
@@ -64,8 +63,7 @@ def find_energy(name: str) -> Energy:
 
     Raises
     ------
-    KinematicsError
-        If file or function do not exist.
+    KinematicsError : if file or function do not exist.
     """
     path, colon, function = name.rpartition(":")
     module = load(Path(path)) if colon else energies

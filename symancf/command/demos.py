@@ -21,8 +21,7 @@ def folder() -> Path:
 
     Raises
     ------
-    SymancfError
-        If there is none: the wheel holds no demos.
+    SymancfError : if there is none: the wheel holds no demos.
     """
     here = Path(__file__).resolve()
     for root in (here.parents[2], *(Path.cwd() / "x").parents):
@@ -51,8 +50,7 @@ def find(name: str) -> Path:
 
     Raises
     ------
-    SymancfError
-        If there is no demo of this name; it names similar ones.
+    SymancfError : if there is no demo of this name; it names similar ones.
     """
     demos = available()
     name = name.removesuffix(".py")

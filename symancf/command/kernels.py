@@ -40,8 +40,7 @@ def folder() -> Path:
 
     Raises
     ------
-    CompileError
-        If it cannot be used; the text says why and what to do.
+    CompileError : if it cannot be used; the text says why and what to do.
     """
     try:
         return cache.folder()

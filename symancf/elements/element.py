@@ -131,8 +131,7 @@ class Element:
 
         Raises
         ------
-        KinematicsError
-            If the element has no such variant.
+        KinematicsError : if the element has no such variant.
         """
         possible = inspect.signature(self.family).parameters
         for option in options:
@@ -158,8 +157,7 @@ class Element:
 
         Raises
         ------
-        ValueError
-            If the name means nothing for this element.
+        ValueError : if the name means nothing for this element.
         """
         if isinstance(rule, Rule):
             return rule

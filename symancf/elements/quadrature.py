@@ -34,8 +34,7 @@ def gauss(cell: Cell, counts: tuple[int, ...], *, section: bool = False) -> Rule
 
     Raises
     ------
-    ValueError
-        If the number of counts does not fit the cell, or there are too many points.
+    ValueError : if the number of counts does not fit the cell, or there are too many points.
     """
     d = cell.dimension
     name = "x".join(map(str, counts))
@@ -63,8 +62,7 @@ def parse(cell: Cell, name: str, *, section: bool = False) -> Rule:
 
     Raises
     ------
-    ValueError
-        If the name is not numbers joined by ``x``, or does not fit the cell.
+    ValueError : if the name is not numbers joined by ``x``, or does not fit the cell.
     """
     if not re.fullmatch(r"\d+(x\d+)*", name):
         example = "x".join("4" * cell.dimension) + ("x3" if section else "")

@@ -28,8 +28,7 @@ def derivative_orders(name: str, coordinates: tuple[str, ...]) -> Exponents:
 
     Raises
     ------
-    ValueError
-        If `name` is not made of the names of the coordinates.
+    ValueError : if `name` is not made of the names of the coordinates.
     """
     orders = [0] * len(coordinates)
     rest = name

@@ -74,8 +74,8 @@ def split_factor(kinematics: Kinematics, parts: Mapping[str, sp.Expr]) -> sp.Exp
 
     Raises
     ------
-    KinematicsError
-        If the quantities are not those of a solid, or the volumetric part has no stiffness.
+    KinematicsError : if the quantities are not those of a solid, or the volumetric part has no
+        stiffness.
     """
     if "J" not in kinematics.quantities:
         raise KinematicsError(

@@ -48,9 +48,8 @@ def signature(function: Energy) -> Signature:
 
     Raises
     ------
-    KinematicsError
-        For ``*args`` or ``**kwargs``, which name nothing, and for positional arguments with a
-        default value, which would be parameters: those come after a ``*``.
+    KinematicsError : for ``*args`` or ``**kwargs``, which name nothing, and for positional
+        arguments with a default value, which would be parameters: those come after a ``*``.
     """
     name = getattr(function, "__name__", type(function).__name__)
     quantities: list[str] = []
@@ -90,8 +89,7 @@ def require_quantities(asked: Signature, offered: Iterable[str], where: str) -> 
 
     Raises
     ------
-    KinematicsError
-        If a quantity is not offered.
+    KinematicsError : if a quantity is not offered.
     """
     offered = tuple(offered)
     for name in asked.quantities:
@@ -124,8 +122,8 @@ def require_parameters(
 
     Raises
     ------
-    ParameterError
-        If one is missing, or with `exact` if one is not taken; both name the closest match.
+    ParameterError : if one is missing, or with `exact` if one is not taken; both name the closest
+        match.
     """
     required, given, optional = tuple(required), tuple(given), tuple(optional)
     possible = tuple(dict.fromkeys((*required, *optional)))

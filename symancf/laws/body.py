@@ -64,8 +64,7 @@ def body_force_laws(
 
     Raises
     ------
-    ParameterError
-        If a parameter of the mass is missing.
+    ParameterError : if a parameter of the mass is missing.
     """
     kinds = _kinds(element, values, fields)
     kinematics = element.kinematics()
@@ -94,8 +93,7 @@ def inertia_laws(
 
     Raises
     ------
-    ParameterError
-        If a parameter of the mass is missing.
+    ParameterError : if a parameter of the mass is missing.
     """
     kinds = _kinds(element, values, fields)
     kinematics = element.kinematics()
@@ -125,8 +123,7 @@ def dead_load_laws(
 
     Raises
     ------
-    KinematicsError
-        If the element has no such face.
+    KinematicsError : If the element has no such face.
     """
     kinematics = element.kinematics()
     u = vector(unknown("value"))

@@ -56,8 +56,7 @@ def corner_jacobians(kind: str, x: Array) -> Array:
 
     Parameters
     ----------
-    x
-        (k, nv, 3) coordinates of the vertices [m].
+    x : (k, nv, 3) coordinates of the vertices [m].
 
     Returns
     -------

@@ -53,8 +53,7 @@ def require_distinct(mesh: Mesh) -> None:
 
     Raises
     ------
-    MeshError
-        On every rank, naming the cells.
+    MeshError : On every rank, naming the cells.
     """
     comm = mesh.comm
     for kind, cells in mesh.cells.items():
@@ -128,9 +127,8 @@ def require_lengths(mesh: Mesh) -> None:
 
     Raises
     ------
-    MeshError
-        On every rank: fewer than `FEWEST` digits, or edges so short or long that their products
-        are no numbers.
+    MeshError : On every rank: fewer than `FEWEST` digits, or edges so short or long that their
+        products are no numbers.
     """
     comm = mesh.comm
     edges = Edges(mesh, [k for k in mesh.cells if k in CELLS and dimension(k) > 0])

@@ -25,10 +25,9 @@ class Groups:
 
     Attributes
     ----------
-    names
-        (dimension, number) -> names of a group.
-    of_entity
-        (dimension, number of an entity) -> its groups; empty where the file has none of them.
+    names : (dimension, number) -> names of a group.
+    of_entity : (dimension, number of an entity) -> its groups; empty where the file has none of
+        them.
     """
 
     names: dict[tuple[int, int], list[str]] = field(default_factory=dict)
@@ -40,8 +39,7 @@ def read_groups(path: Path) -> Groups:
 
     Raises
     ------
-    ValueError, IndexError
-        The sections are damaged.
+    ValueError, IndexError : The sections are damaged.
     """
     groups = Groups()
     version, binary = "", False

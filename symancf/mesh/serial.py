@@ -32,12 +32,9 @@ class SerialMesh:
 
     Attributes
     ----------
-    points
-        (n, 3) coordinates [m].
-    cells
-        Cell type -> (k, nv) point numbers.
-    members
-        Region -> cell type -> sorted cell numbers.
+    points : (n, 3) coordinates [m].
+    cells : Cell type -> (k, nv) point numbers.
+    members : Region -> cell type -> sorted cell numbers.
     """
 
     points: Array

@@ -65,8 +65,7 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
 
     Raises
     ------
-    MeshError
-        On every rank: no such file, or not such a file.
+    MeshError : On every rank: no such file, or not such a file.
     """
     with together(comm):
         if not path.exists():

@@ -98,16 +98,13 @@ def exchange(
 
     Parameters
     ----------
-    destinations
-        (n,) ranks.
-    arrays
-        Each (n, ...): equal dtype and trailing shape on all ranks, also where n = 0.
+    destinations : (n,) ranks.
+    arrays : Each (n, ...): equal dtype and trailing shape on all ranks, also where n = 0.
 
     Returns
     -------
-    counts, received
-        (ranks,) rows that came from each rank, and the arrays with the rows received: by
-        source rank, within one source in the order in which they were given there.
+    counts, received : (ranks,) rows that came from each rank, and the arrays with the rows
+        received: by source rank, within one source in the order in which they were given there.
     """
     destinations = np.asarray(destinations)
     if comm.size == 1:

@@ -74,8 +74,7 @@ def cells(
 
     Raises
     ------
-    CompileError
-        On every rank, with the same message, whichever rank it arose on.
+    CompileError : On every rank, with the same message, whichever rank it arose on.
     """
     chosen = options or Options()
     return _collective(
@@ -125,8 +124,7 @@ def load_runtime(
 
     Raises
     ------
-    CompileError
-        On every rank.
+    CompileError : On every rank.
     """
 
     def build() -> Path:

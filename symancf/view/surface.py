@@ -40,20 +40,13 @@ class Surface:
 
     Attributes
     ----------
-    points, reference
-        (n, 3) in the deformed and the undeformed position [m].
-    faces
-        (k, 4) numbers of points, triangles repeat their last one.
-    lines
-        (k, 2) cables.
-    borders
-        (k, 2) edges of elements.
-    outline
-        (k, 2) edges of the whole body.
-    values
-        (n,) field that colours it, averaged between cells; None if it has no such field.
-    solid
-        Whether the faces close a volume.
+    points, reference : (n, 3) in the deformed and the undeformed position [m].
+    faces : (k, 4) numbers of points, triangles repeat their last one.
+    lines : (k, 2) cables.
+    borders : (k, 2) edges of elements.
+    outline : (k, 2) edges of the whole body.
+    values : (n,) field that colours it, averaged between cells; None if it has no such field.
+    solid : Whether the faces close a volume.
     """
 
     points: Array

@@ -97,12 +97,9 @@ def gather_rows(comm: MPI.Comm, graph: Graph, numbers: Ints, starts: Ints) -> tu
 
     Parameters
     ----------
-    graph
-        Local pattern; row i is vertex `numbers[i]`.
-    numbers
-        Sorted global numbers.
-    starts
-        (ranks + 1,) first number of each rank's rows.
+    graph : Local pattern; row i is vertex `numbers[i]`.
+    numbers : Sorted global numbers.
+    starts : (ranks + 1,) first number of each rank's rows.
 
     Returns
     -------
@@ -134,12 +131,9 @@ def partition(
 
     Parameters
     ----------
-    starts
-        (ranks + 1,) first vertex of each rank.
-    pointers, columns
-        This rank's rows of the symmetric graph.
-    weights
-        (rows,) cost of each vertex.
+    starts : (ranks + 1,) first vertex of each rank.
+    pointers, columns : This rank's rows of the symmetric graph.
+    weights : (rows,) cost of each vertex.
     """
     mine, n = len(pointers) - 1, int(starts[-1])
     matrix = PETSc.Mat().createAIJ(

@@ -24,14 +24,10 @@ class Halo:
 
     Attributes
     ----------
-    comm
-        The ranks.
-    n_owned
-        Number of owned vertices.
-    sent
-        Rank -> local numbers of the owned vertices that it holds as ghosts, (k,) int32.
-    received
-        Rank -> first and last + 1 local number of the ghosts that it owns.
+    comm : The ranks.
+    n_owned : Number of owned vertices.
+    sent : Rank -> local numbers of the owned vertices that it holds as ghosts, (k,) int32.
+    received : Rank -> first and last + 1 local number of the ghosts that it owns.
     """
 
     comm: MPI.Comm
@@ -45,10 +41,8 @@ class Halo:
 
         Parameters
         ----------
-        counts
-            (ranks,) number of ghosts from each owner.
-        rows
-            (ghosts,) the owner's local numbers, grouped by owner.
+        counts : (ranks,) number of ghosts from each owner.
+        rows : (ghosts,) the owner's local numbers, grouped by owner.
         """
         asked, (wanted,) = exchange_blocks(comm, counts, rows)
         ends = np.cumsum(asked)
