@@ -123,7 +123,7 @@ def dead_load_laws(
 
     Raises
     ------
-    KinematicsError : If the element has no such face.
+    KinematicsError : if the element has no such face.
     """
     kinematics = element.kinematics()
     u = vector(unknown("value"))

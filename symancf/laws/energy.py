@@ -71,9 +71,9 @@ def evaluate_energy(
 
     Raises
     ------
-    KinematicsError : If it asks for a quantity that the element lacks, or returns something that is
+    KinematicsError : if it asks for a quantity that the element lacks, or returns something that is
         not a scalar expression (or dict of them) of what it asked for.
-    ParameterError : If a parameter bears a name that the element uses itself.
+    ParameterError : if a parameter bears a name that the element uses itself.
     """
     asked = signature(energy)
     kinematics = element.kinematics(**options)
@@ -129,7 +129,7 @@ def check_values(asked: Signature, kinematics: Kinematics, given: Mapping[str, A
 
     Raises
     ------
-    ParameterError : If one is missing, not taken by the energy or the element, not finite, or if
+    ParameterError : if one is missing, not taken by the energy or the element, not finite, or if
         the thickness is not positive.
     """
     required = dict.fromkeys((*asked.required, *kinematics.section))
@@ -230,7 +230,7 @@ def energy_laws(
 
     Raises
     ------
-    KinematicsError, ParameterError : See `evaluate_energy`; and if a parameter, a part or a rule is
+    KinematicsError, ParameterError : see `evaluate_energy`; and if a parameter, a part or a rule is
         missing or unknown.
     """
     called = evaluate_energy(element, energy, given=values, **options)

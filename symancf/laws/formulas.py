@@ -69,7 +69,7 @@ def energy_equation(element: Element, energy: Energy) -> sp.Eq:
 
     Raises
     ------
-    KinematicsError : If the energy asks for a quantity that the element lacks.
+    KinematicsError : if the energy asks for a quantity that the element lacks.
     """
     parts, _, _ = _called(element, energy)
     return sp.Eq(sp.Symbol("W"), sp.Add(*parts.values()), evaluate=False)
@@ -86,7 +86,7 @@ def stress_equations(element: Element, energy: Energy) -> tuple[sp.Eq, ...]:
 
     Raises
     ------
-    KinematicsError : If the energy asks for a quantity that the element lacks.
+    KinematicsError : if the energy asks for a quantity that the element lacks.
     """
     parts, symbols, names = _called(element, energy)
     total = sp.Add(*parts.values())

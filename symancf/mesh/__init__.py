@@ -34,13 +34,13 @@ class Mesh:
 
     Attributes
     ----------
-    comm : The ranks that share the mesh.
-    name : File name or origin, for messages.
-    n_points : Number of points on all ranks.
+    comm : the ranks that share the mesh.
+    name : file name or origin, for messages.
+    n_points : number of points on all ranks.
     point_starts : (ranks + 1,) first point id of each rank's slice.
     points : (n, 3) coordinates of this rank's slice [m].
-    cells : Cell type -> this rank's `Cells`; the same types in the same order on every rank.
-    regions : Name -> `Region`. The region "all" (all cells of the highest dimension) always exists.
+    cells : cell type -> this rank's `Cells`; the same types in the same order on every rank.
+    regions : name -> `Region`. The region "all" (all cells of the highest dimension) always exists.
     """
 
     def __init__(self, comm: MPI.Comm, name: str, slices: Slices) -> None:
@@ -84,15 +84,15 @@ class Mesh:
 
         Parameters
         ----------
-        path : The file; physical names (Gmsh), cell and point sets (Abaqus, ...) become regions,
+        path : the file; physical names (Gmsh), cell and point sets (Abaqus, ...) become regions,
             groups of one name one region. A cell that the file gives twice counts once; unless it
             is so in different groups, a warning says which.
-        comm : Default all ranks.
-        check : Look for points that are not numbers and for degenerate or inverted cells.
+        comm : default all ranks.
+        check : look for points that are not numbers and for degenerate or inverted cells.
 
         Raises
         ------
-        MeshError : On every rank: no such file, not readable, or a fault found by `check`.
+        MeshError : on every rank: no such file, not readable, or a fault found by `check`.
         """
         comm = MPI.COMM_WORLD if comm is None else comm
         path = arguments.path("Mesh.read", path)
@@ -128,14 +128,14 @@ class Mesh:
         Parameters
         ----------
         points : (n, 3) or (n, 2) coordinates [m].
-        cells : Cell type -> (k, nv) point numbers, vertices in meshio's order.
-        regions : Name -> (cell type, which) or {cell type: which}; `which` are numbers of cells of
+        cells : cell type -> (k, nv) point numbers, vertices in meshio's order.
+        regions : name -> (cell type, which) or {cell type: which}; `which` are numbers of cells of
             that type or, as a 2-dimensional array, the point numbers of cells, new ones or those
             there are. With "vertex" and no such cells given, it may be a list of points.
 
         Raises
         ------
-        MeshError : On every rank: arrays that do not fit together, or a fault found by `check`.
+        MeshError : on every rank: arrays that do not fit together, or a fault found by `check`.
         """
         comm = MPI.COMM_WORLD if comm is None else comm
         serial = None
@@ -166,13 +166,13 @@ class Mesh:
 
         Parameters
         ----------
-        lengths, divisions : Extent [m] and number of cells in 1, 2 or 3 directions.
+        lengths, divisions : extent [m] and number of cells in 1, 2 or 3 directions.
         cell : "line", "quad" or "hexahedron", to assert the number of directions.
-        warp : Maps coordinates (n, 3) to new ones, each point for itself.
+        warp : maps coordinates (n, 3) to new ones, each point for itself.
 
         Raises
         ------
-        MeshError : Lengths that are no positive numbers, divisions that are no whole ones, more of
+        MeshError : lengths that are no positive numbers, divisions that are no whole ones, more of
             them than fit into this machine; a `warp` that inverts cells.
         ParameterError : A `warp` that fails, or does not return finite coordinates (n, 3).
         """
@@ -193,7 +193,7 @@ class Mesh:
 
         Raises
         ------
-        MeshError : With the regions that exist and the closest name.
+        MeshError : with the regions that exist and the closest name.
         """
         if not arguments.among(name, self.regions):
             raise MeshError(unknown_region(self, name))
@@ -234,7 +234,7 @@ class Mesh:
 
         Raises
         ------
-        MeshError : On every rank: NaN coordinates; cells that name a vertex twice, have no length,
+        MeshError : on every rank: NaN coordinates; cells that name a vertex twice, have no length,
             area or volume, are folded (quads) or inverted (hexahedra); two cells of the same
             vertices; edges with fewer than 4 digits, or beyond 1e-50 to 1e50 m.
         """

@@ -195,7 +195,7 @@ def read_abaqus(path: Path) -> SerialMesh:
 
     Raises
     ------
-    MeshError : No such file, or what is in it cannot be read as a whole; with the line.
+    MeshError : no such file, or what is in it cannot be read as a whole; with the line.
     """
     model, where = _Model(), ""
     try:

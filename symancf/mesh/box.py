@@ -47,7 +47,7 @@ class Box:
 
         Raises
         ------
-        MeshError : Lengths that are no positive numbers, divisions that are no whole ones, or so
+        MeshError : lengths that are no positive numbers, divisions that are no whole ones, or so
             many that the share of a rank does not fit into this machine.
         """
         given = f"given lengths {label(lengths)} and divisions {label(divisions)}"

@@ -53,7 +53,7 @@ def require_distinct(mesh: Mesh) -> None:
 
     Raises
     ------
-    MeshError : On every rank, naming the cells.
+    MeshError : on every rank, naming the cells.
     """
     comm = mesh.comm
     for kind, cells in mesh.cells.items():
@@ -127,7 +127,7 @@ def require_lengths(mesh: Mesh) -> None:
 
     Raises
     ------
-    MeshError : On every rank: fewer than `FEWEST` digits, or edges so short or long that their
+    MeshError : on every rank: fewer than `FEWEST` digits, or edges so short or long that their
         products are no numbers.
     """
     comm = mesh.comm

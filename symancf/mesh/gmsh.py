@@ -39,7 +39,7 @@ def read_groups(path: Path) -> Groups:
 
     Raises
     ------
-    ValueError, IndexError : The sections are damaged.
+    ValueError, IndexError : the sections are damaged.
     """
     groups = Groups()
     version, binary = "", False

@@ -37,10 +37,10 @@ class Shape:
 
     Attributes
     ----------
-    size : Total length, area or volume [m, m^2, m^3].
-    smallest, largest : Size of a cell.
-    jacobian : Least scaled Jacobian of any corner: 1 for right angles, 0 or less for a faulty cell.
-    aspect : Largest ratio of the longest to the shortest edge of a cell.
+    size : total length, area or volume [m, m^2, m^3].
+    smallest, largest : size of a cell.
+    jacobian : least scaled Jacobian of any corner: 1 for right angles, 0 or less for a faulty cell.
+    aspect : largest ratio of the longest to the shortest edge of a cell.
     defect : Quadrilaterals: largest parallelogram defect |x1 - x2 + x3 - x4| / longest diagonal; 0
         for parallelograms, on which plates reproduce constant curvature.
     """

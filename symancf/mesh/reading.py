@@ -27,7 +27,7 @@ def read_serial(path: Path) -> SerialMesh:
 
     Raises
     ------
-    MeshError : No such file, a format that meshio does not know, or a damaged file.
+    MeshError : no such file, a format that meshio does not know, or a damaged file.
     """
     if not path.exists():
         near = sorted(p.name for p in path.parent.glob("*.msh")) if path.parent.is_dir() else []

@@ -24,9 +24,9 @@ class Region:
 
     Attributes
     ----------
-    mesh : The mesh it belongs to.
-    name : Physical name in the mesh file.
-    sizes : Number of cells of each type on all ranks, e.g. ``{"quad": 16}``.
+    mesh : the mesh it belongs to.
+    name : physical name in the mesh file.
+    sizes : number of cells of each type on all ranks, e.g. ``{"quad": 16}``.
     """
 
     mesh: Mesh = field(repr=False)
@@ -55,7 +55,7 @@ class Region:
 
         Raises
         ------
-        MeshError : The region holds several cell types and none was named, or lacks the one named.
+        MeshError : the region holds several cell types and none was named, or lacks the one named.
         """
         if kind is None:
             if len(self.sizes) != 1:
@@ -74,12 +74,12 @@ class Region:
 
         Parameters
         ----------
-        kinds : Cell types that are possible, e.g. ``"quad"``.
-        use : What needs them, for the message, e.g. ``"ancf_plate"``.
+        kinds : cell types that are possible, e.g. ``"quad"``.
+        use : what needs them, for the message, e.g. ``"ancf_plate"``.
 
         Raises
         ------
-        MeshError : On every rank.
+        MeshError : on every rank.
         """
         if self.size and set(self.sizes) <= set(kinds):
             return self
@@ -133,7 +133,7 @@ class Region:
 
         Raises
         ------
-        MeshError : On every rank, with the number of points that no cell of `other` uses, one of
+        MeshError : on every rank, with the number of points that no cell of `other` uses, one of
             them and where it is.
         """
         stray = np.setdiff1d(self.points(), other.points(), assume_unique=True)

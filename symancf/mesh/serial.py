@@ -33,7 +33,7 @@ class SerialMesh:
     Attributes
     ----------
     points : (n, 3) coordinates [m].
-    cells : Cell type -> (k, nv) point numbers.
+    cells : cell type -> (k, nv) point numbers.
     members : Region -> cell type -> sorted cell numbers.
     """
 

@@ -21,7 +21,7 @@ class Cells:
     kind : meshio's name of the type.
     start : Id of the first cell of the slice; ids count the cells of this type.
     connectivity : (k, nv) global point ids.
-    size : Number of cells of this type on all ranks.
+    size : number of cells of this type on all ranks.
     """
 
     kind: str
@@ -43,7 +43,7 @@ class Slices:
     ----------
     points : (n, 3) coordinates [m].
     point_starts : (ranks + 1,) first point id of each rank's slice.
-    cells : Cell type -> slice; the same types in the same order on every rank.
+    cells : cell type -> slice; the same types in the same order on every rank.
     members : Region -> cell type -> sorted numbers within the slice; None means all of them.
     """
 

@@ -65,7 +65,7 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
 
     Raises
     ------
-    MeshError : On every rank: no such file, or not such a file.
+    MeshError : on every rank: no such file, or not such a file.
     """
     with together(comm):
         if not path.exists():

@@ -30,7 +30,7 @@ def write(path: str | Path, samples: Samples, comm: MPI.Comm | None = None) -> P
 
     Parameters
     ----------
-    path : The file; its suffix is replaced by the right one, missing folders are made.
+    path : the file; its suffix is replaced by the right one, missing folders are made.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def write(path: str | Path, samples: Samples, comm: MPI.Comm | None = None) -> P
 
     Raises
     ------
-    SymancfError, OSError : On every rank: arrays that do not fit together or differ between ranks;
+    SymancfError, OSError : on every rank: arrays that do not fit together or differ between ranks;
         a folder that cannot be written, a full disk.
     """
     comm = MPI.COMM_WORLD if comm is None else comm
@@ -85,8 +85,8 @@ class Series:
 
     Parameters
     ----------
-    path : The .pvd file; missing folders are made.
-    comm : Default all ranks.
+    path : the .pvd file; missing folders are made.
+    comm : default all ranks.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class Series:
 
         Raises
         ------
-        SymancfError, OSError : See `write`; the series keeps the states written before.
+        SymancfError, OSError : see `write`; the series keeps the states written before.
         """
         bodies = samples if isinstance(samples, Mapping) else {"": samples}
         folder = self.path.with_suffix("")
@@ -156,7 +156,7 @@ def read(path: str | Path) -> dict[str, Samples]:
 
     Raises
     ------
-    SymancfError : The file is missing, damaged or of another origin.
+    SymancfError : the file is missing, damaged or of another origin.
     """
     path = arguments.path("output.read", path)
     if path.suffix == ".vtu":
@@ -176,7 +176,7 @@ def states(path: str | Path) -> list[tuple[float, dict[str, Path]]]:
 
     Raises
     ------
-    SymancfError : The file is missing, damaged or lists no state.
+    SymancfError : the file is missing, damaged or lists no state.
     """
     path = arguments.path("output.states", path)
     try:

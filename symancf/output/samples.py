@@ -41,10 +41,10 @@ class Samples:
     Attributes
     ----------
     points : (n, 3) [m].
-    cells : Cell type (meshio's name) -> (k, nv) numbers of points.
-    point_data : Name -> (n,), (n, c) or (n, 3, 3); "displacement" (n, 3) lets pictures show the
+    cells : cell type (meshio's name) -> (k, nv) numbers of points.
+    point_data : name -> (n,), (n, c) or (n, 3, 3); "displacement" (n, 3) lets pictures show the
         undeformed body too.
-    cell_data : Name -> (k, ...) over all cells, in the order of `cells`.
+    cell_data : name -> (k, ...) over all cells, in the order of `cells`.
     """
 
     points: Data
@@ -62,7 +62,7 @@ class Samples:
 
         Raises
         ------
-        SymancfError : An array of the wrong length or shape, a cell type that VTK lacks, a cell
+        SymancfError : an array of the wrong length or shape, a cell type that VTK lacks, a cell
             with a point that does not exist.
         """
         n = len(self.points)

@@ -44,8 +44,8 @@ def write_vtu(path: Path, samples: Samples) -> None:
 
     Raises
     ------
-    SymancfError : Arrays that do not fit together.
-    OSError : The file cannot be written.
+    SymancfError : arrays that do not fit together.
+    OSError : the file cannot be written.
     """
     samples.check()
     with replacing(path) as file:
@@ -143,7 +143,7 @@ def read_vtu(path: Path) -> Samples:
 
     Raises
     ------
-    SymancfError : The file is missing or was not written by symancf.
+    SymancfError : the file is missing or was not written by symancf.
     """
     from xml.etree import ElementTree
 

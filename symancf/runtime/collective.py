@@ -99,7 +99,7 @@ def exchange(
     Parameters
     ----------
     destinations : (n,) ranks.
-    arrays : Each (n, ...): equal dtype and trailing shape on all ranks, also where n = 0.
+    arrays : each (n, ...): equal dtype and trailing shape on all ranks, also where n = 0.
 
     Returns
     -------

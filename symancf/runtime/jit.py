@@ -74,7 +74,7 @@ def cells(
 
     Raises
     ------
-    CompileError : On every rank, with the same message, whichever rank it arose on.
+    CompileError : on every rank, with the same message, whichever rank it arose on.
     """
     chosen = options or Options()
     return _collective(
@@ -124,7 +124,7 @@ def load_runtime(
 
     Raises
     ------
-    CompileError : On every rank.
+    CompileError : on every rank.
     """
 
     def build() -> Path:

@@ -50,7 +50,7 @@ def cases(group: str | None = None) -> list[Case]:
 
     Raises
     ------
-    SymancfError : If there is none; it names those that there are.
+    SymancfError : if there is none; it names those that there are.
     """
     for module in _MODULES:
         import_module(f".{module}", __name__)

@@ -49,22 +49,22 @@ def render(
     ----------
     scenes : Samples of one body on this rank, a .vtu, .pvtu or .pvd file, or a sequence of them in
         one picture. A mapping "caption" -> scene draws them side by side.
-    path : The PNG; missing folders are made.
-    field : Point or cell data that colours the bodies, vectors by their magnitude. Bodies that lack
+    path : the PNG; missing folders are made.
+    field : point or cell data that colours the bodies, vectors by their magnitude. Bodies that lack
         it are grey.
     title, label : Headline, and name of the field at the colour bar (default `field`).
-    unit : Unit of the field, e.g. "Pa"; the colour bar then counts in kPa, MPa, ...
+    unit : unit of the field, e.g. "Pa"; the colour bar then counts in kPa, MPa, ...
     cmap : "dawn" (viridis, lightened so that shading and element borders stay visible) or any
         colour map of Matplotlib.
-    limits : Smallest and largest value of the colours; default those of the field.
-    shared : Whether the panels share colours and one colour bar.
-    undeformed : Whether to show the outline of the undeformed bodies.
-    eye, up : Directions from the bodies to the eye, and upwards.
-    columns : Most panels in one row.
-    width : Of the picture [inch at 160 dots per inch].
+    limits : smallest and largest value of the colours; default those of the field.
+    shared : whether the panels share colours and one colour bar.
+    undeformed : whether to show the outline of the undeformed bodies.
+    eye, up : directions from the bodies to the eye, and upwards.
+    columns : most panels in one row.
+    width : of the picture [inch at 160 dots per inch].
     engine : "vtk" (pyvista, in a process of its own), "matplotlib", or "auto": the first of them
         that works.
-    comm : Ranks that hold the samples, default all; rank 0 draws. `MPI.COMM_SELF` where one rank
+    comm : ranks that hold the samples, default all; rank 0 draws. `MPI.COMM_SELF` where one rank
         has everything.
 
     Returns
@@ -73,7 +73,7 @@ def render(
 
     Raises
     ------
-    SymancfError : On every rank: nothing to draw, no drawing package, `engine` "vtk" does not work.
+    SymancfError : on every rank: nothing to draw, no drawing package, `engine` "vtk" does not work.
     """
     comm = MPI.COMM_WORLD if comm is None else comm
     path = arguments.path("view.save", path).with_suffix(".png")

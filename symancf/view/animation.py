@@ -72,11 +72,11 @@ def animate(
     ----------
     frames : A series (`output.Series` or its .pvd file), or a list of states, each the samples of
         one body on this rank or of several. Of more than 300 states, 300 are drawn.
-    path : The GIF; missing folders are made.
-    times : Of the states of a list, shown above them.
-    fps : Frames per second.
-    width, dots : Of the frames [inch, dots per inch].
-    field, title, label, unit, cmap, limits, undeformed, eye, up, engine, comm : See `render`.
+    path : the GIF; missing folders are made.
+    times : of the states of a list, shown above them.
+    fps : frames per second.
+    width, dots : of the frames [inch, dots per inch].
+    field, title, label, unit, cmap, limits, undeformed, eye, up, engine, comm : see `render`.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def animate(
 
     Raises
     ------
-    SymancfError : On every rank: nothing to draw, no drawing package, `engine` "vtk" does not work.
+    SymancfError : on every rank: nothing to draw, no drawing package, `engine` "vtk" does not work.
     """
     comm = MPI.COMM_WORLD if comm is None else comm
     path = arguments.path("view.animate", path).with_suffix(".gif")
@@ -195,7 +195,7 @@ def write_gif(images: Iterable[Figure | Image], path: str | Path, *, fps: float 
 
     Raises
     ------
-    SymancfError : No images, or of different sizes; no Pillow.
+    SymancfError : no images, or of different sizes; no Pillow.
     """
     try:
         from PIL import Image as Pillow

@@ -34,9 +34,9 @@ def draw(
     axes : Axes of Matplotlib.
     colours : ScalarMappable that turns values into colours.
     screen : (3, 2) directions to the right and upwards in the picture.
-    toward : Direction to the eye.
+    toward : direction to the eye.
     frame : (2, 2) lower left and upper right corner of what shall be seen [m].
-    undeformed : Whether to show the outline of the undeformed bodies.
+    undeformed : whether to show the outline of the undeformed bodies.
     """
     from matplotlib.collections import LineCollection, PolyCollection
 

@@ -46,7 +46,7 @@ class Surface:
     borders : (k, 2) edges of elements.
     outline : (k, 2) edges of the whole body.
     values : (n,) field that colours it, averaged between cells; None if it has no such field.
-    solid : Whether the faces close a volume.
+    solid : whether the faces close a volume.
     """
 
     points: Array

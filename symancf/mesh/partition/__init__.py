@@ -37,11 +37,11 @@ def distribute(
     Parameters
     ----------
     families : Entities, each given on exactly one rank.
-    n_points : Number of points of the mesh: ids below it must be used by a partitioned family.
+    n_points : number of points of the mesh: ids below it must be used by a partitioned family.
 
     Raises
     ------
-    MeshError : On every rank: arrays that do not fit together, no vertices at all, a point of the
+    MeshError : on every rank: arrays that do not fit together, no vertices at all, a point of the
         mesh that only followers use.
     """
     keep(comm)

@@ -97,8 +97,8 @@ def gather_rows(comm: MPI.Comm, graph: Graph, numbers: Ints, starts: Ints) -> tu
 
     Parameters
     ----------
-    graph : Local pattern; row i is vertex `numbers[i]`.
-    numbers : Sorted global numbers.
+    graph : local pattern; row i is vertex `numbers[i]`.
+    numbers : sorted global numbers.
     starts : (ranks + 1,) first number of each rank's rows.
 
     Returns
@@ -132,7 +132,7 @@ def partition(
     Parameters
     ----------
     starts : (ranks + 1,) first vertex of each rank.
-    pointers, columns : This rank's rows of the symmetric graph.
+    pointers, columns : this rank's rows of the symmetric graph.
     weights : (rows,) cost of each vertex.
     """
     mine, n = len(pointers) - 1, int(starts[-1])

@@ -24,10 +24,10 @@ class Halo:
 
     Attributes
     ----------
-    comm : The ranks.
-    n_owned : Number of owned vertices.
-    sent : Rank -> local numbers of the owned vertices that it holds as ghosts, (k,) int32.
-    received : Rank -> first and last + 1 local number of the ghosts that it owns.
+    comm : the ranks.
+    n_owned : number of owned vertices.
+    sent : rank -> local numbers of the owned vertices that it holds as ghosts, (k,) int32.
+    received : rank -> first and last + 1 local number of the ghosts that it owns.
     """
 
     comm: MPI.Comm

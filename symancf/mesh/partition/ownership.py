@@ -47,9 +47,9 @@ def find_owners(
 
     Parameters
     ----------
-    local_ids : Sorted distinct vertex ids of this rank's slices.
-    local : Vertices of each family as places in `local_ids`.
-    n_points : See `distribute`.
+    local_ids : sorted distinct vertex ids of this rank's slices.
+    local : vertices of each family as places in `local_ids`.
+    n_points : see `distribute`.
     """
     last = int(reduced(comm, np.array([local_ids.max(initial=-1)]), MPI.MAX)[0])
     if last < 0:

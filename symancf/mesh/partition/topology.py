@@ -23,12 +23,12 @@ class Family:
 
     Attributes
     ----------
-    name : Unique among the families; the same families in the same order on every rank.
+    name : unique among the families; the same families in the same order on every rank.
     ids : (k,) numbers by which the entities are known.
     vertices : (k, nv) global vertex ids: points of the mesh, or beyond them virtual vertices
         (multipliers, rigid bodies, controller states). nv is the same on every rank.
-    weight : Cost of one entity, in any unit common to the families.
-    partitioned : Whether the entities take part in the graph (cells). Others (joints, loads,
+    weight : cost of one entity, in any unit common to the families.
+    partitioned : whether the entities take part in the graph (cells). Others (joints, loads,
         boundary facets) follow: vertices that only they touch join the rank of a neighbour.
     """
 
@@ -45,7 +45,7 @@ class LocalFamily:
 
     Attributes
     ----------
-    name : As given.
+    name : as given.
     ids : (k,) numbers as given.
     vertices : (k, nv) local vertex numbers.
     owned : (k,) True on exactly one of the ranks that hold the entity.
@@ -63,15 +63,15 @@ class Topology:
 
     Attributes
     ----------
-    comm : The ranks.
+    comm : the ranks.
     vertex_ids : (n,) ids as given in the families: owned vertices first, ordered for locality, then
         ghosts by owner.
-    n_owned : Number of owned vertices.
+    n_owned : number of owned vertices.
     owners : (n,) rank that owns each local vertex.
     starts : (ranks + 1,) first new global number of each rank: the ownership ranges.
     numbers : (n,) new global number of each local vertex, contiguous within each rank.
-    families : Name -> `LocalFamily`.
-    halo : Messages between owners and ghosts.
+    families : name -> `LocalFamily`.
+    halo : messages between owners and ghosts.
     """
 
     comm: MPI.Comm
