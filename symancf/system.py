@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from .assembly.configuration import Placed
     from .assembly.piece import Piece
+    from .assembly.resolved import Rows
     from .places.ends import PointsOnBody
 
 
@@ -278,12 +279,16 @@ class System(Configuration):
             self.plan.update(self.time)
         values, _ = self.plan.energies(self.state)
         total = self.sum(values)
-        return {piece.name: float(e) for piece, e in zip(self.pieces, total, strict=True)}
+        found: dict[str, float] = {}
+        for piece, e in zip(self.pieces, total, strict=True):
+            found[piece.name] = found.get(piece.name, 0.0) + float(e)
+        return found
 
     def strain_energy(self) -> float:
         """Return the strain energy of all bodies [J] (collective)."""
         energies = self.energies()
-        return sum(energies[p.name] for p in self.pieces if p.role == "strain")
+        names = dict.fromkeys(p.name for p in self.pieces if p.role == "strain")
+        return sum(energies[name] for name in names)
 
     def displacement(self, place: End) -> Array:
         """Return the displacements (K, 3) of places of a body, on every rank (collective)."""
@@ -294,7 +299,7 @@ class System(Configuration):
     def position(self, place: End) -> Array:
         """Return the present positions (K, 3) of places of a body, on every rank (collective)."""
         u = self.displacement(place)
-        return np.asarray(place.X + u)
+        return np.asarray(place.resolve(self.layout).X + u)
 
     def velocity(self, place: End) -> Array:
         """Return the velocities (K, 3) of places of a body, on every rank (collective)."""
@@ -325,7 +330,7 @@ class System(Configuration):
         R, u = (np.stack(part, axis=2) for part in (values[: len(jets)], values[len(jets) :]))
         return np.asarray((R + u) @ np.linalg.pinv(R))
 
-    def rows_of(self, place: Placed, jets: Sequence[str]) -> list[tuple[Ints, ...]]:
+    def rows_of(self, place: Placed, jets: Sequence[str]) -> list[Rows]:
         """Return jets of places as rows; see `Configuration.rows_of` (collective).
 
         Raises

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from ..errors import MeshError, ParameterError
@@ -23,20 +22,19 @@ if TYPE_CHECKING:
 
     from ..mesh import Mesh
     from ..mesh.partition import Topology
+    from .resolved import Resolved, Rows
 
 
 class Placed(Protocol):
     """Places of bodies, as far as their jets are asked for here; see `places.ends.End`."""
 
-    vertices: Ints
-
-    def resolve(self, layout: Layout) -> None:
-        """Find the vertices (collective)."""
+    def resolve(self, layout: Layout) -> Resolved:
+        """Find the places (collective)."""
 
     def rows(
-        self, configuration: Configuration, chosen: Ints, vertices: Ints32, jet: str
-    ) -> tuple[npt.NDArray[Any], ...]:
-        """Return a jet of the chosen places as combinations of local coordinates."""
+        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
+    ) -> Rows:
+        """Return a jet of places as combinations of local coordinates."""
 
 
 class Layout(Kept):
@@ -261,33 +259,33 @@ class Configuration(ABC):
         vector[which] = table[numbering.vertex_of, within][which]
 
     # ---- places ---------------------------------------------------------------------------------
-    def rows_of(self, place: Placed, jets: Sequence[str]) -> list[tuple[npt.NDArray[Any], ...]]:
+    def rows_of(self, place: Placed, jets: Sequence[str]) -> list[Rows]:
         """Return jets of the places whose first vertex this rank owns (collective).
 
-        For each jet ``place`` (number within all K), ``component``, ``coordinate`` and ``value``,
-        one row per non-zero.
+        The numbers of places in the rows are those within all K.
         """
-        place.resolve(self.layout)
-        found: list[tuple[npt.NDArray[Any], ...]] = []
+        places = place.resolve(self.layout)
+        found: list[Rows] = []
         with together(self.comm):
             if self.numbering.owned_vertices:
                 ids = self.topology.vertex_ids
                 order = np.argsort(ids)
-                near = np.searchsorted(ids, place.vertices, sorter=order)
+                near = np.searchsorted(ids, places.vertices, sorter=order)
                 local = order[np.minimum(near, len(order) - 1)]
-                present = ids[local] == place.vertices
+                present = ids[local] == places.vertices
                 mine = np.flatnonzero(present[:, 0] & (local[:, 0] < self.numbering.owned_vertices))
+                here, vertices = places.take(mine), local[mine].astype(np.int32)
                 for jet in jets:
-                    rows = place.rows(self, mine, local[mine].astype(np.int32), jet)
-                    entity, component, coordinate, _, value = rows
-                    found.append((mine[entity], component, coordinate, value))
+                    rows = place.rows(self, here, vertices, jet)
+                    found.append(rows._replace(place=mine[rows.place]))
         return found
 
     def evaluate(self, place: Placed, jets: Sequence[tuple[str, Array]]) -> list[Array]:
         """Return jets of local vectors at places, each (K, 3), on every rank (collective)."""
         found = self.rows_of(place, [jet for jet, _ in jets])
-        values = np.zeros((len(jets), len(place.vertices), 3))
-        for number, (entity, component, coordinate, value) in enumerate(found):
+        values = np.zeros((len(jets), place.resolve(self.layout).size, 3))
+        for number, rows in enumerate(found):
             vector = jets[number][1]
-            np.add.at(values[number], (entity, component), value * vector[coordinate])
+            at = rows.place, rows.component
+            np.add.at(values[number], at, rows.value * vector[rows.coordinate])
         return list(self.sum(values))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .configuration import Configuration, Layout
     from .piece import Piece
     from .plan import Plan
+    from .resolved import Resolved
     from .vertices import AtVertices
 
 Part = TypeVar("Part")
@@ -169,13 +170,10 @@ class InMotion(Protocol):
 # ---- places --------------------------------------------------------------------------------------
 @runtime_checkable
 class Moves(Protocol):
-    """Places whose motion is no linear function of coordinates.
+    """Places whose motion is no linear function of coordinates."""
 
-    They need not be resolved: a `Placed` has its vertices only then.
-    """
-
-    def resolve(self, layout: Layout, /) -> None:
-        """Find the vertices (collective)."""
+    def resolve(self, layout: Layout, /) -> Resolved:
+        """Find the places (collective)."""
 
     def displacement(self, configuration: Configuration, /) -> Array:
         """Return the present displacements (K, 3), on every rank."""

@@ -137,7 +137,7 @@ class Force:
         jets = self.entities.jets(system, [(0, "value")])
         if isinstance(self.place, FacetPoints):
             with together(system.comm):
-                at = self.entities.ids, self.entities.end_vertices(0)
+                at = self.entities.here[0], self.entities.end_vertices(0)
                 weight = self.place.measure(system, *at)
         else:
             weight = np.ones(len(self.entities.ids))

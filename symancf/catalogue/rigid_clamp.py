@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ..assembly.resolved import Resolved, Rows
 from ..bodies.natural import RigidBody, RigidPoint
 from ..bodies.plane import Clamp, PlanarBody
 from ..errors import ConstraintError
@@ -44,36 +45,37 @@ class Slopes(End):
         self.slope, self.normal = np.zeros((len(of), 3)), np.zeros((len(of), 3))
         self.present: Mask = np.zeros(len(of), dtype=bool)
 
-    def resolve(self, layout: Layout) -> None:
-        """Find X and the vertices: those of the places."""
-        self.X, self.vertices = self.place.X[self.of], self.place.vertices[self.of]
+    def _find(self, layout: Layout) -> Resolved:
+        """Find the places that they are of."""
+        places = self.place.resolve(layout).take(self.of)
+        return Resolved(places.X, places.vertices, places.within, given=places)
 
     def chosen(self, ids: Ints) -> Mask:
         """Return which of them count."""
         return self.present[ids]
 
-    def constant(self, jet: str) -> Array | None:
+    def constant(self, places: Resolved, jet: str) -> Array | None:
         """Return None: reference values follow from coordinates."""
         return None
 
-    def directions(self, system: Configuration, chosen: Ints) -> Array:
+    def directions(self, configuration: Configuration, places: Resolved) -> Array:
         """Return the reference directions (k, 2, 3) of the slopes and the normals."""
-        return np.stack([self.slope[chosen], self.normal[chosen]], axis=1)
+        return np.stack([self.slope[places.ids], self.normal[places.ids]], axis=1)
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
-    ) -> tuple[npt.NDArray[Any], ...]:
+        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
+    ) -> Rows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
+        assert places.given is not None
         if jet == "value":
-            return self.place.rows(system, self.of[chosen], vertices, jet)
+            return self.place.rows(configuration, places.given, vertices, jet)
+        slope = self.slope[places.ids]
         if isinstance(self.place, PointsOnBody):
-            direction = self.slope[chosen]
-            return self.place._derivative(system, self.of[chosen], vertices, direction)
-        weights = np.einsum("nka,na->nk", self.body.basis[vertices[:, 0]], self.slope[chosen])
+            return self.place._derivative(configuration, places.given, vertices, slope)
+        weights = np.einsum("nka,na->nk", self.body.basis[vertices[:, 0]], slope)
         weights[np.abs(weights) < 1e-15] = 0.0
-        offset = self.body.coordinate_offset(system, vertices, "slope0")
-        offset = offset + 3 * np.arange(weights.shape[1])
-        return _vector_rows(offset, weights, np.zeros(offset.shape, dtype=np.int32))
+        offset = self.body.coordinate_offset(configuration, vertices, "slope0")
+        return _vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
 
     def __str__(self) -> str:
         return f"slopes of {self.place}"
@@ -128,7 +130,7 @@ class RigidClamp(Constraint):
         if self.dofs == "all" or not element.slopes:
             return
         self.glue: Glue | None = None
-        kind = np.full(self.places.size, POINT)
+        kind = np.full(self.places.resolve(layout).size, POINT)
         if isinstance(self.places, Nodes):
             self.glue = glue_of(layout, self.name, self.places)
             kind = self.glue.kind
@@ -205,8 +207,10 @@ class RigidClamp(Constraint):
         """Return the same at points, nothing but points of what may be the inside of cells."""
         of, first = np.unique(self.entities.ids, return_index=True)
         vertices = self.entities.end_vertices(0)[first[np.searchsorted(of, here)]]
-        places: Any = self.entities.ends[0]
-        slopes = unit(places._gradient(system, here, vertices)[3])
+        place = self.places
+        assert isinstance(place, PointsOnBody)
+        places = place.resolve(system.layout).take(here)
+        slopes = unit(place._gradient(system, places, vertices)[3])
         element = self.places.body.element
         if element.cell == "line":
             normal = slopes[:, 0]

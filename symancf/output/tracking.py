@@ -44,10 +44,10 @@ class Tracked:
     def __init__(self, system: System, place: End) -> None:
         rows = system.rows_of(place, ["value"])
         nothing = np.zeros(0, dtype=np.int64)
-        entity, component, coordinate, value = rows[0] if rows else (nothing,) * 4
+        entity, component, coordinate, _, value = rows[0] if rows else (nothing,) * 5
         self._slot, self._coordinate = 3 * entity + component, coordinate
         self._value: Array = value.astype(np.float64)
-        self._X = place.X.copy()
+        self._X = place.resolve(system.layout).X
         self._system = system
 
     def __call__(self) -> Array:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ..assembly.resolved import Resolved, Rows
 from ..errors import ConstraintError, ParameterError
 from ..mesh import Mesh, Region
-from ..values.arrays import Array, Ints, Ints32, Mask
+from ..values.arrays import Array, Integers, Ints, Ints32, Mask
 from ..values.parameter import label
 from .locate import Found, to_domain
 from .projection import locate_on
@@ -57,7 +58,7 @@ def require_region(who: str, given: Any) -> None:
 
 
 class End(ABC):
-    """A list of K places. Resolved before the system is distributed, on every rank alike.
+    """A list of K places. What a system finds of them, `resolve`, it keeps; the end stays as it is.
 
     Places may have axes e1, e2, e3, the jets ``axis0``, ``axis1``, ``axis2``: directions that
     are fixed in the material there and move with it as its fibres do.
@@ -66,16 +67,10 @@ class End(ABC):
     ----------
     frame : (3, 3) whose columns are the axes in the reference configuration, or None: where the
         end does not say otherwise, those of the end's default (`reference_frame`).
-
-    Attributes after `resolve`
-    --------------------------
-    X : (K, 3) reference positions.
-    vertices : (K, nv) global vertex ids on which the place depends.
     """
 
-    X: Array
-    vertices: Ints
     frame: Array | None = None
+    anywhere = False  # it has the places of the other ends
     curved: str | None = None  # the jet of which all others are functions, if they are no jets
     only: str | None = None  # the one jet of an end that is no place
     block = ""  # of coordinates that its vertices carry because of it
@@ -84,32 +79,34 @@ class End(ABC):
         """Return the change of a jet in symbols: `q` of the jet `curved`, `X` of a vector."""
         raise NotImplementedError
 
+    def resolve(self, layout: Layout) -> Resolved:
+        """Return the places in the layout of a system, found once (collective)."""
+        return layout.find(self, Resolved) or layout.keep(self, self._find(layout))
+
     @abstractmethod
-    def resolve(self, layout: Layout) -> None:
-        """Find X and the vertices (collective)."""
+    def _find(self, layout: Layout) -> Resolved:
+        """Find the places (collective)."""
 
     @abstractmethod
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
-    ) -> tuple[npt.NDArray[Any], ...]:
-        """Return the jet ``jet`` of the chosen places as combinations of local coordinates.
+        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
+    ) -> Rows:
+        """Return the jet ``jet`` of some of the places as combinations of local coordinates.
 
-        `chosen` (k,) numbers of places, `vertices` (k, nv) their local vertices. Returns
-        ``place`` (number within `chosen`), ``component``, ``coordinate``, ``corner`` and
-        ``value``, one row per non-zero.
+        `places` k of them, `vertices` (k, nv) their local vertices.
         """
 
-    def constant(self, jet: str) -> Array | None:
-        """Return the reference values (K, 3) of a jet that do not follow from coordinates."""
-        return self.X if jet == "value" else None
+    def constant(self, places: Resolved, jet: str) -> Array | None:
+        """Return the reference values (k, 3) of a jet that do not follow from coordinates."""
+        return places.X if jet == "value" else None
 
     def chosen(self, ids: Ints) -> Mask:
         """Return which of the places `ids` count; all, unless normals have to be known first."""
         return np.ones(len(ids), dtype=bool)
 
-    def directions(self, system: Configuration, chosen: Ints) -> Array:
+    def directions(self, configuration: Configuration, places: Resolved) -> Array:
         """Return the reference directions (k, s, 3) of the jets ``along0``, ``along1``, ..."""
-        return np.zeros((len(chosen), 0, 3))
+        return np.zeros((places.size, 0, 3))
 
     @property
     def reference_frame(self) -> Array:
@@ -121,11 +118,6 @@ class End(ABC):
         turned = copy.copy(self)
         turned.frame = axes
         return turned
-
-    @property
-    def size(self) -> int:
-        """Number of places."""
-        return len(self.X)
 
     def __str__(self) -> str:
         return type(self).__name__
@@ -158,11 +150,9 @@ def frame_of(what: str, given: npt.ArrayLike | None) -> Array | None:
     return np.asarray(u @ v)
 
 
-def _local(system: Configuration, ids: Ints) -> Ints:
+def _local(configuration: Configuration, ids: Ints) -> Ints32:
     """Return the local numbers of vertices that this rank has."""
-    order = np.argsort(system.topology.vertex_ids)
-    found = np.searchsorted(system.topology.vertex_ids, ids, sorter=order)
-    return np.asarray(order[found])
+    return configuration.topology.find(ids.ravel()).reshape(ids.shape)
 
 
 def _orthonormal(slopes: Array) -> Array:
@@ -195,24 +185,27 @@ def _points(where: str, given: npt.ArrayLike) -> Array:
     return points.reshape(-1, 3)
 
 
-def _vector_rows(
-    coordinate: npt.NDArray[Any], value: Array, corner: npt.NDArray[Any]
-) -> tuple[npt.NDArray[Any], ...]:
-    """Repeat rows (k, m) of a coefficient for the three components of a vector."""
+def _vector_rows(coordinate: Integers, value: Array, corner: Integers | None = None) -> Rows:
+    """Repeat rows (k, m) of a coefficient for the three components of a vector.
+
+    `corner` (k, m); by default all are of the first vertex.
+    """
     k, m = coordinate.shape
     place = np.repeat(np.arange(k), 3 * m)
     component = np.tile(np.arange(3), k * m)
     at = (coordinate[:, :, None] + np.arange(3)).reshape(-1)
+    corner = np.zeros((k, m), dtype=np.int32) if corner is None else corner
     keep = np.repeat(value.reshape(-1) != 0.0, 3)
-    columns = (place, component, at, np.repeat(corner.reshape(-1), 3), np.repeat(value, 3))
-    return tuple(c[keep] for c in columns)
+    of = np.repeat(corner.reshape(-1), 3)
+    values = np.repeat(value, 3)
+    return Rows(place[keep], component[keep], at[keep], of[keep], values[keep])
 
 
 class Ground(End):
     """Points that do not move: the places of the other end, or one given point."""
 
     def __init__(self, at: npt.ArrayLike | None = None, frame: npt.ArrayLike | None = None) -> None:
-        self.point = None
+        self.point, self.anywhere = None, at is None
         self.frame = frame_of("the ground", frame)
         if at is not None:
             plane = np.shape(at) == (2,)  # a point of the plane z = 0
@@ -222,35 +215,25 @@ class Ground(End):
         """Return the ground at one given point, perhaps with axes (columns of `frame`)."""
         return Ground(point, frame)
 
-    def resolve(self, layout: Layout) -> None:
-        """Find X and the vertices (collective)."""
-        if self.point is not None:
-            self.X = self.point
-            self.vertices = np.zeros((len(self.X), 0), dtype=np.int64)
-        else:
-            self.__dict__.pop("X", None)  # that of another term
-
-    def follow(self, other: End) -> None:
-        """Take the places of another end."""
-        if self.point is None or (len(self.X) == 1 and other.size > 1):
-            self.X = other.X if self.point is None else np.repeat(self.X, other.size, axis=0)
-            self.vertices = np.zeros((other.size, 0), dtype=np.int64)
+    def _find(self, layout: Layout) -> Resolved:
+        """Find the places."""
+        X = np.zeros((0, 3)) if self.point is None else self.point
+        return Resolved(X, np.zeros((len(X), 0), dtype=np.int64))
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
-    ) -> tuple[npt.NDArray[Any], ...]:
+        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
+    ) -> Rows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
-        empty = np.zeros(0, dtype=np.int32)
-        return empty, empty, empty, empty, np.zeros(0)
+        return _vector_rows(np.zeros((0, 1), dtype=np.int32), np.zeros((0, 1)))
 
-    def constant(self, jet: str) -> Array | None:
-        """Return the constant value (K, 3) of a jet: the place, or an axis of space."""
+    def constant(self, places: Resolved, jet: str) -> Array | None:
+        """Return the constant value (k, 3) of a jet: the place, or an axis of space."""
         if jet.startswith("axis"):
             axis = self.reference_frame[:, int(jet.removeprefix("axis"))]
-            return np.tile(axis, (self.size, 1))
+            return np.tile(axis, (places.size, 1))
         if jet == "angle":
-            return np.zeros((self.size, 3))
-        return self.X if jet == "value" else None
+            return np.zeros((places.size, 3))
+        return places.X if jet == "value" else None
 
     def __str__(self) -> str:
         return "the ground"
@@ -267,7 +250,7 @@ class _OnBody(End):
         assert axes is not None
         return self.with_axes(axes)
 
-    def _weights(self, chosen: Ints, slopes: Array | None, k: int) -> Array:
+    def _weights(self, places: Resolved, slopes: Array | None, k: int) -> Array:
         """Return axis k as combinations (k, s) of reference slopes (k, s, 3).
 
         Raises
@@ -291,7 +274,7 @@ class _OnBody(End):
         weights = np.einsum("kas,ka->ks", np.linalg.pinv(slopes), wanted)
         lost = np.linalg.norm(np.einsum("ks,ksa->ka", weights, slopes) - wanted, axis=1)
         if lost.max(initial=0.0) > 1e-6:
-            x, e = self.X[chosen[int(np.argmax(lost))]], wanted[int(np.argmax(lost))]
+            x, e = places.X[int(np.argmax(lost))], wanted[int(np.argmax(lost))]
             raise ConstraintError(
                 f"{self}, at ({x[0]:g}, {x[1]:g}, {x[2]:g}): its axis {name} = ({e[0]:g}, {e[1]:g},"
                 f" {e[2]:g}) is none of the {'tangents' if slopes.shape[1] < 3 else 'directions'} "
@@ -313,38 +296,44 @@ class Nodes(_OnBody):
         """
         return Face(self, side, middle)
 
-    def resolve(self, layout: Layout) -> None:
-        """Find X and the vertices (collective)."""
+    def _find(self, layout: Layout) -> Resolved:
+        """Find the nodes (collective)."""
         layout.require_member(self.body, str(self))
-        mine = self.region.points()
-        ids = np.concatenate(layout.comm.allgather(mine)) if layout.comm.size > 1 else mine
-        self.points = np.sort(ids)
-        self.X = self.region.mesh.fetch_points(self.points)
-        self.vertices = self.points[:, None] + layout.base(self.region.mesh)
+        ids = self._ids()
+        X = self.region.mesh.fetch_points(ids)
+        return Resolved(X, ids[:, None] + layout.base(self.region.mesh))
+
+    def _ids(self) -> Ints:
+        """Return the ids of the nodes in the mesh (collective)."""
+        return np.sort(np.concatenate(self.region.mesh.comm.allgather(self.region.points())))
+
+    @property
+    def X(self) -> Array:
+        """Reference positions (K, 3) of the nodes, on every rank (collective)."""
+        return self.region.mesh.fetch_points(self._ids())
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
-    ) -> tuple[npt.NDArray[Any], ...]:
+        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
+    ) -> Rows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
+        node = vertices[:, 0]
+        if jet != "director" and not jet.startswith("axis"):
+            jet = jet.replace("along", "slope")
+            offset = self.body.coordinate_offset(configuration, vertices, jet)
+            return _vector_rows(offset, np.ones(offset.shape))
         if jet == "director":
-            normal, basis = self.body.normals_at(vertices[:, 0]), self.body.basis[vertices[:, 0]]
-            weights = np.einsum("nka,na->nk", basis, normal)
-            offset = self.body.coordinate_offset(system, vertices, "slope0") + 3 * np.arange(3)
-            return _vector_rows(offset, weights, np.zeros(offset.shape, dtype=np.int32))
-        if jet.startswith("axis"):
-            slopes = self.body.basis[vertices[:, 0]] if self.body.element.slopes else None
-            weights = self._weights(chosen, slopes, int(jet.removeprefix("axis")))
-            offset = self.body.coordinate_offset(system, vertices, "slope0")
-            offset = offset + 3 * np.arange(weights.shape[1])
-            return _vector_rows(offset, weights, np.zeros(offset.shape, dtype=np.int32))
-        offset = self.body.coordinate_offset(system, vertices, jet.replace("along", "slope"))
-        return _vector_rows(offset, np.ones(offset.shape), np.zeros(offset.shape, dtype=np.int32))
+            weights = np.einsum("nka,na->nk", self.body.basis[node], self.body.normals_at(node))
+        else:
+            slopes = self.body.basis[node] if self.body.element.slopes else None
+            weights = self._weights(places, slopes, int(jet.removeprefix("axis")))
+        offset = self.body.coordinate_offset(configuration, vertices, "slope0")
+        return _vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
 
-    def directions(self, system: Configuration, chosen: Ints) -> Array:
+    def directions(self, configuration: Configuration, places: Resolved) -> Array:
         """Return the reference directions (k, s, 3) of the nodes' slopes."""
         if not self.body.element.slopes:
-            return super().directions(system, chosen)
-        return np.asarray(self.body.basis[_local(system, self.vertices[chosen, 0])])
+            return super().directions(configuration, places)
+        return np.asarray(self.body.basis[_local(configuration, places.vertices[:, 0])])
 
     def __str__(self) -> str:
         return f"nodes of {self.region.name!r} of {self.body.name!r}"
@@ -371,29 +360,26 @@ class PointsOnBody(_OnBody):
         self.body = body
         self.frame = frame_of(f"a point of body {body.name!r}", frame)
         self.given = points if isinstance(points, End) else None
-        self._found: Found | None = None
         if not isinstance(points, End):
-            self.target = _points(f"body {body.name!r}", points)
+            self.X = _points(f"body {body.name!r}", points)
 
-    def resolve(self, layout: Layout) -> None:
-        """Find X and the vertices (collective)."""
-        if self.given is not None:
-            self.target = self.given.X
+    def _find(self, layout: Layout) -> Resolved:
+        """Find the points and their cells (collective)."""
         layout.require_member(self.body, str(self))
-        if self._found is None or not np.array_equal(self.X, self.target):
-            self._found = self._locate()
-        self.X = self.target
-        self.unit = self._found.unit
-        self.vertices = self._found.vertices + layout.base(self.body.region.mesh)
+        given = None if self.given is None else self.given.resolve(layout)
+        X = self.X if given is None else given.X
+        found = self._locate(X)
+        vertices = found.vertices + layout.base(self.body.region.mesh)
+        return Resolved(X, vertices, found.unit, given=given)
 
-    def _locate(self) -> Found:
+    def _locate(self, X: Array) -> Found:
         """Find the cells; points may lie on the curved reference or on the facets of the mesh."""
-        found, facet = locate_on(self.body, self.target)
+        found, facet = locate_on(self.body, X)
         off = np.minimum(found.distance, facet)
         far = off > 1e-6 * self.body.extent + 1e-3 * found.size
         if far.any():
             k = int(np.argmax(np.where(far, off, 0.0)))
-            x = self.target[k]
+            x = X[k]
             raise ConstraintError(
                 f"point ({x[0]:g}, {x[1]:g}, {x[2]:g}) is not on body {self.body.name!r}: its "
                 f"nearest point is {off[k]:.3g} away"
@@ -401,8 +387,8 @@ class PointsOnBody(_OnBody):
         return found
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
-    ) -> tuple[npt.NDArray[Any], ...]:
+        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
+    ) -> Rows:
         """Return a jet as combinations of local coordinates; see `End.rows`.
 
         Jets are ``value``, ``director``, the derivatives ``xi``, ``eta``, ``zeta``, and
@@ -410,72 +396,76 @@ class PointsOnBody(_OnBody):
         or else by orthogonal tangents; ``axis0``, ... by the axes.
         """
         if jet.startswith("along"):
-            directions = self.directions(system, chosen)[:, int(jet.removeprefix("along"))]
-            return self._derivative(system, chosen, vertices, directions)
+            directions = self.directions(configuration, places)[:, int(jet.removeprefix("along"))]
+            return self._derivative(configuration, places, vertices, directions)
         if jet.startswith("axis"):
-            coordinate, values, corner, slopes = self._gradient(system, chosen, vertices)
-            weights = self._weights(chosen, slopes, int(jet.removeprefix("axis")))
+            coordinate, values, corner, slopes = self._gradient(configuration, places, vertices)
+            weights = self._weights(places, slopes, int(jet.removeprefix("axis")))
             return _vector_rows(coordinate, np.einsum("kms,ks->km", values, weights), corner)
         jet = "zeta" if jet == "director" else jet
-        return _vector_rows(*self._coefficients(system, chosen, vertices, jet))
+        return _vector_rows(*self._coefficients(configuration, places, vertices, jet))
 
     def _coefficients(
-        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
-    ) -> tuple[npt.NDArray[Any], Array, npt.NDArray[Any]]:
+        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
+    ) -> tuple[Ints32, Array, Ints]:
         """Return offsets, values and corners (k, m) of a jet for one component."""
         body, element = self.body, self.body.element
-        xi = to_domain(element.cell, self.unit[chosen])
+        xi = to_domain(element.cell, places.within)
         table = body.tabulate(jet, xi)  # (k, n)
         k, nv = vertices.shape
         ns = len(element.slopes)
         table = table.reshape(k, nv, 1 + ns)
-        position = system.numbering.offset[vertices, body.position_block]
+        position = configuration.numbering.offset[vertices, body.position_block]
         coordinates = [position[..., None]]
         values = [table[..., :1]]
         if ns:
-            maps = body.maps_of(system, vertices)
+            maps = body.maps_of(configuration, vertices)
             values.append(np.einsum("nvk,nvkc->nvc", table[..., 1:], maps))
-            slope = system.numbering.offset[vertices, body.slope_block]
+            slope = configuration.numbering.offset[vertices, body.slope_block]
             coordinates.append(slope[..., None] + 3 * np.arange(ns))
         coordinate = np.concatenate(coordinates, axis=2).reshape(k, nv * (1 + ns))
         value = np.concatenate(values, axis=2).reshape(k, nv * (1 + ns))
         corner = np.broadcast_to(np.repeat(np.arange(nv), 1 + ns), coordinate.shape)
         return coordinate, value, corner
 
-    def directions(self, system: Configuration, chosen: Ints) -> Array:
+    def directions(self, configuration: Configuration, places: Resolved) -> Array:
         """Return the reference directions (k, s, 3) that `along` derivatives are taken by.
 
         Those of the slopes of the nodes that these points were made from; else orthogonal
         tangents, as many as the nodes of the element have slopes.
         """
-        if self.given is not None:
-            return self.given.directions(system, chosen)
+        if self.given is not None and places.given is not None:
+            return self.given.directions(configuration, places.given)
         if not self.body.element.slopes:
-            return super().directions(system, chosen)
-        vertices = _local(system, self.vertices[chosen]).astype(np.int32)
-        return _orthonormal(self._gradient(system, chosen, vertices)[3])
+            return super().directions(configuration, places)
+        vertices = _local(configuration, places.vertices)
+        return _orthonormal(self._gradient(configuration, places, vertices)[3])
 
     def _gradient(
-        self, system: Configuration, chosen: Ints, vertices: Ints32
-    ) -> tuple[npt.NDArray[Any], Array, npt.NDArray[Any], Array]:
+        self, configuration: Configuration, places: Resolved, vertices: Ints32
+    ) -> tuple[Ints32, Array, Ints, Array]:
         """Return offsets, values (k, m, s), corners and reference (k, s, 3) of all derivatives."""
         jets = [j for j in ("xi", "eta", "zeta") if j in self.body.element.space.point_jets]
-        parts = [self._coefficients(system, chosen, vertices, jet) for jet in jets]
+        parts = [self._coefficients(configuration, places, vertices, jet) for jet in jets]
         coordinate, _, corner = parts[0]
         values = np.stack([value for _, value, _ in parts], axis=2)
-        reference = system.reference[coordinate[..., None] + np.arange(3)]
+        reference = configuration.reference[coordinate[..., None] + np.arange(3)]
         return coordinate, values, corner, np.einsum("kms,kma->ksa", values, reference)
 
     def _derivative(
-        self, system: Configuration, chosen: Ints, vertices: Ints32, direction: Array
-    ) -> tuple[npt.NDArray[Any], ...]:
+        self,
+        configuration: Configuration,
+        places: Resolved,
+        vertices: Ints32,
+        direction: Array,
+    ) -> Rows:
         """Return the derivative by the reference along directions (k, 3)."""
-        coordinate, values, corner, slopes = self._gradient(system, chosen, vertices)
+        coordinate, values, corner, slopes = self._gradient(configuration, places, vertices)
         R = np.swapaxes(slopes, 1, 2)
         weights = np.einsum("ksa,ka->ks", np.linalg.pinv(R), direction)
         left = np.linalg.norm(np.einsum("kas,ks->ka", R, weights) - direction, axis=1)
         if len(left) and left.max() > 1e-6:
-            x = self.X[chosen[int(np.argmax(left))]]
+            x = places.X[int(np.argmax(left))]
             raise ConstraintError(
                 f"at ({x[0]:g}, {x[1]:g}, {x[2]:g}) a slope of {self.given} leaves the tangent "
                 f"plane of body {self.body.name!r}: only positions can be tied there (weld=False), "
@@ -486,6 +476,6 @@ class PointsOnBody(_OnBody):
     def __str__(self) -> str:
         if self.given is not None:
             return f"{self.given} on {self.body.name!r}"
-        x = self.target[0] if len(self.target) == 1 else None
-        at = f"({x[0]:g}, {x[1]:g}, {x[2]:g})" if x is not None else f"{len(self.target)} points"
+        x = self.X[0] if len(self.X) == 1 else None
+        at = f"({x[0]:g}, {x[1]:g}, {x[2]:g})" if x is not None else f"{len(self.X)} points"
         return f"{at} of {self.body.name!r}"

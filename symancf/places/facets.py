@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from symancf_codegen.legendre import gauss_legendre
 
+from ..assembly.resolved import Resolved, Rows
 from ..errors import MeshError
 from ..mesh.cells import CELLS
 from ..runtime.collective import reduced
@@ -47,17 +48,21 @@ class FacetPoints(End):
         self.kind = region.types[0]
         self.hermite = bool(body.element.slopes)
 
-    def resolve(self, layout: Layout) -> None:
-        """Find X and the vertices (collective)."""
+    def _find(self, layout: Layout) -> Resolved:
+        """Find the points (collective)."""
         mesh = self.region.mesh
         facets = self._facets(layout)
         points, weights = self._rule()
-        self.unit = np.tile(points, (len(facets), 1))
-        self.rule_weight = np.tile(weights, len(facets))
+        within = np.tile(points, (len(facets), 1))
         repeated = np.repeat(facets, len(points), axis=0)
-        value, _ = corner_functions(self.kind, self.unit)
-        self.X = np.einsum("kv,kva->ka", value, mesh.fetch_points(repeated))
-        self.vertices = repeated + layout.base(mesh)
+        value, _ = corner_functions(self.kind, within)
+        X = np.einsum("kv,kva->ka", value, mesh.fetch_points(repeated))
+        vertices, weight = repeated + layout.base(mesh), np.tile(weights, len(facets))
+        return Resolved(X, vertices, within, weight, self._groups(facets))
+
+    def _groups(self, facets: Ints) -> Ints | None:
+        """Return the number of the group of each point, if they are in groups."""
+        return None
 
     def _facets(self, layout: Layout) -> Ints:
         """Return the vertices (n, nv) of all facets, points of the mesh (collective)."""
@@ -99,9 +104,9 @@ class FacetPoints(End):
         points = np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2)
         return points, np.outer(w, w).ravel()
 
-    def _functions(self, chosen: npt.NDArray[Any]) -> tuple[Array, Array]:
+    def _functions(self, within: Array) -> tuple[Array, Array]:
         """Hermite functions of an edge: (k, 2 vertices, 2) values and derivatives."""
-        s = self.unit[chosen, 0]
+        s = within[:, 0]
         value = np.stack(
             [1 - 3 * s**2 + 2 * s**3, s - 2 * s**2 + s**3, 3 * s**2 - 2 * s**3, s**3 - s**2], 1
         )
@@ -112,9 +117,9 @@ class FacetPoints(End):
 
     def _coefficients(
         self,
-        system: Configuration,
-        chosen: npt.NDArray[Any],
-        vertices: npt.NDArray[Any],
+        configuration: Configuration,
+        places: Resolved,
+        vertices: Ints32,
         derivative: int,
     ) -> tuple[Array, Array | None]:
         """Position coefficients (k, nv) and slope coefficients (k, nv, s) of r or r_derivative."""
@@ -123,18 +128,18 @@ class FacetPoints(End):
             if self.hermite:
                 element = body.element
                 jet = ("value", "xi", "eta")[derivative]
-                table = body.tabulate(jet, self.unit[chosen])
-                table = table.reshape(len(chosen), 4, 1 + len(element.slopes))
-                maps = body.maps_of(system, vertices)
+                table = body.tabulate(jet, places.within)
+                table = table.reshape(places.size, 4, 1 + len(element.slopes))
+                maps = body.maps_of(configuration, vertices)
                 return table[..., 0], np.einsum("nvk,nvkc->nvc", table[..., 1:], maps)
-            value, slope = corner_functions(self.kind, self.unit[chosen])
+            value, slope = corner_functions(self.kind, places.within)
             return (value if derivative == 0 else slope[:, :, derivative - 1]), None
-        value, slope = self._functions(chosen)
+        value, slope = self._functions(places.within)
         table = value if derivative == 0 else slope
-        X = system.points[vertices]
+        X = configuration.points[vertices]
         chord = X[:, 1] - X[:, 0]
         assert body.directions is not None
-        along = np.empty((len(chosen), 2, 3))
+        along = np.empty((places.size, 2, 3))
         for v in range(2):
             direction = body.directions.at[vertices[:, v]]
             if body.element.cell == "quad":  # normals: the tangent is the chord's projection
@@ -145,26 +150,22 @@ class FacetPoints(End):
         return table[..., 0], table[..., 1, None] * maps
 
     def rows(
-        self,
-        system: Configuration,
-        chosen: npt.NDArray[Any],
-        vertices: Ints32,
-        jet: str,
-    ) -> tuple[npt.NDArray[Any], ...]:
+        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
+    ) -> Rows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         if jet != "value":
             raise MeshError(f"{self}: offers positions only, not {jet!r}")
-        positions, slopes = self._coefficients(system, chosen, vertices, 0)
-        return self._rows(system, vertices, positions, slopes)
+        positions, slopes = self._coefficients(configuration, places, vertices, 0)
+        return self._rows(configuration, vertices, positions, slopes)
 
     def _rows(
         self,
-        system: Configuration,
-        vertices: npt.NDArray[Any],
+        configuration: Configuration,
+        vertices: Ints32,
         positions: Array,
         slopes: Array | None,
-    ) -> tuple[npt.NDArray[Any], ...]:
-        offset = system.numbering.offset
+    ) -> Rows:
+        offset = configuration.numbering.offset
         coordinate = offset[vertices, self.body.position_block][..., None]
         value = positions[..., None]
         if slopes is not None:
@@ -175,22 +176,19 @@ class FacetPoints(End):
         corner = np.broadcast_to(np.repeat(np.arange(nv), m), (k, nv * m))
         return _vector_rows(coordinate.reshape(k, nv * m), value.reshape(k, nv * m), corner)
 
-    def measure(
-        self, system: Configuration, ids: npt.NDArray[Any], vertices: npt.NDArray[Any]
-    ) -> Array:
-        """Return the reference area or length of places `ids` with their local vertices."""
-        return np.asarray(self.rule_weight[ids] * self._jacobian(system, ids, vertices))
+    def measure(self, configuration: Configuration, places: Resolved, vertices: Ints32) -> Array:
+        """Return the reference area or length of places with their local vertices."""
+        return places.weight * self._jacobian(configuration, places, vertices)
 
-    def _jacobian(
-        self, system: Configuration, ids: npt.NDArray[Any], vertices: npt.NDArray[Any]
-    ) -> Array:
+    def _jacobian(self, configuration: Configuration, places: Resolved, vertices: Ints32) -> Array:
         """Return the reference area or length by that of the unit facet."""
         dims = 2 if self.kind == "quad" else 1
-        tangents = np.zeros((dims, len(ids), 3))
+        tangents = np.zeros((dims, places.size, 3))
         for d in range(dims):
-            positions, slopes = self._coefficients(system, ids, vertices, d + 1)
-            place, component, coordinate, _, value = self._rows(system, vertices, positions, slopes)
-            np.add.at(tangents[d], (place, component), value * system.reference[coordinate])
+            found = self._coefficients(configuration, places, vertices, d + 1)
+            rows = self._rows(configuration, vertices, *found)
+            moved = rows.value * configuration.reference[rows.coordinate]
+            np.add.at(tangents[d], (rows.place, rows.component), moved)
         if dims == 1:
             return np.asarray(np.linalg.norm(tangents[0], axis=1))
         return np.asarray(np.linalg.norm(np.cross(tangents[0], tangents[1]), axis=1))

@@ -17,6 +17,7 @@ from .locate import corner_functions
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
+    from ..assembly.resolved import Resolved
     from .interpolated import Interpolated
 
 
@@ -53,12 +54,12 @@ def glue_of(layout: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
     ParameterError : a point that is no node of the body.
     ConstraintError : the place is empty.
     """
-    place.resolve(layout)
-    if not len(place.X):
+    places = place.resolve(layout)
+    if not places.size:
         raise ConstraintError(f"{name}: there is no place to act on in {place}")
     body = place.body
-    nodes, first = np.unique(_node_ids(name, place), return_index=True)
-    X = place.X[first]
+    nodes, first = np.unique(_node_ids(name, place, places), return_index=True)
+    X = places.X[first]
     kind = np.full(len(nodes), POINT, dtype=np.int8)
     along, across = np.zeros_like(X), np.zeros_like(X)
     if isinstance(place, Nodes) and body.element.slopes:
@@ -78,21 +79,21 @@ def glue_of(layout: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
     return Glue(nodes, X, kind, along, across)
 
 
-def _node_ids(name: str, place: Nodes | PointsOnBody) -> Ints:
+def _node_ids(name: str, place: Nodes | PointsOnBody, places: Resolved) -> Ints:
     """Return the id of the vertex at each of the places."""
     if isinstance(place, Nodes):
-        return place.vertices[:, 0]
-    value, _ = corner_functions(place.body.element.cell, place.unit)
+        return places.vertices[:, 0]
+    value, _ = corner_functions(place.body.element.cell, places.within)
     corner = value.argmax(axis=1)
     off = value.max(axis=1) < 1.0 - 1e-9
     if off.any():
-        x = place.X[int(np.argmax(off))]
+        x = places.X[int(np.argmax(off))]
         raise ParameterError(
             f"{name}: the point ({x[0]:g}, {x[1]:g}, {x[2]:g}) is no node of body "
             f"{place.body.name!r}, and only nodes have coordinates to hold; there use "
             "sa.joints.spherical(body.at(point)), or give the mesh a node"
         )
-    return np.asarray(np.take_along_axis(place.vertices, corner[:, None], axis=1)[:, 0])
+    return np.asarray(np.take_along_axis(places.vertices, corner[:, None], axis=1)[:, 0])
 
 
 def _follow_edges(

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import MeshError, ParameterError
 from ..mesh.cells import CELLS
@@ -16,6 +15,7 @@ from .facets import FacetPoints, gauss
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
+    from ..assembly.resolved import Resolved, Rows
     from ..mesh import Region
     from .interpolated import Interpolated
 
@@ -34,10 +34,7 @@ class Line(FacetPoints):
     Parameters
     ----------
     per : ``"edge"``: each edge is a group; ``"line"``: each chain of edges that meet at ends.
-
-    Attributes after `resolve`
-    --------------------------
-    group : (K,) number of the group of each point; groups follow the order of their first edge.
+        Groups follow the order of their first edge.
     """
 
     def __init__(self, body: Interpolated, region: Region, per: Literal["edge", "line"]) -> None:
@@ -48,13 +45,10 @@ class Line(FacetPoints):
         self.kind = "line"
         self.hermite = bool(body.element.slopes)
 
-    def resolve(self, layout: Layout) -> None:
-        """Find X, the vertices and the groups (collective)."""
-        super().resolve(layout)
-        edges = self.vertices.reshape(-1, self._rule()[1].size, 2)[:, 0]
-        edges = edges - layout.base(self.region.mesh)
-        group = np.arange(len(edges)) if self.per == "edge" else self._chains(edges)
-        self.group: Ints = np.repeat(group, self._rule()[1].size)
+    def _groups(self, facets: Ints) -> Ints:
+        """Return the number of the group of each point."""
+        group = np.arange(len(facets)) if self.per == "edge" else self._chains(facets)
+        return np.repeat(group, self._rule()[1].size)
 
     def _rule(self) -> tuple[Array, Array]:
         """Return the points (k, 1) of the unit edge and their weights (k,)."""
@@ -112,21 +106,17 @@ class Line(FacetPoints):
             group = fresh
 
     def rows(
-        self,
-        system: Configuration,
-        chosen: npt.NDArray[Any],
-        vertices: Ints32,
-        jet: str,
-    ) -> tuple[npt.NDArray[Any], ...]:
+        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
+    ) -> Rows:
         """Return a jet, ``value`` or ``line``, as combinations of coordinates; see `End.rows`."""
         if jet != "line":
-            return super().rows(system, chosen, vertices, jet)
-        positions, slopes = self._coefficients(system, chosen, vertices, 1)
-        by = self._jacobian(system, chosen, vertices)[:, None]
+            return super().rows(configuration, places, vertices, jet)
+        positions, slopes = self._coefficients(configuration, places, vertices, 1)
+        by = self._jacobian(configuration, places, vertices)[:, None]
         slopes = None if slopes is None else slopes / by[..., None]
-        return self._rows(system, vertices, positions / by, slopes)
+        return self._rows(configuration, vertices, positions / by, slopes)
 
-    def constant(self, jet: str) -> Array | None:
+    def constant(self, places: Resolved, jet: str) -> Array | None:
         """Return None: reference values follow from coordinates, as edges are curved."""
         return None
 

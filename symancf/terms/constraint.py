@@ -276,10 +276,10 @@ class Constraint:
         """Return the reference length that each of this rank's places on a line stands for."""
         if self._line is None:
             return {}
-        line, entities = self.entities.ends[self._line], self.entities
+        line, entities = self.ends[self._line], self.entities
         assert isinstance(line, Line)
         vertices = entities.end_vertices(self._line)
-        return {"weight": line.measure(system, entities.ids, vertices)}
+        return {"weight": line.measure(system, entities.here[self._line], vertices)}
 
     def idle(self, system: Configuration) -> npt.NDArray[Any]:
         """Return the local offsets of multipliers whose equation moves no free coordinate.
@@ -378,10 +378,8 @@ class Constraint:
         jets = self.entities.jets(system, local.jets)
         found = local.cell_values(self.entities) | local.gather(system, self.entities, jets)
         moved = local.resolve(found)
-        constant = self.entities.ends[number].constant("value")
-        if constant is None:
+        X = self.entities.constant(jet)
+        if X is None:
             X = self.entities.reference(system, jets, 3)
-        else:
-            X = constant[self.entities.ids]
         u = [np.broadcast_to(moved[str(s)], (len(X),)) for s in symbols_of(jet, "change")]
         return np.asarray(X + np.stack(u, axis=1))

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ..assembly.piece import Jets, Piece, Role
+from ..assembly.resolved import Resolved
 from ..errors import ConstraintError
 from ..mesh.partition import Family
 from ..runtime.collective import together
@@ -105,67 +105,68 @@ class Entities:
 
     Attributes
     ----------
+    places : of each end.
     group : (K,) number of the group of each entity, of `groups`; the entity itself if no end
         groups its places.
+    ids, local, owned, here : after `bind`, numbers of this rank's n entities, their local vertices,
+        which of them this rank counts, and the places of each end.
     """
 
     def __init__(
         self, layout: Layout, name: str, ends: Sequence[End], virtual: Block | None = None
     ) -> None:
-        self.name = name
-        for end in ends:
-            end.resolve(layout)
-        self.ends = [copy.copy(end) for end in ends]  # other terms may have the same ends
-        places = [end.size for end in self.ends if hasattr(end, "X")]
-        if not places or 0 in places:
-            listed = " and ".join(map(str, self.ends))
+        self.name, self.ends = name, list(ends)
+        known = {k: end.resolve(layout) for k, end in enumerate(ends) if not end.anywhere}
+        if not known or not all(places.size for places in known.values()):
+            listed = " and ".join(map(str, ends))
             raise ConstraintError(f"{name}: there is no place to act on in {listed}")
-        self.size = max(places)
-        widest = next(e for e in self.ends if hasattr(e, "X") and e.size == self.size)
-        for end in self.ends:
-            follow = getattr(end, "follow", None)
-            if follow is not None:
-                follow(widest)
-        self._expand()
+        widest = max(known.values(), key=lambda places: places.size)
+        self.size = widest.size
+        anywhere = Resolved(widest.X, widest.vertices[:, :0])
+        self.places = [known.get(k, anywhere) for k in range(len(ends))]
+        self._require_sizes()
         ids = np.arange(self.size, dtype=np.int64)
-        groups = [end.group for end in self.ends if hasattr(end, "group")]
+        groups = [places.group for places in self.places if places.group is not None]
         self.group = groups[0] if groups else ids
         self.groups = int(self.group.max()) + 1
         self.virtual = np.zeros((self.groups, 0), dtype=np.int64)
         self.block = "" if virtual is None else virtual.name
         if virtual is not None:
             self.virtual = layout.new_vertices(self.groups, name, virtual)[:, None]
-        columns = [end.vertices for end in self.ends] + [self.virtual[self.group]]
-        vertices = np.concatenate(columns, axis=1)
-        self.columns = np.cumsum([0] + [c.shape[1] for c in columns])
         rank, ranks = layout.comm.rank, layout.comm.size
         mine = ids[self.size * rank // ranks : self.size * (rank + 1) // ranks]
-        layout.announce(Family(name, mine, vertices[mine], partitioned=False))
+        columns = [places.take(mine).vertices for places in self.places]
+        columns.append(self.virtual[self.group[mine]])
+        self.columns = np.cumsum([0] + [c.shape[1] for c in columns])
+        vertices = np.concatenate(columns, axis=1)
+        layout.announce(Family(name, mine, vertices, partitioned=False))
 
-    def _expand(self) -> None:
-        """Let an end of one place serve all entities."""
-        for end in self.ends:
-            if end.size == 1 and self.size > 1 and not hasattr(end, "group"):
-                end.X = np.repeat(end.X, self.size, axis=0)
-                end.vertices = np.repeat(end.vertices, self.size, axis=0)
-                if hasattr(end, "unit"):
-                    end.unit = np.repeat(end.unit, self.size, axis=0)
-            if end.size != self.size:
-                places = ", ".join(f"{e}: {e.size}" for e in self.ends)
-                raise ConstraintError(
-                    f"{self.name}: its ends have different numbers of places ({places}); give "
-                    "one place, or as many as the other end has"
-                )
+    def _require_sizes(self) -> None:
+        """Raise where an end has neither one place, which serves all entities, nor as many."""
+        sizes = [places.size for places in self.places]
+        alone = [places.size == 1 and places.group is None for places in self.places]
+        if any(size != self.size and not one for size, one in zip(sizes, alone, strict=True)):
+            pairs = zip(self.ends, sizes, strict=True)
+            listed = ", ".join(f"{end}: {size}" for end, size in pairs)
+            raise ConstraintError(
+                f"{self.name}: its ends have different numbers of places ({listed}); give "
+                "one place, or as many as the other end has"
+            )
 
-    def bind(self, system: Configuration) -> None:
+    def bind(self, configuration: Configuration) -> None:
         """Take this rank's entities after distribution, of places that an end leaves there."""
-        family = system.topology.families[self.name]
+        family = configuration.topology.families[self.name]
         present = np.ones(len(family.ids), dtype=bool)
         for end in self.ends:
             present &= end.chosen(family.ids)
         self.ids = family.ids[present]
         self.local = family.vertices[present]
         self.owned = family.owned[present]
+        self.here = [places.take(self.ids) for places in self.places]
+
+    def constant(self, jet: tuple[int, str]) -> Array | None:
+        """Return the reference values (n, 3) of a jet that do not follow from coordinates."""
+        return self.ends[jet[0]].constant(self.here[jet[0]], jet[1])
 
     def carriers(self) -> list[tuple[str, Ints32]]:
         """Return the blocks of the virtual vertices and of ends that bring some, on this rank."""
@@ -200,7 +201,7 @@ class Entities:
             for k, (number, jet, *rate) in enumerate(wanted):
                 vertices = self.end_vertices(number)
                 place, component, coordinate, corner, value = self.ends[number].rows(
-                    system, self.ids, vertices, jet
+                    system, self.here[number], vertices, jet
                 )
                 coordinate = ~coordinate if rate else coordinate
                 parts.append(

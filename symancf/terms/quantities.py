@@ -366,12 +366,12 @@ class Reading:
         values = {k: given[entities.ids] for k, given in self.per_place.items()}
         moving = []
         for jet in dict.fromkeys([*self.jets, *self._fixed()]):
-            constant = entities.ends[jet[0]].constant(jet[1])
+            constant = entities.constant(jet)
             if constant is None:
                 moving.append(jet)
                 continue
             for a, symbol in enumerate(symbols_of(jet, "reference")):
-                values[str(symbol)] = constant[entities.ids, a]
+                values[str(symbol)] = constant[:, a]
         if moving:
             jets: Jets = entities.jets(system, moving)
             reference = entities.reference(system, jets, 3 * len(moving))

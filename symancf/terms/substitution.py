@@ -169,9 +169,9 @@ class Substitution:
         """Return the arms at this rank's entities, by symbol."""
         found = {}
         for symbol, (number, a) in self.arms.items():
-            arm = entities.ends[number].constant("arm")
+            arm = entities.constant((number, "arm"))
             assert arm is not None
-            found[str(symbol)] = np.broadcast_to(arm[:, a], (entities.size,))[entities.ids]
+            found[str(symbol)] = arm[:, a]
         return found
 
     def gather(self, system: Configuration, entities: Entities, jets: Jets) -> dict[str, Array]:

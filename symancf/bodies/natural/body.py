@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...assembly.numbering import RIGID_AXES, RIGID_POINT, Block
+from ...assembly.resolved import Resolved, Rows
 from ...errors import ParameterError
 from ...places.ends import End, _points, _vector_rows, frame_of
 from ...runtime import jit
 from ...values.arguments import text
-from ...values.arrays import Array, Ints, Ints32
+from ...values.arrays import Array, Ints32
 from ...values.parameter import label
 from . import shapes
 from .inertia import (
@@ -372,14 +373,14 @@ class RigidPoint(End):
         self.body = body
         self.given = points if isinstance(points, End) else None
         if not isinstance(points, End):
-            self._take(_points(f"rigid body {body.name!r}", points))
+            self.local = _points(f"rigid body {body.name!r}", points)
+            self.X: Array = body.origin + self.local @ body.frame.T
+            self._reach(self.local)
         axes = frame_of(f"a point of rigid body {body.name!r}", frame)
         if axes is not None:
             self.frame = body.frame @ axes
 
-    def _take(self, local: Array) -> None:
-        self.local = local
-        self.X = self.body.origin + local @ self.body.frame.T
+    def _reach(self, local: Array) -> None:
         self.body.reach = max(self.body.reach, float(np.linalg.norm(local, axis=1).max()))
 
     @property
@@ -387,39 +388,45 @@ class RigidPoint(End):
         """The axes (3, 3) in the reference configuration, columns."""
         return self.body.frame if self.frame is None else self.frame
 
-    def constant(self, jet: str) -> Array | None:
-        """Return the reference values (K, 3) of a jet that do not follow from coordinates."""
+    def constant(self, places: Resolved, jet: str) -> Array | None:
+        """Return the reference values (k, 3) of a jet that do not follow from coordinates."""
         if jet.startswith("axis"):
-            return np.tile(self.reference_frame[:, int(jet.removeprefix("axis"))], (self.size, 1))
-        return super().constant(jet)
+            axis = self.reference_frame[:, int(jet.removeprefix("axis"))]
+            return np.tile(axis, (places.size, 1))
+        return super().constant(places, jet)
 
-    def resolve(self, system: Layout) -> None:
-        """Find X and the vertices (collective)."""
-        system.require_member(self.body, f"a term's end {self}")
-        if self.given is not None:
-            self._take((self.given.X - self.body.origin) @ self.body.frame)
-        self.vertices = np.full((len(self.local), 1), self.body.vertex, dtype=np.int64)
+    def _find(self, layout: Layout) -> Resolved:
+        """Find the points in the frame of the body (collective)."""
+        layout.require_member(self.body, f"a term's end {self}")
+        given = None if self.given is None else self.given.resolve(layout)
+        X, local = (self.X, self.local) if given is None else (given.X, None)
+        if local is None:
+            local = (X - self.body.origin) @ self.body.frame
+            X = self.body.origin + local @ self.body.frame.T
+            self._reach(local)
+        vertices = np.full((len(X), 1), self.body.vertex, dtype=np.int64)
+        return Resolved(X, vertices, local, given=given)
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
-    ) -> tuple[npt.NDArray[Any], ...]:
+        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
+    ) -> Rows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         if jet == "value":
-            local = self.local if len(self.local) == self.size else self.local[[0] * self.size]
-            c = local[chosen]
+            c = places.within
         elif jet.startswith("along"):
             assert self.given is not None
-            along = self.given.directions(system, chosen)[:, int(jet.removeprefix("along"))]
-            c = along @ self.body.frame
+            assert places.given is not None
+            directions = self.given.directions(configuration, places.given)
+            c = directions[:, int(jet.removeprefix("along"))] @ self.body.frame
         else:
             axis = self.body.frame.T @ self.reference_frame[:, int(jet.removeprefix("axis"))]
-            c = np.tile(axis, (len(chosen), 1))
+            c = np.tile(axis, (places.size, 1))
         part = c[:, 0] / self.body.length
         rest = 1.0 - part if jet == "value" else -part
-        offsets = self.body.offsets(system, vertices[:, 0])
+        offsets = self.body.offsets(configuration, vertices[:, 0])
         values = np.stack([rest, part, c[:, 1], c[:, 2]], axis=1)
         values[np.abs(values) < 1e-15] = 0.0
-        return _vector_rows(offsets, values, np.zeros(offsets.shape, dtype=np.int32))
+        return _vector_rows(offsets, values)
 
     def __str__(self) -> str:
         if self.given is not None:

@@ -12,12 +12,13 @@ import sympy as sp
 
 from ...assembly.numbering import ANGLE, POSITION, Block
 from ...assembly.piece import Jets, Piece
+from ...assembly.resolved import Resolved, Rows
 from ...errors import ConstraintError, ParameterError
 from ...mesh.partition import Family
 from ...places.ends import End, Ground, frame_of
 from ...runtime import jit
 from ...values.arguments import named
-from ...values.arrays import Array, Ints, Ints32, Mask
+from ...values.arrays import Array, Ints32, Mask
 from .inertia import kinetic_law, weight_law
 
 if TYPE_CHECKING:
@@ -277,16 +278,15 @@ class PlanarPoint(End):
                     "coordinates in the frame of the body"
                 )
             self.local = given
-            self._take(rotation(body.reference[2]) @ given)
+            arm = rotation(body.reference[2]) @ given
+            self._reach(arm)
+            self.arm: Array = arm + body.offset  # from the node, directions of the reference
+            self.X: Array = np.append(body.reference[:2] + arm, 0.0)[None]
         axes = frame_of(f"planar body {body.name!r}", frame)
         self.frame = None if axes is None else self._turned @ axes
 
-    def _take(self, arm: Array) -> None:
-        """Take the arm from the origin, in the directions of the ground, reference."""
-        body = self.body
-        body.reach = max(body.reach, float(np.hypot(*arm)))
-        self.arm: Array = arm + body.offset  # from the node
-        self.X = np.append(body.reference[:2] + arm, 0.0)[None]
+    def _reach(self, arm: Array) -> None:
+        self.body.reach = max(self.body.reach, float(np.hypot(*arm)))
 
     @property
     def _turned(self) -> Array:
@@ -299,13 +299,14 @@ class PlanarPoint(End):
         """The axes (3, 3) in the reference configuration; those of the body if unset."""
         return self._turned if self.frame is None else self.frame
 
-    def constant(self, jet: str) -> Array | None:
-        """Return the reference value (1, 3) of a jet."""
-        if jet == "value":
-            return self.X
-        values = {"arm": np.append(self.arm, 0.0), "angle": self.body.reference[2:] * np.eye(3)[0]}
-        values |= {f"axis{k}": self.reference_frame[:, k] for k in range(3)}
-        return np.repeat(values[jet][None], self.size, axis=0)
+    def constant(self, places: Resolved, jet: str) -> Array | None:
+        """Return the reference value (k, 3) of a jet."""
+        if jet in ("value", "arm"):
+            return places.X if jet == "value" else places.within
+        if jet == "angle":
+            return np.tile(self.body.reference[2:] * np.eye(3)[0], (places.size, 1))
+        axis = self.reference_frame[:, int(jet.removeprefix("axis"))]
+        return np.tile(axis, (places.size, 1))
 
     def expressed(self, jet: str, q: Any, X: Any) -> list[Any]:
         """Return the change of a jet in symbols of (ux, uy, phi) and of its arm or axis X."""
@@ -317,31 +318,39 @@ class PlanarPoint(End):
         moves = [q[0], q[1], 0] if jet == "value" else [0, 0, 0]
         return [a + b for a, b in zip(moves, turned, strict=True)]
 
-    def resolve(self, system: Layout) -> None:
-        """Find the vertex."""
-        system.require_member(self.body, f"a term's end {self}")
-        if self.given is not None:
-            if self.given.size != 1:
-                raise ConstraintError(f"{self}: {self.given.size} places: give one")
-            self._take(self.given.X[0, :2] - self.body.reference[:2])
-        self.vertices = np.array([[self.body.vertex]], dtype=np.int64)
+    def _find(self, layout: Layout) -> Resolved:
+        """Find the vertex and the arm from it."""
+        layout.require_member(self.body, f"a term's end {self}")
+        vertices = np.array([[self.body.vertex]], dtype=np.int64)
+        if self.given is None:
+            return Resolved(self.X, vertices, np.append(self.arm, 0.0)[None])
+        given = self.given.resolve(layout)
+        if given.size != 1:
+            raise ConstraintError(f"{self}: {given.size} places: give one")
+        arm = given.X[0, :2] - self.body.reference[:2]
+        self._reach(arm)
+        X = np.append(self.body.reference[:2] + arm, 0.0)[None]
+        return Resolved(X, vertices, np.append(arm + self.body.offset, 0.0)[None], given=given)
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
-    ) -> tuple[npt.NDArray[Any], ...]:
+        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
+    ) -> Rows:
         """Return the jet ``planar``; see `End.rows`."""
-        return planar_rows(system, vertices[:, 0], np.ones(len(chosen), dtype=bool))
+        return planar_rows(configuration, vertices[:, 0], np.ones(places.size, dtype=bool))
 
-    def displacement(self, system: Configuration) -> Array:
+    def displacement(self, configuration: Configuration) -> Array:
         """Return the displacement (1, 3) of the point, on every rank (collective)."""
-        u = self.body.node(system)
-        moved = u[:2] + (rotation(u[2]) - np.eye(2)) @ self.arm
-        return np.append(moved, 0.0)[None]
+        u, arm = self.body.node(configuration), self._arm(configuration)
+        return np.append(u[:2] + (rotation(u[2]) - np.eye(2)) @ arm, 0.0)[None]
 
-    def velocity(self, system: Configuration) -> Array:
+    def velocity(self, configuration: Configuration) -> Array:
         """Return the velocity (1, 3) of the point, on every rank (collective)."""
-        v, phi = self.body.node(system, system.rate), self.body.node(system)[2]
-        return np.append(v[:2] + v[2] * turned(rotation(phi) @ self.arm), 0.0)[None]
+        v = self.body.node(configuration, configuration.rate)
+        phi, arm = self.body.node(configuration)[2], self._arm(configuration)
+        return np.append(v[:2] + v[2] * turned(rotation(phi) @ arm), 0.0)[None]
+
+    def _arm(self, configuration: Configuration) -> Array:
+        return self.resolve(configuration.layout).within[0, :2]
 
     def __str__(self) -> str:
         if self.given is not None:
@@ -359,24 +368,22 @@ class PlanarPlaces(End):
         self, places: Sequence[PlanarPoint | Ground], partners: Sequence[PlanarPoint | Ground]
     ) -> None:
         self.places, self.partners = list(places), list(partners)
-        self.X = np.concatenate([place_of(p)[0] for p in self.places])
         self.moving = np.array([isinstance(p, PlanarPoint) for p in self.places])
 
-    def resolve(self, system: Layout) -> None:
+    def _find(self, layout: Layout) -> Resolved:
         """Find the vertices."""
         ids = []
         for place, partner in zip(self.places, self.partners, strict=True):
             moving = place if isinstance(place, PlanarPoint) else partner
             assert isinstance(moving, PlanarPoint)
-            moving.resolve(system)
-            ids.append(moving.vertices[0])
-        self.vertices = np.array(ids, dtype=np.int64)
+            ids.append(moving.resolve(layout).vertices[0])
+        return Resolved(np.concatenate([place_of(p)[0] for p in self.places]), np.stack(ids))
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
-    ) -> tuple[npt.NDArray[Any], ...]:
+        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
+    ) -> Rows:
         """Return the jet ``planar``; see `End.rows`."""
-        return planar_rows(system, vertices[:, 0], self.moving[chosen])
+        return planar_rows(configuration, vertices[:, 0], self.moving[places.ids])
 
 
 def place_of(place: PlanarPoint | Ground) -> tuple[Array, Array, str]:
@@ -388,16 +395,14 @@ def place_of(place: PlanarPoint | Ground) -> tuple[Array, Array, str]:
     return x, x[0, :2], f"({x[0, 0]:g}, {x[0, 1]:g}) of the ground"
 
 
-def planar_rows(
-    system: Configuration, vertices: Ints32, moving: Mask
-) -> tuple[npt.NDArray[Any], ...]:
+def planar_rows(configuration: Configuration, vertices: Ints32, moving: Mask) -> Rows:
     """Return (ux, uy, phi) of the bodies at local `vertices` (k,); nothing where not `moving`."""
-    numbering = system.numbering
+    numbering = configuration.numbering
     place = np.flatnonzero(moving)
     position = numbering.offset[vertices[place], numbering.block(POSITION)]
     angle = numbering.offset[vertices[place], numbering.block(ANGLE)]
     k = len(place)
-    return (
+    return Rows(
         np.repeat(place, 3),
         np.tile(np.arange(3), k),
         np.stack([position, position + 1, angle], axis=1).ravel(),

@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...assembly.numbering import Block
+from ...assembly.resolved import Resolved, Rows
 from ...errors import ParameterError, closest
 from ...places.ends import End
 from ...terms.work import VirtualWork
 from ...values.arguments import named
-from ...values.arrays import Array, Ints, Ints32
+from ...values.arrays import Array, Ints32
 from ...values.parameter import evaluate
 
 if TYPE_CHECKING:
@@ -41,31 +40,27 @@ class Factor(End):
 
     def __init__(self, name: str = "factor") -> None:
         self.name = name
-        self.X = np.zeros((1, 3))
-        self._vertices: weakref.WeakKeyDictionary[Layout, Ints] = weakref.WeakKeyDictionary()
 
     def __str__(self) -> str:
         return f"factor {self.name!r}"
 
-    def resolve(self, system: Layout) -> None:
-        """Make the node on the first call for a system."""
-        if system not in self._vertices:  # not by id: a later system may get the same
-            block = Block(FACTOR, 1, "multiplier")
-            self._vertices[system] = system.new_vertices(1, self.name, block)[:, None]
-        self.vertices = self._vertices[system]
+    def _find(self, layout: Layout) -> Resolved:
+        """Make the node."""
+        block = Block(FACTOR, 1, "multiplier")
+        return Resolved(np.zeros((1, 3)), layout.new_vertices(1, self.name, block)[:, None])
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
-    ) -> tuple[npt.NDArray[Any], ...]:
+        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
+    ) -> Rows:
         """Return the factor as component 0 of its jet; see `End.rows`."""
-        k = len(chosen)
-        offset = system.numbering.offset[vertices[:, 0], system.numbering.block(FACTOR)]
+        k, numbering = places.size, configuration.numbering
+        offset = numbering.offset[vertices[:, 0], numbering.block(FACTOR)]
         zero = np.zeros(k, dtype=np.int32)
-        return np.arange(k), zero, offset, zero, np.ones(k)
+        return Rows(np.arange(k), zero, offset, zero, np.ones(k))
 
-    def constant(self, jet: str) -> Array:
-        """Return the reference value (1, 3) of the jet: zero."""
-        return self.X
+    def constant(self, places: Resolved, jet: str) -> Array:
+        """Return the reference values (k, 3) of the jet: zero."""
+        return places.X
 
     def value(self, system: Configuration) -> float:
         """Return the present value, on every rank (collective)."""
@@ -76,9 +71,10 @@ class Factor(End):
         self._entry(system, value)
 
     def _entry(self, system: Configuration, value: float | None) -> Array:
-        if system.layout not in self._vertices:
+        found = system.layout.find(self, Resolved)
+        if found is None:
             raise ParameterError(f"{self} multiplies no load of this system")
-        local = system.topology.find(self._vertices[system.layout][0, 0])
+        local = system.topology.find(found.vertices[0])
         entry = np.zeros(1)
         if len(local):
             at = system.numbering.offset[local[0], system.numbering.block(FACTOR)]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
+from ...assembly.resolved import Resolved, Rows
 from ...places.ends import End, _vector_rows
 from ...terms.constraint import Constraint
 from ...values.arrays import Array, Ints, Ints32, Mask
@@ -63,41 +64,42 @@ class Directions(End):
 
     def __init__(self, body: Any, node: Ints, nodes: Ints, X: Array, turning: bool) -> None:
         self.body, self.node, self.turning = body, node, turning
-        self.X, self.vertices = X[node], nodes[node][:, None]
+        self.X, self._vertices = X[node], nodes[node][:, None]
         self.present: Mask = np.ones(len(node), dtype=bool)
         self.weights: Array = np.zeros((len(node), len(body.element.slopes)))
         self.direction: Array = np.zeros((len(node), 3))
 
-    def resolve(self, layout: Layout) -> None:
-        """Find X and the vertices: they are given."""
+    def _find(self, layout: Layout) -> Resolved:
+        """Return what is given."""
+        return Resolved(self.X, self._vertices)
 
     def chosen(self, ids: Ints) -> Mask:
         """Return which of these conditions exist."""
         return self.present[ids]
 
-    def constant(self, jet: str) -> Array | None:
-        """Return the reference values (K, 3) of a jet that do not follow from coordinates."""
-        return self.direction if jet == "axis0" else None if jet != "value" else self.X
+    def constant(self, places: Resolved, jet: str) -> Array | None:
+        """Return the reference values (k, 3) of a jet that do not follow from coordinates."""
+        if jet == "axis0":
+            return self.direction[places.ids]
+        return super().constant(places, jet)
 
     def rows(
-        self, system: Configuration, chosen: Ints, vertices: Ints32, jet: str
-    ) -> tuple[npt.NDArray[Any], ...]:
+        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
+    ) -> Rows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
-        weights, block = self.weights[chosen], self.body.position_block
+        weights, block = self.weights[places.ids], self.body.position_block
         if jet == "value":
-            weights = np.ones((len(chosen), 1))
+            weights = np.ones((places.size, 1))
         else:
             block = self.body.slope_block
-        offset = system.numbering.offset[vertices[:, 0], block][:, None]
-        offset = offset + 3 * np.arange(weights.shape[1])
-        corner = np.zeros(offset.shape, dtype=np.int32)
+        offset = configuration.numbering.offset[vertices[:, 0], block][:, None]
+        rows = _vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
         if self.turning:
-            return _vector_rows(offset, weights, corner)
-        place, component, coordinate, corner, value = _vector_rows(offset, weights, corner)
-        value = value * self.direction[chosen][place, component]
+            return rows
+        value = rows.value * self.direction[places.ids][rows.place, rows.component]
         keep = value != 0.0
-        columns = (place, np.zeros_like(component), coordinate, corner, value)
-        return tuple(column[keep] for column in columns)
+        rows = rows._replace(component=np.zeros_like(rows.component), value=value)
+        return Rows(*(column[keep] for column in rows))
 
     def __str__(self) -> str:
         return f"directions at {len(self.X)} nodes of {self.body.name!r}"
