@@ -118,7 +118,7 @@ def test_a_rotation_of_both_ends_turns_the_body(element: str) -> None:
     problem = sa.StaticProblem(system)
     problem.solve(step=0.25)
     middle = body.at((1.0, 0.25, 0.0) if element != "ancf_cable" else (1.0, 0.0, 0.0))
-    X = np.array(middle.target[0])
+    X = np.array(middle.X[0])
     np.testing.assert_allclose(system.displacement(middle)[0], turn(1.0) @ X, atol=1e-8)
     assert 0.0 <= system.strain_energy() < 1e-12
     for end in ends:
