@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
-from .. import elements, energies
 from ..bodies.body import Body
+from ..elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8
+from ..energies import cable, kirchhoff, yeoh
 from ..mesh import Mesh
 from ..system import System
 from ..values.arrays import Array
@@ -89,8 +90,8 @@ def all_cases() -> list[Case]:
     return [
         Case(
             "hex8",
-            elements.hex8,
-            energies.yeoh,
+            hex8,
+            yeoh,
             "2x2x2",
             SILICONE,
             "C10",
@@ -99,8 +100,8 @@ def all_cases() -> list[Case]:
         ),
         Case(
             "ancf_plate",
-            elements.ancf_plate,
-            energies.yeoh,
+            ancf_plate,
+            yeoh,
             "3x3x2+9",
             plate,
             "C10",
@@ -109,8 +110,8 @@ def all_cases() -> list[Case]:
         ),
         Case(
             "ancf_plate",
-            elements.ancf_plate,
-            energies.yeoh,
+            ancf_plate,
+            yeoh,
             "4x4x3+16",
             plate,
             "C10",
@@ -119,8 +120,8 @@ def all_cases() -> list[Case]:
         ),
         Case(
             "ancf_thin_plate",
-            elements.ancf_thin_plate,
-            energies.kirchhoff(),
+            ancf_thin_plate,
+            kirchhoff(),
             "4x4",
             {"E": 1e5, "nu": 0.3, "thickness": 0.01},
             "E",
@@ -128,8 +129,8 @@ def all_cases() -> list[Case]:
         ),
         Case(
             "ancf_cable",
-            elements.ancf_cable,
-            energies.cable(),
+            ancf_cable,
+            cable(),
             "5",
             {"EA": 1e3, "EI": 1.0},
             "EI",

@@ -22,11 +22,14 @@ def cable_in_parts(epsilon: Any, kappa: Any, *, EA: Any, EI: Any) -> dict[str, A
 
 def cable_pendulum(n: int) -> tuple[Any, Any]:
     """Return the system and the tip of the classic pendulum of soft cables."""
-    import symancf as sa
-
     from ..bodies.body import Body
+    from ..catalogue.boundary import fix
+    from ..catalogue.loads import gravity
+    from ..elements import ancf_cable
+    from ..mesh import Mesh
+    from ..system import System
 
-    mesh = sa.Mesh.box((1.2,), (n,))
+    mesh = Mesh.box((1.2,), (n,))
     section: dict[str, Any] = {
         "EA": 0.7e6 * 1.8e-3,
         "EI": 0.7e6 * 1.215e-8,
@@ -34,9 +37,9 @@ def cable_pendulum(n: int) -> tuple[Any, Any]:
         "A": 1.8e-3,
     }
     points = {"axial": "5", "bending": "3"}  # of Exudyn's cable
-    rope = Body(mesh["body"], sa.elements.ancf_cable, cable_in_parts, quadrature=points, **section)
-    supports = [sa.fix(rope["x0"], dofs="position"), sa.gravity((0.0, -9.81, 0.0))]
-    return sa.System(rope, terms=supports), rope["x1"]
+    rope = Body(mesh["body"], ancf_cable, cable_in_parts, quadrature=points, **section)
+    supports = [fix(rope["x0"], dofs="position"), gravity((0.0, -9.81, 0.0))]
+    return System(rope, terms=supports), rope["x1"]
 
 
 def plate_pendulum(n: int, curvature: Any = "n1") -> tuple[Any, Any]:
@@ -44,26 +47,29 @@ def plate_pendulum(n: int, curvature: Any = "n1") -> tuple[Any, Any]:
 
     From 16 x 16 cells it needs the measure of curvature "n0".
     """
-    import symancf as sa
-
     from ..bodies.body import Body
+    from ..catalogue import joints
+    from ..catalogue.loads import gravity
+    from ..elements import ancf_thin_plate
     from ..energies import kirchhoff
+    from ..mesh import Mesh
+    from ..system import System
 
-    mesh = sa.Mesh.box((0.3, 0.3), (n, n))
+    mesh = Mesh.box((0.3, 0.3), (n, n))
     rubber: dict[str, Any] = {"E": 1e5, "nu": 0.3, "thickness": 0.01, "rho": 7810.0}
     law = kirchhoff(curvature=curvature)
-    plate = Body(mesh["body"], sa.elements.ancf_thin_plate, law, name="plate", **rubber)
-    pin = sa.joints.spherical(plate.at((0.0, 0.0, 0.0)), name="pin")
-    return sa.System(plate, terms=[pin, sa.gravity((0.0, 0.0, -9.81))]), plate.at((0.3, 0.3, 0.0))
+    plate = Body(mesh["body"], ancf_thin_plate, law, name="plate", **rubber)
+    pin = joints.spherical(plate.at((0.0, 0.0, 0.0)), name="pin")
+    return System(plate, terms=[pin, gravity((0.0, 0.0, -9.81))]), plate.at((0.3, 0.3, 0.0))
 
 
 def move(kind: str, n: int, steps: int, h: float) -> dict[str, Any]:
     """Return the CPU time of a step [ms] and the place of the tip at the end."""
-    import symancf as sa
+    from ..solve.dynamics.problem import DynamicProblem
 
     make = {"cable": cable_pendulum, "plate": plate_pendulum}[kind]
     system, tip = make(n)
-    problem = sa.DynamicProblem(system, rho=0.9)
+    problem = DynamicProblem(system, rho=0.9)
     problem.initialize(h)
     start = time.process_time()
     history = problem.solve(to=steps * h, step=h)
@@ -79,7 +85,5 @@ def move(kind: str, n: int, steps: int, h: float) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    import symancf
-
     given = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
-    print(json.dumps({"name": f"symancf {symancf.__version__}", **move(*given)}))
+    print(json.dumps({"name": "symancf", **move(*given)}))
