@@ -64,7 +64,7 @@ class System(Configuration):
         self.members.given_to(self)
         layout = Layout(comm, given, acting, meshes, self.members.names)
         layout.announce_block(Block("position", 3))
-        self._members: list[Any] = [*given, *acting]
+        self._members: list[protocol.Body | protocol.Term] = [*given, *acting]
         for item in self._members:
             item.declare(layout)
         super().__init__(layout, [s for s in self.supports if s.mirror is not None])

@@ -190,7 +190,7 @@ def save(
     return path
 
 
-def _require_system(call: str, system: Any) -> None:
+def _require_system(call: str, system: System) -> None:
     if not hasattr(system, "numbering"):
         raise ParameterError(
             f"{call}(..., {label(system)}): its second argument is the system, problem.system"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +19,16 @@ from .history import History
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+Watched: TypeAlias = "End | Callable[..., npt.ArrayLike]"  # what problems record
 
-def made_of(what: str, system: Any) -> System:
+
+def made_of(what: str, system: System) -> System:
     """Return the system that a problem is given; raise a ParameterError where it is none."""
     remedy = f"give a system, {what}(sa.System(body, terms=[...]))"
     return instance(f"{what}(system)", system, System, remedy)
 
 
-def kept_by(what: str, history: Any) -> History:
+def kept_by(what: str, history: History | None) -> History:
     """Return the history that a problem is given, or a new one."""
     if history is None:
         return History()
@@ -60,7 +62,7 @@ class Tracked:
         return x[0] if len(x) == 1 else x
 
 
-def watched(system: System, what: Any) -> Callable[[], npt.ArrayLike]:
+def watched(system: System, what: Watched) -> Callable[[], npt.ArrayLike]:
     """Return the function to be recorded: `what` itself, or the position of that place.
 
     Raises

@@ -8,13 +8,12 @@ import signal
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
 
 from mpi4py import MPI
 
 from .collective import together
 
-Handler = Callable[[int, FrameType | None], Any]
+Handler = Callable[[int, FrameType | None], object]
 
 _libc = ctypes.CDLL(None)
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
@@ -15,6 +15,7 @@ from ..values.arrays import Array
 from ..values.parameter import depends_on_time
 
 if TYPE_CHECKING:
+    from ..assembly.piece import Piece
     from ..system import System
 
 
@@ -87,7 +88,7 @@ def require_consistent(system: System, to: float) -> None:
         jacobian.close()
 
 
-def _timed(system: System, pieces: list[Any]) -> bool:
+def _timed(system: System, pieces: list[Piece]) -> bool:
     """Tell whether a constraint or a support is a function of time."""
     return any(depends_on_time(support.values) for support in system.supports) or any(
         piece.cell_at is not None

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..values.arrays import Array
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+
     from .surface import Surface
 
 
@@ -19,9 +22,9 @@ PLAIN = "#c3cad1"
 
 
 def draw(
-    axes: Any,
+    axes: Axes,
     bodies: list[Surface],
-    colours: Any,
+    colours: ScalarMappable,
     screen: Array,
     toward: Array,
     frame: Array,
@@ -82,7 +85,7 @@ def draw(
             )
         if len(body.lines):
             segments = body.points[body.lines] @ screen
-            colour: Any = PLAIN
+            colour: str | Array = PLAIN
             if body.values is not None:
                 colour = colours.to_rgba(body.values[body.lines].mean(axis=1))
             axes.add_collection(

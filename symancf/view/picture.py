@@ -9,9 +9,10 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import NDArray
 
 from ..errors import SymancfError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
 
     from .surface import Surface
@@ -175,7 +177,7 @@ class Picture:
         widest = 0.62 if alone or len(self.panels) == 1 else 1.0
         return float(np.clip((size[:, 1] / size[:, 0]).max(), 0.3, widest))
 
-    def _bar(self, axes: Axes, shade: Any, label: str, unit: str) -> None:
+    def _bar(self, axes: Axes, shade: ScalarMappable, label: str, unit: str) -> None:
         from matplotlib.ticker import EngFormatter, FuncFormatter, MaxNLocator
 
         bar = axes.figure.colorbar(shade, cax=axes, orientation="horizontal")
@@ -192,7 +194,7 @@ class Picture:
         self, size: float, tall: float, cmap: str, engine: str, dots: int
     ) -> list[NDArray[np.uint8]] | None:
         """Pictures of the panels; None where VTK cannot draw and the engine was left open."""
-        job: dict[str, Any] = {
+        job: dict[str, npt.ArrayLike] = {
             "panels": len(self.panels),
             "bodies": [len(bodies) for bodies in self.panels.values()],
             # Twice the dots of the PNG, within what a processor draws in a second or two.

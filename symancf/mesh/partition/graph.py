@@ -176,7 +176,7 @@ def partition(
 
 
 def _set_weights(
-    integer: type[np.integer[Any]],
+    integer: type[np.int32] | type[np.int64],
     comm: MPI.Comm,
     cutter: Any,
     weights: Array,

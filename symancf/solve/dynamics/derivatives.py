@@ -34,6 +34,8 @@ from ...values.parameter import Parameter, depends_on_time, evaluate
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from symancf_codegen.declare import PointLaw
+
     from ...system import System
 
 
@@ -54,12 +56,12 @@ class MovingLaw:
     constant : whether d Phi/d g does not change during a motion.
     """
 
-    law: Any
+    law: PointLaw
     constant: bool
 
 
 @lru_cache(maxsize=64)
-def moving_law(law: Any, multipliers: int, functions: tuple[str, ...]) -> MovingLaw:
+def moving_law(law: PointLaw, multipliers: int, functions: tuple[str, ...]) -> MovingLaw:
     """Derive a constraint along a motion.
 
     Parameters

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -180,7 +180,7 @@ class Explicit:
         found = rate[self._second], rate[self._first], acceleration[self._second]
         return np.asarray(np.concatenate(found))
 
-    def _everywhere(self, here: Any) -> bool:
+    def _everywhere(self, here: bool) -> bool:
         comm = self.newton.comm
         return bool(here if comm.size == 1 else comm.allreduce(int(here)) == comm.size)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import contextlib
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...errors import ConvergenceError
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
-from ...values.arrays import Array
+from ...values.arrays import Array, Ints
 from ..solver import reason_name
 from .coefficients import Coefficients
 from .initial import InitialValues, after
@@ -78,7 +78,7 @@ class GeneralizedAlpha:
         self.coefficients = Coefficients.of_radius(rho)
         n = motion.system.numbering.coordinates
         every = bool(motion.second.all())  # whole arrays are much faster than chosen parts
-        self._second: Any = slice(None) if every else np.flatnonzero(motion.second)
+        self._second: slice | Ints = slice(None) if every else np.flatnonzero(motion.second)
         self._any_first = bool(motion.first.any())
         self.auxiliary: Array = np.zeros(n)
         self._k: Array = np.zeros(n)

@@ -7,14 +7,14 @@ import json
 import math
 import time as clock
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...errors import CheckpointError, ParameterError, SymancfError
 from ...output.checkpoint import load, save
 from ...output.history import History, Step
-from ...output.tracking import kept_by, made_of, watched
+from ...output.tracking import Watched, kept_by, made_of, watched
 from ...runtime.collective import together
 from ...runtime.interruption import Interruption
 from ...runtime.options import Option, Options, complaint
@@ -277,7 +277,7 @@ class DynamicProblem:
         """
         self._monitors.append(arguments.function("monitor(...)", function))
 
-    def record(self, name: str, what: Any, every: int = 1) -> None:
+    def record(self, name: str, what: Watched, every: int = 1) -> None:
         """Keep a quantity at the start and after each step, or each `every`-th, in `history`.
 
         Parameters

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ...errors import ConvergenceError
 from ...output import checkpoint
 from ...output.history import History, Step
-from ...output.tracking import kept_by, made_of, watched
+from ...output.tracking import Watched, kept_by, made_of, watched
 from ...runtime.options import Option, Options
 from ...values import arguments
 from ...values.arrays import Array
@@ -280,7 +280,7 @@ class StaticProblem:
         """Call `function` with each converged `Step`."""
         self.solver.monitors.append(arguments.function("monitor(...)", function))
 
-    def record(self, name: str, what: Any, every: int = 1) -> None:
+    def record(self, name: str, what: Watched, every: int = 1) -> None:
         """Keep a quantity after each step, or each `every`-th, as ``history[name]``.
 
         `what` is a place, whose position is kept [m], or a function without arguments that
@@ -288,7 +288,9 @@ class StaticProblem:
         """
         self.history.record(name, watched(self.system, what), every)
 
-    def save(self, path: str | Path, attributes: Mapping[str, Any] | None = None) -> Path:
+    def save(
+        self, path: str | Path, attributes: Mapping[str, checkpoint.Given] | None = None
+    ) -> Path:
         """Write state, pseudo-time and `attributes`; see `symancf.output.checkpoint.save`."""
         return checkpoint.save(path, self.system, attributes=attributes)
 
