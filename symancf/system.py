@@ -106,7 +106,7 @@ class System(Configuration):
         """Take multipliers out of the unknowns whose equations only supports can fulfil."""
         self._idle: list[tuple[str, Ints]] = []
         for item in protocol.having(self._members, protocol.Idles):
-            self._idle.append((item.name, item.idle(self)))
+            self._idle.append((self.name(item), item.idle(self)))
         if not self.comm.allreduce(sum(len(offsets) for _, offsets in self._idle)):
             self._idle = []
             return
@@ -166,7 +166,9 @@ class System(Configuration):
         differ = np.abs(state[places] - values) > 1e-12 * size
         if differ.any():
             at = places[int(np.argmax(differ))]
-            name, other = self.supports[number].name, self.terms[self.numbering.fixed_by[at]].name
+            name, other = map(
+                self.name, (self.supports[number], self.terms[self.numbering.fixed_by[at]])
+            )
             x = self.points[self.numbering.vertex_of[at]]
             raise ParameterError(
                 f"{name!r} and {other!r} prescribe different values of the same coordinate "
@@ -210,7 +212,7 @@ class System(Configuration):
             for piece in body.inertia(self)
         ]
         if not pieces:
-            names = ", ".join(repr(body.name) for body in self.bodies)
+            names = ", ".join(repr(self.name(body)) for body in self.bodies)
             raise ParameterError(f"no body has a mass ({names}): give rho=... to a body")
         plan = Plan(pieces, self.numbering, self.reference, self.comm)
         with together(self.comm):
@@ -344,5 +346,5 @@ class System(Configuration):
     def __str__(self) -> str:
         lines = [f"System on {self.comm.size} rank(s): {self.numbering.size} unknowns"]
         lines += [f"  {body!r}" for body in self.bodies]
-        lines += [f"  {term.name}" for term in self.terms]
+        lines += [f"  {self.name(term)}" for term in self.terms]
         return "\n".join(lines)

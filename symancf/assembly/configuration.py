@@ -249,6 +249,23 @@ class Configuration(ABC):
         total = np.ascontiguousarray(values, dtype=float)
         return reduced(self.comm, total) if self.comm.size > 1 else total
 
+    def wrench(self, forces: Array, about: Array) -> Array:
+        """Return force and moment about a point (6,) of forces on local coordinates.
+
+        Their virtual work, also of those on slopes and angles, in rigid motions of the present
+        configuration; those of this rank only.
+        """
+        total = np.zeros(6)
+        for number, block in enumerate(self.numbering.blocks):
+            if block.moves:
+                at = self.numbering.coordinates_of(number)
+                at = at[forces[at].any(axis=1)]
+                q, f = self.reference[at] + self.state[at], forces[at]
+                for a, axis in enumerate(np.eye(3)):
+                    total[a] += (f @ block.translated(axis)).sum()
+                    total[3 + a] += (f * block.rotated(q, axis, about)).sum()
+        return total
+
     def update_ghosts(self, vector: Array, which: Mask) -> None:
         """Bring ghosts' coordinates of a local vector, those of a mask, up to date (collective)."""
         numbering = self.numbering

@@ -202,26 +202,31 @@ class Chooses(Protocol):
 
 
 @runtime_checkable
-class Support(Contributes, Oriented, Protocol):
+class TurnsSlopes(Protocol):
+    """Chooses the directions that slopes are stored along at nodes of a body."""
+
+    body: Any
+
+    def turned(self, configuration: Configuration, basis: AtVertices, taken: AtVertices, /) -> None:
+        """Turn the directions (vertices, s, 3) of slopes, but those `taken`, as it needs them."""
+
+
+@runtime_checkable
+class Support(Contributes, Protocol):
     """Holds coordinates of a body, by elimination.
 
     Attributes
     ----------
-    values : what is prescribed; asked whether it may change in time.
+    body : that it holds.
+    mirror : number of the axis across the plane of symmetry that it is, if it is one.
     """
 
-    values: list[Any]
+    body: Any
+    mirror: int | None
 
     @property
-    def mirror(self) -> int | None:
-        """Number of the axis across a plane of symmetry that it is, if it is one."""
-
-    @property
-    def body(self) -> Any:
-        """The body that it holds."""
-
-    def turned(self, block: str, basis: AtVertices, taken: AtVertices, /) -> None:
-        """Turn directions of the slopes of a block, but those `taken`, as it needs them."""
+    def values(self) -> list[Any]:
+        """What is prescribed; asked whether it may change in time."""
 
     def coordinates(self, configuration: Configuration, /) -> Ints:
         """Return the local offsets of the coordinates that it holds."""

@@ -14,6 +14,7 @@ from mpi4py import MPI
 
 from ..assembly.numbering import Block
 from ..assembly.piece import Cells, Piece
+from ..assembly.protocol import TurnsSlopes, having
 from ..assembly.vertices import AtVertices
 from ..elements import Element
 from ..errors import KinematicsError, MeshError, ParameterError, SymancfError, in_words
@@ -321,8 +322,9 @@ class Body:
         self.basis = geometry.node_basis(element, self.directions)
         taken = AtVertices(self.basis.vertices, np.zeros(len(self.basis.vertices), dtype=bool))
         with together(system.comm):  # the first support at a vertex chooses
-            for support in supports:
-                support.turned(self.slope_name, self.basis, taken)
+            for support in having(supports, TurnsSlopes):
+                if support.body.slope_name == self.slope_name:
+                    support.turned(system, self.basis, taken)
         # every local node of the body, also one that only a joint brought here
         start = system.numbering.offset[self.basis.vertices, self.slope_block]
         at = start[:, None] + np.arange(3 * len(element.slopes))

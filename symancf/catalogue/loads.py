@@ -62,7 +62,7 @@ class Gravity:
         for body in self._heavy(system):
             before = system.noted((Gravity, id(body), field), self.name)
             if before is not None:
-                twice.setdefault(before, []).append(repr(body.name))
+                twice.setdefault(before, []).append(repr(system.name(body)))
         for before, names in twice.items():
             if system.comm.rank == 0:
                 on = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if names[5:] else "")
@@ -90,7 +90,9 @@ class Gravity:
                 made.append(body.weight(system, uniform))
                 continue
             laws = body_force_laws(body.element, values=body.parameters, fields=body.fields)
-            made.append(body.piece(system, f"gravity:{body.name}", laws, "potential", uniform))
+            made.append(
+                body.piece(system, f"gravity:{system.name(body)}", laws, "potential", uniform)
+            )
         return made
 
 

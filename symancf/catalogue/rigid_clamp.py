@@ -13,8 +13,17 @@ from ..bodies.natural import RigidBody, RigidPoint
 from ..bodies.plane import Clamp, PlanarBody
 from ..errors import ConstraintError
 from ..places.ends import End, Ground, Nodes, PointsOnBody, _vector_rows
-from ..places.geometry import perpendicular, unit
-from ..places.glue import CORNER, EDGE, FACE, POINT, Glue, glue_of, nodes_here, straightened
+from ..places.geometry import unit
+from ..places.glue import (
+    POINT,
+    Glue,
+    GluedSlopes,
+    glue_of,
+    glued_slopes,
+    nodes_here,
+    slots,
+    straightened,
+)
 from ..terms.constraint import Constraint, Reaction
 from ..values.arguments import named, one_of
 from ..values.arrays import Array, Ints, Ints32, Mask
@@ -134,7 +143,7 @@ class RigidClamp(Constraint):
         if isinstance(self.places, Nodes):
             self.glue = glue_of(layout, self.name, self.places)
             kind = self.glue.kind
-        whole, partly = _slots(element, kind)
+        whole, partly = slots(element, kind)
         self._slots = []
         for count, law, what in ((whole, _follow, "slopes"), (partly, _stay_across, "directions")):
             place = Slopes(self.places, np.repeat(np.arange(len(kind)), count))
@@ -150,7 +159,7 @@ class RigidClamp(Constraint):
         if self.conditions:
             if self.glue is not None:
                 vertices, node = nodes_here(system, self.glue)
-                self._take(node, *self._at_nodes(system, vertices, node))
+                self._take(node, self._at_nodes(system, vertices, node))
             else:  # where these are is known once the reference is
                 for _, _, place in self._slots:
                     place.present[:] = True
@@ -163,7 +172,7 @@ class RigidClamp(Constraint):
         """Return the kernels and entities on this rank."""
         if self.conditions and self.glue is None:
             here = np.unique(self.entities.ids)
-            self._take(here, *self._at_points(system, here))
+            self._take(here, self._at_points(system, here))
         made = super().pieces(system)
         for condition in self.conditions:
             made += condition.pieces(system)
@@ -175,24 +184,19 @@ class RigidClamp(Constraint):
         return np.concatenate([*found, *(c.idle(system) for c in self.conditions)])
 
     # ---- what is held ---------------------------------------------------------------------------
-    def _take(self, places: Ints, whole: Array, partly: Array, normals: Array) -> None:
-        """Write the directions of slopes at places, in the order of the slots; zero: none.
-
-        `whole`, `partly` (n, m, 3) of slopes held in full and of those held along `normals`.
-        """
-        for (first, count, end), slopes in zip(self._slots, (whole, partly), strict=True):
+    def _take(self, places: Ints, held: GluedSlopes) -> None:
+        """Write the directions of slopes at places, in the order of the slots; zero: none."""
+        for (first, count, end), slopes in zip(self._slots, (held.whole, held.partly), strict=True):
             for k in range(slopes.shape[1]):
                 some = k < count[places]
                 at = first[places[some]] + k
                 end.slope[at] = slopes[some, k]
                 end.present[at] = slopes[some, k].any(axis=1)
-                if slopes is partly:
-                    end.normal[at] = normals[some, k]
+                if slopes is held.partly:
+                    end.normal[at] = held.normals[some, k]
 
-    def _at_nodes(
-        self, system: Configuration, vertices: Ints, node: Ints
-    ) -> tuple[Array, Array, Array]:
-        """Return the slopes held in full, those held along normals, and the normals, at nodes."""
+    def _at_nodes(self, system: Configuration, vertices: Ints, node: Ints) -> GluedSlopes:
+        """Return what is held at nodes."""
         body, glue = self.places.body, self.glue
         assert glue is not None
         assert body.directions is not None
@@ -201,9 +205,9 @@ class RigidClamp(Constraint):
         along = glue.along[node]
         if body.element.cell == "quad":
             along = straightened(system, body, glue, node, normal, kink)
-        return _held(body.element, kind, normal, along, kink, across)
+        return glued_slopes(body.element, kind, normal, along, kink, across)
 
-    def _at_points(self, system: Configuration, here: Ints) -> tuple[Array, Array, Array]:
+    def _at_points(self, system: Configuration, here: Ints) -> GluedSlopes:
         """Return the same at points, nothing but points of what may be the inside of cells."""
         of, first = np.unique(self.entities.ids, return_index=True)
         vertices = self.entities.end_vertices(0)[first[np.searchsorted(of, here)]]
@@ -220,7 +224,7 @@ class RigidClamp(Constraint):
             normal = unit(np.cross(slopes[:, 0], slopes[:, 1]))
         none = np.zeros_like(normal)
         at = np.full(len(here), POINT)
-        return _held(element, at, normal, none, np.zeros(len(here), dtype=bool), none)
+        return glued_slopes(element, at, normal, none, np.zeros(len(here), dtype=bool), none)
 
     # ---- results --------------------------------------------------------------------------------
     def reaction(self, system: Configuration, end: Literal["a", "b", "c"] = "a") -> Reaction:
@@ -268,52 +272,6 @@ class RigidClamp(Constraint):
             return np.stack(rows, axis=1)
 
         return values(now, q1) - values(R0, q0)
-
-
-def _slots(element: Any, kind: npt.NDArray[Any]) -> tuple[Ints, Ints]:
-    """Return how many slopes of each place may be held in full, and along normals."""
-    whole = np.zeros(len(kind), dtype=np.int64)
-    partly = np.zeros(len(kind), dtype=np.int64)
-    if element.slope_kind == "gradient":
-        whole[:] = 3
-        return whole, partly
-    glued = (kind == CORNER) | (kind == FACE)
-    whole[glued] = len(element.slopes)
-    whole[kind == EDGE] = 1
-    partly[kind == EDGE] = 1
-    partly[kind == POINT] = 2
-    return whole, partly
-
-
-def _held(
-    element: Any, kind: npt.NDArray[Any], normal: Array, along: Array, kink: Any, across: Array
-) -> tuple[Array, Array, Array]:
-    """Return directions of slopes held in full, of those held along normals, and the normals.
-
-    Each (n, m, 3), zero where there is none; see `fix` for what clamps hold, and `Glue`.
-    """
-    n = len(kind)
-    whole, partly, normals = np.zeros((n, 3, 3)), np.zeros((n, 2, 3)), np.zeros((n, 2, 3))
-    point, edge = kind == POINT, kind == EDGE
-    if element.cell == "line":
-        whole[~point, 0] = normal[~point]
-        partly[point] = normal[point, None]
-        normals[point] = perpendicular(normal[point])
-    elif element.slope_kind == "tangents":
-        glued = ~point & ~edge
-        whole[glued, :2] = perpendicular(normal[glued])
-        whole[edge, 0], partly[edge, 0] = along[edge], np.cross(normal, along)[edge]
-        partly[point] = perpendicular(normal[point])
-        normals[edge | point] = normal[edge | point, None]
-    else:
-        whole[:] = np.eye(3)
-        smooth = ~kink & (point | edge)
-        whole[smooth] = 0.0
-        whole[smooth, 0] = normal[smooth]
-        whole[smooth & edge, 1] = along[smooth & edge]
-        fold = kink & (kind == CORNER) & across.any(axis=1)
-        whole[fold, :2], whole[fold, 2] = perpendicular(across[fold]), 0.0
-    return whole, partly, normals
 
 
 def clamp(

@@ -139,7 +139,7 @@ class Leftover:
         if at >= 0:
             vertex = numbering.vertex_of[numbering.coordinate_of_row[at]]
             names = [
-                body.name
+                system.name(body)
                 for body in system.bodies
                 if any(np.isin(vertex, v).any() for _, v in body.carriers(system))
             ]

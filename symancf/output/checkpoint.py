@@ -65,7 +65,7 @@ def fingerprint(system: System) -> Facts:
     bodies = {}
     for body in system.bodies:
         element, region = getattr(body, "element", None), getattr(body, "region", None)
-        bodies[body.name] = [
+        bodies[system.name(body)] = [
             type(body).__name__,
             "" if element is None else element.name,
             0 if region is None else int(region.size),

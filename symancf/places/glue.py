@@ -4,20 +4,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import ConstraintError, ParameterError
 from ..values.arrays import Array, Ints, Mask
 from .ends import Nodes, PointsOnBody
-from .geometry import unit
+from .geometry import perpendicular, unit
 from .locate import corner_functions
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.resolved import Resolved
+    from ..elements.element import Element
     from .interpolated import Interpolated
 
 
@@ -41,7 +41,7 @@ class Glue:
 
     nodes: Ints
     X: Array
-    kind: npt.NDArray[np.int8]
+    kind: Ints
     along: Array
     across: Array
 
@@ -60,7 +60,7 @@ def glue_of(layout: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
     body = place.body
     nodes, first = np.unique(_node_ids(name, place, places), return_index=True)
     X = places.X[first]
-    kind = np.full(len(nodes), POINT, dtype=np.int8)
+    kind = np.full(len(nodes), POINT)
     along, across = np.zeros_like(X), np.zeros_like(X)
     if isinstance(place, Nodes) and body.element.slopes:
         region, base = place.region, layout.base(place.region.mesh)
@@ -100,7 +100,7 @@ def _follow_edges(
     edges: Ints,
     X: Array,
     body: Interpolated,
-    kind: npt.NDArray[np.int8],
+    kind: Ints,
     along: Array,
     across: Array,
 ) -> None:
@@ -160,10 +160,9 @@ def straightened(
     along = glue.along[node].copy()
     edge = (glue.kind[node] == EDGE) & ~kink
     for support in system.mirrors:
-        held: Any = support.held
         if support.body.slope_name == body.slope_name:
-            both = edge & np.isin(glue.nodes[node], held.glue.nodes)
-            axis = np.eye(3)[held.mirror]
+            both = edge & np.isin(glue.nodes[node], system.of(support, Glue).nodes)
+            axis = np.eye(3)[support.mirror]
             part = along[both] @ axis
             across = along[both] - part[:, None] * axis
             crosses = np.abs(part) > np.sqrt(0.5)
@@ -178,3 +177,67 @@ def nodes_here(system: Configuration, glue: Glue) -> tuple[Ints, Ints]:
     """Return the local vertices of the nodes that this rank has, and their numbers."""
     vertices = np.sort(system.topology.find(glue.nodes)).astype(np.int64)
     return vertices, np.searchsorted(glue.nodes, system.topology.vertex_ids[vertices])
+
+
+@dataclass(frozen=True)
+class GluedSlopes:
+    """What gluing holds of the slopes of nodes; zero where there is none.
+
+    Attributes
+    ----------
+    whole : (n, 3, 3) orthogonal directions of the reference along which slopes are held in full:
+        along what is glued, and of plates with directors through the thickness.
+    partly : (n, 2, 3) directions along which nothing but components along `normals` (n, 2, 3)
+        keep the face where it is: of the tangent of a cable those across it, of the slopes
+        across the edge of a thin plate those along its normal.
+    """
+
+    whole: Array
+    partly: Array
+    normals: Array
+
+
+def slots(element: Element, kind: Ints) -> tuple[Ints, Ints]:
+    """Return how many slopes of each place may be held in full, and along normals."""
+    whole = np.zeros(len(kind), dtype=np.int64)
+    partly = np.zeros(len(kind), dtype=np.int64)
+    if element.slope_kind == "gradient":
+        whole[:] = 3
+        return whole, partly
+    glued = (kind == CORNER) | (kind == FACE)
+    whole[glued] = len(element.slopes)
+    whole[kind == EDGE] = 1
+    partly[kind == EDGE] = 1
+    partly[kind == POINT] = 2
+    return whole, partly
+
+
+def glued_slopes(
+    element: Element, kind: Ints, normal: Array, along: Array, kink: Mask, across: Array
+) -> GluedSlopes:
+    """Return what of the slopes is held at n places; see `Glue` and, for the rules, `sa.fix`.
+
+    `normal` (n, 3) of plates, of cables the tangent; `kink` (n,) where there is none.
+    """
+    n = len(kind)
+    whole, partly, normals = np.zeros((n, 3, 3)), np.zeros((n, 2, 3)), np.zeros((n, 2, 3))
+    point, edge = kind == POINT, kind == EDGE
+    if element.cell == "line":
+        whole[~point, 0] = normal[~point]
+        partly[point] = normal[point, None]
+        normals[point] = perpendicular(normal[point])
+    elif element.slope_kind == "tangents":
+        glued = ~point & ~edge
+        whole[glued, :2] = perpendicular(normal[glued])
+        whole[edge, 0], partly[edge, 0] = along[edge], np.cross(normal, along)[edge]
+        partly[point] = perpendicular(normal[point])
+        normals[edge | point] = normal[edge | point, None]
+    else:
+        whole[:] = np.eye(3)
+        smooth = ~kink & (point | edge)
+        whole[smooth] = 0.0
+        whole[smooth, 0] = normal[smooth]
+        whole[smooth & edge, 1] = along[smooth & edge]
+        fold = kink & (kind == CORNER) & across.any(axis=1)
+        whole[fold, :2], whole[fold, 2] = perpendicular(across[fold]), 0.0
+    return GluedSlopes(whole, partly, normals)

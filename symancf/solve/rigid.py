@@ -73,5 +73,5 @@ def momentum(system: System, about: npt.ArrayLike = (0.0, 0.0, 0.0)) -> tuple[Ar
     f: Array = np.zeros(system.numbering.coordinates)
     system.mass.residual(system.rate, f)
     f[system.numbering.start[system.numbering.owned_vertices] :] = 0.0
-    total = system.sum(rigid_modes(system, system.state, np.asarray(about, dtype=float)) @ f)
+    total = system.sum(system.wrench(f, np.asarray(about, dtype=float)))
     return total[:3], total[3:]

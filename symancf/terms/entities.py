@@ -6,91 +6,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ..assembly.piece import Jets, Piece, Role
 from ..assembly.resolved import Resolved
 from ..errors import ConstraintError
 from ..mesh.partition import Family
 from ..runtime.collective import together
-from ..values.arrays import Array, Ints, Ints32
+from ..values.arrays import Array, Ints32
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..assembly.agreement import Given
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.numbering import Block
-    from ..assembly.vertices import AtVertices
     from ..places.ends import End
-
-
-class Held:
-    """What a support means on one kind of body: which coordinates it holds, at which values.
-
-    Attributes
-    ----------
-    name : of the support, shown in messages.
-    body : that it holds.
-    values : what is prescribed; asked whether it may change in time.
-    mirror : number of the axis across a plane of symmetry at which it holds nodes, if any.
-    """
-
-    name: str
-    body: Any
-    values: list[Any]
-    mirror: int | None = None
-
-    def describe(self) -> str:
-        """Tell what is held, in words."""
-        raise NotImplementedError
-
-    def coordinates(self, system: Configuration) -> Ints:
-        """Return the local offsets of the held coordinates, on this rank."""
-        raise NotImplementedError
-
-    def prescribed(self, system: Configuration, time: float) -> Array:
-        """Return the values of these coordinates at `time`."""
-        raise NotImplementedError
-
-    def given(self, system: Configuration) -> list[Given]:
-        """Return what the user prescribes at the places of this rank, as many on every rank."""
-        return []
-
-    def wrench(self, system: Configuration, forces: Array, about: Array) -> Array:
-        """Return force and moment about a point (6,) of the support, this rank's part.
-
-        `forces` is the local vector of the forces on coordinates that it holds by elimination.
-        """
-        raise NotImplementedError
-
-    def resultant(self, system: Configuration, forces: Array) -> Array:
-        """Return what `Support.reaction` gives (3,), this rank's part."""
-        return self.wrench(system, forces, np.zeros(3))[:3]
-
-    def declare(self, layout: Layout) -> None:
-        """Announce what it brings, before the system is distributed (collective)."""
-
-    def orient(self, system: Configuration) -> None:
-        """Take its local vertices after distribution, before the system is numbered."""
-
-    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
-        """Return the blocks that it puts on local vertices."""
-        return []
-
-    def turned(self, block: str, basis: AtVertices, taken: AtVertices) -> None:
-        """Turn the directions (vertices, s, 3) of the slopes of a block as it needs them.
-
-        `taken` (vertices,) tells where another support has chosen them, and takes the own ones.
-        """
-
-    def pieces(self, system: Configuration) -> list[Piece]:
-        """Return conditions that no elimination can fulfil."""
-        return []
-
-    def idle(self, system: Configuration) -> npt.NDArray[Any]:
-        """Return the local offsets of multipliers whose condition moves nothing."""
-        return np.zeros(0, dtype=np.int64)
 
 
 class Entities:

@@ -239,16 +239,16 @@ def evaluate(name: str, value: Any, time: float) -> float:
     return number
 
 
-def components(name: str, vector: Any) -> list[Any]:
+def components(name: str, vector: Any, axes: Sequence[str] = "xyz") -> list[Any]:
     """Return three functions of time, the components of a vector; they name themselves.
 
     `vector` is a sequence of three numbers, `Parameter` or functions of time, or a function of
-    time that returns three numbers.
+    time that returns three numbers; `axes` are the names of the components.
     """
     if callable(vector):
         return [
             lambda t, a=a, axis=axis: evaluate(f"{name}, {axis}", _three(name, vector, t)[a], t)
-            for a, axis in enumerate("xyz")
+            for a, axis in enumerate(axes)
         ]
     try:
         parts = list(vector)
@@ -256,10 +256,10 @@ def components(name: str, vector: Any) -> list[Any]:
         raise ParameterError(f"{name} is {label(vector)}: give three components") from error
     if len(parts) != 3:
         raise ParameterError(f"{name} has {len(parts)} components: give three")
-    for part, axis in zip(parts, "xyz", strict=True):
+    for part, axis in zip(parts, axes, strict=True):
         if not callable(part) and not isinstance(part, Parameter):
             evaluate(f"{name}, {axis}", part, 0.0)
-    return [_Component(f"{name}, {axis}", part) for part, axis in zip(parts, "xyz", strict=True)]
+    return [_Component(f"{name}, {axis}", part) for part, axis in zip(parts, axes, strict=True)]
 
 
 class _Component:

@@ -171,7 +171,7 @@ EXPECTED = {
     ),
     "displacement_of_another_body_of_the_same_mesh": ("ParameterError", "'two', which is not in"),
     "something_that_is_no_term": ("ParameterError", "str is not a term"),
-    "a_term_not_in_a_list": ("ParameterError", "terms= takes a list of terms, not Support"),
+    "a_term_not_in_a_list": ("ParameterError", "terms= takes a list of terms, not NodeSupport"),
     # problems
     "step_zero": ("ParameterError", r"step=0.0.: it must be positive"),
     "step_negative": ("ParameterError", r"step=-0.1.: it must be positive"),

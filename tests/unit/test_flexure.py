@@ -360,7 +360,7 @@ def test_loops_chains_and_a_parameter_as_stiffness() -> None:
     EI.value = 6.0
     problem.solve(to=2.0)
     assert np.allclose(bodies[1].displacement(system), first, rtol=1e-10)
-    assert bodies[0].name != bodies[1].name
+    assert system.name(bodies[0]) != system.name(bodies[1])
 
 
 # ---- bad input ----------------------------------------

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.collective
 
 PARTS = (
     *("HasMesh", "HasMass", "HasInitialRate", "HasReference", "Oriented", "Carries", "Idles"),
-    *("Settles", "Bonds", "Chooses", "Support"),
+    *("Settles", "Bonds", "Chooses", "Support", "TurnsSlopes"),
 )
 EXTRA = Block("extra", 2, "algebraic")
 
@@ -89,6 +89,11 @@ def test_phases_come_one_after_the_other_for_all_terms() -> None:
     assert system.sum(np.array([values.sum(), float(values.size)])).tolist() == [12.0, 4.0]
 
 
+def _cube() -> sa.Body:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    return sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=1.0)
+
+
 @pytest.mark.parametrize(
     ("made", "parts"),
     [
@@ -101,7 +106,11 @@ def test_phases_come_one_after_the_other_for_all_terms() -> None:
             lambda: sa.joints.revolute(sa.PlanarBody().at((0, 0)), sa.ground.at((0, 0))),
             {"Carries", "Idles"},
         ),
-        (lambda: sa.fix(sa.PlanarBody()), {"Carries", "Idles", "Oriented", "Support"}),
+        (lambda: sa.fix(sa.PlanarBody()), {"Support"}),
+        (
+            lambda: sa.fix(_cube()["x0"]),
+            {"Carries", "Idles", "Oriented", "Support", "TurnsSlopes"},
+        ),
         (lambda: sa.gravity((0.0, -9.81, 0.0)), set()),
     ],
 )

@@ -4,6 +4,5 @@
 from __future__ import annotations
 
 from .body import RigidBody, RigidPoint
-from .support import HeldRigidBody
 
-__all__ = ["HeldRigidBody", "RigidBody", "RigidPoint"]
+__all__ = ["RigidBody", "RigidPoint"]

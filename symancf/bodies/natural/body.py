@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from ...places.ends import End, _points, _vector_rows, frame_of
 from ...runtime import jit
 from ...values.arguments import text
 from ...values.arrays import Array, Ints32
-from ...values.parameter import label
+from ...values.motion import Motion
+from ...values.parameter import Value, label
+from ..node import OneNode, Vertex
 from . import shapes
 from .inertia import (
     AXES,
@@ -27,16 +30,15 @@ from .inertia import (
 from .rigidity import Rigidity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from symancf_codegen.declare import PointLaw
 
     from ...assembly.configuration import Configuration, Layout
-    from ...assembly.piece import Piece
+    from ...assembly.piece import Piece, Role
     from ...assembly.protocol import Support
+    from ...values.motion import Displacement, Gradient
 
-BLOCKS = (Block("position", 3), Block(RIGID_POINT, 3), Block(RIGID_AXES, 6, "direction"))
 
-
-class RigidBody:
+class RigidBody(OneNode):
     r"""A rigid body by twelve natural coordinates: points r_i, r_j and unit vectors u, v.
 
     In the frame of the body, with axes e1 = (r_j - r_i)/d, e2 = u, e3 = v and origin r_i, the
@@ -74,6 +76,10 @@ class RigidBody:
     >>> top = head.at((0.0, 0.0, 0.1))
     """
 
+    blocks = (Block("position", 3), Block(RIGID_POINT, 3), Block(RIGID_AXES, 6, "direction"))
+    axes = ("x", "y", "z")
+    reactions = (0, 1, 2)
+
     def __init__(
         self,
         at: npt.ArrayLike = (0.0, 0.0, 0.0),
@@ -107,7 +113,7 @@ class RigidBody:
         if not (np.ndim(self.length) == 0 and np.isfinite(self.length) and self.length > 0.0):
             raise ParameterError(f"{what}: length is {label(length)}: give a positive number")
         self.shape = shape or shapes.equivalent(self.moments, self.length)
-        self.parameters: dict[str, Any] = {}
+        self.parameters: dict[str, Value] = {}
         self.reach = max(self.length, self.shape.reach)
 
     @property
@@ -240,26 +246,20 @@ class RigidBody:
         """Twice the largest distance of an attachment, or of what is drawn, from the origin."""
         return 2.0 * self.reach
 
-    def declare(self, system: Layout) -> None:
+    def declare(self, layout: Layout) -> None:
         """Announce the node, the multipliers of rigidity and their blocks of coordinates."""
-        self.vertex = int(system.new_vertices(1, self.name, *BLOCKS)[0])
-        self.rigidity = Rigidity(self.at((0, 0, 0)), self.length, f"rigidity:{self.name}")
-        self.rigidity.declare(system)
+        super().declare(layout)
+        name = f"rigidity:{layout.name(self)}"
+        layout.keep(self, Rigidity(self.at((0, 0, 0)), self.length, name)).declare(layout)
 
     def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks of coordinates on local vertices."""
-        local = self.local_vertices(system)
-        blocks = [(block.name, local) for block in BLOCKS]
-        return [*blocks, *self.rigidity.carriers(system)]
-
-    def local_vertices(self, system: Configuration) -> Ints32:
-        """Return the local number of the body's vertex, (1,), or (0,) where it is not."""
-        return system.topology.find(self.vertex)
+        return [*super().carriers(system), *system.of(self, Rigidity).carriers(system)]
 
     def offsets(self, system: Configuration, vertices: npt.NDArray[Any]) -> Ints32:
         """Return the local offsets (k, 4) of r_i, r_j, u and v at local `vertices` (k,)."""
         numbering = system.numbering
-        blocks = [numbering.block(block.name) for block in BLOCKS]
+        blocks = [numbering.block(block.name) for block in self.blocks]
         i, j, u = (numbering.offset[vertices, b] for b in blocks)
         return np.asarray(np.stack([i, j, u, u + 3], axis=1))
 
@@ -267,25 +267,22 @@ class RigidBody:
         """Write the reference coordinates."""
         local = self.local_vertices(system)
         system.points[local] = self.origin
-        at = self.offsets(system, local)[:, :, None] + np.arange(3)
-        E = self.frame
-        system.reference[at] = np.stack(
-            [self.origin, self.origin + self.length * E[:, 0], E[:, 1], E[:, 2]]
-        )
+        if len(local):
+            system.reference[self.here(system)] = self._natural(self.origin, self.frame)
 
     def pieces(self, system: Configuration) -> list[Piece]:
         """Return the constraints of rigidity."""
-        return self.rigidity.pieces(system)
+        return system.of(self, Rigidity).pieces(system)
 
     def idle(self, system: Configuration) -> npt.NDArray[Any]:
         """Return the local offsets of multipliers of conditions that only supports can fulfil."""
-        return self.rigidity.idle(system)
+        return system.of(self, Rigidity).idle(system)
 
     def _own_piece(
-        self, system: Configuration, name: str, law: Any, role: Any, uniform: Any
+        self, system: Configuration, what: str, law: PointLaw, role: Role, uniform: dict[str, Value]
     ) -> Piece:
         assert self.moments is not None
-        entities = self.rigidity.entities
+        name, entities = f"{what}:{system.name(self)}", system.of(self, Rigidity).entities
         jets = entities.jets(system, [(0, "value"), *((0, axis) for axis in AXES)])
         kernel = jit.points(law, system.comm)
         return entities.piece(name, kernel, role, uniform, self.moments.values(), jets)
@@ -294,30 +291,44 @@ class RigidBody:
         """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
         if self.moments is None:
             return []
-        return [self._own_piece(system, f"inertia:{self.name}", kinetic_law(), "inertia", {})]
+        return [self._own_piece(system, "inertia", kinetic_law(), "inertia", {})]
 
-    def weight(self, system: Configuration, uniform: dict[str, Any]) -> Piece:
+    def weight(self, system: Configuration, uniform: dict[str, Value]) -> Piece:
         """Return the potential of the weight, with ``g1, g2, g3`` [m/s^2]."""
-        name = f"gravity:{self.name}"
-        return self._own_piece(system, name, weight_law(), "potential", uniform)
+        return self._own_piece(system, "gravity", weight_law(), "potential", uniform)
 
     def initial_rate(self, system: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` and `spin` into a local vector."""
-        local = self.local_vertices(system)
-        at = self.offsets(system, local)[:, :, None] + np.arange(3)
+        at = self.here(system).reshape(-1, 4, 3)
         q = (system.reference + system.state)[at]
         arms = np.concatenate([np.zeros_like(q[:, :1]), q[:, 1:2] - q[:, :1], q[:, 2:]], axis=1)
         rate[at] = np.cross(self.spin, arms)
         rate[at[:, :2]] += self.velocity
 
+    # ---- what supports ask ----------------------------------------------------------------------
+    def motion(
+        self, name: str, held: Sequence[int], displacement: Displacement, gradient: Gradient
+    ) -> Motion:
+        """Return the motion of the frame: displacement of its origin, and R - 1 as gradient."""
+        if gradient is not None and len(held) < self.size:
+            names = " and ".join(self.axes[a] for a in held)
+            raise ParameterError(
+                f"{name}: gradient= prescribes the rotation of a body, which dofs={names} leaves "
+                "free"
+            )
+        return Motion(name, displacement, gradient, rotation=True)
+
+    def moved(self, u: Array, G: Array) -> Array:
+        """Return the changes (12,) of r_i, r_j, u and v after a motion of the frame."""
+        return self._natural(u, G @ self.frame)
+
+    def _natural(self, origin: Array, axes: Array) -> Array:
+        return np.concatenate([origin, origin + self.length * axes[:, 0], axes[:, 1], axes[:, 2]])
+
     # ---- results --------------------------------------------------------------------------------
     def coordinates(self, system: Configuration, vector: Array) -> Array:
         """Return the 12 values (4, 3) of a local vector, on every rank (collective)."""
-        values = np.zeros((4, 3))
-        local = self.local_vertices(system)
-        if len(local) and local[0] < system.numbering.owned_vertices:
-            values[:] = vector[self.offsets(system, local)[0][:, None] + np.arange(3)]
-        return system.sum(values)
+        return self.node(system, vector).reshape(4, 3)
 
     def position(self, system: Configuration) -> Array:
         """Return the present position (3,) of the body's origin (collective)."""
@@ -404,7 +415,7 @@ class RigidPoint(End):
             local = (X - self.body.origin) @ self.body.frame
             X = self.body.origin + local @ self.body.frame.T
             self._reach(local)
-        vertices = np.full((len(X), 1), self.body.vertex, dtype=np.int64)
+        vertices = np.full((len(X), 1), layout.of(self.body, Vertex).id, dtype=np.int64)
         return Resolved(X, vertices, local, given=given)
 
     def rows(

@@ -7,12 +7,10 @@ from .body import PlanarBody, PlanarPlaces, PlanarPoint
 from .clamp import Clamp
 from .factor import Factor, Prescribed, prescribe
 from .loads import planar_force, planar_moment
-from .support import HeldPlanarBody
 
 __all__ = [
     "Clamp",
     "Factor",
-    "HeldPlanarBody",
     "PlanarBody",
     "PlanarPlaces",
     "PlanarPoint",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,15 +20,21 @@ from ...places.ends import End, Ground, frame_of
 from ...runtime import jit
 from ...values.arguments import named
 from ...values.arrays import Array, Ints32, Mask
+from ...values.motion import Motion
+from ...values.parameter import call
+from ..node import OneNode, Vertex
 from .inertia import kinetic_law, weight_law
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from symancf_codegen.declare import PointLaw
 
     from ...assembly.configuration import Configuration, Layout
+    from ...assembly.piece import Role
     from ...assembly.protocol import Support
+    from ...values.motion import Displacement, Gradient
+    from ...values.parameter import Value
 
-BLOCKS = (Block(POSITION, 2), Block(ANGLE, 1, "angle"))
+COORDINATES = ("x", "y", "theta")
 
 
 def rotation(angle: float) -> Array:
@@ -41,7 +48,17 @@ def turned(v: Array) -> Array:
     return np.array([-v[1], v[0]])
 
 
-class PlanarBody:
+def _pair(what: str, given: npt.ArrayLike, where: str = "") -> Array:
+    """Return two finite numbers; a third one that is zero is left out."""
+    pair = np.array(given, dtype=float).ravel()
+    if pair.size == 3 and pair[2] == 0.0:
+        pair = pair[:2]
+    if pair.size != 2 or not np.isfinite(pair).all():
+        raise ParameterError(f"{what} is {given!r}: give two finite {where or 'numbers'}")
+    return pair
+
+
+class PlanarBody(OneNode):
     """A rigid body in the plane: a node of three coordinates (x, y, theta) without a mesh.
 
     Its unknowns are the displacement (ux, uy) of its origin and the angle phi by which it has
@@ -72,6 +89,10 @@ class PlanarBody:
     is given and returned refers to the body's frame and its origin.
     """
 
+    blocks = (Block(POSITION, 2), Block(ANGLE, 1, "angle"))
+    axes = COORDINATES
+    reactions = (0, 1, 5)
+
     def __init__(
         self,
         at: npt.ArrayLike = (0.0, 0.0, 0.0),
@@ -92,15 +113,14 @@ class PlanarBody:
             )
         self.reference: Array = np.append(given, np.zeros(3 - given.size))
         self.mass, self.inertia_about_centre = self._mass(mass, inertia)
-        self.centre = self._pair("centre", centre)
-        self.velocity, self.spin = self._pair("velocity", velocity), float(spin)
+        what = f"planar body {self.name!r}"
+        self.centre = _pair(f"{what}: centre", centre)
+        self.velocity, self.spin = _pair(f"{what}: velocity", velocity), float(spin)
         if not math.isfinite(self.spin):
-            raise ParameterError(
-                f"planar body {self.name!r}: spin is {spin!r}: give a finite number"
-            )
+            raise ParameterError(f"{what}: spin is {spin!r}: give a finite number")
         # from the node, the centre of mass, to the origin; directions of the ground, reference
         self.offset: Array = -rotation(self.reference[2]) @ self.centre
-        self.parameters: dict[str, Any] = {}
+        self.parameters: dict[str, Value] = {}
         self.reach = 0.0  # largest distance of an attachment from the origin
 
     def _mass(self, mass: float | None, inertia: float) -> tuple[float, float]:
@@ -117,16 +137,6 @@ class PlanarBody:
                 f"{what}: inertia is {inertia!r}: give one number, about the centre of mass"
             )
         return float(m), float(J)
-
-    def _pair(self, what: str, given: npt.ArrayLike) -> Array:
-        pair = np.array(given, dtype=float).ravel()
-        if pair.size == 3 and pair[2] == 0.0:
-            pair = pair[:2]
-        if pair.size != 2 or not np.isfinite(pair).all():
-            raise ParameterError(
-                f"planar body {self.name!r}: {what} is {given!r}: give two finite numbers"
-            )
-        return pair
 
     def __repr__(self) -> str:
         x, y, theta = self.reference
@@ -155,27 +165,19 @@ class PlanarBody:
         """Twice the largest distance of an attachment from the origin."""
         return 2.0 * self.reach if self.reach > 0.0 else 1.0
 
-    def declare(self, system: Layout) -> None:
+    def declare(self, layout: Layout) -> None:
         """Announce the node and its blocks of coordinates."""
-        self.vertex = int(system.new_vertices(1, self.name, *BLOCKS)[0])
-        mine = np.zeros(1 if system.comm.rank == 0 else 0, dtype=np.int64)
-        vertices = np.full((len(mine), 1), self.vertex, dtype=np.int64)
-        system.announce(Family(f"body:{self.name}", mine, vertices, partitioned=False))
-
-    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
-        """Blocks of coordinates on local vertices; also finds the node here, if it is here."""
-        self.cells = system.topology.find(self.vertex)[:, None]
-        local = self.cells.ravel().astype(np.int32)
-        return [(block.name, local) for block in BLOCKS]
+        super().declare(layout)
+        mine = np.zeros(1 if layout.comm.rank == 0 else 0, dtype=np.int64)
+        vertices = np.full((len(mine), 1), layout.of(self, Vertex).id, dtype=np.int64)
+        family = f"body:{layout.name(self)}"
+        layout.announce(Family(family, mine, vertices, partitioned=False))
 
     def build_reference(self, system: Configuration, supports: Sequence[Support]) -> None:
         """Put the node where the body's centre of mass is (without mass: its origin)."""
-        local = self.cells.ravel()
+        local = self.local_vertices(system)
         system.points[local, :2] = self.reference[:2] - self.offset
-        self._position = system.numbering.offset[local, system.numbering.block(POSITION)]
-        self._angle = system.numbering.offset[local, system.numbering.block(ANGLE)]
-        self._owned = local < system.numbering.owned_vertices
-        system.reference[self.coordinates(system)] = (
+        system.reference[self.here(system)] = (
             [*system.points[local[0], :2], self.reference[2]] if len(local) else []
         )
 
@@ -183,22 +185,24 @@ class PlanarBody:
         """A rigid body has no strain energy."""
         return []
 
-    def _own_piece(self, system: Configuration, law: Any, role: Any, uniform: Any) -> Piece:
+    def _own_piece(
+        self, system: Configuration, law: PointLaw, role: Role, uniform: dict[str, Value]
+    ) -> Piece:
         """Return a kernel on (ux, uy, phi) of the node."""
-        here = self.coordinates(system)
-        n = len(self.cells)
+        here, local = self.here(system), self.local_vertices(system)
+        n = len(local)
         values = {"m": self.mass, "J": self.inertia_about_centre}
         kernel = jit.points(law, system.comm)
         cell = np.tile([values[name] for name in kernel.cell], (n, 1)).reshape(n, len(kernel.cell))
         zero = np.zeros(3 * n, dtype=np.int32)
         return Piece(
-            name=f"{'gravity' if role == 'potential' else role}:{self.name}",
+            name=f"{'gravity' if role == 'potential' else role}:{system.name(self)}",
             kernel=kernel,
             role=role,
             uniform=uniform,
             cell=cell,
-            owned=self._owned,
-            vertices=self.cells.ravel().astype(np.int32),
+            owned=local < system.numbering.owned_vertices,
+            vertices=local,
             vertex_start=np.arange(n + 1, dtype=np.int32),
             entities=Jets(zero, np.tile(np.arange(3, dtype=np.int32), n), here, zero, 1.0 + zero),
         )
@@ -209,31 +213,55 @@ class PlanarBody:
             return []
         return [self._own_piece(system, kinetic_law(), "inertia", {})]
 
-    def weight(self, system: Configuration, uniform: dict[str, Any]) -> Piece:
+    def weight(self, system: Configuration, uniform: dict[str, Value]) -> Piece:
         """Return the potential of the weight, with ``g1, g2`` [m/s^2]."""
         return self._own_piece(system, weight_law(), "potential", uniform)
 
     def initial_rate(self, system: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` and `spin` into a local vector."""
-        here = self.coordinates(system)
+        here = self.here(system)
         if len(here):
             arm = rotation(system.state[here[2]]) @ self.offset
             rate[here] = *(self.velocity - self.spin * turned(arm)), self.spin
 
+    # ---- what supports ask ----------------------------------------------------------------------
+    def motion(
+        self, name: str, held: Sequence[int], displacement: Displacement, gradient: Gradient
+    ) -> Motion:
+        """Return the motion (ux, uy, phi) of the frame: one value for each coordinate held."""
+        if gradient is not None:
+            raise ParameterError(f"{name}: a planar body has no slopes for gradient=")
+        given: Any = displacement
+        values: list[Any] = [0.0] * len(held)
+        if callable(given) and len(held) > 1:
+            values = [
+                lambda t, k=k: np.asarray(call(name, given, t), dtype=float).ravel()[k]
+                for k in range(len(held))
+            ]
+        elif given is not None:
+            values = list(given) if np.ndim(given) else [given]
+        if len(values) != len(held):
+            names = ", ".join(COORDINATES[a] for a in held)
+            raise ParameterError(
+                f"{name}: displacement has {len(values)} values for the coordinates {names}"
+            )
+        if self.centre.any() and held not in ([2], [0, 1, 2]):
+            raise ParameterError(
+                f"{name}: the node of {self.name!r} is at its centre of mass, away from its "
+                "origin: fix all of it, or theta, or use sa.joints.revolute or sa.Constraint at a "
+                "point of it"
+            )
+        every = dict(enumerate([0.0] * 3)) | dict(zip(held, values, strict=True))
+        return Motion(name, list(every.values()), None, axes=COORDINATES)
+
+    def moved(self, u: Array, G: Array) -> Array:
+        """Return (ux, uy, phi) of the node when those of the frame are u."""
+        return np.append(u[:2] - (rotation(u[2]) - np.eye(2)) @ self.offset, u[2])
+
     # ---- results --------------------------------------------------------------------------------
     def coordinates(self, system: Configuration) -> Ints32:
         """Local offsets (3,) of (ux, uy, phi) on this rank; empty where the body is not."""
-        if not len(self._position):
-            return np.zeros(0, dtype=np.int32)
-        p, a = int(self._position[0]), int(self._angle[0])
-        return np.array([p, p + 1, a], dtype=np.int32)
-
-    def node(self, system: Configuration, vector: Array | None = None) -> Array:
-        """Return (ux, uy, phi) of the node, or its entries of a local vector (collective)."""
-        value = np.zeros(3)
-        if self._owned.any():
-            value[:] = (system.state if vector is None else vector)[self.coordinates(system)]
-        return system.sum(value)
+        return self.here(system)
 
     def displacement(self, system: Configuration) -> Array:
         """Return the present (ux, uy, phi) of the origin, on every rank (collective)."""
@@ -269,14 +297,8 @@ class PlanarPoint(End):
         self.body = body
         self.given = point if isinstance(point, End) else None
         if not isinstance(point, End):
-            given = np.array(point, dtype=float).ravel()
-            if given.size == 3 and given[2] == 0.0:
-                given = given[:2]
-            if given.size != 2 or not np.isfinite(given).all():
-                raise ParameterError(
-                    f"a point of planar body {body.name!r} is {point!r}: give two finite "
-                    "coordinates in the frame of the body"
-                )
+            what = f"a point of planar body {body.name!r}"
+            given = _pair(what, point, "coordinates in the frame of the body")
             self.local = given
             arm = rotation(body.reference[2]) @ given
             self._reach(arm)
@@ -321,7 +343,7 @@ class PlanarPoint(End):
     def _find(self, layout: Layout) -> Resolved:
         """Find the vertex and the arm from it."""
         layout.require_member(self.body, f"a term's end {self}")
-        vertices = np.array([[self.body.vertex]], dtype=np.int64)
+        vertices = np.array([[layout.of(self.body, Vertex).id]], dtype=np.int64)
         if self.given is None:
             return Resolved(self.X, vertices, np.append(self.arm, 0.0)[None])
         given = self.given.resolve(layout)

@@ -15,16 +15,15 @@ from ...terms.work import VirtualWork
 from ...values.arguments import named
 from ...values.arrays import Array, Ints32
 from ...values.parameter import evaluate
+from .body import COORDINATES, PlanarPoint
 
 if TYPE_CHECKING:
     import sympy as sp
 
     from ...assembly.configuration import Configuration, Layout
-    from .body import PlanarPoint
 
 
 FACTOR = "factor"
-COORDINATES = ("x", "y", "theta")
 
 
 class Factor(End):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Supports: coordinates that are held or prescribed, clamps, planes of symmetry."""
 
-from .support import Support, fix, planar, symmetry
+from .fixing import fix, planar, symmetry
+from .support import Support
 
 __all__ = ["Support", "fix", "planar", "symmetry"]

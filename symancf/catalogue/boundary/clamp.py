@@ -1,167 +1,101 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a clamp holds of the slopes of nodes: what gluing the place would hold, nothing else."""
+"""How a clamp of nodes is held: by elimination where slopes allow it, else by multipliers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ...places.geometry import perpendicular, unit
-from ...places.glue import CORNER, EDGE, FACE, POINT
+from ...places.glue import GluedSlopes, glued_slopes, slots
 from ...values.arrays import Array, Ints, Mask
 from .directions import Directions, HeldDirections, split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ...places.glue import Glue
     from ...places.interpolated import Interpolated
-
+    from ...values.motion import Motion
+    from .nodes import Here
 
 ALIGNED = 1e-9  # component of a unit vector that is none
 
 
-class Clamped(Protocol):
-    """Nodes that are held, as far as a clamp asks; see `HeldNodes`."""
-
-    name: str
-    glue: Glue
-    node: Ints
-    kind: npt.NDArray[np.int8]
-    normal: Array
-    along: Array
-    kink: Mask
-
-    @property
-    def body(self) -> Interpolated:
-        """The body that they are nodes of."""
-
-
 class Clamp:
-    r"""The slopes that vanish with u on what is glued.
+    r"""The slopes that vanish with u on what is glued, see `glued_slopes`, in one system.
 
-    Along what is glued, and of plates with directors through the thickness, the whole slope is
-    held. Of other slopes nothing but a component keeps the face where it is: of the slope across
-    the edge of a thin plate that along the normal, of the slope of a cable those across the
-    tangent. Components along axes of space are eliminated; others are held by multipliers. Where
-    the support has the deformation gradient F, normals are along :math:`F^{-T} n`, tangents along
+    Components along axes of space are eliminated; others are held by multipliers. Where the
+    support has the deformation gradient F, normals are along :math:`F^{-T} n`, tangents along
     :math:`F t`.
 
     Parameters
     ----------
-    held : the nodes.
-    gradient : F - 1 that does not change; None: none.
-    inverse : :math:`F^{-1}` as a function of time, where F changes: all components are held by
-        multipliers then.
+    body, glue : the nodes.
+    motion : of the support. Where its gradient changes in time, all components are held by
+        multipliers.
     """
 
-    def __init__(
-        self,
-        held: Clamped,
-        gradient: Array | None,
-        inverse: Callable[[float], Array] | None,
-    ) -> None:
-        self.held, self.inverse = held, inverse
-        self.F = np.eye(3) if gradient is None else np.eye(3) + gradient
-        self.tangents = held.body.element.slope_kind == "tangents"
-        self.cable = held.body.element.cell == "line"
-        self.conditions: HeldDirections | None = None
-        glue = held.glue
-        count = np.where(glue.kind == POINT, 2, 0)
-        if not self.cable:
-            count[glue.kind == EDGE] = 1
-        if self.tangents and count.any():
-            node = np.repeat(np.arange(len(count)), count)
-            self._first = np.cumsum(count) - count
-            self.place = Directions(held.body, node, glue.nodes, glue.X, inverse is not None)
-            name = f"{held.name} (directions)"
-            self.conditions = HeldDirections(name, self.place, inverse, gradient is not None)
+    node: Ints
+    slopes: GluedSlopes
+    partly: Mask
+    axes: Mask
 
-    # ---- conditions on single components --------------------------------------------------------
-    def orient(self) -> None:
-        """Find the directions of conditions, and which of them no coordinate is along."""
-        if self.conditions is None:
+    def __init__(self, body: Interpolated, motion: Motion, glue: Glue) -> None:
+        self.body, self.element, self.motion = body, body.element, motion
+        _, count = slots(self.element, glue.kind)
+        self.count, self.first = count, np.cumsum(count) - count
+        node = np.repeat(np.arange(len(count)), count)
+        self.place = Directions(body, node, glue.nodes, glue.X, motion.turns)
+
+    def condition(self, name: str) -> HeldDirections | None:
+        """Return the conditions on single components, if there may be some."""
+        if not len(self.place.node):
+            return None
+        turns, moved = self.motion.turns, self.motion.gradient is not None
+        inverse = self.motion.inverse if turns else None
+        return HeldDirections(f"{name} (directions)", self.place, inverse, moved)
+
+    def orient(self, here: Here) -> None:
+        """Find what is held at the nodes here, and which components no coordinate is along."""
+        node, n, place = here.node, here.normal, self.place
+        found = glued_slopes(self.element, here.kind, n, here.along, here.kink, here.across)
+        self.node, self.slopes, self.axes = node, found, np.zeros((len(n), 3), dtype=bool)
+        self.partly = found.partly.any(axis=2)
+        if not len(place.node):
             return
-        held, place = self.held, self.place
-        if self.inverse is None:
-            if self.cable:
-                directions = perpendicular(unit(held.normal @ self.F.T))
+        rest = found.normals
+        if not self.motion.turns:
+            F = np.eye(3) + self.motion.G(np.zeros((1, 3)), 0.0)[0]
+            if self.element.cell == "line":
+                directions = perpendicular(unit(n @ F.T))
             else:
-                directions = unit(held.normal @ np.linalg.inv(self.F))[:, None]
+                directions = unit(n @ np.linalg.inv(F))[:, None]
             self.axes, rest = split(directions)
-        else:
-            self.axes = np.zeros((len(held.node), 3), dtype=bool)
-            rest = perpendicular(held.normal) if self.cable else held.normal[:, None]
+            self.axes &= self.partly.any(axis=1)[:, None]
+            rest = np.broadcast_to(rest, (len(n), 2, 3))
         place.present[:] = False
-        for slot in range(2):
-            some = held.kind == POINT
-            if slot == 0 and not self.cable:
-                some = some | (held.kind == EDGE)
-            at = self._first[held.node[some]] + slot
-            place.direction[at] = rest[some, slot if self.cable else 0]
-            place.present[at] = place.direction[at].any(axis=1)
+        for k, some in enumerate(self.partly.T):
+            at = self.first[node[some]] + k
+            place.direction[at], place.present[at] = rest[some, k], rest[some, k].any(axis=1)
 
-    def _weigh(self, full: Mask) -> None:
-        """Tell each condition of which slope (n, s) it is: one that is not held in full."""
-        held, weights = self.held, self.place.weights
-        start = self._first[held.node]
-        point = held.kind == POINT
-        if self.cable:
-            for slot in range(2):
-                weights[start[point] + slot, 0] = 1.0
-            return
-        edge = held.kind == EDGE
-        weights[start[edge], np.argmin(full[edge], axis=1)] = 1.0
-        for k in range(2):
-            weights[start[point] + k, k] = 1.0
-
-    # ---- what is eliminated ---------------------------------------------------------------------
     def frames(self, frames: Array) -> Mask:
-        """Write the directions that slopes need (n, s, 3) over present ones; tell where.
-
-        Along the edge, across it and along the normal, or along the one slope that is free.
-        """
-        held = self.held
-        if self.cable:
-            return np.zeros(len(frames), dtype=bool)
-        n, first = held.normal, np.where((held.kind == EDGE)[:, None], held.along, 0.0)
-        smooth = ~held.kink
-        if not self.tangents:
-            lone = smooth & (held.kind == POINT)
-            first[lone] = perpendicular(n[lone])[:, 0]
-        wished = smooth & first.any(axis=1)
-        frames[wished, 0], frames[wished, 1] = first[wished], np.cross(n, first)[wished]
-        if not self.tangents:
-            frames[wished, 2] = n[wished]
-            across = held.glue.across[held.node]
-            fold = held.kink & (held.kind == CORNER) & across.any(axis=1)
-            frames[fold, 0], frames[fold, 1:] = across[fold], perpendicular(across[fold])
-            wished = wished | fold
-        return np.asarray(wished)
+        """Write the directions that slopes need (n, s, 3) over present ones; tell where."""
+        whole, s = self.slopes.whole, frames.shape[1]
+        rank = whole.any(axis=2).sum(axis=1)
+        one, two = ((rank == r) & (r < s) for r in (1, 2))
+        frames[one, 0], frames[one, 1:2] = whole[one, 0], self.slopes.partly[one, :1]
+        if s == 3:
+            frames[one, :2], frames[one, 2] = perpendicular(whole[one, 0]), whole[one, 0]
+            frames[two, 0], frames[two, 2] = whole[two, 1], whole[two, 0]
+            frames[two, 1] = np.cross(whole[two, 0], whole[two, 1])
+        return np.asarray(one | two)
 
     def mask(self, basis: Array) -> Mask:
         """Return which components of slopes along `basis` are held by elimination (n, s, 3)."""
-        held = self.held
-        kind, kink = held.kind, held.kink
-        point, edge, corner = kind == POINT, kind == EDGE, kind == CORNER
-        full = np.zeros(basis.shape[:2], dtype=bool)
-        full[kind == FACE] = True
-        along = np.abs(np.einsum("nka,na->nk", basis, held.along)) > ALIGNED
-        if not self.tangents:
-            normal = np.abs(np.einsum("nka,na->nk", basis, held.normal)) > ALIGNED
-            full[edge] = (along | normal)[edge]
-            full[point] = normal[point]
-            full[(edge | point) & kink] = True
-            across = np.abs(np.einsum("nka,na->nk", basis, held.glue.across[held.node]))
-            full[corner] = ~((across > 1.0 - ALIGNED) & kink[:, None])[corner]
-            return np.repeat(full[:, :, None], 3, axis=2)
-        full[corner] = True
-        full[edge] = along[edge]
-        mask = np.repeat(full[:, :, None], 3, axis=2)
-        if self.conditions is not None:
-            partly = ~full & (point | edge)[:, None]
-            mask |= partly[:, :, None] & self.axes[:, None, :]
-            self._weigh(full)
-        return mask
+        part = np.abs(np.einsum("nka,nma->nkm", basis, self.slopes.whole))
+        full = (part > ALIGNED).any(axis=2)[:, :, None]
+        for k, some in enumerate(self.partly.T):
+            weights = np.einsum("nka,na->nk", basis[some], self.slopes.partly[some, k])
+            at = self.first[self.node[some]] + k
+            self.place.weights[at] = np.where(np.abs(weights) < ALIGNED, 0.0, weights)
+        return np.asarray(full | self.axes[:, None, :])

@@ -135,7 +135,7 @@ def _turning(
     return E1_a.dot(H * s1_a)
 
 
-class _Conditions(Constraint):
+class Conditions(Constraint):
     """One scalar condition for each place of a `Directions`."""
 
     def present(self, system: Configuration) -> bool:
@@ -162,7 +162,7 @@ class _Conditions(Constraint):
         return jets.coordinate[mine], -jets.value[mine] * gradient[entity, jet]
 
 
-class HeldDisplacements(_Conditions):
+class HeldDisplacements(Conditions):
     """Components of displacements in a direction that no axis of space is along."""
 
     def __init__(self, name: str, place: Directions, amount: Any) -> None:
@@ -170,7 +170,7 @@ class HeldDisplacements(_Conditions):
         self.place = place
 
 
-class HeldDirections(_Conditions):
+class HeldDirections(Conditions):
     r"""Components of slopes in directions that no axis of space is along: they vanish.
 
     With a direction E of the reference and the slope s of a node, :math:`E \cdot s = 0`; where

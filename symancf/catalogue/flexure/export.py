@@ -97,7 +97,7 @@ def export(system: Configuration, folder: str | Path) -> list[Path]:
     assert len(CELL) == len(kernel.cell)
     text = TEXT.format(
         bodies=len(bodies),
-        names=", ".join(body.name for body in bodies),
+        names=", ".join(system.name(body) for body in bodies),
         flexures=len(flexures),
         unknowns=3 * len(bodies),
         batches=batches,

@@ -52,7 +52,7 @@ def undetermined(system: System, J: PETSc.Mat, bodies: list[RigidBody]) -> list[
         if not held[0].size:
             continue
         if len(every_share) < 6 or np.linalg.svd(every_share, compute_uv=False)[-1] < NULL:
-            names.append(body.name)
+            names.append(system.name(body))
     return names
 
 

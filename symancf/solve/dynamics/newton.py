@@ -236,7 +236,7 @@ class Newton:
 
     def _unsolved(self, error: PETSc.Error) -> ConvergenceError:
         """Return what to tell where PETSc could not factorise the tangent of a step."""
-        idle = [body.name for body in idle_bodies(self.system)]
+        idle = [*map(self.system.name, idle_bodies(self.system))]
         said = str(error).splitlines()[-1].split("] ")[-1]
         text = f"the equations of a step cannot be solved: {said}"
         if idle:

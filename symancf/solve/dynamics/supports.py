@@ -98,7 +98,7 @@ class MovingSupports:
         begin, end = step.begin, step.end
         at, middle = support.prescribed(self.system, step.time(0.5))
         return _Course(
-            support.name,
+            self.system.name(support),
             (begin.state[at], end.state[at]),
             (begin.rate[at], end.rate[at]),
             (begin.acceleration[at], end.acceleration[at]),

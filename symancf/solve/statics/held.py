@@ -85,7 +85,7 @@ def _group(system: System, bodies: list[Any], q: Array) -> _Group:
             away = np.linalg.norm(_in_space(value) - centre, axis=1)
             reach = max(reach, away.max(initial=0.0))
     reach = system.comm.allreduce(float(reach), op=MPI.MAX)
-    return _Group([body.name for body in bodies], blocks, values, centre, reach)
+    return _Group([*map(system.name, bodies)], blocks, values, centre, reach)
 
 
 def _in_space(points: Array) -> Array:

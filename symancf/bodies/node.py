@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What bodies of one node have in common: planar bodies and rigid bodies in space."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ..values.arrays import Array, Ints32
+
+if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration, Layout
+    from ..assembly.numbering import Block
+    from ..values.motion import Displacement, Gradient, Motion
+    from ..values.parameter import Value
+
+
+@dataclass(frozen=True)
+class Vertex:
+    """The vertex that a body has in one system, by its id."""
+
+    id: int
+
+
+class OneNode(ABC):
+    """A body whose coordinates are those of one node, and follow from the motion of its frame.
+
+    Attributes
+    ----------
+    blocks : of its coordinates.
+    axes : names of the coordinates that may be held one by one, the first ones.
+    reactions : which of force and moment (6,) are the reaction of its supports.
+    """
+
+    blocks: ClassVar[tuple[Block, ...]]
+    axes: ClassVar[tuple[str, ...]]
+    reactions: ClassVar[tuple[int, ...]]
+
+    frozen = True
+    named: bool
+    name: str
+    parameters: dict[str, Value]
+
+    @property
+    def size(self) -> int:
+        """Number of its coordinates."""
+        return sum(block.size for block in self.blocks)
+
+    @property
+    @abstractmethod
+    def extent(self) -> float:
+        """Size [m]."""
+
+    def declare(self, layout: Layout) -> None:
+        """Announce the node and its blocks of coordinates."""
+        vertex = layout.new_vertices(1, layout.name(self), *self.blocks)
+        layout.keep(self, Vertex(int(vertex[0])))
+
+    def local_vertices(self, system: Configuration) -> Ints32:
+        """Return the local number of the body's vertex, (1,), or (0,) where it is not."""
+        return system.topology.find(system.of(self, Vertex).id)
+
+    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
+        """Blocks of coordinates on local vertices."""
+        local = self.local_vertices(system)
+        return [(block.name, local) for block in self.blocks]
+
+    def here(self, system: Configuration) -> Ints32:
+        """Return the local offsets (size,) of its coordinates, (0,) where it is not."""
+        numbering, local = system.numbering, self.local_vertices(system)
+        blocks = [numbering.block(block.name) for block in self.blocks]
+        return np.concatenate([numbering.coordinates_of(b, local).ravel() for b in blocks])
+
+    def node(self, system: Configuration, vector: Array | None = None) -> Array:
+        """Return its entries (size,) of a local vector, default: state, everywhere (collective)."""
+        value, local = np.zeros(self.size), self.local_vertices(system)
+        if len(local) and local[0] < system.numbering.owned_vertices:
+            value[:] = (system.state if vector is None else vector)[self.here(system)]
+        return system.sum(value)
+
+    # ---- what supports ask ----------------------------------------------------------------------
+    @abstractmethod
+    def motion(
+        self, name: str, held: Sequence[int], displacement: Displacement, gradient: Gradient
+    ) -> Motion:
+        """Return the motion of the frame that a support of some coordinates prescribes.
+
+        Raises
+        ------
+        ParameterError : begins with `name`, that of the support.
+        """
+
+    @abstractmethod
+    def moved(self, u: Array, G: Array) -> Array:
+        """Return the values (size,) of the coordinates in a motion of the frame, see `Motion`."""
+
+    @abstractmethod
+    def position(self, system: Configuration) -> Array:
+        """Return the present position (3,) of the body's origin, of planar ones (x, y, theta)."""

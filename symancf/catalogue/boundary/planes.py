@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nodes held along one direction: planes of symmetry, bodies that move in a plane, rollers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import MeshError, ParameterError
+from ...values.arrays import Array, Mask
+from ...values.parameter import Parameter, evaluate, label
+from .directions import EXACT, Directions, HeldDisplacements
+from .names import AXES
+from .nodes import Here, NodeSupport
+
+if TYPE_CHECKING:
+    from ...assembly.configuration import Configuration, Layout
+    from ...places.ends import Nodes, PointsOnBody
+    from ...places.glue import Glue
+    from ...values.motion import Displacement
+
+
+class Mirror(NodeSupport):
+    """Nodes that stay in a plane across an axis, and slopes as they are beside a mirror there.
+
+    A mirror M maps the displacement gradient to M G M = G: slopes b in the plane keep no
+    component across it, slopes along the normal keep only that component. `all_of_body`: no strain
+    across the plane either, as of a body that moves in it; the thickness of a plate that lies in
+    the plane stays free.
+    """
+
+    def __init__(
+        self, name: str, place: Nodes | PointsOnBody, normal: str, all_of_body: bool
+    ) -> None:
+        if normal not in tuple(AXES):
+            raise ParameterError(f"{name}: normal is {normal!r}: give 'x', 'y' or 'z'")
+        super().__init__(name, place, normal, None, None)
+        self.mirror = self.axis = AXES.index(normal)
+        self.all_of_body = all_of_body
+
+    def describe(self) -> str:
+        """Tell what is held, in words."""
+        axis = AXES[self.axis]
+        slopes = " and what slopes have across the plane" if self.body.element.slopes else ""
+        return f"{axis}{slopes}"
+
+    def slopes_held(self, system: Configuration, here: Here, basis: Array) -> Mask:
+        """Return which components (n, s, 3) of the slopes are held by elimination."""
+        across = np.abs(basis[:, :, self.axis])
+        inside, along = across < 1e-6, across > 1.0 - 1e-6
+        tilted = ~(inside | along)
+        if tilted.any():
+            x = here.X[int(np.argmax(tilted.any(axis=1)))]
+            raise MeshError(
+                f"{self.name}: at the node ({x[0]:g}, {x[1]:g}, {x[2]:g}) body {self.body.name!r} "
+                f"meets the plane across {AXES[self.axis]} neither at a right angle nor in "
+                "it; give the body its exact normals or tangents, direction=..."
+            )
+        mask = np.zeros(basis.shape, dtype=bool)
+        mask[along] = True  # but the component along the normal
+        mask[:, :, self.axis] = inside
+        if self.all_of_body:
+            director = np.zeros(len(basis), dtype=bool)
+            if self.body.element.has_thickness:
+                normals = self.body.normals_at(here.vertices)
+                director = np.abs(normals[:, self.axis]) > 0.5
+            mask[:, :, self.axis] = inside | ~director[:, None]
+        return mask
+
+
+class Roller(NodeSupport):
+    r"""Nodes with :math:`n \cdot u = w`: held along a direction, free across it.
+
+    Parameters
+    ----------
+    direction : n, of any length; along an axis of space the coordinate is eliminated, else it
+        is held by a multiplier.
+    amount : w [m], a number, `Parameter` or function of time; None: 0.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        place: Nodes | PointsOnBody,
+        direction: npt.ArrayLike,
+        amount: Displacement,
+    ) -> None:
+        n = self.direction = _unit(name, direction)
+        what, w = f"{name}: displacement", cast("Any", 0.0 if amount is None else amount)
+        if np.ndim(w):
+            raise ParameterError(
+                f"{what} is {label(amount)}: along direction= it is one number, Parameter or "
+                "function of time"
+            )
+        if not (callable(w) or isinstance(w, Parameter)):
+            evaluate(what, w, 0.0)
+        off = np.linalg.norm(np.eye(3) - np.outer(n, n), axis=1)
+        self.oblique = bool(off.min() > EXACT)
+        a = int(np.argmin(off))
+        along: list[Any] = [0.0, 0.0, 0.0]
+        along[a] = w if n[a] > 0.0 else lambda t: -evaluate(what, w, t)
+        super().__init__(name, place, AXES[a], None if self.oblique else along, None)
+        self.amount = w
+        if self.oblique:
+            self.axes = []
+
+    def describe(self) -> str:
+        """Tell what is held, in words."""
+        x, y, z = self.direction + 0.0  # no -0
+        return f"displacement along ({x:g}, {y:g}, {z:g})"
+
+    def condition(self, layout: Layout, glue: Glue) -> HeldDisplacements | None:
+        """Return the conditions on displacements, where the direction is oblique."""
+        if not self.oblique:
+            return None
+        node = np.arange(len(glue.nodes))
+        place = Directions(self.body, node, glue.nodes, glue.X, False)
+        place.direction[:] = self.direction
+        return HeldDisplacements(f"{layout.name(self)} (direction)", place, self.amount)
+
+
+def _unit(name: str, direction: npt.ArrayLike) -> Array:
+    """Return a direction as a unit vector.
+
+    Raises
+    ------
+    ParameterError : it is none.
+    """
+    try:
+        vector = np.asarray(direction, dtype=float)
+    except (TypeError, ValueError):
+        vector = np.zeros(0)
+    if vector.shape != (3,) or not np.isfinite(vector).all() or not vector.any():
+        raise ParameterError(f"{name}: direction is {label(direction)}: give three numbers")
+    return np.asarray(vector / np.linalg.norm(vector))

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The motion that a support prescribes: a displacement and its gradient, as users give them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError
+from .arrays import Array
+from .parameter import Scalar, call, call_array, components, matrix3, takes_place
+
+Displacement: TypeAlias = (
+    "Scalar | Sequence[Scalar] | npt.ArrayLike | Callable[..., npt.ArrayLike] | None"
+)
+Gradient: TypeAlias = "npt.ArrayLike | Callable[..., npt.ArrayLike] | None"
+
+
+class Motion:
+    """A displacement u and its gradient G = du/dX at places X and times; by default zero.
+
+    Parameters
+    ----------
+    name : of what prescribes it, shown in messages.
+    displacement : three numbers, `Parameter` or functions of time; a function of time that
+        returns (3,); or a function (X (n, 3), time) -> (n, 3).
+    gradient : du_a/dX_b, (3, 3); a function of time; or of (X, time) -> (n, 3, 3).
+    rotation : whether 1 + G must be a rotation, as of a rigid body.
+    axes : names of the components of u.
+
+    Attributes
+    ----------
+    turns : whether the gradient may change in time.
+
+    Raises
+    ------
+    ParameterError : it is none of these, or not finite; of functions when they are called.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        displacement: Displacement,
+        gradient: Gradient,
+        rotation: bool = False,
+        axes: Sequence[str] = "xyz",
+    ) -> None:
+        self.name, self.rotation, self.axes = name, rotation, axes
+        self.displacement, self.gradient = displacement, gradient
+        self.turns = callable(gradient)
+        self._turns_by_place = callable(gradient) and takes_place(gradient)
+        given = np.zeros(3) if displacement is None else displacement
+        self._of_place = callable(given) and takes_place(given)
+        if not self._of_place:
+            self._components = components(f"{name}: displacement", given, axes)
+        if gradient is not None and not callable(gradient):
+            self.gradient = self._matrix(gradient)
+
+    def u(self, X: Array, time: float) -> Array:
+        """Return the displacements (n, 3) at X (n, 3)."""
+        if callable(self.displacement) and self._of_place:
+            what = f"{self.name}: displacement"
+            return call_array(what, self.displacement, X.shape, X, float(time))
+        return np.broadcast_to([c(time) for c in self._components], X.shape)
+
+    def G(self, X: Array, time: float) -> Array:
+        """Return the displacement gradients (n, 3, 3) at X (n, 3)."""
+        shape, given = (len(X), 3, 3), self.gradient
+        if callable(given):
+            what = f"{self.name}: gradient"
+            if self._turns_by_place:
+                return self._turned(call_array(what, given, shape, X, float(time)))
+            given = self._matrix(call(what, given, float(time)))
+        return np.broadcast_to(np.zeros(()) if given is None else np.asarray(given), shape)
+
+    def inverse(self, time: float) -> Array:
+        """Return the inverse of 1 + G (3, 3), the same at all places.
+
+        Raises
+        ------
+        ParameterError : it is a function of the place.
+        """
+        if self._turns_by_place:
+            raise ParameterError(
+                f"{self.name}: dofs='clamp' follows one rotation of the support, gradient= as a "
+                "function of time; to prescribe all slopes at each place give dofs='all'"
+            )
+        return np.asarray(np.linalg.inv(np.eye(3) + self.G(np.zeros((1, 3)), time)[0]))
+
+    def _matrix(self, given: npt.ArrayLike) -> Array:
+        what = f"{self.name}: the gradient du_a/dX_b must be a finite (3, 3) matrix"
+        of = "R - 1 with the rotation R of the body, or a function of time that returns it"
+        other = f", {of}" if self.rotation else ", or a function of time or of (X, time)"
+        return self._turned(matrix3(f"{what}{other}", given))
+
+    def _turned(self, G: Array) -> Array:
+        """Return gradients (..., 3, 3) where a rigid body can follow them."""
+        R = G + np.eye(3)
+        wrong = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(initial=0.0)
+        if self.rotation and (wrong > 1e-9 or (np.linalg.det(R) < 0.0).any()):
+            raise ParameterError(
+                f"{self.name}: 1 + gradient is no rotation (R^T R differs by {wrong:.2g} from the "
+                "unit matrix): a rigid body does not follow it"
+            )
+        return G
