@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,6 +12,8 @@ import numpy as np
 from ..values.arrays import Array, Ints32
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.numbering import Block
     from ..values.motion import Displacement, Gradient, Motion

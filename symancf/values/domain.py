@@ -96,7 +96,7 @@ def domains(**given: Domain) -> Callable[[Function], Function]:
     return declare
 
 
-def domains_of(energy: Callable[..., Any]) -> Mapping[str, Domain]:
+def domains_of(energy: Function) -> Mapping[str, Domain]:
     """Return the domains that an energy declares."""
     found: Mapping[str, Domain] = getattr(energy, "domains", {})
     return found

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +11,9 @@ import numpy.typing as npt
 from ..errors import ParameterError
 from .arrays import Array
 from .parameter import Scalar, call, call_array, components, matrix3, takes_place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 Displacement: TypeAlias = (
     "Scalar | Sequence[Scalar] | npt.ArrayLike | Callable[..., npt.ArrayLike] | None"

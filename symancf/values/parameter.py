@@ -7,7 +7,7 @@ import inspect
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -83,8 +83,20 @@ class Field:
             raise ParameterError(f"Field(at={self.at!r}): choose 'cells' or 'points'")
 
 
-Scalar: TypeAlias = "float | Parameter | Callable[[float], float]"
-Value: TypeAlias = "float | Parameter | Callable[[float], float] | Field"
+class Quantity(Protocol):
+    """A number with its unit, such as pint's."""
+
+    @property
+    def magnitude(self) -> float:
+        """The number."""
+
+    def to_base_units(self) -> Quantity:
+        """Return it in base units."""
+
+
+Scalar: TypeAlias = "float | Parameter | Quantity | Callable[[float], float]"
+Value: TypeAlias = "Scalar | Field"
+Result = TypeVar("Result")
 
 
 def label(value: Any) -> str:
@@ -96,7 +108,7 @@ def label(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def call(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+def call(what: str, function: Callable[..., Result], *arguments: float | Array) -> Result:
     """Call a user's function; say which one it was if it fails.
 
     Raises
@@ -114,7 +126,7 @@ def call(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
         ) from error
 
 
-def difference(what: str, value: Any) -> Any:
+def difference(what: str, value: Scalar) -> Scalar:
     """Return the rate of a function of time by a difference quotient of fourth order.
 
     That of numbers and Parameters is 0.
@@ -133,7 +145,9 @@ def difference(what: str, value: Any) -> Any:
     return rate
 
 
-def call_array(what: str, function: Callable[..., Any], shape: tuple[int, ...], *of: Any) -> Array:
+def call_array(
+    what: str, function: Callable[..., npt.ArrayLike], shape: tuple[int, ...], *of: Array | float
+) -> Array:
     """Return what a user's function makes of places, as finite numbers of a given shape.
 
     `of` are the arguments, places X (n, 3) first; `shape` is that of the result, where a scalar
@@ -143,7 +157,8 @@ def call_array(what: str, function: Callable[..., Any], shape: tuple[int, ...], 
     ------
     ParameterError : the function fails, or its result has another shape or is not finite.
     """
-    if len(of[0]) == 0:
+    X = np.asarray(of[0])
+    if len(X) == 0:
         return np.zeros(shape)
     own = [a.copy() if isinstance(a, np.ndarray) else a for a in of]  # it may change them
     given = call(what, function, *own)
@@ -158,7 +173,7 @@ def call_array(what: str, function: Callable[..., Any], shape: tuple[int, ...], 
     n = ("n", *map(str, shape[1:]))
     if result.shape not in (shape, shape[1:]):
         per = f"({', '.join(n)}{',' if len(n) == 1 else ''})"
-        got = ", ".join("n" if k == len(of[0]) else str(k) for k in result.shape)
+        got = ", ".join("n" if k == len(X) else str(k) for k in result.shape)
         raise ParameterError(
             f"{what}: {label(function)} must map points of shape (n, 3) to numbers of shape "
             f"{per}; it returned shape ({got}{',' if result.ndim == 1 else ''})"
@@ -166,14 +181,14 @@ def call_array(what: str, function: Callable[..., Any], shape: tuple[int, ...], 
     result = np.broadcast_to(result, shape)
     bad = ~np.isfinite(result).all(axis=tuple(range(1, result.ndim)))
     if bad.any():
-        x = of[0][int(np.argmax(bad))]
+        x = X[int(np.argmax(bad))]
         raise ParameterError(
             f"{what}: {label(function)} is not finite at ({x[0]:g}, {x[1]:g}, {x[2]:g})"
         )
     return result
 
 
-def depends_on_time(value: Any) -> bool:
+def depends_on_time(value: Value | Sequence[Value] | None) -> bool:
     """Tell whether a value, or one of a sequence of values, may change while time goes on."""
     if isinstance(value, list | tuple):
         return any(depends_on_time(part) for part in value)
@@ -195,7 +210,7 @@ class Checked:
         return self.check(time)
 
 
-def takes_place(function: Callable[..., Any]) -> bool:
+def takes_place(function: Callable[..., npt.ArrayLike]) -> bool:
     """Tell whether a user's function asks for (X, time), not for the time alone."""
     try:
         arguments = inspect.signature(function).parameters.values()
@@ -206,7 +221,7 @@ def takes_place(function: Callable[..., Any]) -> bool:
     return len(required) == 2
 
 
-def evaluate(name: str, value: Any, time: float) -> float:
+def evaluate(name: str, value: Value | None, time: float) -> float:
     """Return the number that `value` stands for at `time`.
 
     `value` is a number, a `Parameter`, a function of time, or a quantity with units
@@ -217,17 +232,17 @@ def evaluate(name: str, value: Any, time: float) -> float:
     ParameterError : when the result is not a finite number, or the function fails; begins with
         `name`.
     """
-    given = value
+    given: object = value
     if isinstance(value, Parameter):
         given = value.value
-    elif hasattr(value, "to_base_units"):
+    elif value is not None and hasattr(value, "to_base_units"):
         given = value.to_base_units().magnitude
     elif callable(value):
         given = call(name, value, float(time))
     try:
         if isinstance(given, str | bytes | bool | np.bool_):
             raise TypeError("no number")
-        number = float(given)
+        number = float(cast("float", given))
     except (TypeError, ValueError, OverflowError) as error:
         made = "" if given is value else f", which gave {label(given)}"
         raise ParameterError(
@@ -247,7 +262,9 @@ def components(name: str, vector: Any, axes: Sequence[str] = "xyz") -> list[Any]
     """
     if callable(vector):
         return [
-            lambda t, a=a, axis=axis: evaluate(f"{name}, {axis}", _three(name, vector, t)[a], t)
+            lambda t, a=a, axis=axis: evaluate(
+                f"{name}, {axis}", float(_three(name, vector, t)[a]), t
+            )
             for a, axis in enumerate(axes)
         ]
     try:
@@ -265,14 +282,14 @@ def components(name: str, vector: Any, axes: Sequence[str] = "xyz") -> list[Any]
 class _Component:
     """A component of a vector as a function of time; `changes` tells whether it is none."""
 
-    def __init__(self, name: str, value: Any) -> None:
+    def __init__(self, name: str, value: Scalar) -> None:
         self.name, self.value, self.changes = name, value, depends_on_time(value)
 
     def __call__(self, time: float) -> float:
         return evaluate(self.name, self.value, time)
 
 
-def _three(name: str, function: Callable[[float], Any], time: float) -> Array:
+def _three(name: str, function: Callable[[float], npt.ArrayLike], time: float) -> Array:
     given = call(name, function, float(time))
     try:
         result = np.asarray(given, dtype=float)
@@ -285,7 +302,7 @@ def _three(name: str, function: Callable[[float], Any], time: float) -> Array:
     return result
 
 
-def matrix3(what: str, given: Any) -> Array:
+def matrix3(what: str, given: npt.ArrayLike) -> Array:
     """Return a finite (3, 3) matrix; `what` begins the message where it is none.
 
     Raises
@@ -301,7 +318,7 @@ def matrix3(what: str, given: Any) -> Array:
     return matrix
 
 
-def chosen_dofs(name: str, dofs: Any, possible: Sequence[str]) -> list[str]:
+def chosen_dofs(name: str, dofs: str | Sequence[str], possible: Sequence[str]) -> list[str]:
     """Return the names of coordinates that a support was asked to hold.
 
     Raises

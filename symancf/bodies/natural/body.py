@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +29,8 @@ from .inertia import (
 from .rigidity import Rigidity
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from symancf_codegen.declare import PointLaw
 
     from ...assembly.configuration import Configuration, Layout

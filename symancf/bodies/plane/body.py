@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +25,8 @@ from ..node import OneNode, Vertex
 from .inertia import kinetic_law, weight_law
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from symancf_codegen.declare import PointLaw
 
     from ...assembly.configuration import Configuration, Layout

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...bodies.body import Body
@@ -16,6 +15,8 @@ from .planes import Mirror, Roller
 from .support import FrameSupport, Support
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from ...values.motion import Displacement, Gradient

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,8 @@ from .names import AXES, EDGE_NAMES, chosen, clamp_in_words, parts_of
 from .support import Support
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece
     from ...assembly.vertices import AtVertices

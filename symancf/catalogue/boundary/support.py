@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,6 +17,8 @@ from ...values.parameter import chosen_dofs
 from .names import AXES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece
     from ...bodies.node import OneNode
