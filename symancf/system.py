@@ -166,9 +166,8 @@ class System(Configuration):
         differ = np.abs(state[places] - values) > 1e-12 * size
         if differ.any():
             at = places[int(np.argmax(differ))]
-            name, other = map(
-                self.name, (self.supports[number], self.terms[self.numbering.fixed_by[at]])
-            )
+            other = self.name(self.terms[self.numbering.fixed_by[at]])
+            name = self.name(self.supports[number])
             x = self.points[self.numbering.vertex_of[at]]
             raise ParameterError(
                 f"{name!r} and {other!r} prescribe different values of the same coordinate "

@@ -14,7 +14,7 @@ from ..errors import ConstraintError, ParameterError
 from ..places.ends import Nodes
 from ..places.lines import Line
 from ..terms.constraint import Constraint
-from ..terms.quantities import symbols_of
+from ..terms.term import AtPlaces, vector_of
 from ..values.arguments import named, one_of
 from ..values.arrays import Array
 from ..values.parameter import label
@@ -60,21 +60,20 @@ class Length(Constraint):
 
     def lengths(self, system: Configuration) -> Array:
         """Return the present arc length of each edge or line, on every rank (collective) [m]."""
-        jets = self.substitution.gather(system, self.entities, self._coordinates)
-        u, R = (symbols_of((0, "line"), of) for of in ("change", "reference"))
-        rs = [self._references[str(X)] + jets[str(x)] for X, x in zip(R, u, strict=True)]
-        return self._sums(system, np.linalg.norm(rs, axis=0))
+        n = len(self.entities(system).ids)
+        rs = vector_of(self.at_places(system), (0, "line"), n)
+        return self._sums(system, np.linalg.norm(rs, axis=1))
 
     def reference_lengths(self, system: Configuration) -> Array:
         """Return the reference length of each edge or line, on every rank (collective) [m]."""
-        return self._sums(system, np.ones(len(self.entities.ids)))
+        return self._sums(system, np.ones(len(self.entities(system).ids)))
 
     def _sums(self, system: Configuration, values: Array) -> Array:
         """Return the integrals of values at this rank's points over each group (collective)."""
-        mine = self.entities.owned
-        group = self.entities.group[self.entities.ids[mine]]
-        total = np.zeros(self.entities.groups)
-        np.add.at(total, group, (self._references["weight"] * values)[mine])
+        entities, weight = self.entities(system), system.of(self, AtPlaces).cell["weight"]
+        mine = entities.owned
+        total = np.zeros(entities.groups)
+        np.add.at(total, entities.group[entities.ids[mine]], (weight * values)[mine])
         return system.sum(total)
 
 

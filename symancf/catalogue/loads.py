@@ -38,36 +38,38 @@ if TYPE_CHECKING:
 class Gravity:
     """The energy -rho g . u of every body that has a density; see `gravity`."""
 
+    frozen = True
+
     def __init__(self, g: Any, bodies: Sequence[Body | RigidBody | PlanarBody] | None) -> None:
         self.name = "gravity"
         self.given, self.g = g, components("gravity", g)
         self.bodies = bodies
 
-    def declare(self, system: Layout) -> None:
+    def declare(self, layout: Layout) -> None:
         """Announce entities and vertices before distribution."""
         for body in self.bodies or ():
-            system.require_member(body, self.name)
+            layout.require_member(body, layout.name(self))
             if not self._has_mass(body):
                 lacks = "mass" if isinstance(body, RigidBody | PlanarBody) else "rho"
                 raise ParameterError(f"gravity acts on body {body.name!r}, which has no {lacks}")
-        if not self._heavy(system):
+        if not self._heavy(layout):
             raise ParameterError("gravity: no body has a density; give rho=... to a body")
-        self._warn_of_another(system)
+        self._warn_of_another(layout)
 
-    def _warn_of_another(self, system: Layout) -> None:
+    def _warn_of_another(self, layout: Layout) -> None:
         """Warn where an earlier load is the same gravity on some of the same bodies."""
         parts = [self.given] if callable(self.given) else list(self.given)
         field = tuple(p if isinstance(p, int | float) else id(p) for p in parts)
-        twice: dict[str, list[str]] = {}
-        for body in self._heavy(system):
-            before = system.noted((Gravity, id(body), field), self.name)
+        own, twice = layout.name(self), dict[str, list[str]]()
+        for body in self._heavy(layout):
+            before = layout.noted((Gravity, id(body), field), own)
             if before is not None:
-                twice.setdefault(before, []).append(repr(system.name(body)))
+                twice.setdefault(before, []).append(repr(layout.name(body)))
         for before, names in twice.items():
-            if system.comm.rank == 0:
+            if layout.comm.rank == 0:
                 on = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if names[5:] else "")
                 warnings.warn(
-                    f"{before!r} and {self.name!r} are the same gravity, and both act on {on}: "
+                    f"{before!r} and {own!r} are the same gravity, and both act on {on}: "
                     "twice the weight",
                     stacklevel=5,
                 )
@@ -78,21 +80,20 @@ class Gravity:
             return body.mass > 0.0
         return "rho" in body.parameters
 
-    def _heavy(self, system: Layout | Configuration) -> list[Body | RigidBody | PlanarBody]:
-        return [b for b in self.bodies or system.bodies if self._has_mass(b)]
+    def _heavy(self, within: Layout | Configuration) -> list[Body | RigidBody | PlanarBody]:
+        return [b for b in self.bodies or within.bodies if self._has_mass(b)]
 
-    def pieces(self, system: Configuration) -> list[Piece]:
+    def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels and entities on this rank."""
         uniform = {f"g{a + 1}": g for a, g in enumerate(self.g)}
         made = []
-        for body in self._heavy(system):
+        for body in self._heavy(configuration):
             if isinstance(body, RigidBody | PlanarBody):
-                made.append(body.weight(system, uniform))
+                made.append(body.weight(configuration, uniform))
                 continue
+            name = f"gravity:{configuration.name(body)}"
             laws = body_force_laws(body.element, values=body.parameters, fields=body.fields)
-            made.append(
-                body.piece(system, f"gravity:{system.name(body)}", laws, "potential", uniform)
-            )
+            made.append(body.piece(configuration, name, laws, "potential", uniform))
         return made
 
 
@@ -106,6 +107,8 @@ def gravity(g: Any, *bodies: Body | RigidBody | PlanarBody) -> Gravity:
 
 class Force:
     """Dead forces on places of bodies; see `force` and `traction`."""
+
+    frozen = True
 
     def __init__(
         self,
@@ -125,34 +128,35 @@ class Force:
         if not among(distribute, ("total", "each", "density")):
             raise ParameterError(f"{name}: distribute is {distribute!r}: 'total' or 'each'")
 
-    def declare(self, system: Layout) -> None:
+    def declare(self, layout: Layout) -> None:
         """Announce entities and vertices before distribution."""
-        self.entities = Entities(system, self.name, [self.place])
+        layout.keep(self, Entities(layout, layout.name(self), [self.place]))
 
-    def carriers(self, system: Configuration) -> list[Any]:
+    def carriers(self, configuration: Configuration) -> list[Any]:
         """Take this rank's entities; return the blocks that the term puts on vertices."""
-        self.entities.bind(system)
+        configuration.of(self, Entities).bind(configuration)
         return []
 
-    def pieces(self, system: Configuration) -> list[Piece]:
+    def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels and entities on this rank."""
-        jets = self.entities.jets(system, [(0, "value")])
+        entities = configuration.of(self, Entities)
+        jets = entities.jets(configuration, [(0, "value")])
         if isinstance(self.place, FacetPoints):
-            with together(system.comm):
-                at = self.entities.here[0], self.entities.end_vertices(0)
-                weight = self.place.measure(system, *at)
+            with together(configuration.comm):
+                at = entities.here[0], entities.end_vertices(0)
+                weight = self.place.measure(configuration, *at)
         else:
-            weight = np.ones(len(self.entities.ids))
+            weight = np.ones(len(entities.ids))
         if self.distribute == "total":
-            weight = weight / system.sum(np.array([weight[self.entities.owned].sum()]))[0]
+            weight = weight / configuration.sum(np.array([weight[entities.owned].sum()]))[0]
         uniform = {f"F{a + 1}": f for a, f in enumerate(self.vector)}
         cell = {"weight": weight}
         if self.of_place is not None:
             cell |= {f"F{a + 1}": np.zeros(len(weight)) for a in range(3)}
-        kernel = jit.points(_force_law(self.of_place is not None), system.comm)
-        piece = self.entities.piece(self.name, kernel, "potential", uniform, cell, jets)
+        kernel = jit.points(_force_law(self.of_place is not None), configuration.comm)
+        piece = entities.piece(configuration.name(self), kernel, "potential", uniform, cell, jets)
         if self.of_place is not None:
-            X = self.entities.reference(system, jets, 3)
+            X = entities.reference(configuration, jets, 3)
             piece.cell_at = lambda time: self._at(kernel.cell, weight, X, time)
             piece.given = [Given(self.name, self._vector, X)]
         return [piece]

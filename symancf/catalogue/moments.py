@@ -141,7 +141,7 @@ class Moment(VirtualWork):
                 "give the moment in space, frame='space'"
             )
         vector = components(name, vector)
-        given = {f"M{a + 1}": M for a, M in enumerate(vector)} | {"share": self._share}
+        given = {f"M{a + 1}": M for a, M in enumerate(vector)} | {"share": 1.0}
         super().__init__(functions[axes], place, name=name, **given)
 
     def domain(self) -> tuple[sp.Expr, ...]:
@@ -163,8 +163,10 @@ class Moment(VirtualWork):
             piece.growing = ("M1", "M2", "M3")
         return made
 
-    def _share(self, time: float) -> float:
-        return 1.0 / self.entities.size if self.distribute == "total" else 1.0
+    def uniform(self, configuration: Configuration) -> dict[str, Any]:
+        """Return the values of parameters, and the share of each place."""
+        count = self.entities(configuration).size if self.distribute == "total" else 1
+        return self.parameters | {"share": 1.0 / count}
 
     def total(self, system: Configuration) -> Any:
         """Return the moment on all places, in space, on every rank (collective)."""

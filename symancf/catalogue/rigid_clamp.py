@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ..assembly.resolved import Resolved, Rows
 from ..bodies.natural import RigidBody, RigidPoint
@@ -45,7 +45,7 @@ class Slopes(End):
     Attributes
     ----------
     of : (K,) number of the place that each is of.
-    slope, normal : (K, 3) directions of the reference, written in place: terms copy their ends.
+    slope, normal : (K, 3) directions of the reference, of this rank; written in place.
     present : (K,) which of them count.
     """
 
@@ -98,6 +98,23 @@ def _stay_across(s1_a: sp.Matrix, s2_b: sp.Matrix) -> sp.Expr:
     return s1_a.dot(s2_b)
 
 
+@dataclass
+class Glued:
+    """What a clamp holds in a system beside positions.
+
+    Attributes
+    ----------
+    glue : of nodes; points have none.
+    slots : first slope and number of slopes of each place, and their end; of slopes that are held
+        in full, and of those that are held along normals.
+    conditions : the constraints on slopes.
+    """
+
+    glue: Glue | None
+    slots: list[tuple[Ints, Ints, Slopes]]
+    conditions: list[Constraint]
+
+
 class RigidClamp(Constraint):
     r"""Nodes or points of a deformable body that move with a rigid body, as glue holds them.
 
@@ -109,10 +126,6 @@ class RigidClamp(Constraint):
     :math:`s \cdot R\,n = 0`, so that its length is free (also its direction within the plate).
     `dofs` "all": all slopes follow the body, a support without strain, as in papers. All in the
     natural coordinates of the body, in which R D and R n are linear.
-
-    Attributes
-    ----------
-    conditions : the constraints on slopes beside this one on positions.
     """
 
     def __init__(
@@ -128,65 +141,64 @@ class RigidClamp(Constraint):
         function = welded(slopes) if dofs == "all" and slopes else coincide
         super().__init__(function, places, body.holding(places), name=name)
         self.places, self.body = places, body
-        self.conditions: list[Constraint] = []
 
     # ---- as a term ------------------------------------------------------------------------------
     def declare(self, layout: Layout) -> None:
         """Announce entities and vertices before distribution (collective)."""
         super().declare(layout)
-        self.conditions = []
         element = self.places.body.element
         if self.dofs == "all" or not element.slopes:
+            layout.keep(self, Glued(None, [], []))
             return
-        self.glue: Glue | None = None
+        glue: Glue | None = None
         kind = np.full(self.places.resolve(layout).size, POINT)
         if isinstance(self.places, Nodes):
-            self.glue = glue_of(layout, self.name, self.places)
-            kind = self.glue.kind
+            glue = glue_of(layout, layout.name(self), self.places)
+            kind = glue.kind
+        glued = layout.keep(self, Glued(glue, [], []))
         whole, partly = slots(element, kind)
-        self._slots = []
         for count, law, what in ((whole, _follow, "slopes"), (partly, _stay_across, "directions")):
             place = Slopes(self.places, np.repeat(np.arange(len(kind)), count))
-            self._slots.append((np.cumsum(count) - count, count, place))
+            glued.slots.append((np.cumsum(count) - count, count, place))
             if len(place.of):
                 end = self.body.holding(place)
-                condition = Constraint(law, place, end, name=f"{self.name} ({what})")
-                condition.declare(layout)
-                self.conditions.append(condition)
+                name = f"{layout.name(self)} ({what})"
+                glued.conditions.append(Constraint(law, place, end, name=name))
+                glued.conditions[-1].declare(layout)
 
-    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
+    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that this term puts on local vertices; also finds which slopes are held."""
-        if self.conditions:
-            if self.glue is not None:
-                vertices, node = nodes_here(system, self.glue)
-                self._take(node, self._at_nodes(system, vertices, node))
-            else:  # where these are is known once the reference is
-                for _, _, place in self._slots:
-                    place.present[:] = True
-        blocks = super().carriers(system)
-        for condition in self.conditions:
-            blocks += condition.carriers(system)
-        return blocks
+        glued = configuration.of(self, Glued)
+        if glued.glue is not None:
+            vertices, node = nodes_here(configuration, glued.glue)
+            self._take(glued, node, self._at_nodes(configuration, glued.glue, vertices, node))
+        else:  # where these are is known once the reference is
+            for _, _, place in glued.slots:
+                place.present[:] = True
+        blocks = super().carriers(configuration)
+        return [*blocks, *(b for c in glued.conditions for b in c.carriers(configuration))]
 
-    def pieces(self, system: Configuration) -> list[Piece]:
+    def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels and entities on this rank."""
-        if self.conditions and self.glue is None:
-            here = np.unique(self.entities.ids)
-            self._take(here, self._at_points(system, here))
-        made = super().pieces(system)
-        for condition in self.conditions:
-            made += condition.pieces(system)
-        return made
+        glued = configuration.of(self, Glued)
+        if glued.conditions and glued.glue is None:
+            here = np.unique(self.entities(configuration).ids)
+            self._take(glued, here, self._at_points(configuration, here))
+        made = super().pieces(configuration)
+        return [*made, *(p for c in glued.conditions for p in c.pieces(configuration))]
 
-    def idle(self, system: Configuration) -> npt.NDArray[Any]:
+    def idle(self, configuration: Configuration) -> Ints:
         """Return the local offsets of multipliers whose equation moves no free coordinate."""
-        found = [super().idle(system)]
-        return np.concatenate([*found, *(c.idle(system) for c in self.conditions)])
+        conditions = configuration.of(self, Glued).conditions
+        return np.concatenate(
+            [super().idle(configuration), *(c.idle(configuration) for c in conditions)]
+        )
 
     # ---- what is held ---------------------------------------------------------------------------
-    def _take(self, places: Ints, held: GluedSlopes) -> None:
+    @staticmethod
+    def _take(glued: Glued, places: Ints, held: GluedSlopes) -> None:
         """Write the directions of slopes at places, in the order of the slots; zero: none."""
-        for (first, count, end), slopes in zip(self._slots, (held.whole, held.partly), strict=True):
+        for (first, count, end), slopes in zip(glued.slots, (held.whole, held.partly), strict=True):
             for k in range(slopes.shape[1]):
                 some = k < count[places]
                 at = first[places[some]] + k
@@ -195,26 +207,28 @@ class RigidClamp(Constraint):
                 if slopes is held.partly:
                     end.normal[at] = held.normals[some, k]
 
-    def _at_nodes(self, system: Configuration, vertices: Ints, node: Ints) -> GluedSlopes:
+    def _at_nodes(
+        self, configuration: Configuration, glue: Glue, vertices: Ints, node: Ints
+    ) -> GluedSlopes:
         """Return what is held at nodes."""
-        body, glue = self.places.body, self.glue
-        assert glue is not None
+        body = self.places.body
         assert body.directions is not None
         normal, kink = body.directions.at[vertices], body.directions.kink[vertices]
         kind, across = glue.kind[node], glue.across[node]
         along = glue.along[node]
         if body.element.cell == "quad":
-            along = straightened(system, body, glue, node, normal, kink)
+            along = straightened(configuration, body, glue, node, normal, kink)
         return glued_slopes(body.element, kind, normal, along, kink, across)
 
-    def _at_points(self, system: Configuration, here: Ints) -> GluedSlopes:
+    def _at_points(self, configuration: Configuration, here: Ints) -> GluedSlopes:
         """Return the same at points, nothing but points of what may be the inside of cells."""
-        of, first = np.unique(self.entities.ids, return_index=True)
-        vertices = self.entities.end_vertices(0)[first[np.searchsorted(of, here)]]
+        entities = self.entities(configuration)
+        of, first = np.unique(entities.ids, return_index=True)
+        vertices = entities.end_vertices(0)[first[np.searchsorted(of, here)]]
         place = self.places
         assert isinstance(place, PointsOnBody)
-        places = place.resolve(system.layout).take(here)
-        slopes = unit(place._gradient(system, places, vertices)[3])
+        places = place.resolve(configuration.layout).take(here)
+        slopes = unit(place._gradient(configuration, places, vertices)[3])
         element = self.places.body.element
         if element.cell == "line":
             normal = slopes[:, 0]
@@ -231,8 +245,9 @@ class RigidClamp(Constraint):
         """Return the forces and moments on an end, moments about the places (collective)."""
         found = super().reaction(system, end)
         moments = found.moments.copy()
-        for condition in self.conditions:
-            slopes: Any = condition.ends[0]
+        for condition in system.of(self, Glued).conditions:
+            slopes = condition.ends[0]
+            assert isinstance(slopes, Slopes)
             np.add.at(moments, slopes.of, condition.reaction(system, end).moments)
         return Reaction(found.points, found.forces, moments)
 

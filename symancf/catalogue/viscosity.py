@@ -48,6 +48,8 @@ class Viscosity:
     ...     return {"E_gl": 2 * eta * E_gl_rate}
     """
 
+    frozen = True
+
     def __init__(
         self,
         body: Any,
@@ -87,20 +89,21 @@ class Viscosity:
         self.kinds = {k: body.fields[k] for k in fields}
         self._law(curved=False)
 
-    def declare(self, system: Layout) -> None:
+    def declare(self, layout: Layout) -> None:
         """Check that the body is one of the system's."""
-        system.require_member(self.body, self.name)
+        layout.require_member(self.body, layout.name(self))
 
-    def pieces(self, system: Configuration) -> list[Piece]:
+    def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels on this rank's cells."""
         made = []
         given = self.body.parameters
         values = {k: v for k, v in self.parameters.items() if v is not given.get(k)}
         values[declare.RATE_FACTOR] = 0.0  # the assembly knows it
-        for k, (laws, chosen) in enumerate(self.body.variants(system)):
-            name = f"{self.name} (curved)" if k else self.name
+        for k, (laws, chosen) in enumerate(self.body.variants(configuration)):
+            own = configuration.name(self)
+            name = f"{own} (curved)" if k else own
             law = self._law(curved=laws is not self.body.laws)
-            made.append(self.body.piece(system, name, [law], "dissipation", values, chosen))
+            made.append(self.body.piece(configuration, name, [law], "dissipation", values, chosen))
         return made
 
     def _law(self, curved: bool) -> Any:

@@ -13,11 +13,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 from symancf_codegen import declare
-from symancf_codegen.functions import NUMPY
+from symancf_codegen.functions import rate
 
 from ..assembly.numbering import multipliers
 from ..errors import ConstraintError
@@ -26,20 +25,19 @@ from ..places.lines import Line
 from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.shared import Shared
-from ..values import arguments
-from ..values.arguments import named
-from ..values.arrays import Array, Ints32
-from ..values.parameter import evaluate
-from .entities import Entities
-from .quantities import TIME, Reading, check_ends, symbols_of
+from ..values.arrays import Array, Ints
+from .quantities import Reading, symbols_of
 from .substitution import Substitution
+from .term import AtPlaces, PlaceTerm, vector_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from ..assembly.configuration import Configuration, Layout
+    import numpy.typing as npt
+
+    from ..assembly.configuration import Configuration
     from ..assembly.numbering import Block
-    from ..assembly.piece import Piece
+    from ..assembly.piece import Role
     from ..places.ends import End
 
 
@@ -101,8 +99,7 @@ class Equations:
         self.law = self._law(reading, name, line)
         found = [self.substitution.depend(p) for p in self.moving]
         self.depends = np.array([[s in f for s in self.law.unknowns] for f in found])
-        self._unknowns = reading.unknowns
-        self._functions: dict[sp.Expr, Callable[..., Any]] = {}
+        self.jets = list(reading.jets)
 
     def _in_plane(
         self, reading: Reading, given: list[sp.Expr]
@@ -127,7 +124,7 @@ class Equations:
                 )
         return moving, [p for p in still if p != 0]
 
-    def _law(self, reading: Reading, name: str, line: bool) -> Any:
+    def _law(self, reading: Reading, name: str, line: bool) -> declare.PointLaw:
         multipliers = [sp.Symbol(f"lam{i + 1}", real=True) for i in range(len(self.moving))]
         scale = sp.Symbol("scale", positive=True)
         between = self.substitution.lets
@@ -148,27 +145,20 @@ class Equations:
             title="lambda . Phi, Phi = " + ", ".join(map(str, self.moving)),
         )
 
-    def values(self, still: sp.Expr) -> Callable[..., Any]:
-        """Return one of the constant equations as a function of its symbols, sorted."""
-        if still not in self._functions:
-            symbols = sorted(still.free_symbols, key=str)
-            self._functions[still] = sp.lambdify(symbols, still, NUMPY)
-        return self._functions[still]
-
     @cached_property
-    def gradient(self) -> tuple[list[sp.Symbol], Callable[..., Any]]:
-        """Arguments and function of d(lambda . Phi)/d(changes of the jets)."""
-        multipliers = [sp.Symbol(f"lam{i + 1}", real=True) for i in range(len(self.moving))]
-        work = sp.Add(*[lam * p for lam, p in zip(multipliers, self.moving, strict=True)])
-        forces = [sp.diff(work, s) for s in self._unknowns]
-        used = sorted(set().union(*(f.free_symbols for f in forces)), key=str)
-        return used, sp.lambdify(used, forces, NUMPY)
+    def power(self) -> jit.Values:
+        """-lambda . d Phi/dt, the power of the forces of the constraint, by the rates of jets."""
+        multipliers = self.law.unknowns[len(self.substitution.unknowns) :]
+        power = -sp.Add(*[lam * p for lam, p in zip(multipliers, self.moving, strict=True)])
+        rates = ((symbols_of(jet, "change"), symbols_of(jet, "rate")) for jet in self.jets)
+        pairs = {u: v for change, of in rates for u, v in zip(change, of, strict=True)}
+        return jit.Values([rate(power)], (), pairs)
 
 
 _FORMS: Shared[Equations] = Shared()
 
 
-class Constraint:
+class Constraint(PlaceTerm):
     """Phi(quantities of the ends; parameters) = 0 with Lagrange multipliers.
 
     Parameters
@@ -192,6 +182,10 @@ class Constraint:
     the system), so that the equations are balanced; `reaction` returns forces.
     """
 
+    role: Role = "constraint"
+    kind = "constraint"
+    vector = sp.Matrix
+
     def __init__(
         self,
         function: Callable[..., Any],
@@ -199,114 +193,97 @@ class Constraint:
         name: str | None = None,
         **parameters: Any,
     ) -> None:
-        self.function = function
-        function = arguments.function("the function of a constraint", function)
-        self.name = named(name, str(getattr(function, "__name__", "constraint")))
-        what = f"constraint {self.name!r}"
-        self.ends = check_ends(what, ends)
+        super().__init__(function, ends, name, parameters)
+        given = self.reading.result
+        rows = list(given) if isinstance(given, sp.MatrixBase | list | tuple) else [given]
+        line = self._line is not None
+        key = (self.law_name, line, *self.reading.structure(rows))
+        self.equations = _FORMS.get(key, lambda: Equations(self.reading, self.law_name, rows, line))
+        self.phi, self.still = self.equations.moving, self.equations.still
+        self.substitution = self.equations.substitution
+
+    def _require_ends(self) -> None:
         if all(isinstance(end, Ground) for end in self.ends):
             raise ConstraintError(
-                f"{what} holds the ground to the ground: one end must be a body's"
+                f"{self.what} holds the ground to the ground: one end must be a body's"
             )
         lines = [k for k, end in enumerate(self.ends) if isinstance(end, Line)]
         if len(lines) > 1:
-            raise ConstraintError(f"{what} has {len(lines)} lines as ends: give one")
+            raise ConstraintError(f"{self.what} has {len(lines)} lines as ends: give one")
         self._line = lines[0] if lines else None
-        self.reading = Reading(what, function, self.ends, parameters)
-        self.parameters = self.reading.parameters
-        self.jets = self.reading.jets
-        given = self.reading.result
-        rows = list(given) if isinstance(given, sp.MatrixBase | list | tuple) else [given]
-        key = (self._law_name, self._line is None, *self.reading.structure(rows))
-        self.equations = _FORMS.get(
-            key, lambda: Equations(self.reading, self._law_name, rows, bool(lines))
-        )
-        self.phi, self.still = self.equations.moving, self.equations.still
-        self.substitution = self.equations.substitution
+
+    @cached_property
+    def law(self) -> declare.PointLaw:
+        """The point law of lambda . Phi; constraints that are alike have it in common."""
+        return self.equations.law
+
+    @property
+    def multipliers_of_place(self) -> int:
+        """Number of multipliers that each tuple of places has."""
+        return len(self.phi)
 
     @property
     def block(self) -> Block:
         """The block of the multipliers."""
         return multipliers(len(self.phi))
 
-    @property
-    def _law_name(self) -> str:
-        return jit.identifier(getattr(self.function, "__name__", "constraint"))
+    def uniform(self, configuration: Configuration) -> dict[str, Any]:
+        """Return the values of parameters, and the scale of the multipliers."""
+        return self.parameters | {"scale": lambda t: configuration.stiffness}
 
-    def _require_still(self, system: Configuration, cell: dict[str, Array]) -> None:
+    def cell_values(self, configuration: Configuration) -> dict[str, Array]:
+        """Return what the law takes at each of this rank's places, (n,) by symbol.
+
+        Of a line also the reference length that each place stands for.
+        """
+        cell = super().cell_values(configuration)
+        self._require_still(configuration, cell)
+        if self._line is not None:
+            line, entities = self.ends[self._line], self.entities(configuration)
+            assert isinstance(line, Line)
+            vertices = entities.end_vertices(self._line)
+            cell["weight"] = line.measure(configuration, entities.here[self._line], vertices)
+        return cell
+
+    def _require_still(self, configuration: Configuration, cell: dict[str, Array]) -> None:
         """Raise where an equation across the plane does not hold."""
-        size = system.extent
-        for p in self.still:
-            value = self.equations.values(p)
-            wrong = value(*(cell[str(s)] for s in sorted(p.free_symbols, key=str)))
-            if np.abs(wrong).max(initial=0.0) > 1e-9 * size:
+        for wrong in jit.Values(self.still)(cell) if self.still else ():
+            if np.abs(wrong).max(initial=0.0) > 1e-9 * configuration.extent:
+                name = configuration.name(self)
                 raise ConstraintError(
-                    f"constraint {self.name!r} cannot hold: its ends are {np.abs(wrong).max():.3g} "
+                    f"constraint {name!r} cannot hold: its ends are {np.abs(wrong).max():.3g} "
                     "apart across the plane in which they stay",
-                    names=[self.name],
+                    names=[name],
                 )
 
-    def declare(self, layout: Layout) -> None:
-        """Announce entities and vertices before distribution."""
-        self.entities = Entities(layout, self.name, self.ends, self.block)
-        self.reading.require_places(self.entities.size)
-
-    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
-        """Blocks that this term puts on local vertices."""
-        self.entities.bind(system)
-        return self.entities.carriers()
-
-    def pieces(self, system: Configuration) -> list[Piece]:
-        """Return the kernels and entities on this rank."""
-        with together(system.comm):
-            wanted = self.substitution.jets
-            jets = self.entities.jets(system, wanted, scalars=len(self.phi))
-            cell = self.reading.cell_values(system, self.entities)
-            cell |= self.substitution.cell_values(self.entities)
-            self._require_still(system, cell)
-            cell |= self._weights(system)
-        self._coordinates, self._references = jets, cell
-        law = self.equations.law
-        kernel = jit.points(law, system.comm)
-        uniform = {**self.parameters, "scale": lambda t: system.stiffness}
-        m = len(self.phi)
-        return [self.entities.piece(self.name, kernel, "constraint", uniform, cell, jets, law, m)]
-
-    def _weights(self, system: Configuration) -> dict[str, Array]:
-        """Return the reference length that each of this rank's places on a line stands for."""
-        if self._line is None:
-            return {}
-        line, entities = self.ends[self._line], self.entities
-        assert isinstance(line, Line)
-        vertices = entities.end_vertices(self._line)
-        return {"weight": line.measure(system, entities.here[self._line], vertices)}
-
-    def idle(self, system: Configuration) -> npt.NDArray[Any]:
+    def idle(self, configuration: Configuration) -> Ints:
         """Return the local offsets of multipliers whose equation moves no free coordinate.
 
         Where supports hold both ends, an equation is fulfilled or contradicted by them; its
         multiplier would make the tangent singular.
         """
-        fixed, jets = system.numbering.fixed_by, self._coordinates
+        entities, jets = self.entities(configuration), configuration.of(self, AtPlaces).jets
+        fixed = configuration.numbering.fixed_by
         moves = (fixed[jets.coordinate] < 0) & (np.abs(jets.value) > 1e-12)  # else: round-off
-        groups, start = self._first(system)
-        found = [np.zeros(0, dtype=start.dtype)]
+        groups, start = self.first(configuration)
+        found = [np.zeros(0, dtype=np.int64)]
         for i, used in enumerate(self.equations.depends):
-            free = np.zeros(self.entities.groups, dtype=bool)
-            of = self.entities.ids[jets.entity[moves & used[jets.jet]]]
-            free[self.entities.group[of]] = True
+            free = np.zeros(entities.groups, dtype=bool)
+            of = entities.ids[jets.entity[moves & used[jets.jet]]]
+            free[entities.group[of]] = True
             found.append(start[~free[groups]] + i)
         return np.concatenate(found)
 
-    def _first(self, system: Configuration) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def first(self, configuration: Configuration) -> tuple[Ints, Ints]:
         """Return the groups whose multipliers this rank owns, local offsets of the first ones.
 
         This rank has all places of these groups.
         """
-        vertex = self.entities.end_vertices(len(self.ends))[:, 0]
-        groups, place = np.unique(self.entities.group[self.entities.ids], return_index=True)
-        own = vertex[place] < system.numbering.owned_vertices
-        return groups[own], self.entities.starts(system)[place[own]]
+        entities = self.entities(configuration)
+        vertex = entities.end_vertices(len(self.ends))[:, 0]
+        groups, place = np.unique(entities.group[entities.ids], return_index=True)
+        own = vertex[place] < configuration.numbering.owned_vertices
+        return groups[own], entities.starts(configuration)[place[own]].astype(np.int64)
 
     def multipliers(self, system: Configuration) -> Array:
         """Return the multipliers (K, m) in force units, on every rank (collective).
@@ -314,10 +291,10 @@ class Constraint:
         One row for each tuple of places, or for each group of a line.
         """
         m = len(self.phi)
-        values = np.zeros((self.entities.groups, m))
-        groups, start = self._first(system)
+        values = np.zeros((self.entities(system).groups, m))
+        groups, start = self.first(system)
         values[groups] = system.state[start[:, None] + np.arange(m)] * system.stiffness
-        return np.asarray(system.sum(values))
+        return system.sum(values)
 
     # ---- reactions ------------------------------------------------------------------------------
     def reaction(self, system: Configuration, end: Literal["a", "b", "c"] = "a") -> Reaction:
@@ -327,59 +304,44 @@ class Constraint:
         virtual work of a rotation of the end about r_a, over the rotation: of the force, and of
         what acts on the axes (and directors, slopes) of the end, e x (-(d Phi/d e)^T lambda).
         """
-        side = "abc".index(end)
-        lam = self.multipliers(system)
-        n, ids = len(self.entities.ids), self.entities.ids
-        group = self.entities.group[ids]
-        gathered = self.substitution.gather(system, self.entities, self._coordinates)
-        symbols = self.substitution.resolve(self._references | gathered)
-        symbols |= {f"lam{i + 1}": lam[group, i] for i in range(len(self.phi))}
+        side, entities = "abc".index(end), self.entities(system)
         with together(system.comm):
-            for name in self.parameters:
-                what = f"{name} of {self.name!r}"
-                symbols[name] = evaluate(what, self.parameters[name], system.time)
-        symbols[str(TIME)] = system.time
-        used, function = self.equations.gradient
-        rows = function(*(symbols[str(s)] for s in used))
-        gradient = np.stack([np.broadcast_to(row, (n,)) for row in rows], axis=1)
-        gradient = gradient * np.reshape(self._references.get("weight", 1.0), (-1, 1))
-        places = np.stack([self._places(system, k) for k in (0, side)], axis=1)
-        parts = np.zeros((3, self.entities.size, 3))  # place of a, force, moment
-        mine = self.entities.owned
-        force, moment = np.zeros((n, 3)), np.zeros((n, 3))
-        for k, (number, jet) in enumerate(self.jets):
-            acting = -gradient[:, 3 * k : 3 * k + 3]
-            if number == side and jet == "value":
-                force += acting
-            elif number == side:
-                moment += self._moment(symbols, (number, jet), acting)
-        moment += np.cross(places[:, 1] - places[:, 0], force)
-        for part, values in zip(parts, (places[:, 0], force, moment), strict=True):
-            part[ids[mine]] = values[mine]
+            at = self.substitution.resolve(self.at_places(system))
+            n = len(entities.ids)
+            places, own = (self.positions(system, k) for k in (0, side))
+            moved = [jet for jet in self.equations.jets if jet[0] == side]
+            force, moment = np.zeros((n, 3)), np.zeros((n, 3))
+            for a, axis in enumerate(np.eye(3)):
+                pushed = [jet for jet in moved if jet[1] == "value"]
+                force[:, a] = self.power(system, at, dict.fromkeys(pushed, axis))
+                turned = {jet: self._turned(at, jet, axis, own - places) for jet in moved}
+                moment[:, a] = self.power(system, at, turned)
+        parts = np.zeros((3, entities.size, 3))  # place of a, force, moment
+        mine = entities.owned
+        for part, values in zip(parts, (places, force, moment), strict=True):
+            part[entities.ids[mine]] = values[mine]
         return Reaction(*system.sum(parts))
 
+    def power(
+        self, system: Configuration, at: dict[str, Any], rates: Mapping[tuple[int, str], Array]
+    ) -> Array:
+        """Return the power (n,) of the constraint's forces on jets that have rates (n, 3) or (3,).
+
+        `at` are the present values of all symbols.
+        """
+        n = len(self.entities(system).ids)
+        still = {str(s): 0.0 for jet in self.equations.jets for s in symbols_of(jet, "rate")}
+        moving = {
+            str(s): v
+            for jet, rate in rates.items()
+            for s, v in zip(symbols_of(jet, "rate"), np.transpose(rate), strict=True)
+        }
+        power = self.equations.power(at | still | moving)[0]
+        return np.broadcast_to(power * at.get("weight", 1.0) * system.stiffness, (n,))
+
     @staticmethod
-    def _moment(symbols: dict[str, Any], jet: tuple[int, str], acting: Array) -> Array:
-        """Return the moments (n, 3) of forces on the change of a vector: vector x force."""
-        n = len(acting)
+    def _turned(at: dict[str, Any], jet: tuple[int, str], axis: Array, arm: Array) -> Array:
+        """Return the rate (n, 3) of a jet in a rotation about an axis through the place of a."""
         if jet[1] == "angle":
-            return np.stack([np.zeros(n), np.zeros(n), acting[:, 0]], axis=1)
-
-        def values(of: Any) -> Array:
-            parts = [np.broadcast_to(symbols[str(s)], (n,)) for s in symbols_of(jet, of)]
-            return np.stack(parts, axis=1)
-
-        return np.cross(values("reference") + values("change"), acting)
-
-    def _places(self, system: Configuration, number: int) -> Array:
-        """Return the present positions (n, 3) of this rank's places of an end."""
-        jet = (number, "value")
-        local = Substitution.of(self.ends, [jet])
-        jets = self.entities.jets(system, local.jets)
-        found = local.cell_values(self.entities) | local.gather(system, self.entities, jets)
-        moved = local.resolve(found)
-        X = self.entities.constant(jet)
-        if X is None:
-            X = self.entities.reference(system, jets, 3)
-        u = [np.broadcast_to(moved[str(s)], (len(X),)) for s in symbols_of(jet, "change")]
-        return np.asarray(X + np.stack(u, axis=1))
+            return np.tile([axis[2], 0.0, 0.0], (len(arm), 1))
+        return np.cross(axis, arm if jet[1] == "value" else vector_of(at, jet, len(arm)))

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..assembly.piece import Jets, Piece, Role
-from ..assembly.resolved import Resolved
+from ..assembly.resolved import Resolved, Rows
 from ..errors import ConstraintError
 from ..mesh.partition import Family
 from ..runtime.collective import together
@@ -16,6 +16,8 @@ from ..values.arrays import Array, Ints32
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import sympy as sp
 
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.numbering import Block
@@ -114,37 +116,37 @@ class Entities:
 
     def jets(
         self,
-        system: Configuration,
-        wanted: Sequence[tuple[int, str] | tuple[int, str, Literal["rate"]]],
+        configuration: Configuration,
+        wanted: Sequence[tuple[int, str]],
+        rates: Sequence[tuple[int, str]] = (),
         scalars: int = 0,
-        rates: bool = False,
+        moving: bool = False,
     ) -> Jets:
-        """Combine jets of the ends and `scalars` coordinates of the virtual vertex.
+        """Combine jets (end, jet) of the ends and `scalars` coordinates of the virtual vertex.
 
-        `wanted` lists (end, jet), or (end, jet, "rate") for its rate of change; jet number
-        3 k + a is component a of the k-th, followed by the scalars and, with `rates`, by the
-        rates of the scalars.
+        Jet number 3 k + a is component a of the k-th of those `wanted` and then of those whose
+        `rates` are, followed by the scalars and, with `moving`, by the rates of the scalars.
         """
-        parts: list[tuple[Any, ...]] = []
-        with together(system.comm):
-            for k, (number, jet, *rate) in enumerate(wanted):
+        parts: list[Rows] = []
+        every = [*((jet, False) for jet in wanted), *((jet, True) for jet in rates)]
+        with together(configuration.comm):
+            for k, ((number, jet), rate) in enumerate(every):
                 vertices = self.end_vertices(number)
-                place, component, coordinate, corner, value = self.ends[number].rows(
-                    system, self.here[number], vertices, jet
+                at, component, coordinate, corner, value = self.ends[number].rows(
+                    configuration, self.here[number], vertices, jet
                 )
                 coordinate = ~coordinate if rate else coordinate
-                parts.append(
-                    (place, 3 * k + component, coordinate, corner + self.columns[number], value)
-                )
+                corner = corner + self.columns[number]
+                parts.append(Rows(at, 3 * k + component, coordinate, corner, value))
         if scalars:
-            start = self.starts(system)
+            start = self.starts(configuration)
             n = len(start)
-            for k in range(2 if rates else 1):
+            for k in range(2 if moving else 1):
                 coordinate = (start[:, None] + np.arange(scalars)).ravel()
                 parts.append(
-                    (
+                    Rows(
                         np.repeat(np.arange(n), scalars),
-                        np.tile(3 * len(wanted) + k * scalars + np.arange(scalars), n),
+                        np.tile(3 * len(every) + k * scalars + np.arange(scalars), n),
                         ~coordinate if k else coordinate,
                         np.full(n * scalars, self.columns[-2]),
                         np.ones(n * scalars),
@@ -159,16 +161,23 @@ class Entities:
             value=joined[4].astype(float),
         )
 
-    def reference(self, system: Configuration, jets: Jets, rows: int) -> Array:
+    def reference(self, configuration: Configuration, jets: Jets, rows: int) -> Array:
         """Return the reference values (n, rows) of the jets below `rows`."""
         values = np.zeros((len(self.ids), rows))
         chosen = (jets.jet < rows) & (jets.coordinate >= 0)
-        np.add.at(
-            values,
-            (jets.entity[chosen], jets.jet[chosen]),
-            jets.value[chosen] * system.reference[jets.coordinate[chosen]],
-        )
+        given = configuration.reference[jets.coordinate[chosen]]
+        np.add.at(values, (jets.entity[chosen], jets.jet[chosen]), jets.value[chosen] * given)
         return values
+
+    def values(
+        self, configuration: Configuration, jets: Jets, symbols: Sequence[sp.Symbol]
+    ) -> dict[str, Array]:
+        """Return the present values (n,) of jets and rates by the names of their symbols."""
+        values = np.zeros((len(self.ids), len(symbols)))
+        c, state, rate = jets.coordinate, configuration.state, configuration.rate
+        given = np.where(c >= 0, state[np.maximum(c, 0)], rate[np.maximum(~c, 0)])
+        np.add.at(values, (jets.entity, jets.jet), jets.value * given)
+        return {s.name: values[:, k] for k, s in enumerate(symbols)}
 
     def piece(
         self,

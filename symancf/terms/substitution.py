@@ -12,7 +12,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import sympy as sp
 
 from symancf_codegen.functions import rate
@@ -26,8 +25,6 @@ from .quantities import JetOfEnd, kind_of_end, symbols_of, whole_numbers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..assembly.configuration import Configuration
-    from ..assembly.piece import Jets
     from ..places.ends import End
     from .entities import Entities
 
@@ -173,16 +170,6 @@ class Substitution:
             assert arm is not None
             found[str(symbol)] = arm[:, a]
         return found
-
-    def gather(self, system: Configuration, entities: Entities, jets: Jets) -> dict[str, Array]:
-        """Return the present values (n,) of the gathered jets and rates, by symbol."""
-        symbols = self.unknowns
-        values = np.zeros((len(entities.ids), len(symbols)))
-        chosen = jets.jet < len(symbols)
-        c = jets.coordinate[chosen]
-        given = np.where(c >= 0, system.state[np.maximum(c, 0)], system.rate[np.maximum(~c, 0)])
-        np.add.at(values, (jets.entity[chosen], jets.jet[chosen]), jets.value[chosen] * given)
-        return {s.name: values[:, k] for k, s in enumerate(symbols)}
 
     def resolve(self, values: dict[str, Any]) -> dict[str, Any]:
         """Add to values, by symbol, those of the lets and of what is constant."""

@@ -69,7 +69,7 @@ def problem() -> tuple[sa.DynamicProblem, list[Any], Any]:
 def result(made: sa.DynamicProblem, places: Any, joints: Any) -> dict[str, Any]:
     system = made.system
     rows = system.comm.allgather(system.numbering.rows)
-    spread = len({tuple(sorted(set(_ranks(joint)))) for joint in joints}) > 1
+    spread = len({tuple(sorted(set(_ranks(system, joint)))) for joint in joints}) > 1
     e = made.energies
     return {
         "positions": [system.position(place)[0].tolist() for place in places],
@@ -78,19 +78,14 @@ def result(made: sa.DynamicProblem, places: Any, joints: Any) -> dict[str, Any]:
         "energies": [e.kinetic, e.strain, e.potential, e.work],
         "drift": e.drift,
         "rows": rows,
-        "spread": spread or any(len(set(_ranks(joint))) > 1 for joint in joints),
+        "spread": spread or any(len(set(_ranks(system, joint))) > 1 for joint in joints),
     }
 
 
-def _ranks(joint: Any) -> list[int]:
+def _ranks(system: sa.System, joint: Any) -> list[int]:
     """Ranks that own vertices of a joint."""
-    system = joint.entities
-    owned = np.unique(system.local)
-    here = bool((owned < _owned).any())
+    here = bool((joint.entities(system).local < system.numbering.owned_vertices).any())
     return [rank for rank, has in enumerate(COMM.allgather(here)) if has]
-
-
-_owned = 0
 
 
 def begun() -> tuple[sa.DynamicProblem, Any, Any]:

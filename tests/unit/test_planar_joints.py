@@ -88,7 +88,7 @@ def test_a_revolute_joint_and_an_angle_in_equilibrium() -> None:
         np.cross(system.position(place)[0, :2] - x[:2], f)
         for place, f in ((hinge.ends[1], on_b.force[:2]), (potential.ends[0], pull))
     ]
-    moments += [np.cross(system.position(load.place)[0, :2] - x[:2], push)]
+    moments += [np.cross(system.position(load.ends[0])[0, :2] - x[:2], push)]
     assert abs(sum(moments) + couple.moment[2] - 4 * 0.3 * x[2] ** 3) < 1e-11
 
 

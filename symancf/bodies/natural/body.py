@@ -283,7 +283,7 @@ class RigidBody(OneNode):
         self, system: Configuration, what: str, law: PointLaw, role: Role, uniform: dict[str, Value]
     ) -> Piece:
         assert self.moments is not None
-        name, entities = f"{what}:{system.name(self)}", system.of(self, Rigidity).entities
+        name, entities = f"{what}:{system.name(self)}", system.of(self, Rigidity).entities(system)
         jets = entities.jets(system, [(0, "value"), *((0, axis) for axis in AXES)])
         kernel = jit.points(law, system.comm)
         return entities.piece(name, kernel, role, uniform, self.moments.values(), jets)

@@ -46,7 +46,7 @@ class Clamp(Constraint):
             raise ConstraintError(
                 f"{name}: clamp holds a cable at a planar body or at sa.ground, not {body!r}"
             )
-        self.place, self.body = place, body
+        self.body = body
         if isinstance(body, PlanarBody):
             super().__init__(_clamp_planar, place, body.holding(place), name=name)
         else:

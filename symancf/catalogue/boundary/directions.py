@@ -12,8 +12,8 @@ import sympy as sp
 from ...assembly.resolved import Resolved, Rows
 from ...places.ends import End, _vector_rows
 from ...terms.constraint import Constraint
+from ...terms.term import AtPlaces
 from ...values.arrays import Array, Ints, Ints32, Mask
-from ...values.parameter import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,26 +140,24 @@ class Conditions(Constraint):
 
     def present(self, system: Configuration) -> bool:
         """Whether any rank has a condition (collective)."""
-        return bool(system.comm.allreduce(bool(len(self.entities.ids))))
+        return bool(system.comm.allreduce(bool(len(self.entities(system).ids))))
 
     def forces(self, system: Configuration) -> tuple[npt.NDArray[Any], Array]:
         """Return local offsets of coordinates and the support's forces on them (collective).
 
         Those of the conditions whose multipliers this rank owns; it has all their coordinates.
         """
-        jets, law = self._coordinates, self.substitution
-        values = law.gather(system, self.entities, jets)
-        symbols = law.resolve(self._references | values)
-        for name in self.parameters:
-            symbols[name] = evaluate(name, self.parameters[name], system.time)
-        lam = self.multipliers(system)[self.entities.ids, 0]
-        symbols["lam1"] = lam
-        used, function = self.equations.gradient
-        rows = function(*(symbols[str(s)] for s in used))
-        gradient = np.stack([np.broadcast_to(row, lam.shape) for row in rows], axis=1)
-        mine = self.entities.owned[jets.entity] & (jets.jet < gradient.shape[1])
+        entities, jets = self.entities(system), system.of(self, AtPlaces).jets
+        at = self.at_places(system)
+        columns = [
+            self.power(system, at, {jet: np.eye(3)[a]})
+            for jet in self.equations.jets
+            for a in range(3)
+        ]
+        forces = np.stack(columns, axis=1)
+        mine = entities.owned[jets.entity] & (jets.jet < forces.shape[1])
         entity, jet = jets.entity[mine], jets.jet[mine]
-        return jets.coordinate[mine], -jets.value[mine] * gradient[entity, jet]
+        return jets.coordinate[mine].astype(np.int64), jets.value[mine] * forces[entity, jet]
 
 
 class HeldDisplacements(Conditions):
@@ -167,7 +165,6 @@ class HeldDisplacements(Conditions):
 
     def __init__(self, name: str, place: Directions, amount: Any) -> None:
         super().__init__(_moved, place, name=name, w=amount)
-        self.place = place
 
 
 class HeldDirections(Conditions):
@@ -180,7 +177,6 @@ class HeldDirections(Conditions):
     def __init__(
         self, name: str, place: Directions, inverse: Callable[[float], Array] | None, moved: bool
     ) -> None:
-        self.place = place
         if inverse is None:
             super().__init__(_absent if moved else _unchanged, place, name=name)
             return

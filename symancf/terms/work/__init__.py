@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Virtual work and potentials of places, as functions of the user."""
 
-from .places import PlaceTerm, state_names
+from ..term import PlaceTerm, state_names
 from .potential import Potential
 from .virtual import VirtualWork
 

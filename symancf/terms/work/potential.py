@@ -10,7 +10,7 @@ from symancf_codegen import declare
 from ...errors import ConstraintError
 from ...values.arrays import Array
 from ..substitution import Substitution
-from .places import PlaceTerm
+from ..term import PlaceTerm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ class Potential(PlaceTerm):
         self.results = [self.energy]
         self.substitution = Substitution.of(self.ends, self.reading.jets)
 
-    def law(self) -> Any:
+    def _law(self) -> declare.PointLaw:
         """Return the point law of the energy."""
         return declare.PointLaw(
             name=self.law_name,

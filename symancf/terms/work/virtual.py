@@ -23,7 +23,7 @@ from ...values.arrays import Array
 from ...values.parameter import difference, label
 from ..quantities import TIME, symbols_of
 from ..substitution import Substitution
-from .places import PlaceTerm
+from ..term import PlaceTerm
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration
@@ -189,7 +189,7 @@ class VirtualWork(PlaceTerm):
             self.motions.append(self.reading.scalar(m, "a motion must be an expression"))
             self.forces.append(self.reading.scalar(f, "a force must be an expression"))
 
-    def law(self) -> Any:
+    def _law(self) -> declare.PointLaw:
         """Return the point law: -(d motion / d rate)^T force, and rate - f for own states."""
         known = self.substitution.known
         lets = tuple(

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Terms at tuples of places, made of a function of the user."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import sympy as sp
+
+from ..assembly import numbering
+from ..errors import ConstraintError
+from ..runtime import jit
+from ..runtime.collective import together
+from ..runtime.shared import Shared
+from ..values import arguments
+from ..values.arguments import named
+from ..values.arrays import Array, Ints32
+from ..values.parameter import evaluate, label
+from .entities import Entities
+from .quantities import QUANTITIES, RATES, TIME, Reading, check_ends, symbols_of
+from .substitution import Substitution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+
+    from symancf_codegen import declare
+
+    from ..assembly.configuration import Configuration, Layout
+    from ..assembly.numbering import Block
+    from ..assembly.piece import Jets, Piece, Role
+    from ..places.ends import End
+
+
+@dataclass
+class AtPlaces:
+    """What a term has gathered at this rank's places of a system.
+
+    Attributes
+    ----------
+    jets : what its law depends on.
+    cell : (n,) reference values, arms and parameters given per place, by symbol.
+    positions : of ends, by number: what their positions follow from, found when asked for.
+    """
+
+    jets: Jets
+    cell: dict[str, Array]
+    positions: dict[int, tuple[Substitution, Jets, dict[str, Array]]] = field(default_factory=dict)
+
+
+class PlaceTerm:
+    """A law at tuples of places, made of a user's function.
+
+    Such are `Constraint`, `VirtualWork` and `Potential`. A parameter given as an array has one
+    value per place. What a term finds in a system it keeps there; it may serve in several.
+
+    Attributes
+    ----------
+    substitution : of the jets that the law depends on.
+    """
+
+    role: Role
+    kind: str
+    frozen = True
+    vector: ClassVar[type[sp.MatrixBase]] = sp.ImmutableMatrix
+    substitution: Substitution
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        ends: Sequence[End],
+        name: str | None,
+        parameters: Mapping[str, Any],
+        *,
+        rates: bool = False,
+        states: Sequence[str] = (),
+    ) -> None:
+        function = arguments.function(f"the function of a {self.kind}", function)
+        given_name = str(getattr(function, "__name__", self.kind))
+        self.name: str = named(name, given_name)
+        self.law_name = jit.identifier(given_name)  # terms of one function share their kernel
+        self.what = f"{self.kind} {self.name!r}"
+        self.ends = check_ends(self.what, ends)
+        self._require_ends()
+        self.states = state_names(self.what, states)
+        self.reading = Reading(
+            self.what,
+            function,
+            self.ends,
+            parameters,
+            rates=rates,
+            states=self.states,
+            vector=self.vector,
+        )
+        self.parameters = dict(self.reading.parameters)
+        self._functions: dict[tuple[sp.Expr, ...], jit.Values] = {}
+
+    def _require_ends(self) -> None:
+        """Raise where ends do not fit the term."""
+
+    # ---- the law ------------------------------------------------------------------------------
+    results: Sequence[sp.Expr]  # of the function, in the symbols of its arguments
+
+    @cached_property
+    def law(self) -> declare.PointLaw:
+        """The point law; terms that are alike have it in common."""
+        own: tuple[Hashable, ...] = (type(self)._law, self.law_name, self.domain())
+        return _LAWS.get(own + self.reading.structure(self.results), self._law)
+
+    def _law(self) -> declare.PointLaw:
+        raise NotImplementedError
+
+    def domain(self) -> tuple[sp.Expr, ...]:
+        """Return expressions of the jets that must be positive."""
+        return ()
+
+    def _parameters(self, *expressions: sp.Expr) -> tuple[declare.Parameter, ...]:
+        lets = (e for _, e in self.substitution.lets)
+        return tuple(self.reading.law_parameters(*expressions, *lets))
+
+    def _unknowns(self) -> tuple[sp.Symbol, ...]:
+        """Symbols of all jets in their order: changes, rates, own states and their rates."""
+        own = [*self.reading.states.values(), *(sp.Symbol(f"rate_{s}") for s in self.states)]
+        return (*self.substitution.unknowns, *own)
+
+    @property
+    def rate_of(self) -> dict[sp.Symbol, sp.Expr]:
+        """The rates of what the law depends on, by its symbols; see `PointLaw.rate_of`."""
+        return {}
+
+    # ---- as a term ----------------------------------------------------------------------------
+    @property
+    def multipliers_of_place(self) -> int:
+        """Number of multipliers that each tuple of places has."""
+        return 0
+
+    @property
+    def block(self) -> Block | None:
+        """The block of the unknowns that each tuple of places has of its own."""
+        return numbering.states(len(self.states)) if self.states else None
+
+    def declare(self, layout: Layout) -> None:
+        """Announce entities and vertices before distribution (collective)."""
+        entities = Entities(layout, layout.name(self), self.ends, self.block)
+        self.reading.require_places(entities.size)
+        layout.keep(self, entities)
+
+    def entities(self, configuration: Configuration) -> Entities:
+        """Return the tuples of places in a system."""
+        return configuration.of(self, Entities)
+
+    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
+        """Take this rank's entities; return the blocks that the term puts on vertices."""
+        entities = self.entities(configuration)
+        entities.bind(configuration)
+        return entities.carriers()
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return the kernel and entities on this rank."""
+        entities = self.entities(configuration)
+        with together(configuration.comm):
+            own = self.multipliers_of_place or len(self.states)
+            law, moving = self.substitution, bool(self.states)
+            jets = entities.jets(configuration, law.jets, law.rates, own, moving)
+            cell = self.cell_values(configuration)
+        configuration.keep(self, AtPlaces(jets, cell))
+        return [
+            entities.piece(
+                configuration.name(self),
+                jit.points(self.law, configuration.comm),
+                self.role,
+                self.uniform(configuration),
+                cell,
+                jets,
+                self.law if self.multipliers_of_place else None,
+                self.multipliers_of_place,
+            )
+        ]
+
+    def cell_values(self, configuration: Configuration) -> dict[str, Array]:
+        """Return what the law takes at each of this rank's places, (n,) by symbol."""
+        entities = self.entities(configuration)
+        found = self.reading.cell_values(configuration, entities)
+        return found | self.substitution.cell_values(entities)
+
+    def uniform(self, configuration: Configuration) -> dict[str, Any]:
+        """Return the values of parameters that are the same at all places."""
+        return dict(self.parameters)
+
+    # ---- results --------------------------------------------------------------------------------
+    def at_places(self, configuration: Configuration) -> dict[str, Any]:
+        """Return what the law depends on at this rank's places, (n,) or a number, by symbol."""
+        entities, gathered = self.entities(configuration), configuration.of(self, AtPlaces)
+        found: dict[str, Any] = {**gathered.cell}
+        found |= entities.values(configuration, gathered.jets, self.law.unknowns)
+        for name, value in self.uniform(configuration).items():
+            what = f"{name} of {configuration.name(self)!r}"
+            found[name] = evaluate(what, value, configuration.time)
+        return found | {str(TIME): configuration.time}
+
+    def _compiled(self, expressions: tuple[sp.Expr, ...]) -> jit.Values:
+        """Return expressions as a function of values by name."""
+        if expressions not in self._functions:
+            known = [self.substitution.known(e) for e in expressions]
+            lets = tuple(self.substitution.lets)
+            self._functions[expressions] = jit.Values(known, lets, self.rate_of)
+        return self._functions[expressions]
+
+    def _values(self, configuration: Configuration, expressions: Sequence[sp.Expr]) -> Array:
+        """Return expressions at the present state, (places, expressions), on every rank."""
+        entities = self.entities(configuration)
+        found = np.zeros((entities.size, len(expressions)))
+        with together(configuration.comm):
+            at, n = self.at_places(configuration), len(entities.ids)
+            if n:
+                made, mine = self._compiled(tuple(expressions))(at), entities.owned
+                columns = [np.broadcast_to(column, (n,))[mine] for column in made]
+                found[entities.ids[mine]] = np.stack(columns, axis=1)
+        return configuration.sum(found)
+
+    def positions(self, configuration: Configuration, number: int) -> Array:
+        """Return the present positions (n, 3) of this rank's places of an end."""
+        entities, known = self.entities(configuration), configuration.of(self, AtPlaces).positions
+        jet = (number, "value")
+        if number not in known:
+            found = Substitution.of(self.ends, [jet])
+            jets, cell = entities.jets(configuration, found.jets), found.cell_values(entities)
+            X = entities.constant(jet)
+            X = entities.reference(configuration, jets, 3) if X is None else X
+            names = map(str, symbols_of(jet, "reference"))
+            known[number] = found, jets, cell | dict(zip(names, X.T, strict=True))
+        found, jets, cell = known[number]
+        moved = cell | entities.values(configuration, jets, found.unknowns)
+        return vector_of(found.resolve(moved), jet, len(entities.ids))
+
+
+def vector_of(values: Mapping[str, Any], jet: tuple[int, str], n: int) -> Array:
+    """Return the present vectors (n, 3) of a jet from the values of its symbols."""
+    pairs = zip(symbols_of(jet, "reference"), symbols_of(jet, "change"), strict=True)
+    parts = [np.broadcast_to(values[str(X)] + values[str(u)], (n,)) for X, u in pairs]
+    return np.stack(parts, axis=1)
+
+
+_LAWS: Shared[declare.PointLaw] = Shared()
+
+
+def state_names(what: str, given: Any) -> list[str]:
+    """Return the names of own states; one name may stand alone.
+
+    Raises
+    ------
+    ConstraintError : a name that is none, comes twice or is that of something else.
+    """
+    names = [given] if isinstance(given, str) else list(given)
+    for k, name in enumerate(names):
+        taken = name == "t" or name in names[:k]
+        quantity = isinstance(name, str) and name.rpartition("_")[0] in QUANTITIES | RATES
+        if not isinstance(name, str) or not name.isidentifier() or taken or quantity:
+            raise ConstraintError(
+                f"{what}: {label(name)} cannot be the name of a state: give names of their own, "
+                'states=("integral",)'
+            )
+    return names
