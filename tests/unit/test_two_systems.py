@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bodies and terms that serve in two systems at once: each gives what objects of its own give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+
+pytestmark = pytest.mark.collective
+
+EXACT = {"snes_rtol": 1e-12, "snes_atol": 1e-14}
+
+
+@dataclass
+class Model:
+    """Two arms in space on a hinge each, with a spring, a dashpot, a motor and a load."""
+
+    c: sa.Parameter = field(default_factory=lambda: sa.Parameter("c", 0.1))
+
+    def __post_init__(self) -> None:
+        upper = sa.RigidBody.box((1.0, 0.1, 0.1), at=(0.5, 0.0, 0.0), rho=100.0, name="upper")
+        lower = sa.RigidBody.box((1.0, 0.1, 0.1), at=(1.5, 0.0, 0.0), rho=50.0, name="lower")
+        self.bodies = [upper, lower]
+        elbow = upper.at((0.5, 0.0, 0.0)), lower.at((-0.5, 0.0, 0.0))
+        axis = (0.0, 1.0, 0.0)
+        tip, post = lower.at((0.5, 0.0, 0.0)), sa.ground.at((2.0, 0.5, 1.0))
+
+        def spring(r_a: Any, r_b: Any, *, k: Any) -> Any:
+            return k * (r_a - r_b).dot(r_a - r_b) / 2
+
+        def dashpot(v_a: Any, *, c: Any) -> Any:
+            return {v_a: -c * v_a}
+
+        def lag(v_a: Any, r_a: Any, s: Any) -> Any:
+            return {v_a[2]: s, "s": r_a[2] - s}
+
+        self.shoulder = sa.joints.revolute(
+            upper.at((-0.5, 0.0, 0.0)), sa.ground.at((0.0, 0.0, 0.0)), axis=axis, name="hinge"
+        )
+        self.elbow = sa.joints.revolute(*elbow, axis=axis, name="hinge")
+        self.spring = sa.Potential(spring, tip, post, k=1000.0)
+        self.lag = sa.VirtualWork(lag, tip, states="s")
+        self.tip = tip
+        self.terms = [
+            self.shoulder,
+            self.elbow,
+            self.spring,
+            sa.Potential(spring, elbow[0], post, k=300.0),
+            sa.VirtualWork(dashpot, tip, dissipation=True, c=self.c),
+            self.lag,
+            sa.moment(upper, (0.0, lambda t: 3.0 * t, 0.0)),
+            sa.force(tip, (0.0, 0.0, lambda t: -5.0 * t)),
+            sa.gravity((0.0, 0.0, -9.81)),
+        ]
+
+    def system(self) -> sa.System:
+        return sa.System(*self.bodies, terms=self.terms)
+
+    def told(self, system: sa.System) -> list[Any]:
+        """All that a user reads of a state."""
+        found = self.elbow.reaction(system, "b")
+        forces = [found.forces, found.moments, found.points, self.shoulder.multipliers(system)]
+        read = [self.spring.values(system), self.lag.own_states(system), system.position(self.tip)]
+        return [x.tolist() for x in (*forces, *read)] + [system.velocity(self.tip).tolist()]
+
+
+def test_motions_of_the_same_objects_in_turn() -> None:
+    """One has another parameter in its steps; digit by digit as alone."""
+    values, times = (0.1, 30.0), (0.01, 0.02, 0.03)
+    alone = []
+    for c in values:
+        model = Model(sa.Parameter("c", c))
+        problem = sa.DynamicProblem(model.system(), rho=0.8, options=EXACT)
+        alone.append([])
+        for t in times:
+            problem.solve(to=t, step=0.005)
+            alone[-1].append(model.told(problem.system))
+    assert alone[0][-1] != alone[1][-1]
+    model = Model()
+    problems = [sa.DynamicProblem(model.system(), rho=0.8, options=EXACT) for _ in values]
+    for k, t in enumerate(times):
+        for number, (c, problem) in enumerate(zip(values, problems, strict=True)):
+            model.c.value = c
+            problem.solve(to=t, step=0.005)
+            assert model.told(problem.system) == alone[number][k]
+    for number, problem in enumerate(problems):  # the other one has moved on since
+        assert model.told(problem.system)[4:] == alone[number][-1][4:]
+        assert problem.system.name(model.shoulder) == "hinge"
+        assert problem.system.name(model.elbow) == "hinge #2"
+        assert model.elbow.name == "hinge"
+
+
+def test_statics_of_the_same_objects_in_turn() -> None:
+    alone, together = [], Model()
+    systems = [together.system(), sa.System(*together.bodies, terms=together.terms[::-1])]
+    for order in (1, -1):
+        model = Model()
+        system = sa.System(*model.bodies, terms=model.terms[::order])
+        problem = sa.StaticProblem(system, options=EXACT)
+        problem.solve(to=0.5)
+        half = model.told(system)
+        problem.solve(to=1.0)
+        alone.append((half, model.told(system)))
+    problems = [sa.StaticProblem(system, options=EXACT) for system in systems]
+    for k, t in enumerate((0.5, 1.0)):
+        for number, problem in enumerate(problems):
+            problem.solve(to=t)
+            assert together.told(problem.system) == alone[number][k]
+    names = [[s.name(t) for t in (together.shoulder, together.elbow)] for s in systems]
+    assert names == [["hinge", "hinge #2"], ["hinge #2", "hinge"]]
+
+
+def test_the_plane() -> None:
+    """Planar bodies with a load factor that one system releases."""
+
+    def model() -> tuple[Any, ...]:
+        arm = sa.PlanarBody(mass=1.0, inertia=0.1, name="arm")
+        F = sa.Factor("push")
+        hold = sa.joints.revolute(arm.at((0.0, 0.0)), sa.ground.at((0.0, 0.0)))
+        push = sa.force(arm.at((1.0, 0.0)), (0.0, 1.0), factor=F)
+
+        def spring(phi_a: Any, *, k: Any) -> Any:
+            return k * phi_a**2 / 2
+
+        bend = sa.Potential(spring, arm.at((0.0, 0.0)), k=3.0)
+        turn = sa.prescribe(arm.at((0.0, 0.0)), "theta", position=lambda t: 0.3 * t, release=F)
+        return arm, F, [hold, push, bend, turn]
+
+    arm, F, terms = model()
+    first, second = sa.System(arm, terms=terms), sa.System(arm, terms=terms)
+    for to, system in ((1.0, first), (0.5, second)):
+        sa.StaticProblem(system, options=EXACT).solve(to=to)
+    for to, system in ((1.0, first), (0.5, second)):
+        own, G, given = model()
+        alone = sa.System(own, terms=given)
+        sa.StaticProblem(alone, options=EXACT).solve(to=to)
+        assert F.value(system) == G.value(alone)
+        assert F.value(system) == pytest.approx(3.0 * 0.3 * to / np.cos(0.3 * to), rel=1e-10)
+        assert arm.position(system).tolist() == own.position(alone).tolist()
+
+
+def test_what_is_not_in_a_system_is_refused() -> None:
+    model, other = Model(), Model()
+    system = model.system()
+    for ask in (other.elbow.multipliers, other.elbow.reaction, other.elbow.entities):
+        with pytest.raises(sa.ParameterError, match="'hinge' is not in this system"):
+            ask(system)
+    with pytest.raises(sa.ParameterError, match="'spring' is not in this system"):
+        other.spring.values(system)
+    with pytest.raises(sa.ParameterError, match="'lower', which is not in this system"):
+        system.position(other.tip)
+    with pytest.raises(sa.ParameterError, match="which is not in this system; it has 'upper'"):
+        sa.System(model.bodies[0], terms=[model.elbow])
+    assert np.isfinite(system.position(model.tip)).all()
