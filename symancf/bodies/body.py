@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,17 +14,15 @@ import sympy as sp
 from mpi4py import MPI
 
 from ..assembly.numbering import Block
-from ..assembly.piece import Cells, Piece
-from ..assembly.protocol import TurnsSlopes, having
-from ..assembly.vertices import AtVertices
+from ..assembly.piece import Piece
 from ..elements import Element
 from ..errors import KinematicsError, MeshError, ParameterError, SymancfError, in_words
 from ..kinematics.naming import require_parameters, signature
 from ..laws import Kind, energy_equation, energy_laws, inertia_laws, stress_equations
 from ..mesh import Region
 from ..mesh.partition import Family
-from ..places import geometry
 from ..places.ends import Nodes, PointsOnBody
+from ..places.interpolation import Interpolation, slopes_block
 from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.jit import identifier
@@ -47,6 +46,15 @@ if TYPE_CHECKING:
     from ..assembly.protocol import Support
 
 Energy = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Curved:
+    """Which cells of a cable on this rank are curved, and whether some are anywhere, or are not."""
+
+    cells: Mask
+    some: bool
+    some_straight: bool
 
 
 def _check_kinds(region: Any, element: Any, energy: Any) -> None:
@@ -86,8 +94,7 @@ class Body:
     ParameterError : a parameter is missing, misspelt or not finite.
     """
 
-    named = True
-    cells: Ints32  # local vertices, after distribution
+    frozen = named = True
 
     def __init__(
         self,
@@ -220,14 +227,7 @@ class Body:
         ops = {law: counts[function] for law, counts in made.operations.items()}
         return KernelText(function, made.source, ops, made.path)
 
-    # ---- before distribution ----------------------------------------------------------------
-    @property
-    def slope_name(self) -> str:
-        """Name of the block of coordinates that holds this body's slopes."""
-        if self.join == "all":
-            return f"slopes:{self.element.slope_kind}{len(self.element.slopes)}"
-        return f"slopes:{self.name}"
-
+    # ---- before distribution --------------------------------------------------------------------
     @cached_property
     def extent(self) -> float:
         """Diagonal of the mesh's bounding box (collective on first use)."""
@@ -241,44 +241,27 @@ class Body:
 
     def declare(self, layout: Layout) -> None:
         """Announce cells and blocks of coordinates."""
-        ids, vertices = self.region.slice(self.element.cell)
+        name, (ids, vertices) = layout.name(self), self.region.slice(self.element.cell)
         cost = float(self.element.size**2)
-        layout.announce(
-            Family(f"body:{self.name}", ids, vertices + layout.base(self.region.mesh), weight=cost)
-        )
+        vertices = vertices + layout.base(self.region.mesh)
+        layout.announce(Family(f"body:{name}", ids, vertices, weight=cost))
         layout.announce_block(Block("position", 3))
         if self.element.slopes:
             size = 3 * len(self.element.slopes)
-            layout.announce_block(Block(self.slope_name, size, "direction"))
+            layout.announce_block(Block(slopes_block(self, name), size, "direction"))
 
     # ---- after distribution -------------------------------------------------------------------
     def orient(self, system: Configuration) -> None:
         """Take this rank's cells, and find the directions of the nodes (collective)."""
-        family = system.topology.families[f"body:{self.name}"]
-        self.ids, self.cells, self.owned = family.ids, family.vertices, family.owned
-        self.directions: geometry.Directions | None = None
-        if not self.element.slopes:
-            return
-        self.directions = geometry.Directions(
-            self.name,
-            self.element,
-            system.topology,
-            system.points,
-            self.cells,
-            self.direction,
-            self.smooth,
-        )
-        if self.element.slope_kind == "tangents":
-            self.directions.require_smooth()
-        self.directions.warn_deviation()
+        system.keep(self, Interpolation(self, system))
 
     def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that this body puts on local vertices."""
-        used = np.unique(self.cells)
-        blocks = [("position", used)]
-        if self.element.slopes:
-            blocks.append((self.slope_name, used))
-        return blocks
+        return system.of(self, Interpolation).carriers()
+
+    def build_reference(self, system: Configuration, supports: Sequence[Support]) -> None:
+        """Compute slope maps and the body's reference slopes (collective)."""
+        system.of(self, Interpolation).build(system, supports)
 
     def _laws(self, **options: bool) -> list[Any]:
         try:
@@ -309,69 +292,6 @@ class Body:
         """The point laws of the energy on a curved reference (cables)."""
         return self._laws(curved=True)
 
-    def build_reference(self, system: Configuration, supports: Sequence[Support]) -> None:
-        """Compute slope maps and the body's reference slopes (collective)."""
-        self._curved: tuple[Mask, bool, bool] | None = None
-        element = self.element
-        self.position_block = system.numbering.block("position")
-        if not element.slopes:
-            self.maps = np.zeros((len(self.cells), element.vertices, 0, 0))
-            return
-        self.slope_block = system.numbering.block(self.slope_name)
-        assert self.directions is not None
-        self.basis = geometry.node_basis(element, self.directions)
-        taken = AtVertices(self.basis.vertices, np.zeros(len(self.basis.vertices), dtype=bool))
-        with together(system.comm):  # the first support at a vertex chooses
-            for support in having(supports, TurnsSlopes):
-                if support.body.slope_name == self.slope_name:
-                    support.turned(system, self.basis, taken)
-        # every local node of the body, also one that only a joint brought here
-        start = system.numbering.offset[self.basis.vertices, self.slope_block]
-        at = start[:, None] + np.arange(3 * len(element.slopes))
-        basis = self.basis.values.reshape(at.shape)
-        with together(system.comm):
-            given = system.reference[at]
-            if (given.any(axis=1) & (np.abs(given - basis).max(axis=1, initial=0) > 1e-9)).any():
-                raise MeshError(
-                    f"body {self.name!r} shares slopes with another body along other tangents; "
-                    "use join='position', or give both the same direction="
-                )
-        system.reference[at] = basis
-        with together(system.comm):
-            self.maps = self.maps_of(system, self.cells)
-
-    def maps_of(self, system: Configuration, cells: npt.NDArray[Any]) -> Array:
-        """Return slope maps T (n, corners, s, s) of cells given by local vertices."""
-        slopes = geometry.element_slopes(self.element, system.points, cells, self.directions)
-        maps = geometry.slope_maps(self.element, slopes, self.basis[cells])
-        lost = np.linalg.norm(slopes - np.einsum("nvkc,nvca->nvka", maps, self.basis[cells]))
-        if not lost <= 1e-6 * np.linalg.norm(slopes):  # also where a cell has no area: NaN
-            raise MeshError(f"body {self.name!r}: element slopes leave the nodes' tangent planes")
-        return maps
-
-    def coordinate_offset(
-        self, system: Configuration, vertices: npt.NDArray[Any], jet: str
-    ) -> Ints32:
-        """Return local offsets of a node's position (``value``) or of its k-th slope."""
-        if jet == "value":
-            return np.asarray(system.numbering.offset[vertices, self.position_block])
-        k = int(jet.removeprefix("slope"))
-        return np.asarray(system.numbering.offset[vertices, self.slope_block] + 3 * k)
-
-    def normals_at(self, vertices: npt.NDArray[Any]) -> Array:
-        """Return the reference normals of nodes, (k, 3)."""
-        assert self.directions is not None
-        if self.directions.kink[vertices].any():
-            raise MeshError(f"body {self.name!r}: a kink has no director of its own")
-        return np.asarray(self.directions.at[vertices])
-
-    def tabulate(self, jet: str, xi: Array) -> Array:
-        """Return the coefficients (k, n) of a point jet at parameter values, on z = 0."""
-        spread = self.element.space.point_jets[jet]
-        tables = [name for name, factor in spread.items() if factor == 1]
-        table: Array = self.element.space.tabulate(tuple(tables), xi)
-        return np.asarray(table.sum(axis=1))
-
     def uniform_values(self) -> dict[str, Any]:
         """Return the values of the kernels' uniform parameters; these watch their domain."""
         values = dict(self.parameters)
@@ -394,36 +314,18 @@ class Body:
         the centroid, as everywhere by default and for fields per cell. `cells`: others than this
         rank's, given by local vertices.
         """
-        cells = self.cells if cells is None else cells
-        values = np.zeros((len(cells), len(names)))
+        on = system.of(self, Interpolation)
+        n = len(on.cells if cells is None else cells)
+        values = np.zeros((n, len(names)))
         with together(system.comm):
             for k, name in enumerate(names):
                 what = f"{name} of body {self.name!r}"
                 field = self.parameters[name]
                 point = points[k] if points is not None and field.at == "points" else ()
-                X = self._places(system, point, cells)
-                values[:, k] = call_array(what, field.function, (len(cells),), X)
+                values[:, k] = call_array(what, field.function, (n,), on.at(point, cells))
                 if name in self.domains:
                     self.domains[name].require(name, what, values[:, k], " in a cell")
         return values
-
-    def _places(
-        self, system: Configuration, point: Sequence[float] | Array, cells: Ints32
-    ) -> Array:
-        """Return the reference places (cells, 3) of a point of the cells; empty: centroids."""
-        if not len(point):
-            return np.asarray(system.points[cells].mean(axis=1))
-        maps = self.maps if cells is self.cells else self.maps_of(system, cells)
-        table = self.tabulate("value", np.array([point]))[0]
-        return np.asarray(np.einsum("i,nia->na", table, self.coefficients(system, cells, maps)))
-
-    def coefficients(self, system: Configuration, cells: npt.NDArray[Any], maps: Array) -> Array:
-        """Return the reference coefficients (n, functions, 3) of cells given by local vertices."""
-        vectors = system.points[cells][:, :, None, :]
-        if self.element.slopes:
-            slopes = np.einsum("nvkc,nvca->nvka", maps, self.basis[cells])
-            vectors = np.concatenate([vectors, slopes], axis=2)
-        return np.asarray(vectors.reshape(len(vectors), int(np.prod(vectors.shape[1:3])), 3))
 
     def piece(
         self,
@@ -436,30 +338,26 @@ class Body:
     ) -> Piece:
         """Make the piece of a list of (law, rule) on this body's cells, or on `chosen` ones."""
         kernel = jit.cells(self._kernel_name(laws), self.element.space, laws, system.comm)
-        pick = slice(None) if chosen is None else chosen
-        cells = self.cells[pick]
-        n, nv = cells.shape
-        position = system.numbering.offset[cells, self.position_block]
-        slopes = np.zeros_like(position)
-        if self.element.slopes:
-            slopes = system.numbering.offset[cells, self.slope_block]
+        on, pick = system.of(self, Interpolation), slice(None) if chosen is None else chosen
+        n, nv = on.cells[pick].shape
         return Piece(
             name=name,
             kernel=kernel,
             role=role,
             uniform={**self.uniform_values(), **uniform},
             cell=self.cell_parameters(system, kernel.cell, kernel.points)[pick],
-            owned=self.owned[pick],
-            vertices=cells.ravel(),
+            owned=on.owned[pick],
+            vertices=on.cells[pick].ravel(),
             vertex_start=np.arange(n + 1, dtype=np.int32) * np.int32(nv),
-            entities=Cells(np.stack([position, slopes], axis=2), self.maps[pick]),
+            entities=on.entities(pick),
         )
 
     def pieces(self, system: Configuration) -> list[Piece]:
         """Return the strain energy, with a kernel of its own for cables of curved reference."""
         made: list[Piece] = []
+        own = system.name(self)
         for laws, cells in self.variants(system):
-            name = f"{self.name} (curved)" if made else self.name
+            name = f"{own} (curved)" if made else own
             piece = self.piece(system, name, laws, "strain", {}, cells)
             check_rest(self, system, laws, piece, np.flatnonzero(cells)[:CELLS])
             made.append(piece)
@@ -483,7 +381,7 @@ class Body:
                 self._density(system.time)
             if depends_on_time(given):
                 uniform["rho"] = Checked(given, self._density)
-        return [self.piece(system, f"inertia:{self.name}", laws, "inertia", uniform)]
+        return [self.piece(system, f"inertia:{system.name(self)}", laws, "inertia", uniform)]
 
     def variants(self, system: Configuration) -> list[tuple[list[Any], Mask]]:
         """Return the laws of the energy, each with the cells (n,) where it holds (collective).
@@ -491,16 +389,13 @@ class Body:
         Cables have one for straight and one for curved references; where all cells of all ranks
         are of one kind there is only that.
         """
-        everywhere = np.ones(len(self.cells), dtype=bool)
+        on = system.of(self, Interpolation)
         if self.element.cell != "line":
-            return [(self.laws, everywhere)]
-        if self._curved is None:
-            slopes = np.einsum("nvkc,nvca->nvka", self.maps, self.basis[self.cells])
-            curved = geometry.curved_lines(system.points[self.cells], slopes)
-            some = system.comm.allreduce([bool(curved.any()), bool((~curved).any())])
-            self._curved = (curved, any(some[0::2]), any(some[1::2]))
-        curved, has_curved, has_straight = self._curved
-        found = [(self.laws, ~curved)] if has_straight else []
-        if has_curved:
-            found.append((self.curved_laws, curved))
-        return found
+            return [(self.laws, np.ones(len(on.cells), dtype=bool))]
+        found = system.layout.find(self, Curved)
+        if found is None:
+            mine = on.curved()
+            some = system.comm.allreduce([bool(mine.any()), bool((~mine).any())])
+            found = system.keep(self, Curved(mine, any(some[0::2]), any(some[1::2])))
+        straight = [(self.laws, ~found.cells)] if found.some_straight else []
+        return straight + ([(self.curved_laws, found.cells)] if found.some else [])

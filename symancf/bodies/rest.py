@@ -12,11 +12,11 @@ import warnings
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from symancf_codegen.declare import unknown
 
 from ..errors import KinematicsError
+from ..places.interpolation import Interpolated, Interpolation
 from ..values.arrays import Array, Ints
 
 if TYPE_CHECKING:
@@ -34,20 +34,14 @@ CELLS = 64
 ROUND_OFF = 1e-10
 
 
-class WithEnergy(Protocol):
+class WithEnergy(Interpolated, Protocol):
     """A body, as far as it is asked here."""
 
-    name: str
     sound: bool
     energy_function: Any
-    cells: npt.NDArray[Any]
-    maps: Array
 
     def numbers(self, time: float, /) -> dict[str, float]:
         """Return the present values of the parameters."""
-
-    def coefficients(self, system: Configuration, cells: npt.NDArray[Any], maps: Array, /) -> Array:
-        """Return the reference coefficients (n, functions, 3) of cells."""
 
 
 def check_rest(
@@ -75,7 +69,8 @@ def check_rest(
     body.sound = True
     values: dict[str, Any] = {"t": system.time, **body.numbers(system.time)}
     values |= {name: piece.cell[: len(chosen), k] for k, name in enumerate(kernel.cell)}
-    R = body.coefficients(system, body.cells[chosen], body.maps[chosen])
+    on = system.of(body, Interpolation)
+    R = on.coefficients(on.cells[chosen], on.maps[chosen])
     _tell(body.name, body.energy_function, kernel, R, values, system.comm)
 
 

@@ -24,6 +24,7 @@ from ..places.glue import (
     slots,
     straightened,
 )
+from ..places.interpolation import Interpolation
 from ..terms.constraint import Constraint, Reaction
 from ..values.arguments import named, one_of
 from ..values.arrays import Array, Ints, Ints32, Mask
@@ -81,9 +82,10 @@ class Slopes(End):
         slope = self.slope[places.ids]
         if isinstance(self.place, PointsOnBody):
             return self.place._derivative(configuration, places.given, vertices, slope)
-        weights = np.einsum("nka,na->nk", self.body.basis[vertices[:, 0]], slope)
+        on = configuration.of(self.body, Interpolation)
+        weights = np.einsum("nka,na->nk", on.basis[vertices[:, 0]], slope)
         weights[np.abs(weights) < 1e-15] = 0.0
-        offset = self.body.coordinate_offset(configuration, vertices, "slope0")
+        offset = on.offset(vertices, "slope0")
         return _vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
 
     def __str__(self) -> str:
@@ -212,8 +214,9 @@ class RigidClamp(Constraint):
     ) -> GluedSlopes:
         """Return what is held at nodes."""
         body = self.places.body
-        assert body.directions is not None
-        normal, kink = body.directions.at[vertices], body.directions.kink[vertices]
+        directions = configuration.of(body, Interpolation).directions
+        assert directions is not None
+        normal, kink = directions.at[vertices], directions.kink[vertices]
         kind, across = glue.kind[node], glue.across[node]
         along = glue.along[node]
         if body.element.cell == "quad":

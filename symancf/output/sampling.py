@@ -10,6 +10,7 @@ import numpy as np
 from ..bodies.natural import RigidBody
 from ..errors import SymancfError
 from ..laws import stress_fields
+from ..places.interpolation import Interpolation
 from ..values.arrays import Array
 from . import Samples
 
@@ -20,15 +21,15 @@ if TYPE_CHECKING:
 
 def coefficients(system: System, body: Body, vector: Array) -> Array:
     """Return the coefficient vectors (cells, n, 3) of a local vector on a body's owned cells."""
-    cells = body.cells[body.owned]
-    offset = system.numbering.offset
-    position = vector[offset[cells, body.position_block][..., None] + np.arange(3)]
+    on = system.of(body, Interpolation)
+    cells = on.cells[on.owned]
+    position = vector[on.offset(cells, "value")[..., None] + np.arange(3)]
     ns = len(body.element.slopes)
     if not ns:
         return np.asarray(position)
-    start = offset[cells, body.slope_block]
+    start = on.offset(cells, "slope0")
     nodal = vector[start[..., None] + np.arange(3 * ns)].reshape(*cells.shape, ns, 3)
-    slopes = np.einsum("nvkc,nvca->nvka", body.maps[body.owned], nodal)
+    slopes = np.einsum("nvkc,nvca->nvka", on.maps[on.owned], nodal)
     joined = np.concatenate([position[:, :, None, :], slopes], axis=2)
     return np.asarray(joined.reshape(len(cells), body.element.size, 3))
 
@@ -50,7 +51,7 @@ def _parameters(system: System, body: Body) -> dict[str, float | Array]:
     """Return present values of all parameters: numbers, or (owned cells, 1) arrays (collective)."""
     numbers: dict[str, float | Array] = {"t": system.time, **body.numbers(system.time)}
     if body.fields:
-        given = body.cell_parameters(system, body.fields)[body.owned]
+        given = body.cell_parameters(system, body.fields)[system.of(body, Interpolation).owned]
         numbers |= {name: given[:, k, None] for k, name in enumerate(body.fields)}
     return numbers
 
@@ -68,7 +69,7 @@ def _stresses(
     total: dict[str, Array] = {}
     jets = list(body.element.space.point_jets)
     for laws, cells in body.variants(system):
-        pick = cells[body.owned]
+        pick = cells[system.of(body, Interpolation).owned]
         if not pick.any():
             continue
         some = {k: v[pick] if isinstance(v, np.ndarray) else v for k, v in numbers.items()}

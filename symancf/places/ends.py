@@ -16,12 +16,13 @@ from ..errors import ConstraintError, ParameterError
 from ..mesh import Mesh, Region
 from ..values.arrays import Array, Integers, Ints, Ints32, Mask
 from ..values.parameter import label
+from .interpolation import Interpolation
 from .locate import Found, to_domain
 from .projection import locate_on
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
-    from .interpolated import Interpolated
+    from .interpolation import Interpolated
 
 Place = TypeVar("Place", bound="End")
 
@@ -316,24 +317,25 @@ class Nodes(_OnBody):
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
     ) -> Rows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
-        node = vertices[:, 0]
+        on, node = configuration.of(self.body, Interpolation), vertices[:, 0]
         if jet != "director" and not jet.startswith("axis"):
             jet = jet.replace("along", "slope")
-            offset = self.body.coordinate_offset(configuration, vertices, jet)
+            offset = on.offset(vertices, jet)
             return _vector_rows(offset, np.ones(offset.shape))
         if jet == "director":
-            weights = np.einsum("nka,na->nk", self.body.basis[node], self.body.normals_at(node))
+            weights = np.einsum("nka,na->nk", on.basis[node], on.normals_at(node))
         else:
-            slopes = self.body.basis[node] if self.body.element.slopes else None
+            slopes = on.basis[node] if self.body.element.slopes else None
             weights = self._weights(places, slopes, int(jet.removeprefix("axis")))
-        offset = self.body.coordinate_offset(configuration, vertices, "slope0")
+        offset = on.offset(vertices, "slope0")
         return _vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
 
     def directions(self, configuration: Configuration, places: Resolved) -> Array:
         """Return the reference directions (k, s, 3) of the nodes' slopes."""
         if not self.body.element.slopes:
             return super().directions(configuration, places)
-        return np.asarray(self.body.basis[_local(configuration, places.vertices[:, 0])])
+        basis = configuration.of(self.body, Interpolation).basis
+        return np.asarray(basis[_local(configuration, places.vertices[:, 0])])
 
     def __str__(self) -> str:
         return f"nodes of {self.region.name!r} of {self.body.name!r}"
@@ -409,24 +411,9 @@ class PointsOnBody(_OnBody):
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
     ) -> tuple[Ints32, Array, Ints]:
         """Return offsets, values and corners (k, m) of a jet for one component."""
-        body, element = self.body, self.body.element
-        xi = to_domain(element.cell, places.within)
-        table = body.tabulate(jet, xi)  # (k, n)
-        k, nv = vertices.shape
-        ns = len(element.slopes)
-        table = table.reshape(k, nv, 1 + ns)
-        position = configuration.numbering.offset[vertices, body.position_block]
-        coordinates = [position[..., None]]
-        values = [table[..., :1]]
-        if ns:
-            maps = body.maps_of(configuration, vertices)
-            values.append(np.einsum("nvk,nvkc->nvc", table[..., 1:], maps))
-            slope = configuration.numbering.offset[vertices, body.slope_block]
-            coordinates.append(slope[..., None] + 3 * np.arange(ns))
-        coordinate = np.concatenate(coordinates, axis=2).reshape(k, nv * (1 + ns))
-        value = np.concatenate(values, axis=2).reshape(k, nv * (1 + ns))
-        corner = np.broadcast_to(np.repeat(np.arange(nv), 1 + ns), coordinate.shape)
-        return coordinate, value, corner
+        on = configuration.of(self.body, Interpolation)
+        xi = to_domain(on.element.cell, places.within)
+        return on.combined(vertices, *on.jet(jet, xi, vertices))
 
     def directions(self, configuration: Configuration, places: Resolved) -> Array:
         """Return the reference directions (k, s, 3) that `along` derivatives are taken by.

@@ -17,12 +17,13 @@ from ..runtime.collective import reduced
 from ..values.arrays import Array, Ints, Ints32
 from .ends import End, _vector_rows
 from .geometry import _arc_slope, unit
+from .interpolation import Interpolation
 from .locate import corner_functions
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..mesh import Region
-    from .interpolated import Interpolated
+    from .interpolation import Interpolated
 
 
 def gauss(n: int) -> tuple[Array, Array]:
@@ -123,30 +124,25 @@ class FacetPoints(End):
         derivative: int,
     ) -> tuple[Array, Array | None]:
         """Position coefficients (k, nv) and slope coefficients (k, nv, s) of r or r_derivative."""
-        body = self.body
-        if self.kind == "quad" or not self.hermite:
-            if self.hermite:
-                element = body.element
-                jet = ("value", "xi", "eta")[derivative]
-                table = body.tabulate(jet, places.within)
-                table = table.reshape(places.size, 4, 1 + len(element.slopes))
-                maps = body.maps_of(configuration, vertices)
-                return table[..., 0], np.einsum("nvk,nvkc->nvc", table[..., 1:], maps)
+        on = configuration.of(self.body, Interpolation)
+        if self.kind == "quad" and self.hermite:
+            return on.jet(("value", "xi", "eta")[derivative], places.within, vertices)
+        if not self.hermite:
             value, slope = corner_functions(self.kind, places.within)
             return (value if derivative == 0 else slope[:, :, derivative - 1]), None
         value, slope = self._functions(places.within)
         table = value if derivative == 0 else slope
         X = configuration.points[vertices]
         chord = X[:, 1] - X[:, 0]
-        assert body.directions is not None
+        assert on.directions is not None
         along = np.empty((places.size, 2, 3))
         for v in range(2):
-            direction = body.directions.at[vertices[:, v]]
-            if body.element.cell == "quad":  # normals: the tangent is the chord's projection
-                normal = np.where(body.directions.kink[vertices[:, v]][:, None], 0.0, direction)
+            direction = on.directions.at[vertices[:, v]]
+            if on.element.cell == "quad":  # normals: the tangent is the chord's projection
+                normal = np.where(on.directions.kink[vertices[:, v]][:, None], 0.0, direction)
                 direction = unit(chord - np.einsum("na,na->n", chord, normal)[:, None] * normal)
             along[:, v] = _arc_slope(chord, direction)
-        maps = np.einsum("nva,nvca->nvc", along, body.basis[vertices])
+        maps = np.einsum("nva,nvca->nvc", along, on.basis[vertices])
         return table[..., 0], table[..., 1, None] * maps
 
     def rows(
@@ -165,16 +161,8 @@ class FacetPoints(End):
         positions: Array,
         slopes: Array | None,
     ) -> Rows:
-        offset = configuration.numbering.offset
-        coordinate = offset[vertices, self.body.position_block][..., None]
-        value = positions[..., None]
-        if slopes is not None:
-            start = offset[vertices, self.body.slope_block][..., None]
-            coordinate = np.concatenate([coordinate, start + 3 * np.arange(slopes.shape[2])], 2)
-            value = np.concatenate([value, slopes], axis=2)
-        k, nv, m = value.shape
-        corner = np.broadcast_to(np.repeat(np.arange(nv), m), (k, nv * m))
-        return _vector_rows(coordinate.reshape(k, nv * m), value.reshape(k, nv * m), corner)
+        on = configuration.of(self.body, Interpolation)
+        return _vector_rows(*on.combined(vertices, positions, slopes))
 
     def measure(self, configuration: Configuration, places: Resolved, vertices: Ints32) -> Array:
         """Return the reference area or length of places with their local vertices."""

@@ -12,13 +12,14 @@ from ..errors import ConstraintError, ParameterError
 from ..values.arrays import Array, Ints, Mask
 from .ends import Nodes, PointsOnBody
 from .geometry import perpendicular, unit
+from .interpolation import Interpolation
 from .locate import corner_functions
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.resolved import Resolved
     from ..elements.element import Element
-    from .interpolated import Interpolated
+    from .interpolation import Interpolated
 
 
 POINT, EDGE, CORNER, FACE = range(4)
@@ -157,10 +158,10 @@ def straightened(
     node : (n,) numbers of the nodes of this rank among those of the place.
     normal, kink : (n, 3) and (n,) of the body there; at kinks tangents are left as they are.
     """
-    along = glue.along[node].copy()
+    along, on = glue.along[node].copy(), system.of(body, Interpolation)
     edge = (glue.kind[node] == EDGE) & ~kink
     for support in system.mirrors:
-        if support.body.slope_name == body.slope_name:
+        if system.of(support.body, Interpolation).slope_name == on.slope_name:
             both = edge & np.isin(glue.nodes[node], system.of(support, Glue).nodes)
             axis = np.eye(3)[support.mirror]
             part = along[both] @ axis

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.resolved import Resolved, Rows
     from ..mesh import Region
-    from .interpolated import Interpolated
+    from .interpolation import Interpolated
 
 
 POINTS = 5  # of Gauss on a curved edge: |r'| is no polynomial

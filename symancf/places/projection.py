@@ -13,11 +13,12 @@ from ..mesh.partition import Family, distribute
 from ..runtime.collective import together
 from ..values.arrays import Array, Ints, Mask
 from .geometry import Directions, element_slopes
+from .interpolation import tabulate
 from .locate import Found, cells_of, invert, locate, rounded, to_domain
 
 if TYPE_CHECKING:
     from ..mesh import Region
-    from .interpolated import Interpolated
+    from .interpolation import Interpolated
 
 
 def locate_on(body: Interpolated, points: Array) -> tuple[Found, Array]:
@@ -102,7 +103,7 @@ def _invert(body: Interpolated, e: Array, points: Array) -> tuple[Array, Array]:
     def surface(s: Array) -> tuple[Array, Array]:
         xi = to_domain(cell, s)
         jets = ("value", *("xi", "eta")[: s.shape[1]])
-        r, *tangents = (np.einsum("kn,kna->ka", body.tabulate(j, xi), e) for j in jets)
+        r, *tangents = (np.einsum("kn,kna->ka", tabulate(body.element, j, xi), e) for j in jets)
         return r, np.stack(tangents, axis=2)
 
     unit, distance = invert(surface, 1 if cell == "line" else 2, points)

@@ -14,6 +14,7 @@ from ..bodies.natural import RigidBody
 from ..bodies.plane import PlanarBody
 from ..laws import digits_lost
 from ..output.tracking import made_of
+from ..places.interpolation import Interpolation
 from ..values.arrays import Array
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def _cell_size(system: System) -> float:
         if isinstance(body, PlanarBody | RigidBody):
             total += [body.extent, 1.0]
             continue
-        X = system.points[body.cells]
+        X = system.points[system.of(body, Interpolation).cells]
         total += [float(np.linalg.norm(X[:, 1] - X[:, 0], axis=1).sum()), len(X)]
     total = system.sum(total)
     return float(total[0] / max(total[1], 1.0))

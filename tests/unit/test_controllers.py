@@ -12,6 +12,7 @@ import sympy as sp
 
 import symancf as sa
 from symancf.energies import cable
+from symancf.places.interpolation import Interpolation
 from tests.motion import force, moving, power, tangent_error, velocity
 
 pytestmark = pytest.mark.collective
@@ -95,8 +96,9 @@ def test_a_motor_between_two_links_acts_on_both() -> None:
         f, q = force(system), system.reference + system.state
         moment = np.zeros(3)
         member = np.zeros(system.numbering.vertices, dtype=bool)
-        member[body.cells] = True
-        for block in (body.position_block, body.slope_block):
+        on = system.of(body, Interpolation)
+        member[on.cells] = True
+        for block in (on.position_block, on.slope_block):
             start = system.numbering.offset[member, block]
             at = start[start >= 0][:, None] + np.arange(3)
             moment += np.cross(q[at], f[at]).sum(axis=0)

@@ -12,6 +12,7 @@ import pytest
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
 from symancf.output.sampling import coefficients, jets_at
+from symancf.places.interpolation import Interpolation
 from tests import many
 
 PLATE, THIN, CABLE = (
@@ -41,7 +42,8 @@ def reference(made: sa.Body, jet: str, xi: Any) -> Any:
 def corners(made: sa.Body) -> Any:
     """Corner positions of this rank's cells, (n, nv, 3)."""
     system = sa.System(made)
-    return system.points[made.cells[made.owned]]
+    on = system.of(made, Interpolation)
+    return system.points[on.cells[on.owned]]
 
 
 def quadrilaterals(X: Any) -> Any:
@@ -164,9 +166,10 @@ def test_directions_of_uneven_chords_are_those_of_the_circle() -> None:
     mesh = sa.Mesh.box((1.0,), (6,), warp=uneven)
     made = body(mesh, CABLE)
     system = sa.System(made)
-    assert made.directions is not None
-    used = np.unique(made.cells)
-    X, t = system.points[used], made.directions.at[used]
+    on = system.of(made, Interpolation)
+    assert on.directions is not None
+    used = np.unique(on.cells)
+    X, t = system.points[used], on.directions.at[used]
     exact = np.stack([1.0 - X[:, 2], 0.0 * X[:, 0], X[:, 0]], axis=1)  # tangents of the circle
     np.testing.assert_allclose(np.abs(np.einsum("na,na->n", t, exact)), 1.0, atol=1e-12)
 
@@ -192,7 +195,6 @@ def test_kinks_beyond_the_smoothing_angle() -> None:
     made = body(fold(90.0), PLATE)  # a full-gradient plate may have kinks: cells keep their normal
     sa.System(made)
     normals = reference(made, "zeta", [[0.5, 0.5], [0.0, 0.0], [1.0, 1.0]])
-    assert made.directions is not None
     up = np.abs(normals @ [0.0, 0.0, 1.0])
     assert np.all((np.abs(up - 1.0) < 1e-12) | (np.abs(up) < 1e-12))
 
@@ -280,4 +282,4 @@ def test_bodies_of_which_a_rank_may_have_nothing() -> None:
     tips = [system.displacement(rod.at((1.0, 3.0 * k, 0.0)))[0] for k, rod in enumerate(rods)]
     np.testing.assert_allclose(tips, np.tile(tips[0], (7, 1)), atol=1e-10)
     assert tips[0][2] == pytest.approx(1.0 / (3.0 * 1e3), rel=1e-3)
-    assert all(len(rod.basis.vertices) in (0, 2) for rod in rods)
+    assert all(len(system.of(r, Interpolation).basis.vertices) in (0, 2) for r in rods)

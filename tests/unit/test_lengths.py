@@ -14,6 +14,7 @@ import sympy as sp
 
 import symancf as sa
 from symancf.energies import kirchhoff
+from symancf.places.interpolation import Interpolation
 from symancf.places.lines import Line
 from tests.lines import FULL, STEEL, THIN, block, hoop, of_groups, random, rope, strip, violation
 
@@ -26,10 +27,11 @@ def stretch(
     system: sa.System, body: sa.Body, u: Callable[..., Any], du: Callable[..., Any]
 ) -> None:
     """Give a straight cable the displacements u(x) along x with their derivative."""
-    vertices = np.flatnonzero(system.numbering.offset[:, body.slope_block] >= 0)
+    on = system.of(body, Interpolation)
+    vertices = np.flatnonzero(system.numbering.offset[:, on.slope_block] >= 0)
     x = system.points[vertices, 0]
-    system.state[body.coordinate_offset(system, vertices, "value")] = u(x)
-    system.state[body.coordinate_offset(system, vertices, "slope0")] = du(x)
+    system.state[on.offset(vertices, "value")] = u(x)
+    system.state[on.offset(vertices, "slope0")] = du(x)
 
 
 def test_the_squared_form_differs_by_the_variance_of_the_stretch() -> None:

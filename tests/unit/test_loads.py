@@ -10,6 +10,7 @@ import pytest
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
+from symancf.places.interpolation import Interpolation
 
 pytestmark = pytest.mark.collective
 
@@ -63,7 +64,7 @@ def resultant(
     force = f[at].sum(axis=0)
     moment = np.cross(q[at] - np.asarray(about), f[at]).sum(axis=0)
     if body.element.slopes:
-        start = numbering.offset[:, body.slope_block]
+        start = numbering.offset[:, system.of(body, Interpolation).slope_block]
         for k in range(len(body.element.slopes)):
             at = start[start >= 0][:, None] + 3 * k + np.arange(3)
             moment = moment + np.cross(q[at], f[at]).sum(axis=0)

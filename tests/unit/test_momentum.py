@@ -10,6 +10,7 @@ import pytest
 
 import symancf as sa
 from symancf.energies import kirchhoff
+from symancf.places.interpolation import Interpolation
 
 pytestmark = pytest.mark.collective
 
@@ -32,7 +33,7 @@ def turn(system: sa.System, body: sa.Body) -> None:
     """Give a flat body the rates of a rigid motion."""
     numbering = system.numbering
     position = numbering.offset[:, numbering.block("position")]
-    slopes = numbering.offset[:, numbering.block(body.slope_name)]
+    slopes = numbering.offset[:, numbering.block(system.of(body, Interpolation).slope_name)]
     here = np.flatnonzero(slopes >= 0)
     at = position[here][:, None] + np.arange(3)
     system.rate[at] = VELOCITY + np.cross(SPIN, system.points[here])

@@ -11,6 +11,7 @@ import pytest
 import symancf as sa
 from symancf import elements, energies
 from symancf.assembly.plan import Plan
+from symancf.places.interpolation import Interpolation
 from tests.shells import box_of_walls, resultant, sphere
 
 RUBBER = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 100.0}
@@ -158,16 +159,17 @@ def forces(surface, system, vector, p):
     x, w = (x + 1.0) / 2.0, w / 2.0
     points = np.stack(np.meshgrid(x, x, indexing="ij"), axis=2).reshape(-1, 2)
     weights = np.outer(w, w).ravel()
-    at = system.numbering.offset[surface.cells, body.position_block][..., None] + np.arange(3)
+    on = system.of(body, Interpolation)
+    at = on.offset(surface.cells, "value")[..., None] + np.arange(3)
     at = at[:, :, None, :]
     maps = np.ones((*surface.cells.shape, 1, 1))
     if element.slopes:
-        start = system.numbering.offset[surface.cells, body.slope_block]
+        start = on.offset(surface.cells, "slope0")
         slope = start[..., None, None] + np.arange(3 * len(element.slopes)).reshape(-1, 3)
         at = np.concatenate([at, slope], axis=2)
         maps = np.zeros((*surface.cells.shape, 1 + len(element.slopes), 1 + len(element.slopes)))
         maps[..., 0, 0] = 1.0
-        maps[..., 1:, 1:] = body.maps_of(system, surface.cells)
+        maps[..., 1:, 1:] = on.maps_of(surface.cells)
     q = np.einsum("nvkc,nvca->nvka", maps, vector[at]).reshape(len(at), -1, 3)
     z = 0.0 if surface.middle else surface.sense[:, None] * body.numbers(0.0)["thickness"] / 2.0
 

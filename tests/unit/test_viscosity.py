@@ -11,6 +11,7 @@ import pytest
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
+from symancf.places.interpolation import Interpolation
 from symancf_codegen.compiler import cell_source
 from tests.motion import force, moving, power, tangent_error
 
@@ -81,7 +82,8 @@ def test_power_of_a_thin_plate_in_its_plane_and_in_bending() -> None:
     # flat, at the rates v_z = x^2/2 + 0.3 x y of the curvatures (1, 0.3; 0.3, 0)
     system.state.fill(0.0)
     system.rate.fill(0.0)
-    numbering, b = system.numbering, system.bodies[0]
+    numbering = system.numbering
+    b = system.of(system.bodies[0], Interpolation)
     position = numbering.offset[:, b.position_block]
     x, y = system.points[:, 0], system.points[:, 1]
     system.rate[position + 2] = x**2 / 2 + 0.3 * x * y
@@ -108,7 +110,8 @@ def test_power_of_a_cable(options: Any) -> None:
         place = [radius * np.sin(k * s), radius * (1 - np.cos(k * s)), 0 * s]
         slope = [stretch * np.cos(k * s), stretch * np.sin(k * s), 0 * s]
         q = np.zeros_like(system.state)
-        for block, value in ((b.position_block, place), (b.slope_block, slope)):
+        on = system.of(b, Interpolation)
+        for block, value in ((on.position_block, place), (on.slope_block, slope)):
             at = system.numbering.offset[:, block][:, None] + np.arange(3)
             q[at] = np.stack(value, axis=1)
         return q
@@ -128,7 +131,7 @@ def test_rigid_rates_cost_nothing_and_the_tangent_is_right(element: Any, warp: A
     assert tangent_error(system, 3.0) < 1e-7
     q = (system.reference + system.state).reshape(-1, 3)
     system.rate[:] = np.cross([0.3, -0.5, 1.2], q).ravel()
-    position = system.numbering.offset[:, system.bodies[0].position_block]
+    position = system.numbering.offset[:, system.numbering.block("position")]
     system.rate[position[:, None] + np.arange(3)] += [1.0, -2.0, 0.5]
     assert abs(power(system)) < 1e-14
     assert np.abs(force(system)).max() < 1e-13

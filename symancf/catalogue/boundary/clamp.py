@@ -14,7 +14,7 @@ from .directions import Directions, HeldDirections, split
 
 if TYPE_CHECKING:
     from ...places.glue import Glue
-    from ...places.interpolated import Interpolated
+    from ...places.interpolation import Interpolated
     from ...values.motion import Motion
     from .nodes import Here
 

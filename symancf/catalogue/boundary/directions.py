@@ -11,6 +11,7 @@ import sympy as sp
 
 from ...assembly.resolved import Resolved, Rows
 from ...places.ends import End, _vector_rows
+from ...places.interpolation import Interpolation
 from ...terms.constraint import Constraint
 from ...terms.term import AtPlaces
 from ...values.arrays import Array, Ints, Ints32, Mask
@@ -87,18 +88,16 @@ class Directions(End):
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
     ) -> Rows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
-        weights, block = self.weights[places.ids], self.body.position_block
-        if jet == "value":
-            weights = np.ones((places.size, 1))
-        else:
-            block = self.body.slope_block
-        offset = configuration.numbering.offset[vertices[:, 0], block][:, None]
+        value = jet == "value"
+        weights = np.ones((places.size, 1)) if value else self.weights[places.ids]
+        on = configuration.of(self.body, Interpolation)
+        offset = on.offset(vertices, "value" if value else "slope0")
         rows = _vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
         if self.turning:
             return rows
-        value = rows.value * self.direction[places.ids][rows.place, rows.component]
-        keep = value != 0.0
-        rows = rows._replace(component=np.zeros_like(rows.component), value=value)
+        values = rows.value * self.direction[places.ids][rows.place, rows.component]
+        keep = values != 0.0
+        rows = rows._replace(component=np.zeros_like(rows.component), value=values)
         return Rows(*(column[keep] for column in rows))
 
     def __str__(self) -> str:

@@ -12,6 +12,7 @@ from ...errors import MeshError, ParameterError
 from ...places.ends import Nodes, PointsOnBody
 from ...places.geometry import unit
 from ...places.glue import EDGE, Glue, glue_of, nodes_here, straightened
+from ...places.interpolation import Interpolation
 from ...values.arrays import Array, Ints, Ints32, Mask
 from ...values.motion import Motion
 from .clamp import ALIGNED, Clamp
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece
     from ...assembly.vertices import AtVertices
-    from ...places.interpolated import Interpolated
+    from ...places.interpolation import Interpolated
     from ...values.motion import Displacement, Gradient
 
 
@@ -131,7 +132,7 @@ class NodeSupport(Support):
     # ---- after distribution ---------------------------------------------------------------------
     def orient(self, system: Configuration) -> None:
         """Take the local vertices, and find normals and tangents there."""
-        glue, directions = system.of(self, Glue), self.body.directions
+        glue, directions = system.of(self, Glue), system.of(self.body, Interpolation).directions
         vertices, node = nodes_here(system, glue)
         along, normal = glue.along[node], np.zeros((len(node), 3))
         kink = np.zeros(len(node), dtype=bool)
@@ -202,14 +203,14 @@ class NodeSupport(Support):
     # ---- coordinates ----------------------------------------------------------------------------
     def hold(self, system: Configuration) -> Ints:
         """Find the coordinates to hold on this rank, and return their local offsets."""
-        here, offset = system.of(self, Here), system.numbering.offset
-        position = offset[here.vertices, self.body.position_block]
+        here, on = system.of(self, Here), system.of(self.body, Interpolation)
+        position = on.offset(here.vertices, "value")
         parts = [(position[:, None] + np.array(self.axes, dtype=np.int64)).ravel()]
         mask, basis = np.zeros((len(position), 0, 3), dtype=bool), np.zeros((len(position), 0, 3))
         if self.body.element.slopes:
-            basis = self.body.basis[here.vertices]
+            basis = on.basis[here.vertices]
             mask = self.slopes_held(system, here, basis)
-            slope = offset[here.vertices, self.body.slope_block]
+            slope = on.offset(here.vertices, "slope0")
             vertex, k, a = np.nonzero(mask)
             parts.append(slope[vertex] + 3 * k + a)
         system.keep(self, HeldSlopes(mask, basis))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import MeshError, ParameterError
+from ...places.interpolation import Interpolation
 from ...values.arrays import Array, Mask
 from ...values.parameter import Parameter, evaluate, label
 from .directions import EXACT, Directions, HeldDisplacements
@@ -64,7 +65,7 @@ class Mirror(NodeSupport):
         if self.all_of_body:
             director = np.zeros(len(basis), dtype=bool)
             if self.body.element.has_thickness:
-                normals = self.body.normals_at(here.vertices)
+                normals = system.of(self.body, Interpolation).normals_at(here.vertices)
                 director = np.abs(normals[:, self.axis]) > 0.5
             mask[:, :, self.axis] = inside | ~director[:, None]
         return mask

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import MeshError, ParameterError
+from ...places.interpolation import Interpolation
 from ...runtime.collective import share_error
 from ...values.arguments import named
 from ...values.parameter import evaluate
@@ -62,7 +63,7 @@ class Pressure:
     def _tell_kinks(self, system: Configuration) -> None:
         """Warn where faces beside the mid-surface overlap, or leave a gap: at kinks."""
         surface = self.surface
-        directions = surface.body.directions
+        directions = system.of(surface.body, Interpolation).directions
         if surface.middle or directions is None:
             return
         kinks = np.unique(surface.cells[directions.kink[surface.cells]])

@@ -17,6 +17,7 @@ from ...laws import lid_law
 from ...laws.lid import JETS
 from ...mesh.partition import Family
 from ...places.ends import _vector_rows
+from ...places.interpolation import Interpolation
 from ...runtime import jit
 from ...runtime.collective import together
 from ...values.arrays import Array, Ints
@@ -147,11 +148,12 @@ class Lid:
         turn = float((end - start)[direction])
         points = start + along[:, None] * (end - start)
         vertices = self.local[chosen, :4]
-        at = system.numbering.offset[vertices, body.position_block][..., None]
+        on = system.of(body, Interpolation)
+        at = on.offset(vertices, "value")[..., None]
         maps = None
         if element.slopes:
-            maps = body.maps_of(system, vertices)
-            slope = system.numbering.offset[vertices, body.slope_block]
+            maps = on.maps_of(vertices)
+            slope = on.offset(vertices, "slope0")
             at = np.concatenate([at, slope[..., None] + 3 * np.arange(len(element.slopes))], axis=2)
         rows = []
         z = self._height(system, e, signs)
@@ -176,7 +178,7 @@ class Lid:
         n, m = len(self.ids), len(self.nodes)
         nodes = self.local[:, 4 : 4 + m]
         body = self.surfaces[self.edges[0].surface].body  # blocks of positions are common
-        at = system.numbering.offset[nodes, body.position_block]
+        at = system.of(body, Interpolation).offset(nodes, "value")
         weight = np.broadcast_to(self.share, (n, m))
         corner = np.broadcast_to(4 + np.arange(m), (n, m))
         parts = [_vector_rows(at, weight, corner)]
@@ -187,14 +189,16 @@ class Lid:
                 continue
             surface = self.surfaces[e.surface]
             vertex = nodes[:1, j]
-            if surface.body.directions.kink[vertex].any():
+            on = system.of(surface.body, Interpolation)
+            assert on.directions is not None
+            if on.directions.kink[vertex].any():
                 raise ParameterError(
                     f"{surface}: its rim passes a kink, where a face z = +-thickness/2 has a gap; "
                     "give the mid-surface, face(..., middle=True)"
                 )
-            normal = surface.body.normals_at(vertex)
+            normal = on.normals_at(vertex)
             z *= float(np.sign(normal[0] @ self._facet_normal(e)))
-            slope = surface.body.coordinate_offset(system, nodes[:, j], "slope0")
+            slope = on.offset(nodes[:, j], "slope0")
             at = slope[:, None] + 3 * np.arange(3)
             weight = np.broadcast_to(self.share[j] * z * normal[0], (n, 3))
             parts.append(_vector_rows(at, weight, np.full((n, 3), 4 + j)))

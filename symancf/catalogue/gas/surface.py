@@ -15,6 +15,7 @@ from ...errors import MeshError, ParameterError
 from ...laws import surface_laws, surface_rule
 from ...mesh.partition import Family
 from ...places.ends import End, Face, Nodes
+from ...places.interpolation import Interpolation
 from ...runtime import jit
 from ...runtime.collective import share_error
 from ...values.arrays import Array, Ints
@@ -99,7 +100,7 @@ class Surface:
         faces = np.array([[0, 1, 2, 3]])
         if self.solid:
             faces = np.array(self.body.element.topology.faces)
-        numbered = self.body.cells[:, faces].reshape(-1, 4)
+        numbered = system.of(self.body, Interpolation).cells[:, faces].reshape(-1, 4)
         found, self.parents = _matched(self.cells, numbered)
         self._maps, self.parity = None, np.zeros(len(found))
         if len(numbered):
@@ -144,7 +145,11 @@ class Surface:
                 continue
             if body.element.cell != "hexahedron":
                 continue
-            faces = body.cells[:, np.array(body.element.topology.faces)].reshape(-1, 4)
+            faces = (
+                system.of(body, Interpolation)
+                .cells[:, np.array(body.element.topology.faces)]
+                .reshape(-1, 4)
+            )
             _, count = _matched(self.cells, faces)
             if count.any() and error is None:
                 x = system.points[self.cells[int(np.argmax(count))]].mean(axis=0)
@@ -188,10 +193,10 @@ class Surface:
                 columns.append(values[:, 0])
         n = len(self.cells)
         vertices = np.concatenate([self.cells, self.extra], axis=1).astype(np.int32)
-        position = system.numbering.offset[self.cells, body.position_block]
+        position = system.of(body, Interpolation).offset(self.cells, "value")
         slopes, maps = np.zeros_like(position), np.zeros((n, 4, 0, 0))
         if element.slopes:
-            slopes = system.numbering.offset[self.cells, body.slope_block]
+            slopes = system.of(body, Interpolation).offset(self.cells, "slope0")
             maps = self.maps(system)
         return Piece(
             name=name,
@@ -209,7 +214,7 @@ class Surface:
     def maps(self, system: Configuration) -> Array:
         """Return the slope maps (n, 4, s, s) of the facets, with their own numbering."""
         if self._maps is None:
-            self._maps = self.body.maps_of(system, self.cells)
+            self._maps = system.of(self.body, Interpolation).maps_of(self.cells)
         return self._maps
 
     # ---- geometry ------------------------------------------------------------------------------
@@ -221,10 +226,10 @@ class Surface:
         """
         rule = surface_rule(self.element)
         vector = system.reference + state
-        at = np.asarray(system.numbering.offset[self.cells, self.body.position_block])
+        at = np.asarray(system.of(self.body, Interpolation).offset(self.cells, "value"))
         coefficients = vector[at[..., None] + np.arange(3)][:, :, None, :]
         if self.element.slopes:
-            start = system.numbering.offset[self.cells, self.body.slope_block]
+            start = system.of(self.body, Interpolation).offset(self.cells, "slope0")
             count = len(self.element.slopes)
             nodal = vector[start[..., None] + np.arange(3 * count)]
             nodal = nodal.reshape(*start.shape, count, 3)

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The cells of a body in one configuration: nodes, reference slopes, interpolated positions."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from ..assembly.piece import Cells
+from ..assembly.protocol import Support, TurnsSlopes, having
+from ..assembly.vertices import AtVertices
+from ..errors import MeshError
+from ..runtime.collective import together
+from ..values.arrays import Array, Integers, Ints, Ints32, Mask
+from . import geometry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from ..assembly.configuration import Configuration
+    from ..elements.element import Element
+    from ..mesh import Region
+
+
+class Interpolated(Hashable, Protocol):
+    """A body of cells, as far as places on it ask; see `symancf.Body`.
+
+    Attributes
+    ----------
+    direction, smooth : how the slopes of nodes are directed, as the user says.
+    join : ``"all"``: slopes are shared with other bodies, ``"position"``: only positions are.
+    """
+
+    name: str
+    region: Region
+    element: Element
+    direction: Callable[[Array], npt.ArrayLike] | None
+    smooth: float
+    join: str
+
+    @property
+    def extent(self) -> float:
+        """Size [m]."""
+
+
+def slopes_block(body: Interpolated, name: str) -> str:
+    """Return the name of the block of slopes of a body that a system knows by `name`."""
+    element = body.element
+    return (
+        f"slopes:{element.slope_kind}{len(element.slopes)}"
+        if body.join == "all"
+        else (f"slopes:{name}")
+    )
+
+
+def tabulate(element: Element, jet: str, xi: Array) -> Array:
+    """Return the coefficients (k, n) of a point jet at parameter values, on z = 0."""
+    spread = element.space.point_jets[jet]
+    tables = tuple(name for name, factor in spread.items() if factor == 1)
+    return np.asarray(element.space.tabulate(tables, xi).sum(axis=1))
+
+
+class Interpolation:
+    r"""Positions :math:`X(\xi) = \sum_i N_i(\xi) e_i` on this rank's cells of a body.
+
+    The coefficients e_i are positions and slopes of the corners; element slopes are combinations
+    T of the slopes that nodes carry, see `geometry`. Of a body in a system::
+
+        system.of(body, Interpolation)
+
+    Parameters
+    ----------
+    body, configuration : before its coordinates are numbered (collective).
+
+    Attributes
+    ----------
+    ids, cells, owned : ids (n,), local vertices (n, corners) and ownership of the cells.
+    directions : normals or tangents of nodes; None without slopes.
+    slope_name : name of the block of slopes.
+    basis : (vertices, s, 3) reference slopes of nodes, after `build`.
+    maps : (n, corners, s, s), T of the cells, after `build`.
+    position_block, slope_block : numbers of the blocks, after `build`.
+    """
+
+    basis: AtVertices
+    maps: Array
+    position_block: int
+    slope_block: int
+
+    def __init__(self, body: Interpolated, configuration: Configuration) -> None:
+        self.name, self.element = configuration.name(body), body.element
+        self.slope_name = slopes_block(body, self.name)
+        family = configuration.topology.families[f"body:{self.name}"]
+        self.ids, self.cells, self.owned = family.ids, family.vertices, family.owned
+        self.points = configuration.points
+        self.directions: geometry.Directions | None = None
+        if not self.element.slopes:
+            return
+        self.directions = geometry.Directions(
+            self.name,
+            self.element,
+            configuration.topology,
+            self.points,
+            self.cells,
+            body.direction,
+            body.smooth,
+        )
+        if self.element.slope_kind == "tangents":
+            self.directions.require_smooth()
+        self.directions.warn_deviation()
+
+    def carriers(self) -> list[tuple[str, Ints32]]:
+        """Return the blocks that it puts on local vertices."""
+        used = np.unique(self.cells)
+        names = ["position", self.slope_name] if self.element.slopes else ["position"]
+        return [(name, used) for name in names]
+
+    def build(self, configuration: Configuration, supports: Sequence[Support]) -> None:
+        """Choose the slopes of nodes, write them to the reference, find the maps (collective).
+
+        Raises
+        ------
+        MeshError : slopes leave the tangent planes of nodes, or another body has others there.
+        """
+        numbering, element = configuration.numbering, self.element
+        self._offset = numbering.offset
+        self.position_block = numbering.block("position")
+        if self.directions is None:
+            self.maps = np.zeros((len(self.cells), element.vertices, 0, 0))
+            return
+        self.slope_block = numbering.block(self.slope_name)
+        self.basis = geometry.node_basis(element, self.directions)
+        vertices = self.basis.vertices
+        taken = AtVertices(vertices, np.zeros(len(vertices), dtype=bool))
+        with together(configuration.comm):  # the first support at a vertex chooses
+            for support in having(supports, TurnsSlopes):
+                if configuration.of(support.body, Interpolation).slope_name == self.slope_name:
+                    support.turned(configuration, self.basis, taken)
+        # every local node of the body, also one that only a joint brought here
+        at = self.offset(vertices, "slope0")[:, None] + np.arange(3 * len(element.slopes))
+        basis, reference = self.basis.values.reshape(at.shape), configuration.reference
+        with together(configuration.comm):
+            given = reference[at]
+            if (given.any(axis=1) & (np.abs(given - basis).max(axis=1, initial=0) > 1e-9)).any():
+                raise MeshError(
+                    f"body {self.name!r} shares slopes with another body along other tangents; "
+                    "use join='position', or give both the same direction="
+                )
+        reference[at] = basis
+        with together(configuration.comm):
+            self.maps = self.maps_of(self.cells)
+
+    # ---- nodes ----------------------------------------------------------------------------------
+    def offset(self, vertices: Integers, jet: str) -> Ints32:
+        """Return local offsets of a node's position (``value``) or of its k-th slope."""
+        if jet == "value":
+            return np.asarray(self._offset[vertices, self.position_block])
+        k = int(jet.removeprefix("slope"))
+        return np.asarray(self._offset[vertices, self.slope_block] + 3 * k)
+
+    def normals_at(self, vertices: Integers) -> Array:
+        """Return the reference normals of nodes, (k, 3)."""
+        assert self.directions is not None
+        if self.directions.kink[vertices].any():
+            raise MeshError(f"body {self.name!r}: a kink has no director of its own")
+        return np.asarray(self.directions.at[vertices])
+
+    # ---- cells ----------------------------------------------------------------------------------
+    def maps_of(self, cells: Integers) -> Array:
+        """Return slope maps T (n, corners, s, s) of cells given by local vertices."""
+        slopes = geometry.element_slopes(self.element, self.points, cells, self.directions)
+        if not self.element.slopes:
+            return np.zeros((*slopes.shape[:3], 0))
+        maps = geometry.slope_maps(self.element, slopes, self.basis[cells])
+        lost = np.linalg.norm(slopes - np.einsum("nvkc,nvca->nvka", maps, self.basis[cells]))
+        if not lost <= 1e-6 * np.linalg.norm(slopes):  # also where a cell has no area: NaN
+            raise MeshError(f"body {self.name!r}: element slopes leave the nodes' tangent planes")
+        return maps
+
+    def coefficients(self, cells: Integers, maps: Array) -> Array:
+        """Return the reference coefficients (n, functions, 3) of cells given by local vertices."""
+        vectors = self.points[cells][:, :, None, :]
+        if self.element.slopes:
+            slopes = np.einsum("nvkc,nvca->nvka", maps, self.basis[cells])
+            vectors = np.concatenate([vectors, slopes], axis=2)
+        return np.asarray(vectors.reshape(len(vectors), int(np.prod(vectors.shape[1:3])), 3))
+
+    def jet(self, jet: str, xi: Array, cells: Integers) -> tuple[Array, Array | None]:
+        """Return the coefficients of a point jet in cells (k, nv) at parameter values (k, d).
+
+        Those of positions (k, nv), and of the nodes' slopes (k, nv, s) if there are some.
+        """
+        s = len(self.element.slopes)
+        table = tabulate(self.element, jet, xi).reshape(*cells.shape, 1 + s)
+        if not s:
+            return table[..., 0], None
+        return table[..., 0], np.einsum("nvk,nvkc->nvc", table[..., 1:], self.maps_of(cells))
+
+    def combined(
+        self, vertices: Integers, positions: Array, slopes: Array | None
+    ) -> tuple[Ints32, Array, Ints]:
+        """Return offsets, values and corners (k, m) of sums over nodes (k, nv); see `jet`."""
+        coordinate, value = self.offset(vertices, "value")[..., None], positions[..., None]
+        if slopes is not None:
+            start = self.offset(vertices, "slope0")[..., None]
+            coordinate = np.concatenate([coordinate, start + 3 * np.arange(slopes.shape[2])], 2)
+            value = np.concatenate([value, slopes], axis=2)
+        k, nv, m = value.shape
+        corner = np.broadcast_to(np.repeat(np.arange(nv), m), (k, nv * m))
+        return coordinate.reshape(k, nv * m), value.reshape(k, nv * m), corner
+
+    def at(self, xi: Sequence[float] | Array, cells: Ints32 | None = None) -> Array:
+        """Return the places (n, 3) of parameter values in cells; of none: the centroids."""
+        own = cells is None or cells is self.cells
+        cells = self.cells if cells is None else cells
+        if not len(xi):
+            return np.asarray(self.points[cells].mean(axis=1))
+        table = tabulate(self.element, "value", np.array([xi]))[0]
+        maps = self.maps if own else self.maps_of(cells)
+        return np.asarray(np.einsum("i,nia->na", table, self.coefficients(cells, maps)))
+
+    def entities(self, chosen: Mask | slice = slice(None)) -> Cells:
+        """Return the offsets of cells, and their maps, as kernels take them."""
+        position = self.offset(self.cells[chosen], "value")
+        slopes = np.zeros_like(position)
+        if self.element.slopes:
+            slopes = self.offset(self.cells[chosen], "slope0")
+        return Cells(np.stack([position, slopes], axis=2), self.maps[chosen])
+
+    def curved(self) -> Mask:
+        """Tell which cells of a cable (n,) are curved in the reference."""
+        slopes = np.einsum("nvkc,nvca->nvka", self.maps, self.basis[self.cells])
+        return geometry.curved_lines(self.points[self.cells], slopes)
