@@ -145,7 +145,13 @@ def hollow_block(cells: int = 3) -> sa.Mesh:
 
 
 def resultant(system: sa.System, state: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return force and moment (3,) of all terms but strain on the bodies, and the sum of sizes."""
+    """Return force and moment (3,) of all terms but strain on the bodies, and the sum of sizes.
+
+    What is a function of the state (lids) follows it.
+    """
+    system.state[:] = state
+    system.settle()
+    state = system.state
     pieces = [p for p in system.pieces if p.role != "strain"]
     plan = Plan(pieces, system.numbering, system.reference, system.comm)
     plan.update(0.0)
@@ -153,6 +159,8 @@ def resultant(system: sa.System, state: np.ndarray) -> tuple[np.ndarray, np.ndar
     plan.residual(state, f)
     force, moment = np.zeros(3), np.zeros(3)
     for number, block in enumerate(system.numbering.blocks):
+        if not block.moves:
+            continue
         start = system.numbering.offset[:, number]
         at = (start[start >= 0][:, None] + np.arange(block.size)).reshape(-1, 3)
         # a rotation turns places and slopes

@@ -36,6 +36,11 @@ def reference(jet: str) -> tuple[sp.Symbol, ...]:
     return tuple(sp.Symbol(f"R_{jet}{a}", real=True) for a in (1, 2, 3))
 
 
+def scalar_jets(count: int) -> tuple[str, ...]:
+    """Return the jets that `count` scalar unknowns of a cell are components of."""
+    return tuple(f"scalars{k}_" for k in range(1, 1 + -(-count // 3)))
+
+
 #: Name of the uniform parameter c = d rate / d coordinate, which the time integrator knows.
 RATE_FACTOR = "rate_factor"
 
@@ -185,6 +190,21 @@ class Space:
         """Number n of shape functions."""
         return len(next(iter(self.table_jets.values())))
 
+    def with_scalars(self, count: int) -> Space:
+        """Return the space of cells that have `count` scalar unknowns beside their vectors.
+
+        They are constant in a cell: components, in their order, of as many more coefficient
+        vectors as they fill, which laws know as the jets `scalar_jets`.
+        """
+        own = scalar_jets(count)
+        tables: dict[str, tuple[sp.Expr, ...]] = {
+            jet: ()
+            for jet in (*self.table_jets, *own)  # `tabulate` knows them
+        }
+        point = {**self.point_jets, **{jet: {jet: sp.S.One} for jet in own}}
+        name = f"{self.name} with scalars"
+        return _ScalarSpace(name, self.coordinates, tables, point, self, own)
+
     def tabulate(self, jets: tuple[str, ...], points: Array) -> Array:
         """Return table jets at `points` ((nq, dim)) as an array (nq, len(jets), n)."""
         points = np.atleast_2d(np.asarray(points, dtype=float))
@@ -194,4 +214,26 @@ class Space:
             for i, expression in enumerate(self.table_jets[jet]):
                 value = sp.lambdify(self.coordinates, expression, NUMPY)(*columns)
                 table[:, j, i] = value
+        return table
+
+
+@dataclass(frozen=True)
+class _ScalarSpace(Space):
+    """A space, and scalars behind its coefficient vectors; see `Space.with_scalars`."""
+
+    vectors: Space
+    scalars: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        return self.vectors.size + len(self.scalars)
+
+    def tabulate(self, jets: tuple[str, ...], points: Array) -> Array:
+        n = self.vectors.size
+        own = [k for k, jet in enumerate(jets) if jet not in self.scalars]
+        table = np.zeros((len(np.atleast_2d(points)), len(jets), self.size))
+        table[:, own, :n] = self.vectors.tabulate(tuple(jets[k] for k in own), points)
+        for k, jet in enumerate(jets):
+            if jet in self.scalars:
+                table[:, k, n + self.scalars.index(jet)] = 1.0
         return table

@@ -5,8 +5,8 @@
  * Gathered slopes are mapped to the parameters of the cell, element slopes = map . nodal slopes;
  * the forces on them go back through the transposed maps.
  *
- * A term may have a factor, one coordinate c common to all of its cells: its energy is c W, so
- * that the force on c is the sum of W and the coupling of c to the cells is their residual.
+ * Behind the coefficient vectors of its corners a cell may have scalars, coordinates of other
+ * vertices (a pressure that many cells share): the components of further vectors, filled with zeros.
  */
 #ifndef SYMANCF_CELLS_H
 #define SYMANCF_CELLS_H
@@ -57,6 +57,11 @@ static void gather(const symancf_term *t, int batch, const double *x, double *re
         for (int k = 0; k < 3 * ns; k++) out[(3 + k) * LANES] = s[k];
       }
     }
+    const int32_t *scalar = t->scalar + (int64_t)cell * t->scalars;
+    for (int k = 3 * nf * t->corners; k < 3 * coefficients(t); k++) {
+      const int number = k - 3 * nf * t->corners;
+      e[(int64_t)k * LANES + l] = number < t->scalars ? x[scalar[number]] : 0.0;
+    }
   }
   if (ns) map_corners(t, batch, 0, e);
 }
@@ -81,75 +86,58 @@ static void scatter_vector(const symancf_term *t, int batch, double *restrict e,
         for (int k = 0; k < 3 * ns; k++) s[k] += in[(3 + k) * LANES];
       }
     }
+    const int32_t *scalar = t->scalar + (int64_t)(first + l) * t->scalars;
+    for (int k = 0; k < t->scalars; k++)
+      f[scalar[k]] += e[(int64_t)(3 * nf * t->corners + k) * LANES + l];
   }
 }
 
-/* Add the coupling of the factor to 8 cells, f being the forces on their nodal coordinates. */
-static void couple(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
-                   const double *f)
+/* Where a coordinate of a cell stands; its number counts the corners' first, then the scalars. */
+typedef struct {
+  int32_t coordinate;
+  int vertex; /* number within the cell */
+} place;
+
+static inline place find_place(const symancf_term *t, int cell, int number)
 {
-  const int nb = 3 * (1 + t->slopes);
-  const int32_t factor = t->factor, row = plan->row[factor];
-  for (int l = 0; l < lanes; l++) {
-    const int last = vertices_of(t, first + l) - 1;
-    const int32_t *positions = t->positions + t->pair_start[first + l];
-    for (int v = 0; v < t->corners; v++) {
-      const int32_t *block = t->blocks + ((int64_t)(first + l) * t->corners + v) * 2;
-      for (int r = 0; r < nb; r++) {
-        const int32_t c = coordinate(block, r);
-        const double value = f[(v * nb + r) * LANES + l];
-        if (plan->row[c] >= 0)
-          row_values(plan, plan->row[c],
-                     positions[v * (last + 1) + last])[plan->rank_in_vertex[factor]] += value;
-        if (row >= 0 && plan->rank_in_vertex[c] >= 0)
-          row_values(plan, row, positions[last * (last + 1) + v])[plan->rank_in_vertex[c]] += value;
+  const int nb = 3 * (1 + t->slopes), v = number / nb, scalar = number - nb * t->corners;
+  if (scalar >= 0)
+    return (place){t->scalar[(int64_t)cell * t->scalars + scalar], t->corners + scalar};
+  return (place){coordinate(t->blocks + ((int64_t)cell * t->corners + v) * 2, number % nb), v};
+}
+
+/* Add a value to the matrix at two coordinates of a cell. */
+static inline void add_entry(const symancf_plan *plan, const symancf_term *t, int cell, place i,
+                             place j, double value)
+{
+  const int32_t row = plan->row[i.coordinate], column = plan->rank_in_vertex[j.coordinate];
+  if (row < 0 || column < 0) return;
+  const int32_t *positions = t->positions + t->pair_start[cell];
+  row_values(plan, row, positions[i.vertex * vertices_of(t, cell) + j.vertex])[column] += value;
+}
+
+/* Add the columns of the scalars of 8 cells, and their rows; `line` is scratch for one of them. */
+static void scatter_scalars(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+                            const double *K, double *line)
+{
+  const int n = coefficients(t), nodal = 3 * t->corners * (1 + t->slopes);
+  for (int s = nodal; s < nodal + t->scalars; s++)
+    for (int turn = 0; turn < 2; turn++) { /* a column, then a row without what is in columns */
+      for (int i = 0; i < 3 * n; i++) {
+        const int r = turn ? s : i, c = turn ? i : s;
+        int turned;
+        const v8 *block = find_block((const v8 *)K, t->symmetric, n, r / 3, c / 3, &turned);
+        ((v8 *)line)[i] = block[turned ? c % 3 * 3 + r % 3 : r % 3 * 3 + c % 3];
+      }
+      if (t->slopes) map_corners(t, first / LANES, 1, line);
+      for (int l = 0; l < lanes; l++) {
+        const place at = find_place(t, first + l, s);
+        for (int i = 0; i < (turn ? nodal : nodal + t->scalars); i++) {
+          const place other = find_place(t, first + l, i);
+          add_entry(plan, t, first + l, turn ? at : other, turn ? other : at, line[i * LANES + l]);
+        }
       }
     }
-  }
-}
-
-/* A batch of a term with a factor; see `cells`. */
-static int64_t factored(const symancf_plan *plan, const symancf_term *t, int what, int batch,
-                        const double *x, const double *v, double *f, double *work,
-                        int32_t *cleared)
-{
-  const int rows = 3 * t->corners * (1 + t->slopes);
-  double *u = work, *X = u + rows * LANES, *e = X + rows * LANES, *w = e + rows * LANES,
-         *K = w + rows * LANES;
-  const int first = batch * LANES, lanes = t->n - first < LANES ? t->n - first : LANES;
-  const double *cell = t->cell + (int64_t)batch * t->cell_rows * LANES, c = x[t->factor];
-  double W[LANES] __attribute__((aligned(64)));
-  int64_t bad;
-  if (what == PRODUCT) { /* c K w + v_c f on the cells, f . w on the factor */
-    gather(t, batch, v, w);
-    bad = t->product(lanes, t->uniform, cell, X, u, w, K);
-    bad += t->residual(lanes, t->uniform, cell, X, u, e);
-    for (int k = 0; k < rows; k++)
-      for (int l = 0; l < LANES; l++) {
-        const int at = k * LANES + l;
-        if (l < lanes) f[t->factor] += e[at] * w[at];
-        K[at] = c * K[at] + v[t->factor] * e[at];
-      }
-    scatter_vector(t, batch, K, f);
-    return bad;
-  }
-  bad = t->energy(lanes, t->uniform, cell, X, u, W);
-  for (int l = 0; l < lanes; l++) f[t->factor] += W[l];
-  if (what == TANGENT) {
-    const int64_t n = rows / 3, blocks = t->symmetric ? n * (n + 1) / 2 : n * n;
-    bad += t->tangent(lanes, t->uniform, cell, X, u, e, K);
-    memcpy(w, e, (size_t)(rows * LANES) * sizeof(double));
-    if (t->slopes) map_corners(t, batch, 1, w);
-    for (int64_t k = 0; k < 9 * blocks * LANES; k++) K[k] *= c;
-    clear_for(plan, t, first, lanes, cleared);
-    scatter_matrix(plan, t, first, lanes, K);
-    couple(plan, t, first, lanes, w);
-  } else {
-    bad += t->residual(lanes, t->uniform, cell, X, u, e);
-  }
-  for (int k = 0; k < rows * LANES; k++) e[k] *= c;
-  scatter_vector(t, batch, e, f);
-  return bad;
 }
 
 /*
@@ -159,7 +147,7 @@ static int64_t factored(const symancf_plan *plan, const symancf_term *t, int wha
 static void gather_rates(const symancf_plan *plan, const symancf_term *t, int batch,
                          const double *restrict u, double *restrict w)
 {
-  const int rows = 3 * t->corners * (1 + t->slopes);
+  const int rows = 3 * coefficients(t);
   const double c = t->uniform[t->rates];
   if (plan->rate) gather(t, batch, plan->rate, w);
   else memset(w, 0, (size_t)(rows * LANES) * sizeof(double));
@@ -169,7 +157,7 @@ static void gather_rates(const symancf_plan *plan, const symancf_term *t, int ba
 static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
                      const double *v, double *f, double *energy, double *work, int32_t *cleared)
 {
-  const int rows = 3 * t->corners * (1 + t->slopes);
+  const int rows = 3 * coefficients(t);
   double *u = work, *X = u + rows * LANES, *e = X + (t->rates < 0 ? 1 : 2) * rows * LANES,
          *w = e + rows * LANES, *K = w + rows * LANES;
   int64_t bad = 0;
@@ -184,11 +172,8 @@ static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, 
     if (what == ENERGY) {
       double W[LANES] __attribute__((aligned(64)));
       bad += t->energy(lanes, t->uniform, cell, X, u, W);
-      const double factor = t->factor >= 0 ? x[t->factor] : 1.0;
       for (int l = 0; l < lanes; l++)
-        if (t->owned[first + l]) *energy += factor * W[l];
-    } else if (t->factor >= 0) {
-      bad += factored(plan, t, what, batch, x, v, f, work, cleared);
+        if (t->owned[first + l]) *energy += W[l];
     } else if (what == RESIDUAL || (what == TANGENT && !t->has_tangent)) {
       bad += t->residual(lanes, t->uniform, cell, X, u, e);
       scatter_vector(t, batch, e, f);
@@ -197,6 +182,7 @@ static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, 
       scatter_vector(t, batch, e, f);
       clear_for(plan, t, first, lanes, cleared);
       scatter_matrix(plan, t, first, lanes, K);
+      if (t->scalars) scatter_scalars(plan, t, first, lanes, K, w);
     } else {
       gather(t, batch, v, w);
       bad += t->product(lanes, t->uniform, cell, X, u, w, e);

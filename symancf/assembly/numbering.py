@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from ..mesh.partition import Topology
 
 
-Kind = Literal["position", "direction", "angle", "multiplier", "state", "algebraic"]
+Kind = Literal[
+    "position", "direction", "angle", "multiplier", "state", "algebraic", "dependent", "tie"
+]
 
 IDLE = int(np.iinfo(np.int32).max)  # in `fixed_by`: a multiplier that nothing can answer
 
@@ -38,8 +40,9 @@ class Block:
     ----------
     kind : ``position`` (of a point: lengths), ``direction`` (slopes, axes: vectors that turn with
         the body, three numbers each), ``angle`` (about the z-axis), ``multiplier`` (of a
-        constraint), ``state`` (of a term: first order in time) or ``algebraic`` (a function of
-        the others).
+        constraint), ``state`` (of a term: first order in time), ``algebraic`` (a function of
+        the others), ``dependent`` (a point that is one) or ``tie`` (the forces that hold it there,
+        as many numbers: their equations say where).
     of : of a block that many terms share, each on vertices of its own: what their rows are
         called, ``of:owner``.
     """
@@ -62,7 +65,7 @@ class Block:
     @property
     def is_equation(self) -> bool:
         """Whether the rows are equations to be fulfilled (constraints), not balances of forces."""
-        return self.kind in ("multiplier", "algebraic")
+        return self.kind in ("multiplier", "algebraic", "tie")
 
     @property
     def order(self) -> str:
@@ -73,7 +76,7 @@ class Block:
 
     def natural(self, length: float) -> float:
         """Return the size of a change that is large: `length` for positions, 1 for the others."""
-        return length if self.kind == "position" else 1.0
+        return length if self.kind in ("position", "dependent") else 1.0
 
     def rotated(self, q: Array, axis: Array, centre: Array) -> Array:
         """Return the rates (k, size) of values `q` (k, size) in a rotation by 1 about a point.
@@ -84,7 +87,7 @@ class Block:
         if self.kind == "position" and self.size == 2:
             arm = q - centre[:2]
             return np.asarray(axis[2] * np.stack([-arm[:, 1], arm[:, 0]], axis=1))
-        if self.kind == "position":
+        if self.kind in ("position", "dependent"):
             return np.asarray(np.cross(axis, q - centre))
         if self.kind == "direction":
             vectors = q.reshape(len(q), self.size // 3, 3)
@@ -93,7 +96,8 @@ class Block:
 
     def translated(self, axis: Array) -> Array:
         """Return the rates (size,) in a translation by 1 along `axis` (3,)."""
-        return np.asarray(axis[: self.size] if self.kind == "position" else np.zeros(self.size))
+        moved = self.kind in ("position", "dependent")
+        return np.asarray(axis[: self.size] if moved else np.zeros(self.size))
 
 
 def multipliers(size: int) -> Block:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from ..values.arrays import Array, Ints32, Mask
 
@@ -21,11 +23,14 @@ class Cells:
     """Entities of a tabulated kernel: cells with their gather offsets and slope maps.
 
     `blocks` (n, corners, 2): local offsets of position and slope blocks; `maps`
-    (n, corners, s, s): element slopes = maps . nodal slopes.
+    (n, corners, s, s): element slopes = maps . nodal slopes; `scalars` (n, k): local offsets of
+    further unknowns of the kernel, `Space.with_scalars`; the last k vertices of an entity are
+    theirs.
     """
 
     blocks: Ints32
     maps: Array
+    scalars: Ints32 = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int32))
 
 
 @dataclass
@@ -61,8 +66,6 @@ class Piece:
         them grow where they are there at once.
     owned : (n,) whether this rank counts the entity.
     vertices : (n, corners) or a flat array with `vertex_start`.
-    factor : local offset of a coordinate, of the last vertex of each cell, that multiplies the
-        energy of all cells; -1: none.
     law, multipliers : of a constraint, the point law of its kernel, lambda . Phi, and the number
         of multipliers, its last unknowns; its time derivatives are made of them.
     """
@@ -80,7 +83,6 @@ class Piece:
     cell_at: Callable[[float], Array] | None = None
     given: Sequence[Given] = ()
     growing: tuple[str, ...] = ()
-    factor: int = -1
     law: Any = None
     multipliers: int = 0
 

@@ -41,7 +41,8 @@ typedef struct {
   const int32_t *blocks; /* [n][corners][2] local offsets of position and slopes */
   const double *maps;    /* [batches][corners][slopes][slopes][8] */
   int32_t rates; /* place of d rate / d coordinate in uniform, of kernels that know rates; or -1 */
-  int32_t factor; /* coordinate that multiplies the energy of each cell, its last vertex; or -1 */
+  int32_t scalars; /* coordinates of a cell behind those of its corners, a vertex for each */
+  const int32_t *scalar; /* [n][scalars] their local offsets */
   /* entities */
   int32_t jets;
   const int32_t *entry_start; /* [n + 1] */
@@ -93,6 +94,12 @@ static void clear_for(const symancf_plan *plan, const symancf_term *t, int first
   for (int32_t p = t->vertex_start[first]; p < t->vertex_start[first + lanes]; p++)
     if (t->vertices[p] > last && t->vertices[p] < plan->owned) last = t->vertices[p];
   clear_rows(plan, cleared, last + 1);
+}
+
+/* Number of coefficient vectors of a cell: of its corners, then of its scalars, three in each. */
+static inline int coefficients(const symancf_term *t)
+{
+  return t->corners * (1 + t->slopes) + (t->scalars + 2) / 3;
 }
 
 /* Number of vertices of an entity. */

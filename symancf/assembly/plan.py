@@ -53,7 +53,8 @@ class _Term(ctypes.Structure):
         ("blocks", ctypes.c_void_p),
         ("maps", ctypes.c_void_p),
         ("rates", ctypes.c_int32),
-        ("factor", ctypes.c_int32),
+        ("scalars", ctypes.c_int32),
+        ("scalar", ctypes.c_void_p),
         ("jets", ctypes.c_int32),
         ("entry_start", ctypes.c_void_p),
         ("entry_jet", ctypes.c_void_p),
@@ -198,7 +199,6 @@ class Plan:
         term.vertex_start = self._hold(piece.vertex_start, np.int32)
         term.vertices = self._hold(piece.vertices, np.int32)
         term.rates = kernel.uniform.index(declare.RATE_FACTOR) if kernel.rates else -1
-        term.factor = piece.factor
         if isinstance(piece.entities, Cells):
             n, corners, _ = piece.entities.blocks.shape
             term.corners = corners
@@ -211,6 +211,10 @@ class Plan:
                     "most (MAX_CORNERS, MAX_TILE in tiles.h)"
                 )
             term.blocks = self._hold(piece.entities.blocks, np.int32)
+            term.scalars = piece.entities.scalars.shape[1]
+            term.scalar = self._hold(piece.entities.scalars, np.int32)
+            if term.scalars and kernel.rates:  # its one factor is that of the corners' coordinates
+                raise ValueError(f"{piece.name!r} knows rates, so it cannot have scalars")
             maps = piece.entities.maps
             maps = batched(maps.reshape(n, int(np.prod(maps.shape[1:]))))
             self._keep.append(maps)

@@ -25,7 +25,7 @@ void symancf_limits(int64_t limits[4])
 static int64_t scratch(const symancf_term *t)
 {
   if (t->tabulated) {
-    const int64_t n = (int64_t)t->corners * (1 + t->slopes);
+    const int64_t n = coefficients(t);
     const int64_t blocks = t->symmetric ? n * (n + 1) / 2 : n * n;
     return ((t->rates < 0 ? 4 : 5) * 3 * n + 9 * blocks) * LANES;
   }

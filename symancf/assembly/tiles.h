@@ -23,7 +23,7 @@ static inline const v8 *find_block(const v8 *K, int symmetric, int n, int i, int
 INLINE void map_tile(const symancf_term *t, const v8 *restrict K, const v8 *restrict maps, int I,
                      int J, const int ns, v8 *restrict tile)
 {
-  const int nf = 1 + ns, nb = 3 * nf, n = t->corners * nf;
+  const int nf = 1 + ns, nb = 3 * nf, n = coefficients(t);
   const v8 *mi = maps + I * ns * ns, *mj = maps + J * ns * ns;
   for (int i = 0; i < nf; i++) {
     const v8 *block[4];
@@ -130,7 +130,7 @@ INLINE void scatter_tiles(const symancf_plan *plan, const symancf_term *t, int f
       const int below = t->symmetric && I > J;
       if (!ns) { /* the packed blocks are the tiles */
         int turned;
-        const v8 *tile = find_block(K, t->symmetric, n, I, J, &turned);
+        const v8 *tile = find_block(K, t->symmetric, coefficients(t), I, J, &turned);
         add_lanes(plan, t, first, lanes, corners, I, J, tile, turned ? flipped : straight, nb);
       } else if (!below) {
         map_tile(t, K, maps, I, J, ns, mapped);

@@ -6,8 +6,7 @@ from .body import body_force_laws, dead_load_laws, inertia_laws
 from .build import Kind, build_law
 from .energy import Parts, energy_laws, evaluate_energy
 from .formulas import energy_equation, stress_equations
-from .lid import lid_law
-from .pressure import surface_laws, surface_rule
+from .pressure import lid_laws, surface_laws
 from .stress import Stress, solid_stress, stress_fields
 
 __all__ = [
@@ -22,10 +21,9 @@ __all__ = [
     "energy_laws",
     "evaluate_energy",
     "inertia_laws",
-    "lid_law",
+    "lid_laws",
     "solid_stress",
     "stress_equations",
     "stress_fields",
     "surface_laws",
-    "surface_rule",
 ]

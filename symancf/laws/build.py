@@ -57,16 +57,16 @@ def build_law(
     energy = energy.xreplace(replaced)
     measure = kinematics.measure if measure is None else measure
     inner = {s: sp.Add(*c.values(), *c) for s, c in kinematics.inner}
-    used = _closure(energy.free_symbols, dict(lets) | inner)
+    used = closure(energy.free_symbols, dict(lets) | inner)
     strained = used & _symbols(kinematics)
     domain: tuple[sp.Expr, ...] = ()
     if strained:
         domain = tuple(
             d for i, d in enumerate(kinematics.domain) if i == 0 or d.free_symbols <= used
         )
-        used = _closure(used.union(*(d.free_symbols for d in domain)), dict(lets) | inner)
+        used = closure(used.union(*(d.free_symbols for d in domain)), dict(lets) | inner)
     geometry = (*kinematics.geometry, *extra_geometry)
-    used = _closure(used | measure.free_symbols, dict(geometry) | dict(lets) | inner)
+    used = closure(used | measure.free_symbols, dict(geometry) | dict(lets) | inner)
     jets = tuple(j for j in ("value", *kinematics.jets) if used & set(unknown(j)))
     if inner and any(j != "value" for j in jets):  # a linear map needs all of its jets
         jets = tuple(j for j in ("value", *kinematics.jets) if j != "value" or j in jets)
@@ -77,9 +77,9 @@ def build_law(
         energy = energy.xreplace(renamed)
         lets = [(s, e.xreplace(renamed)) for s, e in lets]
         inner |= {new: old for old, new in renamed.items()}
-    used = _closure(used.union(*(inner[s].free_symbols for s, _ in keep_inner)), dict(geometry))
+    used = closure(used.union(*(inner[s].free_symbols for s, _ in keep_inner)), dict(geometry))
     if any(s.name == "z" for s, _ in geometry) and jets:
-        used = _closure(used | {real("z")}, dict(geometry))
+        used = closure(used | {real("z")}, dict(geometry))
     defined = {s for s, _ in (*geometry, *lets)} | set(inner)
     jet_names = {s.name for j in ("value", *kinematics.jets) for s in unknown(j)}
     jet_names |= {s.name.replace("u_", "R_", 1) for s in map(real, jet_names)}
@@ -108,7 +108,7 @@ def _symbols(kinematics: Kinematics) -> set[sp.Symbol]:
     return inner | {s for j in kinematics.jets for s in unknown(j)}
 
 
-def _closure(symbols: set[sp.Symbol], definitions: Mapping[sp.Symbol, sp.Expr]) -> set[sp.Symbol]:
+def closure(symbols: set[sp.Symbol], definitions: Mapping[sp.Symbol, sp.Expr]) -> set[sp.Symbol]:
     """Return `symbols` and all symbols that their definitions need."""
     reached: set[sp.Symbol] = set()
     pending = list(symbols)

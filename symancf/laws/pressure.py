@@ -19,23 +19,26 @@ r = m + z d; that of a thin plate r + z n/|n|, whose normal has the direction of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 import sympy as sp
 
-from symancf_codegen.declare import Lets, Parameter, PointLaw, Rule, reference, unknown
+from symancf_codegen.declare import Parameter, PointLaw, Rule, reference, scalar_jets, unknown
+from symancf_codegen.legendre import gauss_legendre
 
 from ..elements.quadrature import gauss
 from ..kinematics.quantity import cross, dot, real, vector
-from .build import kinds_of
+from .build import Kinds, closure, kinds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from ..elements.element import Element
 
 Laws = list[tuple[PointLaw, Rule]]
-Form = Literal["pressure", "potential", "factored"]
+Form = Literal["pressure", "potential", "gas"]
+
+EDGE_POINTS = 4  # Gauss points per edge: (c - o) . ((r - o) x r') has degree 5 on cubic edges
 
 
 def surface_rule(element: Element) -> Rule:
@@ -44,6 +47,69 @@ def surface_rule(element: Element) -> Rule:
     degree = max(max(exponents) for exponents in main.exponents)
     points = -(-3 * degree // 2)  # the degree per direction is 3 degree - 1
     return gauss(element.topology, (points, points))
+
+
+class _Point:
+    """The quantities at a point of a surface, as they are named one after the other.
+
+    Parameters
+    ----------
+    element : `quad4` for facets of solids, or a plate.
+    offset : the surface is the face z = offset thickness/2 of a plate.
+    """
+
+    def __init__(self, element: Element, offset: bool) -> None:
+        self.name = f"{element.name}{'_face' if offset else ''}"
+        self.geometry: list[tuple[sp.Symbol, sp.Expr]] = []
+        if element.has_thickness or offset:
+            z = real("offset") * real("thickness") / 2 if offset else sp.Integer(0)
+            self.geometry.append((real("z"), z))
+        self.lets: dict[sp.Symbol, sp.Expr] = {}
+
+    def let(self, name: str, expression: sp.Expr) -> sp.Symbol:
+        """Name an expression."""
+        self.lets[real(name)] = expression
+        return real(name)
+
+    def present(self, jet: str, label: str) -> sp.Matrix:
+        """Return the present value of a jet."""
+        pairs = zip(reference(jet), unknown(jet), strict=True)
+        return sp.Matrix([self.let(f"{label}{i}", R + u) for i, (R, u) in enumerate(pairs, 1)])
+
+    def law(
+        self,
+        name: str,
+        jets: tuple[str, ...],
+        fields: Collection[str],
+        title: str,
+        energy: sp.Expr | None = None,
+        work: Mapping[sp.Expr, sp.Expr] | None = None,
+    ) -> PointLaw:
+        """Return the law of an energy or of forces: with the lets that it needs."""
+        results = [energy] if energy is not None else [*(work or {}), *(work or {}).values()]
+        used = closure({s for e in results for s in e.free_symbols}, self.lets)
+        kept = tuple((s, e) for s, e in self.lets.items() if s in used)
+        symbols = used.union(*(e.free_symbols for _, e in self.geometry))
+        symbols -= {s for s, _ in (*kept, *self.geometry)}
+        symbols -= {s for jet in jets for s in (*unknown(jet), *reference(jet))}
+        kinds: Kinds = {
+            **kinds_of(fields),
+            **dict.fromkeys(("sense", "offset", "share"), "cell"),
+        }
+        return PointLaw(
+            name=f"{name}_{self.name}",
+            unknowns=tuple(s for jet in jets for s in unknown(jet)),
+            jets=jets,
+            geometry=tuple(self.geometry),
+            lets=kept,
+            energy=energy,
+            work=work,
+            parameters=tuple(
+                Parameter(s, kinds.get(s.name, "uniform"))
+                for s in sorted(symbols, key=lambda s: str(s.name))
+            ),
+            title=title,
+        )
 
 
 def surface_laws(
@@ -55,7 +121,7 @@ def surface_laws(
     ----------
     element : `quad4` for facets of solids, or a plate.
     form : ``"pressure"``: virtual work of the follower pressure p; ``"potential"``: -p V;
-        ``"factored"``: -scale V, of which p/scale is the factor.
+        ``"gas"``: the same where p is unknown, `scale`/`size` times a scalar of the cells.
     offset : the surface is the face z = offset thickness/2 (parameter per cell) of a plate, not
         its mid-surface.
     fields : parameters of the body that vary; see `energy_laws`.
@@ -63,88 +129,86 @@ def surface_laws(
     Parameters of the law: ``p`` [Pa], per cell ``sense`` and ``offset``, ``thickness`` [m], and
     the origin ``o1, o2, o3`` [m].
     """
-    director = element.has_thickness
-    jets = ["value", "xi", "eta"]
-    if offset and not director:
-        jets += ["xixi", "xieta", "etaeta"]
-    unknowns = tuple(s for jet in jets for s in unknown(jet))
-    geometry: list[tuple[sp.Symbol, sp.Expr]] = []
-    if director or offset:
-        z = real("offset") * real("thickness") / 2 if offset else sp.Integer(0)
-        geometry.append((real("z"), z))
-    lets: list[tuple[sp.Symbol, sp.Expr]] = []
-
-    def let(name: str, expression: sp.Expr) -> sp.Symbol:
-        lets.append((real(name), expression))
-        return real(name)
-
-    def present(jet: str) -> sp.Matrix:
-        label = "r" if jet == "value" else f"r_{jet}"
-        pairs = zip(reference(jet), unknown(jet), strict=True)
-        return sp.Matrix([let(f"{label}{i}", R + u) for i, (R, u) in enumerate(pairs, 1)])
-
-    r_xi, r_eta = present("xi"), present("eta")
-    n = sp.Matrix([let(f"n{i}", c) for i, c in enumerate(cross(r_xi, r_eta), 1)])
+    point = _Point(element, offset)
+    jets: tuple[str, ...] = ("value", "xi", "eta")
+    r_xi, r_eta = point.present("xi", "r_xi"), point.present("eta", "r_eta")
+    n = sp.Matrix([point.let(f"n{i}", c) for i, c in enumerate(cross(r_xi, r_eta), 1)])
     shift: sp.Expr = sp.Integer(0)
-    if offset and not director:
-        nn = let("nn", dot(n, n))
-        length = let("n_length", sp.sqrt(nn))
-        b = [let(f"b_{jet}", dot(present(jet), n) / length) for jet in jets[3:]]
-        a = [let(f"a{k}", dot(x, y)) for k, (x, y) in _metric(r_xi, r_eta)]
-        twice_H = let("twice_H", (b[0] * a[2] - 2 * b[1] * a[1] + b[2] * a[0]) / nn)
-        K = let("K", (b[0] * b[2] - b[1] ** 2) / nn)
+    if offset and not element.has_thickness:
+        second = ("xixi", "xieta", "etaeta")
+        jets += second
+        nn = point.let("nn", dot(n, n))
+        length = point.let("n_length", sp.sqrt(nn))
+        b = [point.let(f"b_{j}", dot(point.present(j, f"r_{j}"), n) / length) for j in second]
+        pairs = {"11": (r_xi, r_xi), "12": (r_xi, r_eta), "22": (r_eta, r_eta)}
+        a = [point.let(f"a{k}", dot(x, y)) for k, (x, y) in pairs.items()]
+        twice_H = point.let("twice_H", (b[0] * a[2] - 2 * b[1] * a[1] + b[2] * a[0]) / nn)
+        K = point.let("K", (b[0] * b[2] - b[1] ** 2) / nn)
         z = real("z")
-        area = let("area_ratio", 1 - z * twice_H + z**2 * K)
-        n = sp.Matrix([let(f"n_face{i}", area * n[i - 1]) for i in (1, 2, 3)])
+        area = point.let("area_ratio", 1 - z * twice_H + z**2 * K)
+        n = sp.Matrix([point.let(f"n_face{i}", area * n[i - 1]) for i in (1, 2, 3)])
         shift = z * length * area  # z n/|n| . n of the face
-    sense, p = real("sense"), real("p")
-    energy, work = None, None
+    sense = real("sense")
     if form == "pressure":
-        work = {u: p * sense * n[i] for i, u in enumerate(unknown("value"))}
-    else:
-        r = present("value") - vector((real("o1"), real("o2"), real("o3")))
-        volume = let("volume", -sense * (dot(r, n) + shift) / 3)
-        energy = -volume * (p if form == "potential" else real("scale"))
-    used = _used([*(work or {}).values(), *([energy] if energy is not None else [])], lets)
-    kept: Lets = tuple((s, e) for s, e in lets if s in used)
-    symbols = used.union(*(e.free_symbols for _, e in geometry))
-    inner = {s for s, _ in (*kept, *geometry)}
-    inner |= {s for jet in jets for s in (*unknown(jet), *reference(jet))}
-    kinds: dict[str, Any] = {**kinds_of(fields), "sense": "cell", "offset": "cell"}
-    parameters = tuple(
-        Parameter(s, kinds.get(s.name, "uniform"))
-        for s in sorted(symbols - inner, key=lambda s: str(s.name))
-    )
-    law = PointLaw(
-        name=f"{form}_{element.name}{'_face' if offset else ''}",
-        unknowns=unknowns,
-        jets=tuple(jets),
-        geometry=tuple(geometry),
-        lets=kept,
-        energy=energy,
-        work=work,
-        parameters=parameters,
-        title={
-            "pressure": "p n . dr, n = r_xi x r_eta",
-            "potential": "-p V, V = -(r - o) . n/3",
-            "factored": "-scale V, V = -(r - o) . n/3",
-        }[form],
-    )
+        work = {u: real("p") * sense * n[i] for i, u in enumerate(unknown("value"))}
+        law = point.law(form, jets, fields, "p n . dr, n = r_xi x r_eta", work=work)
+        return [(law, surface_rule(element))]
+    arm = point.present("value", "r") - ORIGIN
+    volume = point.let("volume", -sense * (dot(arm, n) + shift) / 3)
+    p, scalars = _pressure(form, 0)
+    title = "-p V, V = -(r - o) . n/3"
+    law = point.law(form, jets + scalars, fields, title, energy=-p * volume)
     return [(law, surface_rule(element))]
 
 
-def _metric(r_xi: sp.Matrix, r_eta: sp.Matrix) -> list[tuple[str, tuple[sp.Matrix, sp.Matrix]]]:
-    return [("11", (r_xi, r_xi)), ("12", (r_xi, r_eta)), ("22", (r_eta, r_eta))]
+def lid_laws(
+    element: Element, form: Form, *, offset: bool = False, fields: Collection[str] = ()
+) -> Laws:
+    r"""Return the laws of a lid at an edge of its rim, the first edge of the cell.
+
+    The lid is the cone from a point c to the rim r(s). With A = (r - c) x r', for a rim that runs
+    such that A points out of the gas (`sense` = -1: the other way),
+
+    .. math::
+        V = \tfrac16 \oint (c - o) \cdot \big((r - o) \times r'\big)\, ds, \qquad
+        p\,\delta W = -p \oint \big(\tfrac13 A \cdot \delta r + \tfrac16 A \cdot \delta c\big)\, ds.
+
+    On a plane rim this is the flat lid, whatever c is. Here it is the mean of the ends of the
+    edges, each with its `share` of the rim, by forces \lambda between these and c.
+
+    Scalars of the cells: the point c (3), the forces \lambda over `scale` (3) and, with
+    ``"gas"``, the pressure over `scale`/`size`. Otherwise as in `surface_laws`.
+    """
+    point = _Point(element, offset)
+    mean, force = scalar_jets(6)
+    r, along = point.present("value", "r"), point.present("xi", "r_xi")
+    c = point.present(mean, "c")
+    sense, (p, scalars) = real("sense"), _pressure(form, 6)
+    jets = ("value", "xi", mean, *scalars)
+    if form == "pressure":
+        A = [point.let(f"A{i}", a) for i, a in enumerate(cross(r - c, along), 1)]
+        work = {x: -p * sense * a / 3 for x, a in zip(r, A, strict=True)}
+        work |= {x: -p * sense * a / 6 for x, a in zip(c, A, strict=True)}
+        lid = point.law("lid_pressure", jets, fields, "-p A . (dr/3 + dc/6)", work=work)
+    else:
+        volume = point.let("volume", sense * dot(c - ORIGIN, cross(r - ORIGIN, along)) / 6)
+        title = "-p V, V = (c - o) . ((r - o) x r')/6"
+        lid = point.law(f"lid_{form}", jets, fields, title, energy=-p * volume)
+    tie = real("scale") * real("share") * dot(vector(unknown(force)), c - r)
+    jets = ("value", mean, force)
+    ends = point.law("lid_mean", jets, fields, "lambda . (c - r) at the ends", energy=tie)
+    x, w = gauss_legendre(EDGE_POINTS)
+    rules = (("edge", (x + 1.0) / 2.0, w / 2.0), ("ends", np.array([0.0, 1.0]), np.full(2, 0.5)))
+    edge, both = (Rule(k, np.stack([s, 0.0 * s], axis=1), weight) for k, s, weight in rules)
+    return [(lid, edge), (ends, both)]
 
 
-def _used(results: list[Any], lets: list[tuple[sp.Symbol, sp.Expr]]) -> set[sp.Symbol]:
-    """Return all symbols that results need, through their lets."""
-    definitions = dict(lets)
-    reached: set[sp.Symbol] = set()
-    pending = [s for result in results for s in result.free_symbols]
-    while pending:
-        s = pending.pop()
-        if s not in reached:
-            reached.add(s)
-            pending.extend(definitions[s].free_symbols if s in definitions else ())
-    return reached
+ORIGIN = vector((real("o1"), real("o2"), real("o3")))
+
+
+def _pressure(form: Form, before: int) -> tuple[sp.Expr, tuple[str, ...]]:
+    """Return the pressure, and the jet of the scalar that it is, behind `before` others."""
+    if form != "gas":
+        return real("p"), ()
+    jet = scalar_jets(before + 1)[-1]
+    return real("scale") / real("size") * unknown(jet)[0], (jet,)

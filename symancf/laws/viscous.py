@@ -21,7 +21,7 @@ from symancf_codegen.functions import rate
 
 from ..errors import KinematicsError
 from ..kinematics.quantity import real
-from .build import Kinds, _closure
+from .build import Kinds, closure
 
 if TYPE_CHECKING:
     from ..kinematics import Kinematics
@@ -116,7 +116,7 @@ def viscous_law(
     quantities = [n.removesuffix("_rate") for n in rates]
     keywords = {n: real(n) for n, a in wanted.items() if a.kind is a.KEYWORD_ONLY}
     asked = [values[n.removesuffix("_rate")] for n, a in wanted.items() if n not in keywords]
-    used = _closure({s for v in asked for s in v.free_symbols}, dict(kinematics.lets))
+    used = closure({s for v in asked for s in v.free_symbols}, dict(kinematics.lets))
     rate_of: dict[sp.Expr, sp.Symbol] = {}
     for q in quantities:
         for k, e in enumerate(_scalars(values[q])):

@@ -144,7 +144,7 @@ def _cancelled(system: System, x: Array) -> float:
     """Round-off of the energies lambda . Phi: multipliers times that of positions (collective)."""
     numbering = system.numbering
     owned = numbering.vertex_of < numbering.owned_vertices
-    forces = float(np.abs(x[owned & numbering.those("multiplier")]).sum())
+    forces = float(np.abs(x[owned & numbering.those("multiplier", "tie")]).sum())
     far = system.comm.allreduce(float(np.abs(system.points).max(initial=0.0)), op=MPI.MAX)
     total = float(system.sum(np.array([forces]))[0])
     return float(10.0 * np.finfo(float).eps * total * system.stiffness * far)

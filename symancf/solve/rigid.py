@@ -30,7 +30,7 @@ def rigid_modes(system: System, state: Array | None = None, about: Array | None 
         centre = _centre(system, q)
     modes = np.zeros((6, numbering.coordinates))
     for number, block in enumerate(numbering.blocks):
-        if not block.moves:
+        if not block.moves and block.kind != "dependent":
             continue
         at = numbering.coordinates_of(number)
         for a, axis in enumerate(np.eye(3)):

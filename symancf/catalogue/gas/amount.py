@@ -62,8 +62,9 @@ class Gas:
         return float(self.ambient * (self.number(time, place) * ratio**-self.exponent - 1.0))
 
     def law(self) -> declare.PointLaw:
-        """Return the law of its pressure, scale times the unknown: dW/dp is the volume it fills."""
-        p = sp.Symbol("scale", real=True) * sp.Symbol("factor", real=True)
+        """Return the law of its pressure, scale/size times the unknown: dW/dp is the volume."""
+        scale, size, factor = sp.symbols("scale size factor", real=True)
+        p = scale / size * factor
         ambient, amount, V0, n = sp.symbols("ambient amount V0 exponent", positive=True)
         isothermal = self.exponent == 1.0
         if isothermal:
@@ -72,10 +73,10 @@ class Gas:
             m = 1 - 1 / n
             fills = V0 * (amount * ambient) ** (1 / n)
             energy = fills * ((ambient + p) ** m - ambient**m) / m
-        used = sorted(energy.free_symbols - {sp.Symbol("factor", real=True)}, key=str)
+        used = sorted(energy.free_symbols - {factor}, key=str)
         return declare.PointLaw(
             name="gas_isothermal" if isothermal else "gas",
-            unknowns=(sp.Symbol("factor", real=True),),
+            unknowns=(factor,),
             energy=energy,
             domain=(1 + p / ambient,),
             parameters=tuple(declare.Parameter(s) for s in used),

@@ -4,40 +4,32 @@
 from __future__ import annotations
 
 import warnings
-import weakref
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
+from weakref import WeakSet
 
 import numpy as np
-import numpy.typing as npt
-from mpi4py import MPI
 
-from ...assembly.numbering import Block
-from ...assembly.piece import Jets, Piece
 from ...errors import MeshError, ParameterError
-from ...mesh.partition import Family
-from ...runtime import jit
-from ...runtime.collective import reduced, share_error, together
-from ...values.arrays import Array, Ints, Ints32, Mask
+from ...runtime.collective import share_error
+from ...values.arrays import Array, Ints32
 from ...values.parameter import depends_on_time, evaluate, label
 from .amount import Gas
-from .lid import Lid, RimEdge
-from .orientation import Edges, enclosed
-from .surface import Form, Surface, surface_of
+from .enclosure import Enclosure
+from .surface import surface_of
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
+    from ...assembly.piece import Piece
+    from ...assembly.protocol import Carriers
     from ...places.ends import Face, Nodes
     from ...values.parameter import Scalar
 
-
 TIGHT = 1e-10  # of the area: the resultant of a pressure on a closed surface, in any state
-DISTURBED = 0.02  # of the facets' size: the state in which that is tried
-ORIGIN = ("o1", "o2", "o3")
+Value = TypeVar("Value", float, bool)
 
-# of all cavities with gas: the unknown pressure over its scale
-PRESSURES = Block("pressures", 1, "algebraic", "pressure")
+DISTURBED = 0.02  # of the facets' size: the state in which that is tried
 
 
 class Cavity:
@@ -56,10 +48,11 @@ class Cavity:
 
     Without pressure and gas it only measures its volume.
 
-    Attributes, of the system that it was given to
-    ----------------------------------------------
-    reference_volume : V_0 [m^3].
-    watertight : the walls have no gaps, in any state; see Notes.
+    Attributes
+    ----------
+    reference_volume : V_0 [m^3], in the system that it was given to.
+    watertight : the walls have no gaps there, in any state; see Notes. Where it was given to
+        systems in which these differ, ask ``system.of(cavity, Enclosure)``.
 
     Raises
     ------
@@ -81,6 +74,8 @@ class Cavity:
     only. Nor are facets of solids beside plates, whose edges are straight on one side and cubic
     on the other. The defect is told by a warning and `closure`, and p acts by its virtual work.
     """
+
+    frozen = True
 
     def __init__(
         self,
@@ -104,202 +99,53 @@ class Cavity:
         if pressure is not None and not callable(pressure):
             evaluate(f"pressure of {name!r}", pressure, 0.0)
         self.caps, self.p, self.gas = caps, pressure, gas
-        self.lids: list[Lid] = []
-        self._system: weakref.ref[Configuration] | None = None
+        self._enclosures: WeakSet[Enclosure] = WeakSet()
 
-    # ---- before distribution -------------------------------------------------------------------
+    # ---- as part of a system -------------------------------------------------------------------
     def declare(self, layout: Layout) -> None:
         """Announce facets and rims before distribution (collective)."""
-        extra: tuple[int, ...] = ()
-        if self.gas is not None:
-            extra = (int(layout.new_vertices(1, self.name, PRESSURES)[0]),)
-            here = np.array([[*extra]] if layout.comm.rank == 0 else [], dtype=np.int64)
-            ids = np.arange(len(here), dtype=np.int64)
-            layout.announce(Family(f"{self.name}:gas", ids, here.reshape(-1, 1), partitioned=False))
-        for number, surface in enumerate(self.surfaces):
-            surface.declare(layout, f"{self.name}:{number}", extra)
-        self._gather(layout)
-        with together(layout.comm):
-            self._close()
-        for lid in self.lids:
-            lid.declare(layout, np.array(extra, dtype=np.int64))
+        capped, filled = self.caps is not None, self.gas is not None
+        layout.keep(self, Enclosure(layout, layout.name(self), self.surfaces, capped, filled))
 
-    def _gather(self, layout: Layout) -> None:
-        """Bring all facets, in the mesh's order, to all ranks: a surface is small (collective)."""
-        comm = layout.comm
-        parts = []
-        for number, surface in enumerate(self.surfaces):
-            mesh = surface.region.mesh
-            ids, vertices = surface.region.slice("quad")
-            corners = mesh.fetch_points(vertices)
-            parts.append((ids, vertices + layout.base(mesh), corners, np.full(len(ids), number)))
-        columns = [np.concatenate(c) for c in zip(*parts, strict=True)]
-        gathered = comm.allgather(columns) if comm.size > 1 else [columns]
-        merged = [np.concatenate(c) for c in zip(*gathered, strict=True)]
-        order = np.lexsort((merged[0], merged[3]))
-        self._ids, self._facets, self._corners, self._wall = (c[order] for c in merged)
-
-    def _close(self) -> None:
-        """Find rims, put lids on them, make neighbours agree."""
-        seen = np.sort(self._facets, axis=1)
-        _, count = np.unique(seen, axis=0, return_counts=True)
-        if (count > 1).any():
-            raise MeshError(f"{self.name}: its walls name {int((count > 1).sum())} facets twice")
-        edges = Edges(self._facets)
-        if len(edges.crowded):
-            raise MeshError(
-                f"{self.name}: three or more facets meet at {self._at(edges.crowded[0])}; give "
-                "the walls that touch the gas only"
-            )
-        if len(edges.rim) and self.caps is None:
-            raise MeshError(
-                f"{self.name} is open: {len(edges.rim)} edges belong to one facet only, e.g. at "
-                f"{self._at(edges.rim[0])}; give the missing walls, or caps='flat' to close each "
-                "rim by a lid; on an open surface use sa.pressure"
-            )
-        try:
-            self._signs, self._piece = edges.orient()
-            loops = edges.loops() if len(edges.rim) else []
-        except MeshError as error:
-            raise MeshError(f"{self.name}: {error}") from error
-        rims = []
-        for number, loop in enumerate(loops):
-            rim = [
-                RimEdge(int(self._wall[f]), tuple(self._facets[f].tolist()), int(e), int(f))
-                for f, e in edges.rim[loop]
-            ]
-            self.lids.append(Lid(f"{self.name}:lid {number}", self.surfaces, rim, self._corners))
-            first = np.array([self._corners[r.number][r.edge] for r in rim])
-            second = np.array([self._corners[r.number][(r.edge + 1) % 4] for r in rim])
-            rims.append((first, second, np.array([r.number for r in rim])))
-        self._volumes = enclosed(self._corners, self._signs, rims)
-
-    def _at(self, edge: npt.NDArray[Any]) -> str:
-        facet, number = edge
-        x = self._corners[facet][[number, (number + 1) % 4]].mean(axis=0)
-        return f"({x[0]:g}, {x[1]:g}, {x[2]:g})"
-
-    # ---- after distribution --------------------------------------------------------------------
-    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
+    def carriers(self, system: Configuration) -> Carriers:
         """Take this rank's facets; the pressure of gas is a coordinate of its own."""
-        self._system = weakref.ref(system)
-        for surface in self.surfaces:
-            surface.bind(system)
-        for lid in self.lids:
-            lid.bind(system)
-        if self.gas is None:
-            return []
-        holders = [system.topology.families[f"{self.name}:gas"].vertices[:, 0]]
-        holders += [surface.extra[:, 0] for surface in self.surfaces]
-        holders += [lid.local[:, -1] for lid in self.lids]
-        self._holder = np.unique(np.concatenate(holders)).astype(np.int32)
-        return [(PRESSURES.name, self._holder)]
-
-    def _turn(self, system: Configuration) -> None:
-        """Find the side of the gas on each facet (collective)."""
-        votes, parents = np.zeros(len(self._ids)), np.zeros(len(self._ids))
-        for number, surface in enumerate(self.surfaces):
-            at = self._number(number, surface.ids)
-            parents[at] = surface.parents
-            if surface.solid or surface.side is not None:
-                votes[at] = -surface.sense
-        votes = np.sign(system.sum(votes))
-        parents = reduced(system.comm, parents, MPI.MAX)
-        for number, surface in enumerate(self.surfaces):
-            surface.require_parents(system, parents[self._number(number, surface.ids)])
-        signs = self._signs
-        for piece in range(int(self._piece.max(initial=-1)) + 1):
-            mine = self._piece == piece
-            agree = float((votes[mine] * signs[mine]).sum())
-            if agree == 0.0:
-                agree = float(self._volumes[mine].sum()) if not votes[mine].any() else 1.0
-            if agree < 0.0:
-                signs[mine] *= -1.0
-                self._volumes[mine] *= -1.0
-        against = (votes * signs < 0.0) & (votes != 0.0)
-        self._told(system, against)
-        total = float(self._volumes.sum())
-        if total <= 0.0:
-            raise ParameterError(
-                f"{self.name}: the gas would be outside of its walls (the volume is {total:.3g}); "
-                "give the other side, face(+1) or face(-1), of the plates"
-            )
-        for number, surface in enumerate(self.surfaces):
-            at = self._number(number, surface.ids)
-            surface.sense = -signs[at]
-
-    def _told(self, system: Configuration, against: Mask) -> None:
-        """Warn of cells that were numbered against their neighbours; refuse solids."""
-        if not against.any():
-            return
-        first = int(np.argmax(against))
-        x = self._corners[first].mean(axis=0)
-        where = f"({x[0]:g}, {x[1]:g}, {x[2]:g})"
-        solid = np.array([s.solid for s in self.surfaces])[self._wall]
-        if (solid & against).any():
-            raise MeshError(
-                f"{self.name}: at {where} the gas would be inside of a solid; give walls that "
-                "enclose it"
-            )
-        if system.comm.rank == 0:
-            warnings.warn(
-                f"{self.name}: {int(against.sum())} of {len(against)} cells, e.g. at {where}, are "
-                "numbered in the other sense than their neighbours (the gas is on their other "
-                "side); turned",
-                stacklevel=6,
-            )
-
-    def _number(self, surface: int, ids: npt.NDArray[Any]) -> Ints:
-        """Return the numbers of facets of a surface among all."""
-        first, end = np.searchsorted(self._wall, [surface, surface + 1])
-        return np.asarray(first + np.searchsorted(self._ids[first:end], ids))
+        return system.of(self, Enclosure).carriers(system)
 
     def pieces(self, system: Configuration) -> list[Piece]:
         """Return the kernels, facets and rims on this rank (collective)."""
-        self._turn(system)
-        for lid in self.lids:
-            lid.build(system, self._signs)
-        self._origin = self._corners.reshape(-1, 3).mean(axis=0)
-        self.reference_volume = self.volume(system, np.zeros_like(system.state))
-        if self.reference_volume <= 0.0:
-            raise ParameterError(
-                f"{self.name}: its walls are so thick that their faces enclose no space (the "
-                f"volume is {self.reference_volume:.3g})"
-            )
-        self.watertight = self._is_tight(system)
-        if self.p is None and self.gas is None:
-            return []
-        uniform: dict[str, Any] = dict(zip(ORIGIN, self._origin.tolist(), strict=True))
+        space = system.of(self, Enclosure)
+        space.orient(system)
+        space.measure(system)
+        self._enclosures.add(space)
+        space.watertight = self._is_tight(system, space)
+        uniform: dict[str, Scalar] = {"scale": lambda t: system.stiffness}
         if self.gas is not None:
-            return self._gas_pieces(system, uniform)
+            uniform["size"] = space.reference_volume ** (1.0 / 3.0)
+            # where the amount changes, so does the energy: all pieces say so to the audit
+            number = partial(self.gas.number, place=space.name)
+            uniform["amount"] = number if depends_on_time(self.gas.amount) else number(0.0)
+            made = space.pieces(system, "gas", "potential", uniform)
+            return [*made, space.gas_piece(system, self.gas, uniform)]
+        if self.p is None:
+            return []
         uniform["p"] = self.p
-        tight = self.watertight
-        form: Form = "potential" if tight else "pressure"
-        role = "potential" if tight else "work"
-        parts: list[Surface | Lid] = [*self.surfaces, *self.lids]
-        names = self._names()
-        return [
-            part.piece(system, name, form, role, uniform)
-            for part, name in zip(parts, names, strict=True)
-        ]
+        if space.watertight:
+            return space.pieces(system, "potential", "potential", uniform)
+        return space.pieces(system, "pressure", "work", uniform)
 
-    def _names(self) -> list[str]:
-        """Name the pieces: walls, then lids."""
-        walls = [f"{self.name}: {surface}" for surface in self.surfaces]
-        return [*walls, *(f"{self.name}: lid {k}" for k in range(1, len(self.lids) + 1))]
+    def idle(self, system: Configuration) -> Ints32:
+        """Return the coordinates of lids that nothing presses on: they have no equations."""
+        space = system.of(self, Enclosure)
+        loaded = self.p is not None or self.gas is not None
+        return np.zeros(0, dtype=np.int32) if loaded else space.lid_coordinates(system)
 
-    def _is_tight(self, system: Configuration) -> bool:
+    def _is_tight(self, system: Configuration, space: Enclosure) -> bool:
         """Try whether a pressure has no resultant in a disturbed state; warn (collective)."""
-        size = np.sqrt(self._area(self._corners) / max(1, len(self._corners)))
-        state = DISTURBED * system.numbering.random(11)
-        at = system.numbering.offset[:, system.numbering.block("position")]
-        at = at[at >= 0][:, None] + np.arange(3)
-        state[at] *= size
-        gap = self.closure(system, state)
+        gap = space.closure(system, space.disturbed(system, DISTURBED))
         if gap <= TIGHT:
             return True
         text = (
-            f"{self.name} is not watertight: in a disturbed state a pressure on its walls has a "
+            f"{space.name} is not watertight: in a disturbed state a pressure on its walls has a "
             f"resultant of {gap:.1g} of its size (faces z = +-thickness/2 overlap at kinks; slopes "
             "that are not shared, and plates beside solids, open gaps)"
         )
@@ -311,124 +157,56 @@ class Cavity:
             warnings.warn(text, stacklevel=6)
         return False
 
-    @staticmethod
-    def _area(corners: Array) -> float:
-        normal = np.cross(corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1])
-        return float(np.linalg.norm(normal, axis=1).sum() / 2.0)
-
-    # ---- gas -----------------------------------------------------------------------------------
     def _scale(self, system: Configuration) -> float:
-        """Return the unit of the unknown pressure [Pa/m^2]: multipliers have system.stiffness."""
-        return float(system.stiffness / self.reference_volume ** (1.0 / 3.0))
-
-    def _gas_pieces(self, system: Configuration, uniform: dict[str, Any]) -> list[Piece]:
-        assert self.gas is not None
-        numbering, gas = system.numbering, self.gas
-        block = numbering.block(PRESSURES.name)
-        self._coordinate = numbering.offset[self._holder, block]
-        uniform["scale"] = lambda t: self._scale(system)
-        # where the amount changes, so does the energy: all pieces say so to the audit
-        changes = depends_on_time(gas.amount)
-        number = partial(gas.number, place=self.name)
-        uniform["amount"] = number if changes else number(0.0)
-        made, names = [], iter(self._names())
-        kind: tuple[Form, str] = ("factored", "potential")
-        at = int(self._coordinate[0]) if len(self._holder) else -1
-        for surface in self.surfaces:
-            made.append(surface.piece(system, next(names), *kind, uniform, factor=at))
-        for lid in self.lids:
-            offsets = numbering.offset[lid.local[:, -1], block]
-            made.append(lid.piece(system, next(names), *kind, uniform, factor=offsets))
-        family = system.topology.families[f"{self.name}:gas"]
-        n = len(family.ids)
-        ones = np.arange(n, dtype=np.int32)
-        jets = Jets(
-            entity=ones,
-            jet=np.zeros(n, dtype=np.int32),
-            coordinate=numbering.offset[family.vertices[:, 0], block].astype(np.int32),
-            vertex=np.zeros(n, dtype=np.int32),
-            value=np.ones(n),
-        )
-        values = {
-            **uniform,
-            "ambient": gas.ambient,
-            "exponent": gas.exponent,
-            "V0": self.reference_volume,
-        }
-        made.append(
-            Piece(
-                name=f"{self.name}:gas",
-                kernel=jit.points(gas.law(), system.comm),
-                role="potential",
-                uniform=values,
-                cell=np.zeros((n, 0)),
-                owned=family.owned,
-                vertices=family.vertices.ravel(),
-                vertex_start=np.arange(n + 1, dtype=np.int32),
-                entities=jets,
-            )
-        )
-        return made
+        """Return the unit of the unknown pressure [Pa]: multipliers have system.stiffness."""
+        return float(system.stiffness / system.of(self, Enclosure).reference_volume ** (1.0 / 3.0))
 
     def settle(self, system: Configuration) -> None:
-        """Give the gas the pressure that belongs to its present volume (collective)."""
-        if self.gas is None:
-            return
-        ratio = self.volume(system) / self.reference_volume
-        if ratio > 0.0:
-            p = self.gas.pressure(ratio, system.time, self.name)
-            system.state[self._coordinate] = p / self._scale(system)
+        """Give gas the pressure that belongs to its volume, and lids theirs (collective)."""
+        space = system.of(self, Enclosure)
+        if self.gas is not None:
+            ratio = space.volume(system, system.state) / space.reference_volume
+            if ratio > 0.0:
+                p = self.gas.pressure(ratio, system.time, space.name)
+                space.settle(system, p, self._scale(system))
+        elif self.p is not None:
+            space.settle(system, self.pressure(system), 1.0)
 
     # ---- results -------------------------------------------------------------------------------
-    def _require(self, system: Configuration) -> None:
-        """Raise where the cavity is no term of a system, or of another one since."""
-        if self._system is None or self._system() is not system:
-            other = "" if self._system is None else " (it is one of another system)"
+    @property
+    def reference_volume(self) -> float:
+        """V_0 [m^3]."""
+        return self._common("reference_volume", {e.reference_volume for e in self._enclosures})
+
+    @property
+    def watertight(self) -> bool:
+        """Whether the walls have no gaps, in any state."""
+        return self._common("watertight", {e.watertight for e in self._enclosures})
+
+    def _common(self, what: str, values: set[Value]) -> Value:
+        if not values:
+            raise ParameterError(f"{self.name!r} is in no system yet: sa.System(..., terms=[...])")
+        if len(values) > 1:
             raise ParameterError(
-                f"{self.name!r} is no term of this system{other}: give each system a cavity of "
-                "its own, sa.System(..., terms=[cavity])"
+                f"{self.name!r} is in several systems, in which {what} differs: ask the cavity of "
+                f"one, system.of(cavity, Enclosure).{what}"
             )
+        return next(iter(values))
 
     def volume(self, system: Configuration, state: Array | None = None) -> float:
         """Return the enclosed volume [m^3] at the present state, on every rank (collective)."""
-        self._require(system)
-        state = system.state if state is None else state
-        total = 0.0
-        with together(system.comm):
-            for surface in self.surfaces:
-                r, n = surface.shape(system, state)
-                r, n = r[surface.owned], n[surface.owned]
-                total += float(np.einsum("nqa,nqa->", r - self._origin, n)) / 3.0
-            for lid in self.lids:
-                r, along, c, weight = lid.shape(state)
-                area = np.cross(r - self._origin, along)
-                total += float(weight @ np.einsum("na,na->n", c - self._origin, area)) / 6.0
-        return float(system.sum(np.array([total]))[0])
+        return system.of(self, Enclosure).volume(system, system.state if state is None else state)
 
     def closure(self, system: Configuration, state: Array | None = None) -> float:
-        """Return the size of the sum of all normals over the area: 0 where closed (collective)."""
-        self._require(system)
-        state = system.state if state is None else state
-        total = np.zeros(4)
-        with together(system.comm):
-            for surface in self.surfaces:
-                _, n = surface.shape(system, state)
-                n = n[surface.owned]
-                total[:3] += n.sum(axis=(0, 1))
-                total[3] += np.linalg.norm(n, axis=2).sum()
-            for lid in self.lids:
-                r, along, c, weight = lid.shape(state)
-                area = weight[:, None] * np.cross(r - c, along) / 2.0
-                total[:3] += area.sum(axis=0)
-                total[3] += np.linalg.norm(area, axis=1).sum()
-        total = system.sum(total)
-        return float(np.linalg.norm(total[:3]) / total[3])
+        """Return the size of the sum of all normals over the area of the walls (collective).
+
+        It is 0 where walls and lids are closed.
+        """
+        return system.of(self, Enclosure).closure(system, system.state if state is None else state)
 
     def pressure(self, system: Configuration) -> float:
         """Return the present pressure [Pa] over that outside, on every rank (collective)."""
-        self._require(system)
+        space = system.of(self, Enclosure)
         if self.gas is None:
             return evaluate(f"pressure of {self.name!r}", self.p or 0.0, system.time)
-        mine = self._coordinate[self._holder < system.numbering.owned_vertices]
-        value = float(system.state[mine].sum()) * self._scale(system)
-        return float(system.sum(np.array([value]))[0])
+        return space.pressure(system) * self._scale(system)

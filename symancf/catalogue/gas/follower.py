@@ -4,20 +4,22 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...errors import MeshError, ParameterError
+from ...laws import surface_laws
 from ...places.interpolation import Interpolation
 from ...runtime.collective import share_error
 from ...values.arguments import named
 from ...values.parameter import evaluate
-from .surface import surface_of
+from .surface import Facets, surface_of
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece
+    from ...assembly.protocol import Carriers
     from ...places.ends import Face, Nodes
     from ...values.parameter import Scalar
 
@@ -27,6 +29,8 @@ CLOSED = 0.1  # resultant of the unit pressure by the area: tubes and closed sur
 
 class Pressure:
     """Gas or liquid that presses on a surface of a body; see `pressure`."""
+
+    frozen = True
 
     def __init__(self, place: Nodes | Face, p: Scalar, name: str | None) -> None:
         self.surface = surface_of(place, "a pressure")
@@ -42,31 +46,34 @@ class Pressure:
 
     def declare(self, layout: Layout) -> None:
         """Announce the facets before distribution."""
-        self.surface.declare(layout, self.name)
+        self.surface.declare(layout, layout.name(self))
 
-    def carriers(self, system: Configuration) -> list[Any]:
+    def carriers(self, system: Configuration) -> Carriers:
         """Take this rank's facets; a pressure brings no coordinates."""
-        self.surface.bind(system)
+        system.keep(self, Facets(self.surface, system, system.name(self)))
         return []
 
     def pieces(self, system: Configuration) -> list[Piece]:
         """Return the kernel and facets on this rank."""
-        self.surface.require_parents(system, self.surface.parents)
-        if self.surface.solid:
-            self.surface.require_outside(system)
+        surface, facets, name = self.surface, system.of(self, Facets), system.name(self)
+        facets.require_parents(system, facets.parents)
+        if surface.solid:
+            facets.require_outside(system)
         else:
-            self._require_oriented(system)
-            self._tell_kinks(system)
-            self._tell_inwards(system)
-        return [self.surface.piece(system, self.name, "pressure", "work", {"p": self.p})]
+            self._require_oriented(system, facets)
+            self._tell_kinks(system, facets)
+            self._tell_inwards(system, facets)
+        laws = surface_laws(
+            surface.element, "pressure", offset=not surface.middle, fields=surface.fields
+        )
+        return [facets.piece(system, name, laws, "work", {"p": self.p})]
 
-    def _tell_kinks(self, system: Configuration) -> None:
+    def _tell_kinks(self, system: Configuration, facets: Facets) -> None:
         """Warn where faces beside the mid-surface overlap, or leave a gap: at kinks."""
-        surface = self.surface
-        directions = system.of(surface.body, Interpolation).directions
-        if surface.middle or directions is None:
+        directions = system.of(self.surface.body, Interpolation).directions
+        if self.surface.middle or directions is None:
             return
-        kinks = np.unique(surface.cells[directions.kink[surface.cells]])
+        kinks = np.unique(facets.cells[directions.kink[facets.cells]])
         owned = int((kinks < system.numbering.owned_vertices).sum())
         count = system.comm.allreduce(owned)
         if count and system.comm.rank == 0:
@@ -77,11 +84,10 @@ class Pressure:
                 stacklevel=6,
             )
 
-    def _tell_inwards(self, system: Configuration) -> None:
+    def _tell_inwards(self, system: Configuration, facets: Facets) -> None:
         """Warn where p > 0 presses a tube or a closed surface into itself."""
-        surface = self.surface
-        r, wall = surface.shape(system, np.zeros_like(system.reference))
-        r, wall = r[surface.owned].reshape(-1, 3), wall[surface.owned].reshape(-1, 3)
+        wall = facets.normals(system.points)[facets.owned]
+        r = system.points[facets.cells].mean(axis=1)[facets.owned]
         area = np.linalg.norm(wall, axis=1)
         sums = [area.sum(), *wall.sum(axis=0), *(area @ r), np.einsum("na,na->", r, wall)]
         total, *rest = system.sum(np.array(sums)).tolist()
@@ -91,7 +97,7 @@ class Pressure:
         opening -= float(first @ resultant) / total  # about the centre
         closed = float(np.linalg.norm(resultant)) < CLOSED * total
         if closed and opening < 0.0 and system.comm.rank == 0:
-            other = f"face({-(surface.side or 1):+d})"
+            other = f"face({-(self.surface.side or 1):+d})"
             warnings.warn(
                 f"{self.name}: the surface closes around a space, and p > 0 presses it inwards, "
                 f"so that it collapses into itself; for gas inside take {other} (or sa.Cavity, "
@@ -99,10 +105,10 @@ class Pressure:
                 stacklevel=6,
             )
 
-    def _require_oriented(self, system: Configuration) -> None:
+    def _require_oriented(self, system: Configuration, facets: Facets) -> None:
         """Raise where neighbours are numbered in opposite senses: a side would change there."""
-        flipped = self.surface.parity[:, None] < 0
-        cells = np.where(flipped, self.surface.cells[:, ::-1], self.surface.cells)
+        flipped = facets.parity[:, None] < 0
+        cells = np.where(flipped, facets.cells[:, ::-1], facets.cells)
         edges = np.concatenate([cells[:, [k, (k + 1) % 4]] for k in range(4)])
         _, place, count = np.unique(edges, axis=0, return_inverse=True, return_counts=True)
         twice = (count > 1)[place.ravel()]

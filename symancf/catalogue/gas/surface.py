@@ -3,33 +3,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ...assembly.piece import Cells, Piece
+from ...assembly.piece import Cells, Piece, Role
 from ...bodies.body import Body
 from ...elements import Element, quad4
 from ...errors import MeshError, ParameterError
-from ...laws import surface_laws, surface_rule
 from ...mesh.partition import Family
 from ...places.ends import End, Face, Nodes
 from ...places.interpolation import Interpolation
 from ...runtime import jit
 from ...runtime.collective import share_error
-from ...values.arrays import Array, Ints
-from ...values.parameter import label
+from ...values.arrays import Array, Integers, Ints, Ints32
+from ...values.parameter import Scalar, label
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
+    from ...laws.pressure import Laws
     from ...mesh import Region
-
-Form = Literal["pressure", "potential", "factored"]
 
 
 class Surface:
-    """What gas touches of a body, for one term: see `surface_of`.
+    """What gas touches of a body: see `surface_of`.
 
     Parameters
     ----------
@@ -37,16 +36,6 @@ class Surface:
     side : of plates, +1 or -1: the gas is on the side of +n or -n, n being the normal that
         belongs to the numbering of the cells, and touches the face z = side thickness/2.
     middle : of plates: the gas acts on the mid-surface.
-
-    Attributes after `bind` (of the facets on this rank)
-    ----------------------------------------------------
-    cells : (n, 4) local vertices, numbered as in the region.
-    parents : (n,) number of cells of this rank that they belong to: all, unless the facet came
-        here by an extra vertex.
-    parity : (n,) +1 where the normal of that numbering is the one of the plate's cell, or points
-        out of the solid; -1 the other one, 0 unknown.
-    sense : (n,) +1 where it points towards the gas.
-    extra : (n, k) local vertices of `declare`.
     """
 
     def __init__(
@@ -68,50 +57,73 @@ class Surface:
             raise ParameterError(
                 f"{self.name}: facets of a solid have one side, the outer one; leave face() out"
             )
-        self._maps: Array | None = None
         self.middle = middle or self.solid or side is None
         self.element: Element = quad4 if self.solid else body.element
+        self.fields = {} if self.solid else body.fields
 
     def __str__(self) -> str:
         if self.solid or self.side is None:
             return self.name
         return f"{self.name}, face({self.side:+d})"
 
-    # ---- as part of a term ---------------------------------------------------------------------
-    def declare(self, layout: Layout, name: str, extra: tuple[int, ...] = ()) -> None:
-        """Announce the facets under a name of their own, before distribution.
+    def slice(self, layout: Layout) -> tuple[Ints, Ints]:
+        """Return the ids of this rank's share of the facets, and their vertices."""
+        ids, vertices = self.region.slice("quad")
+        return ids, vertices + layout.base(self.region.mesh)
 
-        `extra` : vertices that belong to each facet beside its own.
-        """
+    def declare(self, layout: Layout, family: str, extra: Sequence[int] = ()) -> None:
+        """Announce the facets before distribution, all with some `extra` vertices."""
         layout.require_member(self.body, str(self))
         self.region.require_on(self.body.region)
-        self.family = f"{name}:{self}"
-        ids, vertices = self.region.slice("quad")
-        vertices = vertices + layout.base(self.region.mesh)
+        ids, vertices = self.slice(layout)
         common = np.broadcast_to(np.array(extra, dtype=np.int64), (len(vertices), len(extra)))
         vertices = np.concatenate([vertices, common], axis=1)
-        layout.announce(Family(self.family, ids, vertices, partitioned=False))
+        layout.announce(Family(family, ids, vertices, partitioned=False))
 
-    def bind(self, system: Configuration) -> None:
-        """Take this rank's facets and find the cells that they belong to (collective)."""
-        family = system.topology.families[self.family]
-        self.ids, self.owned = family.ids, family.owned
-        self.cells, self.extra = family.vertices[:, :4], family.vertices[:, 4:]
-        faces = np.array([[0, 1, 2, 3]])
-        if self.solid:
-            faces = np.array(self.body.element.topology.faces)
-        numbered = system.of(self.body, Interpolation).cells[:, faces].reshape(-1, 4)
-        found, self.parents = _matched(self.cells, numbered)
-        self._maps, self.parity = None, np.zeros(len(found))
+
+@dataclass(frozen=True)
+class Scalars:
+    """Coordinates of all facets' extra vertices: their block, and which of the vertices it is."""
+
+    block: str
+    vertex: int
+    size: int
+
+
+class Facets:
+    """The facets on this rank of a family that was announced.
+
+    Attributes
+    ----------
+    cells : (n, 4) local vertices, numbered as in the family.
+    extra : (n, k) local vertices that the facets were announced with.
+    parents : (n,) number of cells of this rank that they belong to: all, unless the facet came
+        here by an extra vertex.
+    parity : (n,) +1 where the normal of that numbering is the one of the plate's cell, or points
+        out of the solid; -1 the other one, 0 unknown.
+    sense : (n,) +1 where it points towards the gas.
+    """
+
+    def __init__(self, surface: Surface, system: Configuration, family: str) -> None:
+        self.surface = surface
+        found = system.topology.families[family]
+        self.ids, self.owned = found.ids, found.owned
+        self.cells, self.extra = found.vertices[:, :4], found.vertices[:, 4:]
+        body, faces = surface.body, np.array([[0, 1, 2, 3]])
+        if surface.solid:
+            faces = np.array(body.element.topology.faces)
+        numbered = system.of(body, Interpolation).cells[:, faces].reshape(-1, 4)
+        row, self.parents = _matched(self.cells, numbered)
+        self.parity = np.zeros(len(row))
         if len(numbered):
-            own = numbered[found]
+            own = numbered[row]
             first = (own == self.cells[:, :1]).argmax(axis=1)
             after = own[np.arange(len(own)), (first + 1) % 4]
             turned = np.where(after == self.cells[:, 1], 1.0, -1.0)
             self.parity = np.where(self.parents > 0, turned, 0.0)
-        self.sense = float(self.side or 1) * self.parity
+        self.sense = float(surface.side or 1) * self.parity
 
-    def require_parents(self, system: Configuration, parents: npt.NDArray[Any]) -> None:
+    def require_parents(self, system: Configuration, parents: Integers | Array) -> None:
         """Raise where facets are of no cell of the body, or between two (collective).
 
         `parents` : (n,) number of cells that each of this rank's facets belongs to.
@@ -127,8 +139,8 @@ class Surface:
             none = parents[at] == 0
             what = "is no facet of its cells" if none else "lies between two of its cells"
             error = MeshError(
-                f"{self.name}: the quadrilateral at ({x[0]:g}, {x[1]:g}, {x[2]:g}) {what}; gas "
-                "presses on boundary facets of solids and on cells of plates"
+                f"{self.surface.name}: the quadrilateral at ({x[0]:g}, {x[1]:g}, {x[2]:g}) {what}; "
+                "gas presses on boundary facets of solids and on cells of plates"
             )
         share_error(system.comm, error)
 
@@ -139,50 +151,53 @@ class Surface:
         ------
         MeshError : the facet lies between the two, where no gas is.
         """
-        error = None
+        error, own = None, self.surface.body
         for body in system.bodies:
-            if body is self.body or not isinstance(body, Body):
+            if body is own or not isinstance(body, Body):
                 continue
             if body.element.cell != "hexahedron":
                 continue
-            faces = (
-                system.of(body, Interpolation)
-                .cells[:, np.array(body.element.topology.faces)]
-                .reshape(-1, 4)
-            )
+            cells = system.of(body, Interpolation).cells
+            faces = cells[:, np.array(body.element.topology.faces)].reshape(-1, 4)
             _, count = _matched(self.cells, faces)
             if count.any() and error is None:
                 x = system.points[self.cells[int(np.argmax(count))]].mean(axis=0)
                 error = MeshError(
-                    f"{self.name}: the quadrilateral at ({x[0]:g}, {x[1]:g}, {x[2]:g}) lies "
-                    f"between {self.body.name!r} and {body.name!r}, where no gas is; leave the "
+                    f"{self.surface.name}: the quadrilateral at ({x[0]:g}, {x[1]:g}, {x[2]:g}) "
+                    f"lies between {own.name!r} and {body.name!r}, where no gas is; leave the "
                     "interface out of the region"
                 )
         share_error(system.comm, error)
 
-    @property
-    def offset(self) -> Array:
-        """The face of each cell: +1 or -1 for z = +-thickness/2, 0 for the mid-surface."""
-        return np.zeros(len(self.sense)) if self.middle else self.sense
+    def normals(self, x: Array) -> Array:
+        """Return the areas times the normals (n, 3) out of the gas, at positions of all vertices.
+
+        They are those of the facets between their corners.
+        """
+        corners = x[self.cells]
+        area = np.cross(corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1]) / 2.0
+        return np.asarray(-self.sense[:, None] * area)
 
     def piece(
         self,
         system: Configuration,
         name: str,
-        form: Form,
-        role: Any,
-        uniform: dict[str, Any],
-        factor: int = -1,
+        laws: Laws,
+        role: Role,
+        uniform: Mapping[str, Scalar],
+        scalars: Sequence[Scalars] = (),
+        cell: Mapping[str, Array] | None = None,
     ) -> Piece:
-        """Make the piece of a law of `surface_laws` on the facets of this rank (collective).
+        """Make the piece of laws of `laws.pressure` on the facets of this rank (collective).
 
-        `factor` : local offset of a coordinate of the last extra vertex; see `Piece`.
+        `scalars` : unknowns of the laws behind those of the facets.
         """
-        body, element = self.body, self.element
-        fields = {} if self.solid else body.fields
-        laws = surface_laws(element, form, offset=not self.middle, fields=fields)
-        kernel = jit.cells(laws[0][0].name, element.space, laws, system.comm)
-        own = {"sense": self.sense, "offset": self.offset}
+        surface, numbering = self.surface, system.numbering
+        body, element, n = surface.body, surface.element, len(self.cells)
+        extra = [k.vertex for k in scalars for _ in range(k.size)]
+        space = element.space.with_scalars(len(extra)) if extra else element.space
+        kernel = jit.cells(laws[0][0].name, space, laws, system.comm)
+        own = {"sense": self.sense, "offset": self.sense, **(cell or {})}
         columns = []
         for k, parameter in enumerate(kernel.cell):
             if parameter in own:
@@ -191,13 +206,17 @@ class Surface:
                 point = [kernel.points[k]] if len(kernel.points) > k else [()]
                 values = body.cell_parameters(system, [parameter], point, self.cells)
                 columns.append(values[:, 0])
-        n = len(self.cells)
-        vertices = np.concatenate([self.cells, self.extra], axis=1).astype(np.int32)
-        position = system.of(body, Interpolation).offset(self.cells, "value")
+        vertices = np.concatenate([self.cells, self.extra[:, extra]], axis=1).astype(np.int32)
+        on = system.of(body, Interpolation)
+        position = on.offset(self.cells, "value")
         slopes, maps = np.zeros_like(position), np.zeros((n, 4, 0, 0))
         if element.slopes:
-            slopes = system.of(body, Interpolation).offset(self.cells, "slope0")
-            maps = self.maps(system)
+            slopes, maps = on.offset(self.cells, "slope0"), on.maps_of(self.cells)
+        offsets = [np.zeros((n, 0), dtype=np.int32)]
+        for unknown in scalars:
+            at = self.extra[:, unknown.vertex]
+            start: Ints32 = numbering.offset[at, numbering.block(unknown.block)]
+            offsets.append(start[:, None] + np.arange(unknown.size, dtype=np.int32))
         return Piece(
             name=name,
             kernel=kernel,
@@ -207,88 +226,13 @@ class Surface:
             owned=self.owned,
             vertices=vertices.ravel(),
             vertex_start=np.arange(n + 1, dtype=np.int32) * np.int32(vertices.shape[1]),
-            entities=Cells(np.stack([position, slopes], axis=2), maps),
-            factor=factor,
+            entities=Cells(
+                np.stack([position, slopes], axis=2), maps, np.concatenate(offsets, axis=1)
+            ),
         )
 
-    def maps(self, system: Configuration) -> Array:
-        """Return the slope maps (n, 4, s, s) of the facets, with their own numbering."""
-        if self._maps is None:
-            self._maps = system.of(self.body, Interpolation).maps_of(self.cells)
-        return self._maps
 
-    # ---- geometry ------------------------------------------------------------------------------
-    def shape(self, system: Configuration, state: Array) -> tuple[Array, Array]:
-        """Return places (n, q, 3) and weighted normals of gas, out of it, at a state.
-
-        The normals point from the gas into the wall; their lengths are the areas of the points of
-        the rule, so that their sum over a closed surface is zero.
-        """
-        rule = surface_rule(self.element)
-        vector = system.reference + state
-        at = np.asarray(system.of(self.body, Interpolation).offset(self.cells, "value"))
-        coefficients = vector[at[..., None] + np.arange(3)][:, :, None, :]
-        if self.element.slopes:
-            start = system.of(self.body, Interpolation).offset(self.cells, "slope0")
-            count = len(self.element.slopes)
-            nodal = vector[start[..., None] + np.arange(3 * count)]
-            nodal = nodal.reshape(*start.shape, count, 3)
-            slopes = np.einsum("nvkc,nvca->nvka", self.maps(system), nodal)
-            coefficients = np.concatenate([coefficients, slopes], axis=2)
-        coefficients = coefficients.reshape(len(at), np.prod(coefficients.shape[1:3]), 3)
-        z = self._height(system)
-        jets = {
-            jet: np.einsum("qk,nka->nqa", self.table(jet, rule.points), coefficients)
-            for jet in self.element.space.point_jets
-            if jet in ("value", "xi", "eta", "xixi", "xieta", "etaeta")
-        }
-        if self.element.has_thickness and not self.middle:
-            for jet in ("value", "xi", "eta"):
-                table = self.table(jet, rule.points, director=True)
-                jets[jet] += z[:, None, None] * np.einsum("qk,nka->nqa", table, coefficients)
-        r, n = jets["value"], np.cross(jets["xi"], jets["eta"])
-        if not self.middle and not self.element.has_thickness:
-            r, n = _offset(jets, n, z)
-        normal = -self.sense[:, None, None] * n * rule.weights[:, None]
-        return r, normal
-
-    def table(self, jet: str, points: Array, director: bool = False) -> Array:
-        """Return the coefficients (q, k) of a jet on the mid-surface, or of its change by z."""
-        spread = self.element.space.point_jets[jet]
-        names = tuple(name for name, factor in spread.items() if (factor != 1) == director)
-        return np.asarray(self.element.space.tabulate(names, points).sum(axis=1))
-
-    def _height(self, system: Configuration) -> Array:
-        """Return z of the face in each cell (n,)."""
-        if self.middle:
-            return np.zeros(len(self.cells))
-        thickness: float | Array
-        if "thickness" in self.body.fields:
-            thickness = self.body.cell_parameters(system, ["thickness"], None, self.cells)[:, 0]
-        else:
-            thickness = self.body.numbers(system.time)["thickness"]
-        return np.asarray(self.sense * thickness / 2.0)
-
-
-def _offset(jets: dict[str, Array], n: Array, z: Array) -> tuple[Array, Array]:
-    """Return places and normals of the face r + z n/|n| of a surface."""
-    length = np.linalg.norm(n, axis=2)
-    unit = n / length[..., None]
-
-    def dot(a: Array, b: Array) -> Array:
-        return np.asarray(np.einsum("nqa,nqa->nq", a, b))
-
-    a11, a22 = dot(jets["xi"], jets["xi"]), dot(jets["eta"], jets["eta"])
-    a12 = dot(jets["xi"], jets["eta"])
-    b11, b12, b22 = (dot(jets[jet], unit) for jet in ("xixi", "xieta", "etaeta"))
-    twice_H = (b11 * a22 - 2.0 * b12 * a12 + b22 * a11) / length**2
-    K = (b11 * b22 - b12**2) / length**2
-    z = z[:, None]
-    area = 1.0 - z * twice_H + z**2 * K
-    return jets["value"] + z[..., None] * unit, n * area[..., None]
-
-
-def _matched(wanted: npt.NDArray[Any], offered: npt.NDArray[Any]) -> tuple[Ints, Ints]:
+def _matched(wanted: Ints32, offered: Ints32) -> tuple[Ints, Ints]:
     """Return for each row of vertices one row of `offered` with the same, and how many there are.
 
     The order of the vertices does not matter.

@@ -48,6 +48,8 @@ class Balance(Stopping):
         super().__init__(rows, Constraints(motion.matrix, rows, equations), GROWTH, FALLING)
         self.motion, self.system, self.f = motion, system, f
         self._moves = rows.classes(lambda block: block.moves)
+        follows = rows.classes(lambda block: block.kind == "dependent")  # its forces add up to zero
+        self._least = np.where(follows, 1.0, np.where(self._moves, UNLOADED, 0.0))
         self._natural, self._size = np.ones(rows.count), 1.0
         self._forces, self._noise = np.zeros(rows.count), np.zeros(rows.count)
         self._ended = np.zeros(rows.count)  # forces at the end of the last step
@@ -100,7 +102,7 @@ class Balance(Stopping):
             return self._reason(self._rtol, self._stol, step, fresh)
         forces = np.maximum(self._ended, self.sizes())
         work = np.where(self._moves, forces * self._natural, 0.0)
-        least = np.where(self._moves, UNLOADED * self.rows.worst(work)[self.rows.part], 0.0)
+        least = self._least * self.rows.worst(work)[self.rows.part]
         self._weigh(np.maximum(forces, least / self._natural), self._noise)
         self._start(np.zeros(self.rows.parts, dtype=bool))
         self._last = self._begun = self.rows.worst(self.shares())

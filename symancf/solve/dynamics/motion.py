@@ -51,7 +51,7 @@ class Motion:
     rate_factor, acceleration_factor : d rate / d u and d acceleration / d u, local vectors.
     second, first, algebraic : masks of the coordinates by their order in time: second, first,
         multipliers.
-    settled : mask of the coordinates that are functions of the others (pressures of gas); in
+    settled : mask of the coordinates that are functions of the others (pressures of gas, lids); in
         index-1 methods `System.settle` finds them.
     moving : supports whose prescribed values may change in time.
     span : times between which they are differentiated: where one call of `solve` begins and
@@ -74,7 +74,7 @@ class Motion:
         self.second: Mask = numbering.those("position", "direction", "angle")
         self.first: Mask = numbering.those("state")
         self.algebraic: Mask = numbering.those("multiplier")
-        self.settled: Mask = numbering.those("algebraic")
+        self.settled: Mask = numbering.those("algebraic", "dependent", "tie")
         self.mass: Plan = system.mass
         system.place_mass()
         with together(system.comm):

@@ -157,7 +157,7 @@ class DynamicProblem:
             system.update(system.time)
         largest = self.integrator.largest(h)
         system.stiffness = largest if np.isfinite(largest) and largest > 0.0 else 1.0
-        m.state[m.algebraic | m.settled] *= old / system.stiffness
+        m.state[system.numbering.those("multiplier", "algebraic", "tie")] *= old / system.stiffness
         with together(system.comm):
             system.update(system.time)
 

@@ -110,8 +110,8 @@ class Arc:
         rows = solver.convergence.rows
         sizes = [k.block.natural(length) if k.block.moves else 0.0 for k in rows.kinds]
         self._arm = np.array(sizes)[rows.kind]  # 0: no forces
-        self._others = rows.classes(lambda block: block.kind in ("state", "algebraic"))
-        bound = numbering.those("multiplier")[numbering.coordinate_of_row]
+        self._others = rows.classes(lambda block: block.kind in ("state", "algebraic", "dependent"))
+        bound = numbering.those("multiplier", "tie")[numbering.coordinate_of_row]
         self._constraint = np.flatnonzero(bound)
         self._x = solver.vectors.new()
         self._rhs, self._du = self._x.duplicate(), self._x.duplicate()

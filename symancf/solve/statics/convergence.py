@@ -47,7 +47,7 @@ class Convergence(Stopping):
     def __init__(self, system: System) -> None:
         self.system = system
         rows = RowNorms(system, system.pieces)
-        bound = rows.classes(lambda b: b.kind == "multiplier")
+        bound = rows.classes(lambda b: b.kind in ("multiplier", "tie"))
         super().__init__(rows, Constraints(system.matrix, rows, bound))
         self.constraints.measure(rows.sizes())
         numbering = system.numbering

@@ -171,7 +171,7 @@ def find_free(system: System) -> list[tuple[list[str], str]]:
     for k, (at, v) in enumerate(motions):
         V[6 * k : 6 * k + 6, at] = v
     A = np.zeros_like(V)
-    for v, answer in zip(V, A, strict=True):
+    for v, answer in zip(V + _followers(system, V.T).T, A, strict=True):
         system.plan.product(system.state, v, answer)
     fixed = numbering.fixed_by >= 0
     V /= size
@@ -208,7 +208,7 @@ def _of_many(
     value = np.concatenate([v.ravel() for _, v in motions])
     shape = (numbering.coordinates, all_columns)
     V = csr_array(coo_array((value, (row, column)), shape=shape))
-    A = diags_array(1.0 / strength) @ _tangent(system) @ V
+    A = diags_array(1.0 / strength) @ _tangent(system) @ (V + csr_array(_followers(system, V)))
     V = diags_array(1.0 / size) @ V
     fixed = diags_array((numbering.fixed_by >= 0).astype(float))
     A = csr_array((A + fixed @ V)[:n])
@@ -242,6 +242,30 @@ def _of_many(
         names, text = told[-1]
         told[-1] = names, f"{text}; and {total - len(told)} more motions"
     return told
+
+
+def _followers(system: System, V: Any) -> Array:
+    """Return how points that follow others go with motions V (coordinates, k) (collective).
+
+    With the points of lids go the forces on their rims.
+    """
+    numbering = system.numbering
+    motions = np.zeros(V.shape)
+    if not any(block.kind == "dependent" for block in numbering.blocks):
+        return motions
+    follows = numbering.those("dependent", "tie") & (numbering.fixed_by < 0)
+    at = np.flatnonzero(follows[numbering.free])
+    ids, at = numbering.columns_of_free[at], numbering.free[at]
+    every = np.unique(np.concatenate(system.comm.allgather(ids)))
+    place, count = np.searchsorted(every, ids), len(every)
+    tangent = _tangent(system)[at]
+    own, given = np.zeros((count, count)), np.zeros((count, V.shape[1]))
+    own[np.ix_(place, place)] = tangent[:, at].toarray()
+    answer = tangent @ V
+    given[place] = answer.toarray() if hasattr(answer, "toarray") else answer
+    own, given = system.sum(own), system.sum(given)
+    motions[at] = -np.linalg.lstsq(own, given, rcond=None)[0][place]
+    return motions
 
 
 def _tangent(system: System) -> Any:

@@ -61,7 +61,7 @@ class Stability:
         moves = numbering.those("position", "direction", "angle")[rows] & free
         self._moves: Array = moves.astype(float)
         self._algebraic = np.flatnonzero(numbering.those("algebraic")[rows] & free)
-        multipliers = numbering.those("multiplier")[rows] & free
+        multipliers = numbering.those("multiplier", "tie")[rows] & free
         self._multipliers = int(system.comm.allreduce(int(multipliers.sum())))
         self.how = self._choose()
         self._factors: PETSc.PC | None = None

@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a cavity finds in a system: its facets and rims, which side is inside, its volume."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
+
+from ...assembly.numbering import Block
+from ...assembly.piece import Jets, Piece, Role
+from ...assembly.plan import Plan
+from ...errors import MeshError, ParameterError
+from ...laws import lid_laws, surface_laws
+from ...mesh.partition import Family
+from ...runtime import jit
+from ...runtime.collective import reduced, together
+from ...values.arrays import Array, Ints, Ints32, Mask
+from .lid import FORCES, MEANS, SCALARS, Rims
+from .orientation import Edges, enclosed
+from .surface import Facets, Scalars, Surface
+
+if TYPE_CHECKING:
+    from ...assembly.configuration import Configuration, Layout
+    from ...assembly.protocol import Carriers
+    from ...laws.pressure import Form
+    from ...values.parameter import Scalar
+    from .amount import Gas
+
+ORIGIN = ("o1", "o2", "o3")
+
+# of all cavities with gas: the unknown pressure over its scale
+PRESSURES = Block("pressures", 1, "algebraic", "pressure")
+
+
+class Enclosure:
+    """The walls and lids of a cavity in a system.
+
+    Parameters
+    ----------
+    name, surfaces : of the cavity.
+    caps : whether rims are closed by lids.
+    gas : whether the pressure is an unknown.
+
+    Attributes
+    ----------
+    reference_volume : V_0 [m^3].
+    watertight : whether the walls have no gaps, in any state.
+    """
+
+    reference_volume: float
+    watertight: bool
+
+    def __init__(
+        self, layout: Layout, name: str, surfaces: Sequence[Surface], caps: bool, gas: bool
+    ) -> None:
+        self.name, self.surfaces, self.gas = name, surfaces, gas
+        vertex = layout.new_vertices(1, name, PRESSURES) if gas else np.zeros(0, dtype=np.int64)
+        if gas:
+            here = vertex[:, None] if layout.comm.rank == 0 else np.zeros((0, 1), dtype=np.int64)
+            ids = np.arange(len(here), dtype=np.int64)
+            layout.announce(Family(f"{name}:gas", ids, here, partitioned=False))
+        for number, surface in enumerate(surfaces):
+            surface.declare(layout, f"{name}:{number}", vertex.tolist())
+        self._gather(layout)
+        with together(layout.comm):
+            loops = self._close(caps)
+            facets = self._wall, self._facets, self._corners
+            self.rims = Rims(layout, f"{name}:rim", surfaces, loops, *facets, vertex)
+        self.lids = len(loops)
+
+    def _gather(self, layout: Layout) -> None:
+        """Bring all facets, in the mesh's order, to all ranks: a surface is small (collective)."""
+        parts = []
+        for number, surface in enumerate(self.surfaces):
+            ids, vertices = surface.slice(layout)
+            mesh = surface.region.mesh
+            corners = mesh.fetch_points(vertices - layout.base(mesh))
+            parts.append((ids, vertices, corners, np.full(len(ids), number)))
+        columns = [np.concatenate(c) for c in zip(*parts, strict=True)]
+        gathered = layout.comm.allgather(columns) if layout.comm.size > 1 else [columns]
+        merged = [np.concatenate(c) for c in zip(*gathered, strict=True)]
+        order = np.lexsort((merged[0], merged[3]))
+        self._ids, self._facets, self._corners, self._wall = (c[order] for c in merged)
+
+    def _close(self, caps: bool) -> list[Ints]:
+        """Make neighbours agree; return the facets and edges of each rim."""
+        seen = np.sort(self._facets, axis=1)
+        _, count = np.unique(seen, axis=0, return_counts=True)
+        if (count > 1).any():
+            raise MeshError(f"{self.name}: its walls name {int((count > 1).sum())} facets twice")
+        edges = Edges(self._facets)
+        if len(edges.crowded):
+            raise MeshError(
+                f"{self.name}: three or more facets meet at {self._at(edges.crowded[0])}; give "
+                "the walls that touch the gas only"
+            )
+        if len(edges.rim) and not caps:
+            raise MeshError(
+                f"{self.name} is open: {len(edges.rim)} edges belong to one facet only, e.g. at "
+                f"{self._at(edges.rim[0])}; give the missing walls, or caps='flat' to close each "
+                "rim by a lid; on an open surface use sa.pressure"
+            )
+        try:
+            self._signs, self._piece = edges.orient()
+            loops = edges.loops() if len(edges.rim) else []
+        except MeshError as error:
+            raise MeshError(f"{self.name}: {error}") from error
+        found = [edges.rim[loop] for loop in loops]
+        rims = []
+        for facet, edge in (rows.T for rows in found):
+            ends = (self._corners[facet, (edge + k) % 4] for k in (0, 1))
+            rims.append((*ends, facet))
+        self._volumes = enclosed(self._corners, self._signs, rims)
+        return found
+
+    def _at(self, edge: Ints) -> str:
+        facet, number = edge
+        x = self._corners[facet][[number, (number + 1) % 4]].mean(axis=0)
+        return f"({x[0]:g}, {x[1]:g}, {x[2]:g})"
+
+    # ---- after distribution --------------------------------------------------------------------
+    def carriers(self, system: Configuration) -> Carriers:
+        """Take this rank's facets; return the blocks of pressure and lids (collective)."""
+        families = enumerate(self.surfaces)
+        self.walls = [Facets(surface, system, f"{self.name}:{k}") for k, surface in families]
+        self.edges = self.rims.bind(system, self.surfaces)
+        means, forces, pressures = ([np.zeros(0, dtype=np.int32)] for _ in range(3))
+        for edges in self.edges:
+            means.append(edges.extra[:, 0])
+            forces.append(edges.extra[:, 1])
+            pressures.append(edges.extra[:, 2:].ravel())
+        pressures += [facets.extra.ravel() for facets in self.walls]
+        if self.gas:
+            pressures.append(system.topology.families[f"{self.name}:gas"].vertices[:, 0])
+        blocks = zip((MEANS, FORCES, PRESSURES), (means, forces, pressures), strict=True)
+        self._carriers = {block: np.unique(np.concatenate(at)) for block, at in blocks}
+        there = {MEANS: self.lids > 0, FORCES: self.lids > 0, PRESSURES: self.gas}
+        return [(block.name, at) for block, at in self._carriers.items() if there[block]]
+
+    def coordinates(self, system: Configuration, block: Block) -> Ints32:
+        """Return the local offsets of this rank's coordinates of a block, ghosts included."""
+        at = self._carriers[block]
+        if not len(at):
+            return np.zeros(0, dtype=np.int32)
+        start = system.numbering.offset[at, system.numbering.block(block.name)]
+        return np.asarray(start[:, None] + np.arange(block.size, dtype=np.int32)).ravel()
+
+    def lid_coordinates(self, system: Configuration) -> Ints32:
+        """Return the local offsets of all coordinates of lids."""
+        found = [self.coordinates(system, block) for block in (MEANS, FORCES)]
+        return np.concatenate(found)
+
+    def orient(self, system: Configuration) -> None:
+        """Find the side of the gas on each facet (collective)."""
+        votes, parents = np.zeros(len(self._ids)), np.zeros(len(self._ids))
+        for number, facets in enumerate(self.walls):
+            at = self._number(number, facets.ids)
+            parents[at] = facets.parents
+            if facets.surface.solid or facets.surface.side is not None:
+                votes[at] = -facets.sense
+        votes = np.sign(system.sum(votes))
+        parents = reduced(system.comm, parents, MPI.MAX)
+        for number, facets in enumerate(self.walls):
+            facets.require_parents(system, parents[self._number(number, facets.ids)])
+        signs = self._signs
+        for piece in range(int(self._piece.max(initial=-1)) + 1):
+            mine = self._piece == piece
+            agree = float((votes[mine] * signs[mine]).sum())
+            if agree == 0.0:
+                agree = float(self._volumes[mine].sum()) if not votes[mine].any() else 1.0
+            if agree < 0.0:
+                signs[mine] *= -1.0
+                self._volumes[mine] *= -1.0
+        against = (votes * signs < 0.0) & (votes != 0.0)
+        self._told(system, against)
+        total = float(self._volumes.sum())
+        if total <= 0.0:
+            raise ParameterError(
+                f"{self.name}: the gas would be outside of its walls (the volume is {total:.3g}); "
+                "give the other side, face(+1) or face(-1), of the plates"
+            )
+        for number, facets in enumerate(self.walls):
+            facets.sense = -signs[self._number(number, facets.ids)]
+        for edges in self.edges:
+            edges.sense = -signs[self.rims.facet[edges.ids]]
+
+    def _told(self, system: Configuration, against: Mask) -> None:
+        """Warn of cells that were numbered against their neighbours; refuse solids."""
+        if not against.any():
+            return
+        first = int(np.argmax(against))
+        x = self._corners[first].mean(axis=0)
+        where = f"({x[0]:g}, {x[1]:g}, {x[2]:g})"
+        solid = np.array([s.solid for s in self.surfaces])[self._wall]
+        if (solid & against).any():
+            raise MeshError(
+                f"{self.name}: at {where} the gas would be inside of a solid; give walls that "
+                "enclose it"
+            )
+        if system.comm.rank == 0:
+            warnings.warn(
+                f"{self.name}: {int(against.sum())} of {len(against)} cells, e.g. at {where}, are "
+                "numbered in the other sense than their neighbours (the gas is on their other "
+                "side); turned",
+                stacklevel=6,
+            )
+
+    def _number(self, surface: int, ids: Ints) -> Ints:
+        """Return the numbers of facets of a surface among all."""
+        first, end = np.searchsorted(self._wall, [surface, surface + 1])
+        return np.asarray(first + np.searchsorted(self._ids[first:end], ids))
+
+    # ---- kernels -------------------------------------------------------------------------------
+    def pieces(
+        self, system: Configuration, form: Form, role: Role, uniform: Mapping[str, Scalar]
+    ) -> list[Piece]:
+        """Return the kernels of walls and lids, facets and rims on this rank (collective)."""
+        centre = self._corners.reshape(-1, 3).mean(axis=0)
+        values = {**dict(zip(ORIGIN, centre.tolist(), strict=True)), **uniform}
+        made = []
+        for k, facets in enumerate([*self.walls, *self.edges]):
+            surface, lid = facets.surface, k >= len(self.walls)
+            laws = (lid_laws if lid else surface_laws)(
+                surface.element, form, offset=not surface.middle, fields=surface.fields
+            )
+            scalars = list(SCALARS) if lid else []
+            if form == "gas":
+                scalars.append(Scalars(PRESSURES.name, facets.extra.shape[1] - 1, 1))
+            cell = {"share": self.rims.share[facets.ids]} if lid else {}
+            name = f"{self.name}: {'lids of ' if lid else ''}{surface}"
+            made.append(facets.piece(system, name, laws, role, values, scalars, cell))
+        return made
+
+    def gas_piece(self, system: Configuration, gas: Gas, uniform: Mapping[str, Scalar]) -> Piece:
+        """Return the energy of the gas (collective)."""
+        family = system.topology.families[f"{self.name}:gas"]
+        n = len(family.ids)
+        block = system.numbering.block(PRESSURES.name)
+        start = system.numbering.offset[family.vertices[:, 0], block]
+        none = np.zeros(n, dtype=np.int32)
+        return Piece(
+            name=f"{self.name}:gas",
+            kernel=jit.points(gas.law(), system.comm),
+            role="potential",
+            uniform={
+                **uniform,
+                "ambient": gas.ambient,
+                "exponent": gas.exponent,
+                "V0": self.reference_volume,
+            },
+            cell=np.zeros((n, 0)),
+            owned=family.owned,
+            vertices=family.vertices.ravel(),
+            vertex_start=np.arange(n + 1, dtype=np.int32),
+            entities=Jets(np.arange(n, dtype=np.int32), none, start, none, np.ones(n)),
+        )
+
+    # ---- geometry ------------------------------------------------------------------------------
+    def measure(self, system: Configuration) -> None:
+        """Make ready to evaluate -V: the potential of a pressure of 1 (collective)."""
+        unit = {"p": 1.0, "scale": 1.0, "size": 1.0}
+        pieces = self.pieces(system, "gas" if self.gas else "potential", "potential", unit)
+        self._plan = Plan(pieces, system.numbering, system.reference, system.comm)
+        means = self.coordinates(system, MEANS)
+        system.reference[means] = self._means(system, np.zeros_like(system.state))[means]
+        self.reference_volume = self.volume(system, np.zeros_like(system.state))
+        if self.reference_volume <= 0.0:
+            raise ParameterError(
+                f"{self.name}: its walls are so thick that their faces enclose no space (the "
+                f"volume is {self.reference_volume:.3g})"
+            )
+
+    def _forces(self, system: Configuration, x: Array) -> Array:
+        """Return -dV/du (local vector) at a state; rows of owned vertices are complete."""
+        f = np.zeros_like(x)
+        with together(system.comm):
+            self._plan.update(system.time)
+            self._plan.residual(x, f)
+        return f
+
+    def _means(self, system: Configuration, state: Array) -> Array:
+        """Return the state with p = 1, no forces on lids, and their points in the mean of rims."""
+        x = state.copy()
+        x[self.coordinates(system, PRESSURES)] = 1.0
+        if self.lids:
+            means, forces = (self.coordinates(system, block) for block in (MEANS, FORCES))
+            x[forces] = 0.0
+            x[means] -= self._forces(system, x)[forces]
+            which = np.zeros(len(x), dtype=bool)
+            which[means] = True
+            system.update_ghosts(x, which)
+        return x
+
+    def volume(self, system: Configuration, state: Array) -> float:
+        """Return V [m^3] at a state (collective)."""
+        x = self._means(system, state)
+        with together(system.comm):
+            self._plan.update(system.time)
+            energies, _ = self._plan.energies(x)
+        return -float(system.sum(np.array([energies.sum()]))[0])
+
+    def closure(self, system: Configuration, state: Array) -> float:
+        """Return the size of the sum of all normals over the area of the walls (collective).
+
+        A translation t of the walls alone changes V by t . (sum of normals)/3.
+        """
+        x = self._means(system, state)
+        f, numbering = self._forces(system, x), system.numbering
+        at = numbering.offset[: numbering.owned_vertices, numbering.block("position")]
+        total = np.zeros(4)
+        total[:3] = -3.0 * f[at[at >= 0][:, None] + np.arange(3)].sum(axis=0)
+        means = self.coordinates(system, MEANS).reshape(-1, 3)
+        total[:3] -= 3.0 * f[means[self._carriers[MEANS] < numbering.owned_vertices]].sum(axis=0)
+        with together(system.comm):
+            present = positions(system, state)
+            for facets in self.walls:
+                normals = facets.normals(present)[facets.owned]
+                total[3] += np.linalg.norm(normals, axis=1).sum()
+        total = system.sum(total)
+        return float(np.linalg.norm(total[:3]) / total[3])
+
+    def disturbed(self, system: Configuration, by: float) -> Array:
+        """Return a random state that moves nodes `by` the size of the facets."""
+        area = np.cross(
+            self._corners[:, 2] - self._corners[:, 0], self._corners[:, 3] - self._corners[:, 1]
+        )
+        size = np.sqrt(np.linalg.norm(area, axis=1).sum() / 2.0 / max(1, len(area)))
+        state = np.asarray(by * system.numbering.random(11))
+        state[system.numbering.those("position")] *= size
+        return state
+
+    # ---- what follows from the rest -----------------------------------------------------------
+    def settle(self, system: Configuration, p: float, scale: float) -> None:
+        """Give the own coordinates the values of a pressure p [Pa] (collective).
+
+        `scale` : unit of the unknown pressure [Pa].
+        """
+        system.state[self.coordinates(system, PRESSURES)] = p / scale
+        if self.lids:
+            means, forces = (self.coordinates(system, block) for block in (MEANS, FORCES))
+            x = self._means(system, system.state)
+            system.state[means] = x[means]
+            system.state[forces] = -p / system.stiffness * self._forces(system, x)[means]
+            which = np.zeros(len(x), dtype=bool)
+            which[forces] = True
+            system.update_ghosts(system.state, which)
+
+    def pressure(self, system: Configuration) -> float:
+        """Return the unknown pressure over its scale (collective)."""
+        mine = self._carriers[PRESSURES] < system.numbering.owned_vertices
+        own = system.state[self.coordinates(system, PRESSURES)[mine]]
+        return float(system.sum(np.array([own.sum()]))[0])
+
+
+def positions(system: Configuration, state: Array) -> Array:
+    """Return the present positions (vertices, 3) of this rank's nodes, those of meshes."""
+    x = system.points.copy()
+    block = system.numbering.block("position")
+    at = system.numbering.carriers(block)
+    x[at] += state[system.numbering.offset[at, block][:, None] + np.arange(3)]
+    return x
