@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +24,10 @@ class Rows(NamedTuple):
     value: Array
 
 
-@dataclass(frozen=True)
-class Resolved:
+NONE: Array = np.zeros((0, 0))
+
+
+class Resolved(NamedTuple):
     """K places of an end in the layout of a system.
 
     Attributes
@@ -37,29 +38,34 @@ class Resolved:
     weight : (K,) of a rule of quadrature on the unit facet; else none.
     group : (K,) number of the group of each, where the end groups its places.
     given : the places of another end that these were made from.
-    ids : (K,) numbers among all places of the end.
+    numbers : (K,) among all places of the end; None: they are all.
     """
 
     X: Array
     vertices: Ints
-    within: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    weight: Array = field(default_factory=lambda: np.zeros(0))
+    within: Array = NONE
+    weight: Array = NONE
     group: Ints | None = None
     given: Resolved | None = None
-    ids: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    numbers: Ints | None = None
 
-    def __post_init__(self) -> None:
-        if len(self.ids) != len(self.X):
-            object.__setattr__(self, "ids", np.arange(len(self.X), dtype=np.int64))
+    @property
+    def ids(self) -> Ints:
+        """Numbers (K,) among all places of the end."""
+        return np.arange(self.size) if self.numbers is None else self.numbers
 
     @property
     def size(self) -> int:
         """Number of places."""
         return len(self.X)
 
+    def at(self, ids: Integers) -> Integers:
+        """Return where the places of some numbers are: the one place there is stands for all."""
+        return ids if self.size > 1 else np.zeros_like(ids)
+
     def take(self, ids: Integers) -> Resolved:
-        """Return the places of some numbers (n,); the one place there is stands for all."""
-        at = ids if self.size > 1 else np.zeros_like(ids)
+        """Return the places of some numbers (n,); see `at`."""
+        at = self.at(ids)
         return Resolved(
             self.X[at],
             self.vertices[at],

@@ -19,7 +19,7 @@ import sympy as sp
 from symancf_codegen.functions import rate
 
 from ..errors import ConstraintError, ParameterError
-from ..terms.quantities import RATES
+from ..terms.quantities import RATES, asking
 from ..terms.work import VirtualWork, state_names
 from ..values.arguments import named
 from ..values.arrays import Array
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..places.ends import End
 
 Function = Callable[..., Any]
-POSITIONAL, KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
 class Controller(VirtualWork):
@@ -81,15 +81,13 @@ class Controller(VirtualWork):
         names = [n for p in parts for n, a in p.items() if a.kind is not KEYWORD]
         names += [n for n, a in law.items() if a.kind is not KEYWORD and n in ("t", *states)]
         keywords = {n: a for p in (*parts, law) for n, a in p.items() if a.kind is KEYWORD}
-        asked = [inspect.Parameter(n, POSITIONAL) for n in dict.fromkeys(names)]
 
         def whole(*given: Any, **values: Any) -> list[tuple[Any, Any]]:
             known = dict(zip(dict.fromkeys(names), given, strict=True)) | values
             return self._pairs(known, states)
 
-        whole.__signature__ = inspect.Signature([*asked, *keywords.values()])  # type: ignore[attr-defined]
         whole.__name__ = str(getattr(self.control, "__name__", self.kind))
-        return whole
+        return asking(whole, dict.fromkeys(names), keywords.values())
 
     def _pairs(self, known: Mapping[str, Any], states: Sequence[str]) -> list[tuple[Any, Any]]:
         measured = _named(_apply(self.measure, known), "y")

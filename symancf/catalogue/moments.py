@@ -23,7 +23,7 @@ import sympy as sp
 from ..bodies.plane import Factor, PlanarBody, PlanarPoint, planar_moment
 from ..errors import KinematicsError, ParameterError
 from ..places.ends import End, Ground, Nodes, PointsOnBody
-from ..terms.quantities import symbols_of
+from ..terms.quantities import asking, symbols_of
 from ..terms.work import Potential, VirtualWork
 from ..values.arguments import among, named
 from ..values.parameter import components
@@ -66,43 +66,18 @@ def triad(e1: sp.Matrix, e2: sp.Matrix) -> list[sp.Matrix]:
     return [t1, t3.cross(t1), t3]
 
 
-def _vector(M1: Any, M2: Any, M3: Any, share: Any) -> sp.Matrix:
-    return share * V([M1, M2, M3])
+def _moment(axes: int, frame: str) -> Callable[..., Pairs]:
+    """Return the work of a moment on the spin of a place with so many axes."""
 
+    def moment(*given: V, M1: S, M2: S, M3: S, share: S) -> Pairs:
+        e, w = given[:axes], given[axes:]
+        M = share * V([M1, M2, M3])
+        if frame == "body":
+            t = triad(*e[:2])
+            M = t[0] * M[0] + t[1] * M[1] + t[2] * M[2]
+        return {spin(*zip(e, w, strict=True)): M}
 
-def _in_body(M: sp.Matrix, e1: sp.Matrix, e2: sp.Matrix) -> sp.Matrix:
-    t = triad(e1, e2)
-    return t[0] * M[0] + t[1] * M[1] + t[2] * M[2]
-
-
-def _moment_1(e1_a: V, w1_a: V, *, M1: S, M2: S, M3: S, share: S) -> Pairs:
-    return {spin((e1_a, w1_a)): _vector(M1, M2, M3, share)}
-
-
-def _moment_2(e1_a: V, e2_a: V, w1_a: V, w2_a: V, *, M1: S, M2: S, M3: S, share: S) -> Pairs:
-    return {spin((e1_a, w1_a), (e2_a, w2_a)): _vector(M1, M2, M3, share)}
-
-
-def _moment_3(
-    e1_a: V, e2_a: V, e3_a: V, w1_a: V, w2_a: V, w3_a: V, *, M1: S, M2: S, M3: S, share: S
-) -> Pairs:
-    return {spin((e1_a, w1_a), (e2_a, w2_a), (e3_a, w3_a)): _vector(M1, M2, M3, share)}
-
-
-def _body_moment_2(e1_a: V, e2_a: V, w1_a: V, w2_a: V, *, M1: S, M2: S, M3: S, share: S) -> Pairs:
-    M = _in_body(_vector(M1, M2, M3, share), e1_a, e2_a)
-    return {spin((e1_a, w1_a), (e2_a, w2_a)): M}
-
-
-def _body_moment_3(
-    e1_a: V, e2_a: V, e3_a: V, w1_a: V, w2_a: V, w3_a: V, *, M1: S, M2: S, M3: S, share: S
-) -> Pairs:
-    M = _in_body(_vector(M1, M2, M3, share), e1_a, e2_a)
-    return {spin((e1_a, w1_a), (e2_a, w2_a), (e3_a, w3_a)): M}
-
-
-SPACE: dict[int, Callable[..., Pairs]] = {1: _moment_1, 2: _moment_2, 3: _moment_3}
-BODY: dict[int, Callable[..., Pairs]] = {2: _body_moment_2, 3: _body_moment_3}
+    return asking(moment, [f"{q}{k + 1}_a" for q in "ew" for k in range(axes)])
 
 
 def axes_of(place: End) -> int:
@@ -134,15 +109,14 @@ class Moment(VirtualWork):
                 if isinstance(place, Nodes)
                 else f"{name}: {place} does not turn"
             )
-        functions = SPACE if frame == "space" else BODY
-        if axes not in functions:
+        if frame == "body" and axes == 1:
             raise KinematicsError(
                 f"{name}: a cable has one axis only and does not tell how it is turned about it: "
                 "give the moment in space, frame='space'"
             )
         vector = components(name, vector)
         given = {f"M{a + 1}": M for a, M in enumerate(vector)} | {"share": 1.0}
-        super().__init__(functions[axes], place, name=name, **given)
+        super().__init__(_moment(axes, frame), place, name=name, **given)
 
     def domain(self) -> tuple[sp.Expr, ...]:
         """Return what must be positive: length, area or volume of the axes."""

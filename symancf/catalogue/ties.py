@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConstraintError
 from ..places.ends import Nodes, PointsOnBody, require_region
 from ..terms.constraint import Constraint
+from ..terms.quantities import asking
 from ..values.parameter import label
 
 if TYPE_CHECKING:
@@ -23,37 +24,14 @@ def coincide(r_a: sp.Matrix, r_b: sp.Matrix) -> sp.Matrix:
     return r_a - r_b
 
 
-def _weld1(u_a: sp.Matrix, u_b: sp.Matrix, g1_a: sp.Matrix, g1_b: sp.Matrix) -> list[sp.Expr]:
-    return [*(u_a - u_b), *(g1_a - g1_b)]
+def welded(slopes: int) -> Callable[..., list[sp.Expr]]:
+    """Return the equations of two places that keep their position and slopes together."""
+    quantities = ["u", *(f"g{k + 1}" for k in range(slopes))]
 
+    def weld(*given: sp.Matrix) -> list[sp.Expr]:
+        return [x for a, b in zip(given[::2], given[1::2], strict=True) for x in a - b]
 
-def _weld2(
-    u_a: sp.Matrix,
-    u_b: sp.Matrix,
-    g1_a: sp.Matrix,
-    g1_b: sp.Matrix,
-    g2_a: sp.Matrix,
-    g2_b: sp.Matrix,
-) -> list[sp.Expr]:
-    return [*_weld1(u_a, u_b, g1_a, g1_b), *(g2_a - g2_b)]
-
-
-def _weld3(
-    u_a: sp.Matrix,
-    u_b: sp.Matrix,
-    g1_a: sp.Matrix,
-    g1_b: sp.Matrix,
-    g2_a: sp.Matrix,
-    g2_b: sp.Matrix,
-    g3_a: sp.Matrix,
-    g3_b: sp.Matrix,
-) -> list[sp.Expr]:
-    return [*_weld2(u_a, u_b, g1_a, g1_b, g2_a, g2_b), *(g3_a - g3_b)]
-
-
-def welded(slopes: int) -> Callable[..., Any]:
-    """Return the equations of two places that keep their position and 1 to 3 slopes together."""
-    return (_weld1, _weld2, _weld3)[slopes - 1]
+    return asking(weld, [f"{q}_{end}" for q in quantities for end in "ab"])
 
 
 def tie(a: Nodes, b: Body, weld: bool | None = None, name: str = "tie") -> Constraint:

@@ -66,7 +66,7 @@ class Entities:
             self.virtual = layout.new_vertices(self.groups, name, virtual)[:, None]
         rank, ranks = layout.comm.rank, layout.comm.size
         mine = ids[self.size * rank // ranks : self.size * (rank + 1) // ranks]
-        columns = [places.take(mine).vertices for places in self.places]
+        columns = [places.vertices[places.at(mine)] for places in self.places]
         columns.append(self.virtual[self.group[mine]])
         self.columns = np.cumsum([0] + [c.shape[1] for c in columns])
         vertices = np.concatenate(columns, axis=1)

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import sympy as sp
@@ -29,12 +29,13 @@ from ..values.arrays import Array
 from ..values.parameter import label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from ..assembly.configuration import Configuration
     from ..assembly.piece import Jets
     from .entities import Entities
 
+Asking = TypeVar("Asking", bound="Callable[..., Any]")
 JetOfEnd = tuple[int, str]
 Of = Literal["present", "change", "reference", "rate"]
 
@@ -142,6 +143,22 @@ def check_ends(what: str, ends: Sequence[Any]) -> list[End]:
     for end in ends:
         require_place(what, end)
     return list(ends)
+
+
+def asking(
+    function: Asking, names: Iterable[str], keywords: Iterable[inspect.Parameter] | None = None
+) -> Asking:
+    """Let a function of any number of arguments ask for quantities of these names, and return it.
+
+    `keywords` are its parameters; default: those that it names.
+    """
+    if keywords is None:
+        own = inspect.signature(function).parameters.values()
+        keywords = [p for p in own if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    asked = [inspect.Parameter(name, kind) for name in names]
+    function.__signature__ = inspect.Signature([*asked, *keywords])  # type: ignore[attr-defined]
+    return function
 
 
 def _on_all_ranks(ends: Sequence[End]) -> AbstractContextManager[None]:
