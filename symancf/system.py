@@ -240,7 +240,7 @@ class System(Configuration):
         """Raise on every rank where a value differs from rank to rank (collective)."""
         if self.comm.size > 1:
             others = self._common.values(time)
-            require_agreement(self.comm, self.plan.slots, self.plan.slot_names, time, others)
+            require_agreement(self.comm, self.plan.values, self.plan.names, time, others)
 
     def residual_at_solution(self) -> Array:
         """Return the residual of all coordinates at the present state (local vector).

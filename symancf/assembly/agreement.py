@@ -67,7 +67,7 @@ class Common:
 
 def require_agreement(
     comm: MPI.Comm,
-    slots: Sequence[Array],
+    given: Array,
     names: Callable[[], list[str]],
     time: float,
     others: Sequence[tuple[str, float]] = (),
@@ -79,7 +79,7 @@ def require_agreement(
 
     Parameters
     ----------
-    slots, names : values of the kernels' uniform parameters; what they are called.
+    given, names : values of the kernels' uniform parameters; what they are called.
     others : name and value of what is no parameter of a kernel; as many on every rank.
 
     Raises
@@ -88,7 +88,7 @@ def require_agreement(
     """
     if comm.size == 1:
         return
-    values = np.concatenate([*slots, np.array([value for _, value in others])])
+    values = np.concatenate([given, np.array([value for _, value in others])])
     bounds = reduced(comm, np.concatenate([values, -values]), MPI.MAX)
     high, low = bounds[: len(values)], -bounds[len(values) :]
     apart = high - low > ROUND_OFF * np.maximum(np.abs(high), np.abs(low))

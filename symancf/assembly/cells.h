@@ -155,9 +155,10 @@ static void gather_rates(const symancf_plan *plan, const symancf_term *t, int ba
 }
 
 static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
-                     const double *v, double *f, double *energy, double *work, int32_t *cleared)
+                     const double *v, double *f, double *energies, double *work, int32_t *cleared)
 {
   const int rows = 3 * coefficients(t);
+  int32_t piece = 0;
   double *u = work, *X = u + rows * LANES, *e = X + (t->rates < 0 ? 1 : 2) * rows * LANES,
          *w = e + rows * LANES, *K = w + rows * LANES;
   int64_t bad = 0;
@@ -172,8 +173,7 @@ static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, 
     if (what == ENERGY) {
       double W[LANES] __attribute__((aligned(64)));
       bad += t->energy(lanes, t->uniform, cell, X, u, W);
-      for (int l = 0; l < lanes; l++)
-        if (t->owned[first + l]) *energy += W[l];
+      add_energies(t, first, lanes, W, &piece, energies);
     } else if (what == RESIDUAL || (what == TANGENT && !t->has_tangent)) {
       bad += t->residual(lanes, t->uniform, cell, X, u, e);
       scatter_vector(t, batch, e, f);

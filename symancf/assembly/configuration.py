@@ -18,7 +18,7 @@ from .kept import Data, Kept, Named
 from .numbering import Block, Numbering, Owners
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from ..mesh import Mesh
     from ..mesh.partition import Topology
@@ -183,7 +183,8 @@ class Configuration(ABC):
     reference, state : local vectors (coordinates,) of the reference configuration and of the
         displacements and multipliers, ghosts included; after `number`.
     time : of the state [s].
-    stiffness : scale of the multipliers: a multiplier times `stiffness` is a force.
+    stiffness, scale : of the multipliers: a multiplier times `stiffness` is a force; the same as
+        a function of time, one for all kernels.
     """
 
     numbering: Numbering
@@ -194,6 +195,7 @@ class Configuration(ABC):
         self.comm, self.layout, self.mirrors = layout.comm, layout, mirrors
         self.bodies, self.terms = layout.bodies, layout.terms
         self.time, self.stiffness = 0.0, 1.0
+        self.scale: Callable[[float], float] = lambda time: self.stiffness
         self.topology: Topology = distribute(
             layout.comm, layout.families, n_points=layout.mesh_points
         )

@@ -86,11 +86,12 @@ static void add_matrix(const symancf_plan *plan, const symancf_term *t, int enti
 }
 
 static int64_t entities(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
-                        const double *v, double *f, double *energy, double *work,
+                        const double *v, double *f, double *energies, double *work,
                         int32_t *cleared)
 {
   const int m = t->jets;
   double *g = work, *d = g + m * LANES, *P = d + m * LANES, *H = P + m * LANES;
+  int32_t piece = 0;
   int64_t bad = 0;
   for (int first = 0; first < t->n; first += LANES) {
     const int lanes = t->n - first < LANES ? t->n - first : LANES;
@@ -99,8 +100,7 @@ static int64_t entities(const symancf_plan *plan, const symancf_term *t, int wha
     jets(t, first, lanes, x, plan->rate, g);
     if (what == ENERGY) {
       bad += t->energy(lanes, t->uniform, cell, NULL, g, P);
-      for (int l = 0; l < lanes; l++)
-        if (t->owned[first + l]) *energy += P[l];
+      add_energies(t, first, lanes, P, &piece, energies);
       continue;
     }
     if (what == PRODUCT) {

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import ctypes
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +19,15 @@ from ..values.arrays import Ints, Ints32
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mpi4py import MPI
+
     from .numbering import Numbering
     from .piece import Piece
 
+Positions: TypeAlias = tuple[Ints, Ints32]
 
-def _pointer(array: npt.NDArray[Any]) -> ctypes.c_void_p:
+
+def _pointer(array: npt.NDArray[np.generic]) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
@@ -32,8 +37,9 @@ class Matrix:
     Every rank holds the rows of its free coordinates, as PETSc stores them: the columns of
     this rank's rows in a diagonal part, all others in an off-diagonal part. The arrays are
     ours, PETSc works on them without a copy. All rows of a vertex share one pattern, so an
-    entity needs one offset per pair of its vertices: `positions` holds for each piece
-    ``(pair_start, offsets)``; offsets >= 0 address the diagonal part, ``~offset`` the other.
+    entity needs one offset per pair of its vertices: `positions` holds for each piece where
+    those of its entities begin and end, and the offsets of many pieces; offsets >= 0 address the
+    diagonal part, ``~offset`` the other.
 
     Attributes
     ----------
@@ -43,7 +49,7 @@ class Matrix:
     columns : of their entries: numbers of this rank's rows, and numbers of all rows.
     """
 
-    def __init__(self, comm: Any, numbering: Numbering, pieces: Sequence[Piece]) -> None:
+    def __init__(self, comm: MPI.Comm, numbering: Numbering, pieces: Sequence[Piece]) -> None:
         self._library = jit.load_runtime(Path(__file__).with_name("pattern.c"), comm=comm)
         self.numbering, self._pieces = numbering, list(pieces)
         rows, owned = numbering.rows, numbering.owned_vertices
@@ -51,7 +57,7 @@ class Matrix:
         self.off_start = np.zeros(rows + 1, dtype=np.int32)
         start, adjacent, offsets = self._pairs(self.diagonal_start, self.off_start)
         pattern = (owned, _pointer(start), _pointer(adjacent), _pointer(numbering.row_count))
-        self.positions = [self._positions(piece, start, adjacent, offsets) for piece in pieces]
+        self.positions = self._positions(self._pieces, start, adjacent, offsets)
         del offsets
         sizes = int(self.diagonal_start[-1]), int(self.off_start[-1])
         self.nonzeros = sum(sizes)
@@ -107,22 +113,13 @@ class Matrix:
             np.zeros_like(self.diagonal_start), np.zeros_like(self.off_start)
         )
         first = len(self.positions)
-        self.positions += [self._positions(piece, start, adjacent, offsets) for piece in pieces]
+        self.positions += self._positions(pieces, start, adjacent, offsets)
         return range(first, len(self.positions))
 
     def _adjacency(self, pieces: Sequence[Piece]) -> tuple[Ints, Ints32]:
         """Return for each owned vertex the vertices that share an entity with it."""
         numbering = self.numbering
-        ends = [piece.vertex_start[1:].astype(np.int32) for piece in pieces]
-        before = np.cumsum([0] + [piece.vertices.size for piece in pieces])
-        if before[-1] > np.iinfo(np.int32).max:
-            raise SymancfError("2^31 or more corners of entities on a rank: use more ranks")
-        entity_start = np.concatenate(
-            [np.zeros(1, np.int32), *(e + np.int32(b) for e, b in zip(ends, before, strict=False))]
-        )
-        entity_vertices = np.concatenate(
-            [np.zeros(0, np.int32), *(np.asarray(p.vertices, np.int32).ravel() for p in pieces)]
-        )
+        entity_start, entity_vertices = _joined(pieces)
         start = np.zeros(numbering.owned_vertices + 1, dtype=np.int64)
         arguments = (
             numbering.owned_vertices,
@@ -142,29 +139,31 @@ class Matrix:
         return start, adjacent
 
     def _positions(
-        self, piece: Piece, start: Ints, adjacent: Ints32, offsets: Ints32
-    ) -> tuple[Ints, Ints32]:
-        vertex_start = np.ascontiguousarray(piece.vertex_start, dtype=np.int32)
-        vertices = np.ascontiguousarray(piece.vertices, dtype=np.int32).ravel()
+        self, pieces: Sequence[Piece], start: Ints, adjacent: Ints32, offsets: Ints32
+    ) -> list[Positions]:
+        vertex_start, vertices = _joined(pieces)
         pair_start = np.zeros(len(vertex_start), dtype=np.int64)
         np.cumsum(np.diff(vertex_start).astype(np.int64) ** 2, out=pair_start[1:])
         positions = np.empty(max(1, int(pair_start[-1])), dtype=np.int32)
-        if self._library.symancf_positions(
+        end = np.cumsum([0, *(piece.size for piece in pieces)])
+        missing = self._library.symancf_positions(
             self.numbering.owned_vertices,
             _pointer(start),
             _pointer(adjacent),
             _pointer(offsets),
             _pointer(self.numbering.global_vertex),
-            piece.size,
+            len(vertex_start) - 1,
             _pointer(vertex_start),
             _pointer(vertices),
             _pointer(pair_start),
             _pointer(positions),
-        ):
-            raise SymancfError(f"matrix pattern: a vertex pair of {piece.name!r} is missing")
-        return pair_start, positions
+        )
+        if missing:
+            name = pieces[int(np.searchsorted(end, missing)) - 1].name
+            raise SymancfError(f"matrix pattern: a vertex pair of {name!r} is missing")
+        return [(pair_start[a : b + 1], positions) for a, b in pairwise(end.tolist())]
 
-    def _create(self, comm: Any) -> PETSc.Mat:
+    def _create(self, comm: MPI.Comm) -> PETSc.Mat:
         rows, size = self.numbering.rows, self.numbering.size
         diagonal_start, diagonal_column, off_start, off_column = self._arrays
         if comm.size == 1:
@@ -208,3 +207,15 @@ class Matrix:
         self.mat.stateIncrease()
         self.mat.assemblyBegin()
         self.mat.assemblyEnd()
+
+
+def _joined(pieces: Sequence[Piece]) -> tuple[Ints32, Ints32]:
+    """Return where the vertices of each entity of all pieces begin and end, and the vertices."""
+    ends = [piece.vertex_start[1:].astype(np.int32) for piece in pieces]
+    before = np.cumsum([0] + [piece.vertices.size for piece in pieces])
+    if before[-1] > np.iinfo(np.int32).max:
+        raise SymancfError("2^31 or more corners of entities on a rank: use more ranks")
+    start = [e + np.int32(b) for e, b in zip(ends, before, strict=False)]
+    vertices = [np.asarray(piece.vertices, np.int32).ravel() for piece in pieces]
+    none = np.zeros(0, np.int32)
+    return np.concatenate([np.zeros(1, np.int32), *start]), np.concatenate([none, *vertices])

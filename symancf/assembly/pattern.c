@@ -112,7 +112,10 @@ int symancf_rows(int32_t owned, const int64_t *start, const int32_t *columns, co
   return 0;
 }
 
-/* Positions of all vertex pairs of all entities of a term (0 where the row is not owned). */
+/*
+ * Positions of all vertex pairs of entities (0 where the row is not owned).
+ * Returns the number, from 1 on, of an entity with a pair that is none of the pattern, or 0.
+ */
 int symancf_positions(int32_t owned, const int64_t *start, const int32_t *columns, const int32_t *offsets,
                       const int64_t *global, int32_t n, const int32_t *vertex_start,
                       const int32_t *vertices, const int64_t *pair_start, int32_t *positions)
@@ -132,7 +135,7 @@ int symancf_positions(int32_t owned, const int64_t *start, const int32_t *column
           if (global[columns[middle]] < wanted) low = middle + 1;
           else high = middle;
         }
-        if (columns[low] != vertex[j]) return 1;
+        if (columns[low] != vertex[j]) return e + 1;
         *position = offsets[low];
       }
   }

@@ -58,7 +58,8 @@ class Piece:
     role : ``strain`` and ``potential`` are energies of the audit; ``constraint`` is
         lambda . Phi; ``work`` and ``dissipation`` (of dampers) have no energy; ``inertia`` is
         the kinetic energy of a vector of rates.
-    uniform : kernel slot -> value (number, Parameter or function of time).
+    uniform : parameter -> value for all entities (number, Parameter or function of time), in a
+        slot of the kernel or in a row of `cell`.
     cell : (n, rows) per-entity parameters in the kernel's order.
     cell_at : function of time that returns them, where they change.
     given : the user's functions of which they are made.
@@ -79,7 +80,6 @@ class Piece:
     vertices: Ints32
     vertex_start: Ints32
     entities: Cells | Jets
-    active: bool = True
     cell_at: Callable[[float], Array] | None = None
     given: Sequence[Given] = ()
     growing: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The plan of all terms as assembly.py fills it in, and the rows of the matrix it writes to.
+ * The plan of all terms as plan.py fills it in, and the rows of the matrix it writes to.
  *
  * The local vector holds all coordinates of all local vertices (owned first, then ghosts),
  * fixed ones included.  A matrix row exists for a free coordinate of an owned vertex.  All
@@ -23,12 +23,13 @@ typedef int (*symancf_product)(int, const double *, const double *, const double
                                const double *, double *);
 
 typedef struct {
-  int32_t tabulated, symmetric, has_tangent, active;
+  int32_t tabulated, symmetric, has_tangent;
   int32_t n;         /* entities */
   int32_t cell_rows; /* parameters per entity */
   symancf_value energy, residual;
   symancf_pair tangent;
   symancf_product product;
+  const int32_t *piece_end, *piece; /* pieces it is made of: end of their entities, numbers */
   double *uniform; /* uniform parameters */
   const double *cell;    /* [batches][cell_rows][8] */
   const uint8_t *owned;  /* [n] this rank counts the entity's energy */
@@ -100,6 +101,16 @@ static void clear_for(const symancf_plan *plan, const symancf_term *t, int first
 static inline int coefficients(const symancf_term *t)
 {
   return t->corners * (1 + t->slopes) + (t->scalars + 2) / 3;
+}
+
+/* Add the energies W of a batch to those of the pieces; `piece` counts those it has come to. */
+static inline void add_energies(const symancf_term *t, int first, int lanes, const double *W,
+                                int32_t *piece, double *energies)
+{
+  for (int l = 0; l < lanes; l++) {
+    while (first + l >= t->piece_end[*piece]) ++*piece;
+    if (t->owned[first + l]) energies[t->piece[*piece]] += W[l];
+  }
 }
 
 /* Number of vertices of an entity. */

@@ -34,8 +34,8 @@ static int64_t scratch(const symancf_term *t)
 }
 
 /*
- * Evaluate all active terms at the local vector x.
- *   what = 0: energies[term] += strain energy of owned entities
+ * Evaluate all terms at the local vector x.
+ *   what = 0: energies[piece] += energy of owned entities
  *   what = 1: f += residual             (f: local vector)
  *   what = 2: f += residual, matrix = tangent
  *   what = 3: f += tangent . v          (v: local vector)
@@ -55,11 +55,9 @@ int64_t symancf_assemble(const symancf_plan *plan, int what, const double *x, co
   if (!work) return -1;
   for (int k = 0; k < plan->terms; k++) {
     const symancf_term *t = plan->term + k;
-    double energy = 0.0;
-    if (!t->active || !t->n || (what == PRODUCT && !t->has_tangent)) continue;
-    bad += t->tabulated ? cells(plan, t, what, x, v, f, &energy, work, &cleared)
-                        : entities(plan, t, what, x, v, f, &energy, work, &cleared);
-    if (what == ENERGY) energies[k] += energy;
+    if (!t->n || (what == PRODUCT && !t->has_tangent)) continue;
+    bad += t->tabulated ? cells(plan, t, what, x, v, f, energies, work, &cleared)
+                        : entities(plan, t, what, x, v, f, energies, work, &cleared);
   }
   if (what == TANGENT) clear_rows(plan, &cleared, plan->owned);
   free(work);

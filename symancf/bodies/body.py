@@ -294,7 +294,7 @@ class Body:
 
     def uniform_values(self) -> dict[str, Any]:
         """Return the values of the kernels' uniform parameters; these watch their domain."""
-        values = dict(self.parameters)
+        values = {k: v for k, v in self.parameters.items() if not isinstance(v, Field)}
         for name in sorted({*self.domains} & {*values}):
             given = values[name]
             if isinstance(given, Parameter) or callable(given):

@@ -151,9 +151,7 @@ class Force:
             weight = weight / configuration.sum(np.array([weight[entities.owned].sum()]))[0]
         uniform = {f"F{a + 1}": f for a, f in enumerate(self.vector)}
         cell = {"weight": weight}
-        if self.of_place is not None:
-            cell |= {f"F{a + 1}": np.zeros(len(weight)) for a in range(3)}
-        kernel = jit.points(_force_law(self.of_place is not None), configuration.comm)
+        kernel = jit.points(_force_law(), configuration.comm)
         piece = entities.piece(configuration.name(self), kernel, "potential", uniform, cell, jets)
         if self.of_place is not None:
             X = entities.reference(configuration, jets, 3)
@@ -173,7 +171,7 @@ class Force:
 
 
 @cache
-def _force_law(of_place: bool = False) -> Any:
+def _force_law() -> Any:
     u = sp.symbols("u_a1 u_a2 u_a3", real=True)
     F = sp.symbols("F1 F2 F3", real=True)
     weight = sp.Symbol("weight", real=True)
@@ -181,10 +179,7 @@ def _force_law(of_place: bool = False) -> Any:
         name="force",
         unknowns=u,
         energy=-weight * sp.Add(*[f * x for f, x in zip(F, u, strict=True)]),
-        parameters=(
-            *(declare.Parameter(f, "cell" if of_place else "uniform") for f in F),
-            declare.Parameter(weight, "cell"),
-        ),
+        parameters=tuple(declare.Parameter(s, "cell") for s in (*F, weight)),
         title="-F . u",
     )
 

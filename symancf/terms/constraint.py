@@ -229,7 +229,7 @@ class Constraint(PlaceTerm):
 
     def uniform(self, configuration: Configuration) -> dict[str, Any]:
         """Return the values of parameters, and the scale of the multipliers."""
-        return self.parameters | {"scale": lambda t: configuration.stiffness}
+        return self.parameters | {"scale": configuration.scale}
 
     def cell_values(self, configuration: Configuration) -> dict[str, Array]:
         """Return what the law takes at each of this rank's places, (n,) by symbol.

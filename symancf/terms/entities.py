@@ -190,12 +190,14 @@ class Entities:
         law: Any = None,
         multipliers: int = 0,
     ) -> Piece:
-        """Make the piece of a point kernel on these entities; `cell` values are (n,).
+        """Make the piece of a point kernel on these entities.
+
+        `cell` values are (n,); what it lacks has one value for all, in `uniform`.
 
         `law` and the number of its multipliers are those of a constraint, see `Piece`.
         """
         n, nv = self.local.shape
-        rows = [np.broadcast_to(cell[p], (n,)) for p in kernel.cell]
+        rows = [np.broadcast_to(cell.get(p, np.float64(0.0)), (n,)) for p in kernel.cell]
         return Piece(
             name=name,
             kernel=kernel,

@@ -327,7 +327,7 @@ class Reading:
         return (
             tuple((type(e), e) for e in results),
             tuple(map(kind_of_end, self.ends)),
-            *map(tuple, (self.jets, self.rates, self.states, self.keywords, self.per_place)),
+            *map(tuple, (self.jets, self.rates, self.states, self.keywords)),
             self.uses_time,
         )
 
@@ -356,9 +356,7 @@ class Reading:
         """Return the parameters that a law of these expressions needs."""
         used = set().union(*(e.free_symbols for e in expressions))
         parameters = [declare.Parameter(x, "cell") for x in self.references if x in used]
-        for name, symbol in self.keywords.items():
-            kind: Literal["cell", "uniform"] = "cell" if name in self.per_place else "uniform"
-            parameters.append(declare.Parameter(symbol, kind))
+        parameters += [declare.Parameter(symbol, "cell") for symbol in self.keywords.values()]
         return parameters + ([declare.Parameter(TIME)] if self.uses_time else [])
 
     def require_places(self, count: int) -> None:

@@ -97,7 +97,11 @@ def moving_law(law: PointLaw, multipliers: int, functions: tuple[str, ...]) -> M
         lets=tuple(lets),
         work=work,
         rate_of=rate_of,
-        parameters=(*law.parameters, *(declare.Parameter(s) for s in (*added, *WEIGHTS))),
+        parameters=(
+            *law.parameters,
+            *(declare.Parameter(s, "cell") for s in added),
+            *(declare.Parameter(s) for s in WEIGHTS),
+        ),
         title=f"w0 Phi + w1 Phi' + w2 Phi'' (without accelerations); {law.title}",
     )
     # Phi'' is (Phi_g g')_g g' + 2 (Phi_g)' g' + ...: without g' where Phi_g is constant
@@ -162,13 +166,14 @@ class Kinematics:
             vertex=np.concatenate([jets.vertex, jets.vertex[own]]),
             value=np.concatenate([jets.value, jets.value[own]]),
         )
-        columns = [piece.kernel.cell.index(name) for name in kernel.cell]
+        known = dict(zip(piece.kernel.cell, piece.cell.T, strict=True))
+        cell = [known.get(name, np.zeros(piece.size)) for name in kernel.cell]
         made = Piece(
             name=piece.name,
             kernel=kernel,
             role="constraint",
             uniform=uniform,
-            cell=piece.cell[:, columns],
+            cell=np.stack(cell, axis=1) if cell else np.zeros((piece.size, 0)),
             owned=piece.owned,
             vertices=piece.vertices,
             vertex_start=piece.vertex_start,
@@ -229,6 +234,7 @@ class Kinematics:
         self._plan.follow(rate, None)
         self._update(self._plan)
         for symbol, weight in zip(WEIGHTS, (phi, speed, bend), strict=True):
-            self._plan.assign(symbol.name, weight)
+            self._plan.values[self._plan.places(symbol.name)] = weight
+        self._plan.write()
         self._plan.residual(state, self._f)
         return self._f

@@ -83,7 +83,7 @@ class Audit:
         self._power: Array = np.zeros(2)
         self._time = 0.0
         self._mass_changes = motion.mass.changes
-        self._before: tuple[list[Array], Array] | None = None  # parameters of the mass, rates
+        self._before: tuple[Array, Array] | None = None  # parameters of the mass, rates
 
     @property
     def closed(self) -> bool:
@@ -124,17 +124,16 @@ class Audit:
         if not self._mass_changes:
             return 0.0
         m, gained = self.motion, 0.0
-        slots = m.mass.slots
-        now = [values.copy() for values in slots]
+        now = m.mass.values.copy()
         before, self._before = self._before, (now, m.rate.copy())
-        if before is not None and any(map(np.any, map(np.subtract, now, before[0]))):
+        if before is not None and not np.array_equal(now, before[0]):
             for sign, values in ((1.0, now), (-1.0, before[0])):
-                for slot, value in zip(slots, values, strict=True):
-                    slot[:] = value
+                m.mass.values[:] = values
+                m.mass.write()
                 for rate in (before[1], m.rate):
                     gained += 0.5 * sign * float(m.mass.energies(rate)[0].sum())
-            for slot, value in zip(slots, now, strict=True):
-                slot[:] = value
+            m.mass.values[:] = now
+            m.mass.write()
         return gained
 
     def measure(self, keep: bool = True) -> Energies:

@@ -21,17 +21,9 @@ class Sudden:
     """Jumps of the values that pieces declare in `Piece.growing`, since the last equilibrium."""
 
     def __init__(self, plan: Plan) -> None:
-        self._slots = [
-            (slots, k)
-            for piece, slots in zip(plan.pieces, plan.slots, strict=True)
-            for k, name in enumerate(piece.kernel.uniform)
-            if name in piece.growing
-        ]
-        self._settled: Array = np.zeros(len(self._slots))
-        self._jump: Array = np.zeros(len(self._slots))
-
-    def _values(self) -> Array:
-        return np.array([slots[k] for slots, k in self._slots])
+        self._plan, self._places = plan, plan.growing()
+        self._settled: Array = np.zeros(len(self._places))
+        self._jump: Array = np.zeros(len(self._places))
 
     def forget(self) -> None:
         """Begin a step: nothing is known to have jumped."""
@@ -42,16 +34,16 @@ class Sudden:
 
         Returns whether they differ.
         """
-        self._jump[:] = self._values() - self._settled
+        self._jump[:] = self._plan.values[self._places] - self._settled
         self.leave_out(1.0)
         return bool(self._jump.any())
 
     def leave_out(self, part: float) -> None:
         """Take a part of the jumps from the values that `Plan.update` has just written."""
         if part and self._jump.any():
-            for (slots, k), jump in zip(self._slots, self._jump, strict=True):
-                slots[k] -= part * jump
+            self._plan.values[self._places] -= part * self._jump
+            self._plan.write()
 
     def settle(self) -> None:
         """Note the present values: this is an equilibrium."""
-        self._settled = self._values()
+        self._settled = self._plan.values[self._places]

@@ -223,7 +223,7 @@ class VirtualWork(PlaceTerm):
         return found | ({TIME: sp.S.One} if self.reading.uses_time else {})
 
     def _parameters(self, *expressions: sp.Expr) -> tuple[declare.Parameter, ...]:
-        changing = (declare.Parameter(sp.Symbol(f"rate_{k}")) for k in self.changing)
+        changing = (declare.Parameter(sp.Symbol(f"rate_{k}"), "cell") for k in self.changing)
         return (*super()._parameters(*expressions), *changing)
 
     def values(self, system: Configuration) -> Array:

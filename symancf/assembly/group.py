@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pieces of one kernel as one term of C: their entities stand one after the other in the lanes.
+
+A kernel works on eight entities at a time. A hundred joints of one place each would leave seven of
+eight lanes idle; together they are thirteen batches. What differs from piece to piece is in rows
+of the entities' own parameters, `Piece.cell`; slots of the kernel's uniform parameters must have
+the same source in all pieces of a group: one number, Parameter or function.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..runtime.jit import Kernel, declare
+from ..values.arrays import Array, Integers, Ints, Ints32
+from .piece import Cells, Jets, Piece
+from .structures import LANES, Term, address, aligned, batched
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from ..values.parameter import Scalar
+    from .matrix import Positions
+
+Number = TypeVar("Number", bound=np.generic)
+
+FEW = 64  # a piece of as many entities fills its lanes on its own
+
+
+def source(value: Scalar | None) -> Hashable:
+    """Return what two values have in common that are always the same."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if number else (id(value),)
+
+
+def grouped(pieces: Sequence[Piece]) -> list[list[int]]:
+    """Return the numbers of the pieces that are evaluated together, by the first of each group."""
+    found: dict[Hashable, list[int]] = {}
+    for number, piece in enumerate(pieces):
+        found.setdefault(number if piece.size >= FEW else _kind(piece), []).append(number)
+    return list(found.values())
+
+
+def _kind(piece: Piece) -> tuple[Hashable, ...]:
+    kernel, entities = piece.kernel, piece.entities
+    layout: tuple[Hashable, ...] = ()
+    if isinstance(entities, Cells):
+        layout = entities.blocks.shape[1:], entities.maps.shape[1:], entities.scalars.shape[1:]
+    sources = (source(piece.uniform.get(name)) for name in kernel.uniform)
+    return id(kernel), piece.role, piece.growing, *layout, *sources
+
+
+def parameters(piece: Piece) -> list[str]:
+    """Return the parameters of a piece that have one value for all of its entities."""
+    return [*piece.kernel.uniform, *(piece.kernel.cell[row] for row in _rows(piece))]
+
+
+def _rows(piece: Piece) -> list[int]:
+    """Return the rows of `Piece.cell` that one value fills."""
+    return [row for row, name in enumerate(piece.kernel.cell) if name in piece.uniform]
+
+
+class Group:
+    """The arrays of some pieces of a plan that their term of C points to.
+
+    Parameters
+    ----------
+    pieces : number and piece of each.
+    first : where the values of each piece of the plan begin among those of all.
+    coordinates : their number on this rank.
+    limits : the most nodes of a cell and entries of a block.
+    """
+
+    def __init__(
+        self,
+        pieces: Mapping[int, Piece],
+        first: Ints,
+        coordinates: int,
+        limits: tuple[int, int],
+    ) -> None:
+        self.numbers, own = list(pieces), list(pieces.values())
+        kernel, sizes = own[0].kernel, [piece.size for piece in own]
+        self.size = sum(sizes)
+        self._held: list[npt.NDArray[np.generic]] = []
+        self._end = np.cumsum(sizes)
+        self.term = Term(
+            tabulated=kernel.tabulated,
+            n=self.size,
+            cell_rows=len(kernel.cell),
+            piece_end=self._hold(self._end, np.int32),
+            piece=self._hold(self.numbers, np.int32),
+            owned=self._hold(_joined([p.owned for p in own]), np.uint8),
+            vertex_start=self._hold(_starts([p.vertex_start for p in own]), np.int32),
+            vertices=self._hold(_joined([p.vertices.ravel() for p in own]), np.int32),
+            rates=kernel.uniform.index(declare.RATE_FACTOR) if kernel.rates else -1,
+        )
+        self._use(kernel)
+        self._uniform = aligned((max(1, len(kernel.uniform)),))
+        self._cell = batched(_joined([p.cell.reshape(p.size, len(kernel.cell)) for p in own]))
+        self.term.uniform, self.term.cell = address(self._uniform), address(self._cell)
+        entities = [piece.entities for piece in own]
+        cells = [e for e in entities if isinstance(e, Cells)]
+        if cells:
+            self._take_cells(own[0].name, cells, limits)
+        else:
+            jets = [e for e in entities if isinstance(e, Jets)]
+            self.term.jets = kernel.rows
+            self._take_jets(jets, self._end - sizes, coordinates)
+        self._place(own, first)
+
+    def _hold(self, values: npt.ArrayLike, dtype: npt.DTypeLike) -> int:
+        held = np.ascontiguousarray(values, dtype=dtype)
+        if held.size == 0:
+            held = np.zeros(8, dtype=dtype)
+        self._held.append(held)
+        return address(held)
+
+    def _use(self, kernel: Kernel) -> None:
+        self.term.symmetric, self.term.has_tangent = kernel.symmetric, kernel.has_tangent
+        for name in ("energy", "residual", "tangent", "product"):
+            setattr(self.term, name, kernel.addresses[name])
+
+    def _take_cells(self, name: str, cells: list[Cells], limits: tuple[int, int]) -> None:
+        blocks, maps = _joined([c.blocks for c in cells]), _joined([c.maps for c in cells])
+        corners, slopes = blocks.shape[1], maps.shape[2] if maps.ndim == 4 else 0
+        tile = (3 * (1 + slopes)) ** 2
+        if corners > limits[0] or tile > limits[1]:
+            raise ValueError(
+                f"{name!r} has cells of {corners} nodes with {slopes} slopes; the runtime holds "
+                f"{limits[0]} nodes and blocks of {limits[1]} entries at most (MAX_CORNERS, "
+                "MAX_TILE in tiles.h)"
+            )
+        self.term.corners, self.term.slopes = corners, slopes
+        self.term.blocks = self._hold(blocks, np.int32)
+        scalars = _joined([c.scalars for c in cells])
+        self.term.scalars, self.term.scalar = scalars.shape[1], self._hold(scalars, np.int32)
+        if self.term.scalars and self.term.rates >= 0:  # one factor, of the corners' coordinates
+            raise ValueError(f"{name!r} knows rates, so it cannot have scalars")
+        self._maps = batched(maps.reshape(len(maps), int(np.prod(maps.shape[1:]))))
+        self._held.append(self._maps)
+        self.term.maps = address(self._maps)
+
+    def _take_jets(self, jets: list[Jets], begin: Ints, coordinates: int) -> None:
+        term, size = self.term, self.size
+        entity = _joined([e.entity + np.int32(b) for e, b in zip(jets, begin, strict=True)])
+        order = np.argsort(entity, kind="stable")
+        entity = entity[order]
+        start = np.concatenate([[0], np.cumsum(np.bincount(entity, minlength=size))])
+        given = _joined([e.coordinate for e in jets])[order]
+        vertex = _joined([e.vertex for e in jets])[order]
+        term.entry_start = self._hold(start, np.int32)
+        term.entry_jet = self._hold(_joined([e.jet for e in jets])[order], np.int32)
+        term.entry_coordinate = self._hold(given, np.int32)
+        term.entry_vertex = self._hold(vertex, np.int32)
+        term.entry_value = self._hold(_joined([e.value for e in jets])[order], np.float64)
+        # the coordinates of each entity, each once
+        coordinate = np.where(given < 0, ~given, given)
+        key = entity.astype(np.int64) * coordinates + coordinate
+        _, once, column = np.unique(key, return_index=True, return_inverse=True)
+        count = np.bincount(entity[once], minlength=size)
+        start = np.concatenate([[0], np.cumsum(count)])
+        term.entry_column = self._hold(column - start[entity], np.int32)
+        term.column_start = self._hold(start, np.int32)
+        term.column_coordinate = self._hold(coordinate[once], np.int32)
+        term.column_vertex = self._hold(vertex[once], np.int32)
+        term.columns = int(count.max(initial=0))
+
+    def _place(self, own: list[Piece], first: Ints) -> None:
+        """Find where the values of the pieces go: to slots, and to rows of their lanes."""
+        slots = len(own[0].kernel.uniform)
+        self._slots = slice(int(first[self.numbers[0]]), int(first[self.numbers[0]]) + slots)
+        lanes, values = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+        ranges = [np.arange(first[number], first[number + 1]) for number in self.numbers]
+        self._own = np.concatenate(ranges)
+        for k, (number, piece) in enumerate(zip(self.numbers, own, strict=True)):
+            batch, lane = self._lanes(k)
+            for place, row in enumerate(_rows(piece), int(first[number]) + slots):
+                lanes.append((batch * len(piece.kernel.cell) + row) * LANES + lane)
+                values.append(np.full(len(batch), place))
+        self._to, self._from = np.concatenate(lanes), np.concatenate(values)
+        self._written = np.full(len(self._own), np.nan)
+        self._filled: dict[int, Array] = {}
+
+    def _lanes(self, k: int) -> tuple[Ints, Ints]:
+        """Return batches and lanes of the entities of a piece; of the last also the idle lanes."""
+        begin, end = (int(self._end[k - 1]) if k else 0), int(self._end[k])
+        if end == self.size and begin < end:
+            end = len(self._cell) * LANES
+        at = np.arange(begin, end)
+        return at // LANES, at % LANES
+
+    def write(self, values: Array, rows: Mapping[int, Array]) -> None:
+        """Let kernels see the present values of the plan.
+
+        `rows` are parameters (n, rows) of entities by the number of their piece, where they
+        change in time.
+        """
+        for k, number in enumerate(self.numbers):
+            new = rows.get(number)
+            if new is not None and self._filled.get(number) is not new:
+                self._filled[number] = new
+                batch, lane = self._lanes(k)
+                self._cell[batch, :, lane] = new[np.minimum(np.arange(len(batch)), len(new) - 1)]
+                self._written.fill(np.nan)
+        now = values[self._own]
+        if not np.array_equal(now, self._written):
+            slots = values[self._slots]
+            self._uniform[: len(slots)] = slots
+            self._cell.reshape(-1)[self._to] = values[self._from]
+            self._written = now
+
+    def attach(self, positions: Sequence[Positions], numbers: Sequence[int]) -> None:
+        """Take the places of entities in a matrix; `numbers` of the pieces there."""
+        found = [positions[numbers[number]] for number in self.numbers]
+        self._starts = np.ascontiguousarray(_joined([pair_start[:-1] for pair_start, _ in found]))
+        self._places = found[0][1]
+        self.term.pair_start, self.term.positions = address(self._starts), address(self._places)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays that kernels and assembly read."""
+        return sum(a.nbytes for a in (*self._held, self._uniform, self._cell))
+
+
+def _joined(arrays: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def _starts(starts: Sequence[Ints32]) -> Integers:
+    """Return where lists begin that stand one after the other, from where each has its own."""
+    if len(starts) == 1:
+        return starts[0]
+    ends = np.cumsum([0, *(s[-1] for s in starts)])
+    later = (s[1:] + e for s, e in zip(starts, ends[:-1], strict=True))
+    return np.asarray(np.concatenate([starts[0][:1], *later]))

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The structures of plan.h, field by field, and arrays as kernels take them."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ..values.arrays import Array
+
+LANES = 8
+
+_ADDRESS, _NUMBER = ctypes.c_void_p, ctypes.c_int32
+
+
+class Term(ctypes.Structure):
+    """Entities with one kernel: ``symancf_term``."""
+
+    _fields_ = [
+        *((name, _NUMBER) for name in ("tabulated", "symmetric", "has_tangent")),
+        *((name, _NUMBER) for name in ("n", "cell_rows")),
+        *((name, _ADDRESS) for name in ("energy", "residual", "tangent", "product")),
+        *((name, _ADDRESS) for name in ("piece_end", "piece")),
+        *((name, _ADDRESS) for name in ("uniform", "cell", "owned", "vertex_start", "vertices")),
+        *((name, _ADDRESS) for name in ("pair_start", "positions")),
+        *((name, _NUMBER) for name in ("corners", "slopes")),
+        *((name, _ADDRESS) for name in ("blocks", "maps")),
+        *((name, _NUMBER) for name in ("rates", "scalars")),
+        ("scalar", _ADDRESS),
+        ("jets", _NUMBER),
+        *((name, _ADDRESS) for name in ("entry_start", "entry_jet", "entry_coordinate")),
+        *((name, _ADDRESS) for name in ("entry_vertex", "entry_value", "entry_column")),
+        *((name, _ADDRESS) for name in ("column_start", "column_coordinate", "column_vertex")),
+        ("columns", _NUMBER),
+    ]
+
+
+class Terms(ctypes.Structure):
+    """All of them, the numbering and the matrix: ``symancf_plan``."""
+
+    _fields_ = [
+        ("terms", _NUMBER),
+        ("term", ctypes.POINTER(Term)),
+        *((name, _ADDRESS) for name in ("reference", "row", "rank_in_vertex", "vertex_row")),
+        *((name, _NUMBER) for name in ("owned", "rows")),
+        *((name, _ADDRESS) for name in ("vertex_plain", "diagonal_start", "off_start")),
+        *((name, _ADDRESS) for name in ("diagonal", "off", "rate", "rate_factor")),
+    ]
+
+
+def limits(library: ctypes.CDLL) -> tuple[int, int]:
+    """Return the most nodes of a cell and entries of a block that the runtime can hold.
+
+    Raises
+    ------
+    RuntimeError : the structures of C are not those that are declared here.
+    """
+    found = (ctypes.c_int64 * 4)()
+    library.symancf_limits(found)
+    term, plan, corners, tile = found
+    if (term, plan) != (ctypes.sizeof(Term), ctypes.sizeof(Terms)):
+        raise RuntimeError(
+            f"plan.h and structures.py differ: a term has {term} bytes in C and "
+            f"{ctypes.sizeof(Term)} here, a plan {plan} and {ctypes.sizeof(Terms)}"
+        )
+    return corners, tile
+
+
+def address(array: npt.NDArray[np.generic]) -> int:
+    """Return the address of the values of an array."""
+    return int(array.ctypes.data)
+
+
+def aligned(shape: Sequence[int]) -> Array:
+    """Return a 64-byte aligned array of zeros."""
+    size = int(np.prod(shape))
+    raw = np.zeros(size + 8)
+    start = (-raw.ctypes.data % 64) // 8
+    array: Array = raw[start : start + size].reshape(tuple(shape))
+    return array
+
+
+def batched(values: Array) -> Array:
+    """Reorder per-entity rows (n, k) into batches of lanes (nb, k, 8), repeating the last."""
+    n, k = values.shape
+    batches = -(-n // LANES)
+    array = aligned((batches, k, LANES))
+    if n:
+        padded = values[np.minimum(np.arange(batches * LANES), n - 1)]
+        array[...] = padded.reshape(batches, LANES, k).transpose(0, 2, 1)
+    return array
