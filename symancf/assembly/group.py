@@ -32,8 +32,9 @@ FEW = 64  # a piece of as many entities fills its lanes on its own
 
 def source(value: Scalar | None) -> Hashable:
     """Return what two values have in common that are always the same."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if number else (id(value),)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    return (id(value),)
 
 
 def grouped(pieces: Sequence[Piece]) -> list[list[int]]:

@@ -72,6 +72,7 @@ class Plan:
         self._rows: dict[int, Array] = {}
         self._active = np.ones(len(self.pieces), dtype=bool)
         self._regroup()
+        self._arrange()
 
     def _collect(self) -> None:
         """List the uniform parameters of all pieces, and where each value of them is used."""

@@ -97,19 +97,18 @@ def test_twice_the_joints_cost_twice_as_much() -> None:
     assert dear < 2.1 * cheap
 
     def counted(system: sa.System) -> dict[str, int]:
-        held = [a for a in system.plan._keep if isinstance(a, np.ndarray)]
         return {
             "blocks": len(system.numbering.blocks),
             "unknowns": system.numbering.size,
             "kinds": len(system.numbering.kind_of_rows()[0]),
             "offsets": system.numbering.offset.nbytes,
             "pieces": len(system.plan.pieces),
-            "plan": sum(a.nbytes for a in held),
             "entries": system.matrix.nonzeros,
         }
 
     one, two = counted(few), counted(many)
     assert one.pop("blocks") == two.pop("blocks") <= 12
+    assert many.plan.nbytes < 2.05 * few.plan.nbytes
     own = two["kinds"] - 2 * one["kinds"]  # those of bodies are there once
     assert -7 <= own <= 0
     del one["kinds"], two["kinds"]
@@ -146,6 +145,8 @@ def test_four_times_the_joints_cost_four_times_as_much(kind: Any, tree: bool) ->
         return found | {"built": built}
 
     few, lots = solved(60), solved(240)
+    # all fill their lanes; the first hinge and spring are of other kinds
+    assert lots["calls"] <= lots["entities"] / 8 + 2
     for name, number in few.items():
         assert lots[name] < 4.2 * number, (name, number, lots[name])
         exact = name in ("entities", "entries", "unknowns")

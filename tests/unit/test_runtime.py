@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the C runtime refuses before it would write beyond its arrays."""
+"""The plan: pieces share lanes, and what the C runtime refuses before it would write too far."""
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import symancf as sa
+from symancf.assembly import structures
 from symancf.assembly.piece import Cells
 from symancf.assembly.plan import Plan
+from symancf.runtime import jit
 
 
 def test_cells_with_more_nodes_than_the_runtime_holds_are_refused() -> None:
@@ -32,9 +37,131 @@ def test_values_of_slots_have_their_names() -> None:
     pushed = sa.VirtualWork(_push, body.at((0, 0)), name="pushed", P=7.0)
     plan = sa.System(body, terms=[plain, pushed]).plan
     plan.update(0.0)
-    values = np.concatenate(plan.slots)
-    assert dict(zip(plan.slot_names(), values.tolist(), strict=True)) == {"P of 'pushed'": 7.0}
+    assert dict(zip(plan.names(), plan.values.tolist(), strict=True)) == {"P of 'pushed'": 7.0}
 
 
 def _push(v_a: Any, *, P: Any) -> dict[Any, Any]:
     return {v_a[0]: P}
+
+
+def test_a_structure_of_another_size_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = jit.load_runtime(Path(structures.__file__).with_name("runtime.c"))
+    assert structures.limits(library) == (8, 144)
+
+    class Longer(structures.Term):
+        _fields_ = (("more", ctypes.c_int64),)
+
+    monkeypatch.setattr(structures, "Term", Longer)
+    with pytest.raises(
+        RuntimeError, match=r"plan\.h and structures\.py differ: a term has 248 bytes in C and 256"
+    ):
+        structures.limits(library)
+
+
+# ---- pieces of one kernel -----------------------------------------------------------------------
+def _spring(u_a: Any, *, c: Any, at: Any) -> Any:
+    return c * (u_a[0] - at) ** 2 / 2
+
+
+def _root(u_a: Any, *, c: Any, at: Any) -> Any:
+    return -c * sp.sqrt(1 + at + u_a[0])
+
+
+def springs(count: int) -> tuple[sa.System, list[sa.PlanarBody], sa.Parameter]:
+    """Return bodies on springs of stiffness k + 1: that of the first two is a Parameter's."""
+    first = sa.Parameter("c", 1.0)
+    bodies = [sa.PlanarBody((3.0 * k, 0.0), mass=1.0) for k in range(count)]
+    terms: list[Any] = []
+    for k, body in enumerate(bodies):
+        at = (lambda t: 2.0 * t) if k == 2 else 0.0
+        given = {"c": first if k < 2 else k + 1.0, "at": at, "name": f"spring {k}"}
+        terms.append(sa.Potential(_spring, body.at((0.0, 0.0)), **given))
+        terms.append(sa.joints.rotation(body.at((0.0, 0.0)), sa.ground.at((3.0 * k, 0.0))))
+    return sa.System(*bodies, terms=terms), bodies, first
+
+
+def test_pieces_of_one_kernel_share_their_lanes() -> None:
+    """Nineteen springs are three calls, and so are their joints: each with values of its own."""
+    system, bodies, first = springs(19)
+    assert [group.size for group in system.plan.groups] == [19, 19]
+    assert system.plan.calls == 3 + 3
+    first.value, time = 5.0, 0.5
+    system.prescribe(time)
+    x = system.state
+    x[:] = np.random.default_rng(0).uniform(-1.0, 1.0, x.shape)
+    u = np.array([x[body.coordinates(system)][0] for body in bodies])
+    c = np.array([5.0, 5.0, *range(3, 20)])
+    at = np.where(np.arange(19) == 2, 2.0 * time, 0.0)
+    f = np.zeros_like(x)
+    system.plan.residual(x, f)
+    found = np.array([f[body.coordinates(system)][0] for body in bodies])
+    np.testing.assert_allclose(found, c * (u - at), rtol=1e-14)
+    energies = system.energies()
+    told = [energies[f"spring {k}"] for k in range(19)]
+    np.testing.assert_allclose(told, c * (u - at) ** 2 / 2, rtol=1e-14)
+    assert len(energies) == 38
+
+
+def test_pieces_are_left_out_one_by_one() -> None:
+    system, bodies, first = springs(19)
+    system.prescribe(0.0)
+    x, f, g, h = (np.ones_like(system.state) for _ in range(4))
+    plan, matrix = system.plan, system.matrix
+
+    def stiffness() -> list[float]:
+        plan.tangent(x, f, matrix)
+        rows = [int(system.numbering.row[body.coordinates(system)[0]]) for body in bodies]
+        return [float(matrix.mat.getValue(row, row)) for row in rows]
+
+    whole = [1.0, 1.0, *map(float, range(3, 20))]
+    assert stiffness() == whole
+    plan.switch("spring 7", False)
+    assert stiffness() == [c if k != 7 else 0.0 for k, c in enumerate(whole)]
+    first.value = 4.0
+    system.prescribe(0.0)
+    with plan.only(np.array([p.name in ("spring 0", "spring 7") for p in plan.pieces])):
+        assert stiffness() == [4.0, *[0.0] * 18]
+        assert plan.calls == 1
+    plan.switch("spring 7", True)
+    assert stiffness() == [4.0, 4.0, *whole[2:]]
+    plan.residual(x, f)
+    with plan.only(np.arange(len(plan.pieces)) % 3 == 0):
+        plan.residual(x, g)
+    with plan.only(np.arange(len(plan.pieces)) % 3 != 0):
+        plan.residual(x, h)
+    np.testing.assert_allclose(g + h, f, rtol=1e-14)
+
+
+def test_the_piece_outside_the_domain_of_its_law_is_named() -> None:
+    bodies = [sa.PlanarBody((3.0 * k, 0.0), mass=1.0) for k in range(12)]
+    terms = [
+        sa.Potential(_root, b.at((0.0, 0.0)), c=1.0, at=0.0 if k != 7 else -2.0, name=f"law {k}")
+        for k, b in enumerate(bodies)
+    ]
+    system = sa.System(*bodies, terms=terms)
+    assert [group.size for group in system.plan.groups] == [12]
+    with pytest.raises(sa.ConvergenceError, match="the law of 'law 7' is not finite"):
+        sa.StaticProblem(system, prefix="outside_", check_held=False).solve(to=1.0)
+
+
+def test_pieces_of_many_entities_and_of_other_numbers_stay_alone() -> None:
+    mesh = sa.Mesh.box((8.0, 1.0, 1.0), (8, 1, 1))
+    given = {"mu": 1.0, "lam": 1.0, "rho": 1.0}
+    parts = [
+        sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, name=name, **given)
+        for name in "ab"
+    ]
+    other = sa.Body(
+        mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, name="c", **given | {"mu": 2.0}
+    )
+    system = sa.System(*parts, other)
+    assert [group.numbers for group in system.plan.groups] == [[0, 1], [2]]
+    system.state[:] = 0.01 * np.random.default_rng(1).uniform(-1.0, 1.0, system.state.shape)
+    one, two, three = system.energies().values()
+    assert 0.0 < one == two < three  # they share all nodes
+    many = sa.Mesh.box((64.0, 1.0, 1.0), (64, 1, 1))
+    parts = [
+        sa.Body(many["body"], sa.elements.hex8, sa.energies.neo_hooke, name=name, **given)
+        for name in "ab"
+    ]
+    assert [group.numbers for group in sa.System(*parts).plan.groups] == [[0], [1]]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .body import PlanarBody, PlanarPlaces, PlanarPoint
+from .body import PlanarBody, PlanarPoint
 from .clamp import Clamp
 from .factor import Factor, Prescribed, prescribe
 from .loads import planar_force, planar_moment
@@ -12,7 +12,6 @@ __all__ = [
     "Clamp",
     "Factor",
     "PlanarBody",
-    "PlanarPlaces",
     "PlanarPoint",
     "Prescribed",
     "planar_force",

@@ -18,7 +18,7 @@ from ...mesh.partition import Family
 from ...places.ends import End, Ground, frame_of
 from ...runtime import jit
 from ...values.arguments import named
-from ...values.arrays import Array, Ints32, Mask
+from ...values.arrays import Array, Ints32
 from ...values.motion import Motion
 from ...values.parameter import call
 from ..node import OneNode, Vertex
@@ -359,7 +359,16 @@ class PlanarPoint(End):
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
     ) -> Rows:
         """Return the jet ``planar``; see `End.rows`."""
-        return planar_rows(configuration, vertices[:, 0], np.ones(places.size, dtype=bool))
+        numbering, n = configuration.numbering, places.size
+        position = numbering.offset[vertices[:, 0], numbering.block(POSITION)]
+        angle = numbering.offset[vertices[:, 0], numbering.block(ANGLE)]
+        return Rows(
+            np.repeat(np.arange(n), 3),
+            np.tile(np.arange(3), n),
+            np.stack([position, position + 1, angle], axis=1).ravel(),
+            np.zeros(3 * n, dtype=np.int32),
+            np.ones(3 * n),
+        )
 
     def displacement(self, configuration: Configuration) -> Array:
         """Return the displacement (1, 3) of the point, on every rank (collective)."""
@@ -381,34 +390,6 @@ class PlanarPoint(End):
         return f"({self.local[0]:g}, {self.local[1]:g}) of {self.body.name!r}"
 
 
-class PlanarPlaces(End):
-    """Several places, each on some planar body or on the ground.
-
-    Places on the ground borrow the vertex of their `partners` and depend on no coordinate.
-    """
-
-    def __init__(
-        self, places: Sequence[PlanarPoint | Ground], partners: Sequence[PlanarPoint | Ground]
-    ) -> None:
-        self.places, self.partners = list(places), list(partners)
-        self.moving = np.array([isinstance(p, PlanarPoint) for p in self.places])
-
-    def _find(self, layout: Layout) -> Resolved:
-        """Find the vertices."""
-        ids = []
-        for place, partner in zip(self.places, self.partners, strict=True):
-            moving = place if isinstance(place, PlanarPoint) else partner
-            assert isinstance(moving, PlanarPoint)
-            ids.append(moving.resolve(layout).vertices[0])
-        return Resolved(np.concatenate([place_of(p)[0] for p in self.places]), np.stack(ids))
-
-    def rows(
-        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
-        """Return the jet ``planar``; see `End.rows`."""
-        return planar_rows(configuration, vertices[:, 0], self.moving[places.ids])
-
-
 def place_of(place: PlanarPoint | Ground) -> tuple[Array, Array, str]:
     """Return the reference position (1, 3), the arm (2,) and a description of a place."""
     if isinstance(place, PlanarPoint):
@@ -416,19 +397,3 @@ def place_of(place: PlanarPoint | Ground) -> tuple[Array, Array, str]:
     assert place.point is not None
     x = place.point
     return x, x[0, :2], f"({x[0, 0]:g}, {x[0, 1]:g}) of the ground"
-
-
-def planar_rows(configuration: Configuration, vertices: Ints32, moving: Mask) -> Rows:
-    """Return (ux, uy, phi) of the bodies at local `vertices` (k,); nothing where not `moving`."""
-    numbering = configuration.numbering
-    place = np.flatnonzero(moving)
-    position = numbering.offset[vertices[place], numbering.block(POSITION)]
-    angle = numbering.offset[vertices[place], numbering.block(ANGLE)]
-    k = len(place)
-    return Rows(
-        np.repeat(place, 3),
-        np.tile(np.arange(3), k),
-        np.stack([position, position + 1, angle], axis=1).ravel(),
-        np.zeros(3 * k, dtype=np.int32),
-        np.ones(3 * k),
-    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ...assembly.group import source
 from ...errors import SymancfError
 from ...places.ends import Ground
 from ...runtime import jit
@@ -79,12 +80,10 @@ def export(system: Configuration, folder: str | Path) -> list[Path]:
     if any(hasattr(body, "region") for body in bodies):
         raise SymancfError("export: the system holds deformable bodies; only planar ones can go")
     flexures = [t for t in system.terms if isinstance(t, Flexure)]
-    leaders = {id(t.leader): t.leader for t in flexures}
-    if len(leaders) != 1:
+    if len({(system.of(t, jit.Kernel).name, source(t.EI)) for t in flexures}) != 1:
         kinds = ", ".join(sorted({f"{t.model} ({t.tangent})" for t in flexures})) or "none"
         raise SymancfError(f"export: flexures must be of one kind; the system has {kinds}")
-    (leader,) = leaders.values()
-    kernel = leader.kernel
+    kernel = system.of(flexures[0], jit.Kernel)
     first = {id(body): 3 * k for k, body in enumerate(bodies)}
     unknown = np.full((len(flexures), 6), -1)
     for row, flexure in zip(unknown, flexures, strict=True):
@@ -106,7 +105,7 @@ def export(system: Configuration, folder: str | Path) -> list[Path]:
         kernel=kernel.name,
         unknown=_braces(unknown[index].transpose(0, 2, 1), "d"),
         cell=_braces(cell[index].transpose(0, 2, 1), ".17g"),
-        uniform=format(evaluate("EI", leader.EI, system.time), ".17g"),
+        uniform=format(evaluate("EI", flexures[0].EI, system.time), ".17g"),
     )
     folder = Path(folder)
     contents = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
-from ...bodies.plane.body import PlanarBody, PlanarPlaces, PlanarPoint, place_of, rotation, turned
+from ...bodies.plane.body import PlanarBody, PlanarPoint, place_of, rotation, turned
 from ...errors import ConstraintError, ParameterError, closest
 from ...places.ends import Ground
 from ...runtime import jit
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ...assembly.configuration import Configuration, Layout
-    from ...assembly.piece import Piece
+    from ...assembly.piece import Piece, Role
     from ...assembly.plan import Plan
+    from ...assembly.protocol import Carriers
 
 Place = PlanarPoint | Ground
 
@@ -35,8 +36,7 @@ FIT = 1e-3  # an attachment may miss the arc by this fraction of the radius
 class Flexure:
     """A slender flexure clamped to two planar bodies; make it by `arc` or `straight`.
 
-    Its residual is a point law on the six coordinates of its bodies (`flexure_law`); flexures
-    of one model are evaluated together, eight at a time.
+    Its residual is a point law on the six coordinates of its bodies (`flexure_law`).
     """
 
     def __init__(
@@ -215,54 +215,39 @@ class Flexure:
         return f"Flexure {self.name!r} ({self.model})"
 
     # ---- what a system asks of a term -----------------------------------------------------------
-    def _alike(self, other: Any) -> bool:
-        if not isinstance(other, Flexure):
-            return False
-        return (self.model, self.tangent) == (other.model, other.tangent) and (
-            self.EI is other.EI or self.EI == other.EI
-        )
+    def declare(self, layout: Layout) -> None:
+        """Announce the pair of places before distribution."""
+        layout.keep(self, Entities(layout, layout.name(self), self.ends))
 
-    def declare(self, system: Layout) -> None:
-        """Announce the flexures of one model together; the first of them speaks for all."""
-        group = [t for t in system.terms if self._alike(t)]
-        self.number = group.index(self)
-        self.leader: Flexure = group[0]
-        if self.leader is not self:
-            return
-        self.group = group
-        a, b = [t.ends[0] for t in group], [t.ends[1] for t in group]
-        name = f"flexures:{self.name}" if len(group) > 1 else self.name
-        self.entities = Entities(system, name, [PlanarPlaces(a, b), PlanarPlaces(b, a)])
-
-    def carriers(self, system: Configuration) -> list[Any]:
-        """Take this rank's entities; a flexure puts no blocks on vertices."""
-        if self.leader is self:
-            self.entities.bind(system)
+    def carriers(self, system: Configuration) -> Carriers:
+        """Take the entity where it is on this rank; a flexure puts no blocks on vertices."""
+        system.of(self, Entities).bind(system)
         return []
 
     def pieces(self, system: Configuration) -> list[Piece]:
-        """Return the kernel and this rank's entities of all flexures of this kind."""
-        if self.leader is not self:
-            return []
-        entities = self.entities
-        self.kernel = jit.points(flexure_law(self.model, self.tangent), system.comm)
-        table = np.array([[t.cell[s.name] for s in CELL] for t in self.group])
-        cell = {s.name: table[entities.ids, k] for k, s in enumerate(CELL)}
+        """Return the kernel, and its entity on this rank."""
+        entities = system.of(self, Entities)
+        kernel, role = self._take(system, self.tangent)
         jets = entities.jets(system, [(0, "planar"), (1, "planar")])
-        role: Any = "strain" if self.kernel.symmetric else "work"
-        return [entities.piece(entities.name, self.kernel, role, {"EI": self.EI}, cell, jets)]
+        n = len(entities.ids)
+        cell = {name: np.full(n, value) for name, value in self.cell.items()}
+        return [entities.piece(entities.name, kernel, role, {"EI": self.EI}, cell, jets)]
+
+    def _take(self, system: Configuration, tangent: str) -> tuple[jit.Kernel, Role]:
+        """Return the kernel with a tangent, which is that of the system from now on, and its role.
+
+        Collective.
+        """
+        kernel = system.keep(self, jit.points(flexure_law(self.model, tangent), system.comm))
+        return kernel, "strain" if kernel.symmetric else "work"
 
     def choose(
         self, system: Configuration, plan: Plan, option: Callable[[str], str | None]
     ) -> None:
         """Take the tangent that the option ``flexure_tangent`` of a problem names, or our own."""
-        if self.leader is not self:
-            return
         tangent = option("flexure_tangent") or self.tangent
         _one_of("the option flexure_tangent", "it", tangent, TANGENTS)
-        self.kernel = jit.points(flexure_law(self.model, tangent), system.comm)
-        role = "strain" if self.kernel.symmetric else "work"
-        plan.exchange(self.entities.name, self.kernel, role)
+        plan.exchange(system.name(self), *self._take(system, tangent))
 
     def bonds(self) -> list[tuple[PlanarBody, PlanarBody]]:
         """Return the bodies that move together where the flexure does not deform."""
@@ -296,7 +281,7 @@ class Flexure:
         """Return the generalised forces (2, 3) on the nodes of bodies a and b (collective)."""
         q = self.coordinates(system)
         values = {**self.cell, "EI": evaluate(f"{self.name}: EI", self.EI, system.time)}
-        f, _ = self.leader.kernel.residual(q[None], None, values)
+        f, _ = system.of(self, jit.Kernel).residual(q[None], None, values)
         return np.array(f).reshape(2, 3)
 
     def tip_wrench(self, system: Configuration) -> Array:
