@@ -14,16 +14,7 @@ from ..bodies.plane import Clamp, PlanarBody
 from ..errors import ConstraintError
 from ..places.ends import End, Ground, Nodes, PointsOnBody, _vector_rows
 from ..places.geometry import unit
-from ..places.glue import (
-    POINT,
-    Glue,
-    GluedSlopes,
-    glue_of,
-    glued_slopes,
-    nodes_here,
-    slots,
-    straightened,
-)
+from ..places.glue import POINT, Glue, GluedSlopes, NodesHere, glue_of, glued_slopes, slots
 from ..places.interpolation import Interpolation
 from ..terms.constraint import Constraint, Reaction
 from ..values.arguments import named, one_of
@@ -156,7 +147,7 @@ class RigidClamp(Constraint):
         kind = np.full(self.places.resolve(layout).size, POINT)
         if isinstance(self.places, Nodes):
             glue = glue_of(layout, layout.name(self), self.places)
-            kind = glue.kind
+            kind = glue.gathered(glue.kind)
         glued = layout.keep(self, Glued(glue, [], []))
         whole, partly = slots(element, kind)
         for count, law, what in ((whole, _follow, "slopes"), (partly, _stay_across, "directions")):
@@ -172,8 +163,8 @@ class RigidClamp(Constraint):
         """Blocks that this term puts on local vertices; also finds which slopes are held."""
         glued = configuration.of(self, Glued)
         if glued.glue is not None:
-            vertices, node = nodes_here(configuration, glued.glue)
-            self._take(glued, node, self._at_nodes(configuration, glued.glue, vertices, node))
+            nodes = NodesHere.of(configuration, self.places.body, glued.glue)
+            self._take(glued, nodes.number, nodes.slopes(self.places.body.element))
         else:  # where these are is known once the reference is
             for _, _, place in glued.slots:
                 place.present[:] = True
@@ -208,20 +199,6 @@ class RigidClamp(Constraint):
                 end.present[at] = slopes[some, k].any(axis=1)
                 if slopes is held.partly:
                     end.normal[at] = held.normals[some, k]
-
-    def _at_nodes(
-        self, configuration: Configuration, glue: Glue, vertices: Ints, node: Ints
-    ) -> GluedSlopes:
-        """Return what is held at nodes."""
-        body = self.places.body
-        directions = configuration.of(body, Interpolation).directions
-        assert directions is not None
-        normal, kink = directions.at[vertices], directions.kink[vertices]
-        kind, across = glue.kind[node], glue.across[node]
-        along = glue.along[node]
-        if body.element.cell == "quad":
-            along = straightened(configuration, body, glue, node, normal, kink)
-        return glued_slopes(body.element, kind, normal, along, kink, across)
 
     def _at_points(self, configuration: Configuration, here: Ints) -> GluedSlopes:
         """Return the same at points, nothing but points of what may be the inside of cells."""

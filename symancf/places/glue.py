@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import ConstraintError, ParameterError
+from ..runtime.collective import exchange, lookup, owners_of
 from ..values.arrays import Array, Ints, Mask
 from .ends import Nodes, PointsOnBody
 from .geometry import perpendicular, unit
@@ -16,9 +17,12 @@ from .interpolation import Interpolation
 from .locate import corner_functions
 
 if TYPE_CHECKING:
+    from mpi4py import MPI
+
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.resolved import Resolved
     from ..elements.element import Element
+    from ..mesh import Mesh
     from .interpolation import Interpolated
 
 
@@ -27,24 +31,56 @@ POINT, EDGE, CORNER, FACE = range(4)
 
 @dataclass(frozen=True)
 class Glue:
-    """The nodes of a place, and what of the body's surface is glued there; on every rank alike.
+    """The nodes of a place in this rank's slice of the mesh, and what is glued there.
 
     Attributes
     ----------
-    nodes : (K,) ids of the system's vertices, ascending.
-    X : (K, 3) reference positions.
-    kind : (K,) `POINT`, `EDGE` (a smooth line of edges of a plate goes through or ends there),
+    mesh, base, size : of the nodes, the first vertex id of the mesh, how many all ranks have.
+    nodes : (n,) ids of the system's vertices, ascending, also from rank to rank.
+    kind : (n,) `POINT`, `EDGE` (a smooth line of edges of a plate goes through or ends there),
         `CORNER` (edges meet there at an angle), `FACE` (cells of the body are glued there).
-    along : (K, 3) unit tangent of the line of edges where the kind is `EDGE`, else zero.
-    across : (K, 3) unit normal of the plane of the edges where the kind is `CORNER`; zero where
+    along : (n, 3) unit tangent of the line of edges where the kind is `EDGE`, else zero.
+    across : (n, 3) unit normal of the plane of the edges where the kind is `CORNER`; zero where
         they span space.
     """
 
+    mesh: Mesh
+    base: int
+    size: int
     nodes: Ints
-    X: Array
     kind: Ints
     along: Array
     across: Array
+
+    def look(self, vertices: Ints) -> Array:
+        """Return rows (k, 8) for vertex ids: number + 1, kind, along, across (collective).
+
+        Numbers are those of the nodes of all ranks; 0 for a vertex that is none of them.
+        """
+        number = first_of(self.mesh.comm, len(self.nodes)) + np.arange(len(self.nodes))
+        rows = np.column_stack([number + 1, self.kind, self.along, self.across])
+        points = vertices - self.base
+        inside = (points >= 0) & (points < self.mesh.n_points)
+        found = np.zeros((len(vertices), 8))
+        found[inside] = _asked(self.mesh, points[inside], self.nodes - self.base, rows)
+        return found
+
+    def gathered(self, values: Ints) -> Ints:
+        """Return the values of the nodes of all ranks, in their order (collective)."""
+        return np.concatenate(self.mesh.comm.allgather(values))
+
+
+def first_of(comm: MPI.Comm, count: int) -> int:
+    """Return how many the ranks before this one have (collective)."""
+    return int(sum(comm.allgather(count)[: comm.rank]))
+
+
+def _asked(mesh: Mesh, wanted: Ints, points: Ints, rows: Array) -> Array:
+    """Return rows of points, of which this rank has those of its slice; else 0 (collective)."""
+    start, end = mesh.point_starts[mesh.comm.rank : mesh.comm.rank + 2]
+    table = np.zeros((end - start, rows.shape[1]))
+    table[points - start] = rows
+    return lookup(mesh.comm, mesh.point_starts, wanted, table)
 
 
 def glue_of(layout: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
@@ -55,29 +91,29 @@ def glue_of(layout: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
     ParameterError : a point that is no node of the body.
     ConstraintError : the place is empty.
     """
-    places = place.resolve(layout)
-    if not places.size:
-        raise ConstraintError(f"{name}: there is no place to act on in {place}")
     body = place.body
-    nodes, first = np.unique(_node_ids(name, place, places), return_index=True)
-    X = places.X[first]
+    mesh = body.region.mesh
+    base, comm, starts = layout.base(mesh), mesh.comm, mesh.point_starts
+    if isinstance(place, Nodes):
+        nodes = place.region.points()
+    else:
+        given = np.unique(_node_ids(name, place, place.resolve(layout)) - base)
+        nodes = given[owners_of(starts, given) == comm.rank]
+    size = comm.allreduce(len(nodes))
+    if not size:
+        raise ConstraintError(f"{name}: there is no place to act on in {place}")
     kind = np.full(len(nodes), POINT)
-    along, across = np.zeros_like(X), np.zeros_like(X)
+    along, across = np.zeros((len(nodes), 3)), np.zeros((len(nodes), 3))
     if isinstance(place, Nodes) and body.element.slopes:
-        region, base = place.region, layout.base(place.region.mesh)
-        gathered = {
-            cell: np.searchsorted(
-                nodes, np.concatenate(layout.comm.allgather(region.slice(cell)[1])) + base
-            )
-            for cell in region.types
-            if cell == "line" or cell == body.element.cell
-        }
-        if body.element.cell == "quad" and "line" in gathered:
-            _follow_edges(gathered["line"], X, body, kind, along, across)
-        if body.element.cell in gathered:
-            kind[gathered[body.element.cell].ravel()] = FACE
-            along[kind == FACE] = 0.0
-    return Glue(nodes, X, kind, along, across)
+        if body.element.cell == "quad" and "line" in place.region.types:
+            edges = place.region.slice("line")[1]
+            _follow_edges(mesh, edges, nodes, np.radians(body.smooth), kind, along, across)
+        if body.element.cell in place.region.types:
+            glued = np.unique(place.region.slice(body.element.cell)[1])
+            _, (own,) = exchange(comm, owners_of(starts, glued), glued)
+            at = np.searchsorted(nodes, own)
+            kind[at], along[at] = FACE, 0.0
+    return Glue(mesh, base, size, nodes + base, kind, along, across)
 
 
 def _node_ids(name: str, place: Nodes | PointsOnBody, places: Resolved) -> Ints:
@@ -98,27 +134,23 @@ def _node_ids(name: str, place: Nodes | PointsOnBody, places: Resolved) -> Ints:
 
 
 def _follow_edges(
-    edges: Ints,
-    X: Array,
-    body: Interpolated,
-    kind: Ints,
-    along: Array,
-    across: Array,
+    mesh: Mesh, edges: Ints, nodes: Ints, smooth: float, kind: Ints, along: Array, across: Array
 ) -> None:
-    """Write the tangents of lines of edges (m, 2); smooth ones are those of circles.
+    """Write what edges (m, 2) of all ranks make of the nodes (n,) of this one (collective).
 
-    Two edges that turn by no more than the smoothing angle of the body are one smooth line,
-    whose tangent is that of the circle through three nodes; at its ends that of the circle
-    which continues it.
+    Two edges that turn by no more than the angle `smooth` [rad] are one smooth line, whose
+    tangent is that of the circle through three nodes; at its ends that of the circle which
+    continues it.
     """
-    edges = np.unique(np.sort(edges, axis=1), axis=0)
-    begin = np.concatenate([edges[:, 0], edges[:, 1]])
-    other = np.concatenate([edges[:, 1], edges[:, 0]])
-    order = np.argsort(begin, kind="stable")
-    begin, other = begin[order], other[order]
-    d = X[other] - X[begin]
+    begin, other = np.concatenate([edges, edges[:, ::-1]]).T
+    to = owners_of(mesh.point_starts, begin)
+    _, (begin, other) = exchange(mesh.comm, to, begin, other)
+    begin, other = np.unique(np.stack([begin, other], axis=1), axis=0).T
+    order = np.lexsort((other, other < begin, begin))
+    begin, far = np.searchsorted(nodes, begin[order]), other[order]
+    d = mesh.fetch_points(far) - mesh.fetch_points(nodes)[begin]
     length = np.linalg.norm(d, axis=1)
-    count = np.bincount(begin, minlength=len(X))
+    count = np.bincount(begin, minlength=len(nodes))
     first = np.cumsum(count) - count
     one = np.flatnonzero(count == 1)
     kind[one] = EDGE
@@ -126,11 +158,11 @@ def _follow_edges(
     two = np.flatnonzero(count == 2)
     a, b = first[two], first[two] + 1
     cosine = np.einsum("na,na->n", -d[a], d[b]) / (length[a] * length[b])
-    smooth = np.arccos(np.clip(cosine, -1.0, 1.0)) <= np.radians(body.smooth)
+    goes_on = np.arccos(np.clip(cosine, -1.0, 1.0)) <= smooth
     through = d[b] / length[b, None] ** 2 - d[a] / length[a, None] ** 2
-    kind[two] = np.where(smooth, EDGE, CORNER)
-    along[two[smooth]] = unit(through[smooth])
-    for v in [*two[~smooth], *np.flatnonzero(count > 2)]:
+    kind[two] = np.where(goes_on, EDGE, CORNER)
+    along[two[goes_on]] = unit(through[goes_on])
+    for v in [*two[~goes_on], *np.flatnonzero(count > 2)]:
         t = d[first[v] : first[v] + count[v]] / length[first[v] : first[v] + count[v], None]
         sizes, axes = np.linalg.eigh(t.T @ t)
         kind[v] = CORNER
@@ -138,31 +170,70 @@ def _follow_edges(
             kind[v], along[v] = EDGE, axes[:, 2]
         elif sizes[0] < 1e-6 * sizes[2]:
             across[v] = axes[:, 0]
-    ends = one[(kind[other[first[one]]] == EDGE) & (count[other[first[one]]] == 2)]
-    t, c = along[other[first[ends]]], along[ends]
+    next_to = np.column_stack([(kind == EDGE) & (count == 2), along])
+    found = _asked(mesh, far[first[one]], nodes, next_to)
+    ends = one[found[:, 0] > 0]
+    t, c = found[found[:, 0] > 0, 1:], along[ends]
     along[ends] = 2.0 * np.einsum("na,na->n", t, c)[:, None] * c - t
 
 
-def straightened(
-    system: Configuration,
-    body: Interpolated,
-    glue: Glue,
-    node: Ints,
-    normal: Array,
-    kink: Mask,
-) -> Array:
-    """Return the tangents of edges at nodes in the tangent plane, and square to mirrors.
+@dataclass(frozen=True)
+class NodesHere:
+    """Nodes of a place on this rank after distribution.
 
-    Parameters
+    Attributes
     ----------
-    node : (n,) numbers of the nodes of this rank among those of the place.
-    normal, kink : (n, 3) and (n,) of the body there; at kinks tangents are left as they are.
+    vertices, number : (n,) local vertices, and numbers among the nodes of all ranks.
+    X, kind, along, across : see `Glue`; tangents of edges are in the tangent plane of the body
+        and square to planes of symmetry.
+    normal, kink : (n, 3) unit normals of the body (of cables: tangents), (n,) where it has none.
     """
-    along, on = glue.along[node].copy(), system.of(body, Interpolation)
-    edge = (glue.kind[node] == EDGE) & ~kink
-    for support in system.mirrors:
-        if system.of(support.body, Interpolation).slope_name == on.slope_name:
-            both = edge & np.isin(glue.nodes[node], system.of(support, Glue).nodes)
+
+    vertices: Ints
+    number: Ints
+    X: Array
+    kind: Ints
+    along: Array
+    across: Array
+    normal: Array
+    kink: Mask
+
+    @classmethod
+    def of(cls, configuration: Configuration, body: Interpolated, glue: Glue) -> NodesHere:
+        """Find the nodes of a body that this rank has (collective)."""
+        on, ids = configuration.of(body, Interpolation), configuration.topology.vertex_ids
+        rows = glue.look(ids)
+        vertices = np.flatnonzero(rows[:, 0] > 0.0)
+        found = rows[vertices]
+        number, kind = found[:, 0].astype(np.int64) - 1, found[:, 1].astype(np.int64)
+        along, normal = found[:, 2:5], np.zeros((len(found), 3))
+        kink = np.zeros(len(found), dtype=bool)
+        if on.directions is not None:
+            normal, kink = on.directions.at[vertices], on.directions.kink[vertices]
+            if body.element.cell == "quad":
+                edge = (kind == EDGE) & ~kink
+                along = _straightened(configuration, on, ids[vertices], edge, along, normal)
+        X = configuration.points[vertices]
+        return cls(vertices, number, X, kind, along, found[:, 5:], normal, kink)
+
+    def slopes(self, element: Element) -> GluedSlopes:
+        """Return what gluing holds of the slopes there."""
+        return glued_slopes(element, self.kind, self.normal, self.along, self.kink, self.across)
+
+
+def _straightened(
+    configuration: Configuration,
+    on: Interpolation,
+    ids: Ints,
+    edge: Mask,
+    along: Array,
+    normal: Array,
+) -> Array:
+    """Return tangents in the tangent plane, and square to mirrors, where they are of an `edge`."""
+    along = along.copy()
+    for support in configuration.mirrors:
+        if configuration.of(support.body, Interpolation).slope_name == on.slope_name:
+            both = edge & (configuration.of(support, Glue).look(ids)[:, 0] > 0.0)
             axis = np.eye(3)[support.mirror]
             part = along[both] @ axis
             across = along[both] - part[:, None] * axis
@@ -172,12 +243,6 @@ def straightened(
     along[edge] -= (part[:, None] * normal)[edge]
     along[edge] = unit(along[edge])
     return along
-
-
-def nodes_here(system: Configuration, glue: Glue) -> tuple[Ints, Ints]:
-    """Return the local vertices of the nodes that this rank has, and their numbers."""
-    vertices = np.sort(system.topology.find(glue.nodes)).astype(np.int64)
-    return vertices, np.searchsorted(glue.nodes, system.topology.vertex_ids[vertices])
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...places.geometry import perpendicular, unit
-from ...places.glue import GluedSlopes, glued_slopes, slots
+from ...places.glue import GluedSlopes, slots
 from ...values.arrays import Array, Ints, Mask
 from .directions import Directions, HeldDirections, split
 
 if TYPE_CHECKING:
-    from ...places.glue import Glue
+    from ...places.glue import Glue, NodesHere
     from ...places.interpolation import Interpolated
     from ...values.motion import Motion
-    from .nodes import Here
 
 ALIGNED = 1e-9  # component of a unit vector that is none
 
@@ -35,7 +34,7 @@ class Clamp:
         multipliers.
     """
 
-    node: Ints
+    number: Ints
     slopes: GluedSlopes
     partly: Mask
     axes: Mask
@@ -43,25 +42,22 @@ class Clamp:
     def __init__(self, body: Interpolated, motion: Motion, glue: Glue) -> None:
         self.body, self.element, self.motion = body, body.element, motion
         _, count = slots(self.element, glue.kind)
-        self.count, self.first = count, np.cumsum(count) - count
-        node = np.repeat(np.arange(len(count)), count)
-        self.place = Directions(body, node, glue.nodes, glue.X, motion.turns)
+        self.place = Directions(body, glue, count, motion.turns)
 
     def condition(self, name: str) -> HeldDirections | None:
         """Return the conditions on single components, if there may be some."""
-        if not len(self.place.node):
+        if not len(self.place.nodes):
             return None
         turns, moved = self.motion.turns, self.motion.gradient is not None
         inverse = self.motion.inverse if turns else None
         return HeldDirections(f"{name} (directions)", self.place, inverse, moved)
 
-    def orient(self, here: Here) -> None:
+    def orient(self, here: NodesHere) -> None:
         """Find what is held at the nodes here, and which components no coordinate is along."""
-        node, n, place = here.node, here.normal, self.place
-        found = glued_slopes(self.element, here.kind, n, here.along, here.kink, here.across)
-        self.node, self.slopes, self.axes = node, found, np.zeros((len(n), 3), dtype=bool)
+        n, place, found = here.normal, self.place, here.slopes(self.element)
+        self.number, self.slopes, self.axes = here.number, found, np.zeros((len(n), 3), dtype=bool)
         self.partly = found.partly.any(axis=2)
-        if not len(place.node):
+        if not len(place.nodes):
             return
         rest = found.normals
         if not self.motion.turns:
@@ -75,7 +71,7 @@ class Clamp:
             rest = np.broadcast_to(rest, (len(n), 2, 3))
         place.present[:] = False
         for k, some in enumerate(self.partly.T):
-            at = self.first[node[some]] + k
+            at = place.first(here.number[some]) + k
             place.direction[at], place.present[at] = rest[some, k], rest[some, k].any(axis=1)
 
     def frames(self, frames: Array) -> Mask:
@@ -96,6 +92,6 @@ class Clamp:
         full = (part > ALIGNED).any(axis=2)[:, :, None]
         for k, some in enumerate(self.partly.T):
             weights = np.einsum("nka,na->nk", basis[some], self.slopes.partly[some, k])
-            at = self.first[self.node[some]] + k
+            at = self.place.first(self.number[some]) + k
             self.place.weights[at] = np.where(np.abs(weights) < ALIGNED, 0.0, weights)
         return np.asarray(full | self.axes[:, None, :])

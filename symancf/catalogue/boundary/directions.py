@@ -11,6 +11,7 @@ import sympy as sp
 
 from ...assembly.resolved import Resolved, Rows
 from ...places.ends import End, _vector_rows
+from ...places.glue import first_of
 from ...places.interpolation import Interpolation
 from ...terms.constraint import Constraint
 from ...terms.term import AtPlaces
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...assembly.configuration import Configuration, Layout
+    from ...places.glue import Glue
+    from ...places.interpolation import Interpolated
 
 
 EXACT = 1e-12  # sine of the angle up to which a direction is an axis of space
@@ -55,23 +58,38 @@ class Directions(End):
     first one; ``along0``, the slope, likewise, unless the direction turns in time (`turning`).
     ``axis0`` of the reference is the direction.
 
+    Conditions are few, those of edges and points, and every rank knows them all.
+
+    Parameters
+    ----------
+    glue, count : the nodes, and how many conditions (n,) each has.
+    turning : see above.
+
     Attributes
     ----------
-    node : (K,) number of the node among those of the support.
+    nodes : (K,) number of the node of each condition, ascending.
     present : (K,) whether the condition exists; set before the system is numbered.
     weights : (K, s) of the node's slopes in the vector that the direction is for.
-    direction : (K, 3). These three are written in place: terms copy their ends.
+    direction : (K, 3). These three are written in place.
     """
 
-    def __init__(self, body: Any, node: Ints, nodes: Ints, X: Array, turning: bool) -> None:
-        self.body, self.node, self.turning = body, node, turning
-        self.X, self._vertices = X[node], nodes[node][:, None]
-        self.present: Mask = np.ones(len(node), dtype=bool)
-        self.weights: Array = np.zeros((len(node), len(body.element.slopes)))
-        self.direction: Array = np.zeros((len(node), 3))
+    def __init__(self, body: Interpolated, glue: Glue, count: Ints, turning: bool) -> None:
+        self.body, self.turning = body, turning
+        number = first_of(glue.mesh.comm, len(count)) + np.arange(len(count))
+        self.nodes = glue.gathered(np.repeat(number, count))
+        self._vertices = glue.gathered(np.repeat(glue.nodes, count))[:, None]
+        self.X = glue.mesh.fetch_points(self._vertices[:, 0] - glue.base)
+        k = len(self.nodes)
+        self.present: Mask = np.ones(k, dtype=bool)
+        self.weights: Array = np.zeros((k, len(body.element.slopes)))
+        self.direction: Array = np.zeros((k, 3))
+
+    def first(self, number: Ints) -> Ints:
+        """Return the first condition of nodes of some numbers."""
+        return np.searchsorted(self.nodes, number)
 
     def _find(self, layout: Layout) -> Resolved:
-        """Return what is given."""
+        """Return the places: they are given."""
         return Resolved(self.X, self._vertices)
 
     def chosen(self, ids: Ints) -> Mask:

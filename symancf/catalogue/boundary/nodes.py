@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import MeshError, ParameterError
 from ...places.ends import Nodes, PointsOnBody
 from ...places.geometry import unit
-from ...places.glue import EDGE, Glue, glue_of, nodes_here, straightened
+from ...places.glue import EDGE, Glue, NodesHere, glue_of
 from ...places.interpolation import Interpolation
 from ...values.arrays import Array, Ints, Ints32, Mask
 from ...values.motion import Motion
@@ -28,27 +28,6 @@ if TYPE_CHECKING:
     from ...assembly.vertices import AtVertices
     from ...places.interpolation import Interpolated
     from ...values.motion import Displacement, Gradient
-
-
-@dataclass(frozen=True)
-class Here:
-    """The nodes of a support on this rank.
-
-    Attributes
-    ----------
-    vertices, node : (n,) local vertices and their numbers in the glue.
-    X, kind, along, across : of the glue there; tangents are straightened.
-    normal, kink : (n, 3) unit normals of the body (of cables: tangents), (n,) where it has none.
-    """
-
-    vertices: Ints
-    node: Ints
-    X: Array
-    kind: Ints
-    along: Array
-    across: Array
-    normal: Array
-    kink: Mask
 
 
 @dataclass(frozen=True)
@@ -131,17 +110,8 @@ class NodeSupport(Support):
 
     # ---- after distribution ---------------------------------------------------------------------
     def orient(self, system: Configuration) -> None:
-        """Take the local vertices, and find normals and tangents there."""
-        glue, directions = system.of(self, Glue), system.of(self.body, Interpolation).directions
-        vertices, node = nodes_here(system, glue)
-        along, normal = glue.along[node], np.zeros((len(node), 3))
-        kink = np.zeros(len(node), dtype=bool)
-        if directions is not None:
-            normal, kink = directions.at[vertices], directions.kink[vertices]
-            if self.body.element.cell == "quad":
-                along = straightened(system, self.body, glue, node, normal, kink)
-        X, kind, across = glue.X[node], glue.kind[node], glue.across[node]
-        here = system.keep(self, Here(vertices, node, X, kind, along, across, normal, kink))
+        """Take the local vertices, and find normals and tangents there (collective)."""
+        here = system.keep(self, NodesHere.of(system, self.body, system.of(self, Glue)))
         clamp = system.layout.find(self, Clamp)
         if clamp is not None:
             clamp.orient(here)
@@ -151,7 +121,7 @@ class NodeSupport(Support):
 
         `taken` (vertices,) tells where another support has chosen them, and takes the own ones.
         """
-        here = system.of(self, Here)
+        here = system.of(self, NodesHere)
         wished, frames = self._frames(system, here, basis[here.vertices])
         product = np.abs(np.einsum("nka,nla->nkl", frames, basis[here.vertices]))
         aligned = ((product < EXACT) | (product > 1.0 - EXACT)).all(axis=(1, 2))
@@ -159,7 +129,7 @@ class NodeSupport(Support):
         basis[here.vertices[turn]] = frames[turn]
         taken[here.vertices[wished]] = True
 
-    def _frames(self, system: Configuration, here: Here, basis: Array) -> tuple[Mask, Array]:
+    def _frames(self, system: Configuration, here: NodesHere, basis: Array) -> tuple[Mask, Array]:
         """Return where directions of slopes are wished for, and which (n, s, 3)."""
         frames = basis.copy()
         wished = np.zeros(len(frames), dtype=bool)
@@ -182,7 +152,7 @@ class NodeSupport(Support):
             frames[named, 2] = n[named]
         return wished | named, frames
 
-    def _in_plane(self, name: str, here: Here) -> Array:
+    def _in_plane(self, name: str, here: NodesHere) -> Array:
         """Return the axis of a slope by an axis of space at each node of a thin plate.
 
         Raises
@@ -203,7 +173,7 @@ class NodeSupport(Support):
     # ---- coordinates ----------------------------------------------------------------------------
     def hold(self, system: Configuration) -> Ints:
         """Find the coordinates to hold on this rank, and return their local offsets."""
-        here, on = system.of(self, Here), system.of(self.body, Interpolation)
+        here, on = system.of(self, NodesHere), system.of(self.body, Interpolation)
         position = on.offset(here.vertices, "value")
         parts = [(position[:, None] + np.array(self.axes, dtype=np.int64)).ravel()]
         mask, basis = np.zeros((len(position), 0, 3), dtype=bool), np.zeros((len(position), 0, 3))
@@ -216,7 +186,7 @@ class NodeSupport(Support):
         system.keep(self, HeldSlopes(mask, basis))
         return np.asarray(np.concatenate(parts), dtype=np.int64)
 
-    def slopes_held(self, system: Configuration, here: Here, basis: Array) -> Mask:
+    def slopes_held(self, system: Configuration, here: NodesHere, basis: Array) -> Mask:
         """Return which components (n, s, 3) of the slopes are held by elimination."""
         mask = np.zeros(basis.shape, dtype=bool)
         clamp = system.layout.find(self, Clamp)
@@ -230,7 +200,7 @@ class NodeSupport(Support):
                 mask[np.arange(len(k)), k, a] = True
         return mask
 
-    def _number_of(self, name: str, here: Here, basis: Array) -> Ints:
+    def _number_of(self, name: str, here: NodesHere, basis: Array) -> Ints:
         """Return the number of the slope of a name at each node.
 
         Raises
@@ -264,7 +234,7 @@ class NodeSupport(Support):
     # ---- values ---------------------------------------------------------------------------------
     def places(self, system: Configuration) -> Array:
         """Return the reference positions (n, 3) of its nodes on this rank."""
-        return system.points[system.of(self, Here).vertices]
+        return system.of(self, NodesHere).X
 
     def moved(self, system: Configuration, time: float) -> Array:
         """Return the values of the coordinates at `time`."""

@@ -14,12 +14,12 @@ from ...values.arrays import Array, Mask
 from ...values.parameter import Parameter, evaluate, label
 from .directions import EXACT, Directions, HeldDisplacements
 from .names import AXES
-from .nodes import Here, NodeSupport
+from .nodes import NodeSupport
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...places.ends import Nodes, PointsOnBody
-    from ...places.glue import Glue
+    from ...places.glue import Glue, NodesHere
     from ...values.motion import Displacement
 
 
@@ -47,7 +47,7 @@ class Mirror(NodeSupport):
         slopes = " and what slopes have across the plane" if self.body.element.slopes else ""
         return f"{axis}{slopes}"
 
-    def slopes_held(self, system: Configuration, here: Here, basis: Array) -> Mask:
+    def slopes_held(self, system: Configuration, here: NodesHere, basis: Array) -> Mask:
         """Return which components (n, s, 3) of the slopes are held by elimination."""
         across = np.abs(basis[:, :, self.axis])
         inside, along = across < 1e-6, across > 1.0 - 1e-6
@@ -116,8 +116,7 @@ class Roller(NodeSupport):
         """Return the conditions on displacements, where the direction is oblique."""
         if not self.oblique:
             return None
-        node = np.arange(len(glue.nodes))
-        place = Directions(self.body, node, glue.nodes, glue.X, False)
+        place = Directions(self.body, glue, np.ones_like(glue.nodes), False)
         place.direction[:] = self.direction
         return HeldDisplacements(f"{layout.name(self)} (direction)", place, self.amount)
 
