@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from symancf_codegen.accuracy import function
+from symancf_codegen.stable.accuracy import function
 
 if TYPE_CHECKING:
     from symancf.elements import Element

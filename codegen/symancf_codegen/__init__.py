@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The compiler of symancf: SymPy point laws in, fast C kernels out; see `compiler`."""
 
-from symancf_codegen.bind import Kernel
 from symancf_codegen.compiler import Options, compile_cells, compile_points
 from symancf_codegen.declare import Parameter, PointLaw, Rule, Space, reference, unknown
 from symancf_codegen.errors import CompileError
+from symancf_codegen.library.bind import Kernel
 
 __all__ = [
     "CompileError",

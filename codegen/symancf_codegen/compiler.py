@@ -28,21 +28,21 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symancf_codegen import cache
-from symancf_codegen.bind import Description, Kernel
-from symancf_codegen.compile import FLAGS, library
 from symancf_codegen.declare import RATE_FACTOR
 from symancf_codegen.derive import Results, derive
 from symancf_codegen.errors import CompileError
-from symancf_codegen.fingerprint import fingerprint
-from symancf_codegen.point import lower_point
-from symancf_codegen.print import cell_kernel, comment, point_kernel
+from symancf_codegen.graph.schedule import identifier
+from symancf_codegen.library import cache
+from symancf_codegen.library.bind import Description, Kernel
+from symancf_codegen.library.compile import FLAGS, library
+from symancf_codegen.library.fingerprint import fingerprint
+from symancf_codegen.lower.point import lower_point
 from symancf_codegen.progress import telling
-from symancf_codegen.schedule import identifier
-from symancf_codegen.signature import MODES, signature
-from symancf_codegen.stabilise import stabilise
+from symancf_codegen.stable.stabilise import stabilise
 from symancf_codegen.structure import build
-from symancf_codegen.work import flops
+from symancf_codegen.text.print import cell_kernel, comment, point_kernel
+from symancf_codegen.text.signature import MODES, signature
+from symancf_codegen.text.work import flops
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import Parameter, PointLaw, Rule, Space

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from .functions import NUMPY
+from symancf_codegen.functions import NUMPY
 
 Array = npt.NDArray[np.float64]
 Lets = tuple[tuple[sp.Symbol, sp.Expr], ...]

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from symancf_codegen.dag import Graph, Kind, Node
-from symancf_codegen.differentiate import (
+from symancf_codegen.graph.dag import Graph, Kind, Node
+from symancf_codegen.graph.differentiate import (
     Matrix,
     StagedHessian,
     directional,
@@ -22,10 +22,10 @@ from symancf_codegen.differentiate import (
     jacobian,
     staged,
 )
-from symancf_codegen.reduce import add_dyads, share_roots
+from symancf_codegen.graph.reduce import add_dyads, share_roots
 
 if TYPE_CHECKING:
-    from symancf_codegen.point import Named, Point
+    from symancf_codegen.lower.point import Named, Point
 
 #: A way to the tangent: its name, the residual in the form that goes with it, the tangent.
 Candidate = tuple[str, list[Node], Matrix]

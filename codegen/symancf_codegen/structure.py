@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symancf_codegen.derive import Results, derive
-from symancf_codegen.point import COMPONENTS, lower_point
-from symancf_codegen.schedule import used_symbols
+from symancf_codegen.graph.schedule import used_symbols
+from symancf_codegen.lower.point import COMPONENTS, lower_point
 
 if TYPE_CHECKING:
-    from symancf_codegen.dag import Node
     from symancf_codegen.declare import Array, PointLaw, Rule, Space
+    from symancf_codegen.graph.dag import Node
 
 
 @dataclass

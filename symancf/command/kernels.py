@@ -9,9 +9,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from symancf_codegen import cache
-from symancf_codegen.compile import FLAGS
 from symancf_codegen.errors import CompileError as CompilerError
+from symancf_codegen.library import cache
+from symancf_codegen.library.compile import FLAGS
 
 from ..errors import CompileError
 

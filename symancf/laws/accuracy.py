@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symancf_codegen.accuracy import digits_lost as law_loss
+from symancf_codegen.stable.accuracy import digits_lost as law_loss
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

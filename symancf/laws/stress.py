@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from symancf_codegen.accuracy import Function, function, needed_geometry, reverse
 from symancf_codegen.declare import Lets, PointLaw, Rule
-from symancf_codegen.stabilise import stabilise
+from symancf_codegen.stable.accuracy import Function, function, needed_geometry, reverse
+from symancf_codegen.stable.stabilise import stabilise
 
 from ..values.arrays import Array
 

@@ -13,19 +13,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from symancf_codegen import (
-    Kernel,
-    Options,
-    cache,
-    compile_cells,
-    compile_points,
-    declare,
-    measure,
-)
+from symancf_codegen import Kernel, Options, compile_cells, compile_points, declare
 from symancf_codegen import errors as codegen_errors
-from symancf_codegen.compile import FLAGS, HEADERS, library
-from symancf_codegen.fingerprint import fingerprint
-from symancf_codegen.values import Values
+from symancf_codegen.library import cache, measure
+from symancf_codegen.library.compile import FLAGS, HEADERS, library
+from symancf_codegen.library.fingerprint import fingerprint
+from symancf_codegen.lower.values import Values
 
 from ..errors import CompileError
 from .shared import Shared

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from symancf_codegen import CompileError, Options, Parameter, PointLaw, cache, compile_points
-from symancf_codegen import compile as compile_stage
-from symancf_codegen.compile import compiler_command, library
+from symancf_codegen import CompileError, Options, Parameter, PointLaw, compile_points
+from symancf_codegen.library import cache
+from symancf_codegen.library import compile as compile_stage
+from symancf_codegen.library.compile import compiler_command, library
 
 ROOT = Path(__file__).resolve().parents[2]
 x, k = sp.symbols("x k")
@@ -263,7 +264,7 @@ def test_a_library_that_cannot_be_loaded_is_made_again(folder):
 LOCK = """
 import os, signal, sys
 from pathlib import Path
-from symancf_codegen import cache
+from symancf_codegen.library import cache
 with cache.locked(Path(sys.argv[1])):
     print("locked", flush=True)
     sys.stdin.readline()

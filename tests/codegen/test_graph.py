@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from symancf_codegen.dag import Graph, Kind
-from symancf_codegen.differentiate import (
+from symancf_codegen.graph.dag import Graph, Kind
+from symancf_codegen.graph.differentiate import (
     directional,
     edge_pushing,
     forward_over_reverse,
     gradient,
     jacobian,
 )
-from symancf_codegen.lower import Scope
-from symancf_codegen.reduce import LinearMap, share_roots
-from symancf_codegen.schedule import Output, Section, identifier, schedule
-from symancf_codegen.stages import factor_cut, geometry_cut, parameter_cut
+from symancf_codegen.graph.reduce import LinearMap, share_roots
+from symancf_codegen.graph.schedule import Output, Section, identifier, schedule
+from symancf_codegen.graph.stages import factor_cut, geometry_cut, parameter_cut
+from symancf_codegen.lower.lower import Scope
 
 
 def leaves(graph, names="xyz", kind=Kind.UNKNOWN):

@@ -21,9 +21,9 @@ from symancf_codegen import (
 )
 from symancf_codegen.declare import reference, unknown
 from symancf_codegen.derive import candidates
-from symancf_codegen.differentiate import staged
 from symancf_codegen.functions import rate
-from symancf_codegen.point import lower_point
+from symancf_codegen.graph.differentiate import staged
+from symancf_codegen.lower.point import lower_point
 from tests.codegen import energies, laws
 
 P = {

@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from symancf_codegen.compile import FLAGS, library
+from symancf_codegen.library.compile import FLAGS, library
 
 NAMES = ("icbrt", "rsqrt", "log", "log1p", "log1pmx", "exp", "expm1", "expm1mx")
 BITS = 1400  # log(1 + 1e-150) - 1e-150 needs them

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from symancf_codegen import Rule
-from symancf_codegen.compile import FLAGS, HEADERS, compiler_command
 from symancf_codegen.compiler import cell_source, point_source
+from symancf_codegen.library.compile import FLAGS, HEADERS, compiler_command
 from tests.codegen import laws
 from tests.codegen.test_points import LAWS
 

@@ -19,7 +19,7 @@ import sympy as sp
 from symancf import elements, energies
 from symancf.laws import energy_laws
 from symancf_codegen import compile_cells
-from symancf_codegen.accuracy import function, reverse
+from symancf_codegen.stable.accuracy import function, reverse
 from tests.quantities import unit_cell
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 import symancf as sa
 from symancf.catalogue.flexure import export
-from symancf_codegen.compile import compiler_command
+from symancf_codegen.library.compile import compiler_command
 from tests.gripper import EI, gripper
 
 CONTROLLER = Path(__file__).resolve().parents[2] / "docs/examples/controller.c"

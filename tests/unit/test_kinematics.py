@@ -202,7 +202,7 @@ def test_energy_of_a_space_curve(strain: str, curvature: str, energy: float) -> 
 
     r(s) = (s + 0.05 sin(pi s), 0.2 s^2, 0.1 sin(2 pi s)), EA = 100, EI = 1.
     """
-    from symancf_codegen.accuracy import function
+    from symancf_codegen.stable.accuracy import function
 
     kinematics = elements.ancf_cable.kinematics()
     wanted = [kinematics.quantities[q].value for q in (strain, curvature)]

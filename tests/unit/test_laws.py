@@ -20,7 +20,7 @@ from symancf.laws import (
     inertia_laws,
     stress_fields,
 )
-from symancf_codegen.accuracy import function
+from symancf_codegen.stable.accuracy import function
 from tests.quantities import jets, unit_cell
 
 if TYPE_CHECKING:

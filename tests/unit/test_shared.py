@@ -14,7 +14,7 @@ import sympy as sp
 
 import symancf as sa
 from symancf.runtime.shared import Shared
-from symancf_codegen import fingerprint
+from symancf_codegen.library import fingerprint
 
 STIFFNESS = 3
 

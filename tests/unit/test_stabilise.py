@@ -13,17 +13,17 @@ import sympy as sp
 
 from symancf import elements, energies
 from symancf.laws import digits_lost, energy_laws
-from symancf_codegen.accuracy import (
+from symancf_codegen.declare import PointLaw
+from symancf_codegen.functions import expm1mx, log1pmx
+from symancf_codegen.stable.accuracy import (
     energy_and_gradient,
     expm1mx_array,
     function,
     log1pmx_array,
     variables,
 )
-from symancf_codegen.declare import PointLaw
-from symancf_codegen.functions import expm1mx, log1pmx
-from symancf_codegen.laurent import divide, horner
-from symancf_codegen.stabilise import stabilise
+from symancf_codegen.stable.laurent import divide, horner
+from symancf_codegen.stable.stabilise import stabilise
 
 if TYPE_CHECKING:
     from collections.abc import Callable

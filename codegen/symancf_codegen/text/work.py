@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symancf_codegen.contract_tangent import Column
-from symancf_codegen.schedule import used_symbols
-from symancf_codegen.signature import MODES
+from symancf_codegen.graph.schedule import used_symbols
+from symancf_codegen.text.contract_tangent import Column
+from symancf_codegen.text.signature import MODES
 
 if TYPE_CHECKING:
     from symancf_codegen.structure import LawUse, Segment, Structure

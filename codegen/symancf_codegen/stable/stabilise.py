@@ -31,12 +31,12 @@ from typing import TYPE_CHECKING
 import sympy as sp
 from sympy.core.relational import Relational
 
-from .functions import expm1mx, log1pmx
-from .laurent import divide, horner, is_zero
-from .orders import Linear, Orders
+from symancf_codegen.functions import expm1mx, log1pmx
+from symancf_codegen.stable.laurent import divide, horner, is_zero
+from symancf_codegen.stable.orders import Linear, Orders
 
 if TYPE_CHECKING:
-    from .declare import PointLaw
+    from symancf_codegen.declare import PointLaw
 
 #: Terms that an expression may have when it is multiplied out here.
 MOST_TERMS = 2000

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symancf_codegen.contract_tangent import assigns, tangent_chunk
-from symancf_codegen.schedule import identifier
-from symancf_codegen.signature import signature
+from symancf_codegen.graph.schedule import identifier
+from symancf_codegen.text.contract_tangent import assigns, tangent_chunk
+from symancf_codegen.text.signature import signature
 
 if TYPE_CHECKING:
-    from symancf_codegen.print_point import Function, LawFunctions
     from symancf_codegen.structure import LawUse, Segment, Structure
+    from symancf_codegen.text.print_point import Function, LawFunctions
 
 #: About how many points go through a stage together.
 CHUNK = 8

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from symancf_codegen.point import COMPONENTS, WEIGHT
-from symancf_codegen.schedule import Output, Section, identifier, schedule, used_symbols
-from symancf_codegen.stages import factor_cut, geometry_cut, parameter_cut, worthwhile
+from symancf_codegen.graph.schedule import Output, Section, identifier, schedule, used_symbols
+from symancf_codegen.graph.stages import factor_cut, geometry_cut, parameter_cut, worthwhile
+from symancf_codegen.lower.point import COMPONENTS, WEIGHT
 from symancf_codegen.structure import LawUse, Segment, moment_outputs
 
 if TYPE_CHECKING:
-    from symancf_codegen.dag import Graph, Node
     from symancf_codegen.derive import Results
+    from symancf_codegen.graph.dag import Graph, Node
 
 #: Array arguments of point functions, in order; those before the scalars, those after.
 ARRAYS_IN = ("uniform", "P", "cell", "B", "G", "V", "g", "h", "A", "S")

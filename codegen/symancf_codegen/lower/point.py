@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen.dag import Graph, Kind, Node
 from symancf_codegen.declare import RATE_FACTOR
-from symancf_codegen.differentiate import Stages, pull_back
 from symancf_codegen.errors import CompileError
 from symancf_codegen.functions import frozen
-from symancf_codegen.lower import Scope
-from symancf_codegen.reduce import LinearMap
+from symancf_codegen.graph.dag import Graph, Kind, Node
+from symancf_codegen.graph.differentiate import Stages, pull_back
+from symancf_codegen.graph.reduce import LinearMap
+from symancf_codegen.lower.lower import Scope
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw, Space

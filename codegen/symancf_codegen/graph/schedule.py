@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from symancf_codegen.dag import Graph, Node
+    from symancf_codegen.graph.dag import Graph, Node
 
 #: Longest expression that is still written into its user.
 WIDTH = 58

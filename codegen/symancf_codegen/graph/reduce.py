@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from symancf_codegen.dag import Graph, Node
-    from symancf_codegen.differentiate import Matrix
+    from symancf_codegen.graph.dag import Graph, Node
+    from symancf_codegen.graph.differentiate import Matrix
 
 
 class LinearMap:

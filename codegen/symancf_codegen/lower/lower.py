@@ -17,13 +17,13 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue, Not, Or
 
-from symancf_codegen.dag import Kind
-from symancf_codegen.differentiate import local_gradient
 from symancf_codegen.errors import CompileError
 from symancf_codegen.functions import FUNCTIONS, POSSIBLE
+from symancf_codegen.graph.dag import Kind
+from symancf_codegen.graph.differentiate import local_gradient
 
 if TYPE_CHECKING:
-    from symancf_codegen.dag import Graph, Node
+    from symancf_codegen.graph.dag import Graph, Node
 
 #: Operations that are not finite everywhere, or whose derivatives are not.
 SINGULAR = (

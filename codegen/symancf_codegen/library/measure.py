@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from symancf_codegen.bind import LANES, Array, Kernel, aligned, batches
-from symancf_codegen.compile import library
+from symancf_codegen.library.bind import LANES, Array, Kernel, aligned, batches
+from symancf_codegen.library.compile import library
 
 SAMPLES = 9
 

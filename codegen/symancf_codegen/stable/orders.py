@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from .functions import kinked
-from .laurent import clean, is_zero
+from symancf_codegen.functions import kinked
+from symancf_codegen.stable.laurent import clean, is_zero
 
 #: Functions nested deeper have no expansion here: that would take SymPy hours.
 DEEPEST = 5

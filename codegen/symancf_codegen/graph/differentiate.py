@@ -18,8 +18,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from symancf_codegen.dag import Graph, Kind, Node
 from symancf_codegen.errors import CompileError
+from symancf_codegen.graph.dag import Graph, Kind, Node
 
 Partials = list[tuple[Node, Node]]
 Matrix = dict[tuple[int, int], Node]

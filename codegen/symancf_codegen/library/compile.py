@@ -18,8 +18,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from symancf_codegen import cache
 from symancf_codegen.errors import CompileError
+from symancf_codegen.library import cache
 from symancf_codegen.progress import telling
 
 #: On x86 gcc would split vectors in two on processors that it thinks prefer that.

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symancf_codegen.contract import contract_residual, jets_function
-from symancf_codegen.contract_tangent import contract_tangent
-from symancf_codegen.print_cell import cell_function
-from symancf_codegen.print_point import (
+from symancf_codegen.graph.schedule import Output, Section
+from symancf_codegen.text.contract import contract_residual, jets_function
+from symancf_codegen.text.contract_tangent import contract_tangent
+from symancf_codegen.text.print_cell import cell_function
+from symancf_codegen.text.print_point import (
     LawFunctions,
     Printer,
     domain_section,
     law_functions,
     loads_of_parameters,
 )
-from symancf_codegen.schedule import Output, Section
-from symancf_codegen.signature import MODES, signature
+from symancf_codegen.text.signature import MODES, signature
 
 if TYPE_CHECKING:
-    from symancf_codegen.dag import Node
     from symancf_codegen.declare import Array
     from symancf_codegen.derive import Results
+    from symancf_codegen.graph.dag import Node
     from symancf_codegen.structure import Segment, Structure
 
 

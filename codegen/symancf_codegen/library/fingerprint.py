@@ -17,9 +17,9 @@ from symancf_codegen.declare import PointLaw, Rule, Space
 def _compiler_version() -> str:
     """Return a hash of the compiler's own source."""
     digest = hashlib.sha256()
-    folder = Path(__file__).parent
-    for path in sorted([*folder.glob("*.py"), *folder.glob("*.h")]):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    folder = Path(__file__).parents[1]
+    for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.h")]):
+        digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.dag import Graph, Kind
 from symancf_codegen.functions import BEYOND_NUMPY
-from symancf_codegen.lower import Scope
+from symancf_codegen.graph.dag import Graph, Kind
+from symancf_codegen.lower.lower import Scope
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import Array, Lets

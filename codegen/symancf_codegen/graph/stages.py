@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Sequence
 
-from symancf_codegen.dag import COST, Graph, Kind, Node
+from symancf_codegen.graph.dag import COST, Graph, Kind, Node
 
 #: Operations that cost at least this are worth waiting for in a loop of their own.
 SLOW = 10

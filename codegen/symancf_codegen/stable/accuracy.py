@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from .functions import BEYOND_NUMPY, derivative
-from .stabilise import stabilise
+from symancf_codegen.functions import BEYOND_NUMPY, derivative
+from symancf_codegen.stable.stabilise import stabilise
 
 if TYPE_CHECKING:
-    from .declare import Lets, PointLaw
+    from symancf_codegen.declare import Lets, PointLaw
 
 Array = npt.NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from symancf_codegen.contract import zeros
+from symancf_codegen.text.contract import zeros
 
 if TYPE_CHECKING:
     from symancf_codegen.structure import FunctionClass, Segment, Structure
