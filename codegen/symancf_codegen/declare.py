@@ -159,6 +159,14 @@ class Rule:
         """Number of points, those through the section included."""
         return len(self.weights) * len(self.section_weights)
 
+    @property
+    def section(self) -> dict[str, float | None]:
+        """The section symbols: their values at one section point, None where there are several."""
+        single = len(self.section_weights) == 1
+        values = np.asarray(self.section_points, dtype=float).reshape(len(self.section_weights), -1)
+        symbols = enumerate(self.section_symbols)
+        return {s: float(values[0, c]) if single else None for c, s in symbols}
+
 
 @dataclass(frozen=True)
 class Space:

@@ -15,17 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import permutations
+from itertools import count, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symancf_codegen.derive import Results, derive
 from symancf_codegen.graph.schedule import used_symbols
-from symancf_codegen.lower.point import COMPONENTS, lower_point
+from symancf_codegen.lower.point import COMPONENTS
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import Array, PointLaw, Rule, Space
+    from symancf_codegen.derive import Results
     from symancf_codegen.graph.dag import Node
 
 
@@ -99,6 +99,7 @@ class Structure:
     """All that the printer needs to know about a kernel on cells."""
 
     space: Space
+    laws: list[PointLaw]
     segments: list[Segment]
     classes: list[FunctionClass]
     tables: list[Array]
@@ -107,12 +108,16 @@ class Structure:
     has_tangent: bool
 
 
-def build(space: Space, pairs: Sequence[tuple[PointLaw, Rule]]) -> Structure:
-    """Lower and differentiate all laws and find their common structure."""
+def build(
+    space: Space, pairs: Sequence[tuple[PointLaw, Rule]], results: Sequence[Results]
+) -> Structure:
+    """Find the common structure of laws under their rules, given what each computes at a point."""
     groups: list[tuple[Array, list[LawUse]]] = []
-    names: set[str] = set()
-    for law, rule in pairs:
-        use = _use(law, rule, space, names)
+    names: list[str] = []
+    for (law, rule), found in zip(pairs, results, strict=True):
+        alike = (f"{law.name}_{k}" if k > 1 else law.name for k in count(1))
+        names.append(next(name for name in alike if name not in names))
+        use = LawUse(law, rule, names[-1], found)
         for points, uses in groups:
             if points.shape == rule.points.shape and np.array_equal(points, rule.points):
                 uses.append(use)
@@ -129,6 +134,7 @@ def build(space: Space, pairs: Sequence[tuple[PointLaw, Rule]]) -> Structure:
     reference_tables = [space.tabulate(s.reference_jets, s.points) for s in segments]
     return Structure(
         space=space,
+        laws=[law for law, _ in pairs],
         segments=segments,
         classes=_classes(space, segments, tables),
         tables=tables,
@@ -145,20 +151,6 @@ def _rows_of_points(segments: list[Segment], laws: Sequence[PointLaw]) -> None:
         names = (p.name for use in segment.uses for p in use.law.parameters if p.kind == "point")
         segment.varying, segment.first_row = tuple(dict.fromkeys(names)), row
         row += segment.size * len(segment.varying)
-
-
-def _use(law: PointLaw, rule: Rule, space: Space, names: set[str]) -> LawUse:
-    name, k = law.name, 2
-    while name in names:
-        name, k = f"{law.name}_{k}", k + 1
-    names.add(name)
-    single = len(rule.section_weights) == 1
-    values = np.asarray(rule.section_points, dtype=float).reshape(len(rule.section_weights), -1)
-    section = {
-        s: float(values[0, c]) if single else None for c, s in enumerate(rule.section_symbols)
-    }
-    results = derive(lower_point(law, space, section, weighted=True))
-    return LawUse(law, rule, name, results)
 
 
 def _jets(segment: Segment, space: Space) -> None:

@@ -194,13 +194,12 @@ def _collective(
         assert known is not None
         return known
     kernel = made[0] if made else None
-    text = kernel and (kernel.description, kernel.source, kernel.header, kernel.path)
-    description, source, header, path = communicator.bcast(text, root=0)
+    text = kernel and (kernel.description, kernel.source, kernel.path)
+    description, source, path = communicator.bcast(text, root=0)
     return _everywhere(
         comm,
         lambda: (
-            known
-            or _KERNELS.get(identity, lambda: Kernel(description, source, header, _visible(path)))
+            known or _KERNELS.get(identity, lambda: Kernel(description, source, _visible(path)))
         ),
     )
 

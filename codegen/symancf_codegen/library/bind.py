@@ -4,56 +4,22 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from symancf_codegen.library.compile import library
+from symancf_codegen.text.signature import MODES, signature
+
+if TYPE_CHECKING:
+    from symancf_codegen.text.description import Description, Source
+
 Array = npt.NDArray[np.float64]
 
 LANES = 8
-FUNCTIONS = ("energy", "residual", "tangent", "product")
-
-
-@dataclass(frozen=True)
-class Description:
-    """What a kernel is, as stored beside its source; all of it survives JSON.
-
-    Attributes
-    ----------
-    name : prefix of its C functions.
-    n : number of shape functions, or of scalars for a kernel on node tuples.
-    rows : rows of u and f (3 n, or n).
-    uniform, cell : names of the parameters in the order of their slots and rows.
-    points : per row of ``cell`` where in the cell its value is taken; empty: one per cell.
-    symmetric : K holds upper blocks only.
-    has_tangent : False if all laws are linear in the unknowns, so that K = 0 is not written.
-    tabulated : whether it works on cells.
-    rates : whether `reference` goes on with rows of w = v - c u, see `PointLaw.rates`.
-    stored_geometry_rows : rows of the geometry table that replaces `reference`; 0 = none.
-    operations : {"law": {"residual": {"mul": 12, ...}}} per point.
-    strategies : {"law": how its tangent was derived}.
-    flops : operations of one cell in each function (see `work.flops`); of one tuple, for a
-        kernel on node tuples.
-    """
-
-    name: str
-    n: int
-    rows: int
-    uniform: tuple[str, ...]
-    cell: tuple[str, ...]
-    points: tuple[tuple[float, ...], ...]
-    symmetric: bool
-    has_tangent: bool
-    tabulated: bool
-    stored_geometry_rows: int
-    operations: dict[str, dict[str, dict[str, int]]]
-    strategies: dict[str, str]
-    flops: dict[str, int]
-    rates: bool = False
 
 
 class Kernel:
@@ -70,10 +36,10 @@ class Kernel:
     they copy their arguments into batches of 8 lanes and back.
     """
 
-    def __init__(self, description: Description, source: str, header: str, path: Path) -> None:
+    def __init__(self, description: Description, source: str, path: Path) -> None:
         self.description = description
         self.source = source
-        self.header = header
+        self.header = "\n".join(f"{signature(description.name, mode)};" for mode in MODES) + "\n"
         self.path = path
         self.name = description.name
         self.n = description.n
@@ -83,17 +49,15 @@ class Kernel:
         self.points = description.points
         self.symmetric = description.symmetric
         self.has_tangent = description.has_tangent
-        self.linear = not description.has_tangent
         self.tabulated = description.tabulated
         self.rates = description.rates
-        self.stored_geometry_rows = description.stored_geometry_rows
         self.operations = description.operations
         self.strategies = description.strategies
         self.flops = description.flops
         self._library = ctypes.CDLL(str(path))
         self._functions: dict[str, Any] = {}
         self.addresses: dict[str, int] = {}
-        for mode in FUNCTIONS:
+        for mode in MODES:
             function = getattr(self._library, f"{self.name}_{mode}")
             function.restype = ctypes.c_int
             count = 7 if mode in ("tangent", "product") else 6
@@ -212,6 +176,18 @@ class Kernel:
             arrays = [uniform, cell[b], shape[b], *(x[b] for x in inputs), *(x[b] for x in outputs)]
             bad += self._functions[mode](lanes, *(a.ctypes.data for a in arrays))
         return [x.transpose(0, 2, 1).reshape(-1, x.shape[1])[:cells] for x in outputs], bad
+
+
+def load(source: Source, flags: Sequence[str], compiler: str | None) -> Kernel:
+    """Return the kernel of a C text, which is compiled if it is not in the cache (stages 8, 9)."""
+    name = source.description.name
+    made = library(name, source.text, flags, compiler=compiler)
+    try:
+        return Kernel(source.description, source.text, made)
+    except OSError:  # of another system, say: made anew here
+        made.unlink(missing_ok=True)
+        made = library(name, source.text, flags, compiler=compiler)
+        return Kernel(source.description, source.text, made)
 
 
 def _at(value: Any, point: tuple[float, ...]) -> Any:

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a kernel is: its description, and the C text with a header that people read."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from symancf_codegen.declare import RATE_FACTOR
+from symancf_codegen.errors import CompileError
+from symancf_codegen.text.print import cell_kernel, comment, point_kernel
+from symancf_codegen.text.work import flops
+
+if TYPE_CHECKING:
+    from symancf_codegen.declare import Parameter, PointLaw
+    from symancf_codegen.derive import Results
+    from symancf_codegen.structure import Structure
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a kernel is, as stored beside its source; all of it survives JSON.
+
+    Attributes
+    ----------
+    name : prefix of its C functions.
+    n : number of shape functions, or of scalars for a kernel on node tuples.
+    rows : rows of u and f (3 n, or n).
+    uniform, cell : names of the parameters in the order of their slots and rows.
+    points : per row of ``cell`` where in the cell its value is taken; empty: one per cell.
+    symmetric : K holds upper blocks only.
+    has_tangent : False if all laws are linear in the unknowns, so that K = 0 is not written.
+    tabulated : whether it works on cells.
+    rates : whether `reference` goes on with rows of w = v - c u, see `PointLaw.rates`.
+    operations : {"law": {"residual": {"mul": 12, ...}}} per point.
+    strategies : {"law": how its tangent was derived}.
+    flops : operations of one cell in each function (see `work.flops`); of one tuple, for a
+        kernel on node tuples.
+    """
+
+    name: str
+    n: int
+    rows: int
+    uniform: tuple[str, ...]
+    cell: tuple[str, ...]
+    points: tuple[tuple[float, ...], ...]
+    symmetric: bool
+    has_tangent: bool
+    tabulated: bool
+    operations: dict[str, dict[str, dict[str, int]]]
+    strategies: dict[str, str]
+    flops: dict[str, int]
+    rates: bool = False
+
+
+class Source(NamedTuple):
+    """A kernel before it is compiled."""
+
+    description: Description
+    text: str
+
+
+def cell_text(name: str, structure: Structure) -> Source:
+    """Return a kernel on cells."""
+    laws, size = structure.laws, structure.space.size
+    uniform, cell, _ = parameters(laws)
+    uses = [use for segment in structure.segments for use in segment.uses]
+    rows = [
+        (name, tuple(float(x) for x in point))
+        for segment in structure.segments
+        for point in segment.points
+        for name in segment.varying
+    ]
+    description = Description(
+        name=name,
+        n=size,
+        rows=3 * size,
+        uniform=tuple(uniform),
+        cell=(*cell, *(name for name, _ in rows)),
+        points=(*((),) * len(cell), *(point for _, point in rows)),
+        symmetric=structure.symmetric,
+        has_tangent=structure.has_tangent,
+        tabulated=True,
+        operations={use.name: operations(use.results) for use in uses},
+        strategies={use.name: use.results.strategy for use in uses},
+        flops=flops(structure),
+        rates=any(law.rates for law in laws),
+    )
+    head = [f"element {structure.space.name}: {size} shape functions, {3 * size} unknowns"]
+    for use in uses:
+        head += law_lines(use.name, use.law.title, use.rule.name, description)
+    return Source(
+        description, header(description, head) + cell_kernel(name, structure, uniform, cell)
+    )
+
+
+def point_text(name: str, law: PointLaw, results: Results) -> Source:
+    """Return a kernel on tuples of scalars."""
+    uniform, cell, _ = parameters([law])
+    size = len(law.unknowns)
+    description = Description(
+        name=name,
+        n=size,
+        rows=size,
+        uniform=tuple(uniform),
+        cell=tuple(cell),
+        points=((),) * len(cell),
+        symmetric=results.symmetric,
+        has_tangent=bool(results.tangent),
+        tabulated=False,
+        operations={law.name: operations(results)},
+        strategies={law.name: results.strategy},
+        flops={mode: sum(n.values()) for mode, n in operations(results).items()},
+    )
+    unknowns = ", ".join(f"u[{k}] = {s.name}" for k, s in enumerate(law.unknowns))
+    head = [unknowns, *law_lines(law.name, law.title, "", description)]
+    text = point_kernel(name, results, law.name, uniform, cell)
+    return Source(description, header(description, head) + text)
+
+
+def parameters(laws: Sequence[PointLaw]) -> tuple[list[str], list[str], list[str]]:
+    """Return the names of the parameters per law, per cell and per point, as they appear."""
+    kinds: dict[str, str] = {}
+    for law in laws:
+        for parameter in law.parameters:
+            _agree(law, parameter, kinds)
+    uniform, cell, point = (
+        [name for name, kind in kinds.items() if kind == chosen]
+        for chosen in ("uniform", "cell", "point")
+    )
+    return uniform, cell, point
+
+
+def _agree(law: PointLaw, parameter: Parameter, kinds: dict[str, str]) -> None:
+    if kinds.setdefault(parameter.name, parameter.kind) != parameter.kind:
+        raise CompileError(
+            f"law {law.name!r} wants the parameter {parameter.name!r} per {parameter.kind}, "
+            f"another law of the same kernel wants it per {kinds[parameter.name]}; give them "
+            "the same class"
+        )
+
+
+def operations(results: Results) -> dict[str, dict[str, int]]:
+    """Return the operations per lane and point of each function."""
+    graph = results.graph
+    return {
+        mode: dict(sorted(graph.count(nodes).items())) for mode, nodes in results.modes().items()
+    }
+
+
+def law_lines(name: str, title: str, rule: str, description: Description) -> list[str]:
+    """Return what the header comment says about one law."""
+    lines = ["", f"{name}{f' ({rule} points)' if rule else ''}: {title or name}"]
+    for mode, counts in description.operations[name].items():
+        text = ", ".join(f"{n} {op}" for op, n in counts.items()) or "nothing"
+        lines.append(f"  {mode}: {text}")
+    lines.append(f"  tangent by: {description.strategies[name]}")
+    return lines
+
+
+def header(description: Description, lines: Sequence[str]) -> str:
+    """Return the comment that opens a generated file."""
+    d = description
+    if d.tabulated:
+        blocks = "upper blocks i <= j" if d.symmetric else "all blocks"
+        shapes = [f"u, v, f, Kv, reference: [{d.rows}][8]", f"K: {blocks} of 3x3"]
+        if d.rates:
+            shapes.append(f"reference, from row {d.rows} on: w = v - {RATE_FACTOR} u, v rates of u")
+    else:
+        shapes = [f"u, v, f, Kv: [{d.rows}][8]", "K: upper triangle" if d.symmetric else "K: full"]
+    total = ", ".join(f"{mode} {n}" for mode, n in d.flops.items())
+    shapes.append(f"floating-point operations per {'cell' if d.tabulated else 'tuple'}: {total}")
+    if not d.has_tangent:
+        shapes.append("the laws are linear in the unknowns: K = 0 is not written")
+    slots = [f"uniform[{k}] = {name}" for k, name in enumerate(d.uniform)]
+    slots += [
+        f"cell[{k}] = {name}" + (f" at ({', '.join(f'{x:.6g}' for x in point)})" if point else "")
+        for k, (name, point) in enumerate(zip(d.cell, d.points, strict=True))
+    ]
+    text = [f"{d.name}: generated by symancf, do not edit", "", *lines, "", *shapes, *slots]
+    wrapped = []
+    for line in text:
+        indent = " " * (len(line) - len(line.lstrip()) + 4)
+        wrapped += textwrap.wrap(line, 96, subsequent_indent=indent) or [""]
+    return comment(wrapped)
