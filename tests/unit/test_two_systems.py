@@ -157,3 +157,75 @@ def test_what_is_not_in_a_system_is_refused() -> None:
     with pytest.raises(sa.ParameterError, match="which is not in this system; it has 'upper'"):
         sa.System(model.bodies[0], terms=[model.elbow])
     assert np.isfinite(system.position(model.tip)).all()
+
+
+def glued() -> tuple[list[Any], list[Any], Any]:
+    """A plate and a rope on one head, half of the plate tied on, an edge of it inextensible."""
+    thin, kirchhoff = sa.elements.ancf_thin_plate, sa.energies.kirchhoff()
+    given = {"E": 1e5, "nu": 0.3, "thickness": 0.02, "rho": 10.0}
+
+    def box(size: tuple[float, ...], cells: tuple[int, ...], x: float) -> Any:
+        return sa.Mesh.box(size, cells, warp=lambda X: X + (x, 0.0, 0.0))["body"]
+
+    left = sa.Body(box((1.0, 0.5), (2, 1), 0.0), thin, kirchhoff, name="left", **given)
+    right = sa.Body(box((1.0, 0.5), (3, 2), 1.0), thin, kirchhoff, name="right", **given)
+    rope = sa.Body(
+        box((1.0,), (2,), 2.0),
+        sa.elements.ancf_cable,
+        sa.energies.cable(),
+        name="rope",
+        EA=100.0,
+        EI=0.5,
+        rho=100.0,
+        A=1e-3,
+    )
+    head = sa.RigidBody.box((0.1, 0.5, 0.1), at=(2.0, 0.25, 0.0), rho=50.0, name="head")
+    plate, wrist = (sa.joints.clamp(at, head) for at in (right["x1"], rope.at((2.0, 0.0, 0.0))))
+    edge = sa.length(right["y0"], per="line")
+
+    def pull(u_a: Any, *, k: Any) -> Any:
+        return k * u_a.dot(u_a) / 2
+
+    tip = rope.at((3.0, 0.0, 0.0))
+    hold = sa.Potential(pull, rope["x1"], k=5.0)
+    terms = [
+        sa.fix(left["x0"]),
+        sa.joints.tie(right["x0"], left),
+        *(plate, wrist, edge, hold),
+        sa.traction(left["body"], (0.0, 0.0, lambda t: -0.02 * t)),
+        sa.moment(rope["x1"], (0.0, lambda t: 0.1 * t, 0.0)),
+        sa.force(right["y1"], (0.0, 0.0, lambda t: 0.05 * t)),
+        sa.KelvinVoigt(left, eta=1.0),
+    ]
+
+    def told(system: sa.System) -> list[Any]:
+        found = [clamp.reaction(system) for clamp in (plate, wrist)]
+        arrays = [x for r in found for x in (r.forces, r.moments)]
+        arrays += [edge.lengths(system), edge.multipliers(system), hold.values(system)]
+        arrays += [system.position(tip), system.position(right["x1"]), head.rotation(system)]
+        return [x.tolist() for x in arrays]
+
+    return [left, right, rope, head], terms, told
+
+
+def test_bodies_that_are_glued_tied_and_kept() -> None:
+    bodies, terms, told = glued()
+    problems = [
+        sa.DynamicProblem(sa.System(*bodies, terms=terms), rho=0.5, options=EXACT),
+        sa.StaticProblem(sa.System(*bodies, terms=terms), options=EXACT),
+    ]
+    alone = []
+    for kind in (sa.DynamicProblem, sa.StaticProblem):
+        own, given, tell = glued()
+        options: dict[str, Any] = {"rho": 0.5} if kind is sa.DynamicProblem else {}
+        problem = kind(sa.System(*own, terms=given), options=EXACT, **options)
+        alone.append([])
+        for k in (1, 2):
+            problem.solve(to=0.02 * k if options else 0.5 * k, step=0.01 if options else 0.5)
+            alone[-1].append(tell(problem.system))
+    assert np.abs(alone[1][1][0]).max() > 1e-4
+    for k in (1, 2):
+        problems[0].solve(to=0.02 * k, step=0.01)
+        problems[1].solve(to=0.5 * k, step=0.5)
+        assert told(problems[0].system) == alone[0][k - 1]
+        assert told(problems[1].system) == alone[1][k - 1]
