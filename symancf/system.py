@@ -56,13 +56,12 @@ class System(Configuration):
         terms: Sequence[Any] = (),
         comm: MPI.Comm | None = None,
     ) -> None:
-        self.members = Members(bodies, terms)
-        given, acting = self.members.bodies, self.members.terms
+        members = Members(bodies, terms)
+        given, acting = members.bodies, members.terms
         self.supports = protocol.having(acting, protocol.Support)
         meshes = [(str(b.name), b.region.mesh) for b in protocol.having(given, protocol.HasMesh)]
         comm = meshes[0][1].comm if meshes else comm or MPI.COMM_WORLD
-        self.members.given_to(self)
-        layout = Layout(comm, given, acting, meshes, self.members.names)
+        layout = Layout(comm, given, acting, meshes, members.names)
         layout.announce_block(Block("position", 3))
         self._members: list[protocol.Body | protocol.Term] = [*given, *acting]
         for item in self._members:
@@ -140,7 +139,6 @@ class System(Configuration):
         ParameterError : on every rank; a value is missing or not finite, a user's function
             failed, or two supports contradict each other. The state is unchanged then.
         """
-        self.members.require_own(self)
         state = self.state if state is None else state
         with together(self.comm):
             self.update(time)
@@ -338,7 +336,6 @@ class System(Configuration):
         ------
         ConstraintError : something is no place of a body.
         """
-        self.members.require_own(self)
         require_place("a position, displacement or velocity", place)
         return super().rows_of(place, jets)
 

@@ -15,8 +15,11 @@ The phases, each for bodies first and then for terms, in the order in which they
 `idle`                 to tell which multipliers nothing can answer
 =====================  ===========================================================================
 
-Only `declare` sees the `Layout`, what follows sees a `Configuration`. All are collective. A body is
-a `Body`, a term a `Term`; the other classes are parts that they may have.
+Only `declare` sees the `Layout`, what follows sees a `Configuration`. All are collective. What a
+body or a term finds in a system it keeps there, `layout.keep(self, data)`, and asks for it again,
+`configuration.of(self, Data)`: it may serve in several systems at once, with a name of its own in
+each (`configuration.name(self)`). A body is a `Body`, a term a `Term`; the other classes are parts
+that they may have.
 """
 
 from __future__ import annotations

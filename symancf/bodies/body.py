@@ -94,7 +94,7 @@ class Body:
     ParameterError : a parameter is missing, misspelt or not finite.
     """
 
-    frozen = named = True
+    named = True
 
     def __init__(
         self,

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import weakref
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ..assembly.protocol import Contributes, HasReference, having
-from ..errors import ParameterError, SymancfError
+from ..errors import ParameterError
 from ..values.arguments import text
 
 if TYPE_CHECKING:
@@ -34,24 +33,6 @@ class Members:
         self.terms: list[Any] = list(terms)
         self.names: dict[int, str] = {}
         self._name()
-
-    def given_to(self, system: Any) -> None:
-        """Let those that still hold numbers of their last system know it, and their name there."""
-        for item in self._holding():
-            item.system = weakref.ref(system)
-            item.name = self.names.get(id(item), item.name)
-
-    def require_own(self, system: Any) -> None:
-        """Raise where a body or term was given to another system after this one."""
-        for item in self._holding():
-            if item.system() is not system:
-                raise SymancfError(
-                    f"{item.name!r} was given to another system, made after this one, and holds "
-                    "the numbers of that one: make a body and terms for each system"
-                )
-
-    def _holding(self) -> list[Any]:
-        return [i for i in (*self.bodies, *self.terms) if not getattr(i, "frozen", False)]
 
     def _name(self) -> None:
         """Number the names that several have."""

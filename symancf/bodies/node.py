@@ -41,7 +41,6 @@ class OneNode(ABC):
     axes: ClassVar[tuple[str, ...]]
     reactions: ClassVar[tuple[int, ...]]
 
-    frozen = True
     named: bool
     name: str
     parameters: dict[str, Value]

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 class Gravity:
     """The energy -rho g . u of every body that has a density; see `gravity`."""
 
-    frozen = True
-
     def __init__(self, g: Any, bodies: Sequence[Body | RigidBody | PlanarBody] | None) -> None:
         self.name = "gravity"
         self.given, self.g = g, components("gravity", g)
@@ -107,8 +105,6 @@ def gravity(g: Any, *bodies: Body | RigidBody | PlanarBody) -> Gravity:
 
 class Force:
     """Dead forces on places of bodies; see `force` and `traction`."""
-
-    frozen = True
 
     def __init__(
         self,

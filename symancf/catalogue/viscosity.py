@@ -48,8 +48,6 @@ class Viscosity:
     ...     return {"E_gl": 2 * eta * E_gl_rate}
     """
 
-    frozen = True
-
     def __init__(
         self,
         body: Any,

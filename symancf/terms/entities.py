@@ -104,11 +104,11 @@ class Entities:
         blocks = [*(end.block for end in self.ends), self.block]
         return [(b, self.end_vertices(k).ravel()) for k, b in enumerate(blocks) if b]
 
-    def starts(self, system: Configuration) -> Ints32:
+    def starts(self, configuration: Configuration) -> Ints32:
         """Return the local offsets (n,) of the coordinates of the virtual vertices."""
-        block = system.numbering.block(self.block)
+        block = configuration.numbering.block(self.block)
         vertex = self.end_vertices(len(self.ends))[:, 0]
-        return np.asarray(system.numbering.offset[vertex, block])
+        return np.asarray(configuration.numbering.offset[vertex, block])
 
     def end_vertices(self, k: int) -> Ints32:
         """Local vertices of end k; k = number of ends gives the virtual ones."""

@@ -373,7 +373,7 @@ class Reading:
                     "number, or one for each"
                 )
 
-    def cell_values(self, system: Configuration, entities: Entities) -> dict[str, Array]:
+    def cell_values(self, configuration: Configuration, entities: Entities) -> dict[str, Array]:
         """Return reference values of the jets, and what is given per place, at this rank's.
 
         By the names of their symbols.
@@ -388,8 +388,8 @@ class Reading:
             for a, symbol in enumerate(symbols_of(jet, "reference")):
                 values[str(symbol)] = constant[:, a]
         if moving:
-            jets: Jets = entities.jets(system, moving)
-            reference = entities.reference(system, jets, 3 * len(moving))
+            jets: Jets = entities.jets(configuration, moving)
+            reference = entities.reference(configuration, jets, 3 * len(moving))
             for number, jet in enumerate(moving):
                 for a, symbol in enumerate(symbols_of(jet, "reference")):
                     values[str(symbol)] = reference[:, 3 * number + a]

@@ -63,7 +63,6 @@ class PlaceTerm:
 
     role: Role
     kind: str
-    frozen = True
     vector: ClassVar[type[sp.MatrixBase]] = sp.ImmutableMatrix
     substitution: Substitution
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,15 @@ PARTS = (
 EXTRA = Block("extra", 2, "algebraic")
 
 
+@dataclass
+class Own:
+    """What a witness finds in a system."""
+
+    vertex: int
+    here: Any = None
+    at: Any = None
+
+
 class Witness:
     """A term of a user: two numbers at a vertex of its own, which it sets to the time."""
 
@@ -42,25 +52,27 @@ class Witness:
 
     def declare(self, layout: Layout) -> None:
         self._note("declare", layout, Layout)
-        self.vertex = int(layout.new_vertices(1, self.name)[0])
+        vertex = layout.keep(self, Own(int(layout.new_vertices(1, self.name)[0]))).vertex
         mine = np.zeros(1 if layout.comm.rank == 0 else 0, dtype=np.int64)
-        vertices = np.full((len(mine), 1), self.vertex, dtype=np.int64)
+        vertices = np.full((len(mine), 1), vertex, dtype=np.int64)
         layout.announce(Family(self.name, mine, vertices, partitioned=False))
         layout.announce_block(EXTRA)
 
     def orient(self, configuration: Configuration) -> None:
         self._note("orient", configuration, Configuration)
         assert not hasattr(configuration, "numbering")
-        self.here = configuration.topology.find(self.vertex)
+        own = configuration.of(self, Own)
+        own.here = configuration.topology.find(own.vertex)
 
     def carriers(self, configuration: Configuration) -> protocol.Carriers:
         self._note("carriers", configuration, Configuration)
-        return [(EXTRA.name, self.here)]
+        return [(EXTRA.name, configuration.of(self, Own).here)]
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         self._note("pieces", configuration, Configuration)
         block = configuration.numbering.block(EXTRA.name)
-        self.at = configuration.numbering.coordinates_of(block, self.here)
+        own = configuration.of(self, Own)
+        own.at = configuration.numbering.coordinates_of(block, own.here)
         return []
 
     def idle(self, configuration: Configuration) -> Any:
@@ -69,7 +81,7 @@ class Witness:
 
     def settle(self, configuration: Configuration) -> None:
         self._note("settle", configuration, Configuration)
-        configuration.state[self.at] = configuration.time + 1.0
+        configuration.state[configuration.of(self, Own).at] = configuration.time + 1.0
 
 
 def test_phases_come_one_after_the_other_for_all_terms() -> None:
@@ -155,8 +167,6 @@ def test_a_layout_keeps_what_members_find_by_owner_and_kind() -> None:
 
 def test_names_are_numbered_in_a_system() -> None:
     class Load:
-        frozen = True
-
         def __init__(self, name: str) -> None:
             self.name = name
 

@@ -165,7 +165,7 @@ def glued() -> tuple[list[Any], list[Any], Any]:
     given = {"E": 1e5, "nu": 0.3, "thickness": 0.02, "rho": 10.0}
 
     def box(size: tuple[float, ...], cells: tuple[int, ...], x: float) -> Any:
-        return sa.Mesh.box(size, cells, warp=lambda X: X + (x, 0.0, 0.0))["body"]
+        return sa.Mesh.box(size, cells, warp=lambda X: X + np.array([x, 0.0, 0.0]))["body"]
 
     left = sa.Body(box((1.0, 0.5), (2, 1), 0.0), thin, kirchhoff, name="left", **given)
     right = sa.Body(box((1.0, 0.5), (3, 2), 1.0), thin, kirchhoff, name="right", **given)

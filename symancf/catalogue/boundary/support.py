@@ -56,7 +56,6 @@ class Support(ABC):
     mirror : number of the axis across the plane of symmetry that it is, if it is one.
     """
 
-    frozen = True
     mirror: int | None = None
 
     def __init__(self, name: str, body: Holdable, motion: Motion) -> None:

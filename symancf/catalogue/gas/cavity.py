@@ -75,8 +75,6 @@ class Cavity:
     on the other. The defect is told by a warning and `closure`, and p acts by its virtual work.
     """
 
-    frozen = True
-
     def __init__(
         self,
         walls: Sequence[Nodes | Face] | Nodes | Face,

@@ -30,8 +30,6 @@ CLOSED = 0.1  # resultant of the unit pressure by the area: tubes and closed sur
 class Pressure:
     """Gas or liquid that presses on a surface of a body; see `pressure`."""
 
-    frozen = True
-
     def __init__(self, place: Nodes | Face, p: Scalar, name: str | None) -> None:
         self.surface = surface_of(place, "a pressure")
         self.name = named(name, f"pressure on {self.surface}")
