@@ -26,7 +26,7 @@ from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.shared import Shared
 from ..values.arrays import Array, Ints
-from .quantities import Reading, symbols_of
+from .quantities import JetOfEnd, Reading, symbols_of
 from .substitution import Substitution
 from .term import AtPlaces, PlaceTerm, vector_of
 
@@ -307,41 +307,43 @@ class Constraint(PlaceTerm):
         side, entities = "abc".index(end), self.entities(system)
         with together(system.comm):
             at = self.substitution.resolve(self.at_places(system))
-            n = len(entities.ids)
             places, own = (self.positions(system, k) for k in (0, side))
             moved = [jet for jet in self.equations.jets if jet[0] == side]
-            force, moment = np.zeros((n, 3)), np.zeros((n, 3))
-            for a, axis in enumerate(np.eye(3)):
-                pushed = [jet for jet in moved if jet[1] == "value"]
-                force[:, a] = self.power(system, at, dict.fromkeys(pushed, axis))
-                turned = {jet: self._turned(at, jet, axis, own - places) for jet in moved}
-                moment[:, a] = self.power(system, at, turned)
+            power = self.power(system, at, {j: _motions(at, j, own - places) for j in moved})
         parts = np.zeros((3, entities.size, 3))  # place of a, force, moment
         mine = entities.owned
-        for part, values in zip(parts, (places, force, moment), strict=True):
+        for part, values in zip(parts, (places, power[:3].T, power[3:].T), strict=True):
             part[entities.ids[mine]] = values[mine]
         return Reaction(*system.sum(parts))
 
     def power(
-        self, system: Configuration, at: dict[str, Any], rates: Mapping[tuple[int, str], Array]
+        self, system: Configuration, at: dict[str, Any], rates: Mapping[JetOfEnd, Array]
     ) -> Array:
-        """Return the power (n,) of the constraint's forces on jets that have rates (n, 3) or (3,).
+        """Return the powers (m, n) of the constraint's forces in m motions.
 
-        `at` are the present values of all symbols.
+        `at` are the present values of all symbols, `rates` (m, n, 3) or (m, 1, 3) those of jets.
         """
-        n = len(self.entities(system).ids)
         still = {str(s): 0.0 for jet in self.equations.jets for s in symbols_of(jet, "rate")}
         moving = {
-            str(s): v
+            str(s): rate[..., a]
             for jet, rate in rates.items()
-            for s, v in zip(symbols_of(jet, "rate"), np.transpose(rate), strict=True)
+            for a, s in enumerate(symbols_of(jet, "rate"))
         }
         power = self.equations.power(at | still | moving)[0]
-        return np.broadcast_to(power * at.get("weight", 1.0) * system.stiffness, (n,))
+        count, n = max((len(r) for r in rates.values()), default=6), len(self.entities(system).ids)
+        return np.broadcast_to(power * at.get("weight", 1.0) * system.stiffness, (count, n))
 
-    @staticmethod
-    def _turned(at: dict[str, Any], jet: tuple[int, str], axis: Array, arm: Array) -> Array:
-        """Return the rate (n, 3) of a jet in a rotation about an axis through the place of a."""
-        if jet[1] == "angle":
-            return np.tile([axis[2], 0.0, 0.0], (len(arm), 1))
-        return np.cross(axis, arm if jet[1] == "value" else vector_of(at, jet, len(arm)))
+
+def _motions(at: dict[str, Any], jet: JetOfEnd, arm: Array) -> Array:
+    """Return the rates (6, n, 3) of a jet in translations along, and rotations about the axes.
+
+    `arm` (n, 3) of the place from the point that the rotations leave.
+    """
+    axes, rates = np.eye(3)[:, None], np.zeros((6, len(arm), 3))
+    if jet[1] == "angle":
+        rates[5, :, 0] = 1.0
+        return rates
+    if jet[1] == "value":
+        rates[:3] = axes
+    rates[3:] = np.cross(axes, arm if jet[1] == "value" else vector_of(at, jet, len(arm)))
+    return rates

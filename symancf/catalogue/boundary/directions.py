@@ -166,15 +166,10 @@ class Conditions(Constraint):
         """
         entities, jets = self.entities(system), system.of(self, AtPlaces).jets
         at = self.at_places(system)
-        columns = [
-            self.power(system, at, {jet: np.eye(3)[a]})
-            for jet in self.equations.jets
-            for a in range(3)
-        ]
-        forces = np.stack(columns, axis=1)
-        mine = entities.owned[jets.entity] & (jets.jet < forces.shape[1])
+        forces = self.power(system, at, {self.equations.jets[0]: np.eye(3)[:, None]})
+        mine = entities.owned[jets.entity] & (jets.jet < 3)
         entity, jet = jets.entity[mine], jets.jet[mine]
-        return jets.coordinate[mine].astype(np.int64), jets.value[mine] * forces[entity, jet]
+        return jets.coordinate[mine].astype(np.int64), jets.value[mine] * forces[jet, entity]
 
 
 class HeldDisplacements(Conditions):
