@@ -18,7 +18,7 @@ import sympy as sp
 from ..errors import ConstraintError
 from ..places.ends import End, Ground
 from ..terms.constraint import Constraint
-from ..terms.quantities import check_ends
+from ..terms.quantities import E, S, V, check_ends
 from ..values.arrays import Array
 from ..values.parameter import label
 from .rigid_clamp import RigidClamp, clamp
@@ -41,56 +41,34 @@ __all__ = [
 ]
 
 
-def _revolute(
-    r_a: sp.Matrix, r_b: sp.Matrix, e3_a: sp.Matrix, e1_b: sp.Matrix, e2_b: sp.Matrix
-) -> list[sp.Expr]:
+def _revolute(r_a: V, r_b: V, e3_a: V, e1_b: V, e2_b: V) -> list[E]:
     return [*(r_a - r_b), e3_a.dot(e1_b), e3_a.dot(e2_b)]
 
 
-def _cylindrical(
-    r_a: sp.Matrix, r_b: sp.Matrix, e3_a: sp.Matrix, e1_b: sp.Matrix, e2_b: sp.Matrix
-) -> list[sp.Expr]:
+def _cylindrical(r_a: V, r_b: V, e3_a: V, e1_b: V, e2_b: V) -> list[E]:
     gap = r_a - r_b
     return [gap.dot(e1_b), gap.dot(e2_b), e3_a.dot(e1_b), e3_a.dot(e2_b)]
 
 
-def _prismatic(
-    r_a: sp.Matrix,
-    r_b: sp.Matrix,
-    e1_a: sp.Matrix,
-    e3_a: sp.Matrix,
-    e1_b: sp.Matrix,
-    e2_b: sp.Matrix,
-) -> list[sp.Expr]:
+def _prismatic(r_a: V, r_b: V, e1_a: V, e3_a: V, e1_b: V, e2_b: V) -> list[E]:
     return [*_cylindrical(r_a, r_b, e3_a, e1_b, e2_b), e1_a.dot(e2_b)]
 
 
-def _universal(r_a: sp.Matrix, r_b: sp.Matrix, e1_a: sp.Matrix, e2_b: sp.Matrix) -> list[sp.Expr]:
+def _universal(r_a: V, r_b: V, e1_a: V, e2_b: V) -> list[E]:
     return [*(r_a - r_b), e1_a.dot(e2_b)]
 
 
-def _rigid(
-    r_a: sp.Matrix,
-    r_b: sp.Matrix,
-    e1_a: sp.Matrix,
-    e2_a: sp.Matrix,
-    e3_a: sp.Matrix,
-    e1_b: sp.Matrix,
-    e2_b: sp.Matrix,
-    e3_b: sp.Matrix,
-) -> list[sp.Expr]:
+def _rigid(r_a: V, r_b: V, e1_a: V, e2_a: V, e3_a: V, e1_b: V, e2_b: V, e3_b: V) -> list[E]:
     return [*(r_a - r_b), e1_a.dot(e2_b), e2_a.dot(e3_b), e3_a.dot(e1_b)]
 
 
-def _rotation(e1_a: sp.Matrix, e1_b: sp.Matrix, e2_b: sp.Matrix, *, angle: sp.Symbol) -> sp.Expr:
+def _rotation(e1_a: V, e1_b: V, e2_b: V, *, angle: S) -> E:
     x, y = e1_a.dot(e1_b), e1_a.dot(e2_b)
     sine, cosine = sp.sin(angle), sp.cos(angle)
     return sp.atan2(y * cosine - x * sine, x * cosine + y * sine)
 
 
-def _translation(
-    r_a: sp.Matrix, r_b: sp.Matrix, e3_b: sp.Matrix, *, distance: sp.Symbol
-) -> sp.Expr:
+def _translation(r_a: V, r_b: V, e3_b: V, *, distance: S) -> E:
     return (r_a - r_b).dot(e3_b) - distance
 
 
@@ -271,7 +249,7 @@ def translation(
 def distance(a: End, b: End, length: Any, name: str = "distance") -> Constraint:
     """Keep two places at a distance: (r_a - r_b).(r_a - r_b) - L^2 = 0."""
 
-    def phi(r_a: sp.Matrix, r_b: sp.Matrix, *, L: sp.Symbol) -> sp.Expr:
+    def phi(r_a: V, r_b: V, *, L: S) -> E:
         gap = r_a - r_b
         return gap.dot(gap) - L**2
 
@@ -281,7 +259,7 @@ def distance(a: End, b: End, length: Any, name: str = "distance") -> Constraint:
 def on_sphere(a: End, centre: npt.ArrayLike, radius: Any, name: str = "on_sphere") -> Constraint:
     """Keep a place on a sphere: ((r - c).(r - c) - R^2) / (2 R) = 0."""
 
-    def phi(r_a: sp.Matrix, r_b: sp.Matrix, *, R: sp.Symbol) -> sp.Expr:
+    def phi(r_a: V, r_b: V, *, R: S) -> E:
         gap = r_a - r_b
         return (gap.dot(gap) - R**2) / (2 * R)
 

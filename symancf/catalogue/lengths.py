@@ -21,13 +21,14 @@ from ..values.parameter import label
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
+    from ..terms.quantities import E, S, V
 
 
-def _arc_length(rs_a: sp.Matrix, *, stretch: sp.Symbol) -> sp.Expr:
+def _arc_length(rs_a: V, *, stretch: S) -> E:
     return sp.sqrt(rs_a.dot(rs_a)) - stretch
 
 
-def _squared_gradient(rs_a: sp.Matrix, *, stretch: sp.Symbol) -> sp.Expr:
+def _squared_gradient(rs_a: V, *, stretch: S) -> E:
     return rs_a.dot(rs_a) - stretch**2
 
 

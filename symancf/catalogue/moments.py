@@ -23,7 +23,7 @@ import sympy as sp
 from ..bodies.plane import Factor, PlanarBody, PlanarPoint, planar_moment
 from ..errors import KinematicsError, ParameterError
 from ..places.ends import End, Ground, Nodes, PointsOnBody
-from ..terms.quantities import asking, symbols_of
+from ..terms.quantities import S, V, asking, symbols_of
 from ..terms.work import Potential, VirtualWork
 from ..values.arguments import among, named
 from ..values.parameter import components
@@ -34,12 +34,10 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
     from ..assembly.piece import Piece
 
-V: TypeAlias = sp.ImmutableMatrix
-S: TypeAlias = sp.Symbol
-Pairs: TypeAlias = dict[sp.ImmutableMatrix, sp.ImmutableMatrix]
+Pairs: TypeAlias = dict[V, V]
 
 
-def spin(*axes: tuple[sp.Matrix, sp.Matrix]) -> sp.Matrix:
+def spin(*axes: tuple[V, V]) -> V:
     """Return the spin of a place from its axes f_k and their rates, (f_k, fdot_k)."""
     f, rate = [a for a, _ in axes], [b for _, b in axes]
     if len(axes) == 1:
@@ -58,7 +56,7 @@ def spin(*axes: tuple[sp.Matrix, sp.Matrix]) -> sp.Matrix:
     return total / 2
 
 
-def triad(e1: sp.Matrix, e2: sp.Matrix) -> list[sp.Matrix]:
+def triad(e1: V, e2: V) -> list[V]:
     """Return orthonormal vectors: the first along e1, the third normal to e1 and e2."""
     t1 = e1 / sp.sqrt(e1.dot(e1))
     n = e1.cross(e2)
@@ -71,7 +69,7 @@ def _moment(axes: int, frame: str) -> Callable[..., Pairs]:
 
     def moment(*given: V, M1: S, M2: S, M3: S, share: S) -> Pairs:
         e, w = given[:axes], given[axes:]
-        M = share * V([M1, M2, M3])
+        M = share * sp.ImmutableMatrix([M1, M2, M3])
         if frame == "body":
             t = triad(*e[:2])
             M = t[0] * M[0] + t[1] * M[1] + t[2] * M[2]
@@ -124,7 +122,7 @@ class Moment(VirtualWork):
         for k in range(axes_of(self.ends[0])):
             jet = (0, f"axis{k}")
             X, u = symbols_of(jet, "reference"), symbols_of(jet, "change")
-            f.append(V([x + d for x, d in zip(X, u, strict=True)]))
+            f.append(sp.ImmutableMatrix([x + d for x, d in zip(X, u, strict=True)]))
         if len(f) == 1:
             return (f[0].dot(f[0]),)
         n = f[0].cross(f[1])

@@ -22,10 +22,9 @@ from ..values.arrays import Array, Ints, Ints32, Mask
 from .ties import coincide, welded
 
 if TYPE_CHECKING:
-    import sympy as sp
-
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
+    from ..terms.quantities import E, V
 
 
 class Slopes(End):
@@ -83,11 +82,11 @@ class Slopes(End):
         return f"slopes of {self.place}"
 
 
-def _follow(g1_a: sp.Matrix, g1_b: sp.Matrix) -> sp.Matrix:
+def _follow(g1_a: V, g1_b: V) -> V:
     return g1_a - g1_b
 
 
-def _stay_across(s1_a: sp.Matrix, s2_b: sp.Matrix) -> sp.Expr:
+def _stay_across(s1_a: V, s2_b: V) -> E:
     return s1_a.dot(s2_b)
 
 

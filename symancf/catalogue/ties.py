@@ -8,27 +8,25 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConstraintError
 from ..places.ends import Nodes, PointsOnBody, require_region
 from ..terms.constraint import Constraint
-from ..terms.quantities import asking
+from ..terms.quantities import E, V, asking
 from ..values.parameter import label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import sympy as sp
-
     from ..bodies.body import Body
 
 
-def coincide(r_a: sp.Matrix, r_b: sp.Matrix) -> sp.Matrix:
+def coincide(r_a: V, r_b: V) -> V:
     """Return the gap of two places."""
     return r_a - r_b
 
 
-def welded(slopes: int) -> Callable[..., list[sp.Expr]]:
+def welded(slopes: int) -> Callable[..., list[E]]:
     """Return the equations of two places that keep their position and slopes together."""
     quantities = ["u", *(f"g{k + 1}" for k in range(slopes))]
 
-    def weld(*given: sp.Matrix) -> list[sp.Expr]:
+    def weld(*given: V) -> list[E]:
         return [x for a, b in zip(given[::2], given[1::2], strict=True) for x in a - b]
 
     return asking(weld, [f"{q}_{end}" for q in quantities for end in "ab"])

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import sympy as sp
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from ..assembly.piece import Jets
     from .entities import Entities
 
+# what laws at places are written in: vectors of quantities, symbols, and expressions of them
+V: TypeAlias = sp.MatrixBase
+S: TypeAlias = sp.Symbol
+E: TypeAlias = sp.Expr
 Asking = TypeVar("Asking", bound="Callable[..., Any]")
 JetOfEnd = tuple[int, str]
 Of = Literal["present", "change", "reference", "rate"]

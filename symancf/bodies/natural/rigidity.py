@@ -12,6 +12,7 @@ from ...terms.constraint import Constraint
 
 if TYPE_CHECKING:
     from ...places.ends import End
+    from ...terms.quantities import E, S, V
 
 PAIRS = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 
@@ -30,16 +31,7 @@ class Rigidity(Constraint):
         super().__init__(_rigidity, place, name=name, L=[length])
 
 
-def _rigidity(
-    e1_a: sp.Matrix,
-    e2_a: sp.Matrix,
-    e3_a: sp.Matrix,
-    E1_a: sp.Matrix,
-    E2_a: sp.Matrix,
-    E3_a: sp.Matrix,
-    *,
-    L: sp.Symbol,
-) -> list[sp.Expr]:
+def _rigidity(e1_a: V, e2_a: V, e3_a: V, E1_a: V, E2_a: V, E3_a: V, *, L: S) -> list[E]:
     # lists, which SymPy works on four times as fast as on its matrices: bodies are many
     E = [axis.flat() for axis in (E1_a, E2_a, E3_a)]
     e = [axis.flat() for axis in (e1_a, e2_a, e3_a)]

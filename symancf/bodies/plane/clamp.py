@@ -17,6 +17,7 @@ from .body import PlanarBody
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration
+    from ...terms.quantities import E, S, V
 
 
 class Clamp(Constraint):
@@ -68,13 +69,11 @@ class Clamp(Constraint):
         return None if isinstance(self.body, PlanarBody) else self.wrench(system)
 
 
-def _clamp_planar(
-    u_a: sp.Matrix, u_b: sp.Matrix, e1_a: sp.Matrix, E1_a: sp.Matrix, phi_b: sp.Symbol
-) -> list[sp.Expr]:
+def _clamp_planar(u_a: V, u_b: V, e1_a: V, E1_a: V, phi_b: S) -> list[E]:
     c, s = sp.cos(phi_b), sp.sin(phi_b)
     x, y = c * E1_a[0] - s * E1_a[1], s * E1_a[0] + c * E1_a[1]
     return [u_a[0] - u_b[0], u_a[1] - u_b[1], x * e1_a[1] - y * e1_a[0]]
 
 
-def _clamp_ground(u_a: sp.Matrix, e1_a: sp.Matrix, E1_a: sp.Matrix) -> list[sp.Expr]:
+def _clamp_ground(u_a: V, e1_a: V, E1_a: V) -> list[E]:
     return [u_a[0], u_a[1], E1_a[0] * e1_a[1] - E1_a[1] * e1_a[0]]

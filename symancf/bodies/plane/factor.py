@@ -18,9 +18,8 @@ from ...values.parameter import evaluate
 from .body import COORDINATES, PlanarPoint
 
 if TYPE_CHECKING:
-    import sympy as sp
-
     from ...assembly.configuration import Configuration, Layout
+    from ...terms.quantities import S, V
 
 
 FACTOR = "factor"
@@ -132,15 +131,15 @@ class Prescribed(VirtualWork):
         super().declare(system)
 
 
-def _prescribed_x(u_a: sp.Matrix, dfactor_b: sp.Symbol, *, target: sp.Symbol) -> Any:
+def _prescribed_x(u_a: V, dfactor_b: S, *, target: S) -> Any:
     return {dfactor_b: target - u_a[0]}
 
 
-def _prescribed_y(u_a: sp.Matrix, dfactor_b: sp.Symbol, *, target: sp.Symbol) -> Any:
+def _prescribed_y(u_a: V, dfactor_b: S, *, target: S) -> Any:
     return {dfactor_b: target - u_a[1]}
 
 
-def _prescribed_theta(phi_a: sp.Symbol, dfactor_b: sp.Symbol, *, target: sp.Symbol) -> Any:
+def _prescribed_theta(phi_a: S, dfactor_b: S, *, target: S) -> Any:
     return {dfactor_b: target - phi_a}
 
 

@@ -14,8 +14,7 @@ from ...values.parameter import call, label
 from .body import PlanarBody, PlanarPoint
 
 if TYPE_CHECKING:
-    import sympy as sp
-
+    from ...terms.quantities import E, S, V
     from .factor import Factor
 
 
@@ -49,23 +48,19 @@ def planar_moment(
     return VirtualWork(_planar_moment_factor, place, factor, name=name, m=moment)
 
 
-def _planar_force(u_a: sp.Matrix, *, F1: sp.Symbol, F2: sp.Symbol) -> sp.Expr:
+def _planar_force(u_a: V, *, F1: S, F2: S) -> E:
     return -F1 * u_a[0] - F2 * u_a[1]
 
 
-def _planar_force_factor(
-    v_a: sp.Matrix, factor_b: sp.Symbol, *, F1: sp.Symbol, F2: sp.Symbol
-) -> list[tuple[sp.Expr, sp.Expr]]:
+def _planar_force_factor(v_a: V, factor_b: S, *, F1: S, F2: S) -> list[tuple[E, E]]:
     return [(v_a[0], factor_b * F1), (v_a[1], factor_b * F2)]
 
 
-def _planar_moment(phi_a: sp.Symbol, *, m: sp.Symbol) -> sp.Expr:
+def _planar_moment(phi_a: S, *, m: S) -> E:
     return -m * phi_a
 
 
-def _planar_moment_factor(
-    omega_a: sp.Symbol, factor_b: sp.Symbol, *, m: sp.Symbol
-) -> dict[sp.Symbol, sp.Expr]:
+def _planar_moment_factor(omega_a: S, factor_b: S, *, m: S) -> dict[S, E]:
     return {omega_a: factor_b * m}
 
 

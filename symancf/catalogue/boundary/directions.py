@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...places.glue import Glue
     from ...places.interpolation import Interpolated
+    from ...terms.quantities import E, S, V
 
 
 EXACT = 1e-12  # sine of the angle up to which a direction is an axis of space
@@ -122,32 +123,21 @@ class Directions(End):
         return f"directions at {len(self.X)} nodes of {self.body.name!r}"
 
 
-def _unchanged(g1_a: sp.Matrix) -> sp.Expr:
+def _unchanged(g1_a: V) -> E:
     return g1_a[0]
 
 
-def _moved(u_a: sp.Matrix, *, w: sp.Symbol) -> sp.Expr:
+def _moved(u_a: V, *, w: S) -> E:
     return u_a[0] - w
 
 
-def _absent(s1_a: sp.Matrix) -> sp.Expr:
+def _absent(s1_a: V) -> E:
     return s1_a[0]
 
 
 def _turning(
-    s1_a: sp.Matrix,
-    E1_a: sp.Matrix,
-    *,
-    H11: sp.Symbol,
-    H12: sp.Symbol,
-    H13: sp.Symbol,
-    H21: sp.Symbol,
-    H22: sp.Symbol,
-    H23: sp.Symbol,
-    H31: sp.Symbol,
-    H32: sp.Symbol,
-    H33: sp.Symbol,
-) -> sp.Expr:
+    s1_a: V, E1_a: V, *, H11: S, H12: S, H13: S, H21: S, H22: S, H23: S, H31: S, H32: S, H33: S
+) -> E:
     H = sp.Matrix([[H11, H12, H13], [H21, H22, H23], [H31, H32, H33]])
     return E1_a.dot(H * s1_a)
 
