@@ -14,7 +14,7 @@ import sympy as sp
 from mpi4py import MPI
 
 from ..assembly.numbering import Block
-from ..assembly.piece import Piece
+from ..assembly.piece import Piece, Role
 from ..elements import Element
 from ..errors import KinematicsError, MeshError, ParameterError, SymancfError, in_words
 from ..kinematics.naming import require_parameters, signature
@@ -22,7 +22,7 @@ from ..laws import Kind, energy_equation, energy_laws, inertia_laws, stress_equa
 from ..mesh import Region
 from ..mesh.partition import Family
 from ..places.ends import Nodes, PointsOnBody
-from ..places.interpolation import Interpolation, slopes_block
+from ..places.interpolation import Interpolation, Patch, slopes_block
 from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.jit import identifier
@@ -44,6 +44,7 @@ from .rest import CELLS, check_rest
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.protocol import Support
+    from ..values.parameter import Scalar
 
 Energy = Callable[..., Any]
 
@@ -210,9 +211,10 @@ class Body:
         """The stresses that make up the residual, as equations (SymPy); see `stress_equations`."""
         return sp.Tuple(*stress_equations(self.element, self.energy_function))
 
-    def _kernel_name(self, laws: Any) -> str:
+    @staticmethod
+    def _kernel_name(laws: Any, element: Element) -> str:
         """Name kernels by law and element: bodies alike share them."""
-        return identifier(f"{laws[0][0].name}_{self.element.name}")
+        return identifier(f"{laws[0][0].name}_{element.name}")
 
     def kernel(self, function: str = "tangent") -> KernelText:
         """Return the generated C of ``energy``, ``residual``, ``tangent`` or ``product``.
@@ -220,7 +222,7 @@ class Body:
         Attributes of the result: `source` (the whole file), `ops` (operations per quadrature
         point of each law, by kind) and `path` of the compiled library.
         """
-        made = jit.cells(self._kernel_name(self.laws), self.element.space, self.laws)
+        made = jit.cells(self._kernel_name(self.laws, self.element), self.element.space, self.laws)
         possible = sorted(next(iter(made.operations.values())))
         if function not in possible:
             raise ParameterError(f"kernel({function!r}): choose one of {', '.join(possible)}")
@@ -332,25 +334,44 @@ class Body:
         system: Configuration,
         name: str,
         laws: Any,
-        role: Any,
-        uniform: Mapping[str, Any],
-        chosen: Mask | None = None,
+        role: Role,
+        uniform: Mapping[str, Scalar],
+        patch: Patch | None = None,
+        values: Mapping[str, Array] | None = None,
     ) -> Piece:
-        """Make the piece of a list of (law, rule) on this body's cells, or on `chosen` ones."""
-        kernel = jit.cells(self._kernel_name(laws), self.element.space, laws, system.comm)
-        on, pick = system.of(self, Interpolation), slice(None) if chosen is None else chosen
-        n, nv = on.cells[pick].shape
+        """Make the piece of a list of (law, rule) on this body's cells, or on others (collective).
+
+        `values` : parameters (n,) of the cells that are not those of the body.
+        """
+        on, own = system.of(self, Interpolation), values or {}
+        patch = patch or on.patch()
+        count = patch.gathered.scalars.shape[1]
+        space = patch.element.space.with_scalars(count) if count else patch.element.space
+        kernel = jit.cells(self._kernel_name(laws, patch.element), space, laws, system.comm)
+        asked = [k for k, parameter in enumerate(kernel.cell) if parameter not in own]
+        names, points = [kernel.cell[k] for k in asked], [kernel.points[k] for k in asked]
+        cell = np.zeros((len(patch.cells), len(kernel.cell)))
+        cell[:, asked] = self.cell_parameters(system, names, points, patch.cells)
+        for k, parameter in enumerate(kernel.cell):
+            if parameter in own:
+                cell[:, k] = own[parameter]
+        vertices, start = patch.vertices
         return Piece(
             name=name,
             kernel=kernel,
             role=role,
             uniform={**self.uniform_values(), **uniform},
-            cell=self.cell_parameters(system, kernel.cell, kernel.points)[pick],
-            owned=on.owned[pick],
-            vertices=on.cells[pick].ravel(),
-            vertex_start=np.arange(n + 1, dtype=np.int32) * np.int32(nv),
-            entities=on.entities(pick),
+            cell=cell,
+            owned=patch.owned,
+            vertices=vertices,
+            vertex_start=start,
+            entities=patch.gathered,
         )
+
+    def patch(self, system: Configuration, chosen: Mask) -> Patch:
+        """Return the chosen ones of this rank's cells as kernels take them."""
+        on = system.of(self, Interpolation)
+        return on.patch() if chosen.all() else on.patch(None, on.cells[chosen], on.owned[chosen])
 
     def pieces(self, system: Configuration) -> list[Piece]:
         """Return the strain energy, with a kernel of its own for cables of curved reference."""
@@ -358,7 +379,7 @@ class Body:
         own = system.name(self)
         for laws, cells in self.variants(system):
             name = f"{own} (curved)" if made else own
-            piece = self.piece(system, name, laws, "strain", {}, cells)
+            piece = self.piece(system, name, laws, "strain", {}, self.patch(system, cells))
             check_rest(self, system, laws, piece, np.flatnonzero(cells)[:CELLS])
             made.append(piece)
         return made

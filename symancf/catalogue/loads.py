@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import sympy as sp
@@ -13,12 +14,15 @@ import sympy as sp
 from symancf_codegen import declare
 
 from ..assembly.agreement import Given
+from ..assembly.plan import Plan
 from ..bodies.natural import RigidBody
 from ..bodies.plane import Factor, PlanarBody, PlanarPoint, planar_force
-from ..errors import ParameterError
-from ..laws import body_force_laws
+from ..errors import ConstraintError, ParameterError
+from ..laws import body_force_laws, dead_load_laws
+from ..mesh.partition import Family
 from ..places.ends import End, Ground, Nodes, require_place, require_region
 from ..places.facets import FacetPoints
+from ..places.interpolation import Interpolation
 from ..runtime import jit
 from ..runtime.collective import together
 from ..terms.entities import Entities
@@ -31,8 +35,10 @@ if TYPE_CHECKING:
 
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
+    from ..assembly.protocol import Carriers
     from ..bodies.body import Body
     from ..terms.work import Potential, VirtualWork
+    from ..values.parameter import Scalar
 
 
 class Gravity:
@@ -128,7 +134,7 @@ class Force:
         """Announce entities and vertices before distribution."""
         layout.keep(self, Entities(layout, layout.name(self), [self.place]))
 
-    def carriers(self, configuration: Configuration) -> list[Any]:
+    def carriers(self, configuration: Configuration) -> Carriers:
         """Take this rank's entities; return the blocks that the term puts on vertices."""
         configuration.of(self, Entities).bind(configuration)
         return []
@@ -164,6 +170,59 @@ class Force:
     def _vector(self, X: Array, time: float) -> Array:
         assert self.of_place is not None
         return call_array(self.name, self.of_place, X.shape, X, float(time))
+
+
+class Spread(Force):
+    """Dead forces on the cells of a body or the faces of a solid: a kernel on these."""
+
+    place: FacetPoints
+
+    def declare(self, layout: Layout) -> None:
+        """Announce the facets before distribution."""
+        place = self.place
+        layout.require_member(place.body, str(place))
+        place.region.require_on(place.body.region)
+        ids, vertices = place.region.slice(place.kind)
+        if not layout.comm.allreduce(len(ids)):
+            raise ConstraintError(f"{self.name}: there is no place to act on in {place}")
+        vertices = vertices + layout.base(place.region.mesh)
+        layout.announce(Family(layout.name(self), ids, vertices, partitioned=False))
+
+    def carriers(self, configuration: Configuration) -> Carriers:
+        """Return the blocks that the term puts on vertices: none."""
+        return []
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return the kernel on this rank's facets (collective)."""
+        body, name = cast("Body", self.place.body), configuration.name(self)
+        family = configuration.topology.families[name]
+        cells, on = family.vertices, configuration.of(body, Interpolation)
+        self.place.require_sides(configuration, cells)
+        patch = on.patch(self.place.element, cells, family.owned)
+        laws = dead_load_laws(patch.element, of_place=self.of_place is not None)
+        zero = {f"F{a + 1}": np.zeros(len(cells)) for a in range(3)}
+        uniform: dict[str, Scalar] = {"share": 1.0}
+        uniform |= {f"F{a + 1}": f for a, f in enumerate(self.vector)}
+        piece = body.piece(configuration, name, laws, "potential", uniform, patch, zero)
+        if self.distribute == "total":
+            piece.uniform["share"] = 1.0 / self._area(configuration, piece)
+        if self.of_place is not None:
+            points = piece.kernel.points[::3]  # F1, F2, F3 of each point follow each other
+            X = np.stack([self.place.at(configuration, point, cells) for point in points], axis=1)
+            X = X.reshape(-1, 3)
+            piece.cell_at = lambda time: self._vector(X, time).reshape(len(cells), -1)
+            piece.given = [Given(self.name, self._vector, X)]
+        return [piece]
+
+    def _area(self, configuration: Configuration, piece: Piece) -> float:
+        """Return the reference area or length: minus the energy of a unit force moved by 1."""
+        unit = replace(piece, uniform={**piece.uniform, "F1": 1.0, "F2": 0.0, "F3": 0.0})
+        plan = Plan([unit], configuration.numbering, configuration.reference, configuration.comm)
+        plan.update(configuration.time)
+        moved = np.zeros_like(configuration.state)
+        moved[configuration.numbering.those("position")] = 1.0
+        energies, _ = plan.energies(moved)
+        return -float(configuration.sum(np.array([energies.sum()]))[0])
 
 
 @cache
@@ -214,7 +273,7 @@ def force(
     spread: End = place
     if isinstance(place, Nodes) and distribute == "total" and place.region.dim > 0:
         spread = FacetPoints(place.body, place.region)
-    return Force(spread, vector, distribute, name)
+    return _spread(spread, vector, distribute, name)
 
 
 def traction(place: Nodes, vector: Any, name: str | None = None) -> Force:
@@ -227,4 +286,13 @@ def traction(place: Nodes, vector: Any, name: str | None = None) -> Force:
     if place.region.dim == 0:
         raise ParameterError(f"traction on {place}: a region of points has no area; use force")
     points = FacetPoints(place.body, place.region)
-    return Force(points, vector, "density", named(name, f"traction on {place}"))
+    return _spread(points, vector, "density", named(name, f"traction on {place}"))
+
+
+def _spread(
+    place: End, vector: Any, distribute: Literal["total", "each", "density"], name: str
+) -> Force:
+    """Return a force on cells and faces by a kernel on these, on other places point by point."""
+    if type(place) is FacetPoints and place.element is not None:
+        return Spread(place, vector, distribute, name)
+    return Force(place, vector, distribute, name)

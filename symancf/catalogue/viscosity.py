@@ -101,7 +101,8 @@ class Viscosity:
             own = configuration.name(self)
             name = f"{own} (curved)" if k else own
             law = self._law(curved=laws is not self.body.laws)
-            made.append(self.body.piece(configuration, name, [law], "dissipation", values, chosen))
+            patch = self.body.patch(configuration, chosen)
+            made.append(self.body.piece(configuration, name, [law], "dissipation", values, patch))
         return made
 
     def _law(self, curved: bool) -> Any:

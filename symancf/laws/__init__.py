@@ -2,11 +2,11 @@
 """Point laws: what the compiler is given for energies, mass and dead loads on an element."""
 
 from .accuracy import digits_lost
-from .body import body_force_laws, dead_load_laws, inertia_laws
+from .body import body_force_laws, inertia_laws
 from .build import Kind, build_law
 from .energy import Parts, energy_laws, evaluate_energy
 from .formulas import energy_equation, stress_equations
-from .pressure import lid_laws, surface_laws
+from .pressure import dead_load_laws, lid_laws, surface_laws
 from .stress import Stress, solid_stress, stress_fields
 
 __all__ = [

@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws of a body's mass and of dead loads on its cells."""
+"""Laws of a body's mass and weight."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import sympy as sp
+from symancf_codegen.declare import PointLaw, Rule, unknown
 
-from symancf_codegen.declare import Lets, PointLaw, Rule, reference, unknown
-
-from ..elements.quadrature import surface
-from ..errors import KinematicsError
 from ..kinematics.naming import require_parameters
-from ..kinematics.quantity import cross, dot, real, vector
+from ..kinematics.quantity import dot, real, vector
 from .build import build_law, kinds_of
 
 if TYPE_CHECKING:
@@ -106,49 +102,3 @@ def inertia_laws(
         title=f"T = {kinematics.density} v . v/2",
     )
     return [(law, _mass_rule(element))]
-
-
-def dead_load_laws(
-    element: Element, *, face: Literal["volume", "bottom", "middle", "top"] = "middle"
-) -> Laws:
-    """Return the potential of a dead load f1, f2, f3 spread over the cells, -f . u.
-
-    On cables f is a force per reference length, on thin plates and surface patches per
-    reference area, on solids per reference volume.
-
-    Parameters
-    ----------
-    face : on plates with a director: the face z = -thickness/2, 0 or thickness/2 that carries
-        a force per reference area of that face; ``"volume"``: force per volume.
-
-    Raises
-    ------
-    KinematicsError : if the element has no such face.
-    """
-    kinematics = element.kinematics()
-    u = vector(unknown("value"))
-    f = vector((real("f1"), real("f2"), real("f3")))
-    rule, measure = _load_rule(element), None
-    geometry: Lets = ()
-    if element.has_thickness and face != "volume":
-        side = {"bottom": -1.0, "middle": 0.0, "top": 1.0}.get(face)
-        if side is None:
-            raise KinematicsError(
-                f"face={face!r} is not possible: choose 'bottom', 'middle', 'top' or 'volume'",
-                asked=face,
-                offered=("bottom", "middle", "top", "volume"),
-            )
-        rule = surface(element.topology, (3, 3), side)
-        N = cross(vector(reference("xi")), vector(reference("eta")))
-        names = [real(f"N{i}") for i in (1, 2, 3)]
-        measure = real("N_length")
-        geometry = (*zip(names, N, strict=True), (measure, sp.sqrt(sp.Add(*(n**2 for n in names)))))
-    law = build_law(
-        f"load_{element.name}",
-        kinematics,
-        -dot(f, u),
-        extra_geometry=geometry,
-        measure=measure,
-        title="W = -f . u",
-    )
-    return [(law, rule)]

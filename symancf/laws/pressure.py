@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""Laws of a surface on which gas presses: its follower pressure and the volume it bounds.
 
+And of one that carries a dead load.
+
 On the surface r(xi, eta) with n = r_xi x r_eta (its length is the present area per d xi d eta)
 
 .. math::
@@ -59,7 +61,7 @@ class _Point:
     """
 
     def __init__(self, element: Element, offset: bool) -> None:
-        self.name = f"{element.name}{'_face' if offset else ''}"
+        self.face = "_face" if offset else ""
         self.geometry: list[tuple[sp.Symbol, sp.Expr]] = []
         if element.has_thickness or offset:
             z = real("offset") * real("thickness") / 2 if offset else sp.Integer(0)
@@ -84,6 +86,7 @@ class _Point:
         title: str,
         energy: sp.Expr | None = None,
         work: Mapping[sp.Expr, sp.Expr] | None = None,
+        measure: sp.Expr = sp.S.One,
     ) -> PointLaw:
         """Return the law of an energy or of forces: with the lets that it needs."""
         results = [energy] if energy is not None else [*(work or {}), *(work or {}).values()]
@@ -91,25 +94,58 @@ class _Point:
         kept = tuple((s, e) for s, e in self.lets.items() if s in used)
         symbols = used.union(*(e.free_symbols for _, e in self.geometry))
         symbols -= {s for s, _ in (*kept, *self.geometry)}
-        symbols -= {s for jet in jets for s in (*unknown(jet), *reference(jet))}
+        symbols -= {s for jet in ("xi", "eta", *jets) for s in (*unknown(jet), *reference(jet))}
         kinds: Kinds = {
-            **kinds_of(fields),
             **dict.fromkeys(("sense", "offset", "share"), "cell"),
+            **kinds_of(fields),
         }
         return PointLaw(
-            name=f"{name}_{self.name}",
+            name=f"{name}{self.face}",
             unknowns=tuple(s for jet in jets for s in unknown(jet)),
             jets=jets,
             geometry=tuple(self.geometry),
             lets=kept,
             energy=energy,
             work=work,
+            measure=measure,
             parameters=tuple(
                 Parameter(s, kinds.get(s.name, "uniform"))
                 for s in sorted(symbols, key=lambda s: str(s.name))
             ),
             title=title,
         )
+
+
+def dead_load_laws(element: Element, *, of_place: bool = False) -> Laws:
+    """Return the potential -share F . u of a dead force per reference area or length.
+
+    Parameters
+    ----------
+    element : a plate, `quad4` for facets of solids, or a cable; the force acts on the mid-surface.
+    of_place : F varies from point to point.
+
+    Parameters of the law: ``F1, F2, F3`` [N/m^2 or N/m] and ``share``, uniform.
+    """
+    point = _Point(element, False)
+    tangent, normal = vector(reference("xi")), [*vector(reference("xi"))]
+    if element.topology.dimension == 2:
+        normal = cross(tangent, vector(reference("eta")))
+    N = [real(f"N{i}") for i in (1, 2, 3)]
+    size = sp.sqrt(sp.Add(*(x**2 for x in N)))
+    point.geometry += [*zip(N, normal, strict=True), (real("N_length"), size)]
+    F = vector((real("F1"), real("F2"), real("F3")))
+    energy = -real("share") * dot(F, vector(unknown("value")))
+    kinds: Kinds = dict.fromkeys(map(str, F), "point" if of_place else "uniform")
+    law = point.law(
+        "load",
+        ("value",),
+        {**kinds, "share": "uniform"},
+        "-F . u",
+        energy=energy,
+        measure=real("N_length"),
+    )
+    points = 4 if element.slopes else 2
+    return [(law, gauss(element.topology, (points,) * element.topology.dimension))]
 
 
 def surface_laws(

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +12,11 @@ import numpy.typing as npt
 from symancf_codegen.legendre import gauss_legendre
 
 from ..assembly.resolved import Resolved, Rows
+from ..elements import quad4
 from ..errors import MeshError
 from ..mesh.cells import CELLS
-from ..runtime.collective import reduced
-from ..values.arrays import Array, Ints, Ints32
+from ..runtime.collective import reduced, share_error
+from ..values.arrays import Array, Integers, Ints, Ints32, Mask
 from .ends import End, _vector_rows
 from .geometry import _arc_slope, unit
 from .interpolation import Interpolation
@@ -22,6 +24,7 @@ from .locate import corner_functions
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
+    from ..elements import Element
     from ..mesh import Region
     from .interpolation import Interpolated
 
@@ -48,6 +51,13 @@ class FacetPoints(End):
             raise MeshError(f"{region.describe()}; load surfaces and edges by regions of their own")
         self.kind = region.types[0]
         self.hermite = bool(body.element.slopes)
+
+    @property
+    def element(self) -> Element | None:
+        """The element that interpolates its cells; of edges of plates there is none."""
+        if self.kind == self.body.element.cell:
+            return self.body.element
+        return quad4 if self.kind == "quad" else None
 
     def _find(self, layout: Layout) -> Resolved:
         """Find the points (collective)."""
@@ -77,24 +87,56 @@ class FacetPoints(End):
 
     def _require_sides(self, layout: Layout, facets: Ints) -> None:
         """Raise where a facet is no cell, face or edge of the body's cells (collective)."""
-        element = self.body.element
-        cell = CELLS[element.cell]
-        sides: tuple[Any, ...] = (range(cell.vertices),)
-        if self.kind != cell.name:
-            sides = cell.edges if self.kind == "line" else tuple(element.topology.faces)
-        _, cells = self.body.region.slice(cell.name)
+        _, cells = self.body.region.slice(self.body.element.cell)
         near = cells[np.isin(cells, facets).sum(axis=1) >= facets.shape[1]]
-        known = _corners(near[:, np.array(sides)].reshape(-1, facets.shape[1]))
-        found = reduced(layout.comm, np.isin(_corners(facets), known).astype(float))
+        found = reduced(layout.comm, self._are_sides(facets, near).astype(float))
         if not found.all():
             at = facets[int(np.argmin(found))]
-            x = self.region.mesh.fetch_points(at[None])[0].mean(axis=0)
-            what = {"line": "line", "quad": "quadrilateral"}[self.kind]
-            raise MeshError(
-                f"{self}: the {what} at ({x[0]:g}, {x[1]:g}, {x[2]:g}) is no cell, face or edge of "
-                f"the body's cells, or names its corners in another order (points "
-                f"{', '.join(map(str, at))}): forces there have no area of the body"
+            raise self._no_side(at, self.region.mesh.fetch_points(at[None])[0].mean(axis=0))
+
+    def require_sides(self, configuration: Configuration, facets: Ints32) -> None:
+        """Raise where facets, local vertices, are no cells or faces of the body's (collective).
+
+        Raises
+        ------
+        MeshError
+        """
+        error, found = (
+            None,
+            self._are_sides(facets, configuration.of(self.body, Interpolation).cells),
+        )
+        if not found.all():
+            at = facets[int(np.argmin(found))]
+            ids = configuration.topology.vertex_ids[at] - configuration.layout.base(
+                self.region.mesh
             )
+            error = self._no_side(ids, configuration.points[at].mean(axis=0))
+        share_error(configuration.comm, error)
+
+    def _are_sides(self, facets: Integers, cells: Integers) -> Mask:
+        """Tell which facets are cells, faces or edges of cells of the body."""
+        cell = CELLS[self.body.element.cell]
+        sides: tuple[Sequence[int], ...] = (range(cell.vertices),)
+        if self.kind != cell.name:
+            faces = self.body.element.topology.faces
+            sides = cell.edges if self.kind == "line" else tuple(faces)
+        known = _corners(cells[:, np.array(sides)].reshape(-1, facets.shape[1]))
+        return np.isin(_corners(facets), known)
+
+    def _no_side(self, points: Ints, x: Array) -> MeshError:
+        what = {"line": "line", "quad": "quadrilateral"}[self.kind]
+        return MeshError(
+            f"{self}: the {what} at ({x[0]:g}, {x[1]:g}, {x[2]:g}) is no cell, face or edge of "
+            f"the body's cells, or names its corners in another order (points "
+            f"{', '.join(map(str, points))}): forces there have no area of the body"
+        )
+
+    def at(self, configuration: Configuration, point: Sequence[float], cells: Ints32) -> Array:
+        """Return the reference places (n, 3) of a point of each of some facets."""
+        if self.kind == self.body.element.cell:
+            return configuration.of(self.body, Interpolation).at(point, cells)
+        value, _ = corner_functions(self.kind, np.array([point]))
+        return np.asarray(np.einsum("v,nva->na", value[0], configuration.points[cells]))
 
     def _rule(self) -> tuple[Array, Array]:
         """Return the points (k, dims) of the unit facet and their weights (k,)."""
@@ -185,7 +227,7 @@ class FacetPoints(End):
         return f"region {self.region.name!r} of {self.body.name!r}"
 
 
-def _corners(facets: Ints) -> npt.NDArray[Any]:
+def _corners(facets: Integers) -> npt.NDArray[np.void]:
     """Return a key of each facet (n,): the same whatever its first corner and its sense."""
     if facets.shape[1] == 2:
         key = np.sort(facets, axis=1)

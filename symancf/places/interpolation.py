@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -62,6 +63,31 @@ def tabulate(element: Element, jet: str, xi: Array) -> Array:
     spread = element.space.point_jets[jet]
     tables = tuple(name for name, factor in spread.items() if factor == 1)
     return np.asarray(element.space.tabulate(tables, xi).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class Patch:
+    """Cells of a body, or faces of them, as a kernel takes them.
+
+    Attributes
+    ----------
+    element : of which they are cells.
+    cells, owned : local vertices (n, corners), and whether this rank counts them.
+    gathered : their coordinates.
+    extra : (n, k) local vertices of their scalars.
+    """
+
+    element: Element
+    cells: Ints32
+    owned: Mask
+    gathered: Cells
+    extra: Ints32
+
+    @property
+    def vertices(self) -> tuple[Ints32, Ints32]:
+        """All vertices, one after the other, and where those of each cell begin."""
+        table = np.concatenate([self.cells, self.extra], axis=1).astype(np.int32)
+        return table.ravel(), np.arange(len(table) + 1, dtype=np.int32) * np.int32(table.shape[1])
 
 
 class Interpolation:
@@ -223,13 +249,32 @@ class Interpolation:
         maps = self.maps if own else self.maps_of(cells)
         return np.asarray(np.einsum("i,nia->na", table, self.coefficients(cells, maps)))
 
-    def entities(self, chosen: Mask | slice = slice(None)) -> Cells:
-        """Return the offsets of cells, and their maps, as kernels take them."""
-        position = self.offset(self.cells[chosen], "value")
-        slopes = np.zeros_like(position)
-        if self.element.slopes:
-            slopes = self.offset(self.cells[chosen], "slope0")
-        return Cells(np.stack([position, slopes], axis=2), self.maps[chosen])
+    def patch(
+        self,
+        element: Element | None = None,
+        cells: Ints32 | None = None,
+        owned: Mask | None = None,
+        extra: Ints32 | None = None,
+        scalars: Ints32 | None = None,
+    ) -> Patch:
+        """Return cells, given by local vertices, as kernels take them; by default all of the body.
+
+        `element` : of faces, another one without slopes; `extra`, `scalars` : (n, k) local vertices
+        and offsets of scalars of each cell.
+        """
+        element = element or self.element
+        maps = self.maps if cells is None else np.zeros((len(cells), element.vertices, 0, 0))
+        at = self.cells if cells is None else cells
+        if cells is not None and element.slopes:
+            maps = self.maps_of(cells)
+        position = self.offset(at, "value")
+        slopes = self.offset(at, "slope0") if element.slopes else np.zeros_like(position)
+        none = np.zeros((len(at), 0), dtype=np.int32)
+        gathered = Cells(
+            np.stack([position, slopes], axis=2), maps, none if scalars is None else scalars
+        )
+        owned = self.owned if owned is None else owned
+        return Patch(element, at, owned, gathered, none if extra is None else extra)
 
     def curved(self) -> Mask:
         """Tell which cells of a cable (n,) are curved in the reference."""

@@ -11,8 +11,8 @@ import pytest
 
 from symancf.bodies.body import Body
 from symancf.catalogue.boundary import fix
-from symancf.catalogue.loads import force, traction
-from symancf.elements import ancf_cable, ancf_thin_plate, hex8
+from symancf.catalogue.loads import force, gravity, traction
+from symancf.elements import Element, ancf_cable, ancf_plate, ancf_thin_plate, hex8
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
 from symancf.errors import MeshError, ParameterError
 from symancf.mesh import Mesh
@@ -140,3 +140,24 @@ def test_a_load_on_what_is_no_side_of_a_cell_is_refused(kind: str, corners: list
     body = Body(mesh["body"], hex8, saint_venant_kirchhoff, E=1e6, nu=0.3)
     with pytest.raises(MeshError, match="is no cell, face or edge of the body's cells"):
         System(body, terms=[traction(body["strange"], (0.0, 0.0, 1.0))])
+
+
+
+@pytest.mark.parametrize("element", [ancf_thin_plate, ancf_plate])
+def test_a_traction_costs_what_gravity_costs(element: Element) -> None:
+    """It is a kernel on cells, not on the points of their rule: in memory and calls."""
+    law = kirchhoff() if element is ancf_thin_plate else saint_venant_kirchhoff
+    mesh = Mesh.box((1.0, 1.0), (12, 12))
+    body = Body(mesh["body"], element, law, thickness=0.01, E=1e6, nu=0.3, rho=1e3)
+    down = (0.0, 0.0, -10.0)
+    loads = [gravity((0.0, 0.0, -1.0)), traction(body["body"], down), force(body["body"], down)]
+    costs, forces = [], []
+    for load in loads:
+        system = System(body, terms=[load])
+        system.plan.update(0.0)
+        costs.append((system.plan.calls, system.plan.nbytes))
+        forces.append(system.residual_at(system.state))
+    (calls, size), *others = costs
+    assert all(c == calls and n <= 1.05 * size for c, n in others)
+    for other in forces[1:]:
+        assert np.abs(other - forces[0]).max() < 1e-13

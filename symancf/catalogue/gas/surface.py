@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...assembly.piece import Cells, Piece, Role
 from ...bodies.body import Body
 from ...elements import Element, quad4
 from ...errors import MeshError, ParameterError
 from ...mesh.partition import Family
 from ...places.ends import End, Face, Nodes
 from ...places.interpolation import Interpolation
-from ...runtime import jit
 from ...runtime.collective import share_error
 from ...values.arrays import Array, Integers, Ints, Ints32
 from ...values.parameter import Scalar, label
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
+    from ...assembly.piece import Piece, Role
     from ...laws.pressure import Laws
     from ...mesh import Region
 
@@ -192,44 +191,17 @@ class Facets:
 
         `scalars` : unknowns of the laws behind those of the facets.
         """
-        surface, numbering = self.surface, system.numbering
-        body, element, n = surface.body, surface.element, len(self.cells)
-        extra = [k.vertex for k in scalars for _ in range(k.size)]
-        space = element.space.with_scalars(len(extra)) if extra else element.space
-        kernel = jit.cells(laws[0][0].name, space, laws, system.comm)
-        own = {"sense": self.sense, "offset": self.sense, **(cell or {})}
-        columns = []
-        for k, parameter in enumerate(kernel.cell):
-            if parameter in own:
-                columns.append(own[parameter])
-            else:
-                point = [kernel.points[k]] if len(kernel.points) > k else [()]
-                values = body.cell_parameters(system, [parameter], point, self.cells)
-                columns.append(values[:, 0])
-        vertices = np.concatenate([self.cells, self.extra[:, extra]], axis=1).astype(np.int32)
-        on = system.of(body, Interpolation)
-        position = on.offset(self.cells, "value")
-        slopes, maps = np.zeros_like(position), np.zeros((n, 4, 0, 0))
-        if element.slopes:
-            slopes, maps = on.offset(self.cells, "slope0"), on.maps_of(self.cells)
+        surface, numbering, n = self.surface, system.numbering, len(self.cells)
+        extra = self.extra[:, [k.vertex for k in scalars for _ in range(k.size)]]
         offsets = [np.zeros((n, 0), dtype=np.int32)]
         for unknown in scalars:
             at = self.extra[:, unknown.vertex]
             start: Ints32 = numbering.offset[at, numbering.block(unknown.block)]
             offsets.append(start[:, None] + np.arange(unknown.size, dtype=np.int32))
-        return Piece(
-            name=name,
-            kernel=kernel,
-            role=role,
-            uniform={**body.uniform_values(), **uniform},
-            cell=np.stack(columns, axis=1) if columns else np.zeros((n, 0)),
-            owned=self.owned,
-            vertices=vertices.ravel(),
-            vertex_start=np.arange(n + 1, dtype=np.int32) * np.int32(vertices.shape[1]),
-            entities=Cells(
-                np.stack([position, slopes], axis=2), maps, np.concatenate(offsets, axis=1)
-            ),
-        )
+        on, own = system.of(surface.body, Interpolation), np.concatenate(offsets, axis=1)
+        patch = on.patch(surface.element, self.cells, self.owned, extra, own)
+        values = {"sense": self.sense, "offset": self.sense, **(cell or {})}
+        return surface.body.piece(system, name, laws, role, uniform, patch, values)
 
 
 def _matched(wanted: Ints32, offered: Ints32) -> tuple[Ints, Ints]:
