@@ -142,7 +142,6 @@ def test_a_load_on_what_is_no_side_of_a_cell_is_refused(kind: str, corners: list
         System(body, terms=[traction(body["strange"], (0.0, 0.0, 1.0))])
 
 
-
 @pytest.mark.parametrize("element", [ancf_thin_plate, ancf_plate])
 def test_a_traction_costs_what_gravity_costs(element: Element) -> None:
     """It is a kernel on cells, not on the points of their rule: in memory and calls."""
