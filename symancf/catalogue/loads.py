@@ -209,8 +209,8 @@ class Spread(Force):
         if self.of_place is not None:
             points = piece.kernel.points[::3]  # F1, F2, F3 of each point follow each other
             X = np.stack([self.place.at(configuration, point, cells) for point in points], axis=1)
-            X = X.reshape(-1, 3)
-            piece.cell_at = lambda time: self._vector(X, time).reshape(len(cells), -1)
+            X, shape = X.reshape(-1, 3), piece.cell.shape
+            piece.cell_at = lambda time: self._vector(X, time).reshape(shape)
             piece.given = [Given(self.name, self._vector, X)]
         return [piece]
 
