@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import numbers
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import sympy as sp
 from symancf_codegen.functions import rate
 
 from ..errors import ConstraintError, ParameterError
-from ..terms.quantities import RATES, asking
+from ..terms.quantities import RATES, E, Given, Law, S, asking
 from ..terms.work import VirtualWork, state_names
 from ..values.arguments import named
 from ..values.arrays import Array
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
     from ..places.ends import End
 
-Function = Callable[..., Any]
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
@@ -61,9 +60,9 @@ class Controller(VirtualWork):
 
     def __init__(
         self,
-        measure: Function,
-        actuate: Function,
-        law: Function,
+        measure: Law,
+        actuate: Law,
+        law: Law,
         *ends: End,
         name: str | None = None,
         states: Sequence[str] = (),
@@ -74,7 +73,7 @@ class Controller(VirtualWork):
         states = state_names(f"controller {self.name!r}", states)
         super().__init__(self._whole(states), *ends, name=self.name, states=states, **parameters)
 
-    def _whole(self, states: Sequence[str]) -> Function:
+    def _whole(self, states: Sequence[str]) -> Law:
         """Return the three functions as one: ``{motion: force}`` of everything they ask for."""
         parts = [inspect.signature(f).parameters for f in (self.measure, self.actuate)]
         law = inspect.signature(self.control).parameters
@@ -82,14 +81,14 @@ class Controller(VirtualWork):
         names += [n for n, a in law.items() if a.kind is not KEYWORD and n in ("t", *states)]
         keywords = {n: a for p in (*parts, law) for n, a in p.items() if a.kind is KEYWORD}
 
-        def whole(*given: Any, **values: Any) -> list[tuple[Any, Any]]:
+        def whole(*given: E, **values: S) -> list[tuple[E, E]]:
             known = dict(zip(dict.fromkeys(names), given, strict=True)) | values
             return self._pairs(known, states)
 
         whole.__name__ = str(getattr(self.control, "__name__", self.kind))
         return asking(whole, dict.fromkeys(names), keywords.values())
 
-    def _pairs(self, known: Mapping[str, Any], states: Sequence[str]) -> list[tuple[Any, Any]]:
+    def _pairs(self, known: Mapping[str, E], states: Sequence[str]) -> list[tuple[E, E]]:
         measured = _named(_apply(self.measure, known), "y")
         motions = _named(_apply(self.actuate, known), "force")
         self.measured_expressions = measured
@@ -147,14 +146,14 @@ class PID(Controller):
 
     def __init__(
         self,
-        measure: Function,
-        actuate: Function,
+        measure: Law,
+        actuate: Law,
         *ends: End,
         target: Any = 0.0,
-        kp: Any = 0.0,
-        ki: Any = 0.0,
+        kp: Given = 0.0,
+        ki: Given = 0.0,
         kd: Any = 0.0,
-        target_rate: Any = None,
+        target_rate: Given | None = None,
         angle: bool = False,
         name: str = "PID",
         **parameters: Any,
@@ -166,27 +165,19 @@ class PID(Controller):
             )
         given = {"target": target, "kp": kp, "ki": ki}
 
-        def pi(y: Any, integral: Any, *, target: Any, kp: Any, ki: Any) -> dict[str, Any]:
+        def pi(y: E, integral: S, *, target: S, kp: S, ki: S) -> dict[str, E]:
             e = target - y
             if angle:
                 e = sp.atan2(sp.sin(e), sp.cos(e))
             return {"force": kp * e + ki * integral, "integral": e}
 
         def pid(
-            y: Any,
-            y_rate: Any,
-            integral: Any,
-            *,
-            target: Any,
-            target_rate: Any,
-            kp: Any,
-            ki: Any,
-            kd: Any,
-        ) -> dict[str, Any]:
+            y: E, y_rate: E, integral: S, *, target: S, target_rate: S, kp: S, ki: S, kd: S
+        ) -> dict[str, E]:
             found = pi(y, integral, target=target, kp=kp, ki=ki)
             return found | {"force": found["force"] + kd * (target_rate - y_rate)}
 
-        law: Function = pi
+        law: Law = pi
         if not (isinstance(kd, numbers.Real) and float(kd) == 0.0):  # may become one that acts
             of = f"the target of {name!r}"
             law = pid
@@ -205,19 +196,19 @@ class PID(Controller):
         )
 
 
-def _velocities(known: Mapping[str, Any]) -> set[sp.Symbol]:
+def _velocities(known: Mapping[str, E]) -> set[sp.Symbol]:
     """Return the symbols of the rates among arguments by name."""
     rates = [x for n, x in known.items() if n.rpartition("_")[0] in RATES]
     return {s for x in rates for s in sp.sympify(x).free_symbols}
 
 
-def _apply(function: Function, known: Mapping[str, Any]) -> Any:
+def _apply(function: Law, known: Mapping[str, E]) -> E:
     """Call a function with the arguments that it asks for."""
     wanted = inspect.signature(function).parameters
     positional = [known[n] for n, a in wanted.items() if a.kind is not KEYWORD]
     return function(*positional, **{n: known[n] for n, a in wanted.items() if a.kind is KEYWORD})
 
 
-def _named(result: Any, name: str) -> dict[str, Any]:
+def _named(result: E | Mapping[str, E], name: str) -> dict[str, E]:
     """Return a dict of expressions; a single one gets the name."""
     return dict(result) if isinstance(result, Mapping) else {name: result}

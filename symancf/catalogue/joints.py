@@ -9,8 +9,6 @@ one end is on a cable or a thin plate, only its tangents can be axes.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import sympy as sp
@@ -18,7 +16,7 @@ import sympy as sp
 from ..errors import ConstraintError
 from ..places.ends import End, Ground
 from ..terms.constraint import Constraint
-from ..terms.quantities import E, S, V, check_ends
+from ..terms.quantities import E, Given, S, V, check_ends
 from ..values.arrays import Array
 from ..values.parameter import label
 from .rigid_clamp import RigidClamp, clamp
@@ -97,7 +95,7 @@ def _completed(axis: Array) -> Array:
     return np.stack([first, np.cross(axis, first), axis], axis=1)
 
 
-def _as_end(name: str, end: Any) -> End:
+def _as_end(name: str, end: End | None) -> End:
     """Return the end that was meant: the ground for None.
 
     Raises
@@ -217,7 +215,7 @@ def rigid(a: End, b: End | None = None, name: str = "rigid") -> Constraint:
 def rotation(
     a: End,
     b: End | None = None,
-    angle: Any = 0.0,
+    angle: Given = 0.0,
     axis: npt.ArrayLike | None = None,
     name: str = "rotation",
 ) -> Constraint:
@@ -235,7 +233,7 @@ def rotation(
 def translation(
     a: End,
     b: End | None = None,
-    distance: Any = 0.0,
+    distance: Given = 0.0,
     axis: npt.ArrayLike | None = None,
     name: str = "translation",
 ) -> Constraint:
@@ -246,7 +244,7 @@ def translation(
     return Constraint(_translation, *_aligned(name, a, b, axis), name=name, distance=distance)
 
 
-def distance(a: End, b: End, length: Any, name: str = "distance") -> Constraint:
+def distance(a: End, b: End, length: Given, name: str = "distance") -> Constraint:
     """Keep two places at a distance: (r_a - r_b).(r_a - r_b) - L^2 = 0."""
 
     def phi(r_a: V, r_b: V, *, L: S) -> E:
@@ -256,7 +254,7 @@ def distance(a: End, b: End, length: Any, name: str = "distance") -> Constraint:
     return Constraint(phi, a, b, name=name, L=length)
 
 
-def on_sphere(a: End, centre: npt.ArrayLike, radius: Any, name: str = "on_sphere") -> Constraint:
+def on_sphere(a: End, centre: npt.ArrayLike, radius: Given, name: str = "on_sphere") -> Constraint:
     """Keep a place on a sphere: ((r - c).(r - c) - R^2) / (2 R) = 0."""
 
     def phi(r_a: V, r_b: V, *, R: S) -> E:

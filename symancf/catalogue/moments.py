@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
 import sympy as sp
 
 from ..bodies.plane import Factor, PlanarBody, PlanarPoint, planar_moment
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
     from ..assembly.configuration import Configuration
     from ..assembly.piece import Piece
+    from ..values.arrays import Array
+    from ..values.parameter import Scalar
 
 Pairs: TypeAlias = dict[V, V]
 
@@ -135,14 +138,14 @@ class Moment(VirtualWork):
             piece.growing = ("M1", "M2", "M3")
         return made
 
-    def uniform(self, configuration: Configuration) -> dict[str, Any]:
+    def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the values of parameters, and the share of each place."""
         count = self.entities(configuration).size if self.distribute == "total" else 1
         return self.parameters | {"share": 1.0 / count}
 
-    def total(self, system: Configuration) -> Any:
+    def total(self, system: Configuration) -> Array:
         """Return the moment on all places, in space, on every rank (collective)."""
-        return self.values(system).sum(axis=0)
+        return np.asarray(self.values(system).sum(axis=0))
 
 
 def moment(

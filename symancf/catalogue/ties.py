@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import ConstraintError
 from ..places.ends import Nodes, PointsOnBody, require_region
 from ..terms.constraint import Constraint
-from ..terms.quantities import E, V, asking
+from ..terms.quantities import E, Law, V, asking
 from ..values.parameter import label
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def tie(a: Nodes, b: Body, weld: bool | None = None, name: str = "tie") -> Const
             f"{name}: weld=True needs slopes, which the nodes of {element.name} "
             f"(body {a.body.name!r}) do not have"
         )
-    function: Callable[..., Any] = coincide
+    function: Law = coincide
     if have if weld is None else weld:
         function = welded(len(element.slopes))
     return Constraint(function, a, PointsOnBody(b, a), name=name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import sympy as sp
@@ -31,7 +31,7 @@ from .substitution import Substitution
 from .term import AtPlaces, PlaceTerm, vector_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     import numpy.typing as npt
 
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from ..assembly.numbering import Block
     from ..assembly.piece import Role
     from ..places.ends import End
+    from ..values.parameter import Scalar
+    from .quantities import At, E, Given, Law
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class Equations:
     ConstraintError : an equation is no expression or does not depend on the ends.
     """
 
-    def __init__(self, reading: Reading, name: str, rows: list[Any], line: bool) -> None:
+    def __init__(self, reading: Reading, name: str, rows: list[E], line: bool) -> None:
         must = "it must return an expression that vanishes, or several in a list or Matrix"
         phi = [reading.scalar(p, must) for p in rows]
         self.substitution = Substitution.of(reading.ends, reading.jets)
@@ -188,10 +190,10 @@ class Constraint(PlaceTerm):
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Law,
         *ends: End,
         name: str | None = None,
-        **parameters: Any,
+        **parameters: Given,
     ) -> None:
         super().__init__(function, ends, name, parameters)
         given = self.reading.result
@@ -227,7 +229,7 @@ class Constraint(PlaceTerm):
         """The block of the multipliers."""
         return multipliers(len(self.phi))
 
-    def uniform(self, configuration: Configuration) -> dict[str, Any]:
+    def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the values of parameters, and the scale of the multipliers."""
         return self.parameters | {"scale": configuration.scale}
 
@@ -316,9 +318,7 @@ class Constraint(PlaceTerm):
             part[entities.ids[mine]] = values[mine]
         return Reaction(*system.sum(parts))
 
-    def power(
-        self, system: Configuration, at: dict[str, Any], rates: Mapping[JetOfEnd, Array]
-    ) -> Array:
+    def power(self, system: Configuration, at: At, rates: Mapping[JetOfEnd, Array]) -> Array:
         """Return the powers (m, n) of the constraint's forces in m motions.
 
         `at` are the present values of all symbols, `rates` (m, n, 3) or (m, 1, 3) those of jets.
@@ -334,7 +334,7 @@ class Constraint(PlaceTerm):
         return np.broadcast_to(power * at.get("weight", 1.0) * system.stiffness, (count, n))
 
 
-def _motions(at: dict[str, Any], jet: JetOfEnd, arm: Array) -> Array:
+def _motions(at: At, jet: JetOfEnd, arm: Array) -> Array:
     """Return the rates (6, n, 3) of a jet in translations along, and rotations about the axes.
 
     `arm` (n, 3) of the place from the point that the rotations leave.

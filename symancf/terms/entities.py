@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,13 +15,17 @@ from ..runtime.collective import together
 from ..values.arrays import Array, Ints32
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import sympy as sp
+
+    from symancf_codegen.declare import PointLaw
 
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.numbering import Block
     from ..places.ends import End
+    from ..runtime.jit import Kernel
+    from ..values.parameter import Value
 
 
 class Entities:
@@ -182,12 +186,12 @@ class Entities:
     def piece(
         self,
         name: str,
-        kernel: Any,
+        kernel: Kernel,
         role: Role,
-        uniform: dict[str, Any],
+        uniform: Mapping[str, Value],
         cell: dict[str, Array],
         jets: Jets,
-        law: Any = None,
+        law: PointLaw | None = None,
         multipliers: int = 0,
     ) -> Piece:
         """Make the piece of a point kernel on these entities.
@@ -202,7 +206,7 @@ class Entities:
             name=name,
             kernel=kernel,
             role=role,
-            uniform=uniform,
+            uniform=dict(uniform),
             cell=np.stack(rows, axis=1) if rows else np.zeros((n, 0)),
             owned=self.owned,
             vertices=self.local.ravel(),

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 import sympy as sp
@@ -31,15 +31,21 @@ from ..values.parameter import label
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
+    import numpy.typing as npt
+
     from ..assembly.configuration import Configuration
     from ..assembly.piece import Jets
+    from ..values.parameter import Scalar
     from .entities import Entities
 
 # what laws at places are written in: vectors of quantities, symbols, and expressions of them
 V: TypeAlias = sp.MatrixBase
 S: TypeAlias = sp.Symbol
 E: TypeAlias = sp.Expr
-Asking = TypeVar("Asking", bound="Callable[..., Any]")
+Law: TypeAlias = "Callable[..., E | Sequence[E] | Mapping[E, E]]"
+Given: TypeAlias = "Scalar | Array | Sequence[float]"  # of a parameter: one, or one for each place
+At: TypeAlias = "dict[str, Array | float]"  # values at places by the names of symbols
+Asking = TypeVar("Asking", bound="Law")
 JetOfEnd = tuple[int, str]
 Of = Literal["present", "change", "reference", "rate"]
 
@@ -135,7 +141,7 @@ def kind_of_end(end: End) -> Hashable:
     return type(end)
 
 
-def check_ends(what: str, ends: Sequence[Any]) -> list[End]:
+def check_ends(what: str, ends: Sequence[End]) -> list[End]:
     """Return one to three ends.
 
     Raises
@@ -204,13 +210,13 @@ class Reading:
     def __init__(
         self,
         what: str,
-        function: Callable[..., Any],
+        function: Law,
         ends: Sequence[End],
-        parameters: Mapping[str, Any],
+        parameters: Mapping[str, Given],
         *,
         rates: bool = False,
         states: Sequence[str] = (),
-        vector: Callable[..., Any] = sp.Matrix,
+        vector: type[V] = sp.Matrix,
     ) -> None:
         self.what, self.function, self.ends = what, function, ends
         self.vector = vector
@@ -220,7 +226,7 @@ class Reading:
         self.uses_time = False
         self.offered = QUANTITIES | DERIVATIVES | (RATES if rates else {})
         self.keywords: dict[str, sp.Symbol] = {}
-        arguments: list[Any] = []
+        arguments: list[V | S] = []
         signature = inspect.signature(function).parameters
         self._arguments = list(signature)
         for argument in signature.values():
@@ -241,7 +247,9 @@ class Reading:
             for k, v in values.items()
             if isinstance(v, list | tuple) or (isinstance(v, np.ndarray) and v.ndim)
         }
-        self.parameters = {k: v for k, v in values.items() if k not in self.per_place}
+        self.parameters = {
+            k: cast("Scalar", v) for k, v in values.items() if k not in self.per_place
+        }
         with _on_all_ranks(ends):
             try:
                 self.result = function(*arguments, **self.keywords)
@@ -252,7 +260,7 @@ class Reading:
                     f"{what} failed on the symbols of its arguments: {in_words(error)}"
                 ) from error
 
-    def _argument(self, name: str) -> Any:
+    def _argument(self, name: str) -> V | S:
         base, _, suffix = name.rpartition("_")
         suffixes = "abc"[: len(self.ends)]
         if base not in self.offered or suffix not in suffixes or not suffix:
@@ -279,7 +287,9 @@ class Reading:
         components = _components(jet, quantity.of)
         return components[0] if jet[1] in SCALARS else self.vector(components)
 
-    def _values(self, given: Mapping[str, Any], signature: Mapping[str, Any]) -> dict[str, Any]:
+    def _values(
+        self, given: Mapping[str, Given], signature: Mapping[str, inspect.Parameter]
+    ) -> dict[str, Given]:
         """Return the values of all parameters."""
         keywords = self.keywords
         reserved = [k for k in keywords if RESERVED.fullmatch(k) or k in self.states]
@@ -305,7 +315,7 @@ class Reading:
                 )
         return values
 
-    def scalar(self, expression: Any, must: str) -> sp.Expr:
+    def scalar(self, expression: E, must: str) -> E:
         """Return an expression of symbols of this reading.
 
         Raises
@@ -326,7 +336,7 @@ class Reading:
             )
         return scalar
 
-    def structure(self, results: Sequence[Any]) -> tuple[Hashable, ...]:
+    def structure(self, results: Sequence[E]) -> tuple[Hashable, ...]:
         """Return what laws made of results of the function depend on."""
         return (
             tuple((type(e), e) for e in results),
@@ -409,7 +419,7 @@ class Reading:
         return found
 
 
-def _numbers(what: str, given: Any) -> Array:
+def _numbers(what: str, given: npt.ArrayLike) -> Array:
     """Return one number for each place, of our own: users change theirs.
 
     Raises

@@ -10,7 +10,7 @@ expressions of the coordinates, which the compiler differentiates through.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ..places.ends import End
     from .entities import Entities
+    from .quantities import At, E
 
 Let = tuple[sp.Symbol, sp.Expr]
 
@@ -149,7 +150,7 @@ class Substitution:
         )
         return {u: v for pair in pairs for u, v in pair if u not in self.constants}
 
-    def known(self, expression: Any) -> Any:
+    def known(self, expression: E) -> E:
         """Put in the components that are known beforehand."""
         return expression.xreplace(self.constants)
 
@@ -171,7 +172,7 @@ class Substitution:
             found[str(symbol)] = arm[:, a]
         return found
 
-    def resolve(self, values: dict[str, Any]) -> dict[str, Any]:
+    def resolve(self, values: At) -> At:
         """Add to values, by symbol, those of the lets and of what is constant."""
         found = {s.name: float(v) for s, v in self.constants.items()} | dict(values)
         made = self._values(found)

@@ -24,7 +24,7 @@ from .quantities import QUANTITIES, RATES, TIME, Reading, check_ends, symbols_of
 from .substitution import Substitution
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from symancf_codegen import declare
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from ..assembly.numbering import Block
     from ..assembly.piece import Jets, Piece, Role
     from ..places.ends import End
+    from ..values.parameter import Scalar
+    from .quantities import At, Given, JetOfEnd, Law, V
 
 
 @dataclass
@@ -63,15 +65,15 @@ class PlaceTerm:
 
     role: Role
     kind: str
-    vector: ClassVar[type[sp.MatrixBase]] = sp.ImmutableMatrix
+    vector: ClassVar[type[V]] = sp.ImmutableMatrix
     substitution: Substitution
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Law,
         ends: Sequence[End],
         name: str | None,
-        parameters: Mapping[str, Any],
+        parameters: Mapping[str, Given],
         *,
         rates: bool = False,
         states: Sequence[str] = (),
@@ -184,15 +186,15 @@ class PlaceTerm:
         found = self.reading.cell_values(configuration, entities)
         return found | self.substitution.cell_values(entities)
 
-    def uniform(self, configuration: Configuration) -> dict[str, Any]:
+    def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the values of parameters that are the same at all places."""
         return dict(self.parameters)
 
     # ---- results --------------------------------------------------------------------------------
-    def at_places(self, configuration: Configuration) -> dict[str, Any]:
+    def at_places(self, configuration: Configuration) -> At:
         """Return what the law depends on at this rank's places, (n,) or a number, by symbol."""
         entities, gathered = self.entities(configuration), configuration.of(self, AtPlaces)
-        found: dict[str, Any] = {**gathered.cell}
+        found: At = {**gathered.cell}
         found |= entities.values(configuration, gathered.jets, self.law.unknowns)
         for name, value in self.uniform(configuration).items():
             what = f"{name} of {configuration.name(self)!r}"
@@ -231,11 +233,11 @@ class PlaceTerm:
             names = map(str, symbols_of(jet, "reference"))
             known[number] = found, jets, cell | dict(zip(names, X.T, strict=True))
         found, jets, cell = known[number]
-        moved = cell | entities.values(configuration, jets, found.unknowns)
+        moved: At = {**cell, **entities.values(configuration, jets, found.unknowns)}
         return vector_of(found.resolve(moved), jet, len(entities.ids))
 
 
-def vector_of(values: Mapping[str, Any], jet: tuple[int, str], n: int) -> Array:
+def vector_of(values: At, jet: JetOfEnd, n: int) -> Array:
     """Return the present vectors (n, 3) of a jet from the values of its symbols."""
     pairs = zip(symbols_of(jet, "reference"), symbols_of(jet, "change"), strict=True)
     parts = [np.broadcast_to(values[str(X)] + values[str(u)], (n,)) for X, u in pairs]

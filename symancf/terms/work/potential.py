@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symancf_codegen import declare
 
@@ -13,11 +13,10 @@ from ..substitution import Substitution
 from ..term import PlaceTerm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ...assembly.configuration import Configuration
     from ...assembly.piece import Role
     from ...places.ends import End
+    from ..quantities import Given, Law
 
 
 class Potential(PlaceTerm):
@@ -39,7 +38,7 @@ class Potential(PlaceTerm):
     kind = "potential"
 
     def __init__(
-        self, function: Callable[..., Any], *ends: End, name: str | None = None, **parameters: Any
+        self, function: Law, *ends: End, name: str | None = None, **parameters: Given
     ) -> None:
         super().__init__(function, ends, name, parameters, rates=False)
         self.energy = self.reading.scalar(self.reading.result, "it must return one expression")

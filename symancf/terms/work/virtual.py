@@ -9,7 +9,7 @@ the coordinates and by their rates, is derived by the compiler; it is unsymmetri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -28,7 +28,7 @@ from ..term import PlaceTerm
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration
     from ...places.ends import End
-    from ..quantities import Reading
+    from ..quantities import E, Given, Law, Reading, V
 
 
 class _Motions:
@@ -121,12 +121,12 @@ class VirtualWork(PlaceTerm):
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Law,
         *ends: End,
         name: str | None = None,
         states: Sequence[str] = (),
         dissipation: bool = False,
-        **parameters: Any,
+        **parameters: Given,
     ) -> None:
         super().__init__(function, ends, name, parameters, rates=True, states=states)
         self.role = "dissipation" if dissipation else "work"
@@ -147,7 +147,7 @@ class VirtualWork(PlaceTerm):
                 f"{name} of {self.what}", self.parameters.get(name, 0.0)
             )
 
-    def _split(self, result: Any) -> tuple[list[tuple[Any, Any]], list[sp.Expr]]:
+    def _split(self, result: Any) -> tuple[list[tuple[E, E]], list[E]]:
         """Return the pairs (motion, force) and the rates of the states."""
         items = list(result.items()) if isinstance(result, Mapping) else result
         pairs = isinstance(items, list | tuple) and len(items) > 0
@@ -174,7 +174,7 @@ class VirtualWork(PlaceTerm):
         found = [self.reading.scalar(rates[s], must) for s in self.states]
         return [(k, v) for k, v in items if not isinstance(k, str)], found
 
-    def _take(self, motion: Any, force: Any) -> None:
+    def _take(self, motion: E | V, force: E | V) -> None:
         """Add a pair of scalars or of vectors."""
         vector = isinstance(motion, sp.MatrixBase | list | tuple)
         motions = list(motion) if vector else [motion]
