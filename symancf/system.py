@@ -175,7 +175,7 @@ class System(Configuration):
     def update_held(self, vector: Array) -> None:
         """Bring the held coordinates of ghosts up to date in a local vector (collective)."""
         if self.comm.size > 1 and self.supports:
-            self.update_ghosts(vector, self.numbering.fixed_by >= 0)
+            self.numbering.update_held(vector)
 
     @cached_property
     def matrix(self) -> Matrix:

@@ -13,7 +13,7 @@ from mpi4py import MPI
 from ..errors import MeshError, ParameterError
 from ..mesh.partition import Family, distribute
 from ..runtime.collective import reduced, together
-from ..values.arrays import Array, Ints, Ints32, Mask
+from ..values.arrays import Array, Ints, Ints32
 from .kept import Data, Kept, Named
 from .numbering import Block, Numbering, Owners
 
@@ -267,15 +267,6 @@ class Configuration(ABC):
                     total[a] += (f @ block.translated(axis)).sum()
                     total[3 + a] += (f * block.rotated(q, axis, about)).sum()
         return total
-
-    def update_ghosts(self, vector: Array, which: Mask) -> None:
-        """Bring ghosts' coordinates of a local vector, those of a mask, up to date (collective)."""
-        numbering = self.numbering
-        within = np.arange(numbering.coordinates) - numbering.start[numbering.vertex_of]
-        table = np.zeros((numbering.vertices, max(1, numbering.widest)))
-        table[numbering.vertex_of, within] = vector
-        self.topology.halo.update(table)
-        vector[which] = table[numbering.vertex_of, within][which]
 
     # ---- places ---------------------------------------------------------------------------------
     def rows_of(self, place: Placed, jets: Sequence[str]) -> list[Rows]:

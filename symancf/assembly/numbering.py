@@ -12,7 +12,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from ..errors import SymancfError
-from ..values.arrays import Array, Ints, Ints32, Mask
+from ..values.arrays import Array, Integers, Ints, Ints32, Mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -289,12 +289,11 @@ class Numbering:
 
     def fix(self, fixed_by: Ints32) -> None:
         """Number the rows, with `fixed_by` (coordinates,) right at owned vertices."""
-        within = np.arange(self.coordinates) - self.start[self.vertex_of]
-        table = np.full((self.vertices, max(1, self.widest)), -1, dtype=np.int32)
-        table[self.vertex_of, within] = fixed_by
-        table = self.topology.halo.updated(table)
-        self.fixed_by = np.ascontiguousarray(table[self.vertex_of, within])
+        self.halo = self.topology.halo.spread(self.start)
+        self.fixed_by = self.halo.updated(fixed_by)
         free = self.fixed_by < 0
+        self._held = np.flatnonzero(~free)
+        self._halo_of_held = self.halo.restricted(self._held)
         owned = self.vertex_of < self.owned_vertices
         width = np.diff(self.start)
         free_count = np.bincount(self.vertex_of, weights=free, minlength=self.vertices).astype(int)
@@ -334,6 +333,22 @@ class Numbering:
         self.columns_of_free = (
             self.first_column[self.vertex_of[self.free]] + self.rank_in_vertex[self.free]
         ).astype(np.int64)
+
+    def update_held(self, vector: Array) -> None:
+        """Bring the held coordinates of ghosts up to date in a local vector (collective)."""
+        values = vector[self._held]
+        self._halo_of_held.update(values)
+        vector[self._held] = values
+
+    def update_ghosts(self, vector: Array, which: Integers) -> None:
+        """Bring ghosts among some coordinates of a local vector up to date (collective).
+
+        They are the same coordinates on every rank that has them.
+        """
+        some = np.unique(np.asarray(which, dtype=np.int64))
+        values = vector[some]
+        self.halo.restricted(some).update(values)
+        vector[some] = values
 
     def _common(self, counts: Ints) -> int:
         """Greatest common divisor of the counts of owned vertices on all ranks (collective)."""

@@ -141,6 +141,15 @@ def verify(topo: Topology, families: list[Family]) -> dict[str, Any]:
         data[n:] = -1
         topo.halo.update(data)
         assert np.array_equal(data, right)
+    size = topo.numbers % 3  # lists of 0 to 2 values; of these, some
+    start = np.concatenate([[0], np.cumsum(size)])
+    right = (
+        np.repeat(topo.numbers, size) * 2.0 + np.arange(size.sum()) - np.repeat(start[:-1], size)
+    )
+    data = np.where(np.arange(len(right)) < start[n], right, -1.0)
+    assert np.array_equal(topo.halo.spread(start).updated(data), right)
+    some = np.flatnonzero(np.repeat(topo.numbers, size) % 5 == 1)
+    assert np.array_equal(topo.halo.spread(start).restricted(some).updated(data[some]), right[some])
 
     # Followers sit with a neighbour.
     if any(f.partitioned for f in families):

@@ -200,7 +200,7 @@ def test_sums_and_ghosts_of_a_configuration() -> None:
     n = system.numbering
     owned = n.vertex_of < n.owned_vertices
     value = system.topology.vertex_ids[n.vertex_of].astype(float)
-    vector, which = np.where(owned, value, -1.0), np.arange(n.coordinates) % 2 == 0
-    system.update_ghosts(vector, which)
+    vector, which = np.where(owned, value, -1.0), value % 2.0 == 0.0
+    n.update_ghosts(vector, np.flatnonzero(which))
     np.testing.assert_array_equal(vector, np.where(owned | which, value, -1.0))
     assert system.sum(np.array([float(owned.sum())])) == 3 * 125

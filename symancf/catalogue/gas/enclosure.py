@@ -290,9 +290,7 @@ class Enclosure:
             means, forces = (self.coordinates(system, block) for block in (MEANS, FORCES))
             x[forces] = 0.0
             x[means] -= self._forces(system, x)[forces]
-            which = np.zeros(len(x), dtype=bool)
-            which[means] = True
-            system.update_ghosts(x, which)
+            system.numbering.update_ghosts(x, means)
         return x
 
     def volume(self, system: Configuration, state: Array) -> float:
@@ -345,9 +343,7 @@ class Enclosure:
             x = self._means(system, system.state)
             system.state[means] = x[means]
             system.state[forces] = -p / system.stiffness * self._forces(system, x)[means]
-            which = np.zeros(len(x), dtype=bool)
-            which[forces] = True
-            system.update_ghosts(system.state, which)
+            system.numbering.update_ghosts(system.state, forces)
 
     def pressure(self, system: Configuration) -> float:
         """Return the unknown pressure over its scale (collective)."""

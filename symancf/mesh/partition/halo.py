@@ -75,6 +75,17 @@ class Halo:
         owned = int(np.searchsorted(members, self.n_owned))
         return Halo(self.comm, owned, sent, received)
 
+    def spread(self, start: Integers) -> Halo:
+        """Return the halo of lists, one for each row: that of row r begins at start[r]."""
+        size = np.diff(start)
+        sent = {}
+        for rank, rows in self.sent.items():
+            count, end = size[rows], np.cumsum(size[rows])
+            within = np.arange(count.sum()) - np.repeat(end - count, count)
+            sent[rank] = (np.repeat(start[rows], count) + within).astype(np.int32)
+        ends = {rank: (int(start[a]), int(start[b])) for rank, (a, b) in self.received.items()}
+        return Halo(self.comm, int(start[self.n_owned]), sent, ends)
+
     def update(self, array: Data) -> None:
         """Overwrite the ghost rows of a local array (n_local, ...) by the owners'. Collective."""
         incoming = {
