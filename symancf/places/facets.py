@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Quadrature points of facets, edges and surfaces, as places of a body."""
+"""Facets of a body that carry loads: its cells, its faces, and points of its edges."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy.typing as npt
 from symancf_codegen.legendre import gauss_legendre
 
 from ..assembly.resolved import Resolved, Rows
-from ..elements import quad4
+from ..elements import ancf_cable, quad4
 from ..errors import MeshError
 from ..mesh.cells import CELLS
 from ..runtime.collective import reduced, share_error
 from ..values.arrays import Array, Integers, Ints, Ints32, Mask
 from .ends import End, _vector_rows
 from .geometry import _arc_slope, unit
-from .interpolation import Interpolation
+from .interpolation import Interpolation, tabulate
 from .locate import corner_functions
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ def gauss(n: int) -> tuple[Array, Array]:
 
 
 class FacetPoints(End):
-    """Gauss points of the cells of a region on a body.
+    """Gauss points of the edges of a region on a plate, or the faces or cells of a body.
 
-    Possible are faces of solids, edges of plates, and the cells of plates and cables
-    themselves. A face needs its corner positions only; an edge of a plate is the cubic through
-    its ends with the nodal slopes along the edge.
+    As places there are those of edges alone, each the cubic through its ends with the nodal slopes
+    along the edge. Faces of solids, and cells of plates and cables, have an `element`; what acts
+    on them is a kernel there.
     """
 
     def __init__(self, body: Interpolated, region: Region) -> None:
@@ -139,24 +139,9 @@ class FacetPoints(End):
         return np.asarray(np.einsum("v,nva->na", value[0], configuration.points[cells]))
 
     def _rule(self) -> tuple[Array, Array]:
-        """Return the points (k, dims) of the unit facet and their weights (k,)."""
-        if self.kind == "line":
-            x, w = gauss(4)
-            return x[:, None], w
-        x, w = gauss(4 if self.hermite else 2)
-        points = np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2)
-        return points, np.outer(w, w).ravel()
-
-    def _functions(self, within: Array) -> tuple[Array, Array]:
-        """Hermite functions of an edge: (k, 2 vertices, 2) values and derivatives."""
-        s = within[:, 0]
-        value = np.stack(
-            [1 - 3 * s**2 + 2 * s**3, s - 2 * s**2 + s**3, 3 * s**2 - 2 * s**3, s**3 - s**2], 1
-        )
-        slope = np.stack(
-            [-6 * s + 6 * s**2, 1 - 4 * s + 3 * s**2, 6 * s - 6 * s**2, 3 * s**2 - 2 * s], 1
-        )
-        return value.reshape(-1, 2, 2), slope.reshape(-1, 2, 2)
+        """Return the points (k, 1) of the unit edge and their weights (k,)."""
+        x, w = gauss(4)
+        return x[:, None], w
 
     def _coefficients(
         self,
@@ -167,13 +152,11 @@ class FacetPoints(End):
     ) -> tuple[Array, Array | None]:
         """Position coefficients (k, nv) and slope coefficients (k, nv, s) of r or r_derivative."""
         on = configuration.of(self.body, Interpolation)
-        if self.kind == "quad" and self.hermite:
-            return on.jet(("value", "xi", "eta")[derivative], places.within, vertices)
         if not self.hermite:
             value, slope = corner_functions(self.kind, places.within)
-            return (value if derivative == 0 else slope[:, :, derivative - 1]), None
-        value, slope = self._functions(places.within)
-        table = value if derivative == 0 else slope
+            return (value if derivative == 0 else slope[:, :, 0]), None
+        jet = ("value", "xi")[derivative]
+        table = tabulate(ancf_cable, jet, places.within).reshape(-1, 2, 2)
         X = configuration.points[vertices]
         chord = X[:, 1] - X[:, 0]
         assert on.directions is not None
@@ -212,16 +195,12 @@ class FacetPoints(End):
 
     def _jacobian(self, configuration: Configuration, places: Resolved, vertices: Ints32) -> Array:
         """Return the reference area or length by that of the unit facet."""
-        dims = 2 if self.kind == "quad" else 1
-        tangents = np.zeros((dims, places.size, 3))
-        for d in range(dims):
-            found = self._coefficients(configuration, places, vertices, d + 1)
-            rows = self._rows(configuration, vertices, *found)
-            moved = rows.value * configuration.reference[rows.coordinate]
-            np.add.at(tangents[d], (rows.place, rows.component), moved)
-        if dims == 1:
-            return np.asarray(np.linalg.norm(tangents[0], axis=1))
-        return np.asarray(np.linalg.norm(np.cross(tangents[0], tangents[1]), axis=1))
+        found = self._coefficients(configuration, places, vertices, 1)
+        rows = self._rows(configuration, vertices, *found)
+        tangent = np.zeros((places.size, 3))
+        moved = rows.value * configuration.reference[rows.coordinate]
+        np.add.at(tangent, (rows.place, rows.component), moved)
+        return np.asarray(np.linalg.norm(tangent, axis=1))
 
     def __str__(self) -> str:
         return f"region {self.region.name!r} of {self.body.name!r}"
