@@ -2,7 +2,7 @@
 """Point laws: what the compiler is given for energies, mass and dead loads on an element."""
 
 from .accuracy import digits_lost
-from .body import body_force_laws, inertia_laws
+from .body import body_force_laws, inertia_laws, weight_law
 from .build import Kind, build_law
 from .energy import Parts, energy_laws, evaluate_energy
 from .formulas import energy_equation, stress_equations
@@ -26,4 +26,5 @@ __all__ = [
     "stress_equations",
     "stress_fields",
     "surface_laws",
+    "weight_law",
 ]

@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from symancf_codegen.declare import PointLaw, Rule, unknown
+import sympy as sp
+
+from symancf_codegen.declare import Parameter, PointLaw, Rule, unknown
 
 from ..kinematics.naming import require_parameters
 from ..kinematics.quantity import dot, real, vector
@@ -43,39 +47,6 @@ def _kinds(element: Element, values: Mapping[str, Any] | None, fields: Collectio
     return kinds_of(fields)
 
 
-def body_force_laws(
-    element: Element,
-    *,
-    values: Mapping[str, Any] | None = None,
-    fields: Collection[str] = (),
-) -> Laws:
-    r"""Return the potential energy of weight, :math:`-\rho\, g \cdot u` per reference volume.
-
-    Parameters: ``g1, g2, g3`` [m/s^2], ``rho`` [kg/m^3], and ``thickness`` (plates) or ``A``
-    (cables). Integrated exactly on cells with an affine reference.
-
-    Parameters
-    ----------
-    values, fields : as in `energy_laws`; only the parameters of the mass are looked at.
-
-    Raises
-    ------
-    ParameterError : if a parameter of the mass is missing.
-    """
-    kinds = _kinds(element, values, fields)
-    kinematics = element.kinematics()
-    u = vector(unknown("value"))
-    g = vector((real("g1"), real("g2"), real("g3")))
-    law = build_law(
-        f"weight_{element.name}",
-        kinematics,
-        -kinematics.density * dot(g, u),
-        kinds=kinds,
-        title=f"W = -{kinematics.density} g . u",
-    )
-    return [(law, _load_rule(element))]
-
-
 def inertia_laws(
     element: Element,
     *,
@@ -84,8 +55,12 @@ def inertia_laws(
 ) -> Laws:
     r"""Return :math:`\tfrac12 \rho\, u \cdot u` per reference volume: its Hessian is the mass.
 
-    With velocities in the place of u its value is the kinetic energy. Parameters as in
-    `body_force_laws`, without g.
+    With velocities in the place of u its value is the kinetic energy. Parameters: ``rho``
+    [kg/m^3], and ``thickness`` (plates) or ``A`` (cables).
+
+    Parameters
+    ----------
+    values, fields : as in `energy_laws`; only the parameters of the mass are looked at.
 
     Raises
     ------
@@ -102,3 +77,44 @@ def inertia_laws(
         title=f"T = {kinematics.density} v . v/2",
     )
     return [(law, _mass_rule(element))]
+
+
+@lru_cache(maxsize=64)
+def weight_law(name: str, kinetic: PointLaw, dimension: int = 3) -> PointLaw:
+    r"""Return the potential of weight that belongs to a kinetic energy T, :math:`-g_a T_{,v_a}`.
+
+    v_a are the first unknowns of T, rates of a point, in whose place the law has displacements.
+    Parameters: those of T, and ``g1, g2, g3`` [m/s^2], as many as there are dimensions.
+    """
+    assert kinetic.energy is not None
+    g = [real(f"g{a + 1}") for a in range(dimension)]
+    pairs = zip(g, kinetic.unknowns, strict=False)
+    energy = -sp.Add(*(x * sp.diff(kinetic.energy, v) for x, v in pairs))
+    needed = energy.free_symbols.union(
+        kinetic.measure.free_symbols, *(e.free_symbols for _, e in kinetic.geometry)
+    )
+    return replace(
+        kinetic,
+        name=name,
+        energy=energy,
+        parameters=(
+            *(Parameter(x) for x in g),
+            *(p for p in kinetic.parameters if p.symbol in needed),
+        ),
+        title=f"W = {energy}",
+    )
+
+
+def body_force_laws(
+    element: Element,
+    *,
+    values: Mapping[str, Any] | None = None,
+    fields: Collection[str] = (),
+) -> Laws:
+    r"""Return the potential energy of weight, :math:`-\rho\, g \cdot u` per reference volume.
+
+    Integrated exactly on cells with an affine reference; parameters as in `inertia_laws`, and
+    ``g1, g2, g3`` [m/s^2].
+    """
+    ((kinetic, _),) = inertia_laws(element, values=values, fields=fields)
+    return [(weight_law(f"weight_{element.name}", kinetic), _load_rule(element))]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ...assembly.numbering import RIGID_AXES, RIGID_POINT, Block
 from ...assembly.resolved import Resolved, Rows
 from ...errors import ParameterError
+from ...laws import weight_law
 from ...places.ends import End, _points, _vector_rows, frame_of
 from ...runtime import jit
 from ...values.arguments import text
@@ -24,7 +25,6 @@ from .inertia import (
     Inertia,
     inertia_of,
     kinetic_law,
-    weight_law,
 )
 from .rigidity import Rigidity
 
@@ -296,7 +296,8 @@ class RigidBody(OneNode):
 
     def weight(self, system: Configuration, uniform: dict[str, Value]) -> Piece:
         """Return the potential of the weight, with ``g1, g2, g3`` [m/s^2]."""
-        return self._own_piece(system, "gravity", weight_law(), "potential", uniform)
+        law = weight_law("rigid_weight", kinetic_law())
+        return self._own_piece(system, "gravity", law, "potential", uniform)
 
     def initial_rate(self, system: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` and `spin` into a local vector."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mass, centre and inertia of a rigid body, and the laws of its motion and its weight."""
+"""Mass, centre and inertia of a rigid body, and the law of its motion."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Inertia:
         return self.first / self.mass
 
     def values(self) -> dict[str, Array]:
-        """Return the parameters of `kinetic_law` and `weight_law`, each (1,)."""
+        """Return the parameters of `kinetic_law`, each (1,)."""
         named = {"m": self.mass} | {f"S{k + 1}": self.first[k] for k in range(3)}
         named |= {f"P{k + 1}{l + 1}": self.second[k, l] for k, l in PAIRS}
         return {name: np.array([float(value)]) for name, value in named.items()}
@@ -100,17 +100,8 @@ def _vector(name: str) -> sp.Matrix:
     return sp.Matrix([sp.Symbol(f"{name}{a}", real=True) for a in (1, 2, 3)])
 
 
-def _parameters(expression: sp.Expr, unknowns: Any, uniform: Any = ()) -> tuple[Any, ...]:
-    known = {*unknowns, *uniform}
-    rest = sorted(expression.free_symbols - known, key=str)
-    return (
-        *(declare.Parameter(s) for s in uniform),
-        *(declare.Parameter(s, "cell") for s in rest),
-    )
-
-
 @cache
-def kinetic_law() -> Any:
+def kinetic_law() -> declare.PointLaw:
     r"""Return the kinetic energy in the rates of r_i and of the axes e_k.
 
     .. math:: T = \tfrac12 m\,v^2 + S_k\,v\cdot\dot e_k + \tfrac12 P_{kl}\,\dot e_k\cdot\dot e_l
@@ -130,25 +121,8 @@ def kinetic_law() -> Any:
         name="rigid_inertia",
         unknowns=unknowns,
         energy=T,
-        parameters=_parameters(T, unknowns),
+        parameters=tuple(
+            declare.Parameter(s, "cell") for s in sorted(T.free_symbols - {*unknowns}, key=str)
+        ),
         title="T = m v . v/2 + S_k v . e_k' + P_kl e_k' . e_l'/2",
-    )
-
-
-@cache
-def weight_law() -> Any:
-    """Return the potential -g . (m u + S_k de_k), u of the origin and de_k of the axes."""
-    u, g = _vector("u"), _vector("g")
-    d = [_vector(f"d{k + 1}") for k in range(3)]
-    moved = sp.Symbol("m", real=True) * u
-    for k in range(3):
-        moved += sp.Symbol(f"S{k + 1}", real=True) * d[k]
-    energy = -g.dot(moved)
-    unknowns = (*u, *(x for e in d for x in e))
-    return declare.PointLaw(
-        name="rigid_weight",
-        unknowns=unknowns,
-        energy=energy,
-        parameters=_parameters(energy, unknowns, tuple(g)),
-        title="-g . (m u + S_k de_k)",
     )

@@ -14,6 +14,7 @@ from ...assembly.numbering import ANGLE, POSITION, Block
 from ...assembly.piece import Jets, Piece
 from ...assembly.resolved import Resolved, Rows
 from ...errors import ConstraintError, ParameterError
+from ...laws import weight_law
 from ...mesh.partition import Family
 from ...places.ends import End, Ground, frame_of
 from ...runtime import jit
@@ -22,7 +23,7 @@ from ...values.arrays import Array, Ints32
 from ...values.motion import Motion
 from ...values.parameter import call
 from ..node import OneNode, Vertex
-from .inertia import kinetic_law, weight_law
+from .inertia import kinetic_law
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -216,7 +217,8 @@ class PlanarBody(OneNode):
 
     def weight(self, system: Configuration, uniform: dict[str, Value]) -> Piece:
         """Return the potential of the weight, with ``g1, g2`` [m/s^2]."""
-        return self._own_piece(system, weight_law(), "potential", uniform)
+        law = weight_law("planar_weight", kinetic_law(), 2)
+        return self._own_piece(system, law, "potential", uniform)
 
     def initial_rate(self, system: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` and `spin` into a local vector."""
