@@ -63,12 +63,14 @@ class Plan:
             rows=numbering.rows,
             vertex_plain=address(numbering.vertex_plain),
         )
+        self._reference = ctypes.byref(self._plan)
         self._vectors: dict[str, Array | None] = {"reference": reference}
         self._matrix: tuple[Matrix, Sequence[int]] | None = None
         self._numbers: dict[str, list[int]] = {}
         for number, piece in enumerate(self.pieces):
             self._numbers.setdefault(piece.name, []).append(number)
         self._collect()
+        self._placed = [(k, p.cell_at) for k, p in enumerate(self.pieces) if p.cell_at is not None]
         self._rows: dict[int, Array] = {}
         self._active = np.ones(len(self.pieces), dtype=bool)
         self._regroup()
@@ -148,17 +150,16 @@ class Plan:
         ParameterError : a value is missing or not finite (the same error on every rank), or a
             function of places failed (on the ranks where that happens).
         """
-        before = self.values.copy()
         for name, value, places in self._sources if self._changing is None else self._changing:
             self._given[places] = evaluate(name, value, time)
         if self._changing is None:
             self._changing = [of for of in self._sources if not isinstance(of[1], int | float)]
-        for number, piece in enumerate(self.pieces):
-            if piece.cell_at is not None:
-                self._rows[number] = piece.cell_at(time)
-        self.values[:] = self._given
-        self.revision += bool(self._rows) or not np.array_equal(before, self.values)
-        self.write()
+        for number, at in self._placed:
+            self._rows[number] = at(time)
+        if self._rows or not np.array_equal(self.values, self._given):
+            self.values[:] = self._given
+            self.revision += 1
+            self.write()
 
     def write(self) -> None:
         """Let the kernels see the present `values`."""
@@ -253,8 +254,7 @@ class Plan:
         if self._stale:
             self._arrange()
         at = self._address
-        plan = ctypes.byref(self._plan)
-        bad = self._assemble(plan, what, at(x), at(v), at(f), at(e))
+        bad = self._assemble(self._reference, what, at(x), at(v), at(f), at(e))
         if bad < 0:
             raise MemoryError("assembly: no memory for the scratch of one batch")
         return int(bad)

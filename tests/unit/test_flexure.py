@@ -265,6 +265,23 @@ def lever_model(theta: float = 0.0, **more):
     return body, flexure, tip
 
 
+def test_a_flexure_serves_in_two_systems() -> None:
+    """With a tangent of its own in each, whichever was made or solved last."""
+    body, flexure, tip = lever_model()
+    soft, stiff = (
+        sa.System(body, terms=[flexure, sa.force(tip, (0.0, force))]) for force in (0.1, 0.3)
+    )
+    options = {"flexure_tangent": "K_I", "snes_max_it": 500}
+    sa.StaticProblem(stiff, prefix="two_stiff_", options=options).solve(to=1.0)
+    alone = flexure.forces(stiff)
+    sa.StaticProblem(soft, prefix="two_soft_").solve(to=1.0)
+    for system, force in ((soft, 0.1), (stiff, 0.3)):
+        assert flexure.forces(system)[1, :2] == pytest.approx([0.0, force], abs=1e-7)
+    assert np.array_equal(flexure.forces(stiff), alone)
+    roles = [piece.role for system in (soft, stiff) for piece in system.pieces]
+    assert roles == ["strain", "potential", "work", "potential"]
+
+
 @pytest.mark.parametrize("theta", [0.0, 0.8, -2.0])
 def test_initial_angle_changes_nothing(theta: float) -> None:
     body, flexure, tip = lever_model(theta)

@@ -50,6 +50,9 @@ STIFFNESS = sp.symbols("K11 K12 K13 K22 K23 K33", real=True)
 CELL = (*ARM_A, *ARM_B, *CHORD, *FRAME, *LEVER, *STIFFNESS)
 
 
+Let = tuple[sp.Symbol, sp.Expr]
+
+
 def _real(name: str) -> sp.Symbol:
     return sp.Symbol(name, real=True)
 
@@ -70,10 +73,9 @@ class Kinetostatics:
     ----------
     lets : ordered definitions; the last are x1, x2, phi (deformation) and F1, F2, M (wrench).
     forces : generalised force (6,) of the virtual-work models, in the lets.
-    turned : names sine and cosine of the angles of the frames, and their frozen twins.
     """
 
-    lets: tuple[tuple[sp.Symbol, sp.Expr], ...]
+    lets: tuple[Let, ...]
     forces: tuple[sp.Expr, ...]
     deformation: tuple[sp.Symbol, sp.Symbol, sp.Symbol]
     wrench: tuple[sp.Symbol, sp.Symbol, sp.Symbol]
@@ -83,7 +85,7 @@ class Kinetostatics:
 def kinetostatics(model: str, tangent: str = "K") -> Kinetostatics:
     """Return the model of one flexure; `tangent` says which parts its derivative keeps."""
     u_a1, u_a2, phi_a, u_b1, u_b2, phi_b = UNKNOWNS
-    lets: list[tuple[sp.Symbol, sp.Expr]] = []
+    lets: list[Let] = []
 
     def let(name: str, expression: Any) -> sp.Symbol:
         lets.append((_real(name), sp.sympify(expression)))
@@ -171,33 +173,28 @@ def flexure_law(model: str, tangent: str = "K") -> declare.PointLaw:
     )
 
 
-def _total(expression: sp.Expr, q: sp.Symbol, lets: Sequence[tuple[sp.Symbol, sp.Expr]]) -> sp.Expr:
-    """Derivative through lets, in the lets' names (chain rule from the first let on)."""
-    rates: dict[sp.Symbol, sp.Expr] = {}
+def _slopes(expressions: Sequence[sp.Expr], lets: Sequence[Let]) -> sp.Matrix:
+    """Return derivatives (n, 6) by the coordinates, through the lets and in their names.
+
+    The lets are functions of the coordinates to SymPy; sine and cosine of half the angles, which
+    only keep digits, are not shown.
+    """
+    named: dict[sp.Symbol, sp.Expr] = {s: sp.Function(s.name)(*UNKNOWNS) for s, _ in lets}
+    names = {function: s for s, function in named.items()}
+    for end, phi in (("a", UNKNOWNS[2]), ("b", UNKNOWNS[5])):
+        sine, cosine = sp.sin(phi), sp.cos(phi)
+        named |= {_real(f"sin_{end}"): sine, _real(f"cos_{end}"): cosine}
+        named[_real(f"versine_{end}")] = 1 - cosine
+        names |= {sine: _real(f"sin_{end}"), cosine: _real(f"cos_{end}")}
+    known: dict[sp.Expr, sp.Expr] = {}
+
+    def slope(expression: sp.Expr, q: sp.Symbol) -> sp.Expr:
+        return sp.diff(expression.xreplace(named), q).xreplace(known)
+
     for symbol, definition in lets:
-        kind, _, end = symbol.name.partition("_")
-        if kind in ("sin", "cos", "versine") and end in "ab":
-            if q.name == f"phi_{end}":
-                rates[symbol] = {
-                    "sin": _real(f"cos_{end}"),
-                    "cos": -_real(f"sin_{end}"),
-                    "versine": _real(f"sin_{end}"),
-                }[kind]
-            continue
-        rate = sp.diff(definition, q)
-        for other in definition.free_symbols & set(rates):
-            rate += sp.diff(definition, other) * rates[other]
-        if rate != 0:
-            rates[symbol] = rate
-    result = sp.diff(expression, q)
-    for other in expression.free_symbols & set(rates):
-        result += sp.diff(expression, other) * rates[other]
-    return result
-
-
-def jacobian(k: Kinetostatics) -> sp.Matrix:
-    """Return J = d(x1, x2, phi)/dq, (3, 6), in the names of the lets."""
-    return sp.Matrix(3, 6, lambda i, j: _total(k.deformation[i], UNKNOWNS[j], k.lets))
+        known |= {sp.Derivative(named[symbol], q): slope(definition, q) for q in UNKNOWNS}
+    size = len(expressions), len(UNKNOWNS)
+    return sp.Matrix(*size, lambda i, j: slope(expressions[i], UNKNOWNS[j]).xreplace(names))
 
 
 @dataclass(frozen=True)
@@ -215,7 +212,7 @@ class Parts:
         K_I = J^T K J and all else is in K_II).
     """
 
-    lets: tuple[tuple[sp.Symbol, sp.Expr], ...]
+    lets: tuple[Let, ...]
     residual: sp.Matrix
     N: sp.Matrix
     K: sp.Matrix
@@ -255,28 +252,21 @@ class Parts:
 def symbolic(model: str) -> Parts:
     """Return residual and tangent parts of a flexure model as SymPy matrices."""
     k = kinetostatics(model)
-    psi, wrench = sp.Matrix(k.deformation), sp.Matrix(k.wrench)
-    J = jacobian(k)
-    stiffness = EI * sp.Matrix(3, 3, lambda i, j: STIFFNESS[(0, 1, 2, 1, 3, 4, 2, 4, 5)[3 * i + j]])
-    definitions = dict(k.lets)
+    frames = ("half", "sin_", "cos_", "versine")
+    lets = [(s, e) for s, e in k.lets if not s.name.startswith(frames)]
+    forces = (*k.wrench, _real("f1"), _real("f2"))
+    held = [(s, e) for s, e in lets if s not in forces]  # wrenches do not change
+    J = _slopes(k.deformation, held)
+    K = EI * sp.Matrix(3, 3, lambda i, j: STIFFNESS[(0, 1, 2, 1, 3, 4, 2, 4, 5)[3 * i + j]])
     if model == "consistent":
         N = J.T
-        residual = N * wrench
-        free = list(k.lets)
-        # derivative of J^T at fixed wrench: in the angles and, through y, in all coordinates
-        held = [(s, e) for s, e in free if s not in (*k.wrench, _real("f1"), _real("f2"))]
-        K_II = sp.Matrix(6, 6, lambda i, j: _total(residual[i], UNKNOWNS[j], held))
-        lever = sp.zeros(6, 2)
+        residual = N * sp.Matrix(k.wrench)
+        K_II = _slopes(list(residual), held)
+        L = sp.zeros(6, 2)
     else:
         residual = sp.Matrix(k.forces)
-        f = {_real("f1"): definitions[_real("f1")], _real("f2"): definitions[_real("f2")]}
-        in_wrench = residual.xreplace(f)
+        in_wrench = residual.xreplace({s: e for s, e in lets if s in forces[3:]})
         N = in_wrench.jacobian(list(k.wrench))
-        frames = [
-            (s, e) for s, e in k.lets if s.name.startswith(("half", "sin_", "cos_", "versine"))
-        ]
-        K_II = sp.Matrix(6, 6, lambda i, j: _total(residual[i], UNKNOWNS[j], frames))
-        lever = residual.jacobian(list(psi[:2])) if model == "partial" else sp.zeros(6, 2)
-    return Parts(
-        k.lets, residual, N, stiffness, J, lever, N * stiffness * J, K_II, lever * J[:2, :]
-    )
+        K_II = _slopes(list(residual), ())
+        L = residual.jacobian(list(k.deformation[:2])) if model == "partial" else sp.zeros(6, 2)
+    return Parts(k.lets, residual, N, K, J, L, N * K * J, K_II, L * J[:2, :])
