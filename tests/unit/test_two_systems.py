@@ -8,12 +8,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpi4py import MPI
 
 import symancf as sa
 
 pytestmark = pytest.mark.collective
 
 EXACT = {"snes_rtol": 1e-12, "snes_atol": 1e-14}
+
+
+def assert_same(found: list[Any], wanted: list[Any]) -> None:
+    """Digit by digit on one rank; on more the order of sums in solvers is that of messages."""
+    if MPI.COMM_WORLD.size == 1:
+        assert found == wanted
+    for x, y in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-9 * np.abs(wanted[0]).max())
 
 
 @dataclass
@@ -87,9 +96,9 @@ def test_motions_of_the_same_objects_in_turn() -> None:
         for number, (c, problem) in enumerate(zip(values, problems, strict=True)):
             model.c.value = c
             problem.solve(to=t, step=0.005)
-            assert model.told(problem.system) == alone[number][k]
+            assert_same(model.told(problem.system), alone[number][k])
     for number, problem in enumerate(problems):  # the other one has moved on since
-        assert model.told(problem.system)[4:] == alone[number][-1][4:]
+        assert_same(model.told(problem.system)[4:], alone[number][-1][4:])
         assert problem.system.name(model.shoulder) == "hinge"
         assert problem.system.name(model.elbow) == "hinge #2"
         assert model.elbow.name == "hinge"
@@ -110,7 +119,7 @@ def test_statics_of_the_same_objects_in_turn() -> None:
     for k, t in enumerate((0.5, 1.0)):
         for number, problem in enumerate(problems):
             problem.solve(to=t)
-            assert together.told(problem.system) == alone[number][k]
+            assert_same(together.told(problem.system), alone[number][k])
     names = [[s.name(t) for t in (together.shoulder, together.elbow)] for s in systems]
     assert names == [["hinge", "hinge #2"], ["hinge #2", "hinge"]]
 
@@ -227,5 +236,5 @@ def test_bodies_that_are_glued_tied_and_kept() -> None:
     for k in (1, 2):
         problems[0].solve(to=0.02 * k, step=0.01)
         problems[1].solve(to=0.5 * k, step=0.5)
-        assert told(problems[0].system) == alone[0][k - 1]
-        assert told(problems[1].system) == alone[1][k - 1]
+        assert_same(told(problems[0].system), alone[0][k - 1])
+        assert_same(told(problems[1].system), alone[1][k - 1])
