@@ -298,7 +298,7 @@ class System(Configuration):
     def position(self, place: End) -> Array:
         """Return the present positions (K, 3) of places of a body, on every rank (collective)."""
         u = self.displacement(place)
-        return np.asarray(place.resolve(self.layout).X + u)
+        return np.asarray(place.resolve(self.layout).everywhere(self.comm).X + u)
 
     def velocity(self, place: End) -> Array:
         """Return the velocities (K, 3) of places of a body, on every rank (collective)."""

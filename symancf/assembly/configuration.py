@@ -147,13 +147,18 @@ class Layout(Kept):
         `owner` is the name of the term or body that they belong to. One of the blocks may be of
         those that other terms have, too, on vertices of their own (`Block.of`).
         """
+        first = self.new_range(count, owner, *blocks)
+        return np.arange(first, first + count, dtype=np.int64)
+
+    def new_range(self, count: int, owner: str = "", *blocks: Block) -> int:
+        """Return the first of `count` ids; see `new_vertices`."""
         first = self.vertex_count
         self.vertex_count += count
         names = [self.announce_block(block) for block in blocks]
         if owner and count:
             shared = (name for name, block in zip(names, blocks, strict=True) if block.of)
             self.owners.add(first, count, owner, next(shared, ""))
-        return np.arange(first, first + count, dtype=np.int64)
+        return first
 
     def fetch_points(self, ids: Ints) -> Array:
         """Return the points (n, 3) of vertex ids, zero beyond those of the meshes (collective)."""
@@ -274,7 +279,7 @@ class Configuration(ABC):
 
         The numbers of places in the rows are those within all K.
         """
-        places = place.resolve(self.layout)
+        places = place.resolve(self.layout).everywhere(self.comm)
         found: list[Rows] = []
         with together(self.comm):
             if self.numbering.owned_vertices:
@@ -293,7 +298,7 @@ class Configuration(ABC):
     def evaluate(self, place: Placed, jets: Sequence[tuple[str, Array]]) -> list[Array]:
         """Return jets of local vectors at places, each (K, 3), on every rank (collective)."""
         found = self.rows_of(place, [jet for jet, _ in jets])
-        values = np.zeros((len(jets), place.resolve(self.layout).size, 3))
+        values = np.zeros((len(jets), place.resolve(self.layout).total, 3))
         for number, rows in enumerate(found):
             vector = jets[number][1]
             at = rows.place, rows.component

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..runtime.collective import lookup
 from ..values.arrays import Array, Integers, Ints
 
 
@@ -24,11 +25,15 @@ class Rows(NamedTuple):
     value: Array
 
 
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+
 NONE: Array = np.zeros((0, 0))
 
 
 class Resolved(NamedTuple):
-    """K places of an end in the layout of a system.
+    """K places of an end in the layout of a system: all, or this rank's share of a region's.
 
     Attributes
     ----------
@@ -39,6 +44,7 @@ class Resolved(NamedTuple):
     group : (K,) number of the group of each, where the end groups its places.
     given : the places of another end that these were made from.
     numbers : (K,) among all places of the end; None: they are all.
+    starts : (ranks + 1,) where the shares of the ranks begin among all places; None: no shares.
     """
 
     X: Array
@@ -48,6 +54,12 @@ class Resolved(NamedTuple):
     group: Ints | None = None
     given: Resolved | None = None
     numbers: Ints | None = None
+    starts: Ints | None = None
+
+    @property
+    def total(self) -> int:
+        """Number of places on all ranks."""
+        return len(self.X) if self.starts is None else int(self.starts[-1])
 
     @property
     def ids(self) -> Ints:
@@ -75,3 +87,44 @@ class Resolved(NamedTuple):
             None if self.given is None else self.given.take(at),
             self.ids[at],
         )
+
+    def fetch(self, comm: MPI.Comm, ids: Ints) -> Resolved:
+        """Return the places of some numbers (n,), whichever rank has them (collective)."""
+        if self.starts is None:
+            return self.take(ids)
+        width = self.within.shape[1]
+        parts = [self.X, self.within.reshape(self.size, width)]
+        parts += [self.weight[:, None]] if self.weight.ndim == 1 else []
+        reals = lookup(comm, self.starts, ids, np.concatenate(parts, axis=1))
+        whole = [self.vertices] if self.group is None else [self.vertices, self.group[:, None]]
+        numbers = lookup(comm, self.starts, ids, np.concatenate(whole, axis=1))
+        return Resolved(
+            reals[:, :3],
+            numbers[:, : self.vertices.shape[1]],
+            reals[:, 3 : 3 + width],
+            reals[:, -1] if self.weight.ndim == 1 else self.weight,
+            None if self.group is None else numbers[:, -1],
+            None if self.given is None else self.given.fetch(comm, ids),
+            ids,
+        )
+
+    def vertices_of(self, comm: MPI.Comm, ids: Ints, starts: Ints | None) -> Ints:
+        """Return the vertices (n, nv) of a rank's share of places, which begins at `starts`."""
+        if self.starts is None:
+            return self.vertices[self.at(ids)]
+        own = starts is not None and bool((self.starts == starts).all())
+        return self.vertices if own else self.fetch(comm, ids).vertices
+
+    def everywhere(self, comm: MPI.Comm) -> Resolved:
+        """Return all places, on every rank (collective)."""
+        return self if self.starts is None else self.fetch(comm, np.arange(self.total))
+
+
+def shares(comm: MPI.Comm, count: int) -> Ints | None:
+    """Return where the shares of ranks that have `count` places begin (collective).
+
+    None where one rank has all, and others need not ask.
+    """
+    if comm.size == 1:
+        return None
+    return np.append(0, np.cumsum(comm.allgather(count))).astype(np.int64)

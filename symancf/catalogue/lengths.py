@@ -74,7 +74,7 @@ class Length(Constraint):
         entities, weight = self.entities(system), system.of(self, AtPlaces).cell["weight"]
         mine = entities.owned
         total = np.zeros(entities.groups)
-        np.add.at(total, entities.group[entities.ids[mine]], (weight * values)[mine])
+        np.add.at(total, entities.group[mine], (weight * values)[mine])
         return system.sum(total)
 
 

@@ -47,7 +47,7 @@ class Slopes(End):
 
     def _find(self, layout: Layout) -> Resolved:
         """Find the places that they are of."""
-        places = self.place.resolve(layout).take(self.of)
+        places = self.place.resolve(layout).fetch(layout.comm, self.of)
         return Resolved(places.X, places.vertices, places.within, given=places)
 
     def chosen(self, ids: Ints) -> Mask:
@@ -143,7 +143,7 @@ class RigidClamp(Constraint):
             layout.keep(self, Glued(None, [], []))
             return
         glue: Glue | None = None
-        kind = np.full(self.places.resolve(layout).size, POINT)
+        kind = np.full(self.places.resolve(layout).total, POINT)
         if isinstance(self.places, Nodes):
             glue = glue_of(layout, layout.name(self), self.places)
             kind = glue.gathered(glue.kind)
@@ -206,7 +206,7 @@ class RigidClamp(Constraint):
         vertices = entities.end_vertices(0)[first[np.searchsorted(of, here)]]
         place = self.places
         assert isinstance(place, PointsOnBody)
-        places = place.resolve(configuration.layout).take(here)
+        places = place.resolve(configuration.layout).fetch(configuration.comm, here)
         slopes = unit(place._gradient(configuration, places, vertices)[3])
         element = self.places.body.element
         if element.cell == "line":

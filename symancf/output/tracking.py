@@ -49,7 +49,7 @@ class Tracked:
         entity, component, coordinate, _, value = rows[0] if rows else (nothing,) * 5
         self._slot, self._coordinate = 3 * entity + component, coordinate
         self._value: Array = value.astype(np.float64)
-        self._X = place.resolve(system.layout).X
+        self._X = place.resolve(system.layout).everywhere(system.comm).X
         self._system = system
 
     def __call__(self) -> Array:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..assembly.resolved import Resolved, Rows
+from ..assembly.resolved import Resolved, Rows, shares
 from ..errors import ConstraintError, ParameterError
 from ..mesh import Mesh, Region
+from ..runtime.collective import together
 from ..values.arrays import Array, Integers, Ints, Ints32, Mask
 from ..values.parameter import label
 from .interpolation import Interpolation
@@ -300,9 +301,10 @@ class Nodes(_OnBody):
     def _find(self, layout: Layout) -> Resolved:
         """Find the nodes (collective)."""
         layout.require_member(self.body, str(self))
-        ids = self._ids()
-        X = self.region.mesh.fetch_points(ids)
-        return Resolved(X, ids[:, None] + layout.base(self.region.mesh))
+        mesh, ids = self.region.mesh, self.region.points()
+        starts = shares(mesh.comm, len(ids))
+        found = Resolved(mesh.fetch_points(ids), ids[:, None] + layout.base(mesh), starts=starts)
+        return found.everywhere(mesh.comm) if found.total == 1 else found
 
     def _ids(self) -> Ints:
         """Return the ids of the nodes in the mesh (collective)."""
@@ -369,23 +371,24 @@ class PointsOnBody(_OnBody):
         """Find the points and their cells (collective)."""
         layout.require_member(self.body, str(self))
         given = None if self.given is None else self.given.resolve(layout)
-        X = self.X if given is None else given.X
-        found = self._locate(X)
+        X, starts = (self.X, None) if given is None else (given.X, given.starts)
+        found = self._locate(X, starts is not None)
         vertices = found.vertices + layout.base(self.body.region.mesh)
-        return Resolved(X, vertices, found.unit, given=given)
+        return Resolved(X, vertices, found.unit, given=given, starts=starts)
 
-    def _locate(self, X: Array) -> Found:
+    def _locate(self, X: Array, shared: bool) -> Found:
         """Find the cells; points may lie on the curved reference or on the facets of the mesh."""
-        found, facet = locate_on(self.body, X)
+        found, facet = locate_on(self.body, X, shared)
         off = np.minimum(found.distance, facet)
         far = off > 1e-6 * self.body.extent + 1e-3 * found.size
-        if far.any():
-            k = int(np.argmax(np.where(far, off, 0.0)))
-            x = X[k]
-            raise ConstraintError(
-                f"point ({x[0]:g}, {x[1]:g}, {x[2]:g}) is not on body {self.body.name!r}: its "
-                f"nearest point is {off[k]:.3g} away"
-            )
+        with together(self.body.region.mesh.comm):
+            if far.any():
+                k = int(np.argmax(np.where(far, off, 0.0)))
+                x = X[k]
+                raise ConstraintError(
+                    f"point ({x[0]:g}, {x[1]:g}, {x[2]:g}) is not on body {self.body.name!r}: its "
+                    f"nearest point is {off[k]:.3g} away"
+                )
         return found
 
     def rows(

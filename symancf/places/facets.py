@@ -11,18 +11,20 @@ import numpy.typing as npt
 
 from symancf_codegen.legendre import gauss_legendre
 
-from ..assembly.resolved import Resolved, Rows
+from ..assembly.resolved import Resolved, Rows, shares
 from ..elements import ancf_cable, quad4
 from ..errors import MeshError
 from ..mesh.cells import CELLS
-from ..runtime.collective import reduced, share_error
+from ..runtime.collective import share_error
 from ..values.arrays import Array, Integers, Ints, Ints32, Mask
 from .ends import End, _vector_rows
 from .geometry import _arc_slope, unit
 from .interpolation import Interpolation, tabulate
-from .locate import corner_functions
+from .locate import carried, corner_functions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..assembly.configuration import Configuration, Layout
     from ..elements import Element
     from ..mesh import Region
@@ -61,38 +63,36 @@ class FacetPoints(End):
 
     def _find(self, layout: Layout) -> Resolved:
         """Find the points (collective)."""
-        mesh = self.region.mesh
-        facets = self._facets(layout)
+        layout.require_member(self.body, str(self))
+        self.region.require_on(self.body.region)
+        mesh, (_, facets) = self.region.mesh, self.region.slice(self.kind)
+        self._require_sides(facets)
         points, weights = self._rule()
         within = np.tile(points, (len(facets), 1))
         repeated = np.repeat(facets, len(points), axis=0)
         value, _ = corner_functions(self.kind, within)
         X = np.einsum("kv,kva->ka", value, mesh.fetch_points(repeated))
         vertices, weight = repeated + layout.base(mesh), np.tile(weights, len(facets))
-        return Resolved(X, vertices, within, weight, self._groups(facets))
+        group, starts = self._groups(facets), shares(mesh.comm, len(X))
+        return Resolved(X, vertices, within, weight, group, starts=starts)
 
     def _groups(self, facets: Ints) -> Ints | None:
-        """Return the number of the group of each point, if they are in groups."""
+        """Return the number of the group of each point, if they are in groups (collective)."""
         return None
 
-    def _facets(self, layout: Layout) -> Ints:
-        """Return the vertices (n, nv) of all facets, points of the mesh (collective)."""
-        layout.require_member(self.body, str(self))
-        self.region.require_on(self.body.region)
-        _, mine = self.region.slice(self.kind)
-        parts = layout.comm.allgather(mine) if layout.comm.size > 1 else [mine]
-        facets: Ints = np.concatenate(parts)
-        self._require_sides(layout, facets)
-        return facets
+    def _require_sides(self, facets: Ints) -> None:
+        """Raise where a facet (n, nv) is no cell, face or edge of the body's cells (collective)."""
+        mesh, (_, cells) = self.region.mesh, self.body.region.slice(self.body.element.cell)
 
-    def _require_sides(self, layout: Layout, facets: Ints) -> None:
-        """Raise where a facet is no cell, face or edge of the body's cells (collective)."""
-        _, cells = self.body.region.slice(self.body.element.cell)
-        near = cells[np.isin(cells, facets).sum(axis=1) >= facets.shape[1]]
-        found = reduced(layout.comm, self._are_sides(facets, near).astype(float))
-        if not found.all():
-            at = facets[int(np.argmin(found))]
-            raise self._no_side(at, self.region.mesh.fetch_points(at[None])[0].mean(axis=0))
+        def visit(item: tuple[Ints, Mask]) -> tuple[Ints, Mask]:
+            facets, found = item
+            near = cells[np.isin(cells, facets).sum(axis=1) >= facets.shape[1]]
+            return facets, found | self._are_sides(facets, near)
+
+        _, found = carried(mesh.comm, (facets, np.zeros(len(facets), dtype=bool)), visit)
+        lost = np.concatenate(mesh.comm.allgather(facets[~found][:1]))
+        if len(lost):
+            raise self._no_side(lost[0], mesh.fetch_points(lost[0][None])[0].mean(axis=0))
 
     def require_sides(self, configuration: Configuration, facets: Ints32) -> None:
         """Raise where facets, local vertices, are no cells or faces of the body's (collective).

@@ -14,7 +14,7 @@ from ..values.arrays import Array, Ints, Ints32
 from .facets import FacetPoints, gauss
 
 if TYPE_CHECKING:
-    from ..assembly.configuration import Configuration, Layout
+    from ..assembly.configuration import Configuration
     from ..assembly.resolved import Resolved, Rows
     from ..mesh import Region
     from .interpolation import Interpolated
@@ -46,18 +46,24 @@ class Line(FacetPoints):
         self.hermite = bool(body.element.slopes)
 
     def _groups(self, facets: Ints) -> Ints:
-        """Return the number of the group of each point."""
-        group = np.arange(len(facets)) if self.per == "edge" else self._chains(facets)
-        return np.repeat(group, self._rule()[1].size)
+        """Return the number of the group of each point (collective)."""
+        edges, first = self._all(facets)
+        group = np.arange(len(edges)) if self.per == "edge" else self._chains(edges)
+        return np.repeat(group[first : first + len(facets)], self._rule()[1].size)
+
+    def _all(self, edges: Ints) -> tuple[Ints, int]:
+        """Return the edges of all ranks, which are as many as a line has; how many come before."""
+        parts = self.region.mesh.comm.allgather(edges)
+        return np.concatenate(parts), sum(map(len, parts[: self.region.mesh.comm.rank]))
 
     def _rule(self) -> tuple[Array, Array]:
         """Return the points (k, 1) of the unit edge and their weights (k,)."""
         x, w = gauss(POINTS if self.hermite else 1)
         return x[:, None], w
 
-    def _require_sides(self, layout: Layout, edges: Ints) -> None:
+    def _require_sides(self, facets: Ints) -> None:
         """Raise where an edge is none of a cell of the body, or appears twice (collective)."""
-        mesh, body = self.region.mesh, self.body
+        mesh, body, (edges, _) = self.region.mesh, self.body, self._all(facets)
         cells = body.region.slice(body.element.cell)[1]
         offered = cells[:, np.array(CELLS[body.element.cell].edges)].reshape(-1, 2)
         keys, given = (np.sort(e, axis=1) @ [mesh.n_points, 1] for e in (edges, offered))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,8 +16,11 @@ from ..runtime.collective import together
 from ..values.arrays import Array, Ints
 
 if TYPE_CHECKING:
+    from mpi4py import MPI
+
     from ..mesh import Region
 
+Item = TypeVar("Item")
 Surface = Callable[[Array], tuple[Array, Array]]
 
 KEPT = 200_000  # cells of a region up to which their corners are kept for the next place
@@ -35,7 +38,7 @@ _CORNERS = {
 
 @dataclass(frozen=True)
 class Found:
-    """Result of `locate`, the same on every rank.
+    """Result of `locate` for K points.
 
     `vertices` (K, nv) global point ids of the cell, `unit` (K, dim) coordinates in the unit
     cell, `distance` (K,) from the cell's nearest point, `size` (K,) diameter of the cell.
@@ -97,6 +100,9 @@ def multilinear(cell: str, X: Array) -> Surface:
     return surface
 
 
+NEAREST = ("distance", "size", "id", "unit", "vertices")
+
+
 @dataclass
 class _Nearest:
     """Of one rank, for each of K points: its nearest cell so far; ties go to the lowest id."""
@@ -118,6 +124,10 @@ class _Nearest:
             np.zeros((k, nv), dtype=np.int64),
         )
 
+    def of(self, which: Ints) -> _Nearest:
+        """Return those of some points."""
+        return _Nearest(*(getattr(self, name)[which] for name in NEAREST))
+
     def take(self, which: npt.NDArray[Any], other: _Nearest) -> None:
         """Take another rank's or pass's cells for the points `which` where they are nearer."""
         mine, theirs = self.distance[which], other.distance
@@ -126,7 +136,7 @@ class _Nearest:
             closer = theirs < mine - slack
             same = ~closer & (theirs <= mine + slack) & (other.id < self.id[which])
         better = closer | same
-        for name in ("distance", "size", "id", "unit", "vertices"):
+        for name in NEAREST:
             getattr(self, name)[which[better]] = getattr(other, name)[better]
 
 
@@ -174,12 +184,23 @@ class Cells:
         ids, vertices = self.ids[rows], self.connectivity[rows]
         found.take(which, _Nearest(distance, size, ids, unit, vertices))
 
-    def search(self, points: Array) -> _Nearest:
-        """Find the nearest of these cells for each point."""
-        k, dim = len(points), _CORNERS[self.kind].shape[1]
-        found = _Nearest.none(k, self.connectivity.shape[1], dim)
-        if not len(self.X) or not k:
-            return found
+    def search(self, points: Array, found: _Nearest) -> None:
+        """Compare the nearest of these cells for each point with what was found."""
+        if not len(self.X) or not len(points):
+            return
+        low = (self.centre - self.radius[:, None]).min(axis=0)
+        high = (self.centre + self.radius[:, None]).max(axis=0)
+        away = np.linalg.norm(points - np.clip(points, low, high), axis=1)
+        reach = np.flatnonzero(away <= found.distance + 1e-6 * self.radius.max())
+        own = found.of(reach)
+        self._search(points[reach], own)
+        for name in NEAREST:
+            getattr(found, name)[reach] = getattr(own, name)
+
+    def _search(self, points: Array, found: _Nearest) -> None:
+        k = len(points)
+        if not k:
+            return
         near = min(12, len(self.X))
         _, candidates = self.tree.query(points, k=near)
         for column in np.asarray(candidates).reshape(k, near).T:
@@ -196,7 +217,6 @@ class Cells:
             gap = np.linalg.norm(self.centre[cells] - points[point], axis=1) - self.radius[cells]
             for cell in cells[gap <= found.distance[point]]:
                 self.compare(found, np.array([point]), np.array([cell]), points)
-        return found
 
 
 _CELLS: WeakKeyDictionary[Region, Cells] = WeakKeyDictionary()
@@ -212,22 +232,40 @@ def cells_of(region: Region) -> Cells:
     return found
 
 
-def locate(region: Region, points: Array) -> Found:
+def locate(region: Region, points: Array, shared: bool = False) -> Found:
     """Return for each point the nearest cell of `region` (collective).
 
     Where cells touch at the point, the one of the lowest id is taken, on any number of ranks.
-    Points within 1e-9 of a corner, relative to the cell, are put there exactly.
+    Points within 1e-9 of a corner, relative to the cell, are put there exactly. `shared`: each
+    rank has points of its own, which pass from rank to rank; else all have the same.
     """
-    comm = region.mesh.comm
-    cells = cells_of(region)
-    with together(comm):
-        found = cells.search(points)
-    if comm.size > 1:
-        everyone = comm.allgather(found)
+    comm, cells = region.mesh.comm, cells_of(region)
+    found = _Nearest.none(len(points), cells.connectivity.shape[1], _CORNERS[cells.kind].shape[1])
+
+    def visit(item: tuple[Array, _Nearest]) -> tuple[Array, _Nearest]:
+        cells.search(*item)
+        return item
+
+    if shared:
+        _, found = carried(comm, (points, found), visit)
+    else:
+        with together(comm):
+            cells.search(points, found)
+        everyone = comm.allgather(found) if comm.size > 1 else [found]
         found = everyone[0]
         for other in everyone[1:]:
             found.take(np.arange(len(points)), other)
     return Found(found.vertices, rounded(found.unit), found.distance, found.size)
+
+
+def carried(comm: MPI.Comm, item: Item, visit: Callable[[Item], Item]) -> Item:
+    """Let an item of each rank visit all ranks and come back (collective)."""
+    after, before = ((comm.rank + step) % comm.size for step in (1, -1))
+    for _ in range(comm.size):
+        with together(comm):
+            item = visit(item)
+        item = comm.sendrecv(item, after, source=before)
+    return item
 
 
 def rounded(unit: Array) -> Array:

@@ -14,14 +14,14 @@ from ..runtime.collective import together
 from ..values.arrays import Array, Ints, Mask
 from .geometry import Directions, element_slopes
 from .interpolation import tabulate
-from .locate import Found, cells_of, invert, locate, rounded, to_domain
+from .locate import Cells, Found, carried, cells_of, invert, locate, rounded, to_domain
 
 if TYPE_CHECKING:
     from ..mesh import Region
     from .interpolation import Interpolated
 
 
-def locate_on(body: Interpolated, points: Array) -> tuple[Found, Array]:
+def locate_on(body: Interpolated, points: Array, shared: bool = False) -> tuple[Found, Array]:
     """Return for each point (K, 3) the nearest place of a body's reference (collective).
 
     The reference of elements with slopes is X(xi) = sum_i N_i(xi) e_i with positions and slopes
@@ -33,15 +33,15 @@ def locate_on(body: Interpolated, points: Array) -> tuple[Found, Array]:
     found : cell, unit coordinates and distance from the reference.
     facet : (K,) distance from the facets of the mesh, for comparison.
     """
-    flat = locate(body.region, points)
+    flat, comm = locate(body.region, points, shared), body.region.mesh.comm
     corner = ((flat.unit == 0.0) | (flat.unit == 1.0)).all(axis=1)
     nodes = corner & (flat.distance <= 1e-9 * flat.size)  # the reference goes through these
-    if not body.element.slopes or nodes.all():
+    if not body.element.slopes or comm.allreduce(bool(nodes.all()), MPI.LAND):
         return flat, flat.distance
-    ids, cells = _around(body.region, flat.vertices, rings=2)
+    ids, cells = _around(body.region, flat.vertices, 2, shared)
     vertices = np.unique(cells)
     X = body.region.mesh.fetch_points(vertices)
-    with together(body.region.mesh.comm):
+    with together(comm):
         patch = Family("patch", ids, np.searchsorted(vertices, cells))
         seeds = np.searchsorted(vertices, flat.vertices)
         row, unit, distance = _nearest(body, points, seeds, patch, X)
@@ -49,22 +49,34 @@ def locate_on(body: Interpolated, points: Array) -> tuple[Found, Array]:
     return Found(cells[row], rounded(unit), distance, size), flat.distance
 
 
-def _around(region: Region, vertices: Ints, rings: int) -> tuple[Ints, Ints]:
+def _around(region: Region, vertices: Ints, rings: int, shared: bool) -> tuple[Ints, Ints]:
     """Return ids (n,) and vertices (n, nv) of all cells within some rings of vertices.
 
-    The same on every rank (collective). With two rings the node directions of the cells around
-    a cell are complete.
+    Of the vertices of each rank, or of the same ones on every rank (collective). With two rings
+    the node directions of the cells around a cell are complete.
     """
     comm, here = region.mesh.comm, cells_of(region)
     inside = np.unique(vertices)
     for _ in range(rings):
-        near = here.around(inside)
-        mine = (here.ids[near], here.connectivity[near])
-        parts = comm.allgather(mine) if comm.size > 1 else [mine]
+        parts = _near(comm, here, inside, shared)
         inside = np.unique(np.concatenate([part.ravel() for _, part in parts]))
     found = np.concatenate([part for part, _ in parts])
     order = np.argsort(found)
     return found[order], np.concatenate([part for _, part in parts])[order]
+
+
+def _near(comm: MPI.Comm, here: Cells, inside: Ints, shared: bool) -> list[tuple[Ints, Ints]]:
+    """Return ids and vertices of the cells of each rank that have some vertices (collective)."""
+
+    def own(vertices: Ints) -> tuple[Ints, Ints]:
+        near = here.around(vertices)
+        return here.ids[near], here.connectivity[near]
+
+    if shared:
+        none: list[tuple[Ints, Ints]] = []
+        _, parts = carried(comm, (inside, none), lambda v: (v[0], [*v[1], own(v[0])]))
+        return parts
+    return comm.allgather(own(inside)) if comm.size > 1 else [own(inside)]
 
 
 def _nearest(

@@ -270,10 +270,8 @@ class Constraint(PlaceTerm):
         groups, start = self.first(configuration)
         found = [np.zeros(0, dtype=np.int64)]
         for i, used in enumerate(self.equations.depends):
-            free = np.zeros(entities.groups, dtype=bool)
-            of = entities.ids[jets.entity[moves & used[jets.jet]]]
-            free[entities.group[of]] = True
-            found.append(start[~free[groups]] + i)
+            free = entities.group[jets.entity[moves & used[jets.jet]]]
+            found.append(start[~np.isin(groups, free)] + i)
         return np.concatenate(found)
 
     def first(self, configuration: Configuration) -> tuple[Ints, Ints]:
@@ -283,7 +281,7 @@ class Constraint(PlaceTerm):
         """
         entities = self.entities(configuration)
         vertex = entities.end_vertices(len(self.ends))[:, 0]
-        groups, place = np.unique(entities.group[entities.ids], return_index=True)
+        groups, place = np.unique(entities.group, return_index=True)
         own = vertex[place] < configuration.numbering.owned_vertices
         return groups[own], entities.starts(configuration)[place[own]].astype(np.int64)
 

@@ -6,12 +6,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from mpi4py import MPI
 
 from ..assembly.piece import Jets, Piece, Role
 from ..assembly.resolved import Resolved, Rows
 from ..errors import ConstraintError
 from ..mesh.partition import Family
-from ..runtime.collective import together
+from ..runtime.collective import block_starts, together
 from ..values.arrays import Array, Ints32
 
 if TYPE_CHECKING:
@@ -40,11 +41,12 @@ class Entities:
 
     Attributes
     ----------
+    size, groups : numbers of entities and of their groups; entities that no end groups are one
+        each.
     places : of each end.
-    group : (K,) number of the group of each entity, of `groups`; the entity itself if no end
-        groups its places.
-    ids, local, owned, here : after `bind`, numbers of this rank's n entities, their local vertices,
-        which of them this rank counts, and the places of each end.
+    ids, local, owned, here, group : after `bind`, numbers of this rank's n entities, their local
+        vertices, which of them this rank counts, the places of each end, and the numbers of the
+        groups.
     """
 
     def __init__(
@@ -52,34 +54,34 @@ class Entities:
     ) -> None:
         self.name, self.ends = name, list(ends)
         known = {k: end.resolve(layout) for k, end in enumerate(ends) if not end.anywhere}
-        if not known or not all(places.size for places in known.values()):
+        if not known or not all(places.total for places in known.values()):
             listed = " and ".join(map(str, ends))
             raise ConstraintError(f"{name}: there is no place to act on in {listed}")
-        widest = max(known.values(), key=lambda places: places.size)
-        self.size = widest.size
-        anywhere = Resolved(widest.X, widest.vertices[:, :0])
+        grouped = [places for places in known.values() if places.group is not None]
+        widest = max(grouped or known.values(), key=lambda places: places.total)
+        self.size, comm = widest.total, layout.comm
+        anywhere = Resolved(widest.X, widest.vertices[:, :0], starts=widest.starts)
         self.places = [known.get(k, anywhere) for k in range(len(ends))]
         self._require_sizes()
-        ids = np.arange(self.size, dtype=np.int64)
-        groups = [places.group for places in self.places if places.group is not None]
-        self.group = groups[0] if groups else ids
-        self.groups = int(self.group.max()) + 1
-        self.virtual = np.zeros((self.groups, 0), dtype=np.int64)
+        starts = block_starts(self.size, comm.size) if widest.starts is None else widest.starts
+        mine = np.arange(starts[comm.rank], starts[comm.rank + 1])
+        columns = [places.vertices_of(comm, mine, widest.starts) for places in self.places]
+        group, self.groups = mine, self.size
+        if widest.group is not None:
+            group = widest.group if widest.starts is not None else widest.group[mine]
+            self.groups = comm.allreduce(int(group.max(initial=-1)), MPI.MAX) + 1
         self.block = "" if virtual is None else virtual.name
+        columns.append(np.zeros((len(mine), 0), dtype=np.int64))
         if virtual is not None:
-            self.virtual = layout.new_vertices(self.groups, name, virtual)[:, None]
-        rank, ranks = layout.comm.rank, layout.comm.size
-        mine = ids[self.size * rank // ranks : self.size * (rank + 1) // ranks]
-        columns = [places.vertices[places.at(mine)] for places in self.places]
-        columns.append(self.virtual[self.group[mine]])
+            columns[-1] = layout.new_range(self.groups, name, virtual) + group[:, None]
         self.columns = np.cumsum([0] + [c.shape[1] for c in columns])
         vertices = np.concatenate(columns, axis=1)
         layout.announce(Family(name, mine, vertices, partitioned=False))
 
     def _require_sizes(self) -> None:
         """Raise where an end has neither one place, which serves all entities, nor as many."""
-        sizes = [places.size for places in self.places]
-        alone = [places.size == 1 and places.group is None for places in self.places]
+        sizes = [places.total for places in self.places]
+        alone = [places.total == 1 and places.group is None for places in self.places]
         if any(size != self.size and not one for size, one in zip(sizes, alone, strict=True)):
             pairs = zip(self.ends, sizes, strict=True)
             listed = ", ".join(f"{end}: {size}" for end, size in pairs)
@@ -97,7 +99,9 @@ class Entities:
         self.ids = family.ids[present]
         self.local = family.vertices[present]
         self.owned = family.owned[present]
-        self.here = [places.take(self.ids) for places in self.places]
+        self.here = [places.fetch(configuration.comm, self.ids) for places in self.places]
+        groups = (places.group for places in self.here if places.group is not None)
+        self.group = next(groups, self.ids)
 
     def constant(self, jet: tuple[int, str]) -> Array | None:
         """Return the reference values (n, 3) of a jet that do not follow from coordinates."""

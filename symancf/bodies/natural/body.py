@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from mpi4py import MPI
 
 from ...assembly.numbering import RIGID_AXES, RIGID_POINT, Block
 from ...assembly.resolved import Resolved, Rows
@@ -393,8 +394,9 @@ class RigidPoint(End):
         if axes is not None:
             self.frame = body.frame @ axes
 
-    def _reach(self, local: Array) -> None:
-        self.body.reach = max(self.body.reach, float(np.linalg.norm(local, axis=1).max()))
+    def _reach(self, local: Array, comm: MPI.Comm = MPI.COMM_SELF) -> None:
+        reach = float(np.linalg.norm(local, axis=1).max(initial=0.0))
+        self.body.reach = max(self.body.reach, comm.allreduce(reach, MPI.MAX))
 
     @property
     def reference_frame(self) -> Array:
@@ -416,9 +418,9 @@ class RigidPoint(End):
         if local is None:
             local = (X - self.body.origin) @ self.body.frame
             X = self.body.origin + local @ self.body.frame.T
-            self._reach(local)
+            self._reach(local, layout.comm)
         vertices = np.full((len(X), 1), layout.of(self.body, Vertex).id, dtype=np.int64)
-        return Resolved(X, vertices, local, given=given)
+        return Resolved(X, vertices, local, given=given, starts=given and given.starts)
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str

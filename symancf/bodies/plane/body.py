@@ -350,8 +350,9 @@ class PlanarPoint(End):
         if self.given is None:
             return Resolved(self.X, vertices, np.append(self.arm, 0.0)[None])
         given = self.given.resolve(layout)
-        if given.size != 1:
-            raise ConstraintError(f"{self}: {given.size} places: give one")
+        if given.total != 1:
+            raise ConstraintError(f"{self}: {given.total} places: give one")
+        given = given.everywhere(layout.comm)
         arm = given.X[0, :2] - self.body.reference[:2]
         self._reach(arm)
         X = np.append(self.body.reference[:2] + arm, 0.0)[None]
