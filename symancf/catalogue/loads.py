@@ -226,7 +226,7 @@ class Spread(Force):
 
 
 @cache
-def _force_law() -> Any:
+def _force_law() -> declare.PointLaw:
     u = sp.symbols("u_a1 u_a2 u_a3", real=True)
     F = sp.symbols("F1 F2 F3", real=True)
     weight = sp.Symbol("weight", real=True)
@@ -240,7 +240,7 @@ def _force_law() -> Any:
 
 
 def force(
-    place: Any,
+    place: End | RigidBody | PlanarBody,
     vector: Any,
     distribute: Literal["total", "each"] = "total",
     name: str | None = None,

@@ -15,12 +15,12 @@ from ..values.arguments import named
 from ..values.parameter import Field, label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from symancf_codegen.declare import Rule
+    from symancf_codegen.declare import PointLaw, Rule
 
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
+    from ..laws.viscous import Viscous
+    from ..values.parameter import Value
 
 
 class Viscosity:
@@ -51,12 +51,12 @@ class Viscosity:
     def __init__(
         self,
         body: Any,
-        function: Callable[..., Any],
-        curved: Callable[..., Any] | None = None,
+        function: Viscous,
+        curved: Viscous | None = None,
         *,
         name: str | None = None,
         quadrature: str = "full",
-        **parameters: Any,
+        **parameters: Value,
     ) -> None:
         if not isinstance(body, Body):
             raise ParameterError(
@@ -105,7 +105,7 @@ class Viscosity:
             made.append(self.body.piece(configuration, name, [law], "dissipation", values, patch))
         return made
 
-    def _law(self, curved: bool) -> Any:
+    def _law(self, curved: bool) -> tuple[PointLaw, Rule]:
         """Return the law with its quadrature rule, for straight or curved references."""
         element, function = self.body.element, self.curved if curved else self.function
         name = jit.identifier(f"viscous_{function.__name__}")
@@ -140,14 +140,14 @@ class KelvinVoigt(Viscosity):
         self,
         body: Any,
         *,
-        eta: Any,
-        eta_volumetric: Any = 0.0,
+        eta: Value,
+        eta_volumetric: Value = 0.0,
         name: str | None = None,
         quadrature: str = "full",
-        **section: Any,
+        **section: Value,
     ) -> None:
         given = {"eta": eta} | section
-        function: Callable[..., Any] = viscous.solid
+        function: Viscous = viscous.solid
         curved = None
         family = body.element.kinematics().name if isinstance(body, Body) else "solid"
         if family == "cable":

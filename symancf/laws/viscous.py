@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -20,24 +20,29 @@ from symancf_codegen.declare import RATE_FACTOR, Parameter, PointLaw, unknown
 from symancf_codegen.functions import rate
 
 from ..errors import KinematicsError
-from ..kinematics.quantity import real
+from ..kinematics.quantity import Value, real
 from .build import Kinds, closure
 
 if TYPE_CHECKING:
     from ..kinematics import Kinematics
 
-Viscous = Callable[..., Mapping[str, Any]]
+Viscous = Callable[..., Mapping[str, Value]]
 
 
-def solid(E_gl_rate: Any, *, eta: Any, eta_volumetric: Any) -> dict[str, Any]:
+def solid(E_gl_rate: sp.Matrix, *, eta: sp.Expr, eta_volumetric: sp.Expr) -> dict[str, Value]:
     r"""Return :math:`S = 2\eta\,\mathrm{dev}\dot E + \eta_v\,\mathrm{tr}\dot E\, I`."""
     trace = E_gl_rate.trace()
     return {"E_gl": 2 * eta * E_gl_rate + (eta_volumetric - 2 * eta / 3) * trace * sp.eye(3)}
 
 
 def thin_plate(
-    E_gl_rate: Any, kappa_rate: Any, *, eta: Any, eta_volumetric: Any, thickness: Any
-) -> dict[str, Any]:
+    E_gl_rate: sp.Matrix,
+    kappa_rate: sp.Matrix,
+    *,
+    eta: sp.Expr,
+    eta_volumetric: sp.Expr,
+    thickness: sp.Expr,
+) -> dict[str, Value]:
     r"""Return the law of `solid` without stress across the thickness, h S and h^3 S/12.
 
     :math:`S = 2\eta\,\dot E + \lambda\,\mathrm{tr}\dot E\,I`,
@@ -46,7 +51,7 @@ def thin_plate(
     lame = eta_volumetric - 2 * eta / 3
     plane = 2 * eta * lame / (2 * eta + lame)
 
-    def stress(rate: Any) -> Any:
+    def stress(rate: sp.Matrix) -> sp.Matrix:
         return 2 * eta * rate + plane * rate.trace() * sp.eye(2)
 
     return {
@@ -55,28 +60,30 @@ def thin_plate(
     }
 
 
-def cable(epsilon_rate: Any, kappa_rate: Any, *, eta: Any, A: Any, I: Any) -> dict[str, Any]:
+def cable(
+    epsilon_rate: sp.Expr, kappa_rate: sp.Expr, *, eta: sp.Expr, A: sp.Expr, I: sp.Expr
+) -> dict[str, Value]:
     """Return the axial force eta A d(epsilon)/dt and the moment eta I d(kappa)/dt."""
     return {"epsilon": eta * A * epsilon_rate, "kappa": eta * I * kappa_rate}
 
 
 def plane_cable(
-    epsilon_rate: Any, kappa_plane_rate: Any, *, eta: Any, A: Any, I: Any
-) -> dict[str, Any]:
+    epsilon_rate: sp.Expr, kappa_plane_rate: sp.Expr, *, eta: sp.Expr, A: sp.Expr, I: sp.Expr
+) -> dict[str, Value]:
     """Return the law of `cable` with the signed curvature of a cable in the plane."""
     return {"epsilon": eta * A * epsilon_rate, "kappa_plane": eta * I * kappa_plane_rate}
 
 
 def straight_cable(
-    epsilon_rate: Any,
-    kappa_squared: Any,
-    kappa_squared_rate: Any,
+    epsilon_rate: sp.Expr,
+    kappa_squared: sp.Expr,
+    kappa_squared_rate: sp.Expr,
     *,
-    eta: Any,
-    A: Any,
-    I: Any,
-    kappa_small: Any,
-) -> dict[str, Any]:
+    eta: sp.Expr,
+    A: sp.Expr,
+    I: sp.Expr,
+    kappa_small: sp.Expr,
+) -> dict[str, Value]:
     """Return the law of `cable` from kappa^2: the curvature of a straight cable has no sign.
 
     The power eta I (d kappa/dt)^2 = eta I (d kappa^2/dt)^2/(4 kappa^2) is kept finite at
@@ -160,9 +167,9 @@ def viscous_law(
     )
 
 
-def _scalars(value: Any) -> list[sp.Expr]:
+def _scalars(value: Value) -> list[sp.Expr]:
     return list(value) if isinstance(value, sp.MatrixBase) else [value]
 
 
-def _map(value: Any, function: Callable[[sp.Expr], sp.Expr]) -> Any:
+def _map(value: Value, function: Callable[[sp.Expr], sp.Expr]) -> Value:
     return value.applyfunc(function) if isinstance(value, sp.MatrixBase) else function(value)

@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import MeshError
-from ...values.arrays import Array, Ints
+from ...values.arrays import Array, Integers, Ints
 
 
-def edges_of(facets: npt.NDArray[Any]) -> Ints:
+def edges_of(facets: Integers) -> Ints:
     """Return the directed edges (4 F, 2) of quadrilaterals (F, 4): all first ones, and so on."""
     pairs = [facets[:, [k, (k + 1) % 4]] for k in range(4)]
     return np.asarray(np.concatenate(pairs), dtype=np.int64)
@@ -29,7 +27,7 @@ class Edges:
     crowded : (j, 2) the same where three or more facets meet.
     """
 
-    def __init__(self, facets: npt.NDArray[Any]) -> None:
+    def __init__(self, facets: Integers) -> None:
         self.directed = edges_of(facets)
         count = len(facets)
         _, place, number = np.unique(
