@@ -165,6 +165,30 @@ def test_a_layout_keeps_what_members_find_by_owner_and_kind() -> None:
     assert ghost() is None
 
 
+def test_places_that_are_asked_for_leave_nothing() -> None:
+    """A user may ask for positions of new places all day."""
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 1, 1))
+    solid = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=1.0)
+    head = sa.RigidBody((0.0, 0.0, 2.0))
+    system = System(solid, head)
+    for place in (
+        lambda: solid["x1"],
+        lambda: solid.at((0.3, 0.2, 0.1)),
+        lambda: head.at((0.0, 0.0, 0.1)),
+    ):
+        made = place()
+        places = made.resolve(system.layout)
+        assert made.resolve(system.layout) is places  # found once
+        np.testing.assert_array_equal(system.position(made), places.X)
+        left = weakref.ref(places.vertices)
+        del places
+        gc.collect()
+        assert left() is not None
+        del made
+        gc.collect()
+        assert left() is None
+
+
 def test_names_are_numbered_in_a_system() -> None:
     class Load:
         def __init__(self, name: str) -> None:
