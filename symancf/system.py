@@ -25,9 +25,7 @@ from .values.arrays import Array, Ints
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .assembly.configuration import Placed
     from .assembly.piece import Piece
-    from .assembly.resolved import Rows
     from .places.ends import PointsOnBody
 
 
@@ -291,9 +289,8 @@ class System(Configuration):
 
     def displacement(self, place: End) -> Array:
         """Return the displacements (K, 3) of places of a body, on every rank (collective)."""
-        if isinstance(place, protocol.Moves):
-            return place.displacement(self)
-        return self.evaluate(place, [("value", self.state)])[0]
+        require_place("a position, displacement or velocity", place)
+        return place.displacement(self)
 
     def position(self, place: End) -> Array:
         """Return the present positions (K, 3) of places of a body, on every rank (collective)."""
@@ -302,9 +299,8 @@ class System(Configuration):
 
     def velocity(self, place: End) -> Array:
         """Return the velocities (K, 3) of places of a body, on every rank (collective)."""
-        if isinstance(place, protocol.Moves):
-            return place.velocity(self)
-        return self.evaluate(place, [("value", self.rate)])[0]
+        require_place("a position, displacement or velocity", place)
+        return place.velocity(self)
 
     def gradient(self, place: Nodes | PointsOnBody) -> Array:
         """Return the deformation gradient F = dx/dX (K, 3, 3) at places of a body (collective).
@@ -328,16 +324,6 @@ class System(Configuration):
         values = self.evaluate(place, [(j, v) for v in (self.reference, self.state) for j in jets])
         R, u = (np.stack(part, axis=2) for part in (values[: len(jets)], values[len(jets) :]))
         return np.asarray((R + u) @ np.linalg.pinv(R))
-
-    def rows_of(self, place: Placed, jets: Sequence[str]) -> list[Rows]:
-        """Return jets of places as rows; see `Configuration.rows_of` (collective).
-
-        Raises
-        ------
-        ConstraintError : something is no place of a body.
-        """
-        require_place("a position, displacement or velocity", place)
-        return super().rows_of(place, jets)
 
     def __str__(self) -> str:
         lines = [f"System on {self.comm.size} rank(s): {self.numbering.size} unknowns"]

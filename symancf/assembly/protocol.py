@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from .configuration import Configuration, Layout
     from .piece import Piece
     from .plan import Plan
-    from .resolved import Resolved
     from .vertices import AtVertices
 
 Part = TypeVar("Part")
@@ -168,21 +167,6 @@ class InMotion(Protocol):
 
     def residual(self, f: Array, /) -> Any:
         """Write the residual with the forces of inertia and damping to a local vector."""
-
-
-# ---- places --------------------------------------------------------------------------------------
-@runtime_checkable
-class Moves(Protocol):
-    """Places whose motion is no linear function of coordinates."""
-
-    def resolve(self, layout: Layout, /) -> Resolved:
-        """Find the places (collective)."""
-
-    def displacement(self, configuration: Configuration, /) -> Array:
-        """Return the present displacements (K, 3), on every rank."""
-
-    def velocity(self, configuration: Configuration, /) -> Array:
-        """Return the present velocities (K, 3), on every rank."""
 
 
 # ---- parts of terms ------------------------------------------------------------------------------

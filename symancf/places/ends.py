@@ -110,6 +110,14 @@ class End(ABC):
         """Return the reference directions (k, s, 3) of the jets ``along0``, ``along1``, ..."""
         return np.zeros((places.size, 0, 3))
 
+    def displacement(self, configuration: Configuration) -> Array:
+        """Return the present displacements (K, 3), on every rank (collective)."""
+        return configuration.evaluate(self, [("value", configuration.state)])[0]
+
+    def velocity(self, configuration: Configuration) -> Array:
+        """Return the present velocities (K, 3), on every rank (collective)."""
+        return configuration.evaluate(self, [("value", configuration.rate)])[0]
+
     @property
     def reference_frame(self) -> Array:
         """The axes (3, 3) in the reference configuration, columns; those of the ground if unset."""
