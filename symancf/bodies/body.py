@@ -44,6 +44,7 @@ from .rest import CELLS, check_rest
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.protocol import Support
+    from ..laws.body import Laws
     from ..values.parameter import Scalar
 
 Energy = Callable[..., Any]
@@ -160,7 +161,7 @@ class Body:
                 self._number(name, value, 0.0)
         return parameters
 
-    def _number(self, name: str, value: Any, time: float) -> float:
+    def _number(self, name: str, value: Scalar, time: float) -> float:
         """Return the present value of a parameter that is no field."""
         what = f"{name} of body {self.name!r}"
         number = evaluate(what, value, time)
@@ -212,7 +213,7 @@ class Body:
         return sp.Tuple(*stress_equations(self.element, self.energy_function))
 
     @staticmethod
-    def _kernel_name(laws: Any, element: Element) -> str:
+    def _kernel_name(laws: Laws, element: Element) -> str:
         """Name kernels by law and element: bodies alike share them."""
         return identifier(f"{laws[0][0].name}_{element.name}")
 
@@ -265,7 +266,7 @@ class Body:
         """Compute slope maps and the body's reference slopes (collective)."""
         system.of(self, Interpolation).build(system, supports)
 
-    def _laws(self, **options: bool) -> list[Any]:
+    def _laws(self, **options: bool) -> Laws:
         try:
             return energy_laws(
                 self.element,
@@ -285,12 +286,12 @@ class Body:
             ) from error
 
     @cached_property
-    def laws(self) -> list[Any]:
+    def laws(self) -> Laws:
         """The point laws of the energy with their quadrature rules (on a straight reference)."""
         return self._laws()
 
     @cached_property
-    def curved_laws(self) -> list[Any]:
+    def curved_laws(self) -> Laws:
         """The point laws of the energy on a curved reference (cables)."""
         return self._laws(curved=True)
 
@@ -333,7 +334,7 @@ class Body:
         self,
         system: Configuration,
         name: str,
-        laws: Any,
+        laws: Laws,
         role: Role,
         uniform: Mapping[str, Scalar],
         patch: Patch | None = None,
@@ -404,7 +405,7 @@ class Body:
                 uniform["rho"] = Checked(given, self._density)
         return [self.piece(system, f"inertia:{system.name(self)}", laws, "inertia", uniform)]
 
-    def variants(self, system: Configuration) -> list[tuple[list[Any], Mask]]:
+    def variants(self, system: Configuration) -> list[tuple[Laws, Mask]]:
         """Return the laws of the energy, each with the cells (n,) where it holds (collective).
 
         Cables have one for straight and one for curved references; where all cells of all ranks

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from mpi4py import MPI
 from ..assembly.vertices import AtVertices, numbers_among
 from ..errors import MeshError, ParameterError
 from ..runtime.collective import together
-from ..values.arrays import Array, Ints32, Mask
+from ..values.arrays import Array, Integers, Mask
 from ..values.parameter import call_array, label
 
 if TYPE_CHECKING:
@@ -63,14 +63,14 @@ class Patch:
     """
 
     comm: MPI.Comm
-    vertices: npt.NDArray[Any]
+    vertices: Integers
     n_owned: int
     halo: Halo
 
     @classmethod
-    def of(cls, topology: Topology, cells: Ints32) -> Patch:
+    def of(cls, topology: Topology, cells: Integers) -> Patch:
         """Return that of some cells, with ghosts that only other terms brought (collective)."""
-        vertices = np.unique(cells)
+        vertices = np.unique(cells).astype(np.int32)
         if topology.comm.size > 1:
             member = np.zeros(topology.n_local, dtype=np.int8)
             member[vertices] = 1
@@ -78,7 +78,7 @@ class Patch:
         halo = topology.halo.restricted(vertices)
         return cls(topology.comm, vertices, halo.n_owned, halo)
 
-    def numbers(self, local: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def numbers(self, local: Integers) -> Integers:
         """Return the patch's numbers of local vertices."""
         return numbers_among(self.vertices, local) if len(self.vertices) else local
 
@@ -102,7 +102,7 @@ class Directions:
         element: Element,
         topology: Topology,
         points: Array,
-        cells: Ints32,
+        cells: Integers,
         given: Callable[[Array], npt.ArrayLike] | None,
         smooth: float,
     ) -> None:
@@ -127,7 +127,7 @@ class Directions:
         self,
         function: Callable[[Array], npt.ArrayLike],
         points: Array,
-        cells: Ints32,
+        cells: Integers,
     ) -> Array:
         """Return the user's directions, which must not be across those of the mesh."""
         used = np.unique(cells)
@@ -142,7 +142,9 @@ class Directions:
                 self._require_along(what, label(function), points, cells, at)
         return np.asarray(self.topology.halo.updated(at))
 
-    def _require_along(self, what: str, who: str, points: Array, cells: Ints32, at: Array) -> None:
+    def _require_along(
+        self, what: str, who: str, points: Array, cells: Integers, at: Array
+    ) -> None:
         """Raise where directions are across the mesh; note how far a cell's lean to one side.
 
         At the corners of a curved cell directions differ from the facet by up to half its angle,
@@ -181,7 +183,7 @@ class Directions:
         self.deviation = float(smooth.max(initial=0.0))
         return np.ascontiguousarray(table[:, :3])
 
-    def _normals(self, points: Array, cells: Ints32) -> Array:
+    def _normals(self, points: Array, cells: Integers) -> Array:
         corner = _corner_normals(points, cells)
         sums = np.zeros_like(points)
         for v in range(4):
@@ -193,7 +195,7 @@ class Directions:
             np.maximum.at(spread, cells[:, v], np.arccos(np.clip(cosine, -1.0, 1.0)))
         return self._complete(sums, spread)
 
-    def _tangents(self, points: Array, cells: Ints32) -> Array:
+    def _tangents(self, points: Array, cells: Integers) -> Array:
         chord = points[cells[:, 1]] - points[cells[:, 0]]
         length = np.linalg.norm(chord, axis=1)
         weight = chord / length[:, None] ** 2  # tangent of the circle through three points
@@ -254,7 +256,7 @@ class Directions:
             )
 
 
-def _corner_normals(points: Array, cells: Ints32) -> Array:
+def _corner_normals(points: Array, cells: Integers) -> Array:
     """Unit facet normals at the four corners of each quadrilateral, (n, 4, 3)."""
     X = points[cells]
     normals = np.empty_like(X)
@@ -276,7 +278,7 @@ def _arc_slope(chord: Array, tangent: Array) -> Array:
 
 
 def element_slopes(
-    element: Element, points: Array, cells: npt.NDArray[Any], directions: Directions | None
+    element: Element, points: Array, cells: Integers, directions: Directions | None
 ) -> Array:
     """Return the reference slopes of cells: (n, corners, slopes, 3) parametric derivatives."""
     n = len(cells)

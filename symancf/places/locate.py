@@ -6,17 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
 from ..runtime.collective import together
 from ..values.arrays import Array, Ints
 
 if TYPE_CHECKING:
     from mpi4py import MPI
+    from scipy.spatial import cKDTree
 
     from ..mesh import Region
 
@@ -128,7 +128,7 @@ class _Nearest:
         """Return those of some points."""
         return _Nearest(*(getattr(self, name)[which] for name in NEAREST))
 
-    def take(self, which: npt.NDArray[Any], other: _Nearest) -> None:
+    def take(self, which: Ints, other: _Nearest) -> None:
         """Take another rank's or pass's cells for the points `which` where they are nearer."""
         mine, theirs = self.distance[which], other.distance
         slack = 1e-9 * np.maximum(self.size[which], other.size)
@@ -157,7 +157,7 @@ class Cells:
         self.radius = np.linalg.norm(self.X - self.centre[:, None], axis=2).max(axis=1, initial=0.0)
 
     @cached_property
-    def tree(self) -> Any:
+    def tree(self) -> cKDTree:
         """The centres of the cells."""
         from scipy.spatial import cKDTree  # half a second to import
 
@@ -176,7 +176,7 @@ class Cells:
         first = np.repeat(low - (np.cumsum(count) - count), count)
         return np.asarray(np.unique(rows[first + np.arange(count.sum())]))
 
-    def compare(self, found: _Nearest, which: npt.NDArray[Any], rows: Any, points: Array) -> None:
+    def compare(self, found: _Nearest, which: Ints, rows: Ints, points: Array) -> None:
         """Compare one cell for each of the points `which` with what was found."""
         dim = _CORNERS[self.kind].shape[1]
         unit, distance = invert(multilinear(self.kind, self.X[rows]), dim, points[which])

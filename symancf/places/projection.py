@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from ..mesh.partition import Family, distribute
 from ..runtime.collective import together
-from ..values.arrays import Array, Ints, Mask
+from ..values.arrays import Array, Integers, Ints, Mask
 from .geometry import Directions, element_slopes
 from .interpolation import tabulate
 from .locate import Cells, Found, carried, cells_of, invert, locate, rounded, to_domain
@@ -136,13 +135,13 @@ def _coefficients(body: Interpolated, patch: Family, X: Array) -> Array:
     return np.asarray(e.reshape(len(cells), element.size, 3))
 
 
-def _pairs(seeds: Ints, cells: npt.NDArray[Any]) -> tuple[Ints, Ints, Mask]:
+def _pairs(seeds: Ints, cells: Integers) -> tuple[Ints, Ints, Mask]:
     """Return (point, row of `cells`) wherever they share a vertex, and whether all of them."""
     from scipy.sparse import csr_array  # half a second to import
 
     n = int(cells.max()) + 1
 
-    def incidence(vertices: npt.NDArray[Any]) -> Any:
+    def incidence(vertices: Integers) -> csr_array:
         starts = np.arange(0, vertices.size + 1, vertices.shape[1])
         return csr_array(
             (np.ones(vertices.size), vertices.ravel(), starts), shape=(len(vertices), n)

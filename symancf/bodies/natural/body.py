@@ -16,7 +16,7 @@ from ...laws import weight_law
 from ...places.ends import End, _points, _vector_rows, frame_of
 from ...runtime import jit
 from ...values.arguments import text
-from ...values.arrays import Array, Ints32
+from ...values.arrays import Array, Integers, Ints, Ints32
 from ...values.motion import Motion
 from ...values.parameter import Value, label
 from ..node import OneNode, Vertex
@@ -258,7 +258,7 @@ class RigidBody(OneNode):
         """Blocks of coordinates on local vertices."""
         return [*super().carriers(system), *system.of(self, Rigidity).carriers(system)]
 
-    def offsets(self, system: Configuration, vertices: npt.NDArray[Any]) -> Ints32:
+    def offsets(self, system: Configuration, vertices: Integers) -> Ints32:
         """Return the local offsets (k, 4) of r_i, r_j, u and v at local `vertices` (k,)."""
         numbering = system.numbering
         blocks = [numbering.block(block.name) for block in self.blocks]
@@ -276,7 +276,7 @@ class RigidBody(OneNode):
         """Return the constraints of rigidity."""
         return system.of(self, Rigidity).pieces(system)
 
-    def idle(self, system: Configuration) -> npt.NDArray[Any]:
+    def idle(self, system: Configuration) -> Ints:
         """Return the local offsets of multipliers of conditions that only supports can fulfil."""
         return system.of(self, Rigidity).idle(system)
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from .body import COORDINATES, PlanarPoint
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...terms.quantities import S, V
+    from ...values.parameter import Scalar
 
 
 FACTOR = "factor"
@@ -90,8 +91,8 @@ class Prescribed(VirtualWork):
         self,
         place: PlanarPoint,
         coordinate: str,
-        position: Any,
-        displacement: Any,
+        position: Scalar | None,
+        displacement: Scalar | None,
         release: Factor,
         name: str | None,
     ) -> None:
@@ -131,15 +132,15 @@ class Prescribed(VirtualWork):
         super().declare(system)
 
 
-def _prescribed_x(u_a: V, dfactor_b: S, *, target: S) -> Any:
+def _prescribed_x(u_a: V, dfactor_b: S, *, target: S) -> dict[S, S]:
     return {dfactor_b: target - u_a[0]}
 
 
-def _prescribed_y(u_a: V, dfactor_b: S, *, target: S) -> Any:
+def _prescribed_y(u_a: V, dfactor_b: S, *, target: S) -> dict[S, S]:
     return {dfactor_b: target - u_a[1]}
 
 
-def _prescribed_theta(phi_a: S, dfactor_b: S, *, target: S) -> Any:
+def _prescribed_theta(phi_a: S, dfactor_b: S, *, target: S) -> dict[S, S]:
     return {dfactor_b: target - phi_a}
 
 
@@ -150,8 +151,8 @@ def prescribe(
     place: PlanarPoint,
     coordinate: str,
     *,
-    position: Any = None,
-    displacement: Any = None,
+    position: Scalar | None = None,
+    displacement: Scalar | None = None,
     release: Factor,
     name: str | None = None,
 ) -> Prescribed:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 from ...assembly.resolved import Resolved, Rows
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from ...places.glue import Glue
     from ...places.interpolation import Interpolated
     from ...terms.quantities import E, S, V
+    from ...values.parameter import Scalar
 
 
 EXACT = 1e-12  # sine of the angle up to which a direction is an axis of space
@@ -149,7 +149,7 @@ class Conditions(Constraint):
         """Whether any rank has a condition (collective)."""
         return bool(system.comm.allreduce(bool(len(self.entities(system).ids))))
 
-    def forces(self, system: Configuration) -> tuple[npt.NDArray[Any], Array]:
+    def forces(self, system: Configuration) -> tuple[Ints32, Array]:
         """Return local offsets of coordinates and the support's forces on them (collective).
 
         Those of the conditions whose multipliers this rank owns; it has all their coordinates.
@@ -165,7 +165,7 @@ class Conditions(Constraint):
 class HeldDisplacements(Conditions):
     """Components of displacements in a direction that no axis of space is along."""
 
-    def __init__(self, name: str, place: Directions, amount: Any) -> None:
+    def __init__(self, name: str, place: Directions, amount: Scalar) -> None:
         super().__init__(_moved, place, name=name, w=amount)
 
 
