@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -217,7 +217,7 @@ class Space:
         """Return table jets at `points` ((nq, dim)) as an array (nq, len(jets), n)."""
         points = np.atleast_2d(np.asarray(points, dtype=float))
         table = np.empty((len(points), len(jets), self.size))
-        columns: list[Any] = list(points.T)
+        columns = list(points.T)
         for j, jet in enumerate(jets):
             for i, expression in enumerate(self.table_jets[jet]):
                 value = sp.lambdify(self.coordinates, expression, NUMPY)(*columns)

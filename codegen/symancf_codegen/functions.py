@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -147,7 +146,7 @@ class log1pmx(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
         x = self.args[0]
         return -x / (1 + x)
 
-    def _eval_rewrite_as_log(self, x: sp.Expr, **_: Any) -> sp.Expr:
+    def _eval_rewrite_as_log(self, x: sp.Expr, **_: bool) -> sp.Expr:
         return sp.log(1 + x) - x
 
     def _eval_evalf(self, precision: int) -> sp.Expr:
@@ -170,7 +169,7 @@ class expm1mx(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
         """Return exp(x) - 1 without cancellation."""
         return expm1mx(self.args[0]) + self.args[0]
 
-    def _eval_rewrite_as_exp(self, x: sp.Expr, **_: Any) -> sp.Expr:
+    def _eval_rewrite_as_exp(self, x: sp.Expr, **_: bool) -> sp.Expr:
         return sp.exp(x) - 1 - x
 
     def _eval_evalf(self, precision: int) -> sp.Expr:

@@ -22,7 +22,7 @@ from .structures import LANES, Term, address, aligned, batched
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-    from ..values.parameter import Scalar
+    from ..values.parameter import Value
     from .matrix import Positions
 
 Number = TypeVar("Number", bound=np.generic)
@@ -30,7 +30,7 @@ Number = TypeVar("Number", bound=np.generic)
 FEW = 64  # a piece of as many entities fills its lanes on its own
 
 
-def source(value: Scalar | None) -> Hashable:
+def source(value: Value | None) -> Hashable:
     """Return what two values have in common that are always the same."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)

@@ -235,7 +235,7 @@ class Numbering:
         self,
         topology: Topology,
         blocks: Sequence[Block],
-        carriers: Sequence[tuple[int, npt.NDArray[np.integer[Any]]]],
+        carriers: Sequence[tuple[int, Integers]],
         owners: Owners | None = None,
     ) -> None:
         self.blocks = list(blocks)
@@ -267,9 +267,7 @@ class Numbering:
         self.widest = int(self.comm.allreduce(int(count.max(initial=0)), op=MPI.MAX))
         self.fix(np.full(self.coordinates, -1, dtype=np.int32))
 
-    def _carried(
-        self, carriers: Sequence[tuple[int, npt.NDArray[np.integer[Any]]]]
-    ) -> tuple[Ints, Ints]:
+    def _carried(self, carriers: Sequence[tuple[int, Integers]]) -> tuple[Ints, Ints]:
         """Return the pairs (vertex, block) in order, those of ghosts as their owners say."""
         n = max(1, len(self.blocks))
         none = np.zeros(0, dtype=np.int64)
@@ -375,13 +373,13 @@ class Numbering:
         """Return the local vertices that carry a block, ascending."""
         return self.offset.carriers[block]
 
-    def coordinates_of(self, block: int, vertices: npt.NDArray[Any] | None = None) -> Ints32:
+    def coordinates_of(self, block: int, vertices: Integers | None = None) -> Ints32:
         """Return the local offsets (k, size) of a block at `vertices`; default: `carriers`."""
         start = self.offset[self.carriers(block) if vertices is None else vertices, block]
         size = np.arange(self.blocks[block].size, dtype=np.int32)
         return np.asarray(start[..., None] + size, dtype=np.int32)
 
-    def natural(self, length: float, coordinates: npt.NDArray[Any] | None = None) -> Array:
+    def natural(self, length: float, coordinates: Integers | None = None) -> Array:
         """Return the size of a large change of coordinates, default: all; see `Block.natural`."""
         of = self.block_of if coordinates is None else self.block_of[coordinates]
         present, place = np.unique(of, return_inverse=True)
@@ -427,7 +425,7 @@ class Numbering:
         kinds, kind = self.kind_of_coordinates()
         return kinds, kind[self.coordinate_of_row]
 
-    def owners_of(self, coordinates: npt.NDArray[Any]) -> list[str]:
+    def owners_of(self, coordinates: Integers) -> list[str]:
         """Return the names, sorted, of the terms that own some coordinates of this rank."""
         numbers = np.unique(self.owner[self.vertex_of[np.asarray(coordinates, dtype=np.intp)]])
         return sorted({self.owners.names[k] for k in numbers if k >= 0})

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from ..values.arrays import Array, Ints32, Mask
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from symancf_codegen.declare import PointLaw
+
+    from ..runtime.jit import Kernel
+    from ..values.parameter import Value
     from .agreement import Given
 
 Role = Literal["strain", "potential", "constraint", "work", "dissipation", "inertia"]
@@ -72,9 +76,9 @@ class Piece:
     """
 
     name: str
-    kernel: Any
+    kernel: Kernel
     role: Role
-    uniform: dict[str, Any]
+    uniform: dict[str, Value]
     cell: Array
     owned: Mask
     vertices: Ints32
@@ -83,7 +87,7 @@ class Piece:
     cell_at: Callable[[float], Array] | None = None
     given: Sequence[Given] = ()
     growing: tuple[str, ...] = ()
-    law: Any = None
+    law: PointLaw | None = None
     multipliers: int = 0
 
     @property

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..runtime import jit
 from ..values.arrays import Array, Ints, Mask
-from ..values.parameter import Scalar, depends_on_time, evaluate
+from ..values.parameter import Value, depends_on_time, evaluate
 from .group import Group, grouped, parameters, source
 from .structures import LANES, Term, Terms, address, limits
 
@@ -83,7 +83,7 @@ class Plan:
         self.values = np.zeros(int(self._first[-1]))
         self._given = self.values.copy()
         called: dict[str, list[int]] = {}
-        used: dict[Hashable, tuple[str, Scalar | None, list[int]]] = {}
+        used: dict[Hashable, tuple[str, Value | None, list[int]]] = {}
         place = 0
         for piece, names in zip(self.pieces, own, strict=True):
             for name in names:
@@ -94,7 +94,7 @@ class Plan:
                 place += 1
         self._called = {name: np.array(places) for name, places in called.items()}
         self._sources = [(name, value, np.array(places)) for name, value, places in used.values()]
-        self._changing: list[tuple[str, Scalar | None, Ints]] | None = None
+        self._changing: list[tuple[str, Value | None, Ints]] | None = None
 
     def _regroup(self) -> None:
         """Begin anew: kernels have changed."""

@@ -11,7 +11,7 @@ import re
 import time
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from symancf_codegen import Kernel, Options, compile_cells, compile_points, declare
 from symancf_codegen import errors as codegen_errors
@@ -25,6 +25,8 @@ from .shared import Shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from mpi4py import MPI
 
     from symancf_codegen.declare import PointLaw, Rule, Space
 
@@ -42,6 +44,16 @@ __all__ = [
 
 T = TypeVar("T")
 
+
+class OfPetsc(Protocol):
+    """A communicator of petsc4py."""
+
+    def tompi4py(self) -> MPI.Comm:
+        """Return it as one of mpi4py."""
+
+
+Communicator: TypeAlias = "MPI.Comm | OfPetsc | None"
+
 #: Seconds that a rank waits for a library made on another machine to appear on its own.
 PATIENCE = 60.0
 
@@ -50,7 +62,7 @@ def cells(
     name: str,
     space: Space,
     laws: Sequence[tuple[PointLaw, Rule]],
-    comm: Any = None,
+    comm: Communicator = None,
     *,
     options: Options | None = None,
 ) -> Kernel:
@@ -79,7 +91,7 @@ def cells(
 
 
 def points(
-    law: PointLaw, comm: Any = None, *, name: str = "", options: Options | None = None
+    law: PointLaw, comm: Communicator = None, *, name: str = "", options: Options | None = None
 ) -> Kernel:
     """Return the kernel of a law on tuples of scalars. Collective; see `cells`.
 
@@ -104,7 +116,7 @@ def identifier(name: str) -> str:
 
 
 def load_runtime(
-    source: str | Path, comm: Any = None, *, flags: Sequence[str] = FLAGS
+    source: str | Path, comm: Communicator = None, *, flags: Sequence[str] = FLAGS
 ) -> ctypes.CDLL:
     """Return the library made of a hand-written C file, through the kernel cache. Collective.
 
@@ -175,7 +187,7 @@ def headers() -> list[Path]:
 
 
 def _collective(
-    comm: Any, options: Options, key: Callable[[], str], build: Callable[[], Kernel]
+    comm: Communicator, options: Options, key: Callable[[], str], build: Callable[[], Kernel]
 ) -> Kernel:
     """Return the kernel of a fingerprint, built by rank 0 unless a term has it already."""
     made: list[Kernel] = []
@@ -207,7 +219,7 @@ def _collective(
 _KERNELS: Shared[Kernel] = Shared()
 
 
-def _first(comm: Any, build: Callable[[], T]) -> T:
+def _first(comm: Communicator, build: Callable[[], T]) -> T:
     """Return `build()` of rank 0 on every rank; raise its error on every rank."""
     communicator = _mpi(comm)
     result: T | None = None
@@ -219,13 +231,13 @@ def _first(comm: Any, build: Callable[[], T]) -> T:
     return result  # type: ignore[return-value]
 
 
-def _everywhere(comm: Any, load: Callable[[], T]) -> T:
+def _everywhere(comm: Communicator, load: Callable[[], T]) -> T:
     """Return `load()` of every rank; raise the first rank's error on every rank."""
     with _together(_mpi(comm)), _as_errors_of_the_package():
         return load()
 
 
-def _together(communicator: Any) -> AbstractContextManager[None]:
+def _together(communicator: MPI.Comm | None) -> AbstractContextManager[None]:
     """Return `symancf.runtime.collective.together`, of which one process has no need."""
     if communicator is None:
         return nullcontext()
@@ -250,11 +262,12 @@ def _as_errors_of_the_package() -> Iterator[None]:
         raise CompileError(text) from error
 
 
-def _mpi(comm: Any) -> Any:
+def _mpi(comm: Communicator) -> MPI.Comm | None:
     """Return an mpi4py communicator of more than one rank, or None."""
-    if comm is not None and hasattr(comm, "tompi4py"):
-        comm = comm.tompi4py()
-    return comm if comm is not None and comm.size > 1 else None
+    if comm is None:
+        return None
+    own: MPI.Comm = comm.tompi4py() if hasattr(comm, "tompi4py") else comm
+    return own if own.size > 1 else None
 
 
 def _visible(path: Path) -> Path:

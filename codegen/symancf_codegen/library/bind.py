@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from symancf_codegen.text.description import Description, Source
 
 Array = npt.NDArray[np.float64]
+Value: TypeAlias = (
+    float | Array | Callable[[Array], Array]
+)  # for all cells, of each, or at their points
 
 LANES = 8
 
@@ -55,7 +58,7 @@ class Kernel:
         self.strategies = description.strategies
         self.flops = description.flops
         self._library = ctypes.CDLL(str(path))
-        self._functions: dict[str, Any] = {}
+        self._functions: dict[str, Callable[..., int]] = {}
         self.addresses: dict[str, int] = {}
         for mode in MODES:
             function = getattr(self._library, f"{self.name}_{mode}")
@@ -79,7 +82,10 @@ class Kernel:
         return self.rows * (self.rows + 1) // 2 if self.symmetric else self.rows**2
 
     def energy(
-        self, u: Array, reference: Array | None = None, parameters: Mapping[str, Any] | None = None
+        self,
+        u: Array,
+        reference: Array | None = None,
+        parameters: Mapping[str, Value] | None = None,
     ) -> tuple[Array, int]:
         """Return W (one value per cell) and the number of bad points.
 
@@ -94,14 +100,20 @@ class Kernel:
         return w[:, 0], bad
 
     def residual(
-        self, u: Array, reference: Array | None = None, parameters: Mapping[str, Any] | None = None
+        self,
+        u: Array,
+        reference: Array | None = None,
+        parameters: Mapping[str, Value] | None = None,
     ) -> tuple[Array, int]:
         """Return f = dW/du in the shape of `u`, and the number of bad points."""
         (f,), bad = self._run("residual", u, None, reference, parameters, (self.rows,))
         return f.reshape(np.shape(u)), bad
 
     def tangent(
-        self, u: Array, reference: Array | None = None, parameters: Mapping[str, Any] | None = None
+        self,
+        u: Array,
+        reference: Array | None = None,
+        parameters: Mapping[str, Value] | None = None,
     ) -> tuple[Array, Array, int]:
         """Return f, the full K as (cells, rows, rows), and the number of bad points."""
         sizes = (self.rows, self.tangent_rows)
@@ -114,7 +126,7 @@ class Kernel:
         u: Array,
         v: Array,
         reference: Array | None = None,
-        parameters: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Value] | None = None,
     ) -> tuple[Array, int]:
         """Return K v in the shape of `u`, and the number of bad points."""
         (kv,), bad = self._run("product", u, v, reference, parameters, (self.rows,))
@@ -139,9 +151,9 @@ class Kernel:
                     full[:, 3 * j : 3 * j + 3, 3 * i : 3 * i + 3] = block.transpose(0, 2, 1)
         return full
 
-    def uniform_values(self, parameters: Mapping[str, Any]) -> Array:
+    def uniform_values(self, parameters: Mapping[str, Value]) -> Array:
         """Return the array `uniform` of parameter values."""
-        return np.array([float(parameters[name]) for name in self.uniform] or [0.0])
+        return np.array([parameters[name] for name in self.uniform] or [0.0], dtype=float)
 
     def _run(
         self,
@@ -149,7 +161,7 @@ class Kernel:
         u: Array,
         v: Array | None,
         reference: Array | None,
-        parameters: Mapping[str, Any] | None,
+        parameters: Mapping[str, Value] | None,
         sizes: tuple[int, ...],
     ) -> tuple[list[Array], int]:
         values = dict(parameters or {})
@@ -190,7 +202,7 @@ def load(source: Source, flags: Sequence[str], compiler: str | None) -> Kernel:
         return Kernel(source.description, source.text, made)
 
 
-def _at(value: Any, point: tuple[float, ...]) -> Any:
+def _at(value: Value, point: tuple[float, ...]) -> float | Array:
     return value(np.array([point]))[:, 0] if callable(value) else value
 
 

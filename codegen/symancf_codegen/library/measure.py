@@ -13,11 +13,10 @@ import functools
 import statistics
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from symancf_codegen.library.bind import LANES, Array, Kernel, aligned, batches
+from symancf_codegen.library.bind import LANES, Array, Kernel, Value, aligned, batches
 from symancf_codegen.library.compile import library
 
 SAMPLES = 9
@@ -47,7 +46,7 @@ def nanoseconds(
     mode: str,
     u: Array,
     reference: Array,
-    parameters: Mapping[str, Any],
+    parameters: Mapping[str, Value],
     *,
     samples: int = SAMPLES,
     seconds: float = 0.02,

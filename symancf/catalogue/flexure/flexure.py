@@ -16,7 +16,7 @@ from ...places.ends import Ground
 from ...runtime import jit
 from ...terms.entities import Entities
 from ...values.arrays import Array
-from ...values.parameter import Parameter, evaluate
+from ...values.parameter import Parameter, Scalar, evaluate
 from .law import CELL, MODELS, TANGENTS, flexure_law
 from .section import compliance, strip_compliance
 
@@ -47,7 +47,7 @@ class Flexure:
         lever: Array,
         beta: float,
         *,
-        EI: Any,
+        EI: Scalar,
         model: str,
         tangent: str,
         name: str,
@@ -74,7 +74,7 @@ class Flexure:
         radius: float,
         angle: float,
         *,
-        EI: Any,
+        EI: Scalar,
         EA: float | None = None,
         model: str = "partial",
         direction: float | None = None,
@@ -394,7 +394,7 @@ def _ends(kind: str, a: Any, b: Any, name: str | None) -> tuple[Array, Array, st
     return Xa[0, :2], Xb[0, :2], name or f"{kind} from {text_a} to {text_b}"
 
 
-def _bending(name: str, EI: Any, EA: Any) -> tuple[float, Any]:
+def _bending(name: str, EI: Scalar, EA: Scalar | None) -> tuple[float, Scalar]:
     """Return the EI of the stored stiffness and that of the uniform slot."""
     value = evaluate(f"{name}: EI", EI, 0.0)
     if value <= 0.0:

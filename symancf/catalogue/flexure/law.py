@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -57,11 +57,11 @@ def _real(name: str) -> sp.Symbol:
     return sp.Symbol(name, real=True)
 
 
-def _turn(sine: Any, cosine: Any, v: Sequence[Any]) -> tuple[Any, Any]:
+def _turn(sine: sp.Expr, cosine: sp.Expr, v: Sequence[sp.Expr]) -> tuple[sp.Expr, sp.Expr]:
     return cosine * v[0] - sine * v[1], sine * v[0] + cosine * v[1]
 
 
-def _cross(a: Sequence[Any], b: Sequence[Any]) -> Any:
+def _cross(a: Sequence[sp.Expr], b: Sequence[sp.Expr]) -> sp.Expr:
     return a[0] * b[1] - a[1] * b[0]
 
 
@@ -87,7 +87,7 @@ def kinetostatics(model: str, tangent: str = "K") -> Kinetostatics:
     u_a1, u_a2, phi_a, u_b1, u_b2, phi_b = UNKNOWNS
     lets: list[Let] = []
 
-    def let(name: str, expression: Any) -> sp.Symbol:
+    def let(name: str, expression: sp.Expr) -> sp.Symbol:
         lets.append((_real(name), sp.sympify(expression)))
         return lets[-1][0]
 
