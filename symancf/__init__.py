@@ -15,13 +15,13 @@ The rooms of the package, each importing only from those below it (`lint-imports
     bodies                  of cells, rigid in the plane, rigid in space
     terms                   entities, quantities, constraints, potentials, virtual work
     places                  nodes, points, facets and lines that terms act on
-    redundancy, newton      equations that say the same; when Newton's method may stop
+    newton                  when Newton's method may stop; equations that say the same
     assembly                coordinates, kernels with their entities, matrix
     mesh                    points, cells, regions; their partition
     laws                    what the compiler is given of energies, masses, stresses
     elements, energies, kinematics
     runtime, values         ranks, PETSc, compiled libraries; parameters
-    errors
+    errors, arrays
 """
 
 from __future__ import annotations

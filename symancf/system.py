@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
+from .arrays import Array, Ints
 from .assembly import protocol
 from .assembly.agreement import Common, require_agreement
 from .assembly.configuration import Configuration, Layout
@@ -17,10 +18,9 @@ from .assembly.numbering import IDLE, Block
 from .assembly.plan import Plan
 from .bodies.members import Members
 from .errors import ConstraintError, KinematicsError, ParameterError
+from .newton.redundant import find_redundant
 from .places.ends import End, Nodes, require_place
-from .redundancy.redundant import find_redundant
 from .runtime.collective import together
-from .values.arrays import Array, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
+from ..arrays import Array
 from ..errors import ParameterError
 from ..runtime.collective import reduced, together
-from ..values.arrays import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from mpi4py import MPI
 
+from ..arrays import Array, Ints, Ints32
 from ..errors import MeshError, ParameterError
 from ..mesh.partition import Family, distribute
 from ..runtime.collective import reduced, together
-from ..values.arrays import Array, Ints, Ints32
 from .kept import Data, Kept, Named
 from .numbering import Block, Numbering, Owners
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array, Integers, Ints, Ints32
 from ..runtime.jit import Kernel, declare
-from ..values.arrays import Array, Integers, Ints, Ints32
 from .piece import Cells, Jets, Piece
 from .structures import LANES, Term, address, aligned, batched
 

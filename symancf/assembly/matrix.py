@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Ints, Ints32
 from ..errors import SymancfError
 from ..runtime import jit
 from ..runtime.petsc import PETSc, functions, handle, own
-from ..values.arrays import Ints, Ints32
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

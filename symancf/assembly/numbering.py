@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from ..arrays import Array, Integers, Ints, Ints32, Mask
 from ..errors import SymancfError
-from ..values.arrays import Array, Integers, Ints, Ints32, Mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

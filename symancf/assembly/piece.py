@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..values.arrays import Array, Ints32, Mask
+from ..arrays import Array, Ints32, Mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Array, Ints, Mask
 from ..runtime import jit
-from ..values.arrays import Array, Ints, Mask
 from ..values.parameter import Value, depends_on_time, evaluate
 from .group import Group, grouped, parameters, source
 from .structures import LANES, Term, Terms, address, limits

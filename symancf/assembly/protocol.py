@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkabl
 
 import numpy.typing as npt
 
-from ..values.arrays import Array, Ints, Ints32
+from ..arrays import Array, Ints, Ints32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

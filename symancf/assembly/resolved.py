@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array, Integers, Ints
 from ..runtime.collective import lookup
-from ..values.arrays import Array, Integers, Ints
 
 
 class Rows(NamedTuple):

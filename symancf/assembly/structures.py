@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..values.arrays import Array
+from ..arrays import Array
 
 LANES = 8
 

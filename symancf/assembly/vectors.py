@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..arrays import Array
 from ..runtime.petsc import PETSc
-from ..values.arrays import Array
 
 if TYPE_CHECKING:
     from .numbering import Numbering

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..laws import energy_laws
 from ..runtime import jit
-from ..values.arrays import Array
 from .cases import Case, all_cases
 from .motions import compare
 

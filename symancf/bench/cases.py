@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
+from ..arrays import Array
 from ..bodies.body import Body
 from ..elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8
 from ..energies import cable, kirchhoff, yeoh
 from ..mesh import Mesh
 from ..system import System
-from ..values.arrays import Array
 from ..values.parameter import Field
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import sympy as sp
 from mpi4py import MPI
 
+from ..arrays import Array, Ints32, Mask
 from ..assembly.numbering import Block
 from ..assembly.piece import Piece, Role
 from ..elements import Element
@@ -27,7 +28,6 @@ from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.jit import identifier
 from ..values.arguments import one_of, text
-from ..values.arrays import Array, Ints32, Mask
 from ..values.domain import domains_of, not_negative, positive
 from ..values.parameter import (
     Checked,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..values.arrays import Array, Ints32
+from ..arrays import Array, Ints32
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

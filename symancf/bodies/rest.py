@@ -15,9 +15,9 @@ import numpy as np
 
 from symancf_codegen.declare import unknown
 
+from ..arrays import Array, Ints
 from ..errors import KinematicsError
 from ..places.interpolation import Interpolated, Interpolation
-from ..values.arrays import Array, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -18,11 +18,11 @@ import sympy as sp
 
 from symancf_codegen.functions import rate
 
+from ..arrays import Array
 from ..errors import ConstraintError, ParameterError
 from ..terms.quantities import RATES, E, Given, Law, S, asking
 from ..terms.work import VirtualWork, state_names
 from ..values.arguments import named
-from ..values.arrays import Array
 from ..values.parameter import difference, label
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
+from ..arrays import Array
 from ..errors import ConstraintError
 from ..places.ends import End, Ground
 from ..terms.constraint import Constraint
 from ..terms.quantities import E, Given, S, V, check_ends
-from ..values.arrays import Array
 from ..values.parameter import label
 from .rigid_clamp import RigidClamp, clamp
 from .ties import coincide, tie

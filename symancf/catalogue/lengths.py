@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import sympy as sp
 
+from ..arrays import Array
 from ..errors import ConstraintError, ParameterError
 from ..places.ends import Nodes
 from ..places.lines import Line
 from ..terms.constraint import Constraint
 from ..terms.term import AtPlaces, vector_of
 from ..values.arguments import named, one_of
-from ..values.arrays import Array
 from ..values.parameter import label
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import sympy as sp
 
 from symancf_codegen import declare
 
+from ..arrays import Array
 from ..assembly.agreement import Given
 from ..assembly.plan import Plan
 from ..bodies.natural import RigidBody
@@ -27,7 +28,6 @@ from ..runtime import jit
 from ..runtime.collective import together
 from ..terms.entities import Entities
 from ..values.arguments import among, named, one_of
-from ..values.arrays import Array
 from ..values.parameter import call_array, components, takes_place
 
 if TYPE_CHECKING:

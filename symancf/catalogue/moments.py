@@ -32,9 +32,9 @@ from ..values.parameter import components
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..arrays import Array
     from ..assembly.configuration import Configuration
     from ..assembly.piece import Piece
-    from ..values.arrays import Array
     from ..values.parameter import Scalar
 
 Pairs: TypeAlias = dict[V, V]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.resolved import Resolved, Rows
 from ..bodies.natural import RigidBody, RigidPoint
 from ..bodies.plane import Clamp, PlanarBody
@@ -18,7 +19,6 @@ from ..places.glue import POINT, Glue, GluedSlopes, NodesHere, glue_of, glued_sl
 from ..places.interpolation import Interpolation
 from ..terms.constraint import Constraint, Reaction
 from ..values.arguments import named, one_of
-from ..values.arrays import Array, Ints, Ints32, Mask
 from .ties import coincide, welded
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from ..values.arrays import Array, Ints
+from ..arrays import Array, Ints
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ import sympy as sp
 
 from symancf_codegen.declare import Rule
 
+from ..arrays import Array, Ints
 from ..errors import KinematicsError
-from ..values.arrays import Array, Ints
 from .quadrature import parse
 from .shape import ElementSpace, Field, ShapeFunctions, TableJets
 

@@ -15,7 +15,7 @@ from sympy.polys.matrices import DomainMatrix
 
 from symancf_codegen.declare import Space
 
-from ..values.arrays import Array, Ints
+from ..arrays import Array, Ints
 
 if TYPE_CHECKING:
     from .cells import Cell

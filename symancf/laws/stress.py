@@ -15,7 +15,7 @@ from symancf_codegen.declare import Lets, PointLaw, Rule
 from symancf_codegen.stable.accuracy import Function, function, needed_geometry, reverse
 from symancf_codegen.stable.stabilise import stabilise
 
-from ..values.arrays import Array
+from ..arrays import Array
 
 Laws = Sequence[tuple[PointLaw, Rule]]
 

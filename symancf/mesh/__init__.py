@@ -10,10 +10,10 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import ArrayLike
 
+from ..arrays import Array, Ints
 from ..errors import MeshError
 from ..runtime.collective import lookup, reduced, together
 from ..values import arguments
-from ..values.arrays import Array, Ints
 from .box import Box
 from .cells import CELLS, dimension
 from .region import Region, unknown_region

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from ..arrays import Ints
 from ..errors import MeshError
-from ..values.arrays import Ints
 from .serial import SerialMesh
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import Array, Ints
 from ..errors import MeshError
 from ..runtime.collective import block_starts, together
-from ..values.arrays import Array, Ints
 from ..values.parameter import call_array, label
 from .conformity import LENGTHS
 from .slices import Cells, Members, Slices

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..values.arrays import Array, Integers, Mask
+from ..arrays import Array, Integers, Mask
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
+from ..arrays import Array, Integers, Ints
 from ..errors import MeshError
 from ..runtime.collective import exchange, owners_of, reduced, share_error
-from ..values.arrays import Array, Integers, Ints
 from .cells import CELLS, dimension
 
 if TYPE_CHECKING:

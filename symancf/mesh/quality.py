@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
+from ..arrays import Array
 from ..errors import MeshError
 from ..runtime.collective import reduced, share_error
-from ..values.arrays import Array
 from .cells import CELLS, corner_jacobians, repeated_vertices, sizes
 from .conformity import (
     require_distinct,

@@ -12,8 +12,8 @@ from pathlib import Path
 import meshio
 import numpy as np
 
+from ..arrays import Ints
 from ..errors import MeshError
-from ..values.arrays import Ints
 from .abaqus import read_abaqus
 from .cells import dimension
 from .gmsh import Groups, read_groups

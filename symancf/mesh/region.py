@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Ints
 from ..errors import MeshError
 from ..runtime.collective import exchange, owners_of, share_error
-from ..values.arrays import Ints
 from .cells import dimension
 
 if TYPE_CHECKING:

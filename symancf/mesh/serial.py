@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Array, Ints
 from ..errors import MeshError
 from ..runtime.collective import block_starts, scatter_blocks
-from ..values.arrays import Array, Ints
 from ..values.parameter import label
 from .cells import CELLS
 from .conformity import first_of_equals

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..values.arrays import Array, Ints
+from ..arrays import Array, Ints
 
 Members = dict[str, dict[str, Ints | None]]
 

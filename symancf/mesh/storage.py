@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import h5py
 import numpy as np
 
+from ..arrays import Ints
 from ..errors import MeshError
 from ..runtime.collective import block_starts, together
 from ..runtime.files import DAMAGED, HdfFile, decoded, encoded
-from ..values.arrays import Ints
 from .slices import Cells, Slices
 
 if TYPE_CHECKING:

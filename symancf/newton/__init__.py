@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every Newton's method of the package measures residuals by: parts, kinds, round-off."""
+"""What every Newton's method of the package measures residuals by; equations that others imply."""
 
 from .backtracking import PartBacktracking
 from .constraints import KEPT, Constraints

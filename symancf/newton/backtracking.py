@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ..arrays import Mask
 from ..runtime.petsc import PETSc, functions, loosely
-from ..values.arrays import Mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..values.arrays import Array, Mask
+from ..arrays import Array, Mask
 
 if TYPE_CHECKING:
     from ..assembly.matrix import Matrix

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Array
 from ..runtime.petsc import PETSc, functions
-from ..values.arrays import Array
 
 if TYPE_CHECKING:
     from .norms import RowNorms

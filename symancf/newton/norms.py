@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ..values.arrays import Array, Ints, Mask
+from ..arrays import Array, Ints, Mask
 from .parts import NONE, Parts, connected_parts
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as ss
 
-from ..values.arrays import Integers, Ints, Mask
+from ..arrays import Integers, Ints, Mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

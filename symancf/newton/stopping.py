@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Array, Mask
 from ..runtime.petsc import PETSc
-from ..values.arrays import Array, Mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array, Data, Integers, Ints, Ints32, Mask
 from ..assembly.numbering import RIGID_AXES
 from ..errors import CheckpointError, ParameterError
 from ..runtime.collective import block_starts, exchange, lookup, owners_of, together
 from ..runtime.files import DAMAGED, HdfFile, decoded, encoded
 from ..values import arguments
-from ..values.arrays import Array, Data, Integers, Ints, Ints32, Mask
 from ..values.parameter import label
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from ..arrays import Array
 from ..errors import ParameterError, closest
 from ..runtime.collective import reduced, share_error
 from ..runtime.files import partial_of, write_whole
 from ..runtime.streams import CsvStream, HdfStream, read
 from ..values import arguments
-from ..values.arrays import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Data, Ints
 from ..errors import SymancfError
-from ..values.arrays import Data, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

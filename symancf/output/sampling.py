@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Array
 from ..bodies.natural import RigidBody
 from ..errors import SymancfError
 from ..laws import stress_fields
 from ..places.interpolation import Interpolation
-from ..values.arrays import Array
 from . import Samples
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..bodies.plane import PlanarPoint
 from ..errors import ParameterError
 from ..places.ends import End
 from ..system import System
 from ..values.arguments import instance
-from ..values.arrays import Array
 from .history import History
 
 if TYPE_CHECKING:

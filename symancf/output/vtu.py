@@ -10,9 +10,9 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from ..arrays import Data
 from ..errors import SymancfError
 from ..runtime.files import replacing
-from ..values.arrays import Data
 from .samples import VTK_TYPES, Samples
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array, Integers, Ints, Ints32, Mask
 from ..assembly.resolved import Resolved, Rows, shares
 from ..errors import ConstraintError, ParameterError
 from ..mesh import Mesh, Region
 from ..runtime.collective import together
-from ..values.arrays import Array, Integers, Ints, Ints32, Mask
 from ..values.parameter import label
 from .interpolation import Interpolation
 from .locate import Found, to_domain

@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from symancf_codegen.legendre import gauss_legendre
 
+from ..arrays import Array, Integers, Ints, Ints32, Mask
 from ..assembly.resolved import Resolved, Rows, shares
 from ..elements import ancf_cable, quad4
 from ..errors import MeshError
 from ..mesh.cells import CELLS
 from ..runtime.collective import share_error
-from ..values.arrays import Array, Integers, Ints, Ints32, Mask
 from .ends import End, _vector_rows
 from .geometry import _arc_slope, unit
 from .interpolation import Interpolation, tabulate

@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from ..arrays import Array, Integers, Mask
 from ..assembly.vertices import AtVertices, numbers_among
 from ..errors import MeshError, ParameterError
 from ..runtime.collective import together
-from ..values.arrays import Array, Integers, Mask
 from ..values.parameter import call_array, label
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Array, Ints, Mask
 from ..errors import ConstraintError, ParameterError
 from ..runtime.collective import exchange, lookup, owners_of
-from ..values.arrays import Array, Ints, Mask
 from .ends import Nodes, PointsOnBody
 from .geometry import perpendicular, unit
 from .interpolation import Interpolation

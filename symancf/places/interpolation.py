@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ..arrays import Array, Integers, Ints, Ints32, Mask
 from ..assembly.piece import Cells
 from ..assembly.protocol import Support, TurnsSlopes, having
 from ..assembly.vertices import AtVertices
 from ..errors import MeshError
 from ..runtime.collective import together
-from ..values.arrays import Array, Integers, Ints, Ints32, Mask
 from . import geometry
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ..arrays import Array, Ints, Ints32
 from ..errors import MeshError, ParameterError
 from ..mesh.cells import CELLS
 from ..values.arguments import among
-from ..values.arrays import Array, Ints, Ints32
 from .facets import FacetPoints, gauss
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..arrays import Array, Ints
 from ..runtime.collective import together
-from ..values.arrays import Array, Ints
 
 if TYPE_CHECKING:
     from mpi4py import MPI

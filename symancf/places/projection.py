@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
+from ..arrays import Array, Integers, Ints, Mask
 from ..mesh.partition import Family, distribute
 from ..runtime.collective import together
-from ..values.arrays import Array, Integers, Ints, Mask
 from .geometry import Directions, element_slopes
 from .interpolation import tabulate
 from .locate import Cells, Found, carried, cells_of, invert, locate, rounded, to_domain

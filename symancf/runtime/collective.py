@@ -10,8 +10,8 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
+from ..arrays import Ints, Ints32
 from ..errors import SymancfError
-from ..values.arrays import Ints, Ints32
 from . import launch  # noqa: F401 - an error on one rank ends all from now on
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..values.arrays import Data
+from ..arrays import Data
 from .collective import share_error
 
 if TYPE_CHECKING:

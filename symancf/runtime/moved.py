@@ -46,6 +46,7 @@ MOVED = {
     "probe": "command.probe",
     "progress": "runtime.progress",
     "quantities": "terms.quantities",
+    "redundancy": "newton",
     "rest": "bodies.rest",
     "rigid": "solve.rigid",
     "rigid_clamp": "catalogue.rigid_clamp",

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import SymancfError
-from ..values.arrays import Array
 from .files import partial_of
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
+from ..arrays import Array
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
 from ..bodies.plane import PlanarBody
 from ..laws import digits_lost
 from ..output.tracking import made_of
 from ..places.interpolation import Interpolation
-from ..values.arrays import Array
 
 if TYPE_CHECKING:
     from ..system import System

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
+from ..arrays import Array
 from ..errors import ConstraintError, ParameterError
-from ..redundancy.dependent import Group, Jacobian, fulfil, named
+from ..newton.dependent import Group, Jacobian, fulfil, named
 from ..runtime.collective import together
-from ..values.arrays import Array
 from ..values.parameter import depends_on_time
 
 if TYPE_CHECKING:

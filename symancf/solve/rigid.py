@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..values.arrays import Array
+from ..arrays import Array
 
 if TYPE_CHECKING:
     from ..system import System

@@ -18,6 +18,7 @@ import sympy as sp
 from symancf_codegen import declare
 from symancf_codegen.functions import rate
 
+from ..arrays import Array, Ints
 from ..assembly.numbering import multipliers
 from ..errors import ConstraintError
 from ..places.ends import Ground
@@ -25,7 +26,6 @@ from ..places.lines import Line
 from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.shared import Shared
-from ..values.arrays import Array, Ints
 from .quantities import JetOfEnd, Reading, symbols_of
 from .substitution import Substitution
 from .term import AtPlaces, PlaceTerm, vector_of

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
+from ..arrays import Array, Ints32
 from ..assembly.piece import Jets, Piece, Role
 from ..assembly.resolved import Resolved, Rows
 from ..errors import ConstraintError
 from ..mesh.partition import Family
 from ..runtime.collective import block_starts, together
-from ..values.arrays import Array, Ints32
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

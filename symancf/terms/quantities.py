@@ -21,11 +21,11 @@ import sympy as sp
 
 from symancf_codegen import declare
 
+from ..arrays import Array
 from ..errors import ConstraintError, ParameterError, SymancfError, in_words
 from ..places.ends import End, Ground, Nodes, PointsOnBody, require_place
 from ..places.lines import Line
 from ..runtime.collective import together
-from ..values.arrays import Array
 from ..values.parameter import label
 
 if TYPE_CHECKING:

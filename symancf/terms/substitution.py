@@ -16,10 +16,10 @@ import sympy as sp
 
 from symancf_codegen.functions import rate
 
+from ..arrays import Array
 from ..places.ends import Ground
 from ..runtime import jit
 from ..runtime.shared import Shared
-from ..values.arrays import Array
 from .quantities import JetOfEnd, kind_of_end, symbols_of, whole_numbers
 
 if TYPE_CHECKING:

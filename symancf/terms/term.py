@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import sympy as sp
 
+from ..arrays import Array, Ints32
 from ..assembly import numbering
 from ..errors import ConstraintError
 from ..runtime import jit
@@ -17,7 +18,6 @@ from ..runtime.collective import together
 from ..runtime.shared import Shared
 from ..values import arguments
 from ..values.arguments import named
-from ..values.arrays import Array, Ints32
 from ..values.parameter import evaluate, label
 from .entities import Entities
 from .quantities import QUANTITIES, RATES, TIME, Reading, check_ends, symbols_of

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..errors import ParameterError
-from .arrays import Array
 from .parameter import Scalar, call, call_array, components, matrix3, takes_place
 
 if TYPE_CHECKING:

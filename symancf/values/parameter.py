@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, ca
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..errors import ParameterError, SymancfError, closest
-from .arrays import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Array
 from ..bodies.body import Body
 from ..catalogue.boundary import fix
 from ..catalogue.loads import force, gravity
@@ -16,7 +17,6 @@ from ..energies import cable
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
-from ..values.arrays import Array
 from .case import TIGHT, Number, case, order
 from .references import ELASTICA, HANGING
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..bodies.body import Body
 from ..catalogue import joints
 from ..catalogue.boundary import fix
@@ -17,7 +18,6 @@ from ..energies import cable, kirchhoff, saint_venant_kirchhoff
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
-from ..values.arrays import Array
 from .case import TIGHT, Number, case
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..bodies.body import Body
 from ..bodies.plane import Factor, PlanarBody, prescribe
 from ..catalogue.boundary import planar
@@ -21,7 +22,6 @@ from ..mesh import Mesh
 from ..places.ends import Ground
 from ..solve.statics.problem import StaticProblem
 from ..system import System
-from ..values.arrays import Array
 from .case import TIGHT, Number, case, order
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from mpi4py import MPI
 from symancf_codegen.legendre import gauss_legendre
 
 from .. import energies
+from ..arrays import Array
 from ..bodies.body import Body
 from ..catalogue.boundary import fix, symmetry
 from ..catalogue.gas import pressure
@@ -18,7 +19,6 @@ from ..elements import ancf_plate, ancf_thin_plate, hex8
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
-from ..values.arrays import Array
 from ..values.parameter import Parameter
 from .case import TIGHT, Number, case
 from .meshes import octant_shell, octant_skin, quarter_disc

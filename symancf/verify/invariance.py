@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .. import energies
+from ..arrays import Array
 from ..bodies.body import Body
 from ..elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8
 from ..system import System
-from ..values.arrays import Array
 from .case import Number, case
 from .meshes import bent, box
 from .states import energy, residual, rotation, tangent, turned

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ..arrays import Array
 from ..bodies.body import Body
 from ..bodies.plane import PlanarBody
 from ..catalogue.boundary import fix, planar
@@ -25,7 +26,6 @@ from ..mesh import Mesh
 from ..places.ends import Ground
 from ..solve.statics.problem import StaticProblem
 from ..system import System
-from ..values.arrays import Array
 from ..values.parameter import Parameter
 from .case import TIGHT, Number, case
 

@@ -13,7 +13,7 @@ import sympy as sp
 
 from symancf_codegen.legendre import gauss_legendre
 
-from ..values.arrays import Array
+from ..arrays import Array
 from ..values.parameter import Field
 
 Force = Callable[[Array], Array]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..bodies.plane import PlanarBody
 from ..catalogue.boundary import fix
 from ..catalogue.joints import distance, revolute
@@ -18,7 +19,6 @@ from ..places.ends import Ground
 from ..solve.dynamics import DynamicProblem
 from ..system import System
 from ..terms.work import Potential
-from ..values.arrays import Array
 from .case import Number, case
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
+from ..arrays import Array, Ints
 from ..mesh import Mesh
-from ..values.arrays import Array, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
+from ..arrays import Array
 from ..bodies.body import Body
 from ..catalogue.boundary import fix
 from ..catalogue.loads import force
@@ -19,7 +20,6 @@ from ..mesh import Mesh
 from ..solve.dynamics import DynamicProblem
 from ..system import System
 from ..terms.constraint import Constraint
-from ..values.arrays import Array
 from ..values.parameter import Parameter
 from .case import Number, case
 

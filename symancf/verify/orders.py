@@ -14,13 +14,13 @@ import numpy as np
 import sympy as sp
 
 from .. import energies
+from ..arrays import Array
 from ..bodies.body import Body
 from ..catalogue.boundary import fix
 from ..elements import ancf_cable, hex8
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
-from ..values.arrays import Array
 from .case import TIGHT, Number, case, order
 from .manufactured import EA, EI, cable_force, curve, loaded_cable, loaded_solid, solid_motion
 from .meshes import box

@@ -9,6 +9,7 @@ import numpy as np
 from mpi4py import MPI
 
 from .. import energies
+from ..arrays import Array
 from ..bodies.body import Body
 from ..catalogue import loads
 from ..catalogue.boundary import fix
@@ -16,7 +17,6 @@ from ..elements import Element, ancf_cable, ancf_plate, ancf_thin_plate, hex8
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
-from ..values.arrays import Array
 from .case import TIGHT, Number, case, order
 from .meshes import box, distorted, zigzag
 from .states import moved, positions, tangent

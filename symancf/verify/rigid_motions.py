@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..bodies.natural import RigidBody
 from ..catalogue import joints
 from ..catalogue.loads import gravity
 from ..places.ends import End, Ground
 from ..solve.dynamics import DynamicProblem
 from ..system import System
-from ..values.arrays import Array
 from .case import Number, case
 
 if TYPE_CHECKING:

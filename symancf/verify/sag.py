@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ..arrays import Array
 from ..bodies.body import Body
 from ..catalogue.boundary import fix
 from ..catalogue.loads import gravity
@@ -15,7 +16,6 @@ from ..energies import yeoh
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
-from ..values.arrays import Array
 from .case import Number, case
 
 if TYPE_CHECKING:

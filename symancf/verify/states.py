@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..values.arrays import Array, Ints
+from ..arrays import Array, Ints
 
 if TYPE_CHECKING:
     from ..system import System

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
 from ..catalogue.boundary import fix
@@ -20,7 +21,6 @@ from ..mesh import Mesh
 from ..solve.dynamics import Baumgarte, DynamicProblem
 from ..solve.rigid import momentum
 from ..system import System
-from ..values.arrays import Array
 from ..values.parameter import Parameter
 from .case import Number, case
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..values.arrays import Array, Data, Ints
+from ..arrays import Array, Data, Ints
 
 if TYPE_CHECKING:
     from ..output import Samples

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from ...arrays import Array, Integers, Ints, Ints32
 from ...assembly.numbering import RIGID_AXES, RIGID_POINT, Block
 from ...assembly.resolved import Resolved, Rows
 from ...errors import ParameterError
@@ -16,7 +17,6 @@ from ...laws import weight_law
 from ...places.ends import End, _points, _vector_rows, frame_of
 from ...runtime import jit
 from ...values.arguments import text
-from ...values.arrays import Array, Integers, Ints, Ints32
 from ...values.motion import Motion
 from ...values.parameter import Value, label
 from ..node import OneNode, Vertex

@@ -13,8 +13,8 @@ import sympy as sp
 
 from symancf_codegen import declare
 
+from ...arrays import Array
 from ...errors import ParameterError
-from ...values.arrays import Array
 from ...values.parameter import label
 from .rigidity import PAIRS
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ...arrays import Array, Ints
 from ...errors import ParameterError
-from ...values.arrays import Array, Ints
 from ...values.parameter import label
 
 if TYPE_CHECKING:

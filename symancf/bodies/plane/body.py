@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
+from ...arrays import Array, Ints32
 from ...assembly.numbering import ANGLE, POSITION, Block
 from ...assembly.piece import Jets, Piece
 from ...assembly.resolved import Resolved, Rows
@@ -19,7 +20,6 @@ from ...mesh.partition import Family
 from ...places.ends import End, Ground, frame_of
 from ...runtime import jit
 from ...values.arguments import named
-from ...values.arrays import Array, Ints32
 from ...values.motion import Motion
 from ...values.parameter import call
 from ..node import OneNode, Vertex

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
+from ...arrays import Array
 from ...errors import ConstraintError
 from ...places.ends import Ground, PointsOnBody
 from ...terms.constraint import Constraint
 from ...values.arguments import named
-from ...values.arrays import Array
 from .body import PlanarBody
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import Array, Ints32
 from ...assembly.numbering import Block
 from ...assembly.resolved import Resolved, Rows
 from ...errors import ParameterError, closest
 from ...places.ends import End
 from ...terms.work import VirtualWork
 from ...values.arguments import named
-from ...values.arrays import Array, Ints32
 from ...values.parameter import evaluate
 from .body import COORDINATES, PlanarPoint
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import Array, Ints, Mask
 from ...places.geometry import perpendicular, unit
 from ...places.glue import GluedSlopes, slots
-from ...values.arrays import Array, Ints, Mask
 from .directions import Directions, HeldDirections, split
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
+from ...arrays import Array, Ints, Ints32, Mask
 from ...assembly.resolved import Resolved, Rows
 from ...places.ends import End, _vector_rows
 from ...places.glue import first_of
 from ...places.interpolation import Interpolation
 from ...terms.constraint import Constraint
 from ...terms.term import AtPlaces
-from ...values.arrays import Array, Ints, Ints32, Mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable

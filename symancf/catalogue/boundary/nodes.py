@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import Array, Ints, Ints32, Mask
 from ...errors import MeshError, ParameterError
 from ...places.ends import Nodes, PointsOnBody
 from ...places.geometry import unit
 from ...places.glue import EDGE, Glue, NodesHere, glue_of
 from ...places.interpolation import Interpolation
-from ...values.arrays import Array, Ints, Ints32, Mask
 from ...values.motion import Motion
 from .clamp import ALIGNED, Clamp
 from .directions import EXACT, Conditions

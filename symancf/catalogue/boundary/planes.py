@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from ...arrays import Array, Mask
 from ...errors import MeshError, ParameterError
 from ...places.interpolation import Interpolation
-from ...values.arrays import Array, Mask
 from ...values.parameter import Parameter, evaluate, label
 from .directions import EXACT, Directions, HeldDisplacements
 from .names import AXES

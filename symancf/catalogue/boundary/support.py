@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ...arrays import Array, Ints
 from ...assembly.agreement import Given
 from ...errors import ParameterError
-from ...values.arrays import Array, Ints
 from ...values.parameter import chosen_dofs
 from .names import AXES
 

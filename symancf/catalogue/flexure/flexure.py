@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
+from ...arrays import Array
 from ...bodies.plane.body import PlanarBody, PlanarPoint, place_of, rotation, turned
 from ...errors import ConstraintError, ParameterError, closest
 from ...places.ends import Ground
 from ...runtime import jit
 from ...terms.entities import Entities
-from ...values.arrays import Array
 from ...values.parameter import Parameter, Scalar, evaluate
 from .law import CELL, MODELS, TANGENTS, flexure_law
 from .section import compliance, strip_compliance

@@ -14,7 +14,7 @@ import sympy as sp
 
 from symancf_codegen.legendre import gauss_legendre
 
-from ...values.arrays import Array
+from ...arrays import Array
 
 
 def arc_compliance(r: sp.Expr, theta: sp.Expr, EI: sp.Expr, EA: sp.Expr | None = None) -> sp.Matrix:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import Array
 from ...places.ends import Ground
 from ...runtime import jit
-from ...values.arrays import Array
 from ...values.parameter import evaluate
 from .flexure import Flexure
 from .law import TANGENTS, flexure_law

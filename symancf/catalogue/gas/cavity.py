@@ -11,9 +11,9 @@ from weakref import WeakSet
 
 import numpy as np
 
+from ...arrays import Array, Ints32
 from ...errors import MeshError, ParameterError
 from ...runtime.collective import share_error
-from ...values.arrays import Array, Ints32
 from ...values.parameter import depends_on_time, evaluate, label
 from .amount import Gas
 from .enclosure import Enclosure

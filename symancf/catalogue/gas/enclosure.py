@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
+from ...arrays import Array, Ints, Ints32, Mask
 from ...assembly.numbering import Block
 from ...assembly.piece import Jets, Piece, Role
 from ...assembly.plan import Plan
@@ -18,7 +19,6 @@ from ...laws import lid_laws, surface_laws
 from ...mesh.partition import Family
 from ...runtime import jit
 from ...runtime.collective import reduced, together
-from ...values.arrays import Array, Ints, Ints32, Mask
 from .lid import FORCES, MEANS, SCALARS, Rims
 from .orientation import Edges, enclosed
 from .surface import Facets, Scalars, Surface

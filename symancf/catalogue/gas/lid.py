@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import Array, Ints
 from ...assembly.numbering import Block
 from ...errors import ParameterError
 from ...mesh.partition import Family
-from ...values.arrays import Array, Ints
 from .surface import Facets, Scalars
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections import deque
 
 import numpy as np
 
+from ...arrays import Array, Integers, Ints
 from ...errors import MeshError
-from ...values.arrays import Array, Integers, Ints
 
 
 def edges_of(facets: Integers) -> Ints:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...arrays import Array, Integers, Ints, Ints32
 from ...bodies.body import Body
 from ...elements import Element, quad4
 from ...errors import MeshError, ParameterError
@@ -16,7 +17,6 @@ from ...mesh.partition import Family
 from ...places.ends import End, Face, Nodes
 from ...places.interpolation import Interpolation
 from ...runtime.collective import share_error
-from ...values.arrays import Array, Integers, Ints, Ints32
 from ...values.parameter import Scalar, label
 
 if TYPE_CHECKING:

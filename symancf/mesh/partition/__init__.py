@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import Ints, Ints32
 from ...errors import MeshError
 from ...runtime.collective import exchange, exchange_blocks, lookup, together
 from ...runtime.petsc import keep
-from ...values.arrays import Ints, Ints32
 from .graph import adjacency, reverse_cuthill_mckee_order
 from .halo import Halo
 from .ownership import Owners, find_owners, in_graph

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from mpi4py import MPI
 
+from ...arrays import Array, Integers, Ints, Ints32
 from ...runtime import jit
 from ...runtime.collective import exchange_blocks, reduced
 from ...runtime.petsc import PETSc, functions
-from ...values.arrays import Array, Integers, Ints, Ints32
 from ..cells import CELLS
 
 PARTITIONER = "ptscotch"

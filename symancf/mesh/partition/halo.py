@@ -10,8 +10,8 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
+from ...arrays import Data, Integers, Ints, Ints32
 from ...runtime.collective import exchange_blocks
-from ...values.arrays import Data, Integers, Ints, Ints32
 
 Rows = TypeVar("Rows", bound=Data)
 

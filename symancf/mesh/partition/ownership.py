@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
+from ...arrays import Ints, Ints32
 from ...errors import MeshError
 from ...runtime.collective import (
     block_starts,
@@ -18,7 +19,6 @@ from ...runtime.collective import (
     reduced,
     share_error,
 )
-from ...values.arrays import Ints, Ints32
 from .graph import adjacency, gather_rows, partition
 
 if TYPE_CHECKING:

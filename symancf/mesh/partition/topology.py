@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.arrays import Ints, Ints32, Mask
+from ...arrays import Ints, Ints32, Mask
 
 if TYPE_CHECKING:
     from mpi4py import MPI

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import Array
 from ...errors import ConstraintError, ConvergenceError
 from ...newton import SLOW, iterate
 from ...runtime.petsc import PETSc
-from ...values.arrays import Array
 from ..solver import reason_name
 from .derivatives import Kinematics
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import Array
 from ...errors import ConvergenceError, ParameterError
-from ...values.arrays import Array
 from .explicit import Explicit
 from .interval import End
 

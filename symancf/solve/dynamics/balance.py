@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import Array
 from ...newton import Constraints, RowNorms, Stopping
 from ...runtime.petsc import PETSc
-from ...values.arrays import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,13 +22,13 @@ import sympy as sp
 
 from symancf_codegen.functions import rate
 
+from ...arrays import Array
 from ...assembly.piece import Jets, Piece
 from ...assembly.plan import Plan
 from ...errors import ConstraintError
 from ...runtime import jit
 from ...runtime.collective import together
 from ...runtime.jit import declare
-from ...values.arrays import Array
 from ...values.parameter import Parameter, depends_on_time, evaluate
 
 if TYPE_CHECKING:

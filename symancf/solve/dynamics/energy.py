@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import Array
 from ...assembly.plan import Plan
 from ...runtime.collective import together
-from ...values.arrays import Array
 from ...values.parameter import depends_on_time
 
 if TYPE_CHECKING:

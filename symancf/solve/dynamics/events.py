@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ...arrays import Array
 from ...errors import ConvergenceError, ParameterError
 from ...runtime.collective import share_error
-from ...values.arrays import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

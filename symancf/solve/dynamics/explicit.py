@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import Array
 from ...errors import ConvergenceError
 from ...runtime.options import Options
 from ...runtime.petsc import PETSc, functions, loosely
-from ...values.arrays import Array
 from .interval import End, Interval
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import Array, Ints
 from ...errors import ConvergenceError
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
-from ...values.arrays import Array, Ints
 from ..solver import reason_name
 from .coefficients import Coefficients
 from .initial import InitialValues, after

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import Array
 from ...bodies.natural.body import RigidBody
-from ...values.arrays import Array
 from ..rigid import rigid_modes
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import Array, Ints, Mask
 from ...bodies.plane.factor import FACTOR
 from ...errors import ParameterError
 from ...runtime.collective import together
-from ...values.arrays import Array, Ints, Mask
 from ...values.parameter import depends_on_time
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
+from ...arrays import Array
 from ...assembly.vectors import Vectors
 from ...errors import ConvergenceError
 from ...newton import Leftover
 from ...runtime.collective import share_error, together
 from ...runtime.petsc import PETSc, loosely
-from ...values.arrays import Array
 from .balance import Balance
 from .idle import idle_bodies, undetermined
 

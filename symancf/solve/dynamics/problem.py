@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import Array
 from ...errors import CheckpointError, ParameterError, SymancfError
 from ...output.checkpoint import load, save
 from ...output.history import History, Step
@@ -21,7 +22,6 @@ from ...runtime.options import Option, Options, complaint
 from ...runtime.petsc import PETSc, collect
 from ...runtime.progress import Progress
 from ...values import arguments
-from ...values.arrays import Array
 from ...values.parameter import label
 from ..contradiction import require_consistent, require_redundant
 from ..solver import attach_rigid_modes

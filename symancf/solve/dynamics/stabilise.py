@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from ...arrays import Array
 from ...errors import ParameterError
-from ...values.arrays import Array
 
 
 class Stabilisation:

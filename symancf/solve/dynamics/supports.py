@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...arrays import Array
 from ...runtime.collective import together
-from ...values.arrays import Array
 from ...values.parameter import Parameter, depends_on_time, evaluate
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ...arrays import Array
 from ...errors import ParameterError, SymancfError
 from ...newton import iterate
 from ...runtime.collective import share_error
 from ...runtime.options import complaint
 from ...runtime.petsc import PETSc
-from ...values.arrays import Array
 
 if TYPE_CHECKING:
     from ...values.parameter import Parameter

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
+from ...arrays import Array
 from ...runtime.collective import together
-from ...values.arrays import Array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
+from ...arrays import Array, Mask
 from ...assembly.piece import Cells, Jets
 from ...newton import Constraints, Leftover, RowNorms, Stopping
 from ...runtime.petsc import PETSc
-from ...values.arrays import Array, Mask
 
 if TYPE_CHECKING:
     from ...system import System

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from ...arrays import Array
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
-from ...values.arrays import Array
 from .held import free_motions
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import Array
 from ...assembly.protocol import Chooses
 from ...assembly.vectors import Vectors
 from ...errors import ConvergenceError, SymancfError
@@ -20,7 +21,6 @@ from ...runtime.interruption import Interruption
 from ...runtime.options import Options, complaint
 from ...runtime.petsc import PETSc, collect, loosely
 from ...runtime.progress import Progress
-from ...values.arrays import Array
 from ..contradiction import require_redundant
 from ..solver import configure, reason_name
 from .branch import JUMPED, Branch

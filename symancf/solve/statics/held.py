@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
+from ...arrays import Array, Ints, Ints32
 from ...assembly.protocol import Bonds
 from ...errors import ConstraintError
-from ...values.arrays import Array, Ints, Ints32
 from .elimination import Rows, null_vectors
 
 if TYPE_CHECKING:

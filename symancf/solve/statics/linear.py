@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...arrays import Array
 from ...newton import PartScaling
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, functions
-from ...values.arrays import Array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

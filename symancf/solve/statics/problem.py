@@ -7,13 +7,13 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from ...arrays import Array
 from ...errors import ConvergenceError
 from ...output import checkpoint
 from ...output.history import History, Step
 from ...output.tracking import Watched, kept_by, made_of, watched
 from ...runtime.options import Option, Options
 from ...values import arguments
-from ...values.arrays import Array
 from ..contradiction import require_consistent
 from .branch import HARD
 from .continuation import Continuation, require_possible

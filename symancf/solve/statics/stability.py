@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as ss
 import scipy.sparse.linalg as sl
 
+from ...arrays import Array, Ints32
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
-from ...values.arrays import Array, Ints32
 from ..solver import has
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from symancf_codegen import declare
 
+from ...arrays import Array
 from ...errors import ConstraintError
-from ...values.arrays import Array
 from ..substitution import Substitution
 from ..term import PlaceTerm
 

@@ -17,9 +17,9 @@ import sympy as sp
 from symancf_codegen import declare
 from symancf_codegen.functions import rate
 
+from ...arrays import Array
 from ...errors import ConstraintError
 from ...runtime.shared import Shared
-from ...values.arrays import Array
 from ...values.parameter import difference, label
 from ..quantities import TIME, symbols_of
 from ..substitution import Substitution

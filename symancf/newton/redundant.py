@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Array, Ints
 from ..errors import ConstraintError, ParameterError
 from ..runtime.collective import share_error, together
-from ..values.arrays import Array, Ints
 from .dependent import STEP, Group, Jacobian, fulfil, groups_of, joined, named, structure
 
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import Array, Ints, Mask
 from ..assembly.matrix import Matrix
 from ..assembly.plan import Plan
-from ..newton import KEPT, iterate
 from ..runtime.collective import together
-from ..values.arrays import Array, Ints, Mask
+from .constraints import KEPT
+from .loop import iterate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
