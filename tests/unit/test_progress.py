@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import sys
 import time
@@ -71,7 +72,7 @@ def test_each_line_takes_the_place_of_the_last_and_none_is_left(
     lines = text.split("\r\x1b[K")
     assert "\n" not in text
     assert lines[0] == lines[-1] == ""
-    told = [line for line in lines if ", step 2, " in line and line.endswith(" iterations, 0 s")]
+    told = [line for line in lines if re.search(r", step 2, .* iterations, \d+ s$", line)]
     assert told
     assert told[0].startswith("symancf: time ")
     assert any(", iteration 1, " in line for line in lines) == (how in ("statics", "path"))
