@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 
 class SymancfError(Exception):
@@ -104,7 +104,9 @@ class ConvergenceError(SymancfError):
         self.iteration = iteration
         self.time = time
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(
+        self,
+    ) -> tuple[Callable[..., ConvergenceError], tuple[str, str, int, float | None]]:
         return _convergence_error, (str(self), self.reason, self.iteration, self.time)
 
 

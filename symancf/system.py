@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
-from .arrays import Array, Ints
+from .arrays import Array, Integers, Ints
 from .assembly import protocol
 from .assembly.agreement import Common, require_agreement
 from .assembly.configuration import Configuration, Layout
@@ -101,7 +101,7 @@ class System(Configuration):
 
     def _idle_multipliers(self) -> None:
         """Take multipliers out of the unknowns whose equations only supports can fulfil."""
-        self._idle: list[tuple[str, Ints]] = []
+        self._idle: list[tuple[str, Integers]] = []
         for item in protocol.having(self._members, protocol.Idles):
             self._idle.append((self.name(item), item.idle(self)))
         if not self.comm.allreduce(sum(len(offsets) for _, offsets in self._idle)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from mpi4py import MPI
@@ -20,6 +20,7 @@ from .numbering import Block, Numbering, Owners
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
+    from ..assembly.protocol import Body, Support, Term
     from ..mesh import Mesh
     from ..mesh.partition import Topology
     from .resolved import Resolved, Rows
@@ -58,8 +59,8 @@ class Layout(Kept):
     def __init__(
         self,
         comm: MPI.Comm,
-        bodies: Sequence[Any],
-        terms: Sequence[Any],
+        bodies: Sequence[Body],
+        terms: Sequence[Term],
         meshes: Sequence[tuple[str, Mesh]] = (),
         names: Mapping[int, str] | None = None,
     ) -> None:
@@ -92,7 +93,7 @@ class Layout(Kept):
         self._meshes.append(mesh)
         self.mesh_points += mesh.n_points
 
-    def require_member(self, body: Any, who: str) -> None:
+    def require_member(self, body: Named, who: str) -> None:
         """Raise where something acts on a body that is not one of the system's.
 
         Raises
@@ -110,7 +111,7 @@ class Layout(Kept):
         """Return the name of a body or term in this system: no other has it."""
         return self._names.get(id(item), item.name)
 
-    def number(self, term: Any) -> int:
+    def number(self, term: Named) -> int:
         """Return the number of a term among those of the system.
 
         Raises
@@ -196,7 +197,7 @@ class Configuration(ABC):
     reference: Array
     state: Array
 
-    def __init__(self, layout: Layout, mirrors: Sequence[Any] = ()) -> None:
+    def __init__(self, layout: Layout, mirrors: Sequence[Support] = ()) -> None:
         self.comm, self.layout, self.mirrors = layout.comm, layout, mirrors
         self.bodies, self.terms = layout.bodies, layout.terms
         self.time, self.stiffness = 0.0, 1.0

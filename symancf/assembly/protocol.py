@@ -24,11 +24,10 @@ that they may have.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
-import numpy.typing as npt
-
-from ..arrays import Array, Ints, Ints32
+from ..arrays import Array, Integers, Ints, Ints32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -51,14 +50,14 @@ def having(items: Iterable[Any], part: Callable[..., Part]) -> list[Part]:
     for item in items:
         kind = type(item)
         if kind not in known:
-            known[kind] = isinstance(item, cast("type[Any]", part))
+            known[kind] = isinstance(item, cast("type[Part]", part))
         if known[kind]:
             chosen.append(item)
     return chosen
 
 
 @runtime_checkable
-class Contributes(Protocol):
+class Contributes(Hashable, Protocol):
     """What a body and a term have in common."""
 
     name: str
@@ -149,7 +148,7 @@ class Idles(Protocol):
 
     name: str
 
-    def idle(self, configuration: Configuration, /) -> npt.NDArray[Any]:
+    def idle(self, configuration: Configuration, /) -> Integers:
         """Return the local offsets of multipliers that move no free coordinate."""
 
 
@@ -174,7 +173,7 @@ class InMotion(Protocol):
 class Bonds(Protocol):
     """Joins bodies elastically, so that they move rigidly together."""
 
-    def bonds(self) -> list[tuple[Any, Any]]:
+    def bonds(self) -> list[tuple[Body, Body]]:
         """Return pairs of bodies."""
 
 

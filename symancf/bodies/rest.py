@@ -9,18 +9,21 @@ f at rest is large or small beside it.
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from symancf_codegen.declare import unknown
+from symancf_codegen.declare import PointLaw, Rule, unknown
 
 from ..arrays import Array, Ints
 from ..errors import KinematicsError
 from ..places.interpolation import Interpolated, Interpolation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+
+    import sympy as sp
+    from mpi4py import MPI
 
     from ..assembly.configuration import Configuration
     from ..assembly.piece import Piece
@@ -38,14 +41,18 @@ class WithEnergy(Interpolated, Protocol):
     """A body, as far as it is asked here."""
 
     sound: bool
-    energy_function: Any
+    energy_function: Callable[..., sp.Expr]
 
     def numbers(self, time: float, /) -> dict[str, float]:
         """Return the present values of the parameters."""
 
 
 def check_rest(
-    body: WithEnergy, system: Configuration, laws: Any, piece: Piece, chosen: Ints
+    body: WithEnergy,
+    system: Configuration,
+    laws: Sequence[tuple[PointLaw, Rule]],
+    piece: Piece,
+    chosen: Ints,
 ) -> None:
     """Tell on rank 0 of an energy that is stressed or unstable at rest, once (collective).
 
@@ -67,7 +74,7 @@ def check_rest(
     if body.sound or loads or any(kernel.points):
         return
     body.sound = True
-    values: dict[str, Any] = {"t": system.time, **body.numbers(system.time)}
+    values: dict[str, Array | float] = {"t": system.time, **body.numbers(system.time)}
     values |= {name: piece.cell[: len(chosen), k] for k, name in enumerate(kernel.cell)}
     on = system.of(body, Interpolation)
     R = on.coefficients(on.cells[chosen], on.maps[chosen])
@@ -76,11 +83,11 @@ def check_rest(
 
 def _tell(
     name: str,
-    energy: Callable[..., Any],
+    energy: Callable[..., sp.Expr],
     kernel: Kernel,
     R: Array,
-    values: Mapping[str, Any],
-    comm: Any,
+    values: Mapping[str, Array | float],
+    comm: MPI.Comm,
 ) -> None:
     """Look at reference coefficients R (cells, n, 3), and parameters by name."""
     which = f"energy {energy.__name__}() of body {name!r}"

@@ -16,6 +16,7 @@ from symancf_codegen import declare
 from ..arrays import Array
 from ..assembly.agreement import Given
 from ..assembly.plan import Plan
+from ..bodies.body import Body
 from ..bodies.natural import RigidBody
 from ..bodies.plane import Factor, PlanarBody, PlanarPoint, planar_force
 from ..errors import ConstraintError, ParameterError
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
     from ..assembly.protocol import Carriers
-    from ..bodies.body import Body
     from ..terms.work import Potential, VirtualWork
     from ..values.parameter import Scalar
 
@@ -85,7 +85,9 @@ class Gravity:
         return "rho" in body.parameters
 
     def _heavy(self, within: Layout | Configuration) -> list[Body | RigidBody | PlanarBody]:
-        return [b for b in self.bodies or within.bodies if self._has_mass(b)]
+        kinds = Body | RigidBody | PlanarBody
+        every = self.bodies or within.bodies
+        return [b for b in every if isinstance(b, kinds) and self._has_mass(b)]
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels and entities on this rank."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -304,7 +304,7 @@ def clamp(
                 "ground the length of a cable's tangent is free"
             )
         return Clamp(a, b, name)  # type: ignore[arg-type]  # it says what it takes
-    end: Any = a
+    end: End = a
     if isinstance(end, RigidPoint):
         raise ConstraintError(f"clamp of {end}: to join two rigid bodies take sa.joints.rigid")
     if not isinstance(end, Nodes | PointsOnBody):

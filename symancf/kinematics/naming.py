@@ -17,6 +17,8 @@ from ..errors import KinematicsError, ParameterError, closest
 if TYPE_CHECKING:
     from types import CodeType, FrameType
 
+    from ..values.parameter import Value
+
 Energy = Callable[..., sp.Expr]
 
 
@@ -35,7 +37,7 @@ class Signature:
     name: str
     quantities: tuple[str, ...]
     parameters: tuple[str, ...]
-    defaults: Mapping[str, Any]
+    defaults: Mapping[str, Value]
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -54,7 +56,7 @@ def signature(function: Energy) -> Signature:
     name = getattr(function, "__name__", type(function).__name__)
     quantities: list[str] = []
     parameters: list[str] = []
-    defaults: dict[str, Any] = {}
+    defaults: dict[str, Value] = {}
     for p in inspect.signature(function).parameters.values():
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             raise KinematicsError(
@@ -149,7 +151,7 @@ def require_parameters(
 
 
 def call_named(
-    function: Energy, arguments: Iterable[sp.Basic], parameters: Mapping[str, Any]
+    function: Energy, arguments: Iterable[sp.Basic], parameters: Mapping[str, sp.Expr]
 ) -> tuple[sp.Expr, dict[str, sp.Expr]]:
     """Call `function` and return its result with the named scalars of its body.
 

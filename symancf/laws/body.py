@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -13,12 +13,13 @@ from symancf_codegen.declare import Parameter, PointLaw, Rule, unknown
 
 from ..kinematics.naming import require_parameters
 from ..kinematics.quantity import dot, real, vector
-from .build import build_law, kinds_of
+from .build import Kinds, build_law, kinds_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from ..elements.element import Element
+    from ..values.parameter import Value
 
 Laws = list[tuple[PointLaw, Rule]]
 
@@ -39,7 +40,7 @@ def _load_rule(element: Element) -> Rule:
     return element.rule(counts + ("x2" if element.has_thickness else ""))
 
 
-def _kinds(element: Element, values: Mapping[str, Any] | None, fields: Collection[str]) -> Any:
+def _kinds(element: Element, values: Mapping[str, Value] | None, fields: Collection[str]) -> Kinds:
     kinematics = element.kinematics()
     if values is not None:
         needed = dict.fromkeys((*kinematics.density_parameters, *kinematics.section))
@@ -50,7 +51,7 @@ def _kinds(element: Element, values: Mapping[str, Any] | None, fields: Collectio
 def inertia_laws(
     element: Element,
     *,
-    values: Mapping[str, Any] | None = None,
+    values: Mapping[str, Value] | None = None,
     fields: Collection[str] = (),
 ) -> Laws:
     r"""Return :math:`\tfrac12 \rho\, u \cdot u` per reference volume: its Hessian is the mass.
@@ -108,7 +109,7 @@ def weight_law(name: str, kinetic: PointLaw, dimension: int = 3) -> PointLaw:
 def body_force_laws(
     element: Element,
     *,
-    values: Mapping[str, Any] | None = None,
+    values: Mapping[str, Value] | None = None,
     fields: Collection[str] = (),
 ) -> Laws:
     r"""Return the potential energy of weight, :math:`-\rho\, g \cdot u` per reference volume.

@@ -8,7 +8,7 @@ import numbers
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import sympy as sp
 
@@ -31,6 +31,7 @@ from .build import build_law, kinds_of
 
 if TYPE_CHECKING:
     from ..elements.element import Element
+    from ..values.parameter import Value
 
 Volumetric = Literal["full", "reduced", "split"]
 
@@ -59,7 +60,7 @@ def evaluate_energy(
     element: Element,
     energy: Energy,
     *,
-    given: Mapping[str, Any] | None = None,
+    given: Mapping[str, Value] | None = None,
     **options: bool,
 ) -> Parts:
     """Call `energy` with the symbols of its quantities and parameters, and check what it returns.
@@ -124,7 +125,9 @@ def evaluate_energy(
     return Parts(identifier, asked, kinematics, checked, _unique(named, reserved, known))
 
 
-def check_values(asked: Signature, kinematics: Kinematics, given: Mapping[str, Any]) -> None:
+def check_values(
+    asked: Signature, kinematics: Kinematics, given: Mapping[str, Value | numbers.Real]
+) -> None:
     """Check names and numbers of the parameters given for an energy.
 
     Raises
@@ -146,7 +149,7 @@ def check_values(asked: Signature, kinematics: Kinematics, given: Mapping[str, A
             raise ParameterError(f"the thickness is {value}: it must be positive", name=name)
 
 
-def _scalar(name: str, part: str, value: Any, known: set[sp.Symbol]) -> sp.Expr:
+def _scalar(name: str, part: str, value: sp.Expr | None, known: set[sp.Symbol]) -> sp.Expr:
     """Return a part of an energy as a SymPy scalar, or say what is wrong with it."""
     of = f"part {part!r} of {name}()" if part else f"{name}()"
     if value is None:
@@ -173,7 +176,7 @@ def _scalar(name: str, part: str, value: Any, known: set[sp.Symbol]) -> sp.Expr:
     return w
 
 
-def _rough(w: sp.Expr, value: Any) -> bool:
+def _rough(w: sp.Expr, value: sp.Basic) -> bool:
     """Whether `w` contains odd powers of a quantity that is offered as a square root."""
     if not (isinstance(value, sp.Pow) and value.exp == sp.Rational(1, 2)):
         return False
@@ -195,7 +198,7 @@ def energy_laws(
     element: Element,
     energy: Energy,
     *,
-    values: Mapping[str, Any] | None = None,
+    values: Mapping[str, Value] | None = None,
     fields: Collection[str] = (),
     volumetric: Volumetric | None = None,
     quadrature: str | Rule | Mapping[str, str | Rule] | None = None,
@@ -261,7 +264,7 @@ def energy_laws(
     return laws
 
 
-Share = tuple[str, Rule, Any, str]
+Share = tuple[str, Rule, sp.Expr | tuple[tuple[sp.Symbol, sp.Expr], sp.Expr], str]
 
 
 def _shares(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -34,12 +34,14 @@ CONJUGATE = {
 Names = dict[sp.Expr, sp.Symbol]
 
 
-def _called(element: Element, energy: Energy) -> tuple[dict[str, sp.Expr], dict[str, Any], Names]:
+def _called(
+    element: Element, energy: Energy
+) -> tuple[dict[str, sp.Expr], dict[str, sp.Basic], Names]:
     """Return the parts of an energy in plain symbols, the symbols, and what its body names."""
     asked = signature(energy)
     offered = element.kinematics().quantities
     require_quantities(asked, offered, element.name)
-    symbols: dict[str, Any] = {}
+    symbols: dict[str, sp.Basic] = {}
     for name in asked.quantities:
         value = offered[name].value
         simple = isinstance(value, sp.MatrixBase | sp.Symbol)
@@ -51,7 +53,7 @@ def _called(element: Element, energy: Energy) -> tuple[dict[str, sp.Expr], dict[
     return {part: sp.sympify(w) for part, w in parts.items()}, symbols, names
 
 
-def _short(e: Any, names: Names) -> Any:
+def _short(e: sp.Basic, names: Names) -> sp.Basic:
     """Return an expression in the names that the body of the energy gives, factored."""
     if isinstance(e, sp.MatrixBase):
         return sp.ImmutableMatrix(e.applyfunc(lambda x: _short(x, names)))
@@ -101,7 +103,7 @@ def stress_equations(element: Element, energy: Energy) -> tuple[sp.Eq, ...]:
     return (*found, *_definitions(found, names))
 
 
-def _conjugate(name: str, total: sp.Expr, value: Any) -> tuple[Any, Any]:
+def _conjugate(name: str, total: sp.Expr, value: sp.Basic) -> tuple[sp.Basic, sp.Basic]:
     """Return the symbol and the expression of dW/d value; mixed entries of a tensor halved."""
     if not isinstance(value, sp.MatrixBase):
         return sp.Symbol(name), derivative(total, value)
@@ -120,11 +122,13 @@ def _slope(total: sp.Expr, value: sp.Matrix) -> sp.ImmutableMatrix:
     return sp.ImmutableMatrix(rows, columns, entry)
 
 
-def _solid(parts: tuple[sp.Expr, ...], symbols: Mapping[str, Any], names: Names) -> list[sp.Eq]:
+def _solid(
+    parts: tuple[sp.Expr, ...], symbols: Mapping[str, sp.Basic], names: Names
+) -> list[sp.Eq]:
     F, C = sp.MatrixSymbol("F", 3, 3), sp.MatrixSymbol("C", 3, 3)
-    P: Any = sp.ZeroMatrix(3, 3)
+    P: sp.MatrixExpr = sp.ZeroMatrix(3, 3)
 
-    def slope(name: str) -> Any:
+    def slope(name: str) -> sp.Basic:
         value = symbols[name]
         if isinstance(value, sp.MatrixBase):
             return _short(_slope(sp.Add(*parts), value), names)

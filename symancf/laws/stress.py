@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -114,7 +113,9 @@ def von_mises(stress: Array) -> Array:
     return np.asarray(np.sqrt(1.5 * np.sum(deviator**2, axis=(-2, -1))))
 
 
-def solid_stress(laws: Laws, H: npt.ArrayLike, values: Mapping[str, Any] | None = None) -> Stress:
+def solid_stress(
+    laws: Laws, H: npt.ArrayLike, values: Mapping[str, Array | float] | None = None
+) -> Stress:
     """Return the stress of a solid's energy at displacement gradients H.
 
     Parameters
@@ -131,7 +132,7 @@ def solid_stress(laws: Laws, H: npt.ArrayLike, values: Mapping[str, Any] | None 
 
 
 def _stress(
-    laws: Laws, at: Mapping[str, Any], shape: tuple[int, ...], *, from_jets: bool
+    laws: Laws, at: Mapping[str, Array | float], shape: tuple[int, ...], *, from_jets: bool
 ) -> Stress:
     energy, H, P = np.zeros(shape), np.zeros((*shape, 3, 3)), np.zeros((*shape, 3, 3))
     for law, _ in laws:
@@ -149,7 +150,7 @@ def stress_fields(
     u: Mapping[str, Array],
     R: Mapping[str, Array],
     z: Array,
-    values: Mapping[str, Any],
+    values: Mapping[str, Array | float],
 ) -> dict[str, Array]:
     """Return the scalar fields of stress that a body's energy has.
 
@@ -170,7 +171,7 @@ def stress_fields(
     laws = [(law, rule) for law, rule in laws if law.energy is not None]
     lets = {s.name for law, _ in laws for s, _ in law.lets}
     shape = np.shape(next(iter(u.values())))[:-1]
-    at: dict[str, Any] = {"t": 0.0, **values}
+    at: dict[str, Array | float] = {"t": 0.0, **values}
     for prefix, jets in (("u", u), ("R", R)):
         for jet, array in jets.items():
             at.update({f"{prefix}_{jet}{a + 1}": array[..., a] for a in range(3)})
@@ -185,7 +186,9 @@ def stress_fields(
     return {}
 
 
-def _sum(laws: Laws, targets: Sequence[str], at: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
+def _sum(
+    laws: Laws, targets: Sequence[str], at: Mapping[str, Array | float]
+) -> tuple[list[Array], list[Array | float]]:
     """Return values of the targets and the sums of their conjugates over the laws."""
     n = len(targets)
     results = [conjugates(law, tuple(targets))(at) for law, _ in laws]
@@ -193,11 +196,13 @@ def _sum(laws: Laws, targets: Sequence[str], at: Mapping[str, Any]) -> tuple[lis
     return found, [sum(r[1 + n + k] for r in results) for k in range(n)]
 
 
-def _plate_fields(laws: Laws, at: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, Array]:
+def _plate_fields(
+    laws: Laws, at: Mapping[str, Array | float], shape: tuple[int, ...]
+) -> dict[str, Array]:
     families = ("E_gl", "kappa", "kappa_n3_", "kappa_n0_")
     _, slopes = _sum(laws, [f"{f}{ab}" for f in families for ab in ("11", "12", "22")], at)
 
-    def tensor(s11: Any, s12: Any, s22: Any) -> Array:
+    def tensor(s11: Array | float, s12: Array | float, s22: Array | float) -> Array:
         result = np.zeros((*shape, 3, 3))
         result[..., 0, 0], result[..., 1, 1] = s11, s22
         # the mixed component stands for two entries of a symmetric tensor
@@ -213,7 +218,9 @@ def _plate_fields(laws: Laws, at: Mapping[str, Any], shape: tuple[int, ...]) -> 
     }
 
 
-def _cable_fields(laws: Laws, at: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, Array]:
+def _cable_fields(
+    laws: Laws, at: Mapping[str, Array | float], shape: tuple[int, ...]
+) -> dict[str, Array]:
     zero = np.zeros(shape)
     squares = ("kappa_squared", "kappa_geometric_squared")
     targets = ("epsilon", "epsilon_green", "kappa", "kappa_geometric", *squares, "kappa_plane")

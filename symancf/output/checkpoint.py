@@ -238,7 +238,7 @@ def _begin(
 
 
 # ---- reading ------------------------------------------------------------------------------------
-def load(path: str | Path, system: System) -> tuple[dict[str, Array], dict[str, Any]]:
+def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
     """Read a checkpoint for a system built as that which wrote it (collective).
 
     The system may live on another number of ranks. It is not changed.
@@ -300,7 +300,7 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], dict[str, 
     return vectors, attributes
 
 
-def _head(path: Path) -> tuple[Facts, list[str], dict[str, Any], int]:
+def _head(path: Path) -> tuple[Facts, list[str], Facts, int]:
     """Return the fingerprint, the names of the vectors, the attributes and the version."""
     import h5py
 

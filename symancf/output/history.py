@@ -88,7 +88,7 @@ class _Series:
         self.count = 0
         self.buffer: Array | None = None
 
-    def checked(self, value: Any) -> Array:
+    def checked(self, value: npt.ArrayLike) -> Array:
         """Return a value as a row of this series."""
         try:
             row = np.asarray(value)

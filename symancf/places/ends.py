@@ -22,6 +22,10 @@ from .locate import Found, to_domain
 from .projection import locate_on
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import sympy as sp
+
     from ..assembly.configuration import Configuration, Layout
     from .interpolation import Interpolated
 
@@ -77,7 +81,7 @@ class End(ABC):
     only: str | None = None  # the one jet of an end that is no place
     block = ""  # of coordinates that its vertices carry because of it
 
-    def expressed(self, jet: str, q: Any, X: Any) -> list[Any]:
+    def expressed(self, jet: str, q: Sequence[sp.Expr], X: Sequence[sp.Expr]) -> list[sp.Expr]:
         """Return the change of a jet in symbols: `q` of the jet `curved`, `X` of a vector."""
         raise NotImplementedError
 

@@ -107,7 +107,7 @@ def encoded(text: str) -> npt.NDArray[np.uint8]:
     return np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
 
 
-def decoded(value: Any) -> str:
+def decoded(value: str | Data) -> str:
     """Return the text of such an attribute, or of a text of HDF5."""
     return value if isinstance(value, str) else bytes(value).decode("utf-8", "surrogatepass")
 

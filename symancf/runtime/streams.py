@@ -7,7 +7,7 @@ import io
 import os
 import warnings
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -180,7 +180,9 @@ class HdfStream:
             os.close(self._number)
 
 
-def _growing(shape: tuple[int, ...]) -> dict[str, Any]:
+def _growing(
+    shape: tuple[int, ...],
+) -> dict[str, float | type[np.float64] | tuple[int | None, ...]]:
     """Options of a data set of rows of this shape that grows."""
     length = max(1, CHUNK // (8 * max(1, int(np.prod(shape)))))
     return {

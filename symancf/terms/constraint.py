@@ -322,7 +322,7 @@ class Constraint(PlaceTerm):
         `at` are the present values of all symbols, `rates` (m, n, 3) or (m, 1, 3) those of jets.
         """
         still = {str(s): 0.0 for jet in self.equations.jets for s in symbols_of(jet, "rate")}
-        moving = {
+        moving: At = {
             str(s): rate[..., a]
             for jet, rate in rates.items()
             for a, s in enumerate(symbols_of(jet, "rate"))

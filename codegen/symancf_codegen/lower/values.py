@@ -7,8 +7,7 @@ kernel is, so both mean the same, rates that the compiler derives included.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -18,9 +17,13 @@ from symancf_codegen.graph.dag import Graph, Kind
 from symancf_codegen.lower.lower import Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy.typing as npt
+
     from symancf_codegen.declare import Array, Lets
 
-_ARRAYS: dict[str, Callable[..., Any]] = {
+_ARRAYS: dict[str, Callable[..., Array]] = {
     "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
@@ -82,10 +85,10 @@ class Values:
         self._order = g.reach(self._outputs)
         self.names = sorted(g.name[node] for node in self._order if g.op[node] == "symbol")
 
-    def __call__(self, values: Mapping[str, Any]) -> list[Array]:
+    def __call__(self, values: Mapping[str, npt.ArrayLike]) -> list[Array]:
         """Return the expressions; `values` are numbers or arrays (n,) by name."""
         g = self._graph
-        found: dict[int, Any] = {}
+        found: dict[int, npt.ArrayLike] = {}
         with np.errstate(all="ignore"):  # where a law is undefined its value is NaN
             for node in self._order:
                 op = g.op[node]

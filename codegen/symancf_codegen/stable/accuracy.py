@@ -11,7 +11,7 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 
-def log1pmx_array(x: Any) -> Any:
+def log1pmx_array(x: npt.ArrayLike) -> Array:
     """Return log(1 + x) - x to a few ulp, for arrays.
 
     With s = x/(2 + x): log(1 + x) = 2 artanh s, hence -x s + 2 s^3 (1/3 + s^2/5 + ...).
@@ -42,7 +42,7 @@ def log1pmx_array(x: Any) -> Any:
         return np.where(np.abs(x) < 0.5, near, np.log1p(x) - x)
 
 
-def expm1mx_array(x: Any) -> Any:
+def expm1mx_array(x: npt.ArrayLike) -> Array:
     """Return exp(x) - 1 - x to a few ulp, for arrays."""
     x = np.asarray(x, dtype=float)
     total = np.ones_like(x)
@@ -51,10 +51,12 @@ def expm1mx_array(x: Any) -> Any:
     return np.where(np.abs(x) < 0.7, 0.5 * x * x * total, np.expm1(x) - x)
 
 
-Function = Callable[[Mapping[str, Any]], list[Any]]
+Function = Callable[[Mapping[str, npt.ArrayLike]], list[Array]]
 
 
-def reverse(lets: Lets, energy: sp.Expr, variables: Sequence[sp.Symbol]) -> tuple[Lets, list[Any]]:
+def reverse(
+    lets: Lets, energy: sp.Expr, variables: Sequence[sp.Symbol]
+) -> tuple[Lets, list[sp.Expr]]:
     """Return the gradient of `energy` by `variables`, differentiated backwards over its lets.
 
     Returns
@@ -89,7 +91,7 @@ def function(lets: Lets, outputs: Sequence[sp.Expr], *, exact: bool = False) -> 
         import mpmath
         from sympy.printing.pycode import MpmathPrinter as Printer
 
-        scope: dict[str, Any] = {k: getattr(mpmath, k) for k in dir(mpmath) if k[0] != "_"}
+        scope = {k: getattr(mpmath, k) for k in dir(mpmath) if k[0] != "_"}
         scope["log1pmx"] = lambda x: mpmath.log(1 + x) - x
         scope["expm1mx"] = lambda x: mpmath.exp(x) - 1 - x
     else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +48,7 @@ class Inertia:
         return {name: np.array([float(value)]) for name, value in named.items()}
 
 
-def inertia_of(what: str, mass: Any, centre: npt.ArrayLike, J: npt.ArrayLike | None) -> Inertia:
+def inertia_of(what: str, mass: float, centre: npt.ArrayLike, J: npt.ArrayLike | None) -> Inertia:
     """Return the moments about the origin from mass, centre, and inertia J about the centre.
 
     Parameters
@@ -85,7 +84,7 @@ def inertia_of(what: str, mass: Any, centre: npt.ArrayLike, J: npt.ArrayLike | N
     return Inertia(float(m), float(m) * c, P + float(m) * np.outer(c, c))
 
 
-def _numbers(what: str, given: Any, shapes: tuple[tuple[int, ...], ...]) -> Array:
+def _numbers(what: str, given: npt.ArrayLike, shapes: tuple[tuple[int, ...], ...]) -> Array:
     try:
         values = np.array(given, dtype=float)
     except (TypeError, ValueError):

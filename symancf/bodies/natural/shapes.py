@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -81,7 +81,7 @@ def equivalent(inertia: Inertia | None, length: float) -> Shape:
     return Shape(made.points @ axes.T + c, made.cells)
 
 
-def size_of(what: str, given: Any, count: int, kind: str = "length") -> Array:
+def size_of(what: str, given: npt.ArrayLike, count: int, kind: str = "length") -> Array:
     """Return positive lengths, (count,), or a number for one.
 
     Raises

@@ -333,7 +333,7 @@ class PlanarPoint(End):
         axis = self.reference_frame[:, int(jet.removeprefix("axis"))]
         return np.tile(axis, (places.size, 1))
 
-    def expressed(self, jet: str, q: Any, X: Any) -> list[Any]:
+    def expressed(self, jet: str, q: Sequence[sp.Expr], X: Sequence[sp.Expr]) -> list[sp.Expr]:
         """Return the change of a jet in symbols of (ux, uy, phi) and of its arm or axis X."""
         phi = q[2]
         if jet == "angle":

@@ -7,7 +7,7 @@ import ctypes
 import os
 import warnings
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from mpi4py import MPI
@@ -178,7 +178,7 @@ def partition(
 def _set_weights(
     integer: type[np.int32] | type[np.int64],
     comm: MPI.Comm,
-    cutter: Any,
+    cutter: PETSc.MatPartitioning,
     weights: Array,
 ) -> None:
     """MatPartitioningSetVertexWeights, which petsc4py does not wrap; PETSc frees the array."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -29,7 +29,7 @@ from ...errors import ConstraintError
 from ...runtime import jit
 from ...runtime.collective import together
 from ...runtime.jit import declare
-from ...values.parameter import Parameter, depends_on_time, evaluate
+from ...values.parameter import Parameter, Value, depends_on_time, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -182,7 +182,7 @@ class Kinematics:
         return made, moving.constant
 
     def _difference(
-        self, what: str, value: Any, weights: Sequence[float], order: int
+        self, what: str, value: Value, weights: Sequence[float], order: int
     ) -> Callable[[float], float]:
         """Return a derivative of a function of time by central differences."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...arrays import Array
 from ...runtime.collective import together
-from ...values.parameter import Parameter, depends_on_time, evaluate
+from ...values.parameter import Parameter, Value, depends_on_time, evaluate
 
 if TYPE_CHECKING:
     from ...assembly.protocol import Support
@@ -105,7 +105,7 @@ class MovingSupports:
             middle,
         )
 
-    def _of_joint(self, name: str, what: str, value: Any, step: Interval) -> _Course:
+    def _of_joint(self, name: str, what: str, value: Value, step: Interval) -> _Course:
         def along(t: float) -> tuple[Array, Array, Array]:
             shifts, first, second = self.motion.differences(t, step.length)
             u = np.array([evaluate(what, value, t)])

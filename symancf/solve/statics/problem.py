@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ...arrays import Array
 from ...errors import ConvergenceError
@@ -294,7 +294,7 @@ class StaticProblem:
         """Write state, pseudo-time and `attributes`; see `symancf.output.checkpoint.save`."""
         return checkpoint.save(path, self.system, attributes=attributes)
 
-    def restore(self, path: str | Path) -> dict[str, Any]:
+    def restore(self, path: str | Path) -> checkpoint.Facts:
         """Take up the state and pseudo-time of `save`; return the attributes (collective).
 
         The system must be built like the saved one, on any number of ranks; values of
