@@ -50,6 +50,7 @@ VERSION = 2
 # 1: the system is an attribute, and each term has a block of its own instead of a part of a
 # shared one
 OLDER = (1,)
+LIDS = "lid:"  # begins the names of the points of lids, which files had not at first
 
 
 def fingerprint(system: System) -> Facts:
@@ -94,6 +95,20 @@ def differences(saved: Facts, present: Facts) -> list[str]:
         if saved.get(kind) != present[kind]:
             found.append(f"{saved.get(kind)} {kind} in the file, {present[kind]} here")
     return found
+
+
+def _remedy(saved: Facts, present: Facts) -> str:
+    """Tell what to do about a file that an earlier version has written."""
+    older, here = (
+        not any(name.startswith(LIDS) for name in facts.get("blocks", {}))
+        for facts in (saved, present)
+    )
+    if here or not older:
+        return ""
+    return (
+        ". If an earlier version wrote the file: lids of cavities had no points there; "
+        "make the checkpoint anew with this one"
+    )
 
 
 def _body_text(facts: list[str | int]) -> str:
@@ -257,10 +272,12 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
     _require_system("checkpoint.load", system)
     with together(system.comm):
         saved, names, attributes, version = _head(path)
-    found = differences(saved, fingerprint(system))
+    present = fingerprint(system)
+    found = differences(saved, present)
     if found:
         raise CheckpointError(
-            f"{str(path)!r} is a checkpoint of another system: " + "; ".join(found),
+            f"{str(path)!r} is a checkpoint of another system: {'; '.join(found)}"
+            + _remedy(saved, present),
             path=str(path),
             differences=found,
         )

@@ -15,6 +15,7 @@ import pytest
 import symancf as sa
 from symancf.energies import cable, saint_venant_kirchhoff
 from tests.mpi import environment
+from tests.shells import tube
 
 RUN = """
 import sys
@@ -111,3 +112,13 @@ def test_slopes_that_supports_turned_are_turned_back(tmp_path: Path) -> None:
     assert np.abs(found[0][0] - found[1][0]).max() > 0.1
     assert np.abs(found[0][1] - np.eye(3)).max() > 1e-2
     np.testing.assert_allclose(found[1][1], found[0][1], atol=1e-12)
+
+
+def test_a_file_without_points_of_lids_says_what_to_do(tmp_path: Path) -> None:
+    mesh = tube(8, 2)
+    values = {"C10": 2e5, "C20": 0.0, "C30": 0.0, "k": 1e7, "thickness": 0.01}
+    skin = sa.Body(mesh["skin"], sa.elements.ancf_plate, sa.energies.yeoh, smooth=80.0, **values)
+    sa.checkpoint.save(tmp_path / "old.h5", sa.System(skin))
+    closed = sa.System(skin, terms=[sa.Cavity([skin["skin"]], caps="flat", pressure=1.0)])
+    with pytest.raises(sa.CheckpointError, match="lids of cavities had no points there; make the"):
+        sa.checkpoint.load(tmp_path / "old.h5", closed)
