@@ -82,9 +82,9 @@ class System(Configuration):
         self.redundant = find_redundant(self, self.pieces)
         self._leave_out(self.redundant.left_out)
         self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
-        given = [given for support in self.supports for given in support.given(self)]
-        given += [given for piece in self.pieces for given in piece.given]
-        self._common = Common(self.comm, given)
+        prescribed = [given for support in self.supports for given in support.given(self)]
+        prescribed += [given for piece in self.pieces for given in piece.given]
+        self._common = Common(self.comm, prescribed)
 
     # ---- building -----------------------------------------------------------------------------
     def _apply_supports(self) -> None:

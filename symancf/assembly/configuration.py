@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from mpi4py import MPI
@@ -20,7 +20,6 @@ from .numbering import Block, Numbering, Owners
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-    from ..assembly.protocol import Body, Support, Term
     from ..mesh import Mesh
     from ..mesh.partition import Topology
     from .resolved import Resolved, Rows
@@ -59,8 +58,8 @@ class Layout(Kept):
     def __init__(
         self,
         comm: MPI.Comm,
-        bodies: Sequence[Body],
-        terms: Sequence[Term],
+        bodies: Sequence[Any],
+        terms: Sequence[Any],
         meshes: Sequence[tuple[str, Mesh]] = (),
         names: Mapping[int, str] | None = None,
     ) -> None:
@@ -197,7 +196,7 @@ class Configuration(ABC):
     reference: Array
     state: Array
 
-    def __init__(self, layout: Layout, mirrors: Sequence[Support] = ()) -> None:
+    def __init__(self, layout: Layout, mirrors: Sequence[Any] = ()) -> None:
         self.comm, self.layout, self.mirrors = layout.comm, layout, mirrors
         self.bodies, self.terms = layout.bodies, layout.terms
         self.time, self.stiffness = 0.0, 1.0

@@ -32,6 +32,8 @@ from ..arrays import Array, Integers, Ints, Ints32
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    import numpy as np
+
     from ..mesh import Region
     from .agreement import Given
     from .configuration import Configuration, Layout
@@ -193,7 +195,13 @@ class TurnsSlopes(Protocol):
 
     body: Any
 
-    def turned(self, configuration: Configuration, basis: AtVertices, taken: AtVertices, /) -> None:
+    def turned(
+        self,
+        configuration: Configuration,
+        basis: AtVertices[np.float64],
+        taken: AtVertices[np.bool_],
+        /,
+    ) -> None:
         """Turn the directions (vertices, s, 3) of slopes, but those `taken`, as it needs them."""
 
 

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Integers, Mask
 
-class AtVertices:
+Kind = TypeVar("Kind", bound=np.generic)
+
+
+class AtVertices(Generic[Kind]):
     """Values at some of a rank's vertices, read and written by local numbers; zero elsewhere.
 
     Attributes
@@ -18,10 +22,10 @@ class AtVertices:
     values : (n, ...) of them.
     """
 
-    def __init__(self, vertices: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
+    def __init__(self, vertices: Integers, values: npt.NDArray[Kind]) -> None:
         self.vertices, self.values = vertices, values
 
-    def _rows(self, at: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def _rows(self, at: npt.ArrayLike) -> tuple[Integers, Mask]:
         """Return the rows of local vertices, and which of these are there."""
         wanted = np.asarray(at)
         if not len(self.vertices):
@@ -29,7 +33,7 @@ class AtVertices:
         near = np.minimum(numbers_among(self.vertices, wanted), len(self.vertices) - 1)
         return near, self.vertices[near] == wanted
 
-    def __getitem__(self, at: Any) -> Any:
+    def __getitem__(self, at: npt.ArrayLike) -> npt.NDArray[Kind]:
         near, there = self._rows(at)
         if there.all():
             return self.values[near]
@@ -37,14 +41,14 @@ class AtVertices:
         found[there] = self.values[near[there]]
         return found
 
-    def __setitem__(self, at: Any, values: Any) -> None:
+    def __setitem__(self, at: npt.ArrayLike, values: npt.ArrayLike) -> None:
         near, there = self._rows(at)
         self.values[near[there]] = np.broadcast_to(values, (*near.shape, *self.values.shape[1:]))[
             there
         ]
 
 
-def numbers_among(vertices: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def numbers_among(vertices: Integers, wanted: Integers) -> Integers:
     """Return the places of some among ascending vertices, at once where these are all."""
     if vertices[-1] == len(vertices) - 1:
         return wanted

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +17,7 @@ from ..assembly.numbering import Block
 from ..assembly.piece import Piece, Role
 from ..elements import Element
 from ..errors import KinematicsError, MeshError, ParameterError, SymancfError, in_words
-from ..kinematics.naming import require_parameters, signature
+from ..kinematics.naming import Energy, require_parameters, signature
 from ..laws import Kind, energy_equation, energy_laws, inertia_laws, stress_equations
 from ..mesh import Region
 from ..mesh.partition import Family
@@ -33,6 +32,7 @@ from ..values.parameter import (
     Checked,
     Field,
     Parameter,
+    Value,
     call_array,
     depends_on_time,
     evaluate,
@@ -42,12 +42,14 @@ from .inspection import KernelText
 from .rest import CELLS, check_rest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from symancf_codegen.declare import Rule
+
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.protocol import Support
     from ..laws.body import Laws
     from ..values.parameter import Scalar
-
-Energy = Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class Body:
         *,
         name: str | None = None,
         volumetric: Literal["full", "reduced", "split"] | None = None,
-        quadrature: Mapping[str, Any] | None = None,
+        quadrature: str | Rule | Mapping[str, str | Rule] | None = None,
         join: str | None = None,
         direction: Callable[[Array], npt.ArrayLike] | None = None,
         smooth: float = 50.0,
@@ -295,7 +297,7 @@ class Body:
         """The point laws of the energy on a curved reference (cables)."""
         return self._laws(curved=True)
 
-    def uniform_values(self) -> dict[str, Any]:
+    def uniform_values(self) -> dict[str, Scalar]:
         """Return the values of the kernels' uniform parameters; these watch their domain."""
         values = {k: v for k, v in self.parameters.items() if not isinstance(v, Field)}
         for name in sorted({*self.domains} & {*values}):
@@ -336,7 +338,7 @@ class Body:
         name: str,
         laws: Laws,
         role: Role,
-        uniform: Mapping[str, Scalar],
+        uniform: Mapping[str, Value],
         patch: Patch | None = None,
         values: Mapping[str, Array] | None = None,
     ) -> Piece:

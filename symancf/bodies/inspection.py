@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import sympy as sp
 
@@ -18,14 +18,14 @@ from symancf_codegen.functions import derivative
 from .. import elements, energies
 from ..elements import Element
 from ..errors import KinematicsError, closest
-from ..kinematics.naming import signature
+from ..kinematics.naming import Energy, signature
 from ..laws import energy_laws
 from ..runtime.jit import Kernel, cells, identifier
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-Energy = Callable[..., Any]
+
 Form = Literal["latex", "c", "ops"]
 
 
@@ -107,7 +107,7 @@ def kernel(energy: Energy, element: Element) -> Kernel:
     return cells(name, element.space, energy_laws(element, energy))
 
 
-def plain(energy: Energy, element: Element) -> tuple[dict[str, sp.Expr], dict[str, Any]]:
+def plain(energy: Energy, element: Element) -> tuple[dict[str, sp.Expr], dict[str, sp.Basic]]:
     """Return the parts of the energy in the symbols of its quantities, and these symbols.
 
     A matrix quantity such as F is a matrix of the symbols F11, F12, ...
@@ -115,7 +115,7 @@ def plain(energy: Energy, element: Element) -> tuple[dict[str, sp.Expr], dict[st
     asked = signature(energy)
     energy_laws(element, energy)  # raises what is wrong with it
     offered = element.kinematics().quantities
-    symbols: dict[str, Any] = {}
+    symbols: dict[str, sp.Basic] = {}
     for name in asked.quantities:
         value = offered[name].value
         if isinstance(value, sp.MatrixBase):

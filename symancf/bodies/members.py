@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ..assembly.protocol import Contributes, HasReference, having
+from ..assembly.protocol import Body, Contributes, HasReference, Term, having
 from ..errors import ParameterError
 from ..values.arguments import text
 
@@ -27,24 +27,24 @@ class Members:
     names : those of members whose own name an earlier one has, by their ids: "hinge #2".
     """
 
-    def __init__(self, bodies: Sequence[Any], terms: Any) -> None:
+    def __init__(self, bodies: Sequence[Body], terms: Any) -> None:
         _check_kinds(bodies, terms)
-        self.bodies: list[Any] = list(bodies)
-        self.terms: list[Any] = list(terms)
+        self.bodies: list[Body] = list(bodies)
+        self.terms: list[Term] = list(terms)
         self.names: dict[int, str] = {}
         self._name()
 
     def _name(self) -> None:
         """Number the names that several have."""
         members = [*self.bodies, *self.terms]
-        ids = {id(body) for body in self.bodies}
+        named = {id(body) for body in self.bodies if body.named}
         taken = {item.name for item in members}
         seen: Counter[str] = Counter()
         for item in members:
             seen[item.name] += 1
             if seen[item.name] == 1:
                 continue
-            if id(item) in ids and item.named:
+            if id(item) in named:
                 raise ParameterError(
                     f"two bodies are called {item.name!r}: give one of them another name="
                 )
@@ -54,12 +54,14 @@ class Members:
             self.names[id(item)] = name
 
 
-def _those(given: Sequence[Any], part: Callable[..., Any]) -> set[int]:
+def _those(
+    given: Sequence[Contributes], part: Callable[..., Contributes | HasReference]
+) -> set[int]:
     """Return the ids of those objects, no classes, that have a part of the protocol."""
     return {id(item) for item in having(given, part) if not isinstance(item, type)}
 
 
-def _check_kinds(bodies: Sequence[Any], terms: Any) -> None:
+def _check_kinds(bodies: Sequence[Body], terms: Any) -> None:
     if not bodies:
         raise ParameterError("a system needs at least one body")
     if not isinstance(terms, list | tuple):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 import sympy as sp
@@ -16,7 +16,6 @@ from symancf_codegen import declare
 from ..arrays import Array
 from ..assembly.agreement import Given
 from ..assembly.plan import Plan
-from ..bodies.body import Body
 from ..bodies.natural import RigidBody
 from ..bodies.plane import Factor, PlanarBody, PlanarPoint, planar_force
 from ..errors import ConstraintError, ParameterError
@@ -29,7 +28,7 @@ from ..runtime import jit
 from ..runtime.collective import together
 from ..terms.entities import Entities
 from ..values.arguments import among, named, one_of
-from ..values.parameter import call_array, components, takes_place
+from ..values.parameter import Value, Vector, call_array, components, takes_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
     from ..assembly.protocol import Carriers
+    from ..bodies.body import Body
     from ..terms.work import Potential, VirtualWork
     from ..values.parameter import Scalar
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 class Gravity:
     """The energy -rho g . u of every body that has a density; see `gravity`."""
 
-    def __init__(self, g: Any, bodies: Sequence[Body | RigidBody | PlanarBody] | None) -> None:
+    def __init__(self, g: Vector, bodies: Sequence[Body | RigidBody | PlanarBody] | None) -> None:
         self.name = "gravity"
         self.given, self.g = g, components("gravity", g)
         self.bodies = bodies
@@ -85,13 +85,11 @@ class Gravity:
         return "rho" in body.parameters
 
     def _heavy(self, within: Layout | Configuration) -> list[Body | RigidBody | PlanarBody]:
-        kinds = Body | RigidBody | PlanarBody
-        every = self.bodies or within.bodies
-        return [b for b in every if isinstance(b, kinds) and self._has_mass(b)]
+        return [b for b in self.bodies or within.bodies if self._has_mass(b)]
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels and entities on this rank."""
-        uniform = {f"g{a + 1}": g for a, g in enumerate(self.g)}
+        uniform: dict[str, Value] = {f"g{a + 1}": g for a, g in enumerate(self.g)}
         made = []
         for body in self._heavy(configuration):
             if isinstance(body, RigidBody | PlanarBody):
@@ -103,7 +101,7 @@ class Gravity:
         return made
 
 
-def gravity(g: Any, *bodies: Body | RigidBody | PlanarBody) -> Gravity:
+def gravity(g: Vector, *bodies: Body | RigidBody | PlanarBody) -> Gravity:
     """Weight of bodies (all that have `rho` or a mass) in the field `g`, three components [m/s^2].
 
     The components are numbers, `Parameter` or functions of time. Energy: -int rho g . u dV.
@@ -117,7 +115,7 @@ class Force:
     def __init__(
         self,
         place: End,
-        vector: Any,
+        vector: Vector,
         distribute: Literal["total", "each", "density"],
         name: str,
     ) -> None:
@@ -243,7 +241,7 @@ def _force_law() -> declare.PointLaw:
 
 def force(
     place: End | RigidBody | PlanarBody,
-    vector: Any,
+    vector: Vector,
     distribute: Literal["total", "each"] = "total",
     name: str | None = None,
     factor: Factor | None = None,
@@ -278,7 +276,7 @@ def force(
     return _spread(spread, vector, distribute, name)
 
 
-def traction(place: Nodes, vector: Any, name: str | None = None) -> Force:
+def traction(place: Nodes, vector: Vector, name: str | None = None) -> Force:
     """Dead force per reference area (facets, plates) or length (edges, cables) of a region.
 
     `vector`: three components [N/m^2 or N/m]: numbers, `Parameter` or functions of time; or a
@@ -292,7 +290,7 @@ def traction(place: Nodes, vector: Any, name: str | None = None) -> Force:
 
 
 def _spread(
-    place: End, vector: Any, distribute: Literal["total", "each", "density"], name: str
+    place: End, vector: Vector, distribute: Literal["total", "each", "density"], name: str
 ) -> Force:
     """Return a force on cells and faces by a kernel on these, on other places point by point."""
     if type(place) is FacetPoints and place.element is not None:

@@ -27,7 +27,7 @@ from ..places.ends import End, Ground, Nodes, PointsOnBody
 from ..terms.quantities import S, V, asking, symbols_of
 from ..terms.work import Potential, VirtualWork
 from ..values.arguments import among, named
-from ..values.parameter import components
+from ..values.parameter import Scalar, Vector, components
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,7 +94,7 @@ class Moment(VirtualWork):
     """A moment on places, work on their spin; see `moment`."""
 
     def __init__(
-        self, place: End, vector: Any, distribute: str, frame: str, name: str | None
+        self, place: End, vector: Scalar | Vector, distribute: str, frame: str, name: str | None
     ) -> None:
         name = named(name, f"moment on {place}")
         if not among(distribute, ("total", "each")):
@@ -115,9 +115,8 @@ class Moment(VirtualWork):
                 f"{name}: a cable has one axis only and does not tell how it is turned about it: "
                 "give the moment in space, frame='space'"
             )
-        vector = components(name, vector)
-        given = {f"M{a + 1}": M for a, M in enumerate(vector)} | {"share": 1.0}
-        super().__init__(_moment(axes, frame), place, name=name, **given)
+        M1, M2, M3 = components(name, vector)
+        super().__init__(_moment(axes, frame), place, name=name, M1=M1, M2=M2, M3=M3, share=1.0)
 
     def domain(self) -> tuple[sp.Expr, ...]:
         """Return what must be positive: length, area or volume of the axes."""
@@ -150,7 +149,7 @@ class Moment(VirtualWork):
 
 def moment(
     place: Any,
-    vector: Any,
+    vector: Scalar | Vector,
     distribute: Literal["total", "each"] = "total",
     name: str | None = None,
     factor: Factor | None = None,

@@ -17,6 +17,7 @@ from ..values.parameter import Field, label
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw, Rule
 
+    from ..assembly import protocol
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
     from ..laws.viscous import Viscous
@@ -50,7 +51,7 @@ class Viscosity:
 
     def __init__(
         self,
-        body: Any,
+        body: protocol.Body,
         function: Viscous,
         curved: Viscous | None = None,
         *,

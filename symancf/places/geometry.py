@@ -309,7 +309,7 @@ def element_slopes(
     return slopes
 
 
-def node_basis(element: Element, directions: Directions) -> AtVertices:
+def node_basis(element: Element, directions: Directions) -> AtVertices[np.float64]:
     """Return the reference slope coordinates of each vertex of a body, (n, slopes, 3).
 
     Full-gradient elements: the Cartesian axes. Tangents: the unit tangent of a line, or two

@@ -112,7 +112,7 @@ class Interpolation:
     position_block, slope_block : numbers of the blocks, after `build`.
     """
 
-    basis: AtVertices
+    basis: AtVertices[np.float64]
     maps: Array
     position_block: int
     slope_block: int

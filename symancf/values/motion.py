@@ -10,14 +10,12 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..errors import ParameterError
-from .parameter import Scalar, call, call_array, components, matrix3, takes_place
+from .parameter import Scalar, Vector, call, call_array, components, matrix3, takes_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-Displacement: TypeAlias = (
-    "Scalar | Sequence[Scalar] | npt.ArrayLike | Callable[..., npt.ArrayLike] | None"
-)
+Displacement: TypeAlias = "Scalar | Vector | npt.ArrayLike | None"
 Gradient: TypeAlias = "npt.ArrayLike | Callable[..., npt.ArrayLike] | None"
 
 

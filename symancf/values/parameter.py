@@ -94,8 +94,9 @@ class Quantity(Protocol):
         """Return it in base units."""
 
 
-Scalar: TypeAlias = "float | Parameter | Quantity | Callable[[float], float]"
+Scalar: TypeAlias = "float | Parameter | Quantity | Callable[..., float]"  # of time
 Value: TypeAlias = "Scalar | Field"
+Vector: TypeAlias = "Sequence[Scalar] | Array | Callable[..., npt.ArrayLike]"
 Result = TypeVar("Result")
 
 
@@ -254,19 +255,21 @@ def evaluate(name: str, value: Value | None, time: float) -> float:
     return number
 
 
-def components(name: str, vector: Any, axes: Sequence[str] = "xyz") -> list[Any]:
+def components(
+    name: str, vector: Any, axes: Sequence[str] = "xyz"
+) -> list[Callable[[float], float]]:
     """Return three functions of time, the components of a vector; they name themselves.
 
     `vector` is a sequence of three numbers, `Parameter` or functions of time, or a function of
     time that returns three numbers; `axes` are the names of the components.
     """
     if callable(vector):
-        return [
-            lambda t, a=a, axis=axis: evaluate(
-                f"{name}, {axis}", float(_three(name, vector, t)[a]), t
-            )
-            for a, axis in enumerate(axes)
-        ]
+
+        def component(a: int, axis: str) -> Callable[[float], float]:
+            what = f"{name}, {axis}"
+            return lambda t: evaluate(what, float(_three(name, vector, t)[a]), t)
+
+        return [component(a, axis) for a, axis in enumerate(axes)]
     try:
         parts = list(vector)
     except TypeError as error:

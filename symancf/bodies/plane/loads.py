@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import ParameterError
 from ...terms.work import Potential, VirtualWork
 from ...values.arguments import named
-from ...values.parameter import call, label
+from ...values.parameter import Vector, call, label
 from .body import PlanarBody, PlanarPoint
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def planar_force(
-    place: PlanarBody | PlanarPoint, vector: Any, name: str | None, factor: Factor | None = None
+    place: PlanarBody | PlanarPoint, vector: Vector, name: str | None, factor: Factor | None = None
 ) -> Potential | VirtualWork:
     """Return a force fixed in space [N] on a point of a planar body: the energy -F . u."""
     place = place.origin if isinstance(place, PlanarBody) else place

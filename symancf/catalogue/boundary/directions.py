@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -182,7 +182,7 @@ class HeldDirections(Conditions):
         if inverse is None:
             super().__init__(_absent if moved else _unchanged, place, name=name)
             return
-        entries: dict[str, Any] = {
+        entries: dict[str, Scalar] = {
             f"H{i + 1}{j + 1}": (lambda t, i=i, j=j: float(inverse(t)[i, j]))
             for i in range(3)
             for j in range(3)

@@ -116,7 +116,9 @@ class NodeSupport(Support):
         if clamp is not None:
             clamp.orient(here)
 
-    def turned(self, system: Configuration, basis: AtVertices, taken: AtVertices) -> None:
+    def turned(
+        self, system: Configuration, basis: AtVertices[np.float64], taken: AtVertices[np.bool_]
+    ) -> None:
         """Turn the directions (vertices, s, 3) of slopes at the nodes as it needs them.
 
         `taken` (vertices,) tells where another support has chosen them, and takes the own ones.

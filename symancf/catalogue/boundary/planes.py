@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...arrays import Array, Mask
 from ...errors import MeshError, ParameterError
 from ...places.interpolation import Interpolation
-from ...values.parameter import Parameter, evaluate, label
+from ...values.parameter import Parameter, Scalar, evaluate, label
 from .directions import EXACT, Directions, HeldDisplacements
 from .names import AXES
 from .nodes import NodeSupport
@@ -100,7 +100,7 @@ class Roller(NodeSupport):
         off = np.linalg.norm(np.eye(3) - np.outer(n, n), axis=1)
         self.oblique = bool(off.min() > EXACT)
         a = int(np.argmin(off))
-        along: list[Any] = [0.0, 0.0, 0.0]
+        along: list[Scalar] = [0.0, 0.0, 0.0]
         along[a] = w if n[a] > 0.0 else lambda t: -evaluate(what, w, t)
         super().__init__(name, place, AXES[a], None if self.oblique else along, None)
         self.amount = w
