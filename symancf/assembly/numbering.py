@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -162,6 +162,9 @@ class Owners:
         return owner
 
 
+Where = int | slice | Integers
+
+
 class Offsets:
     """Local offsets of blocks at vertices: ``offset[vertices, block]``, -1 where there is none.
 
@@ -187,7 +190,7 @@ class Offsets:
         column[at] = start
         return column
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Where | tuple[Where, int | None]) -> Ints32:
         where, block = key if isinstance(key, tuple) else (key, None)
         if block is None:
             every = [self[where, b] for b in range(len(self.carriers))]

@@ -166,7 +166,7 @@ class Settles(Protocol):
 class InMotion(Protocol):
     """What a motion adds to a system."""
 
-    def residual(self, f: Array, /) -> Any:
+    def residual(self, f: Array, /) -> int:
         """Write the residual with the forces of inertia and damping to a local vector."""
 
 
@@ -193,7 +193,7 @@ class Chooses(Protocol):
 class TurnsSlopes(Protocol):
     """Chooses the directions that slopes are stored along at nodes of a body."""
 
-    body: Any
+    body: Body
 
     def turned(
         self,
@@ -215,7 +215,7 @@ class Support(Contributes, Protocol):
     mirror : number of the axis across the plane of symmetry that it is, if it is one.
     """
 
-    body: Any
+    body: Body
     mirror: int | None
 
     @property

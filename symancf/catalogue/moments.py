@@ -16,7 +16,7 @@ It does not depend on the choice of axes, and is exact off the constraints of a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import sympy as sp
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..arrays import Array
     from ..assembly.configuration import Configuration
     from ..assembly.piece import Piece
+    from ..bodies.natural import RigidBody
     from ..values.parameter import Scalar
 
 Pairs: TypeAlias = dict[V, V]
@@ -148,7 +149,7 @@ class Moment(VirtualWork):
 
 
 def moment(
-    place: Any,
+    place: End | RigidBody | PlanarBody,
     vector: Scalar | Vector,
     distribute: Literal["total", "each"] = "total",
     name: str | None = None,

@@ -303,7 +303,7 @@ def clamp(
                 f"clamp: dofs={dofs!r} is for rigid bodies in space; at a planar body and at the "
                 "ground the length of a cable's tangent is free"
             )
-        return Clamp(a, b, name)  # type: ignore[arg-type]  # it says what it takes
+        return Clamp(a, b, name)
     end: End = a
     if isinstance(end, RigidPoint):
         raise ConstraintError(f"clamp of {end}: to join two rigid bodies take sa.joints.rigid")

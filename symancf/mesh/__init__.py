@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
@@ -117,7 +117,7 @@ class Mesh:
         cls,
         points: ArrayLike | None,
         cells: Mapping[str, ArrayLike] | None,
-        regions: Mapping[str, Any] | None = None,
+        regions: Mapping[str, tuple[str, ArrayLike] | Mapping[str, ArrayLike]] | None = None,
         comm: MPI.Comm | None = None,
         *,
         name: str = "mesh",

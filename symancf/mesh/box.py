@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from ..arrays import Array, Ints
 from ..errors import MeshError
@@ -42,7 +43,7 @@ class Box:
     divisions: tuple[int, ...]
 
     @classmethod
-    def of(cls, lengths: Any, divisions: Any, ranks: int) -> Box:
+    def of(cls, lengths: npt.ArrayLike, divisions: npt.ArrayLike, ranks: int) -> Box:
         """Make a box of what a user gave.
 
         Raises

@@ -150,7 +150,7 @@ class SerialMesh:
         return np.asarray(np.unique(which), np.int64)
 
 
-def _numbers(what: str, given: Any) -> NDArray[Any]:
+def _numbers(what: str, given: ArrayLike) -> NDArray[Any]:
     """Return what a user gave as an array of real numbers."""
     try:
         array = np.asarray(given)

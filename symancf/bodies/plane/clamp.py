@@ -3,20 +3,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
 
 from ...arrays import Array
 from ...errors import ConstraintError
-from ...places.ends import Ground, PointsOnBody
+from ...places.ends import End, Ground, PointsOnBody
 from ...terms.constraint import Constraint
 from ...values.arguments import named
 from .body import PlanarBody
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration
+    from ...assembly.protocol import Body
     from ...terms.quantities import E, S, V
 
 
@@ -35,15 +36,11 @@ class Clamp(Constraint):
     body : `PlanarBody`, or ``sa.ground``.
     """
 
-    def __init__(
-        self, place: PointsOnBody, body: PlanarBody | Ground, name: str | None = None
-    ) -> None:
+    def __init__(self, place: End, body: Body | Ground, name: str | None = None) -> None:
         name = named(name, f"clamp of {place}")
-        cable: Any = place
-        if not isinstance(cable, PointsOnBody) or cable.body.element.cell != "line":
+        if not isinstance(place, PointsOnBody) or place.body.element.cell != "line":
             raise ConstraintError(f"{name}: clamp takes a point of a cable, cable.at(X)")
-        support: Any = body
-        if not isinstance(support, PlanarBody | Ground):
+        if not isinstance(body, PlanarBody | Ground):
             raise ConstraintError(
                 f"{name}: clamp holds a cable at a planar body or at sa.ground, not {body!r}"
             )
