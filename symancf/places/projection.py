@@ -41,6 +41,8 @@ def locate_on(body: Interpolated, points: Array, shared: bool = False) -> tuple[
     vertices = np.unique(cells)
     X = body.region.mesh.fetch_points(vertices)
     with together(comm):
+        if not len(points):  # none on this rank
+            return flat, flat.distance
         patch = Family("patch", ids, np.searchsorted(vertices, cells))
         seeds = np.searchsorted(vertices, flat.vertices)
         row, unit, distance = _nearest(body, points, seeds, patch, X)
