@@ -87,11 +87,12 @@ class Block:
         if self.kind == "position" and self.size == 2:
             arm = q - centre[:2]
             return np.asarray(axis[2] * np.stack([-arm[:, 1], arm[:, 0]], axis=1))
+        x, y, z = axis.tolist()
+        turn = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])  # axis x r = r turn
         if self.kind in ("position", "dependent"):
-            return np.asarray(np.cross(axis, q - centre))
+            return np.asarray((q - centre) @ turn)
         if self.kind == "direction":
-            vectors = q.reshape(len(q), self.size // 3, 3)
-            return np.asarray(np.cross(axis, vectors)).reshape(q.shape)
+            return np.asarray(q.reshape(-1, 3) @ turn).reshape(q.shape)
         return np.full(q.shape, float(axis[2]) if self.kind == "angle" else 0.0)
 
     def translated(self, axis: Array) -> Array:

@@ -54,13 +54,12 @@ class Constraints:
         self._largest: Array = np.zeros(len(rows))
         self._size = 1.0
         starts = matrix.diagonal_start, matrix.off_start
+        counts = [s[rows + 1] - s[rows] for s in starts]
         self._places = [
-            np.concatenate(
-                [np.zeros(0, np.int64), *(np.arange(s[r], s[r + 1]) for r in rows.tolist())]
-            )
-            for s in starts
+            np.repeat(s[rows] - np.cumsum(n) + n, n) + np.arange(n.sum())
+            for s, n in zip(starts, counts, strict=True)
         ]
-        self._row = [np.repeat(np.arange(len(rows)), s[rows + 1] - s[rows]) for s in starts]
+        self._row = [np.repeat(np.arange(len(rows)), n) for n in counts]
         self._weight = [np.ones(len(places)) for places in self._places]
 
     def measure(self, sizes: Array) -> None:

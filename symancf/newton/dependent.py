@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The gradients of constraints as dense groups of rows, and which of these depend on others."""
+"""The gradients of constraints as groups of sparse rows, and which of these depend on others."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,17 +14,21 @@ from ..assembly.matrix import Matrix
 from ..assembly.plan import Plan
 from ..runtime.collective import together
 from .constraints import KEPT
+from .elimination import Elimination, rows_by_groups
 from .loop import iterate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from scipy.sparse import csr_array
+
     from ..assembly.configuration import Configuration
+    from ..assembly.piece import Piece
 
 
-LARGEST = 3000  # equations of a group; beyond, its dense analysis takes too long
+MOST = 1e12  # operations for a group: minutes
 DEPENDENT = 1e-9  # length of a combination of rows of length 1 that counts as zero
-SWEEPS = 20  # over all entries, before rows are taken away one by one
+SWEEPS = 20  # over all entries
 PRIVATE = 1e-2  # part of a row in a column of its own that keeps it apart from the others
 STEPS = 10  # of Gauss's and Newton's method
 STEP = 1e-3  # of the body's size (of 1 for slopes): the way to the second configuration
@@ -35,7 +40,7 @@ class Rows:
 
     `row` and `column` are keys of coordinates, equal on any number of ranks; multipliers come
     in the order in which their bodies, terms and entities were declared. `value` is for columns
-    times the size that is natural to them.
+    times the size that is natural to them. Keys of one vertex are those of one multiple of `width`.
     """
 
     row: Ints
@@ -43,61 +48,72 @@ class Rows:
     value: Array
     keys: Ints
     phi: Array
+    width: int
 
 
 @dataclass
 class Group:
-    """Constraints that share free coordinates: a dense Jacobian with rows of length 1."""
+    """Constraints that share free coordinates: a sparse Jacobian with rows of length 1.
+
+    `vertex`: (rows,) number of the vertex of each multiplier, ascending.
+    """
 
     rows: Ints  # keys
     columns: Ints  # keys
-    J: Array
+    vertex: Ints
+    J: csr_array
     phi: Array
 
     @classmethod
     def of(cls, data: Rows, rows: Ints, columns: Ints) -> Group:
         """Take some rows out of the whole."""
+        from scipy.sparse import csr_array
+
         # entries come by rows: those of a group are found without looking at all the others
         first, end = (np.searchsorted(data.row, rows, side=s) for s in ("left", "right"))
         count = end - first
         chosen = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
         chosen = chosen[np.isin(data.column[chosen], columns)]
-        J = np.zeros((len(rows), len(columns)))
-        at = np.searchsorted(rows, data.row[chosen]), np.searchsorted(columns, data.column[chosen])
-        np.add.at(J, at, data.value[chosen])
-        length = np.linalg.norm(J, axis=1)
+        r, value = np.searchsorted(rows, data.row[chosen]), data.value[chosen]
+        length = np.sqrt(np.bincount(r, value * value, minlength=len(rows)))
         length[length == 0.0] = 1.0
+        at = r, np.searchsorted(columns, data.column[chosen])
+        J = csr_array((value / length[r], at), shape=(len(rows), len(columns)))
         phi = data.phi[np.searchsorted(data.keys, rows)]
-        return cls(rows, columns, J / length[:, None], phi / length)
+        _, vertex = np.unique(rows // data.width, return_inverse=True)
+        return cls(rows, columns, vertex, J, phi / length)
 
-    def dependences(self) -> Array:
-        """Return an orthonormal basis (rows, k) of the combinations of rows that vanish."""
-        G = self.J @ self.J.T
-        try:
-            np.linalg.cholesky(G - 1e-10 * np.eye(len(G)))
-        except np.linalg.LinAlgError:
-            values, vectors = np.linalg.eigh(G)
-            vectors = vectors[:, values < 1e-8]
-            U, length, _ = np.linalg.svd(vectors.T @ self.J, full_matrices=True)
-            length = np.append(length, np.zeros(len(U) - len(length)))
-            return np.asarray(vectors @ U[:, length < DEPENDENT])
-        return np.zeros((len(G), 0))
+    @cached_property
+    def elimination(self) -> Elimination:
+        """The decomposition of the transposed Jacobian: combinations of rows are its vectors."""
+        parts = rows_by_groups(self.J.T.tocsr(), self.vertex)
+        return Elimination(np.bincount(self.vertex), parts, DEPENDENT, MOST)
+
+    def dependences(self) -> list[tuple[Ints, Array]]:
+        """Return independent combinations of rows that vanish, each with its rows, of length 1."""
+        vectors = self.elimination.null_vectors()
+        return [(rows, values / np.linalg.norm(values)) for rows, values in vectors]
+
+    def _shortest(self, b: Array) -> Array:
+        """Return the shortest x with J x = b, where rows that depend on others agree with these."""
+        x = self.J.T @ self.elimination.solve(b)
+        return np.asarray(x + self.J.T @ self.elimination.solve(b - self.J @ x))
 
     def sideways(self) -> Array:
         """Return a random small motion of the columns that the constraints leave free."""
         v = np.random.default_rng(len(self.rows)).uniform(-1.0, 1.0, len(self.columns))
-        v -= np.linalg.lstsq(self.J, self.J @ v, rcond=DEPENDENT)[0]
+        v -= self._shortest(self.J @ v)
         return np.asarray(STEP * v / max(np.abs(v).max(initial=0.0), 1e-3))
 
     def back(self) -> Array:
         """Return the step of Gauss's and Newton's method towards Phi = 0."""
-        return np.asarray(-np.linalg.lstsq(self.J, self.phi, rcond=DEPENDENT)[0])
+        return -self._shortest(self.phi)
 
 
 class Jacobian:
     """Evaluates the constraints alone: a plan and a matrix of their pieces."""
 
-    def __init__(self, system: Configuration, pieces: Sequence[Any]) -> None:
+    def __init__(self, system: Configuration, pieces: Sequence[Piece]) -> None:
         self.system = system
         numbering = self.numbering = system.numbering
         self.plan = Plan(pieces, numbering, system.reference, system.comm)
@@ -105,7 +121,8 @@ class Jacobian:
         self.plan.attach(self.matrix)
         within = np.arange(numbering.coordinates) - numbering.start[numbering.vertex_of]
         ids = system.topology.vertex_ids[numbering.vertex_of].astype(np.int64)
-        self.keys: Ints = ids * max(1, numbering.widest) + within
+        self.width = max(1, numbering.widest)
+        self.keys: Ints = ids * self.width + within
         self.size = system.extent
         self.scale = numbering.natural(self.size)
         multiplier = numbering.those("multiplier")
@@ -140,7 +157,7 @@ class Jacobian:
             return None
         r, k, v, all_keys, phi = (np.concatenate(part) for part in zip(*gathered, strict=True))
         order, by_key = np.lexsort((k, r)), np.argsort(all_keys)
-        return Rows(r[order], k[order], v[order], all_keys[by_key], phi[by_key])
+        return Rows(r[order], k[order], v[order], all_keys[by_key], phi[by_key], self.width)
 
     def move(self, state: Array, step: tuple[Ints, Array] | None) -> None:
         """Add a step, known on rank 0 by keys of columns, to local vectors (collective)."""
@@ -169,7 +186,7 @@ def structure(data: Rows, other: Rows) -> Rows:
     unique, place = np.unique(pairs, axis=1, return_inverse=True)
     sums = np.zeros(unique.shape[1])
     np.add.at(sums, place.ravel(), np.concatenate(value))
-    return Rows(unique[0], unique[1], sums, data.keys, data.phi)
+    return Rows(unique[0], unique[1], sums, data.keys, data.phi, data.width)
 
 
 def _peel(data: Rows) -> Mask:
@@ -192,31 +209,7 @@ def _peel(data: Rows) -> Mask:
         gone = np.zeros(row.max() + 1, dtype=bool)
         gone[row[own]] = True
         left &= ~gone[row]
-    _peel_on(left, row, column, strong)
     return left
-
-
-def _peel_on(left: Mask, row: Ints, column: Ints, strong: Mask) -> None:
-    """Go on row by row: a chain loses one at a time, and a sweep over all for each is too much."""
-    there = np.flatnonzero(left)
-    order = there[np.argsort(row[there], kind="stable")]
-    start = np.searchsorted(row[order], np.arange(row.max() + 2))
-    count = np.bincount(column[there], minlength=column.max() + 1)
-    total = np.bincount(column[there], there, column.max() + 1).astype(np.int64)  # of entries
-    alone = there[(count[column[there]] == 1) & strong[there]]
-    waiting = row[alone].tolist()
-    while waiting:
-        r = waiting.pop()
-        entries = order[start[r] : start[r + 1]]
-        if not len(entries) or not left[entries[0]]:
-            continue
-        left[entries] = False
-        for e in entries.tolist():
-            c = column[e]
-            count[c] -= 1
-            total[c] -= e
-            if count[c] == 1 and strong[total[c]]:
-                waiting.append(int(row[total[c]]))
 
 
 def groups_of(data: Rows) -> list[Group]:
@@ -242,7 +235,7 @@ def groups_of(data: Rows) -> list[Group]:
     ends: Ints = np.atleast_1d(np.searchsorted(group[r][of_entry], numbers, side="right"))
     used: list[Ints] = np.split(columns[c[of_entry]], ends[:-1])
     for members, mine in zip(parts, used, strict=True):
-        if 1 < len(members) <= LARGEST:
+        if len(members) > 1:
             found.append(Group.of(data, members, np.unique(mine)))
     return found
 
@@ -259,7 +252,7 @@ def fulfil(jacobian: Jacobian, state: Array, groups: list[Group]) -> tuple[list[
 
 
 class _Fulfilment:
-    """Gauss's and Newton's method for dense groups on rank 0, in the least squares of all of them.
+    """Gauss's and Newton's method for groups on rank 0, by the shortest steps.
 
     Constraints that contradict each other leave a residual, so that the method ends by its step:
     a change that counts as none (`KEPT`).
@@ -297,13 +290,12 @@ class _Fulfilment:
 
 def joined(groups: list[Group], steps: list[Array]) -> tuple[Ints, Array]:
     """Return the keys of the columns of all groups in order, and their steps."""
-    none: list[Any] = [np.zeros(0, dtype=np.int64)]
-    keys = np.concatenate([g.columns for g in groups] or none)
+    keys = np.concatenate([np.zeros(0, dtype=np.int64), *(g.columns for g in groups)])
     order = np.argsort(keys)
-    return keys[order], np.concatenate(steps or none)[order]
+    return keys[order], np.concatenate([np.zeros(0), *steps])[order]
 
 
-def named(jacobian: Jacobian, pieces: Sequence[Any], keys: Ints) -> tuple[list[str], str]:
+def named(jacobian: Jacobian, pieces: Sequence[Piece], keys: Ints) -> tuple[list[str], str]:
     """Return the names of constraints and where they are, in words (collective)."""
     system, numbering = jacobian.system, jacobian.numbering
     at = jacobian.offsets[np.isin(jacobian.keys[jacobian.offsets], keys)]

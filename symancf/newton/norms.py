@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -168,12 +169,19 @@ class RowNorms:
         box = self.largest(np.concatenate([-low, high]))
         span = box[: self.parts] + box[self.parts :]
         size: Array = np.linalg.norm(np.where(np.isfinite(span), span, 0.0), axis=1)
-        for body in system.bodies:
-            for _, vertices in body.carriers(system):
-                own = np.unique(self.of_vertex[np.asarray(vertices)])
-                own = own[own != NONE]
-                size[own] = np.maximum(size[own], float(body.extent))
+        for body, own in zip(system.bodies, self._parts_of_bodies, strict=True):
+            size[own] = np.maximum(size[own], float(body.extent))
         return self.largest(size)
+
+    @cached_property
+    def _parts_of_bodies(self) -> list[Ints]:
+        """The parts to which coordinates of each body belong on this rank."""
+        found = []
+        for body in self.system.bodies:
+            vertices = [vertices for _, vertices in body.carriers(self.system)]
+            own = np.unique(self.of_vertex[np.concatenate(vertices)])
+            found.append(own[own != NONE])
+        return found
 
     def natural(self, sizes: Array) -> Array:
         """Return the size of a large change of the coordinates of each class; see `Block`."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import heapq
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,18 +23,39 @@ if TYPE_CHECKING:
 
 
 WRONG = 1e-7  # of the body's size: a combination of constraints that is not fulfilled
+SMALL = 1e-6  # part of a row in a combination of length 1 that counts as none
 
 
-def _implied(basis: Array) -> list[int]:
-    """Choose as many rows as there are dependences, the last ones that the others imply."""
+def _implied(vectors: list[tuple[Ints, Array]]) -> list[int]:
+    """Choose as many rows as there are dependences, the last ones that the others imply.
+
+    Each vector gives its last row, which is taken out of the others.
+    """
+    by_last: dict[int, list[tuple[Ints, Array]]] = {}
+    waiting: list[int] = []  # heap of - last
+
+    def sort_in(rows: Ints, values: Array) -> None:
+        end = np.flatnonzero(np.abs(values) > SMALL)[-1] + 1
+        last = int(rows[end - 1])
+        if last not in by_last:
+            heapq.heappush(waiting, -last)
+        by_last.setdefault(last, []).append((rows[:end], values[:end]))
+
+    for rows, values in vectors:
+        sort_in(rows, values)
     chosen: list[int] = []
-    left = basis.copy()
-    for row in range(len(left) - 1, -1, -1):
-        length = np.linalg.norm(left[row])
-        if len(chosen) < basis.shape[1] and length > 1e-6:
-            unit = left[row] / length
-            left -= np.outer(left @ unit, unit)
-            chosen.append(row)
+    while waiting:
+        last = -heapq.heappop(waiting)
+        same = sorted(by_last.pop(last), key=lambda vector: -abs(vector[1][-1]))
+        chosen.append(last)
+        pivot_rows, pivot = same[0]
+        for rows, values in same[1:]:
+            both, place = np.unique(
+                np.concatenate([pivot_rows[:-1], rows[:-1]]), return_inverse=True
+            )
+            factor = values[-1] / pivot[-1]
+            sums = np.bincount(place, np.concatenate([-factor * pivot[:-1], values[:-1]]))
+            sort_in(both, sums / np.linalg.norm(sums))
     return chosen
 
 
@@ -66,7 +88,7 @@ def find_redundant(system: Configuration, pieces: Sequence[Piece]) -> Redundant:
     Raises
     ------
     ConstraintError : on every rank; constraints contradict each other: n^T Phi does not vanish
-        where Phi is least.
+        where the others hold.
     """
     pieces = [piece for piece in pieces if piece.role == "constraint"]
     none = Redundant(np.zeros(0, dtype=np.int64), [])
@@ -124,7 +146,16 @@ def _search(jacobian: Jacobian) -> _Found:
     other = jacobian.at(state + np.where(jacobian.movable, elsewhere, 0.0))
     groups: list[Group] = []
     if data is not None and other is not None:
-        groups = [g for g in groups_of(structure(data, other)) if g.dependences().shape[1]]
+        for group in groups_of(structure(data, other)):
+            if not group.elimination.complete:
+                warnings.warn(
+                    f"{len(group.rows)} equations of constraints were not searched for redundant "
+                    "ones: they share too many coordinates; where some follow from others, "
+                    "solutions fail",
+                    stacklevel=5,
+                )
+            elif group.elimination.count:
+                groups.append(group)
     none = np.zeros(0, dtype=np.int64)
     if not comm.bcast(len(groups)):
         return _Found(none, none, none, [])
@@ -135,15 +166,16 @@ def _search(jacobian: Jacobian) -> _Found:
     kept = []
     if root:
         for group in groups:
-            basis = group.dependences()
-            if not basis.shape[1]:
+            vectors = group.dependences()
+            if not vectors:
                 continue
-            implied = _implied(basis)
+            implied = _implied(vectors)
             dropped.append(group.rows[implied])
             kept.append(np.delete(group.rows, implied))
-            involved = np.linalg.norm(basis, axis=1) > 1e-6
+            involved = np.unique(np.concatenate([r[np.abs(v) > SMALL] for r, v in vectors]))
             used.append(group.rows[involved])
-            if moved < 1e-8 and np.abs(basis.T @ group.phi).max() > WRONG * jacobian.size:
+            residual = max(abs(float(v @ group.phi[r])) for r, v in vectors)
+            if moved < 1e-8 and residual > WRONG * jacobian.size:
                 wrong.append(group.rows[involved])
     sets = comm.bcast([np.sort(np.concatenate(part)) for part in (dropped, used, wrong)])
     return _Found(sets[0], sets[1], sets[2], kept)

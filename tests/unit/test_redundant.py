@@ -13,6 +13,8 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import cable, saint_venant_kirchhoff
+from symancf.newton import dependent
+from symancf.newton.elimination import Elimination
 
 pytestmark = pytest.mark.collective
 
@@ -246,3 +248,50 @@ def test_equations_that_agree_at_all_times_are_solved() -> None:
     system, _ = jacks(longer, longer)
     sa.StaticProblem(system).solve()
     assert system.displacement(system.bodies[0].at((0.5, 0.0, 0.0)))[0, 1] < -0.09
+
+
+def ring(count: int) -> tuple[list[Any], list[Any]]:
+    """Return bars around a regular polygon in the plane y = 0, and parallel hinges between them."""
+    angles = 2.0 * np.pi * np.arange(count) / count
+    corners = np.stack([np.cos(angles), 0.0 * angles, np.sin(angles)], axis=1)
+    ends = np.roll(corners, -1, axis=0)
+    pairs = zip(corners, ends, strict=True)
+    bars = [link(f"bar {k}", a, b) for k, (a, b) in enumerate(pairs)]
+    length = float(np.linalg.norm(ends[0] - corners[0]))
+    tip = [tips(bar, length) for bar in bars]
+    joints = [
+        sa.joints.revolute(tip[k - 1][1], tip[k][0], axis=Y, name=f"hinge {k}")
+        for k in range(1, count)
+    ]
+    joints.append(sa.joints.revolute(tip[-1][1], tip[0][0], axis=Y, name="last"))
+    return bars, joints
+
+
+def test_the_search_takes_work_proportional_to_the_number_of_bodies(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    work: list[float] = []
+
+    class Watched(Elimination):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            work.append(self.operations)
+
+    monkeypatch.setattr(dependent, "Elimination", Watched)
+    total = {}
+    for count in (25, 100):
+        work.clear()
+        bars, joints = ring(count)
+        _, (text,) = build(*bars, terms=joints)
+        assert text.startswith("redundant constraints: 3 equations of 'last' ")
+        total[count] = MPI.COMM_WORLD.bcast(max(work, default=0.0))
+    assert total[25] > 25 * 6**3
+    assert total[100] < 4.5 * total[25]
+
+
+def test_a_search_that_takes_too_long_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dependent, "MOST", 1e3)
+    bars, joints = four_bar()
+    system, (text,) = build(*bars, terms=joints)
+    assert "equations of constraints were not searched for redundant ones" in text
+    assert system.numbering.size == 36 + 18 + 20

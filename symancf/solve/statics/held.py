@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array, Ints, Ints32
-from ...assembly.protocol import Bonds
+from ...assembly.protocol import Body, Bonds
 from ...errors import ConstraintError
-from .elimination import Rows, null_vectors
+from ...newton.elimination import Elimination, rows_by_groups
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from ...assembly.numbering import Block
     from ...system import System
 
@@ -36,7 +38,7 @@ class _Group:
     reach: float
 
 
-def _groups(system: System) -> list[list[Any]]:
+def _groups(system: System) -> list[list[Body]]:
     """Return the bodies one by one, but those together that elastic bonds such as flexures join."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -45,13 +47,13 @@ def _groups(system: System) -> list[list[Any]]:
     bonds = [p for term in system.terms if isinstance(term, Bonds) for p in term.bonds()]
     pairs = np.array([[number[id(a)], number[id(b)]] for a, b in bonds]).reshape(-1, 2)
     graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
-    members: dict[int, list[Any]] = {}
+    members: dict[int, list[Body]] = {}
     for body, which in zip(system.bodies, connected_components(graph)[1].tolist(), strict=True):
         members.setdefault(which, []).append(body)
     return list(members.values())
 
 
-def _group(system: System, bodies: list[Any], q: Array) -> _Group:
+def _group(system: System, bodies: list[Body], q: Array) -> _Group:
     """Find the coordinates of bodies, also those that only a joint brought to this rank.
 
     `q` are the present values of all coordinates.
@@ -90,7 +92,7 @@ def _group(system: System, bodies: list[Any], q: Array) -> _Group:
 
 def _in_space(points: Array) -> Array:
     """Return points (k, 3); those of the plane (k, 2) are at z = 0."""
-    return np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
+    return points if points.shape[1] == 3 else np.pad(points, ((0, 0), (0, 1)))
 
 
 def _motions(body: _Group) -> tuple[Ints, Array]:
@@ -170,8 +172,10 @@ def find_free(system: System) -> list[tuple[list[str], str]]:
     V = np.zeros((6 * len(bodies), numbering.coordinates))
     for k, (at, v) in enumerate(motions):
         V[6 * k : 6 * k + 6, at] = v
-    A = np.zeros_like(V)
-    for v, answer in zip(V + _followers(system, V.T).T, A, strict=True):
+    A, moved = np.zeros_like(V), V.copy()
+    followers, motion = _followers(system, V.T)
+    moved[:, followers] += motion.T
+    for v, answer in zip(moved, A, strict=True):
         system.plan.product(system.state, v, answer)
     fixed = numbering.fixed_by >= 0
     V /= size
@@ -208,7 +212,10 @@ def _of_many(
     value = np.concatenate([v.ravel() for _, v in motions])
     shape = (numbering.coordinates, all_columns)
     V = csr_array(coo_array((value, (row, column)), shape=shape))
-    A = diags_array(1.0 / strength) @ _tangent(system) @ (V + csr_array(_followers(system, V)))
+    followers, motion = _followers(system, V)
+    r, c = np.nonzero(motion)
+    moved = V + csr_array(coo_array((motion[r, c], (followers[r], c)), shape=shape))
+    A = diags_array(1.0 / strength) @ _tangent(system) @ moved
     V = diags_array(1.0 / size) @ V
     fixed = diags_array((numbering.fixed_by >= 0).astype(float))
     A = csr_array((A + fixed @ V)[:n])
@@ -222,15 +229,14 @@ def _of_many(
     unit = diags_array(1.0 / length[kept])
     A, V = csr_array(A[:, kept] @ unit), csr_array(V[:, kept] @ unit)
     owner = kept // 6
+    every = system.comm.allgather(rows_by_groups(A, owner))
     widths = np.bincount(owner, minlength=count)
-    first = np.concatenate([[0], np.cumsum(widths)])
-    parts = [part for rank in system.comm.allgather(_parts(A, owner, first)) for part in rank]
-    found, total = null_vectors(widths, parts, FREE, TOLD)
+    elimination = Elimination(widths, [part for rank in every for part in rank], FREE)
+    found, total = elimination.null_vectors(TOLD), elimination.count
     told = []
-    for vector in found:
+    for columns, values in found:
         flat = np.zeros(len(kept))
-        for body, c in vector.items():
-            flat[first[body] : first[body + 1]] = c
+        flat[columns] = values
         moved = float(system.sum(np.array([np.square(V @ flat).sum()]))[0])
         if moved <= 1e-18 * float(flat @ flat):
             total -= 1  # bodies of the same coordinates against each other
@@ -244,15 +250,14 @@ def _of_many(
     return told
 
 
-def _followers(system: System, V: Any) -> Array:
-    """Return how points that follow others go with motions V (coordinates, k) (collective).
+def _followers(system: System, V: Array | csr_array) -> tuple[Ints, Array]:
+    """Return coordinates that follow others, and how they go with motions V (coordinates, k).
 
-    With the points of lids go the forces on their rims.
+    With the points of lids go the forces on their rims. (Collective.)
     """
     numbering = system.numbering
-    motions = np.zeros(V.shape)
     if not any(block.kind == "dependent" for block in numbering.blocks):
-        return motions
+        return np.zeros(0, dtype=np.int64), np.zeros((0, V.shape[1]))
     follows = numbering.those("dependent", "tie") & (numbering.fixed_by < 0)
     at = np.flatnonzero(follows[numbering.free])
     ids, at = numbering.columns_of_free[at], numbering.free[at]
@@ -264,11 +269,10 @@ def _followers(system: System, V: Any) -> Array:
     answer = tangent @ V
     given[place] = answer.toarray() if hasattr(answer, "toarray") else answer
     own, given = system.sum(own), system.sum(given)
-    motions[at] = -np.linalg.lstsq(own, given, rcond=None)[0][place]
-    return motions
+    return at, -np.linalg.lstsq(own, given, rcond=None)[0][place]
 
 
-def _tangent(system: System) -> Any:
+def _tangent(system: System) -> csr_array:
     """Return this rank's rows of the tangent on local coordinates, CSR; fixed ones are empty."""
     from scipy.sparse import csr_array
 
@@ -282,31 +286,6 @@ def _tangent(system: System) -> Any:
     coordinate = numbering.free[order[near[used]]]
     shape = (numbering.coordinates, numbering.coordinates)
     return csr_array((values[used], (row[used], coordinate)), shape=shape)
-
-
-def _parts(A: Any, owner: Ints, first: Ints) -> list[Rows]:
-    """Return the rows of a CSR array by the bodies that they belong to, each set as one QR."""
-    sets: dict[tuple[int, ...], list[int]] = {}
-    weak = 1e-14 * np.abs(A.data).max(initial=0.0)
-    for r in range(A.shape[0]):
-        a, b = A.indptr[r], A.indptr[r + 1]
-        strong = np.abs(A.data[a:b]) > weak
-        there = tuple(np.unique(owner[A.indices[a:b][strong]]).tolist())
-        if there:
-            sets.setdefault(there, []).append(r)
-    made = []
-    for groups, rows in sets.items():
-        columns = np.concatenate([np.arange(first[g], first[g + 1]) for g in groups])
-        values: Array = np.zeros((len(rows), len(columns)))
-        for k, r in enumerate(rows):
-            a, b = A.indptr[r], A.indptr[r + 1]
-            at = np.searchsorted(columns, A.indices[a:b])
-            inside = columns[np.minimum(at, len(columns) - 1)] == A.indices[a:b]
-            values[k, at[inside]] = A.data[a:b][inside]
-        if len(values) > len(columns):
-            values = np.asarray(np.linalg.qr(values, mode="r"))
-        made.append(Rows(groups, values))
-    return made
 
 
 def _factor(system: System, rows: Array) -> Array:
