@@ -93,7 +93,7 @@ class _Done:
 class Elimination:
     r"""A QR decomposition of sparse rows A, group by group of columns.
 
-    The group with the fewest neighbours comes next, so that a chain of n groups takes n steps
+    The group with the fewest neighbours comes next, so that a chain or tree of n takes n steps
     with matrices of two or three groups. Directions of a group that the rows left at its turn do
     not determine (singular values up to `zero`) each give one null vector of A.
 
@@ -124,15 +124,16 @@ class Elimination:
             for g in rows.groups:
                 at[g].add(key)
         fresh = len(store)
-        heap = [(len(at[g]), g) for g in range(len(widths))]
+        heap = [(0, g) for g in range(len(widths))]
         heapq.heapify(heap)
         left = [True] * len(widths)
         while heap:
             degree, group = heapq.heappop(heap)
             if not left[group]:
                 continue
-            if len(at[group]) > degree:
-                heapq.heappush(heap, (len(at[group]), group))
+            near = {g for key in at[group] for g in store[key].groups} - {group}
+            if len(near) > degree:
+                heapq.heappush(heap, (len(near), group))
                 continue
             left[group] = False
             keys = sorted(at[group])
@@ -140,7 +141,7 @@ class Elimination:
             for key, rows in zip(keys, mine, strict=True):
                 for g in rows.groups:
                     at[g].discard(key)
-            later = tuple(sorted({g for rows in mine for g in rows.groups} - {group}))
+            later = tuple(sorted(near))
             shape = sum(len(rows.values) for rows in mine), int(widths[[group, *later]].sum())
             self.operations += float(shape[0] * shape[1] ** 2)
             if self.operations > most:
@@ -151,7 +152,7 @@ class Elimination:
                 store[fresh] = Rows(later, rest)
                 for g in later:
                     at[g].add(fresh)
-                    heapq.heappush(heap, (len(at[g]), g))
+                    heapq.heappush(heap, (len(later) - 1, g))  # or more
                 fresh += 1
 
     def _eliminate(self, group: int, later: tuple[int, ...], front: Array, zero: float) -> Array:

@@ -67,3 +67,21 @@ def test_work_that_is_too_much_is_told() -> None:
     work = Elimination(np.bincount(owner), parts, ZERO).operations
     assert not Elimination(np.bincount(owner), parts, ZERO, 0.5 * work).complete
     assert Elimination(np.bincount(owner), parts, ZERO, work).complete
+
+
+def test_a_tree_takes_work_proportional_to_its_size() -> None:
+    work = []
+    for count in (200, 800):
+        owner = np.repeat(np.arange(count), 2)
+        dense = np.zeros((3 * count, 2 * count))
+        rng = np.random.default_rng(count)
+        for k in range(count):
+            near = [k, *(g for g in (2 * k + 1, 2 * k + 2) if g < count)]
+            for row in range(3):
+                for g in near[: row + 1]:
+                    dense[3 * k + row, 2 * g : 2 * g + 2] = rng.normal(size=2)
+        parts = rows_by_groups(csr_array(dense), owner)
+        found = Elimination(np.bincount(owner), parts, ZERO)
+        assert found.count == 0
+        work.append(found.operations)
+    assert work[1] < 4.2 * work[0]
