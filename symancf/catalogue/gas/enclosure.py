@@ -137,7 +137,9 @@ class Enclosure:
         if self.gas:
             pressures.append(system.topology.families[f"{self.name}:gas"].vertices[:, 0])
         blocks = zip((MEANS, FORCES, PRESSURES), (means, forces, pressures), strict=True)
-        self._carriers = {block: np.unique(np.concatenate(at)) for block, at in blocks}
+        used = ((block, np.unique(np.concatenate(at))) for block, at in blocks)
+        ids = system.topology.vertex_ids  # by which the points and forces of lids go in pairs
+        self._carriers = {block: at[np.argsort(ids[at])] for block, at in used}
         there = {MEANS: self.lids > 0, FORCES: self.lids > 0, PRESSURES: self.gas}
         return [(block.name, at) for block, at in self._carriers.items() if there[block]]
 
@@ -274,12 +276,18 @@ class Enclosure:
                 f"volume is {self.reference_volume:.3g})"
             )
 
-    def _forces(self, system: Configuration, x: Array) -> Array:
-        """Return -dV/du (local vector) at a state; rows of owned vertices are complete."""
+    def _forces(self, system: Configuration, x: Array, of: Ints32 | None = None) -> Array:
+        """Return -dV/du (local vector) at a state (collective).
+
+        Rows of owned vertices are complete, and those `of` some coordinates everywhere: the force
+        on a lid may belong to another rank than its point.
+        """
         f = np.zeros_like(x)
         with together(system.comm):
             self._plan.update(system.time)
             self._plan.residual(x, f)
+        if of is not None:
+            system.numbering.update_ghosts(f, of)
         return f
 
     def _means(self, system: Configuration, state: Array) -> Array:
@@ -288,9 +296,8 @@ class Enclosure:
         x[self.coordinates(system, PRESSURES)] = 1.0
         if self.lids:
             means, forces = (self.coordinates(system, block) for block in (MEANS, FORCES))
-            x[forces] = 0.0
-            x[means] -= self._forces(system, x)[forces]
-            system.numbering.update_ghosts(x, means)
+            x[forces] = x[means] = 0.0
+            x[means] = -self._forces(system, x, forces)[forces]
         return x
 
     def volume(self, system: Configuration, state: Array) -> float:
@@ -342,8 +349,7 @@ class Enclosure:
             means, forces = (self.coordinates(system, block) for block in (MEANS, FORCES))
             x = self._means(system, system.state)
             system.state[means] = x[means]
-            system.state[forces] = -p / system.stiffness * self._forces(system, x)[means]
-            system.numbering.update_ghosts(system.state, forces)
+            system.state[forces] = -p / system.stiffness * self._forces(system, x, means)[means]
 
     def pressure(self, system: Configuration) -> float:
         """Return the unknown pressure over its scale (collective)."""
