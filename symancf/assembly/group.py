@@ -33,7 +33,7 @@ FEW = 64  # a piece of as many entities fills its lanes on its own
 def source(value: Value | None) -> Hashable:
     """Return what two values have in common that are always the same."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+        return value
     return (id(value),)
 
 
