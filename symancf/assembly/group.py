@@ -207,7 +207,7 @@ class Group:
                 self._cell[batch, :, lane] = new[np.minimum(np.arange(len(batch)), len(new) - 1)]
                 self._written.fill(np.nan)
         now = values[self._own]
-        if not np.array_equal(now, self._written):
+        if (now != self._written).any():
             slots = values[self._slots]
             self._uniform[: len(slots)] = slots
             self._cell.reshape(-1)[self._to] = values[self._from]

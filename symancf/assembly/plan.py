@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .piece import Piece, Role
 
 ENERGY, RESIDUAL, TANGENT, PRODUCT = range(4)
+SETS = 16  # of active pieces whose terms are kept
 
 
 class Plan:
@@ -100,16 +101,24 @@ class Plan:
         """Begin anew: kernels have changed."""
         self._kinds: list[list[int]] = []
         self._made: dict[tuple[int, ...], Group] = {}
+        # by the mask of active pieces: their groups and the terms of C
+        self._arranged: dict[bytes, tuple[list[Group], ctypes.Array[Term]]] = {}
         self._stale = True
 
     def _arrange(self) -> None:
         """Put the terms of the active pieces into the structure of C."""
-        self._kinds = self._kinds or grouped(self.pieces)
-        chosen = [tuple(k for k in kind if self._active[k]) for kind in self._kinds]
-        self._groups = [self._group(numbers) for numbers in chosen if numbers]
-        self._terms = (Term * max(1, len(self._groups)))(*(group.term for group in self._groups))
-        self._plan.terms = len(self._groups)
+        key = self._active.tobytes()
+        if key not in self._arranged:
+            self._kinds = self._kinds or grouped(self.pieces)
+            chosen = [tuple(k for k in kind if self._active[k]) for kind in self._kinds]
+            groups = [self._group(numbers) for numbers in chosen if numbers]
+            terms = (Term * max(1, len(groups)))(*(group.term for group in groups))
+            if len(self._arranged) >= SETS:
+                self._arranged.clear()
+            self._arranged[key] = groups, terms
+        self._groups, self._terms = self._arranged[key]
         self._plan.term = ctypes.cast(self._terms, ctypes.POINTER(Term))
+        self._plan.terms = len(self._groups)
         self._stale = False
         self.write()
 
@@ -140,6 +149,7 @@ class Plan:
             setattr(self._plan, name, address(getattr(matrix, name)))
         for group in self._made.values():
             group.attach(matrix.positions, self._matrix[1])
+        self._arranged.clear()
         self._stale = True
 
     def update(self, time: float) -> None:
@@ -156,7 +166,7 @@ class Plan:
             self._changing = [of for of in self._sources if not isinstance(of[1], int | float)]
         for number, at in self._placed:
             self._rows[number] = at(time)
-        if self._rows or not np.array_equal(self.values, self._given):
+        if self._rows or (self.values != self._given).any():
             self.values[:] = self._given
             self.revision += 1
             self.write()
