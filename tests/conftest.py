@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         chosen = [item for item in items if item.get_closest_marker("collective")]
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
         items[:] = chosen
+
+
+@pytest.fixture(autouse=True)
+def same_options() -> Iterator[None]:
+    """Whatever a test sets in PETSc's database, the next one finds it as it was."""
+    before = _options()
+    yield
+    after = _options()
+    for name in after.keys() - before.keys():
+        sys.modules["petsc4py.PETSc"].Options().delValue(name)
+
+
+def _options() -> dict[str, str]:
+    petsc = sys.modules.get("petsc4py.PETSc")  # not before a test imports it
+    return {} if petsc is None else dict(petsc.Options().getAll())
 
 
 @pytest.fixture(scope="session")
