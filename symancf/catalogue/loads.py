@@ -4,41 +4,41 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
-from functools import cache
-from typing import TYPE_CHECKING, Literal, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
-import sympy as sp
-
-from symancf_codegen import declare
 
 from ..arrays import Array
 from ..assembly.agreement import Given
 from ..assembly.plan import Plan
 from ..bodies.natural import RigidBody
-from ..bodies.plane import Factor, PlanarBody, PlanarPoint, planar_force
+from ..bodies.plane import Factor, PlanarBody, PlanarPoint
 from ..errors import ConstraintError, ParameterError
 from ..laws import body_force_laws, dead_load_laws
 from ..mesh.partition import Family
 from ..places.ends import End, Ground, Nodes, require_place, require_region
 from ..places.facets import FacetPoints
 from ..places.interpolation import Interpolation
-from ..runtime import jit
-from ..runtime.collective import together
-from ..terms.entities import Entities
-from ..values.arguments import among, named, one_of
-from ..values.parameter import Value, Vector, call_array, components, takes_place
+from ..terms.quantities import symbols_of
+from ..terms.term import AtPlaces
+from ..terms.work import Potential, VirtualWork
+from ..values.arguments import named, one_of
+from ..values.parameter import Value, Vector, call, call_array, components, label, takes_place
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy.typing as npt
 
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
-    from ..assembly.protocol import Carriers
     from ..bodies.body import Body
-    from ..terms.work import Potential, VirtualWork
+    from ..terms.quantities import At, E, S, V
     from ..values.parameter import Scalar
+
+
+FORCES = ("F1", "F2", "F3")
 
 
 class Gravity:
@@ -109,73 +109,71 @@ def gravity(g: Vector, *bodies: Body | RigidBody | PlanarBody) -> Gravity:
     return Gravity(g, bodies or None)
 
 
-class Force:
-    """Dead forces on places of bodies; see `force` and `traction`."""
+@dataclass(frozen=True)
+class Load:
+    """A dead load as the user gives it.
 
-    def __init__(
-        self,
-        place: End,
-        vector: Vector,
-        distribute: Literal["total", "each", "density"],
-        name: str,
-    ) -> None:
-        self.place, self.name, self.distribute = place, name, distribute
-        self.of_place = vector if callable(vector) and takes_place(vector) else None
-        self.vector = [] if self.of_place else components(name, vector)
-        if self.of_place is not None and distribute != "density":
-            raise ParameterError(
-                f"{name}: a force is a vector or a function of time; for one that depends on the "
-                "place give its density, sa.traction(region, function of (X, time))"
-            )
-        if not among(distribute, ("total", "each", "density")):
-            raise ParameterError(f"{name}: distribute is {distribute!r}: 'total' or 'each'")
+    Attributes
+    ----------
+    vector : the components ``F1, F2, F3``; none where they depend on the place.
+    distribute : ``"total"``: on all places together; ``"each"``: on each, or by area or length.
+    of_place : function (X (n, 3), time) -> (n, 3).
+    """
 
-    def declare(self, layout: Layout) -> None:
-        """Announce entities and vertices before distribution."""
-        layout.keep(self, Entities(layout, layout.name(self), [self.place]))
+    name: str
+    vector: dict[str, Scalar]
+    distribute: Literal["total", "each"]
+    of_place: Callable[..., npt.ArrayLike] | None = None
 
-    def carriers(self, configuration: Configuration) -> Carriers:
-        """Take this rank's entities; return the blocks that the term puts on vertices."""
-        configuration.of(self, Entities).bind(configuration)
-        return []
-
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return the kernels and entities on this rank."""
-        entities = configuration.of(self, Entities)
-        jets = entities.jets(configuration, [(0, "value")])
-        if isinstance(self.place, FacetPoints):
-            with together(configuration.comm):
-                at = entities.here[0], entities.end_vertices(0)
-                weight = self.place.measure(configuration, *at)
-        else:
-            weight = np.ones(len(entities.ids))
-        if self.distribute == "total":
-            weight = weight / configuration.sum(np.array([weight[entities.owned].sum()]))[0]
-        uniform = {f"F{a + 1}": f for a, f in enumerate(self.vector)}
-        cell = {"weight": weight}
-        kernel = jit.points(_force_law(), configuration.comm)
-        piece = entities.piece(configuration.name(self), kernel, "potential", uniform, cell, jets)
-        if self.of_place is not None:
-            X = entities.reference(configuration, jets, 3)
-            piece.cell_at = lambda time: self._at(kernel.cell, weight, X, time)
-            piece.given = [Given(self.name, self._vector, X)]
-        return [piece]
-
-    def _at(self, names: Sequence[str], weight: Array, X: Array, time: float) -> Array:
-        """Return the cell parameters (n, rows) of a force that depends on the place."""
-        vector = self._vector(X, time)
-        values = {"weight": weight, **{f"F{a + 1}": vector[:, a] for a in range(3)}}
-        return np.stack([values[name] for name in names], axis=1)
-
-    def _vector(self, X: Array, time: float) -> Array:
+    def at(self, X: Array, time: float) -> Array:
+        """Return the forces (n, 3) at places of the reference."""
         assert self.of_place is not None
         return call_array(self.name, self.of_place, X.shape, X, float(time))
 
+    def vary(self, piece: Piece, X: Array, rows: int) -> None:
+        """Let the first `rows` parameters of entities be the forces at places X at all times."""
 
-class Spread(Force):
+        def cell(time: float) -> Array:
+            forces = self.at(X, time).reshape(piece.size, rows)
+            return np.concatenate([forces, piece.cell[:, rows:]], axis=1)
+
+        piece.cell_at, piece.given = cell, [Given(self.name, self.at, X)]
+
+
+class Force(Potential):
+    """Dead forces at places of bodies: points, and those of edges; see `force` and `traction`."""
+
+    def __init__(self, place: End, load: Load) -> None:
+        self.load = load
+        given = dict.fromkeys(FORCES, 0.0) | load.vector
+        super().__init__(_force, place, name=load.name, share=1.0, **given)
+
+    def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
+        """Return the force, unless it depends on the place, and the share of each place."""
+        count = self.size(configuration) if self.load.distribute == "total" else 1
+        return self.load.vector | {"share": 1.0 / count}
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return the kernel and entities on this rank."""
+        made = super().pieces(configuration)
+        if self.load.of_place is not None:
+            self.load.vary(made[0], _reference(configuration.of(self, AtPlaces).cell), 3)
+        return made
+
+    def at_places(self, configuration: Configuration) -> At:
+        """Return what the law depends on at this rank's places; see `PlaceTerm.at_places`."""
+        found = super().at_places(configuration)
+        if self.load.of_place is not None:
+            forces = self.load.at(_reference(found), configuration.time)
+            found |= zip(FORCES, forces.T, strict=True)
+        return found
+
+
+class Spread:
     """Dead forces on the cells of a body or the faces of a solid: a kernel on these."""
 
-    place: FacetPoints
+    def __init__(self, place: FacetPoints, load: Load) -> None:
+        self.name, self.place, self.load = load.name, place, load
 
     def declare(self, layout: Layout) -> None:
         """Announce the facets before distribution."""
@@ -188,10 +186,6 @@ class Spread(Force):
         vertices = vertices + layout.base(place.region.mesh)
         layout.announce(Family(layout.name(self), ids, vertices, partitioned=False))
 
-    def carriers(self, configuration: Configuration) -> Carriers:
-        """Return the blocks that the term puts on vertices: none."""
-        return []
-
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernel on this rank's facets (collective)."""
         body, name = cast("Body", self.place.body), configuration.name(self)
@@ -199,19 +193,16 @@ class Spread(Force):
         cells, on = family.vertices, configuration.of(body, Interpolation)
         self.place.require_sides(configuration, cells)
         patch = on.patch(self.place.element, cells, family.owned)
-        laws = dead_load_laws(patch.element, of_place=self.of_place is not None)
-        zero = {f"F{a + 1}": np.zeros(len(cells)) for a in range(3)}
-        uniform: dict[str, Scalar] = {"share": 1.0}
-        uniform |= {f"F{a + 1}": f for a, f in enumerate(self.vector)}
+        laws = dead_load_laws(patch.element, of_place=self.load.of_place is not None)
+        zero = dict.fromkeys(FORCES, np.zeros(len(cells)))
+        uniform = {"share": 1.0, **self.load.vector}
         piece = body.piece(configuration, name, laws, "potential", uniform, patch, zero)
-        if self.distribute == "total":
+        if self.load.distribute == "total":
             piece.uniform["share"] = 1.0 / self._area(configuration, piece)
-        if self.of_place is not None:
+        if self.load.of_place is not None:
             points = piece.kernel.points[::3]  # F1, F2, F3 of each point follow each other
             X = np.stack([self.place.at(configuration, point, cells) for point in points], axis=1)
-            X, shape = X.reshape(-1, 3), piece.cell.shape
-            piece.cell_at = lambda time: self._vector(X, time).reshape(shape)
-            piece.given = [Given(self.name, self._vector, X)]
+            self.load.vary(piece, X.reshape(-1, 3), piece.cell.shape[1])
         return [piece]
 
     def _area(self, configuration: Configuration, piece: Piece) -> float:
@@ -225,18 +216,17 @@ class Spread(Force):
         return -float(configuration.sum(np.array([energies.sum()]))[0])
 
 
-@cache
-def _force_law() -> declare.PointLaw:
-    u = sp.symbols("u_a1 u_a2 u_a3", real=True)
-    F = sp.symbols("F1 F2 F3", real=True)
-    weight = sp.Symbol("weight", real=True)
-    return declare.PointLaw(
-        name="force",
-        unknowns=u,
-        energy=-weight * sp.Add(*[f * x for f, x in zip(F, u, strict=True)]),
-        parameters=tuple(declare.Parameter(s, "cell") for s in (*F, weight)),
-        title="-F . u",
-    )
+def _reference(values: Mapping[str, Array | float]) -> Array:
+    """Return the reference positions (n, 3) of the places of a force from its values there."""
+    return np.stack([values[str(X)] for X in symbols_of((0, "value"), "reference")], axis=1)
+
+
+def _force(u_a: V, *, F1: S, F2: S, F3: S, share: S) -> E:
+    return -share * (F1 * u_a[0] + F2 * u_a[1] + F3 * u_a[2])
+
+
+def _force_times(v_a: V, factor_b: S, *, F1: S, F2: S) -> list[tuple[E, E]]:
+    return [(v_a[0], factor_b * F1), (v_a[1], factor_b * F2)]
 
 
 def force(
@@ -245,7 +235,7 @@ def force(
     distribute: Literal["total", "each"] = "total",
     name: str | None = None,
     factor: Factor | None = None,
-) -> Force | Potential | VirtualWork:
+) -> Force | Spread | VirtualWork:
     """Dead force on a point, or on a region.
 
     Parameters
@@ -261,22 +251,27 @@ def force(
     """
     require_place("force", place, PlanarBody, RigidBody)
     one_of("force(distribute=...)", distribute, ("total", "each"))
-    if isinstance(place, PlanarBody | PlanarPoint):
-        return planar_force(place, vector, name, factor)
+    if isinstance(place, PlanarBody):
+        place = place.origin
     if isinstance(place, RigidBody):
         place = place.at((0.0, 0.0, 0.0))
     if isinstance(place, Ground):
         raise ParameterError("a force on the ground moves nothing: give a place of a body")
-    if factor is not None:
+    if factor is not None and not isinstance(place, PlanarPoint):
         raise ParameterError(f"force on {place}: factor= is for points of planar bodies")
     name = named(name, f"force on {place}")
-    spread: End = place
+    if isinstance(place, PlanarPoint):
+        F1, F2 = _two(name, vector)
+        if factor is not None:
+            return VirtualWork(_force_times, place, factor, name=name, F1=F1, F2=F2)
+        return Force(place, Load(name, {"F1": F1, "F2": F2, "F3": 0.0}, "each"))
+    load = _load(name, vector, distribute)
     if isinstance(place, Nodes) and distribute == "total" and place.region.dim > 0:
-        spread = FacetPoints(place.body, place.region)
-    return _spread(spread, vector, distribute, name)
+        return _spread(FacetPoints(place.body, place.region), load)
+    return Force(place, load)
 
 
-def traction(place: Nodes, vector: Vector, name: str | None = None) -> Force:
+def traction(place: Nodes, vector: Vector, name: str | None = None) -> Force | Spread:
     """Dead force per reference area (facets, plates) or length (edges, cables) of a region.
 
     `vector`: three components [N/m^2 or N/m]: numbers, `Parameter` or functions of time; or a
@@ -286,13 +281,41 @@ def traction(place: Nodes, vector: Vector, name: str | None = None) -> Force:
     if place.region.dim == 0:
         raise ParameterError(f"traction on {place}: a region of points has no area; use force")
     points = FacetPoints(place.body, place.region)
-    return _spread(points, vector, "density", named(name, f"traction on {place}"))
+    name = named(name, f"traction on {place}")
+    if callable(vector) and takes_place(vector):
+        return _spread(points, Load(name, {}, "each", vector))
+    return _spread(points, _load(name, vector, "each"))
 
 
-def _spread(
-    place: End, vector: Vector, distribute: Literal["total", "each", "density"], name: str
-) -> Force:
-    """Return a force on cells and faces by a kernel on these, on other places point by point."""
-    if type(place) is FacetPoints and place.element is not None:
-        return Spread(place, vector, distribute, name)
-    return Force(place, vector, distribute, name)
+def _spread(place: FacetPoints, load: Load) -> Force | Spread:
+    """Return a force on cells and faces by a kernel on these, on edges point by point."""
+    return Force(place, load) if place.element is None else Spread(place, load)
+
+
+def _load(name: str, vector: Vector, distribute: Literal["total", "each"]) -> Load:
+    """Return a load of three components, functions of time."""
+    if callable(vector) and takes_place(vector):
+        raise ParameterError(
+            f"{name}: a force is a vector or a function of time; for one that depends on the "
+            "place give its density, sa.traction(region, function of (X, time))"
+        )
+    return Load(name, dict(zip(FORCES, components(name, vector), strict=True)), distribute)
+
+
+def _two(name: str, vector: Any) -> list[Any]:
+    """Return the two components of a force in the plane, numbers or functions of time."""
+    if callable(vector):
+
+        def component(t: float, a: int) -> Any:
+            return _two(name, call(name, vector, t))[a]
+
+        return [lambda t: component(t, 0), lambda t: component(t, 1)]
+    try:
+        parts = list(vector)
+    except TypeError as error:
+        raise ParameterError(f"{name} is {label(vector)}: give two components (Fx, Fy)") from error
+    if len(parts) == 3 and np.isscalar(parts[2]) and not parts[2]:
+        parts = parts[:2]
+    if len(parts) != 2:
+        raise ParameterError(f"{name} has {len(parts)} components: give two, (Fx, Fy)")
+    return parts

@@ -16,15 +16,15 @@ It does not depend on the choice of axes, and is exact off the constraints of a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import sympy as sp
 
-from ..bodies.plane import Factor, PlanarBody, PlanarPoint, planar_moment
+from ..bodies.plane import Factor, PlanarBody, PlanarPoint
 from ..errors import KinematicsError, ParameterError
 from ..places.ends import End, Ground, Nodes, PointsOnBody
-from ..terms.quantities import S, V, asking, symbols_of
+from ..terms.quantities import E, S, V, asking, symbols_of
 from ..terms.work import Potential, VirtualWork
 from ..values.arguments import among, named
 from ..values.parameter import Scalar, Vector, components
@@ -140,7 +140,7 @@ class Moment(VirtualWork):
 
     def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the values of parameters, and the share of each place."""
-        count = self.entities(configuration).size if self.distribute == "total" else 1
+        count = self.size(configuration) if self.distribute == "total" else 1
         return self.parameters | {"share": 1.0 / count}
 
     def total(self, system: Configuration) -> Array:
@@ -173,7 +173,7 @@ def moment(
         the place (``body.at(X, frame=...)``): the first axis, and the normal to the first two.
     """
     if isinstance(place, PlanarBody | PlanarPoint):
-        return planar_moment(place, vector, name, factor)
+        return _planar(place, vector, name, factor)
     if factor is not None:
         raise ParameterError(f"moment on {place}: factor= is for planar bodies")
     if not isinstance(place, End):
@@ -185,3 +185,29 @@ def moment(
         name = named(name, f"moment on {place.name!r}")
         place = place.at((0.0, 0.0, 0.0))
     return Moment(place, vector, distribute, frame, name)
+
+
+def _planar(
+    body: PlanarBody | PlanarPoint, moment: Any, name: str | None, factor: Factor | None
+) -> Potential | VirtualWork:
+    """Return a moment [N m] on a planar body, counter-clockwise: the energy -m phi."""
+    place = body.origin if isinstance(body, PlanarBody) else body
+    name = named(name, f"moment on {place.body.name!r}")
+    if not callable(moment) and np.ndim(moment) == 1:
+        given = list(moment)
+        if len(given) != 3 or given[0] or given[1]:
+            raise ParameterError(
+                f"{name}: {moment!r}: a moment in the plane is one number, or (0, 0, m)"
+            )
+        moment = given[2]
+    if factor is None:
+        return Potential(_planar_moment, place, name=name, m=moment)
+    return VirtualWork(_planar_moment_factor, place, factor, name=name, m=moment)
+
+
+def _planar_moment(phi_a: S, *, m: S) -> E:
+    return -m * phi_a
+
+
+def _planar_moment_factor(omega_a: S, factor_b: S, *, m: S) -> dict[S, E]:
+    return {omega_a: factor_b * m}

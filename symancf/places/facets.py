@@ -189,6 +189,10 @@ class FacetPoints(End):
         on = configuration.of(self.body, Interpolation)
         return _vector_rows(*on.combined(vertices, positions, slopes))
 
+    def constant(self, places: Resolved, jet: str) -> Array | None:
+        """Return None: reference values follow from coordinates, as edges are curved."""
+        return None
+
     def measure(self, configuration: Configuration, places: Resolved, vertices: Ints32) -> Array:
         """Return the reference area or length of places with their local vertices."""
         return places.weight * self._jacobian(configuration, places, vertices)

@@ -122,9 +122,5 @@ class Line(FacetPoints):
         slopes = None if slopes is None else slopes / by[..., None]
         return self._rows(configuration, vertices, positions / by, slopes)
 
-    def constant(self, places: Resolved, jet: str) -> Array | None:
-        """Return None: reference values follow from coordinates, as edges are curved."""
-        return None
-
     def __str__(self) -> str:
         return f"the line {self.region.name!r} of {self.body.name!r}"

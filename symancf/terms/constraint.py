@@ -88,7 +88,7 @@ class Equations:
     ConstraintError : an equation is no expression or does not depend on the ends.
     """
 
-    def __init__(self, reading: Reading, name: str, rows: list[E], line: bool) -> None:
+    def __init__(self, reading: Reading, name: str, rows: list[E]) -> None:
         must = "it must return an expression that vanishes, or several in a list or Matrix"
         phi = [reading.scalar(p, must) for p in rows]
         self.substitution = Substitution.of(reading.ends, reading.jets)
@@ -98,7 +98,7 @@ class Equations:
                     f"{reading.what}: its equation {i + 1}, {p} = 0, does not depend on the ends"
                 )
         self.moving, self.still = self._in_plane(reading, phi)
-        self.law = self._law(reading, name, line)
+        self.law = self._law(reading, name)
         found = [self.substitution.depend(p) for p in self.moving]
         self.depends = np.array([[s in f for s in self.law.unknowns] for f in found])
         self.jets = list(reading.jets)
@@ -126,7 +126,7 @@ class Equations:
                 )
         return moving, [p for p in still if p != 0]
 
-    def _law(self, reading: Reading, name: str, line: bool) -> declare.PointLaw:
+    def _law(self, reading: Reading, name: str) -> declare.PointLaw:
         multipliers = [sp.Symbol(f"lam{i + 1}", real=True) for i in range(len(self.moving))]
         scale = sp.Symbol("scale", positive=True)
         between = self.substitution.lets
@@ -134,15 +134,11 @@ class Equations:
         parameters = [*reading.law_parameters(*expressions), declare.Parameter(scale)]
         lets = tuple((sp.Symbol(f"phi{i + 1}", real=True), p) for i, p in enumerate(self.moving))
         energy = scale * sp.Add(*[m * s for m, (s, _) in zip(multipliers, lets, strict=True)])
-        if line:
-            weight = sp.Symbol("weight", positive=True)
-            energy *= weight
-            parameters.append(declare.Parameter(weight, "cell"))
         return declare.PointLaw(
             name=name,
             unknowns=(*self.substitution.unknowns, *multipliers),
             lets=(*between, *lets),
-            energy=energy,
+            energy=reading.integrand(energy),
             parameters=tuple(parameters),
             title="lambda . Phi, Phi = " + ", ".join(map(str, self.moving)),
         )
@@ -198,9 +194,8 @@ class Constraint(PlaceTerm):
         super().__init__(function, ends, name, parameters)
         given = self.reading.result
         rows = list(given) if isinstance(given, sp.MatrixBase | list | tuple) else [given]
-        line = self._line is not None
-        key = (self.law_name, line, *self.reading.structure(rows))
-        self.equations = _FORMS.get(key, lambda: Equations(self.reading, self.law_name, rows, line))
+        key = (self.law_name, *self.reading.structure(rows))
+        self.equations = _FORMS.get(key, lambda: Equations(self.reading, self.law_name, rows))
         self.phi, self.still = self.equations.moving, self.equations.still
         self.substitution = self.equations.substitution
 
@@ -209,10 +204,9 @@ class Constraint(PlaceTerm):
             raise ConstraintError(
                 f"{self.what} holds the ground to the ground: one end must be a body's"
             )
-        lines = [k for k, end in enumerate(self.ends) if isinstance(end, Line)]
-        if len(lines) > 1:
-            raise ConstraintError(f"{self.what} has {len(lines)} lines as ends: give one")
-        self._line = lines[0] if lines else None
+        lines = sum(isinstance(end, Line) for end in self.ends)
+        if lines > 1:
+            raise ConstraintError(f"{self.what} has {lines} lines as ends: give one")
 
     @cached_property
     def law(self) -> declare.PointLaw:
@@ -234,17 +228,9 @@ class Constraint(PlaceTerm):
         return self.parameters | {"scale": configuration.scale}
 
     def cell_values(self, configuration: Configuration) -> dict[str, Array]:
-        """Return what the law takes at each of this rank's places, (n,) by symbol.
-
-        Of a line also the reference length that each place stands for.
-        """
+        """Return what the law takes at each of this rank's places, (n,) by symbol."""
         cell = super().cell_values(configuration)
         self._require_still(configuration, cell)
-        if self._line is not None:
-            line, entities = self.ends[self._line], self.entities(configuration)
-            assert isinstance(line, Line)
-            vertices = entities.end_vertices(self._line)
-            cell["weight"] = line.measure(configuration, entities.here[self._line], vertices)
         return cell
 
     def _require_still(self, configuration: Configuration, cell: dict[str, Array]) -> None:

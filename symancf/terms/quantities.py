@@ -24,6 +24,7 @@ from symancf_codegen import declare
 from ..arrays import Array
 from ..errors import ConstraintError, ParameterError, SymancfError, in_words
 from ..places.ends import End, Ground, Nodes, PointsOnBody, require_place
+from ..places.facets import FacetPoints
 from ..places.lines import Line
 from ..runtime.collective import together
 from ..values.parameter import label
@@ -99,6 +100,7 @@ RESERVED = re.compile(
     r"scale|weight|t|(lam|phi|force)\d+|(u|X|v)(_[dtqslf]|_[eg]\d)?_[abc][123]|(state|rate)_.*"
 )
 TIME = sp.Symbol("t", real=True)
+WEIGHT = sp.Symbol("weight", positive=True)
 
 
 def symbols_of(jet: JetOfEnd, of: Literal["change", "reference", "rate"]) -> list[sp.Symbol]:
@@ -194,6 +196,8 @@ class Reading:
 
     Attributes
     ----------
+    edges : number of the end whose places are points of edges; each stands for a length of the
+        reference, and the term is the integral over it. None: places count one each.
     jets, rates : (end, jet) of the jets and of the rates that are asked for.
     states : symbols of the term's own scalars, by name.
     keywords : symbols of the parameters.
@@ -219,6 +223,8 @@ class Reading:
         vector: type[V] = sp.Matrix,
     ) -> None:
         self.what, self.function, self.ends = what, function, ends
+        edges = (k for k, end in enumerate(ends) if isinstance(end, FacetPoints))
+        self.edges = next(edges, None)
         self.vector = vector
         self.jets: list[JetOfEnd] = []
         self.rates: list[JetOfEnd] = []
@@ -336,6 +342,10 @@ class Reading:
             )
         return scalar
 
+    def integrand(self, expression: E) -> E:
+        """Return what a place contributes of a density, or of the value at the place."""
+        return expression if self.edges is None else WEIGHT * expression
+
     def structure(self, results: Sequence[E]) -> tuple[Hashable, ...]:
         """Return what laws made of results of the function depend on."""
         return (
@@ -371,6 +381,7 @@ class Reading:
         used = set().union(*(e.free_symbols for e in expressions))
         parameters = [declare.Parameter(x, "cell") for x in self.references if x in used]
         parameters += [declare.Parameter(symbol, "cell") for symbol in self.keywords.values()]
+        parameters += [] if self.edges is None else [declare.Parameter(WEIGHT, "cell")]
         return parameters + ([declare.Parameter(TIME)] if self.uses_time else [])
 
     def require_places(self, count: int) -> None:
@@ -393,6 +404,8 @@ class Reading:
         By the names of their symbols.
         """
         values = {k: given[entities.ids] for k, given in self.per_place.items()}
+        if self.edges is not None:
+            values[str(WEIGHT)] = self.lengths(configuration, entities)
         moving = []
         for jet in dict.fromkeys([*self.jets, *self._fixed()]):
             constant = entities.constant(jet)
@@ -408,6 +421,13 @@ class Reading:
                 for a, symbol in enumerate(symbols_of(jet, "reference")):
                     values[str(symbol)] = reference[:, 3 * number + a]
         return values
+
+    def lengths(self, configuration: Configuration, entities: Entities) -> Array:
+        """Return the length of the reference that each of this rank's places of edges is for."""
+        assert self.edges is not None
+        edges = cast("FacetPoints", self.ends[self.edges])
+        vertices = entities.end_vertices(self.edges)
+        return edges.measure(configuration, entities.here[self.edges], vertices)
 
     def _fixed(self) -> list[JetOfEnd]:
         """Jets of which only the reference value is asked for."""

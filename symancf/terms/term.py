@@ -44,11 +44,13 @@ class AtPlaces:
     ----------
     jets : what its law depends on.
     cell : (n,) reference values, arms and parameters given per place, by symbol.
+    uniform : parameters that are the same at all places.
     positions : of ends, by number: what their positions follow from, found when asked for.
     """
 
     jets: Jets
     cell: dict[str, Array]
+    uniform: dict[str, Scalar]
     positions: dict[int, tuple[Substitution, Jets, dict[str, Array]]] = field(default_factory=dict)
 
 
@@ -166,13 +168,13 @@ class PlaceTerm:
             law, moving = self.substitution, bool(self.states)
             jets = entities.jets(configuration, law.jets, law.rates, own, moving)
             cell = self.cell_values(configuration)
-        configuration.keep(self, AtPlaces(jets, cell))
+        gathered = configuration.keep(self, AtPlaces(jets, cell, self.uniform(configuration)))
         return [
             entities.piece(
                 configuration.name(self),
                 jit.points(self.law, configuration.comm),
                 self.role,
-                self.uniform(configuration),
+                gathered.uniform,
                 cell,
                 jets,
                 self.law if self.multipliers_of_place else None,
@@ -186,8 +188,17 @@ class PlaceTerm:
         found = self.reading.cell_values(configuration, entities)
         return found | self.substitution.cell_values(entities)
 
+    def size(self, configuration: Configuration) -> float:
+        """Return the number of places, or the length of the edges that they are on (collective)."""
+        entities = self.entities(configuration)
+        if self.reading.edges is None:
+            return entities.size
+        with together(configuration.comm):
+            own = self.reading.lengths(configuration, entities)[entities.owned]
+        return float(configuration.sum(np.array([own.sum()]))[0])
+
     def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
-        """Return the values of parameters that are the same at all places."""
+        """Return the values of parameters that are the same at all places (collective)."""
         return dict(self.parameters)
 
     # ---- results --------------------------------------------------------------------------------
@@ -196,7 +207,7 @@ class PlaceTerm:
         entities, gathered = self.entities(configuration), configuration.of(self, AtPlaces)
         found: At = {**gathered.cell}
         found |= entities.values(configuration, gathered.jets, self.law.unknowns)
-        for name, value in self.uniform(configuration).items():
+        for name, value in gathered.uniform.items():
             what = f"{name} of {configuration.name(self)!r}"
             found[name] = evaluate(what, value, configuration.time)
         return found | {str(TIME): configuration.time}

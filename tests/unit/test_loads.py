@@ -134,6 +134,21 @@ def test_curved_bodies_have_their_curved_measure() -> None:
     assert area(rope(bend), "body") == pytest.approx(np.pi / 2, rel=2e-4)
 
 
+def test_the_energy_of_a_force_on_an_edge_is_its_integral() -> None:
+    """A density t y e_z on the edge x = 2, from y = 0 to 1, which rises by 1."""
+    body = plate(warp=None)
+    varying = sa.traction(body["x1"], lambda X, t: t * X[:, [1]] * [0.0, 0.0, 1.0])
+    even = sa.force(body["x1"], (0.0, 0.0, 3.0))
+    system = sa.System(body, terms=[varying, even])
+    system.prescribe(2.0)
+    offset = system.numbering.offset[:, system.numbering.block("position")]
+    system.state[offset[offset >= 0] + 2] = 1.0
+    # points of the three edges, the energy of each
+    assert varying.values(system).shape == even.values(system).shape == (12,)
+    assert varying.values(system).sum() == pytest.approx(-1.0, rel=1e-12)
+    assert even.values(system).sum() == pytest.approx(-3.0, rel=1e-12)
+
+
 # ---- weight -----------------------------------------------------------------------------------
 def test_weight_is_density_times_volume() -> None:
     g = np.array([0.0, 3.0, -9.81])

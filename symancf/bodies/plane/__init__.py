@@ -6,7 +6,6 @@ from __future__ import annotations
 from .body import PlanarBody, PlanarPoint
 from .clamp import Clamp
 from .factor import Factor, Prescribed, prescribe
-from .loads import planar_force, planar_moment
 
 __all__ = [
     "Clamp",
@@ -14,7 +13,5 @@ __all__ = [
     "PlanarBody",
     "PlanarPoint",
     "Prescribed",
-    "planar_force",
-    "planar_moment",
     "prescribe",
 ]

@@ -53,11 +53,11 @@ class Potential(PlaceTerm):
             name=self.law_name,
             unknowns=self._unknowns(),
             lets=tuple(self.substitution.lets),
-            energy=self.substitution.known(self.energy),
+            energy=self.reading.integrand(self.substitution.known(self.energy)),
             parameters=self._parameters(self.substitution.known(self.energy)),
             title=f"energy of {self.law_name}",
         )
 
     def values(self, system: Configuration) -> Array:
         """Return the energies (places,) at the present state, on every rank (collective)."""
-        return self._values(system, [self.energy])[:, 0]
+        return self._values(system, [self.reading.integrand(self.energy)])[:, 0]

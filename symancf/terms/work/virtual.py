@@ -208,7 +208,7 @@ class VirtualWork(PlaceTerm):
             lets=(*self.substitution.lets, *lets),
             work=work,
             rate_of=self.rate_of,
-            powers=tuple(zip(motions, (s for s, _ in lets), strict=True)),
+            powers=tuple(zip(motions, (self.reading.integrand(s) for s, _ in lets), strict=True)),
             domain=self.domain(),
             parameters=self._parameters(*everything),
             title="-(d motion/d rate)^T force of " + self.law_name,
