@@ -33,6 +33,7 @@ from symancf_codegen.library.compile import FLAGS
 from symancf_codegen.library.fingerprint import fingerprint
 from symancf_codegen.library.sources import kept
 from symancf_codegen.lower.point import lower_point
+from symancf_codegen.modes import STANDARD
 from symancf_codegen.stable.stabilise import stabilise
 from symancf_codegen.structure import build
 from symancf_codegen.text.description import Source, cell_text, parameters, point_text
@@ -61,7 +62,11 @@ DEFAULT = Options()
 
 
 def compile_cells(
-    name: str, space: Space, laws: Sequence[tuple[PointLaw, Rule]], options: Options = DEFAULT
+    name: str,
+    space: Space,
+    laws: Sequence[tuple[PointLaw, Rule]],
+    options: Options = DEFAULT,
+    modes: Sequence[str] = STANDARD,
 ) -> Kernel:
     """Return the kernel of the sum of laws, each under its quadrature rule, on a cell.
 
@@ -71,40 +76,47 @@ def compile_cells(
     space : shape functions of the cell.
     laws : pairs of law and rule. All energies: a symmetric kernel; else the full tangent.
     options : see `Options`.
+    modes : the kernel's functions, see `modes`.
 
     Raises
     ------
     CompileError : A law that cannot be compiled, no compiler, an unusable cache.
     """
-    key = fingerprint(name, space, laws, options.stabilise)
-    source = kept(name, key, lambda: cell_source(name, space, laws, options))
+    key = fingerprint(name, space, laws, options.stabilise, modes)
+    source = kept(name, key, lambda: cell_source(name, space, laws, options, modes))
     return load(source, options.flags, options.compiler)
 
 
-def compile_points(name: str, law: PointLaw, options: Options = DEFAULT) -> Kernel:
+def compile_points(
+    name: str, law: PointLaw, options: Options = DEFAULT, modes: Sequence[str] = STANDARD
+) -> Kernel:
     """Return the kernel of a law on tuples of scalars; see `compile_cells`."""
-    key = fingerprint(name, None, [(law, None)], False)
-    source = kept(name, key, lambda: point_source(name, law))
+    key = fingerprint(name, None, [(law, None)], False, modes)
+    source = kept(name, key, lambda: point_source(name, law, modes))
     return load(source, options.flags, options.compiler)
 
 
 def cell_source(
-    name: str, space: Space, laws: Sequence[tuple[PointLaw, Rule]], options: Options = DEFAULT
+    name: str,
+    space: Space,
+    laws: Sequence[tuple[PointLaw, Rule]],
+    options: Options = DEFAULT,
+    modes: Sequence[str] = STANDARD,
 ) -> Source:
     """Return what a kernel on cells is and its C text, without cache or C compiler."""
     check(name, [law for law, _ in laws])
     stable = [(stabilised(law, options), rule) for law, rule in laws]
     points = [lower_point(law, space, rule.section, weighted=True) for law, rule in stable]
-    results = [derive(point) for point in points]
+    results = [derive(point, modes) for point in points]
     structure = build(space, stable, results)
     return cell_text(name, structure)
 
 
-def point_source(name: str, law: PointLaw) -> Source:
+def point_source(name: str, law: PointLaw, modes: Sequence[str] = STANDARD) -> Source:
     """Return what a kernel on tuples of scalars is and its C text."""
     check(name, [law], points=False)
     point = lower_point(law, None, {}, weighted=False)
-    results = derive(point)
+    results = derive(point, modes)
     return point_text(name, law, results)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from symancf_codegen.functions import NUMPY
+from symancf_codegen.functions import NUMPY, force_on
 
 Array = npt.NDArray[np.float64]
 Lets = tuple[tuple[sp.Symbol, sp.Expr], ...]
@@ -101,6 +101,9 @@ class PointLaw:
         They go with `work`.
     domain : expressions that must be > 0 at every point, else the point counts as bad.
     parameters : all parameters that occur.
+    outputs : named expressions of all of these, the results of the mode ``outputs`` at a point.
+        ``force_on(q)`` in them is dW/dq of the energy density W by a variable or let q, where all
+        that are asked for in this way vary independently of one another.
     rates : whether a law on cells knows the rates of its jets: then `rate` of an expression of
         them is what follows. In a step of a time integrator the rates are affine in the
         coordinates, v = c u + w, with c the parameter `RATE_FACTOR` and jets w that belong to no
@@ -122,6 +125,7 @@ class PointLaw:
     measure: sp.Expr = sp.S.One
     domain: tuple[sp.Expr, ...] = ()
     parameters: tuple[Parameter, ...] = ()
+    outputs: Mapping[str, sp.Expr] = field(default_factory=dict)
     rates: bool = False
     title: str = ""
 
@@ -130,6 +134,8 @@ class PointLaw:
             raise ValueError(f"point law {self.name!r}: give either an energy or a work")
         if self.rates and (self.rate_of or self.powers):
             raise ValueError(f"point law {self.name!r}: rates on cells follow from its jets")
+        if self.energy is None and any(sp.sympify(e).has(force_on) for e in self.outputs.values()):
+            raise ValueError(f"point law {self.name!r}: force_on is a derivative of an energy")
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All results of one law at one point: energy, residual, tangent and product, in the leaves.
+"""All results of one law at one point: what each mode of a kernel has of it, in the leaves.
 
 The law is differentiated in its inner variables; gradient and Hessian are pulled back through
 the linear maps to the leaves inside the same graph, and the cheapest Hessian is kept.
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from symancf_codegen.declare import RATE_FACTOR
 from symancf_codegen.graph.dag import Graph, Kind, Node
 from symancf_codegen.graph.differentiate import (
     Matrix,
@@ -23,6 +24,7 @@ from symancf_codegen.graph.differentiate import (
     staged,
 )
 from symancf_codegen.graph.reduce import add_dyads, share_roots
+from symancf_codegen.modes import STANDARD
 
 if TYPE_CHECKING:
     from symancf_codegen.lower.point import Named, Point
@@ -42,9 +44,12 @@ class Results:
     residual, product : one node per leaf; the direction's leaves are ``d_<leaf>``.
     tangent : d residual / d leaves without zeros; the upper triangle for an energy.
     residual_with_tangent : the residual in the form that shares most with the tangent.
+    parameter : derivative of the residual; the direction of a parameter is ``rate <parameter>``.
+    outputs : name and node of each.
     domain : nodes that must be > 0.
     named : titled lists of (name, node) for the printer.
     strategy : how the tangent was derived.
+    chosen : modes of the kernel; what others need is left out, or of no use.
     """
 
     graph: Graph
@@ -55,50 +60,59 @@ class Results:
     product: list[Node]
     tangent: Matrix
     residual_with_tangent: list[Node]
+    parameter: list[Node]
+    outputs: list[tuple[str, Node]]
     domain: list[Node]
     named: Named
     strategy: str
+    chosen: tuple[str, ...]
 
     def modes(self) -> dict[str, list[Node]]:
-        """Return the outputs of every function."""
-        return {
+        """Return the nodes of every function."""
+        found = {
             "energy": [self.energy],
             "residual": self.residual,
             "tangent": [*self.residual_with_tangent, *self.tangent.values()],
             "product": self.product,
+            "parameter": self.parameter,
+            "outputs": [node for _, node in self.outputs],
         }
+        return {mode: found[mode] for mode in self.chosen}
+
+    def forces(self) -> list[list[Node]]:
+        """Return vectors, a node per leaf, that say on which leaves some function has a force."""
+        found = [self.residual] if "residual" in self.chosen else []
+        return [*found, self.parameter] if "parameter" in self.chosen else found
 
 
-def derive(point: Point) -> Results:
-    """Return the results of a lowered law."""
+def derive(point: Point, modes: Sequence[str] = STANDARD) -> Results:
+    """Return the results of a lowered law that the functions `modes` of a kernel need."""
     g = point.graph
     forces = _forces(point)
     residual = _pull(point, forces)
-    rates = [g.symbol(f"d_{name}", Kind.DIRECTION) for name in point.leaves]
-    seeds = point.to_variables.apply(g, point.to_jets.apply(g, rates))
-    products = [directional(g, forces, dict(zip(point.variables, seeds, strict=True)))]
-    hessian = staged(g, point.stages, point.variables) if point.stages is not None else None
-    if hessian is not None:
-        products.append(hessian.times(g, seeds))
-    found = candidates(point, residual, hessian)
-    costs = [g.cost([*first, *matrix.values()]) for _, first, matrix in found]
-    strategy, first, matrix = found[costs.index(min(costs))]
+    first, product, strategy = residual, residual, "nothing"
+    matrix: Matrix = {}
+    if "tangent" in modes or "product" in modes:
+        first, product, matrix, strategy = _second(point, forces, residual)
     keys = [key for key, node in matrix.items() if node != g.zero]
     groups = [
         [g.zero if point.density is None else point.density],
         residual,
-        min((_pull(point, p) for p in products), key=g.cost),
+        product,
         first,
         [matrix[key] for key in keys],
+        _parameter(point, residual) if "parameter" in modes else [],
+        [node for _, node in point.outputs],
         point.domain,
         *([node for _, node in pairs] for _, pairs in point.named),
     ]
     flat = g.substitute([node for group in groups for node in group], point.replace)
     flat = g.expanded(flat)
-    needed = sum(len(group) for group in groups[:6])
+    needed = sum(len(group) for group in groups[:8])
     while replace := share_roots(g, flat[:needed]):
         flat = g.substitute(flat, replace)
-    energy, residual, product, first, entries, domain, *named = _split(flat, groups)
+    split = _split(flat, groups)
+    energy, residual, product, first, entries, parameter, outputs, domain, *named = split
     return Results(
         graph=g,
         leaves=point.leaves,
@@ -108,6 +122,8 @@ def derive(point: Point) -> Results:
         product=product,
         tangent=dict(zip(keys, entries, strict=True)),
         residual_with_tangent=first,
+        parameter=parameter,
+        outputs=[(name, node) for (name, _), node in zip(point.outputs, outputs, strict=True)],
         domain=domain,
         named=[
             (
@@ -117,7 +133,43 @@ def derive(point: Point) -> Results:
             for (title, pairs), nodes in zip(point.named, named, strict=True)
         ],
         strategy=strategy,
+        chosen=tuple(modes),
     )
+
+
+def _second(
+    point: Point, forces: list[Node], residual: list[Node]
+) -> tuple[list[Node], list[Node], Matrix, str]:
+    """Return residual, product, tangent and how the latter was derived, by the cheapest ways."""
+    g = point.graph
+    rates = [g.symbol(f"d_{name}", Kind.DIRECTION) for name in point.leaves]
+    seeds = point.to_variables.apply(g, point.to_jets.apply(g, rates))
+    products = [directional(g, forces, dict(zip(point.variables, seeds, strict=True)))]
+    hessian = staged(g, point.stages, point.variables) if point.stages is not None else None
+    if hessian is not None:
+        products.append(hessian.times(g, seeds))
+    found = candidates(point, residual, hessian)
+    costs = [g.cost([*first, *matrix.values()]) for _, first, matrix in found]
+    strategy, first, matrix = found[costs.index(min(costs))]
+    return first, min((_pull(point, p) for p in products), key=g.cost), matrix, strategy
+
+
+def _parameter(point: Point, residual: list[Node]) -> list[Node]:
+    """Return the derivative of the residual along a direction of all parameters.
+
+    The variables are parameters' functions, too, so they are put in before; and what is `frozen`
+    for tangents alone moves.
+    """
+    g = point.graph
+    flat = g.substitute(residual, point.replace)
+    image: dict[Node, Node] = {}
+    for node in g.reach(flat):
+        args = [image[a] for a in g.args[node]]
+        same = node if tuple(args) == g.args[node] else g.apply(g.op[node], args)
+        image[node] = args[0] if g.op[node] == "frozen" else same
+    names = [p.name for p in point.law.parameters if p.name != RATE_FACTOR]
+    rates = {point.nodes[name]: g.symbol(f"rate {name}", Kind.DIRECTION) for name in names}
+    return directional(g, [image[node] for node in flat], rates)
 
 
 def candidates(

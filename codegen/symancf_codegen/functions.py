@@ -192,6 +192,13 @@ class rate(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
     _eval_is_real = lambda self: self.args[0].is_real  # noqa: E731
 
 
+class force_on(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
+    """The force dW/dq on a named quantity q of a law's energy W; see `PointLaw.outputs`."""
+
+    nargs = 1
+    _eval_is_real = lambda self: True  # noqa: E731
+
+
 class frozen(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
     """The value x, held fixed in differentiation: a residual whose tangent leaves out a part."""
 

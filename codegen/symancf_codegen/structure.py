@@ -31,12 +31,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class LawUse:
-    """One law under one rule inside a segment."""
+    """One law under one rule inside a segment; its outputs begin at row `first_output` of O."""
 
     law: PointLaw
     rule: Rule
     name: str
     results: Results
+    first_output: int = 0
 
     @property
     def sections(self) -> int:
@@ -106,6 +107,7 @@ class Structure:
     reference_tables: list[Array]
     symmetric: bool
     has_tangent: bool
+    modes: tuple[str, ...]
 
 
 def build(
@@ -126,6 +128,10 @@ def build(
             groups.append((np.asarray(rule.points, dtype=float), [use]))
     segments = [Segment(k, points, uses) for k, (points, uses) in enumerate(groups)]
     _rows_of_points(segments, [law for law, _ in pairs])
+    row = 0
+    for use in (use for segment in segments for use in segment.uses):
+        use.first_output = row
+        row += use.rule.size * len(use.results.outputs)
     symmetric = all(use.results.symmetric for s in segments for use in s.uses)
     for segment in segments:
         _jets(segment, space)
@@ -141,6 +147,7 @@ def build(
         reference_tables=reference_tables,
         symmetric=symmetric,
         has_tangent=any(s.slot_count for s in segments),
+        modes=results[0].chosen,
     )
 
 
@@ -161,8 +168,9 @@ def _jets(segment: Segment, space: Space) -> None:
         r = use.results
         outputs = [node for nodes in r.modes().values() for node in nodes]
         symbols = used_symbols(r.graph, [*outputs, *r.domain])
-        pairs = zip(r.leaves, r.residual, strict=True)
-        symbols |= {leaf for leaf, node in pairs if node != r.graph.zero}
+        for forces in r.forces():
+            pairs = zip(r.leaves, forces, strict=True)
+            symbols |= {leaf for leaf, node in pairs if node != r.graph.zero}
         unknown |= {s[2:-1] for s in symbols if s in r.leaves}
         if use.law.rates:
             rates = {f"w_{t}{a}": t for t in space.table_jets for a in COMPONENTS}

@@ -106,6 +106,9 @@ static int64_t entities(const symancf_plan *plan, const symancf_term *t, int wha
     if (what == PRODUCT) {
       directions(plan, t, first, lanes, v, d);
       bad += t->product(lanes, t->uniform, cell, NULL, g, d, P);
+    } else if (what == PARAMETER) {
+      const double *rate = t->cell_rate + (int64_t)(first / LANES) * t->cell_rows * LANES;
+      bad += t->parameter(lanes, t->uniform, cell, NULL, g, t->uniform_rate, rate, P);
     } else if (matrix) {
       bad += t->tangent(lanes, t->uniform, cell, NULL, g, P, H);
       clear_for(plan, t, first, lanes, cleared);

@@ -121,8 +121,8 @@ class Group:
 
     def _use(self, kernel: Kernel) -> None:
         self.term.symmetric, self.term.has_tangent = kernel.symmetric, kernel.has_tangent
-        for name in ("energy", "residual", "tangent", "product"):
-            setattr(self.term, name, kernel.addresses[name])
+        for name, function in kernel.addresses.items():
+            setattr(self.term, name, function)
 
     def _take_cells(self, name: str, cells: list[Cells], limits: tuple[int, int]) -> None:
         blocks, maps = _joined([c.blocks for c in cells]), _joined([c.maps for c in cells])
@@ -184,6 +184,7 @@ class Group:
         self._to, self._from = np.concatenate(lanes), np.concatenate(values)
         self._written = np.full(len(self._own), np.nan)
         self._filled: dict[int, Array] = {}
+        self._rate: tuple[Array, Array] | None = None
 
     def _lanes(self, k: int) -> tuple[Ints, Ints]:
         """Return batches and lanes of the entities of a piece; of the last also the idle lanes."""
@@ -203,15 +204,39 @@ class Group:
             new = rows.get(number)
             if new is not None and self._filled.get(number) is not new:
                 self._filled[number] = new
-                batch, lane = self._lanes(k)
-                self._cell[batch, :, lane] = new[np.minimum(np.arange(len(batch)), len(new) - 1)]
+                self._fill(self._cell, k, new)
                 self._written.fill(np.nan)
         now = values[self._own]
         if (now != self._written).any():
-            slots = values[self._slots]
-            self._uniform[: len(slots)] = slots
-            self._cell.reshape(-1)[self._to] = values[self._from]
+            self._put(self._uniform, self._cell, values)
             self._written = now
+
+    def _fill(self, cell: Array, k: int, rows: Array) -> None:
+        """Write the parameters of the entities of a piece."""
+        batch, lane = self._lanes(k)
+        cell[batch, :, lane] = rows[np.minimum(np.arange(len(batch)), len(rows) - 1)]
+
+    def _put(self, uniform: Array, cell: Array, values: Array) -> None:
+        """Write the values of the plan to slots and rows."""
+        slots = values[self._slots]
+        uniform[: len(slots)] = slots
+        cell.reshape(-1)[self._to] = values[self._from]
+
+    def turn(self, term: Term, values: Array, rows: Mapping[int, Array], function: int) -> None:
+        """Give a copy of this group's term a direction of the parameters; see `write`.
+
+        `function` is the address of the kernel's ``parameter``.
+        """
+        if self._rate is None:
+            self._rate = aligned(self._uniform.shape), aligned(self._cell.shape)
+        uniform, cell = self._rate
+        cell.fill(0.0)
+        for k, number in enumerate(self.numbers):
+            if number in rows and len(rows[number]):
+                self._fill(cell, k, rows[number])
+        self._put(uniform, cell, values)
+        term.uniform_rate, term.cell_rate = address(uniform), address(cell)
+        term.parameter = function
 
     def attach(self, positions: Sequence[Positions], numbers: Sequence[int]) -> None:
         """Take the places of entities in a matrix; `numbers` of the pieces there."""

@@ -10,28 +10,29 @@
 #ifndef SYMANCF_PLAN_H
 #define SYMANCF_PLAN_H
 
+#include "symancf_kernel.h"
+
 #include <stdint.h>
 #include <string.h>
 
-enum { ENERGY = 0, RESIDUAL = 1, TANGENT = 2, PRODUCT = 3 };
-
-typedef int (*symancf_value)(int, const double *, const double *, const double *, const double *,
-                             double *);
-typedef int (*symancf_pair)(int, const double *, const double *, const double *, const double *,
-                            double *, double *);
-typedef int (*symancf_product)(int, const double *, const double *, const double *, const double *,
-                               const double *, double *);
+/* Codes, types and, in a term, addresses of the functions of kernels: those of the table. */
+#define MODE_CODE(CODE, name, ...) CODE,
+#define MODE_TYPE(CODE, name, ...) \
+  typedef int (*symancf_##name)(int lanes, const double *uniform, const double *cell, \
+                                const double *reference, __VA_ARGS__);
+#define MODE_FIELD(CODE, name, ...) symancf_##name name;
+enum { SYMANCF_MODES(MODE_CODE) };
+SYMANCF_MODES(MODE_TYPE)
 
 typedef struct {
   int32_t tabulated, symmetric, has_tangent;
   int32_t n;         /* entities */
   int32_t cell_rows; /* parameters per entity */
-  symancf_value energy, residual;
-  symancf_pair tangent;
-  symancf_product product;
+  SYMANCF_MODES(MODE_FIELD) /* NULL: the kernel has no such function */
   const int32_t *piece_end, *piece; /* pieces it is made of: end of their entities, numbers */
   double *uniform; /* uniform parameters */
   const double *cell;    /* [batches][cell_rows][8] */
+  const double *uniform_rate, *cell_rate; /* a direction of both; NULL: zero */
   const uint8_t *owned;  /* [n] this rank counts the entity's energy */
   const int32_t *vertex_start; /* [n + 1] */
   const int32_t *vertices;     /* local vertex numbers */

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The plan of all terms: one C call per energy, residual, tangent or tangent-vector product."""
+"""The plan of all terms: one C call per energy, residual, tangent, or product with one of them."""
 
 from __future__ import annotations
 
 import ctypes
 import weakref
 from contextlib import contextmanager
+from itertools import compress, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from symancf_codegen.modes import MODES
 
 from ..arrays import Array, Ints, Mask
 from ..runtime import jit
@@ -18,7 +21,7 @@ from .group import Group, grouped, parameters, source
 from .structures import LANES, Term, Terms, address, limits
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from mpi4py import MPI
 
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from .numbering import Numbering
     from .piece import Piece, Role
 
-ENERGY, RESIDUAL, TANGENT, PRODUCT = range(4)
+CODE = {mode: code for code, mode in enumerate(MODES)}
 SETS = 16  # of active pieces whose terms are kept
 
 
@@ -46,7 +49,7 @@ class Plan:
         self, pieces: Sequence[Piece], numbering: Numbering, reference: Array, comm: MPI.Comm
     ) -> None:
         self.pieces = list(pieces)
-        self.numbering = numbering
+        self.numbering, self._comm = numbering, comm
         library = jit.load_runtime(Path(__file__).with_name("runtime.c"), comm=comm)
         self._limits = limits(library)
         self._assemble = library.symancf_assemble
@@ -74,6 +77,7 @@ class Plan:
         self._placed = [(k, p.cell_at) for k, p in enumerate(self.pieces) if p.cell_at is not None]
         self._rows: dict[int, Array] = {}
         self._active = np.ones(len(self.pieces), dtype=bool)
+        self._turning: dict[jit.Kernel, jit.Kernel] = {}
         self._regroup()
         self._arrange()
 
@@ -260,11 +264,11 @@ class Plan:
         self._addresses[id(array)] = weakref.ref(array), found
         return found
 
-    def _call(self, what: int, x: Array, v: Array | None, f: Array | None, e: Array | None) -> int:
+    def _call(self, mode: str, x: Array, v: Array | None, f: Array | None, e: Array | None) -> int:
         if self._stale:
             self._arrange()
         at = self._address
-        bad = self._assemble(self._reference, what, at(x), at(v), at(f), at(e))
+        bad = self._assemble(self._reference, CODE[mode], at(x), at(v), at(f), at(e))
         if bad < 0:
             raise MemoryError("assembly: no memory for the scratch of one batch")
         return int(bad)
@@ -272,26 +276,57 @@ class Plan:
     def energies(self, x: Array) -> tuple[Array, int]:
         """Return the energy of each piece, summed over the entities that this rank owns."""
         energies = np.zeros(max(1, len(self.pieces)))
-        bad = self._call(ENERGY, x, None, None, energies)
+        bad = self._call("energy", x, None, None, energies)
         return energies[: len(self.pieces)], bad
 
     def residual(self, x: Array, f: Array) -> int:
         """Write the residual at `x` into the local vector `f` (owned rows are complete)."""
         f.fill(0.0)
-        return self._call(RESIDUAL, x, None, f, None)
+        return self._call("residual", x, None, f, None)
 
     def tangent(self, x: Array, f: Array, matrix: Matrix) -> int:
         """Write residual and tangent."""
         f.fill(0.0)
         try:
-            return self._call(TANGENT, x, None, f, None)
+            return self._call("tangent", x, None, f, None)
         finally:
             matrix.finish()  # collective, so also where this rank failed
 
     def product(self, x: Array, v: Array, f: Array) -> int:
         """Write tangent(x) . v into the local vector `f` without a matrix."""
         f.fill(0.0)
-        return self._call(PRODUCT, x, v, f, None)
+        return self._call("product", x, v, f, None)
+
+    @property
+    def rows(self) -> dict[int, Array]:
+        """Present parameters (n, rows) of entities by piece, where they change in time."""
+        return dict(self._rows)
+
+    def turn(self, values: Array, rows: Mapping[int, Array]) -> None:
+        """Take a direction of the parameters for `parameter` (collective).
+
+        `values` and `rows` are changes of what the attributes of these names hold. Kernels that
+        they reach are compiled with the mode ``parameter`` when this happens first.
+        """
+        mine = [
+            bool(values[first:end].any() or (number in rows and rows[number].any()))
+            for number, (first, end) in enumerate(pairwise(self._first))
+        ]
+        moves = np.any(self._comm.allgather(mine), axis=0)
+        for piece in compress(self.pieces, moves):
+            if piece.kernel not in self._turning:
+                found = jit.with_modes(piece.kernel, ("parameter",), self._comm)
+                self._turning[piece.kernel] = found
+        for group, term in zip(self.groups, self._terms, strict=False):
+            term.uniform_rate = term.cell_rate = None
+            if moves[group.numbers].any():
+                kernel = self._turning[self.pieces[group.numbers[0]].kernel]
+                group.turn(term, values, rows, kernel.addresses["parameter"])
+
+    def parameter(self, x: Array, f: Array) -> int:
+        """Write the derivative of the residual in the direction of `turn` into the vector `f`."""
+        f.fill(0.0)
+        return self._call("parameter", x, None, f, None)
 
 
 def _present(time: float) -> float:

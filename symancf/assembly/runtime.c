@@ -35,10 +35,11 @@ static int64_t scratch(const symancf_term *t)
 
 /*
  * Evaluate all terms at the local vector x.
- *   what = 0: energies[piece] += energy of owned entities
- *   what = 1: f += residual             (f: local vector)
- *   what = 2: f += residual, matrix = tangent
- *   what = 3: f += tangent . v          (v: local vector)
+ *   ENERGY:    energies[piece] += energy of owned entities
+ *   RESIDUAL:  f += residual             (f: local vector)
+ *   TANGENT:   f += residual, matrix = tangent
+ *   PRODUCT:   f += tangent . v          (v: local vector)
+ *   PARAMETER: f += derivative of the residual along the direction of parameters, where that is
  * Returns the number of points that left the domain of their law, or -1 when memory is short.
  */
 int64_t symancf_assemble(const symancf_plan *plan, int what, const double *x, const double *v,
@@ -56,6 +57,7 @@ int64_t symancf_assemble(const symancf_plan *plan, int what, const double *x, co
   for (int k = 0; k < plan->terms; k++) {
     const symancf_term *t = plan->term + k;
     if (!t->n || (what == PRODUCT && !t->has_tangent)) continue;
+    if (what == PARAMETER && !t->uniform_rate) continue;
     bad += t->tabulated ? cells(plan, t, what, x, v, f, energies, work, &cleared)
                         : entities(plan, t, what, x, v, f, energies, work, &cleared);
   }

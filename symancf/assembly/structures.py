@@ -9,6 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from symancf_codegen.modes import MODES
+
 from ..arrays import Array
 
 LANES = 8
@@ -22,9 +24,10 @@ class Term(ctypes.Structure):
     _fields_ = [
         *((name, _NUMBER) for name in ("tabulated", "symmetric", "has_tangent")),
         *((name, _NUMBER) for name in ("n", "cell_rows")),
-        *((name, _ADDRESS) for name in ("energy", "residual", "tangent", "product")),
+        *((mode, _ADDRESS) for mode in MODES),
         *((name, _ADDRESS) for name in ("piece_end", "piece")),
-        *((name, _ADDRESS) for name in ("uniform", "cell", "owned", "vertex_start", "vertices")),
+        *((name, _ADDRESS) for name in ("uniform", "cell", "uniform_rate", "cell_rate")),
+        *((name, _ADDRESS) for name in ("owned", "vertex_start", "vertices")),
         *((name, _ADDRESS) for name in ("pair_start", "positions")),
         *((name, _NUMBER) for name in ("corners", "slopes")),
         *((name, _ADDRESS) for name in ("blocks", "maps")),

@@ -12,6 +12,7 @@ import time
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
 
 from symancf_codegen import Kernel, Options, compile_cells, compile_points, declare
 from symancf_codegen import errors as codegen_errors
@@ -19,6 +20,7 @@ from symancf_codegen.library import cache, measure
 from symancf_codegen.library.compile import FLAGS, HEADERS, library
 from symancf_codegen.library.fingerprint import fingerprint
 from symancf_codegen.lower.values import Values
+from symancf_codegen.modes import STANDARD
 
 from ..errors import CompileError
 from .shared import Shared
@@ -40,6 +42,7 @@ __all__ = [
     "load_runtime",
     "measure",
     "points",
+    "with_modes",
 ]
 
 T = TypeVar("T")
@@ -65,6 +68,7 @@ def cells(
     comm: Communicator = None,
     *,
     options: Options | None = None,
+    modes: Sequence[str] = STANDARD,
 ) -> Kernel:
     """Return the kernel of a sum of laws on a cell. Collective.
 
@@ -76,38 +80,61 @@ def cells(
     comm : mpi4py or petsc4py communicator; None for this process alone.
     options : compiler options. The default compiles for the machine of rank 0 and expects
         the same processor on all ranks; on a mixed cluster replace ``-march=native``.
+    modes : the kernel's functions, see ``symancf_codegen.modes``.
 
     Raises
     ------
     CompileError : on every rank, with the same message, whichever rank it arose on.
     """
     chosen = options or Options()
-    return _collective(
+    kernel = _collective(
         comm,
         chosen,
-        lambda: fingerprint(name, space, laws, chosen.stabilise),
-        lambda: compile_cells(name, space, laws, chosen),
+        lambda: fingerprint(name, space, laws, chosen.stabilise, modes),
+        lambda: compile_cells(name, space, laws, chosen, modes),
     )
+    _ANEW[kernel] = lambda comm, modes: cells(name, space, laws, comm, options=chosen, modes=modes)
+    return kernel
 
 
 def points(
-    law: PointLaw, comm: Communicator = None, *, name: str = "", options: Options | None = None
+    law: PointLaw,
+    comm: Communicator = None,
+    *,
+    name: str = "",
+    options: Options | None = None,
+    modes: Sequence[str] = STANDARD,
 ) -> Kernel:
     """Return the kernel of a law on tuples of scalars. Collective; see `cells`.
 
     Parameters
     ----------
     law : what happens at one tuple.
-    comm, options : as in `cells`.
+    comm, options, modes : as in `cells`.
     name : C identifier; by default the law's name.
     """
     chosen = options or Options()
-    return _collective(
+    kernel = _collective(
         comm,
         chosen,
-        lambda: fingerprint(name or law.name, None, [(law, None)], False),
-        lambda: compile_points(name or law.name, law, chosen),
+        lambda: fingerprint(name or law.name, None, [(law, None)], False, modes),
+        lambda: compile_points(name or law.name, law, chosen, modes),
     )
+    _ANEW[kernel] = lambda comm, modes: points(law, comm, name=name, options=chosen, modes=modes)
+    return kernel
+
+
+def with_modes(kernel: Kernel, modes: Sequence[str], comm: Communicator = None) -> Kernel:
+    """Return the kernel of the same laws with other functions (collective).
+
+    Its parameters, unknowns and options are those of `kernel`, which this module has made.
+    """
+    return _ANEW[kernel](comm, tuple(modes))
+
+
+_ANEW: WeakKeyDictionary[Kernel, Callable[[Communicator, Sequence[str]], Kernel]] = (
+    WeakKeyDictionary()
+)
 
 
 def identifier(name: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symancf_codegen.library.compile import library
-from symancf_codegen.text.signature import MODES, signature
+from symancf_codegen.modes import COMMON, MODES, OPERANDS, signature
 
 if TYPE_CHECKING:
     from symancf_codegen.text.description import Description, Source
@@ -33,16 +33,17 @@ class Kernel:
     Attributes
     ----------
     source, header, path : C text, C declarations, path of the shared library.
-    addresses : address of each of energy, residual, tangent, product.
+    addresses : address of each of its functions.
 
-    The methods `energy`, `residual`, `tangent`, `product` are for tests and small studies;
-    they copy their arguments into batches of 8 lanes and back.
+    The methods `energy`, `residual`, `tangent`, `product`, `parameter` and `outputs` copy their
+    arguments into batches of 8 lanes and back; a kernel has those of its `Description.modes`.
     """
 
     def __init__(self, description: Description, source: str, path: Path) -> None:
         self.description = description
         self.source = source
-        self.header = "\n".join(f"{signature(description.name, mode)};" for mode in MODES) + "\n"
+        modes = description.modes
+        self.header = "\n".join(f"{signature(description.name, mode)};" for mode in modes) + "\n"
         self.path = path
         self.name = description.name
         self.n = description.n
@@ -60,11 +61,11 @@ class Kernel:
         self._library = ctypes.CDLL(str(path))
         self._functions: dict[str, Callable[..., int]] = {}
         self.addresses: dict[str, int] = {}
-        for mode in MODES:
+        for mode in modes:
             function = getattr(self._library, f"{self.name}_{mode}")
             function.restype = ctypes.c_int
-            count = 7 if mode in ("tangent", "product") else 6
-            function.argtypes = [ctypes.c_int, *[ctypes.c_void_p] * (count - 1)]
+            count = len(COMMON) + len(MODES[mode].inputs) + len(MODES[mode].results)
+            function.argtypes = [ctypes.c_int, *[ctypes.c_void_p] * count]
             self._functions[mode] = function
             address = ctypes.cast(function, ctypes.c_void_p).value
             assert address is not None
@@ -96,7 +97,7 @@ class Kernel:
         parameters : name -> number, or an array with one value per cell for cell parameters, or
             a function of points (m, dimension) -> (cells, m) for point parameters.
         """
-        (w,), bad = self._run("energy", u, None, reference, parameters, (1,))
+        (w,), bad = self._run("energy", u, reference, parameters)
         return w[:, 0], bad
 
     def residual(
@@ -106,7 +107,7 @@ class Kernel:
         parameters: Mapping[str, Value] | None = None,
     ) -> tuple[Array, int]:
         """Return f = dW/du in the shape of `u`, and the number of bad points."""
-        (f,), bad = self._run("residual", u, None, reference, parameters, (self.rows,))
+        (f,), bad = self._run("residual", u, reference, parameters)
         return f.reshape(np.shape(u)), bad
 
     def tangent(
@@ -116,8 +117,7 @@ class Kernel:
         parameters: Mapping[str, Value] | None = None,
     ) -> tuple[Array, Array, int]:
         """Return f, the full K as (cells, rows, rows), and the number of bad points."""
-        sizes = (self.rows, self.tangent_rows)
-        (f, packed), bad = self._run("tangent", u, None, reference, parameters, sizes)
+        (f, packed), bad = self._run("tangent", u, reference, parameters)
         k = self.unpack(packed) if self.has_tangent else np.zeros((len(f), self.rows, self.rows))
         return f.reshape(np.shape(u)), k, bad
 
@@ -129,8 +129,54 @@ class Kernel:
         parameters: Mapping[str, Value] | None = None,
     ) -> tuple[Array, int]:
         """Return K v in the shape of `u`, and the number of bad points."""
-        (kv,), bad = self._run("product", u, v, reference, parameters, (self.rows,))
+        (kv,), bad = self._run("product", u, reference, parameters, v=v)
         return kv.reshape(np.shape(u)), bad
+
+    def parameter(
+        self,
+        u: Array,
+        rates: Mapping[str, Value],
+        reference: Array | None = None,
+        parameters: Mapping[str, Value] | None = None,
+    ) -> tuple[Array, int]:
+        """Return the derivative of f in the direction `rates` of the parameters (0 by default).
+
+        In the shape of `u`, and the number of bad points.
+        """
+        (fp,), bad = self._run("parameter", u, reference, parameters, rates=rates)
+        return fp.reshape(np.shape(u)), bad
+
+    def outputs(
+        self,
+        u: Array,
+        reference: Array | None = None,
+        parameters: Mapping[str, Value] | None = None,
+    ) -> tuple[dict[str, dict[str, Array]], int]:
+        """Return {law: {name: (cells, points)}}, the laws' outputs, and the number of bad points.
+
+        The points are those of the law's rule, section points running fastest; a kernel on tuples
+        has one.
+        """
+        (rows,), bad = self._run("outputs", u, reference, parameters)
+        found: dict[str, dict[str, Array]] = {}
+        first = 0
+        for law, points, names in self.description.outputs:
+            size = points * len(names)
+            table = rows[:, first : first + size].reshape(len(rows), points, len(names))
+            found[law] = {name: table[..., k] for k, name in enumerate(names)}
+            first += size
+        return found, bad
+
+    def size(self, operand: str) -> int:
+        """Return how many rows [8] of an operand a function writes."""
+        points = sum(count * len(names) for _, count, names in self.description.outputs)
+        sizes = {
+            "scalar": 1,
+            "vector": self.rows,
+            "matrix": self.tangent_rows,
+            "points": points,
+        }
+        return sizes[OPERANDS[operand].shape]
 
     def unpack(self, packed: Array) -> Array:
         """Return the matrices (cells, rows, rows) of packed tangents (cells, tangent_rows)."""
@@ -155,39 +201,52 @@ class Kernel:
         """Return the array `uniform` of parameter values."""
         return np.array([parameters[name] for name in self.uniform] or [0.0], dtype=float)
 
+    def _cell_values(self, parameters: Mapping[str, Value], cells: int) -> Array:
+        """Return the batches of the array `cell` of parameter values."""
+        columns = [
+            np.broadcast_to(np.asarray(_at(parameters[name], point), dtype=float), cells)
+            for name, point in zip(self.cell, self.points, strict=True)
+        ]
+        return batches(np.stack(columns, axis=1) if columns else np.zeros((cells, 1)))
+
     def _run(
         self,
         mode: str,
         u: Array,
-        v: Array | None,
         reference: Array | None,
         parameters: Mapping[str, Value] | None,
-        sizes: tuple[int, ...],
+        v: Array | None = None,
+        rates: Mapping[str, Value] | None = None,
     ) -> tuple[list[Array], int]:
         values = dict(parameters or {})
         missing = [name for name in (*self.uniform, *self.cell) if name not in values]
         if missing:
             raise ValueError(f"kernel {self.name}: no value for {', '.join(missing)}")
-        cells = len(u)
-        columns = [
-            np.broadcast_to(np.asarray(_at(values[name], point), dtype=float), cells)
-            for name, point in zip(self.cell, self.points, strict=True)
+        cells, row = len(u), MODES[mode]
+        turned = {**dict.fromkeys((*self.uniform, *self.cell), 0.0), **(rates or {})}
+        given: dict[str, Array] = {}
+        for name, vector in (("u", u), ("v", v), ("reference", reference)):
+            given[name] = np.zeros((cells, self.rows)) if vector is None else np.asarray(vector)
+        inputs: list[Array] = []
+        for name in (*COMMON, *row.inputs):
+            source = turned if name.endswith("_rate") else values
+            if name.startswith("uniform"):
+                inputs.append(aligned(self.uniform_values(source)))
+            elif name.startswith("cell"):
+                inputs.append(self._cell_values(source, cells))
+            else:
+                inputs.append(batches(given[name].reshape(cells, -1)))
+        count = -(-cells // LANES)
+        results = [
+            aligned(np.full((count, self.size(name), LANES), np.nan)) for name in row.results
         ]
-        cell = batches(np.stack(columns, axis=1) if columns else np.zeros((cells, 1)))
-        uniform = aligned(self.uniform_values(values))
-        inputs = [batches(np.asarray(u).reshape(cells, -1))]
-        if v is not None:
-            inputs.append(batches(np.asarray(v).reshape(cells, -1)))
-        if reference is None:
-            reference = np.zeros((cells, self.rows))
-        shape = batches(np.asarray(reference).reshape(cells, -1))
-        outputs = [aligned(np.full((len(cell), size, LANES), np.nan)) for size in sizes]
+        addresses = np.array([a.ctypes.data for a in (*inputs, *results)])
+        strides = np.array([a.strides[0] if a.ndim > 1 else 0 for a in (*inputs, *results)])
         bad = 0
-        for b in range(len(cell)):
+        for b in range(count):
             lanes = min(LANES, cells - LANES * b)
-            arrays = [uniform, cell[b], shape[b], *(x[b] for x in inputs), *(x[b] for x in outputs)]
-            bad += self._functions[mode](lanes, *(a.ctypes.data for a in arrays))
-        return [x.transpose(0, 2, 1).reshape(-1, x.shape[1])[:cells] for x in outputs], bad
+            bad += self._functions[mode](lanes, *(addresses + b * strides).tolist())
+        return [x.transpose(0, 2, 1).reshape(-1, x.shape[1])[:cells] for x in results], bad
 
 
 def load(source: Source, flags: Sequence[str], compiler: str | None) -> Kernel:

@@ -12,6 +12,7 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen.declare import PointLaw, Rule, Space
+from symancf_codegen.modes import STANDARD
 
 
 def _compiler_version() -> str:
@@ -63,10 +64,11 @@ def fingerprint(
     space: Space | None,
     laws: Sequence[tuple[PointLaw, Rule | None]],
     stabilised: bool,
+    modes: Sequence[str] = STANDARD,
 ) -> str:
     """Return a hexadecimal key that changes when the generated source may change."""
     h = _Hasher()
-    h.text(COMPILER_VERSION, name, str(stabilised))
+    h.text(COMPILER_VERSION, name, str(stabilised), *modes)
     if space is not None:
         _space(h, space, [rule for _, rule in laws if rule is not None])
     for law, rule in laws:
@@ -136,6 +138,9 @@ def _law(h: _Hasher, law: PointLaw) -> None:
         h.text("power")
         h.value(motion)
         h.value(force)
+    for output, e in law.outputs.items():
+        h.text("output", output)
+        h.value(e)
     if law.rates:
         h.text("rates")
     h.text("measure")

@@ -18,6 +18,7 @@ import numpy as np
 
 from symancf_codegen.library.bind import LANES, Array, Kernel, Value, aligned, batches
 from symancf_codegen.library.compile import library
+from symancf_codegen.modes import MODES
 
 SAMPLES = 9
 
@@ -70,8 +71,7 @@ def nanoseconds(
     columns = [np.broadcast_to(np.asarray(parameters[name], float), cells) for name in kernel.cell]
     cell = batches(np.stack(columns, axis=1) if columns else np.zeros((cells, 1)))
     uniform = aligned(kernel.uniform_values(parameters))
-    rows = {"energy": 1, "tangent": kernel.tangent_rows}.get(mode, kernel.rows)
-    output = aligned(np.zeros((rows, LANES)))
+    output = aligned(np.zeros((kernel.size(MODES[mode].results[-1]), LANES)))
     second = {"tangent": aligned(np.zeros((kernel.rows, LANES))), "product": x}.get(mode)
 
     def run(repeat: int) -> float:

@@ -50,8 +50,9 @@ def _stored(path: Path) -> Source | None:
     try:
         entry = json.loads(content)
         fields = dict(entry["description"])
-        fields.update({name: tuple(fields[name]) for name in ("uniform", "cell")})
+        fields.update({name: tuple(fields[name]) for name in ("uniform", "cell", "modes")})
         fields["points"] = tuple(map(tuple, fields["points"]))
+        fields["outputs"] = tuple((law, n, tuple(names)) for law, n, names in fields["outputs"])
         return Source(Description(**fields), str(entry["source"]))
     except (ValueError, TypeError, KeyError):
         return None

@@ -2,26 +2,26 @@
  *
  * symancf_kernel.h: what a generated kernel NAME offers, and the few helpers it uses.
  *
- *   int NAME_energy  (int lanes, const double *uniform, const double *cell,
- *                     const double *reference, const double *u, double *W);
- *   int NAME_residual(..., const double *u, double *f);
- *   int NAME_tangent (..., const double *u, double *f, double *K);
- *   int NAME_product (..., const double *u, const double *v, double *Kv);
+ *   int NAME_mode(int lanes, const double *uniform, const double *cell,
+ *                 const double *reference, operands of the mode: SYMANCF_MODES below);
  *
  * One call is one batch of 8 lanes: 8 cells, or 8 tuples of nodes. Every array is
  * [rows][8] doubles, aligned to 64 bytes, the lane index running fastest; only `uniform` is a
  * plain array with one value for all lanes. Outputs are overwritten.
  *
- *   u, v, f, Kv, reference   [3 n][8]  row 3 i + a: component a of coefficient vector i
+ *   u, v, f, Kv, fp,         [3 n][8]  row 3 i + a: component a of coefficient vector i
+ *   reference
  *   reference of laws that know rates: [6 n][8], then come w = v - c u of the coefficients' rates
  *                            v, with c = rate_factor in `uniform`
- *   cell                     [parameters][8]
+ *   cell, cell_rate          [parameters][8]
+ *   uniform_rate             as `uniform`
  *   W                        [8]
  *   K of an energy           [9 n (n + 1)/2][8]  blocks i <= j at j (j + 1)/2 + i, in a block
  *                            row 3 a + b: component a of i, component b of j
  *   K of a virtual work      [9 n n][8]  blocks i n + j
+ *   O                        [points][outputs][8]  law by law, see Kernel.outputs
  *
- * Kernels on tuples of m scalars have u, v, f, Kv [m][8], K packed by columns of the upper
+ * Kernels on tuples of m scalars have u, v, f, Kv, fp [m][8], K packed by columns of the upper
  * triangle, c (c + 1)/2 + r for r <= c (virtual work: r m + c), and do not read `reference`.
  *
  * Return value: number of points, counted over the first `lanes` lanes, at which an
@@ -30,6 +30,15 @@
  */
 #ifndef SYMANCF_KERNEL_H
 #define SYMANCF_KERNEL_H
+
+/* The modes: code, name, operands. Made by symancf_codegen/modes.py, which says what they are. */
+#define SYMANCF_MODES(MODE) \
+    MODE(ENERGY, energy, const double *u, double *W) \
+    MODE(RESIDUAL, residual, const double *u, double *f) \
+    MODE(TANGENT, tangent, const double *u, double *f, double *K) \
+    MODE(PRODUCT, product, const double *u, const double *v, double *Kv) \
+    MODE(PARAMETER, parameter, const double *u, const double *uniform_rate, const double *cell_rate, double *fp) \
+    MODE(OUTPUTS, outputs, const double *u, double *O)
 
 /* A row: eight lanes. */
 typedef double v8 __attribute__((vector_size(64), may_alias));

@@ -47,6 +47,7 @@ class Scope:
     ----------
     rates : the rates of leaves, from which the function ``rate`` derives all others; these are
         kept as well.
+    forces : what the function ``force_on`` of a name means.
     guarded : whether a branch of a `Piecewise` was kept from what it cannot bear.
     """
 
@@ -56,6 +57,7 @@ class Scope:
         self.nodes: dict[str, Node] = {}
         self.definitions: dict[str, sp.Expr] = {}
         self.rates: dict[Node, Node] = {}
+        self.forces: dict[str, Node] = {}
         self.guarded = False
         self._positive: set[Node] = set()
         self._pending: list[str] = []
@@ -172,6 +174,8 @@ class Scope:
             return g.select(above, g.one, g.select(below, g.zero, middle))
         if type(e).__name__ == "rate":
             return self.rate(self._lower(e.args[0]))
+        if type(e).__name__ == "force_on":
+            return self.forces[e.args[0].name]
         op = FUNCTIONS.get(type(e).__name__, "")
         if op:
             return g.call(op, *(self._lower(a) for a in e.args))

@@ -16,9 +16,9 @@ import sympy as sp
 
 from symancf_codegen.declare import RATE_FACTOR
 from symancf_codegen.errors import CompileError
-from symancf_codegen.functions import frozen
+from symancf_codegen.functions import force_on, frozen
 from symancf_codegen.graph.dag import Graph, Kind, Node
-from symancf_codegen.graph.differentiate import Stages, pull_back
+from symancf_codegen.graph.differentiate import Stages, gradient, pull_back
 from symancf_codegen.graph.reduce import LinearMap
 from symancf_codegen.lower.lower import Scope
 
@@ -50,6 +50,8 @@ class Point:
     domain : nodes that must be > 0.
     named : titled lists of (name, node) for the printer, in the user's order.
     stages : the energy as a function of the lets that are made of the variables directly.
+    outputs : of the law, as functions of the variables.
+    nodes : leaves of the parameters by name.
     replace : the variables as functions of the leaves, to be put in last.
     """
 
@@ -64,6 +66,8 @@ class Point:
     domain: list[Node]
     named: Named
     stages: Stages | None
+    outputs: list[tuple[str, Node]]
+    nodes: dict[str, Node]
     replace: dict[Node, Node]
 
     @property
@@ -168,6 +172,8 @@ def lower_point(
         domain=domain,
         named=named,
         stages=_stages(law, scope, variable_names, factor),
+        outputs=_outputs(law, scope, variable_names),
+        nodes={p.name: scope.nodes[p.name] for p in law.parameters},
         replace=replace,
     )
 
@@ -281,3 +287,24 @@ def _stages(
     reached = set(g.reach([outer]))
     used = [leaf for leaf in definition if leaf in reached]
     return Stages(outer, tuple(used), tuple(definition[leaf] for leaf in used))
+
+
+def _outputs(law: PointLaw, scope: Scope, variable_names: Sequence[str]) -> list[tuple[str, Node]]:
+    """Lower the law's outputs, first the forces that they ask for."""
+    g = scope.graph
+    outputs = {name: sp.sympify(e) for name, e in law.outputs.items()}
+    asked = sorted({str(q.args[0]) for e in outputs.values() for q in e.atoms(force_on)})
+    known = [*variable_names, *(s.name for s, _ in law.lets)]
+    for name in asked:
+        if name not in known:
+            raise CompileError(
+                f"law {law.name!r}: an output asks for the force on {name}, which is neither a "
+                f"variable nor a let of the law: {', '.join(known)}"
+            )
+    if asked:
+        leaves = {name: g.symbol(f"stage {name}", Kind.UNKNOWN) for name in asked}
+        energy = scope.override(leaves).lower(law.energy)
+        back = {leaf: scope.resolve(name) for name, leaf in leaves.items()}
+        slopes = g.substitute(gradient(g, energy, list(leaves.values())), back)
+        scope.forces.update(zip(asked, slopes, strict=True))
+    return [(name, scope.lower(e)) for name, e in outputs.items()]

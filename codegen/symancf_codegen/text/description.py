@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symancf_codegen.declare import RATE_FACTOR
 from symancf_codegen.errors import CompileError
+from symancf_codegen.modes import STANDARD
 from symancf_codegen.text.print import cell_kernel, comment, point_kernel
 from symancf_codegen.text.work import flops
 
@@ -38,6 +39,8 @@ class Description:
     strategies : {"law": how its tangent was derived}.
     flops : operations of one cell in each function (see `work.flops`); of one tuple, for a
         kernel on node tuples.
+    modes : its functions, see `modes`.
+    outputs : per law with outputs its name, its number of points and their names.
     """
 
     name: str
@@ -53,6 +56,8 @@ class Description:
     strategies: dict[str, str]
     flops: dict[str, int]
     rates: bool = False
+    modes: tuple[str, ...] = STANDARD
+    outputs: tuple[tuple[str, int, tuple[str, ...]], ...] = ()
 
 
 class Source(NamedTuple):
@@ -87,6 +92,12 @@ def cell_text(name: str, structure: Structure) -> Source:
         strategies={use.name: use.results.strategy for use in uses},
         flops=flops(structure),
         rates=any(law.rates for law in laws),
+        modes=structure.modes,
+        outputs=tuple(
+            (use.name, use.rule.size, tuple(name for name, _ in use.results.outputs))
+            for use in uses
+            if use.results.outputs
+        ),
     )
     head = [f"element {structure.space.name}: {size} shape functions, {3 * size} unknowns"]
     for use in uses:
@@ -113,6 +124,8 @@ def point_text(name: str, law: PointLaw, results: Results) -> Source:
         operations={law.name: operations(results)},
         strategies={law.name: results.strategy},
         flops={mode: sum(n.values()) for mode, n in operations(results).items()},
+        modes=results.chosen,
+        outputs=((law.name, 1, tuple(law.outputs)),) if law.outputs else (),
     )
     unknowns = ", ".join(f"u[{k}] = {s.name}" for k, s in enumerate(law.unknowns))
     head = [unknowns, *law_lines(law.name, law.title, "", description)]
@@ -156,7 +169,8 @@ def law_lines(name: str, title: str, rule: str, description: Description) -> lis
     for mode, counts in description.operations[name].items():
         text = ", ".join(f"{n} {op}" for op, n in counts.items()) or "nothing"
         lines.append(f"  {mode}: {text}")
-    lines.append(f"  tangent by: {description.strategies[name]}")
+    if "tangent" in description.modes:
+        lines.append(f"  tangent by: {description.strategies[name]}")
     return lines
 
 
@@ -172,8 +186,11 @@ def header(description: Description, lines: Sequence[str]) -> str:
         shapes = [f"u, v, f, Kv: [{d.rows}][8]", "K: upper triangle" if d.symmetric else "K: full"]
     total = ", ".join(f"{mode} {n}" for mode, n in d.flops.items())
     shapes.append(f"floating-point operations per {'cell' if d.tabulated else 'tuple'}: {total}")
-    if not d.has_tangent:
+    if "tangent" in d.modes and not d.has_tangent:
         shapes.append("the laws are linear in the unknowns: K = 0 is not written")
+    if "outputs" in d.modes:
+        names = "; ".join(f"{law}: {', '.join(found)}" for law, _, found in d.outputs)
+        shapes.append(f"O: rows of each point of {names}")
     slots = [f"uniform[{k}] = {name}" for k, name in enumerate(d.uniform)]
     slots += [
         f"cell[{k}] = {name}" + (f" at ({', '.join(f'{x:.6g}' for x in point)})" if point else "")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symancf_codegen.graph.schedule import Output, Section
+from symancf_codegen.modes import COMMON, MODES, signature
 from symancf_codegen.text.contract import contract_residual, jets_function
 from symancf_codegen.text.contract_tangent import contract_tangent
 from symancf_codegen.text.print_cell import cell_function
@@ -19,8 +20,8 @@ from symancf_codegen.text.print_point import (
     domain_section,
     law_functions,
     loads_of_parameters,
+    outputs_section,
 )
-from symancf_codegen.text.signature import MODES, signature
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import Array
@@ -66,12 +67,13 @@ def cell_kernel(name: str, structure: Structure, uniform: list[str], cell: list[
         laws.append([law_functions(use, segment, uniform, cell) for use in segment.uses])
     functions = [law.parameters for group in laws for law in group]
     functions += [law.geometry for group in laws for law in group]
-    for mode in MODES:
+    for mode in structure.modes:
         functions += [f for group in laws for law in group for f in law.modes[mode]]
     parts += [f.text for f in functions if f is not None]
-    parts.append(contract_residual(structure))
+    if any(MODES[mode].result("vector") for mode in structure.modes):
+        parts.append(contract_residual(structure))
     parts += [contract_tangent(structure, s) for s in structure.segments if s.slot_count]
-    parts += [cell_function(name, structure, laws, mode) for mode in MODES]
+    parts += [cell_function(name, structure, laws, mode) for mode in structure.modes]
     return "\n".join(parts)
 
 
@@ -153,6 +155,8 @@ def point_kernel(
         "residual": [Section("residual", store("N", results.residual))],
         "tangent": [Section("residual", store("N", results.residual_with_tangent))],
         "product": [Section("tangent times direction", store("N", results.product))],
+        "parameter": [Section("derivative by parameters", store("N", results.parameter))],
+        "outputs": [outputs_section(results)],
     }
     if tangent:
         nodes = [tangent.get(key, zero) for key in keys]
@@ -160,7 +164,8 @@ def point_kernel(
     loads = loads_of_parameters(uniform, cell)
     printer = Printer(results, {**loads, **rows})
     domain = domain_section(graph, results.domain)
-    for mode in MODES:
+    for mode in results.chosen:
+        row = MODES[mode]
         function = printer.function(
             f"{name}_{mode}_at_point",
             f"{mode} of {title}",
@@ -169,19 +174,20 @@ def point_kernel(
         )
         parts.append(function.text)
         arguments = function.arguments
-        target = {"energy": "W", "product": "Kv"}.get(mode, "f")
-        values = {"g": "u", "h": "v", "N": target, "M": "K", "bad": "(double *)&bad"}
+        vector = row.result("vector")
+        values = {"g": "u", "h": "v", "N": vector or "", "M": "K", "bad": "(double *)&bad"}
         call = ", ".join(values.get(a, a) for a in arguments)
         lines = [signature(name, mode), "{", "    v8 bad = {0};"]
-        unused = {"uniform", "cell", "u"} - {values.get(a, a) for a in arguments}
-        lines += [f"    (void){a};" for a in (*sorted(unused), "reference")]
-        if mode == "product" and "h" not in arguments:
-            lines.append("    (void)v;")
+        read = {values.get(a, a) for a in arguments}
+        unused = [a for a in (*sorted(("uniform", "cell", "u")), COMMON[2]) if a not in read]
+        unused += [a for a in row.inputs[1:] if a not in read]
+        lines += [f"    (void){a};" for a in unused]
         if mode == "tangent" and not tangent:
             lines.append("    (void)K; /* the law is linear in the unknowns: K = 0 */")
         lines.append(f"    {name}_{mode}_at_point({call});")
-        count = 1 if mode == "energy" else size
-        lines.append(f"    symancf_finite({count}, (const v8 *){target}, &bad);")
+        for found, count in ((row.result("scalar"), 1), (vector, size)):
+            if found:
+                lines.append(f"    symancf_finite({count}, (const v8 *){found}, &bad);")
         if mode == "tangent" and tangent:
             lines.append(f"    symancf_finite({len(keys)}, (const v8 *)K, &bad);")
         lines += ["    return symancf_count(lanes, &bad);", "}", ""]

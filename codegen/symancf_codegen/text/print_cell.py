@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stage 7, print, second part: the four functions of a kernel on cells."""
+"""Stage 7, print, second part: the functions of a kernel on cells."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symancf_codegen.graph.schedule import identifier
+from symancf_codegen.modes import COMMON, MODES, signature
 from symancf_codegen.text.contract_tangent import assigns, tangent_chunk
-from symancf_codegen.text.signature import signature
 
 if TYPE_CHECKING:
     from symancf_codegen.structure import LawUse, Segment, Structure
@@ -38,35 +38,35 @@ def cell_function(
 ) -> str:
     """Return the text of function `mode` of kernel `name`."""
     segments = structure.segments
-    vector = mode != "energy"
+    row = MODES[mode]
+    vector, scalar = row.result("vector"), row.result("scalar")
     tangent = mode == "tangent" and structure.has_tangent
     body: list[str] = []
     for segment, group in zip(segments, laws, strict=True):
         body += _segment(structure, segment, group, mode)
     text = "\n".join(body)
     lines = [signature(name, mode), "{"]
-    for argument in ("uniform", "cell", "reference", "u", "v"):
+    for argument in (*COMMON, *row.inputs):
         present = any(c in text for c in (f"{argument},", f"{argument})", f"*){argument}"))
         present = present or f"&{argument}[" in text
-        if not present and (argument != "v" or mode == "product"):
+        if not present:
             lines.append(f"    (void){argument};")
     if mode == "tangent" and not tangent:
         lines.append("    (void)K; /* the laws are linear in the unknowns: K = 0 */")
     lines.append("    v8 bad = {0};")
-    if mode == "energy":
-        lines.append("    symancf_zero(1, (v8 *)W);")
+    if scalar:
+        lines.append(f"    symancf_zero(1, (v8 *){scalar});")
     if vector:
         lines += [f"    v8 N{s.index}[{s.size}][{3 * len(s.jets)}];" for s in segments if s.jets]
     if tangent and not assigns(structure):
         lines.append(f"    symancf_zero({tangent_rows(structure)}, (v8 *)K);")
     lines += body
     if vector:
-        target = "Kv" if mode == "product" else "f"
-        arguments = ", ".join([*(f"N{s.index}" for s in segments if s.jets), f"(v8 *){target}"])
+        arguments = ", ".join([*(f"N{s.index}" for s in segments if s.jets), f"(v8 *){vector}"])
         lines.append(f"    contract_residual({arguments});")
-        lines.append(f"    symancf_finite({3 * structure.space.size}, (const v8 *){target}, &bad);")
-    else:
-        lines.append("    symancf_finite(1, (const v8 *)W, &bad);")
+        lines.append(f"    symancf_finite({3 * structure.space.size}, (const v8 *){vector}, &bad);")
+    if scalar:
+        lines.append(f"    symancf_finite(1, (const v8 *){scalar}, &bad);")
     lines += ["    return symancf_count(lanes, &bad);", "}", ""]
     return "\n".join(lines)
 
@@ -79,7 +79,7 @@ def _segment(
     s, size = segment.index, chunk(segment, tangent)
     functions = [f for law in laws for f in _functions(law, mode)]
     arguments = {a for f in functions for a in f.arguments}
-    vector = mode != "energy" and bool(segment.jets)
+    vector = MODES[mode].result("vector") is not None and bool(segment.jets)
     if not functions and not vector:
         return []
     once: list[str] = []
@@ -153,13 +153,18 @@ def _points(statements: Sequence[str]) -> list[str]:
 def _call(function: Function, use: LawUse, k: int, segment: Segment) -> list[str]:
     """Return the statements that call a point function at in-plane point q, place p."""
     s, single = segment.index, use.sections == 1
-    rows = f"&cell[{8 * segment.first_row} + {8 * len(segment.varying)}*q]"
+    rows = f"[{8 * segment.first_row} + {8 * len(segment.varying)}*q]"
+    outputs = len(use.results.outputs)
+    point = "q" if single else f"({use.sections}*q + s)"
     place = "p" if single else f"{use.sections}*p + s"
     values = {
         "uniform": "uniform",
         "P": f"P{k}",
         "cell": "cell",
-        "B": rows,
+        "B": f"&cell{rows}",
+        "uniform_rate": "uniform_rate",
+        "cell_rate": "cell_rate",
+        "B_rate": f"&cell_rate{rows}",
         "G": "(const double *)G[p]",
         "V": "(const double *)V[p]",
         "g": "(const double *)g[p]",
@@ -169,6 +174,7 @@ def _call(function: Function, use: LawUse, k: int, segment: Segment) -> list[str
         "W": "W",
         "N": f"(double *)N{s}[q]",
         "M": "(double *)M[p]",
+        "O": f"&O[{8 * use.first_output} + {8 * outputs}*{point}]",
         "bad": "(double *)&bad",
         "weight": f"weight{s}_{k}[q]",
     }

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from symancf_codegen.graph.dag import Graph, Node
 
 #: Array arguments of point functions, in order; those before the scalars, those after.
-ARRAYS_IN = ("uniform", "P", "cell", "B", "G", "V", "g", "h", "A", "S")
-ARRAYS_OUT = ("W", "N", "M", "bad")
+RATES_IN = ("uniform_rate", "cell_rate", "B_rate")
+ARRAYS_IN = ("uniform", "P", "cell", "B", *RATES_IN, "G", "V", "g", "h", "A", "S")
+ARRAYS_OUT = ("W", "N", "M", "O", "bad")
 
 
 @dataclass
@@ -115,10 +116,12 @@ def _declaration(name: str, arguments: Sequence[str]) -> list[str]:
 def loads_of_parameters(
     uniform: Sequence[str], cell: Sequence[str], varying: Sequence[str] = ()
 ) -> dict[str, str]:
-    """Return the C expressions of the parameters; `varying` ones differ from point to point."""
-    loads = {p: f"uniform[{k}]" for k, p in enumerate(uniform)}
-    loads.update({p: f"cell[{8 * k} + l]" for k, p in enumerate(cell)})
-    loads.update({p: f"B[{8 * k} + l]" for k, p in enumerate(varying)})
+    """Return the C of the parameters and their directions; `varying` differ between points."""
+    loads: dict[str, str] = {}
+    for prefix, suffix in (("", ""), ("rate ", "_rate")):
+        loads.update({prefix + p: f"uniform{suffix}[{k}]" for k, p in enumerate(uniform)})
+        loads.update({prefix + p: f"cell{suffix}[{8 * k} + l]" for k, p in enumerate(cell)})
+        loads.update({prefix + p: f"B{suffix}[{8 * k} + l]" for k, p in enumerate(varying)})
     return loads
 
 
@@ -245,13 +248,23 @@ def _mode_sections(use: LawUse, segment: Segment) -> dict[str, list[Section]]:
         return [Output(f"{target}[{8 * row} + l] {sign} {{}};", node) for row, node in pairs]
 
     energy = results.energy
-    sections = {
-        "energy": [Section("energy", [Output("W[l] += {};", energy)] if energy != zero else [])],
-        "residual": [vector("residual", results.residual)],
-        "tangent": [
+    sections: dict[str, Callable[[], list[Section]]] = {
+        "energy": lambda: [
+            Section("energy", [Output("W[l] += {};", energy)] if energy != zero else [])
+        ],
+        "residual": lambda: [vector("residual", results.residual)],
+        "tangent": lambda: [
             vector("residual", results.residual_with_tangent),
             Section("tangent", store("M", moment_outputs(segment, use))),
         ],
-        "product": [vector("tangent times direction", results.product)],
+        "product": lambda: [vector("tangent times direction", results.product)],
+        "parameter": lambda: [vector("derivative by parameters", results.parameter)],
+        "outputs": lambda: [outputs_section(results)],
     }
-    return {mode: [s for s in parts if s.outputs] for mode, parts in sections.items()}
+    return {mode: [s for s in sections[mode]() if s.outputs] for mode in results.chosen}
+
+
+def outputs_section(results: Results) -> Section:
+    """Return the section that stores the outputs of a law at one point."""
+    rows = enumerate(node for _, node in results.outputs)
+    return Section("outputs", [Output(f"O[{8 * k} + l] = {{}};", node) for k, node in rows])

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symancf_codegen.graph.schedule import used_symbols
+from symancf_codegen.modes import MODES, OPERANDS
 from symancf_codegen.text.contract_tangent import Column
-from symancf_codegen.text.signature import MODES
 
 if TYPE_CHECKING:
     from symancf_codegen.structure import LawUse, Segment, Structure
@@ -21,15 +21,17 @@ def flops(structure: Structure) -> dict[str, int]:
     An addition, multiplication, quotient, root or function counts as one, a multiply-add as
     two. Only what the result needs is counted: no zeros, one triangle of a symmetric tangent.
     """
-    return {mode: sum(_segment(structure, s, mode) for s in structure.segments) for mode in MODES}
+    segments = structure.segments
+    return {mode: sum(_segment(structure, s, mode) for s in segments) for mode in structure.modes}
 
 
 def _segment(structure: Structure, segment: Segment, mode: str) -> int:
     s = segment.index
     table = sum(len(c.functions) * len(c.jets[s]) for c in structure.classes)
     reference = int(np.count_nonzero(np.any(structure.reference_tables[s], axis=0)))
-    fields = 2 if mode == "product" else 1
-    total = segment.size * 6 * table * (fields + (mode != "energy"))
+    row = MODES[mode]
+    fields = sum(OPERANDS[name].shape == "vector" for name in row.inputs)
+    total = segment.size * 6 * table * (fields + (row.result("vector") is not None))
     if any(_reads_reference(use, mode) for use in segment.uses):
         total += segment.size * 6 * reference
     for use in segment.uses:

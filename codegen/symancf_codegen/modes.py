@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The functions that a kernel may have, its *modes*: one table of names and operands.
+
+Declarations, printer, binding and ``symancf_kernel.h``, with it the structures of the C runtime,
+follow from the two tables here. The number of a mode is its place in `MODES`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+#: What an operand holds, and so how a kernel reads it or makes it of what laws say at points.
+Shape = Literal["scalar", "vector", "matrix", "uniform", "cell", "points"]
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An array that functions are given beside ``uniform``, ``cell`` and ``reference``.
+
+    Attributes
+    ----------
+    name : of the argument in C.
+    shape : ``scalar`` [8], a sum over the points; ``vector`` [rows][8], of the unknowns;
+        ``matrix``, packed blocks; ``uniform`` and ``cell``, as the parameters; ``points``, the
+        rows [8] of a law at all points one after the other.
+    meaning : one line for people.
+    """
+
+    name: str
+    shape: Shape
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One function of a kernel.
+
+    Attributes
+    ----------
+    name : the function of kernel NAME is NAME_name.
+    inputs, results : names of its operands, in the order of its arguments.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    results: tuple[str, ...]
+
+    def result(self, shape: Shape) -> str | None:
+        """Return the name of its result of a shape, None if there is none."""
+        found = (name for name in self.results if OPERANDS[name].shape == shape)
+        return next(found, None)
+
+    @property
+    def arguments(self) -> str:
+        """The operands as C declares them."""
+        read = [f"const double *{name}" for name in self.inputs]
+        return ", ".join([*read, *(f"double *{name}" for name in self.results)])
+
+
+OPERANDS = {
+    operand.name: operand
+    for operand in (
+        Operand("u", "vector", "unknowns"),
+        Operand("v", "vector", "direction of the unknowns"),
+        Operand("uniform_rate", "uniform", "direction of the uniform parameters"),
+        Operand("cell_rate", "cell", "direction of the parameters per cell"),
+        Operand("W", "scalar", "energy"),
+        Operand("f", "vector", "residual, dW/du for an energy"),
+        Operand("K", "matrix", "tangent df/du"),
+        Operand("Kv", "vector", "tangent times v"),
+        Operand("fp", "vector", "df/d parameters times their direction"),
+        Operand("O", "points", "the outputs of the laws, see PointLaw.outputs"),
+    )
+}
+
+MODES = {
+    mode.name: mode
+    for mode in (
+        Mode("energy", ("u",), ("W",)),
+        Mode("residual", ("u",), ("f",)),
+        Mode("tangent", ("u",), ("f", "K")),
+        Mode("product", ("u", "v"), ("Kv",)),
+        Mode("parameter", ("u", "uniform_rate", "cell_rate"), ("fp",)),
+        Mode("outputs", ("u",), ("O",)),
+    )
+}
+
+#: The functions that every solver needs. Others are compiled where they are asked for, into a
+#: library of their own: a kernel without them is not longer by a line.
+STANDARD = ("energy", "residual", "tangent", "product")
+
+#: Arguments of all functions, before their operands.
+COMMON = ("uniform", "cell", "reference")
+
+
+def signature(name: str, mode: str) -> str:
+    """Return the C declaration of function `mode` of kernel `name`."""
+    head = f"int {name}_{mode}(int lanes, const double *uniform, const double *cell,"
+    indent = " " * len(f"int {name}_{mode}(")
+    return f"{head}\n{indent}const double *reference, {MODES[mode].arguments})"
+
+
+def header() -> str:
+    """Return the table as ``symancf_kernel.h`` has it, for programs in C."""
+    rows = [f"MODE({m.name.upper()}, {m.name}, {m.arguments})" for m in MODES.values()]
+    return " \\\n    ".join(["#define SYMANCF_MODES(MODE)", *rows]) + "\n"
