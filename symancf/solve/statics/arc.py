@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 BORDER = 2.0  # |g|: so large that no turn within a step makes the operator singular
-DIFFERENCE = 1e-3  # of the parameter in dR/dp; loads are linear in it, as a rule: no error then
+DIFFERENCE = 1e-5  # of the parameter, in the rates of what the user makes of it
 MOST = 12  # Newton iterations; a shorter step costs less than more, which may lead elsewhere
 STILL = 1e-14  # of |u|: two such steps in a row change nothing any more, whatever is left
 DISTURBED = 1e-6  # of the largest body's size: a place beside the present one
@@ -179,9 +179,12 @@ class Arc:
     def derivative(self) -> tuple[Array, bool]:
         """Return dR/dp at the present place (rows), and whether anything changes (collective).
 
-        By central differences of the residual, of prescribed coordinates and of the latter's
-        tangent K_fc dg/dp; one-sided where a value beside the present one is impossible. What
-        it makes of the present loads is a reference of the convergence test.
+        The kernels' own derivatives by their parameters c, and the tangent by coordinates g that
+        supports prescribe: dR/dp = R_c dc/dp + K_fc dg/dp. The rates dc/dp and dg/dp are
+        central differences, since the user's functions of time and place are Python's; of a
+        `Parameter`, and what is linear in it, they have no error but round-off. One-sided where
+        a value beside the present one is impossible. What it makes of the present loads is a
+        reference of the convergence test.
         """
         system, plan, value = self.system, self.system.plan, self.value
         h = DIFFERENCE * max(abs(value), self.step)
@@ -194,19 +197,22 @@ class Arc:
                     ends.append((value, *self._beside(value)))
         finally:
             self.prescribe(value)
-        (high, f, g), (low, f0, g0) = ends
+        (high, c, cells, g), (low, c0, cells0, g0) = ends
         if high == low:
             raise ParameterError(
                 f"follow({self.name}): neither {value + h:g} nor {value - h:g} is possible"
             )
-        change, answer = (g - g0) / (high - low), np.zeros_like(g)
+        span = high - low
+        change, answer, direct = (g - g0) / span, np.zeros_like(g), np.zeros_like(g)
+        plan.turn((c - c0) / span, {k: (own - cells0[k]) / span for k, own in cells.items()})
+        self.solver.guarded(lambda: plan.parameter(system.state, direct))
         plan.product(system.state, change, answer)
-        loads = system.numbering.to_rows((f - f0) / (high - low))
+        loads = system.numbering.to_rows(direct)
         rows = self.solver.convergence.rows
         (driven,) = rows.of(loads * max(abs(value), self.step))
         self.solver.convergence.driven = np.maximum(driven, self.floor)
         d = loads + system.numbering.to_rows(answer)
-        everywhere = np.abs(d).sum() + np.abs(f - f0).sum() + np.abs(change).sum()
+        everywhere = np.abs(d).sum() + np.abs(direct).sum() + np.abs(change).sum()
         return d, bool(system.sum(np.array([everywhere]))[0] > 0.0)
 
     def seen(self) -> bool:
@@ -224,13 +230,13 @@ class Arc:
         finally:
             system.state[:] = state
 
-    def _beside(self, value: float) -> tuple[Array, Array]:
-        """Return residual and prescribed coordinates at another value of the parameter."""
+    def _beside(self, value: float) -> tuple[Array, dict[int, Array], Array]:
+        """Return the kernels' parameters and prescribed coordinates at another value."""
         system = self.system
-        state, f = system.state.copy(), np.zeros_like(system.state)
+        state, plan = system.state.copy(), system.plan
         self.prescribe(value, state)
-        self.solver.guarded(lambda: system.plan.residual(system.state, f))
-        return f, np.where(system.numbering.fixed_by >= 0, state, 0.0)
+        prescribed = np.where(system.numbering.fixed_by >= 0, state, 0.0)
+        return plan.values.copy(), plan.rows, prescribed
 
     def _solve(self, rows: Array) -> Array | None:
         """Return K^-1 times a vector of rows, or None (collective)."""
