@@ -89,7 +89,7 @@ class System(Configuration):
     # ---- building -----------------------------------------------------------------------------
     def _apply_supports(self) -> None:
         fixed_by = np.full(self.numbering.coordinates, -1, dtype=np.int32)
-        lengths = [float(support.body.extent) for support in self.supports]
+        lengths = [self.extent_of(support.body) for support in self.supports]
         self._sizes: list[Array] = []
         with together(self.comm):
             for k, support in enumerate(self.supports):

@@ -37,6 +37,14 @@ class Placed(Protocol):
         """Return a jet of places as combinations of local coordinates."""
 
 
+class Extended(Named, Protocol):
+    """A body, as far as it has a size."""
+
+    @property
+    def extent(self) -> float:
+        """Size [m]."""
+
+
 class Layout(Kept):
     """The vertices, entities and blocks of coordinates that bodies and terms announce.
 
@@ -53,6 +61,7 @@ class Layout(Kept):
     Attributes
     ----------
     families, blocks, owners : what was announced.
+    reach : largest distance of what terms attach to a body from its origin, by the body's id.
     """
 
     def __init__(
@@ -70,6 +79,7 @@ class Layout(Kept):
         self._ids = {id(body) for body in bodies}
         self._numbers = {id(term): k for k, term in enumerate(terms)}
         self._noted: dict[Hashable, str] = {}
+        self.reach = dict.fromkeys(self._ids, 0.0)
         self._bases: dict[int, int] = {}
         self._meshes: list[Mesh] = []
         self.mesh_points = 0
@@ -126,6 +136,11 @@ class Layout(Kept):
         before = self._noted.get(what)
         self._noted.setdefault(what, who)
         return before
+
+    def attach(self, body: Named, arms: Array) -> None:
+        """Take note of places (k, dim) that a term has on a body, from the body's origin."""
+        far = float(np.linalg.norm(arms, axis=1).max(initial=0.0))
+        self.reach[id(body)] = max(self.reach[id(body)], far)
 
     def base(self, mesh: Mesh) -> int:
         """Return the first vertex id of a mesh."""
@@ -205,6 +220,9 @@ class Configuration(ABC):
             layout.comm, layout.families, n_points=layout.mesh_points
         )
         layout.families = []
+        reach = np.fromiter(layout.reach.values(), dtype=float)
+        reach = reduced(self.comm, reach, MPI.MAX) if self.comm.size > 1 else reach
+        self._reach = dict(zip(layout.reach, reach.tolist(), strict=True))
         self.points: Array = layout.fetch_points(self.topology.vertex_ids)
 
     def number(self, carriers: Iterable[tuple[str, Ints32]]) -> None:
@@ -234,8 +252,15 @@ class Configuration(ABC):
 
     @cached_property
     def extent(self) -> float:
-        """Size of the largest body [m], of attachments as they were when first asked for."""
-        return max(float(body.extent) for body in self.bodies)
+        """Size of the largest body [m]."""
+        return max(map(self.extent_of, self.bodies))
+
+    def extent_of(self, body: Extended) -> float:
+        """Return the size of a body [m], or twice the reach of what terms attach to it.
+
+        1 for a node to which nothing is attached.
+        """
+        return max(float(body.extent), 2.0 * self._reach[id(body)]) or 1.0
 
     # ---- what members keep ----------------------------------------------------------------------
     def keep(self, owner: Hashable, data: Data) -> Data:

@@ -89,14 +89,14 @@ class Body(Contributes, HasReference, Protocol):
     Attributes
     ----------
     named : whether the user gave the name; others are counted.
-    extent : size of the body [m].
+    extent : size of the body itself [m], 0 of a mere node.
     """
 
     named: bool
 
     @property
     def extent(self) -> float:
-        """Size of the body [m]."""
+        """Size of the body itself [m]."""
 
     def carriers(self, configuration: Configuration, /) -> Carriers:
         """Return the blocks of coordinates that it puts on local vertices."""

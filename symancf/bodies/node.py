@@ -53,7 +53,7 @@ class OneNode(ABC):
     @property
     @abstractmethod
     def extent(self) -> float:
-        """Size [m]."""
+        """Size [m], without what is attached to it."""
 
     def declare(self, layout: Layout) -> None:
         """Announce the node and its blocks of coordinates."""

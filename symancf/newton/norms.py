@@ -170,7 +170,7 @@ class RowNorms:
         span = box[: self.parts] + box[self.parts :]
         size: Array = np.linalg.norm(np.where(np.isfinite(span), span, 0.0), axis=1)
         for body, own in zip(system.bodies, self._parts_of_bodies, strict=True):
-            size[own] = np.maximum(size[own], float(body.extent))
+            size[own] = np.maximum(size[own], system.extent_of(body))
         return self.largest(size)
 
     @cached_property

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import sympy as sp
 
     from ..assembly.configuration import Configuration, Layout
+    from ..assembly.kept import Named
     from .interpolation import Interpolated
 
 Place = TypeVar("Place", bound="End")
@@ -105,6 +106,10 @@ class End(ABC):
     def constant(self, places: Resolved, jet: str) -> Array | None:
         """Return the reference values (k, 3) of a jet that do not follow from coordinates."""
         return places.X if jet == "value" else None
+
+    def attached(self, places: Resolved) -> tuple[Named, Array] | None:
+        """Return the body that they are on, if it has no mesh, and their arms (k, dim) there."""
+        return None
 
     def chosen(self, ids: Ints) -> Mask:
         """Return which of the places `ids` count; all, unless normals have to be known first."""

@@ -154,7 +154,7 @@ def _cell_size(system: System) -> float:
     total = np.zeros(2)
     for body in system.bodies:
         if isinstance(body, PlanarBody | RigidBody):
-            total += [body.extent, 1.0]
+            total += [system.extent_of(body), 1.0]
             continue
         X = system.points[system.of(body, Interpolation).cells]
         total += [float(np.linalg.norm(X[:, 1] - X[:, 0], axis=1).sum()), len(X)]

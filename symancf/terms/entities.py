@@ -57,6 +57,10 @@ class Entities:
         if not known or not all(places.total for places in known.values()):
             listed = " and ".join(map(str, ends))
             raise ConstraintError(f"{name}: there is no place to act on in {listed}")
+        for k, places in known.items():
+            attached = ends[k].attached(places)
+            if attached is not None:
+                layout.attach(*attached)
         grouped = [places for places in known.values() if places.group is not None]
         widest = max(grouped or known.values(), key=lambda places: places.total)
         self.size, comm = widest.total, layout.comm

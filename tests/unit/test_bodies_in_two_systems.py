@@ -74,3 +74,24 @@ def test_a_body_moves_in_two_systems_at_once(model: Callable[[], Model]) -> None
     sa.DynamicProblem(first, prefix="on_").solve(to=0.03, step=0.01)
     sa.DynamicProblem(third, prefix="also_").solve(to=0.03, step=0.01)
     np.testing.assert_allclose(first.state, third.state, rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize("model", [crank, head])
+def test_only_the_points_of_its_own_terms_make_a_body_large(model: Callable[[], Model]) -> None:
+    """A rod of a hundred times the body's size on one side, points for the eye on the other."""
+    bodies, terms = model()
+    body = bodies[0]
+    assert not isinstance(body, sa.Body)
+    far, unused = (50.0, 0.0), (0.0, 1e6)
+    if isinstance(body, sa.RigidBody):
+        far, unused = (50.0, 0.0, 0.0), (0.0, 1e6, 0.0)
+    alone = sa.System(*bodies, terms=terms)
+    own = alone.extent
+    load = sa.force(body.at(far), np.zeros(len(far)))
+    loaded = sa.System(*bodies, terms=[*terms, load])
+    again = sa.System(*bodies, terms=terms)
+    assert np.isfinite(alone.displacement(body.at(unused))).all()
+    assert own <= 10.0
+    assert loaded.extent == pytest.approx(100.0, rel=1e-14)
+    assert again.extent == alone.extent == own
+    assert loaded.extent_of(body) == loaded.extent

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from mpi4py import MPI
 
 from ...arrays import Array, Integers, Ints, Ints32
 from ...assembly.numbering import RIGID_AXES, RIGID_POINT, Block
@@ -116,7 +115,6 @@ class RigidBody(OneNode):
             raise ParameterError(f"{what}: length is {label(length)}: give a positive number")
         self.shape = shape or shapes.equivalent(self.moments, self.length)
         self.parameters: dict[str, Value] = {}
-        self.reach = max(self.length, self.shape.reach)
 
     @property
     def has_inertia(self) -> bool:
@@ -245,8 +243,8 @@ class RigidBody(OneNode):
     # ---- what a system asks of a body -----------------------------------------------------------
     @property
     def extent(self) -> float:
-        """Twice the largest distance of an attachment, or of what is drawn, from the origin."""
-        return 2.0 * self.reach
+        """Twice the largest distance of what is drawn, or of r_j, from the origin."""
+        return 2.0 * max(self.length, self.shape.reach)
 
     def declare(self, layout: Layout) -> None:
         """Announce the node, the multipliers of rigidity and their blocks of coordinates."""
@@ -389,14 +387,9 @@ class RigidPoint(End):
         if not isinstance(points, End):
             self.local = _points(f"rigid body {body.name!r}", points)
             self.X: Array = body.origin + self.local @ body.frame.T
-            self._reach(self.local)
         axes = frame_of(f"a point of rigid body {body.name!r}", frame)
         if axes is not None:
             self.frame = body.frame @ axes
-
-    def _reach(self, local: Array, comm: MPI.Comm = MPI.COMM_SELF) -> None:
-        reach = float(np.linalg.norm(local, axis=1).max(initial=0.0))
-        self.body.reach = max(self.body.reach, comm.allreduce(reach, MPI.MAX))
 
     @property
     def reference_frame(self) -> Array:
@@ -418,9 +411,12 @@ class RigidPoint(End):
         if local is None:
             local = (X - self.body.origin) @ self.body.frame
             X = self.body.origin + local @ self.body.frame.T
-            self._reach(local, layout.comm)
         vertices = np.full((len(X), 1), layout.of(self.body, Vertex).id, dtype=np.int64)
         return Resolved(X, vertices, local, given=given, starts=given and given.starts)
+
+    def attached(self, places: Resolved) -> tuple[RigidBody, Array]:
+        """Return the body, and the points (k, 3) from its origin."""
+        return self.body, places.within
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str

@@ -123,7 +123,6 @@ class PlanarBody(OneNode):
         # from the node, the centre of mass, to the origin; directions of the ground, reference
         self.offset: Array = -rotation(self.reference[2]) @ self.centre
         self.parameters: dict[str, Value] = {}
-        self.reach = 0.0  # largest distance of an attachment from the origin
 
     def _mass(self, mass: float | None, inertia: float) -> tuple[float, float]:
         what = f"planar body {self.name!r}"
@@ -164,8 +163,8 @@ class PlanarBody(OneNode):
     # ---- what a system asks of a body -----------------------------------------------------------
     @property
     def extent(self) -> float:
-        """Twice the largest distance of an attachment from the origin."""
-        return 2.0 * self.reach if self.reach > 0.0 else 1.0
+        """Size [m]: none of its own."""
+        return 0.0
 
     def declare(self, layout: Layout) -> None:
         """Announce the node and its blocks of coordinates."""
@@ -304,14 +303,10 @@ class PlanarPoint(End):
             given = _pair(what, point, "coordinates in the frame of the body")
             self.local = given
             arm = rotation(body.reference[2]) @ given
-            self._reach(arm)
             self.arm: Array = arm + body.offset  # from the node, directions of the reference
             self.X: Array = np.append(body.reference[:2] + arm, 0.0)[None]
         axes = frame_of(f"planar body {body.name!r}", frame)
         self.frame = None if axes is None else self._turned @ axes
-
-    def _reach(self, arm: Array) -> None:
-        self.body.reach = max(self.body.reach, float(np.hypot(*arm)))
 
     @property
     def _turned(self) -> Array:
@@ -354,9 +349,12 @@ class PlanarPoint(End):
             raise ConstraintError(f"{self}: {given.total} places: give one")
         given = given.everywhere(layout.comm)
         arm = given.X[0, :2] - self.body.reference[:2]
-        self._reach(arm)
         X = np.append(self.body.reference[:2] + arm, 0.0)[None]
         return Resolved(X, vertices, np.append(arm + self.body.offset, 0.0)[None], given=given)
+
+    def attached(self, places: Resolved) -> tuple[PlanarBody, Array]:
+        """Return the body, and the point (1, 2) from its origin."""
+        return self.body, places.within[:, :2] - self.body.offset
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str

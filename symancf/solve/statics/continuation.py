@@ -159,7 +159,7 @@ class Continuation:
         moved = float(np.abs(system.state - before).max(initial=0.0))
         size = float(np.abs(system.state).max(initial=0.0))
         moved, size = (system.comm.allreduce(x, op=MPI.MAX) for x in (moved, size))
-        if moved > 1e-6 * size > 0.0 and size > 1e-12 * max(b.extent for b in system.bodies):
+        if moved > 1e-6 * size > 0.0 and size > 1e-12 * system.extent:
             solver.record(result)
         if not arc.derivative()[1] and not arc.seen():
             raise ParameterError(

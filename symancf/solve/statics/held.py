@@ -81,7 +81,7 @@ def _group(system: System, bodies: list[Body], q: Array) -> _Group:
         values.append(value)
     sums = system.sum(sums)
     centre = sums[:3] / max(sums[3], 1.0)
-    reach = max(body.extent for body in bodies) / 2.0
+    reach = max(map(system.extent_of, bodies)) / 2.0
     for (block, _), value in zip(blocks, values, strict=True):
         if block.kind == "position":
             away = np.linalg.norm(_in_space(value) - centre, axis=1)
