@@ -256,17 +256,17 @@ class Body:
             layout.announce_block(Block(slopes_block(self, name), size, "direction"))
 
     # ---- after distribution -------------------------------------------------------------------
-    def orient(self, system: Configuration) -> None:
+    def orient(self, configuration: Configuration) -> None:
         """Take this rank's cells, and find the directions of the nodes (collective)."""
-        system.keep(self, Interpolation(self, system))
+        configuration.keep(self, Interpolation(self, configuration))
 
-    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
+    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that this body puts on local vertices."""
-        return system.of(self, Interpolation).carriers()
+        return configuration.of(self, Interpolation).carriers()
 
-    def build_reference(self, system: Configuration, supports: Sequence[Support]) -> None:
+    def build_reference(self, configuration: Configuration, supports: Sequence[Support]) -> None:
         """Compute slope maps and the body's reference slopes (collective)."""
-        system.of(self, Interpolation).build(system, supports)
+        configuration.of(self, Interpolation).build(configuration, supports)
 
     def _laws(self, **options: bool) -> Laws:
         try:
@@ -308,7 +308,7 @@ class Body:
 
     def cell_parameters(
         self,
-        system: Configuration,
+        configuration: Configuration,
         names: Collection[str],
         points: Sequence[Sequence[float]] | Array | None = None,
         cells: Ints32 | None = None,
@@ -319,10 +319,10 @@ class Body:
         the centroid, as everywhere by default and for fields per cell. `cells`: others than this
         rank's, given by local vertices.
         """
-        on = system.of(self, Interpolation)
+        on = configuration.of(self, Interpolation)
         n = len(on.cells if cells is None else cells)
         values = np.zeros((n, len(names)))
-        with together(system.comm):
+        with together(configuration.comm):
             for k, name in enumerate(names):
                 what = f"{name} of body {self.name!r}"
                 field = self.parameters[name]
@@ -334,7 +334,7 @@ class Body:
 
     def piece(
         self,
-        system: Configuration,
+        configuration: Configuration,
         name: str,
         laws: Laws,
         role: Role,
@@ -346,15 +346,15 @@ class Body:
 
         `values` : parameters (n,) of the cells that are not those of the body.
         """
-        on, own = system.of(self, Interpolation), values or {}
+        on, own = configuration.of(self, Interpolation), values or {}
         patch = patch or on.patch()
         count = patch.gathered.scalars.shape[1]
         space = patch.element.space.with_scalars(count) if count else patch.element.space
-        kernel = jit.cells(self._kernel_name(laws, patch.element), space, laws, system.comm)
+        kernel = jit.cells(self._kernel_name(laws, patch.element), space, laws, configuration.comm)
         asked = [k for k, parameter in enumerate(kernel.cell) if parameter not in own]
         names, points = [kernel.cell[k] for k in asked], [kernel.points[k] for k in asked]
         cell = np.zeros((len(patch.cells), len(kernel.cell)))
-        cell[:, asked] = self.cell_parameters(system, names, points, patch.cells)
+        cell[:, asked] = self.cell_parameters(configuration, names, points, patch.cells)
         for k, parameter in enumerate(kernel.cell):
             if parameter in own:
                 cell[:, k] = own[parameter]
@@ -371,23 +371,25 @@ class Body:
             entities=patch.gathered,
         )
 
-    def patch(self, system: Configuration, chosen: Mask) -> Patch:
+    def patch(self, configuration: Configuration, chosen: Mask) -> Patch:
         """Return the chosen ones of this rank's cells as kernels take them."""
-        on = system.of(self, Interpolation)
+        on = configuration.of(self, Interpolation)
         return on.patch() if chosen.all() else on.patch(None, on.cells[chosen], on.owned[chosen])
 
-    def pieces(self, system: Configuration) -> list[Piece]:
+    def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the strain energy, with a kernel of its own for cables of curved reference."""
         made: list[Piece] = []
-        own = system.name(self)
-        for laws, cells in self.variants(system):
+        own = configuration.name(self)
+        for laws, cells in self.variants(configuration):
             name = f"{own} (curved)" if made else own
-            piece = self.piece(system, name, laws, "strain", {}, self.patch(system, cells))
-            check_rest(self, system, laws, piece, np.flatnonzero(cells)[:CELLS])
+            piece = self.piece(
+                configuration, name, laws, "strain", {}, self.patch(configuration, cells)
+            )
+            check_rest(self, configuration, laws, piece, np.flatnonzero(cells)[:CELLS])
             made.append(piece)
         return made
 
-    def inertia(self, system: Configuration) -> list[Piece]:
+    def inertia(self, configuration: Configuration) -> list[Piece]:
         """Return the kinetic energy of a vector of rates; its tangent is the mass matrix.
 
         Empty where the body has no density.
@@ -401,25 +403,26 @@ class Body:
         laws = inertia_laws(self.element, values=self.parameters, fields=self.fields)
         given, uniform = self.parameters["rho"], {}
         if not isinstance(given, Field):
-            with together(system.comm):
-                self._density(system.time)
+            with together(configuration.comm):
+                self._density(configuration.time)
             if depends_on_time(given):
                 uniform["rho"] = Checked(given, self._density)
-        return [self.piece(system, f"inertia:{system.name(self)}", laws, "inertia", uniform)]
+        name = f"inertia:{configuration.name(self)}"
+        return [self.piece(configuration, name, laws, "inertia", uniform)]
 
-    def variants(self, system: Configuration) -> list[tuple[Laws, Mask]]:
+    def variants(self, configuration: Configuration) -> list[tuple[Laws, Mask]]:
         """Return the laws of the energy, each with the cells (n,) where it holds (collective).
 
         Cables have one for straight and one for curved references; where all cells of all ranks
         are of one kind there is only that.
         """
-        on = system.of(self, Interpolation)
+        on = configuration.of(self, Interpolation)
         if self.element.cell != "line":
             return [(self.laws, np.ones(len(on.cells), dtype=bool))]
-        found = system.layout.find(self, Curved)
+        found = configuration.layout.find(self, Curved)
         if found is None:
             mine = on.curved()
-            some = system.comm.allreduce([bool(mine.any()), bool((~mine).any())])
-            found = system.keep(self, Curved(mine, any(some[0::2]), any(some[1::2])))
+            some = configuration.comm.allreduce([bool(mine.any()), bool((~mine).any())])
+            found = configuration.keep(self, Curved(mine, any(some[0::2]), any(some[1::2])))
         straight = [(self.laws, ~found.cells)] if found.some_straight else []
         return straight + ([(self.curved_laws, found.cells)] if found.some else [])

@@ -60,27 +60,27 @@ class OneNode(ABC):
         vertex = layout.new_vertices(1, layout.name(self), *self.blocks)
         layout.keep(self, Vertex(int(vertex[0])))
 
-    def local_vertices(self, system: Configuration) -> Ints32:
+    def local_vertices(self, configuration: Configuration) -> Ints32:
         """Return the local number of the body's vertex, (1,), or (0,) where it is not."""
-        return system.topology.find(system.of(self, Vertex).id)
+        return configuration.topology.find(configuration.of(self, Vertex).id)
 
-    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
+    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks of coordinates on local vertices."""
-        local = self.local_vertices(system)
+        local = self.local_vertices(configuration)
         return [(block.name, local) for block in self.blocks]
 
-    def here(self, system: Configuration) -> Ints32:
+    def here(self, configuration: Configuration) -> Ints32:
         """Return the local offsets (size,) of its coordinates, (0,) where it is not."""
-        numbering, local = system.numbering, self.local_vertices(system)
+        numbering, local = configuration.numbering, self.local_vertices(configuration)
         blocks = [numbering.block(block.name) for block in self.blocks]
         return np.concatenate([numbering.coordinates_of(b, local).ravel() for b in blocks])
 
-    def node(self, system: Configuration, vector: Array | None = None) -> Array:
+    def node(self, configuration: Configuration, vector: Array | None = None) -> Array:
         """Return its entries (size,) of a local vector, default: state, everywhere (collective)."""
-        value, local = np.zeros(self.size), self.local_vertices(system)
-        if len(local) and local[0] < system.numbering.owned_vertices:
-            value[:] = (system.state if vector is None else vector)[self.here(system)]
-        return system.sum(value)
+        value, local = np.zeros(self.size), self.local_vertices(configuration)
+        if len(local) and local[0] < configuration.numbering.owned_vertices:
+            value[:] = (configuration.state if vector is None else vector)[self.here(configuration)]
+        return configuration.sum(value)
 
     # ---- what supports ask ----------------------------------------------------------------------
     @abstractmethod

@@ -49,7 +49,7 @@ class WithEnergy(Interpolated, Protocol):
 
 def check_rest(
     body: WithEnergy,
-    system: Configuration,
+    configuration: Configuration,
     laws: Sequence[tuple[PointLaw, Rule]],
     piece: Piece,
     chosen: Ints,
@@ -74,11 +74,11 @@ def check_rest(
     if body.sound or loads or any(kernel.points):
         return
     body.sound = True
-    values: dict[str, Array | float] = {"t": system.time, **body.numbers(system.time)}
+    values: dict[str, Array | float] = {"t": configuration.time, **body.numbers(configuration.time)}
     values |= {name: piece.cell[: len(chosen), k] for k, name in enumerate(kernel.cell)}
-    on = system.of(body, Interpolation)
+    on = configuration.of(body, Interpolation)
     R = on.coefficients(on.cells[chosen], on.maps[chosen])
-    _tell(body.name, body.energy_function, kernel, R, values, system.comm)
+    _tell(body.name, body.energy_function, kernel, R, values, configuration.comm)
 
 
 def _tell(

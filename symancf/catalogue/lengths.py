@@ -69,13 +69,14 @@ class Length(Constraint):
         """Return the reference length of each edge or line, on every rank (collective) [m]."""
         return self._sums(system, np.ones(len(self.entities(system).ids)))
 
-    def _sums(self, system: Configuration, values: Array) -> Array:
+    def _sums(self, configuration: Configuration, values: Array) -> Array:
         """Return the integrals of values at this rank's points over each group (collective)."""
-        entities, weight = self.entities(system), system.of(self, AtPlaces).cell["weight"]
+        entities = self.entities(configuration)
+        weight = configuration.of(self, AtPlaces).cell["weight"]
         mine = entities.owned
         total = np.zeros(entities.groups)
         np.add.at(total, entities.group[mine], (weight * values)[mine])
-        return system.sum(total)
+        return configuration.sum(total)
 
 
 def length(

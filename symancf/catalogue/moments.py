@@ -131,9 +131,9 @@ class Moment(VirtualWork):
         n = f[0].cross(f[1])
         return (n.dot(n) if len(f) == 2 else f[2].dot(n),)
 
-    def pieces(self, system: Configuration) -> list[Piece]:
+    def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels and entities on this rank."""
-        made = super().pieces(system)
+        made = super().pieces(configuration)
         for piece in made:
             piece.growing = ("M1", "M2", "M3")
         return made

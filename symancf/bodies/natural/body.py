@@ -252,56 +252,67 @@ class RigidBody(OneNode):
         name = f"rigidity:{layout.name(self)}"
         layout.keep(self, Rigidity(self.at((0, 0, 0)), self.length, name)).declare(layout)
 
-    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
+    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks of coordinates on local vertices."""
-        return [*super().carriers(system), *system.of(self, Rigidity).carriers(system)]
+        return [
+            *super().carriers(configuration),
+            *configuration.of(self, Rigidity).carriers(configuration),
+        ]
 
-    def offsets(self, system: Configuration, vertices: Integers) -> Ints32:
+    def offsets(self, configuration: Configuration, vertices: Integers) -> Ints32:
         """Return the local offsets (k, 4) of r_i, r_j, u and v at local `vertices` (k,)."""
-        numbering = system.numbering
+        numbering = configuration.numbering
         blocks = [numbering.block(block.name) for block in self.blocks]
         i, j, u = (numbering.offset[vertices, b] for b in blocks)
         return np.asarray(np.stack([i, j, u, u + 3], axis=1))
 
-    def build_reference(self, system: Configuration, supports: Sequence[Support]) -> None:
+    def build_reference(self, configuration: Configuration, supports: Sequence[Support]) -> None:
         """Write the reference coordinates."""
-        local = self.local_vertices(system)
-        system.points[local] = self.origin
+        local = self.local_vertices(configuration)
+        configuration.points[local] = self.origin
         if len(local):
-            system.reference[self.here(system)] = self._natural(self.origin, self.frame)
+            configuration.reference[self.here(configuration)] = self._natural(
+                self.origin, self.frame
+            )
 
-    def pieces(self, system: Configuration) -> list[Piece]:
+    def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the constraints of rigidity."""
-        return system.of(self, Rigidity).pieces(system)
+        return configuration.of(self, Rigidity).pieces(configuration)
 
-    def idle(self, system: Configuration) -> Ints:
+    def idle(self, configuration: Configuration) -> Ints:
         """Return the local offsets of multipliers of conditions that only supports can fulfil."""
-        return system.of(self, Rigidity).idle(system)
+        return configuration.of(self, Rigidity).idle(configuration)
 
     def _own_piece(
-        self, system: Configuration, what: str, law: PointLaw, role: Role, uniform: dict[str, Value]
+        self,
+        configuration: Configuration,
+        what: str,
+        law: PointLaw,
+        role: Role,
+        uniform: dict[str, Value],
     ) -> Piece:
         assert self.moments is not None
-        name, entities = f"{what}:{system.name(self)}", system.of(self, Rigidity).entities(system)
-        jets = entities.jets(system, [(0, "value"), *((0, axis) for axis in AXES)])
-        kernel = jit.points(law, system.comm)
+        name = f"{what}:{configuration.name(self)}"
+        entities = configuration.of(self, Rigidity).entities(configuration)
+        jets = entities.jets(configuration, [(0, "value"), *((0, axis) for axis in AXES)])
+        kernel = jit.points(law, configuration.comm)
         return entities.piece(name, kernel, role, uniform, self.moments.values(), jets)
 
-    def inertia(self, system: Configuration) -> list[Piece]:
+    def inertia(self, configuration: Configuration) -> list[Piece]:
         """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
         if self.moments is None:
             return []
-        return [self._own_piece(system, "inertia", kinetic_law(), "inertia", {})]
+        return [self._own_piece(configuration, "inertia", kinetic_law(), "inertia", {})]
 
-    def weight(self, system: Configuration, uniform: dict[str, Value]) -> Piece:
+    def weight(self, configuration: Configuration, uniform: dict[str, Value]) -> Piece:
         """Return the potential of the weight, with ``g1, g2, g3`` [m/s^2]."""
         law = weight_law("rigid_weight", kinetic_law())
-        return self._own_piece(system, "gravity", law, "potential", uniform)
+        return self._own_piece(configuration, "gravity", law, "potential", uniform)
 
-    def initial_rate(self, system: Configuration, rate: Array) -> None:
+    def initial_rate(self, configuration: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` and `spin` into a local vector."""
-        at = self.here(system).reshape(-1, 4, 3)
-        q = (system.reference + system.state)[at]
+        at = self.here(configuration).reshape(-1, 4, 3)
+        q = (configuration.reference + configuration.state)[at]
         arms = np.concatenate([np.zeros_like(q[:, :1]), q[:, 1:2] - q[:, :1], q[:, 2:]], axis=1)
         rate[at] = np.cross(self.spin, arms)
         rate[at[:, :2]] += self.velocity

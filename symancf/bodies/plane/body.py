@@ -174,56 +174,56 @@ class PlanarBody(OneNode):
         family = f"body:{layout.name(self)}"
         layout.announce(Family(family, mine, vertices, partitioned=False))
 
-    def build_reference(self, system: Configuration, supports: Sequence[Support]) -> None:
+    def build_reference(self, configuration: Configuration, supports: Sequence[Support]) -> None:
         """Put the node where the body's centre of mass is (without mass: its origin)."""
-        local = self.local_vertices(system)
-        system.points[local, :2] = self.reference[:2] - self.offset
-        system.reference[self.here(system)] = (
-            [*system.points[local[0], :2], self.reference[2]] if len(local) else []
+        local = self.local_vertices(configuration)
+        configuration.points[local, :2] = self.reference[:2] - self.offset
+        configuration.reference[self.here(configuration)] = (
+            [*configuration.points[local[0], :2], self.reference[2]] if len(local) else []
         )
 
-    def pieces(self, system: Configuration) -> list[Piece]:
+    def pieces(self, configuration: Configuration) -> list[Piece]:
         """A rigid body has no strain energy."""
         return []
 
     def _own_piece(
-        self, system: Configuration, law: PointLaw, role: Role, uniform: dict[str, Value]
+        self, configuration: Configuration, law: PointLaw, role: Role, uniform: dict[str, Value]
     ) -> Piece:
         """Return a kernel on (ux, uy, phi) of the node."""
-        here, local = self.here(system), self.local_vertices(system)
+        here, local = self.here(configuration), self.local_vertices(configuration)
         n = len(local)
         values = {"m": self.mass, "J": self.inertia_about_centre}
-        kernel = jit.points(law, system.comm)
+        kernel = jit.points(law, configuration.comm)
         cell = np.tile([values[name] for name in kernel.cell], (n, 1)).reshape(n, len(kernel.cell))
         zero = np.zeros(3 * n, dtype=np.int32)
         return Piece(
-            name=f"{'gravity' if role == 'potential' else role}:{system.name(self)}",
+            name=f"{'gravity' if role == 'potential' else role}:{configuration.name(self)}",
             kernel=kernel,
             role=role,
             uniform=uniform,
             cell=cell,
-            owned=local < system.numbering.owned_vertices,
+            owned=local < configuration.numbering.owned_vertices,
             vertices=local,
             vertex_start=np.arange(n + 1, dtype=np.int32),
             entities=Jets(zero, np.tile(np.arange(3, dtype=np.int32), n), here, zero, 1.0 + zero),
         )
 
-    def inertia(self, system: Configuration) -> list[Piece]:
+    def inertia(self, configuration: Configuration) -> list[Piece]:
         """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
         if not self.mass:
             return []
-        return [self._own_piece(system, kinetic_law(), "inertia", {})]
+        return [self._own_piece(configuration, kinetic_law(), "inertia", {})]
 
-    def weight(self, system: Configuration, uniform: dict[str, Value]) -> Piece:
+    def weight(self, configuration: Configuration, uniform: dict[str, Value]) -> Piece:
         """Return the potential of the weight, with ``g1, g2`` [m/s^2]."""
         law = weight_law("planar_weight", kinetic_law(), 2)
-        return self._own_piece(system, law, "potential", uniform)
+        return self._own_piece(configuration, law, "potential", uniform)
 
-    def initial_rate(self, system: Configuration, rate: Array) -> None:
+    def initial_rate(self, configuration: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` and `spin` into a local vector."""
-        here = self.here(system)
+        here = self.here(configuration)
         if len(here):
-            arm = rotation(system.state[here[2]]) @ self.offset
+            arm = rotation(configuration.state[here[2]]) @ self.offset
             rate[here] = *(self.velocity - self.spin * turned(arm)), self.spin
 
     # ---- what supports ask ----------------------------------------------------------------------

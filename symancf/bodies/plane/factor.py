@@ -69,18 +69,18 @@ class Factor(End):
         """Write a starting value into the state."""
         self._entry(system, value)
 
-    def _entry(self, system: Configuration, value: float | None) -> Array:
-        found = system.layout.find(self, Resolved)
+    def _entry(self, configuration: Configuration, value: float | None) -> Array:
+        found = configuration.layout.find(self, Resolved)
         if found is None:
             raise ParameterError(f"{self} multiplies no load of this system")
-        local = system.topology.find(found.vertices[0])
+        local = configuration.topology.find(found.vertices[0])
         entry = np.zeros(1)
         if len(local):
-            at = system.numbering.offset[local[0], system.numbering.block(FACTOR)]
+            at = configuration.numbering.offset[local[0], configuration.numbering.block(FACTOR)]
             if value is not None:
-                system.state[at] = value
-            if local[0] < system.numbering.owned_vertices:
-                entry[0] = system.state[at]
+                configuration.state[at] = value
+            if local[0] < configuration.numbering.owned_vertices:
+                entry[0] = configuration.state[at]
         return entry
 
 
@@ -119,17 +119,17 @@ class Prescribed(VirtualWork):
         )
         self.factor = release
 
-    def declare(self, system: Layout) -> None:
+    def declare(self, layout: Layout) -> None:
         """Announce the place and the factor's node before distribution."""
-        others = [t for t in system.terms if isinstance(t, Prescribed) and t.factor is self.factor]
+        others = [t for t in layout.terms if isinstance(t, Prescribed) and t.factor is self.factor]
         if len(others) > 1:
             raise ParameterError(
                 f"{self.factor} is released by {len(others)} prescribed coordinates "
                 f"({', '.join(t.name for t in others)}): give each its own sa.Factor"
             )
-        if not any(self.factor in getattr(t, "ends", ()) for t in system.terms if t is not self):
+        if not any(self.factor in getattr(t, "ends", ()) for t in layout.terms if t is not self):
             raise ParameterError(f"{self.factor} multiplies no load: give factor= to a load")
-        super().declare(system)
+        super().declare(layout)
 
 
 def _prescribed_x(u_a: V, dfactor_b: S, *, target: S) -> dict[S, S]:

@@ -145,18 +145,18 @@ def _turning(
 class Conditions(Constraint):
     """One scalar condition for each place of a `Directions`."""
 
-    def present(self, system: Configuration) -> bool:
+    def present(self, configuration: Configuration) -> bool:
         """Whether any rank has a condition (collective)."""
-        return bool(system.comm.allreduce(bool(len(self.entities(system).ids))))
+        return bool(configuration.comm.allreduce(bool(len(self.entities(configuration).ids))))
 
-    def forces(self, system: Configuration) -> tuple[Ints32, Array]:
+    def forces(self, configuration: Configuration) -> tuple[Ints32, Array]:
         """Return local offsets of coordinates and the support's forces on them (collective).
 
         Those of the conditions whose multipliers this rank owns; it has all their coordinates.
         """
-        entities, jets = self.entities(system), system.of(self, AtPlaces).jets
-        at = self.at_places(system)
-        forces = self.power(system, at, {self.equations.jets[0]: np.eye(3)[:, None]})
+        entities, jets = self.entities(configuration), configuration.of(self, AtPlaces).jets
+        at = self.at_places(configuration)
+        forces = self.power(configuration, at, {self.equations.jets[0]: np.eye(3)[:, None]})
         mine = entities.owned[jets.entity] & (jets.jet < 3)
         entity, jet = jets.entity[mine], jets.jet[mine]
         return jets.coordinate[mine].astype(np.int64), jets.value[mine] * forces[jet, entity]

@@ -109,33 +109,40 @@ class NodeSupport(Support):
         return layout.keep(self, Clamp(self.body, self.motion, glue)).condition(layout.name(self))
 
     # ---- after distribution ---------------------------------------------------------------------
-    def orient(self, system: Configuration) -> None:
+    def orient(self, configuration: Configuration) -> None:
         """Take the local vertices, and find normals and tangents there (collective)."""
-        here = system.keep(self, NodesHere.of(system, self.body, system.of(self, Glue)))
-        clamp = system.layout.find(self, Clamp)
+        here = configuration.keep(
+            self, NodesHere.of(configuration, self.body, configuration.of(self, Glue))
+        )
+        clamp = configuration.layout.find(self, Clamp)
         if clamp is not None:
             clamp.orient(here)
 
     def turned(
-        self, system: Configuration, basis: AtVertices[np.float64], taken: AtVertices[np.bool_]
+        self,
+        configuration: Configuration,
+        basis: AtVertices[np.float64],
+        taken: AtVertices[np.bool_],
     ) -> None:
         """Turn the directions (vertices, s, 3) of slopes at the nodes as it needs them.
 
         `taken` (vertices,) tells where another support has chosen them, and takes the own ones.
         """
-        here = system.of(self, NodesHere)
-        wished, frames = self._frames(system, here, basis[here.vertices])
+        here = configuration.of(self, NodesHere)
+        wished, frames = self._frames(configuration, here, basis[here.vertices])
         product = np.abs(np.einsum("nka,nla->nkl", frames, basis[here.vertices]))
         aligned = ((product < EXACT) | (product > 1.0 - EXACT)).all(axis=(1, 2))
         turn = wished & ~aligned & ~taken[here.vertices]
         basis[here.vertices[turn]] = frames[turn]
         taken[here.vertices[wished]] = True
 
-    def _frames(self, system: Configuration, here: NodesHere, basis: Array) -> tuple[Mask, Array]:
+    def _frames(
+        self, configuration: Configuration, here: NodesHere, basis: Array
+    ) -> tuple[Mask, Array]:
         """Return where directions of slopes are wished for, and which (n, s, 3)."""
         frames = basis.copy()
         wished = np.zeros(len(frames), dtype=bool)
-        clamp = system.layout.find(self, Clamp)
+        clamp = configuration.layout.find(self, Clamp)
         if clamp is not None:
             wished |= clamp.frames(frames)
         s, n = frames.shape[1], here.normal
@@ -173,25 +180,25 @@ class NodeSupport(Support):
         return unit(axis - (here.normal @ axis)[:, None] * here.normal)
 
     # ---- coordinates ----------------------------------------------------------------------------
-    def hold(self, system: Configuration) -> Ints:
+    def hold(self, configuration: Configuration) -> Ints:
         """Find the coordinates to hold on this rank, and return their local offsets."""
-        here, on = system.of(self, NodesHere), system.of(self.body, Interpolation)
+        here, on = configuration.of(self, NodesHere), configuration.of(self.body, Interpolation)
         position = on.offset(here.vertices, "value")
         parts = [(position[:, None] + np.array(self.axes, dtype=np.int64)).ravel()]
         mask, basis = np.zeros((len(position), 0, 3), dtype=bool), np.zeros((len(position), 0, 3))
         if self.body.element.slopes:
             basis = on.basis[here.vertices]
-            mask = self.slopes_held(system, here, basis)
+            mask = self.slopes_held(configuration, here, basis)
             slope = on.offset(here.vertices, "slope0")
             vertex, k, a = np.nonzero(mask)
             parts.append(slope[vertex] + 3 * k + a)
-        system.keep(self, HeldSlopes(mask, basis))
+        configuration.keep(self, HeldSlopes(mask, basis))
         return np.asarray(np.concatenate(parts), dtype=np.int64)
 
-    def slopes_held(self, system: Configuration, here: NodesHere, basis: Array) -> Mask:
+    def slopes_held(self, configuration: Configuration, here: NodesHere, basis: Array) -> Mask:
         """Return which components (n, s, 3) of the slopes are held by elimination."""
         mask = np.zeros(basis.shape, dtype=bool)
-        clamp = system.layout.find(self, Clamp)
+        clamp = configuration.layout.find(self, Clamp)
         if self.whole:
             mask[:] = True
         elif clamp is not None:
@@ -234,13 +241,13 @@ class NodeSupport(Support):
         return np.asarray(found)
 
     # ---- values ---------------------------------------------------------------------------------
-    def places(self, system: Configuration) -> Array:
+    def places(self, configuration: Configuration) -> Array:
         """Return the reference positions (n, 3) of its nodes on this rank."""
-        return system.of(self, NodesHere).X
+        return configuration.of(self, NodesHere).X
 
-    def moved(self, system: Configuration, time: float) -> Array:
+    def moved(self, configuration: Configuration, time: float) -> Array:
         """Return the values of the coordinates at `time`."""
-        X, slopes = self.places(system), system.of(self, HeldSlopes)
+        X, slopes = self.places(configuration), configuration.of(self, HeldSlopes)
         values = [self.motion.u(X, time)[:, self.axes].ravel()] if self.axes else [np.zeros(0)]
         if slopes.mask.any():
             G = self.motion.G(X, time)  # du_a/dX_b
@@ -249,25 +256,25 @@ class NodeSupport(Support):
         return np.concatenate(values)
 
     # ---- the conditions as a term ---------------------------------------------------------------
-    def _present(self, system: Configuration) -> Conditions | None:
+    def _present(self, configuration: Configuration) -> Conditions | None:
         """Return the conditions, if any rank has some (collective)."""
-        found = system.layout.find(self, Conditions)
-        return found if found is not None and found.present(system) else None
+        found = configuration.layout.find(self, Conditions)
+        return found if found is not None and found.present(configuration) else None
 
-    def carriers(self, system: Configuration) -> list[tuple[str, Ints32]]:
+    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that the conditions put on local vertices."""
-        found = system.layout.find(self, Conditions)
-        return found.carriers(system) if found is not None else []
+        found = configuration.layout.find(self, Conditions)
+        return found.carriers(configuration) if found is not None else []
 
-    def pieces(self, system: Configuration) -> list[Piece]:
+    def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the conditions on components that are no coordinates."""
-        found = self._present(system)
-        return found.pieces(system) if found is not None else []
+        found = self._present(configuration)
+        return found.pieces(configuration) if found is not None else []
 
-    def idle(self, system: Configuration) -> Ints:
+    def idle(self, configuration: Configuration) -> Ints:
         """Return the local offsets of multipliers whose condition other supports fulfil."""
-        found = self._present(system)
-        return np.zeros(0, dtype=np.int64) if found is None else found.idle(system)
+        found = self._present(configuration)
+        return np.zeros(0, dtype=np.int64) if found is None else found.idle(configuration)
 
     def forces(self, system: Configuration) -> Array:
         """Return the forces on coordinates, also those of the conditions; see `Support.forces`."""

@@ -47,7 +47,7 @@ class Mirror(NodeSupport):
         slopes = " and what slopes have across the plane" if self.body.element.slopes else ""
         return f"{axis}{slopes}"
 
-    def slopes_held(self, system: Configuration, here: NodesHere, basis: Array) -> Mask:
+    def slopes_held(self, configuration: Configuration, here: NodesHere, basis: Array) -> Mask:
         """Return which components (n, s, 3) of the slopes are held by elimination."""
         across = np.abs(basis[:, :, self.axis])
         inside, along = across < 1e-6, across > 1.0 - 1e-6
@@ -65,7 +65,7 @@ class Mirror(NodeSupport):
         if self.all_of_body:
             director = np.zeros(len(basis), dtype=bool)
             if self.body.element.has_thickness:
-                normals = system.of(self.body, Interpolation).normals_at(here.vertices)
+                normals = configuration.of(self.body, Interpolation).normals_at(here.vertices)
                 director = np.abs(normals[:, self.axis]) > 0.5
             mask[:, :, self.axis] = inside | ~director[:, None]
         return mask

@@ -78,15 +78,15 @@ class Support(ABC):
         """Announce what it brings, before distribution (collective)."""
         layout.require_member(self.body, self.name)
 
-    def pieces(self, system: Configuration) -> list[Piece]:
+    def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return conditions in directions that are no coordinates."""
         return []
 
-    def coordinates(self, system: Configuration) -> Ints:
+    def coordinates(self, configuration: Configuration) -> Ints:
         """Return the local offsets of the fixed coordinates."""
-        return system.keep(self, Offsets(self.hold(system))).held
+        return configuration.keep(self, Offsets(self.hold(configuration))).held
 
-    def prescribed(self, system: Configuration, time: float) -> tuple[Ints, Array]:
+    def prescribed(self, configuration: Configuration, time: float) -> tuple[Ints, Array]:
         """Return the local offsets of the fixed coordinates and their values at `time`.
 
         Raises
@@ -94,11 +94,11 @@ class Support(ABC):
         ParameterError : a user's function fails, or its result has the wrong shape or is not
             finite (on the ranks where that happens).
         """
-        return system.of(self, Offsets).held, self.moved(system, time)
+        return configuration.of(self, Offsets).held, self.moved(configuration, time)
 
-    def given(self, system: Configuration) -> list[Given]:
+    def given(self, configuration: Configuration) -> list[Given]:
         """Return what the user prescribes at the places of this rank, as many on every rank."""
-        X, motion, name = self.places(system), self.motion, system.name(self)
+        X, motion, name = self.places(configuration), self.motion, configuration.name(self)
         found = []
         if motion.displacement is not None:
             found.append(Given(f"{name}: displacement", motion.u, X, motion.axes))
@@ -108,15 +108,15 @@ class Support(ABC):
 
     # ---- what kinds of supports say -------------------------------------------------------------
     @abstractmethod
-    def hold(self, system: Configuration) -> Ints:
+    def hold(self, configuration: Configuration) -> Ints:
         """Find the coordinates to hold on this rank, and return their local offsets."""
 
     @abstractmethod
-    def moved(self, system: Configuration, time: float) -> Array:
+    def moved(self, configuration: Configuration, time: float) -> Array:
         """Return the values of these coordinates at `time`."""
 
     @abstractmethod
-    def places(self, system: Configuration) -> Array:
+    def places(self, configuration: Configuration) -> Array:
         """Return the places (n, 3) that it holds on this rank."""
 
     # ---- results --------------------------------------------------------------------------------
@@ -182,18 +182,18 @@ class FrameSupport(Support):
             return "the whole body, position and rotation"
         return f"{' and '.join(self.body.axes[a] for a in self.held)} of its frame"
 
-    def places(self, system: Configuration) -> Array:
+    def places(self, configuration: Configuration) -> Array:
         """Return one place (1, 3): what is prescribed is the same anywhere."""
         return np.zeros((1, 3))
 
-    def hold(self, system: Configuration) -> Ints:
+    def hold(self, configuration: Configuration) -> Ints:
         """Return the local offsets of the coordinates that are held."""
-        here = self.body.here(system)
+        here = self.body.here(configuration)
         return np.asarray(here[self.held] if len(here) else here, dtype=np.int64)
 
-    def moved(self, system: Configuration, time: float) -> Array:
+    def moved(self, configuration: Configuration, time: float) -> Array:
         """Return the values of these coordinates at `time`, none where the body is not."""
-        X, held = self.places(system), system.of(self, Offsets).held
+        X, held = self.places(configuration), configuration.of(self, Offsets).held
         q = self.body.moved(self.motion.u(X, time)[0], self.motion.G(X, time)[0])
         return np.asarray(q[self.held[: len(held)]])
 

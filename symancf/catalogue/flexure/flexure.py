@@ -219,35 +219,37 @@ class Flexure:
         """Announce the pair of places before distribution."""
         layout.keep(self, Entities(layout, layout.name(self), self.ends))
 
-    def carriers(self, system: Configuration) -> Carriers:
+    def carriers(self, configuration: Configuration) -> Carriers:
         """Take the entity where it is on this rank; a flexure puts no blocks on vertices."""
-        system.of(self, Entities).bind(system)
+        configuration.of(self, Entities).bind(configuration)
         return []
 
-    def pieces(self, system: Configuration) -> list[Piece]:
+    def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernel, and its entity on this rank."""
-        entities = system.of(self, Entities)
-        kernel, role = self._take(system, self.tangent)
-        jets = entities.jets(system, [(0, "planar"), (1, "planar")])
+        entities = configuration.of(self, Entities)
+        kernel, role = self._take(configuration, self.tangent)
+        jets = entities.jets(configuration, [(0, "planar"), (1, "planar")])
         n = len(entities.ids)
         cell = {name: np.full(n, value) for name, value in self.cell.items()}
         return [entities.piece(entities.name, kernel, role, {"EI": self.EI}, cell, jets)]
 
-    def _take(self, system: Configuration, tangent: str) -> tuple[jit.Kernel, Role]:
+    def _take(self, configuration: Configuration, tangent: str) -> tuple[jit.Kernel, Role]:
         """Return the kernel with a tangent, which is that of the system from now on, and its role.
 
         Collective.
         """
-        kernel = system.keep(self, jit.points(flexure_law(self.model, tangent), system.comm))
+        kernel = configuration.keep(
+            self, jit.points(flexure_law(self.model, tangent), configuration.comm)
+        )
         return kernel, "strain" if kernel.symmetric else "work"
 
     def choose(
-        self, system: Configuration, plan: Plan, option: Callable[[str], str | None]
+        self, configuration: Configuration, plan: Plan, option: Callable[[str], str | None]
     ) -> None:
         """Take the tangent that the option ``flexure_tangent`` of a problem names, or our own."""
         tangent = option("flexure_tangent") or self.tangent
         _one_of("the option flexure_tangent", "it", tangent, TANGENTS)
-        plan.exchange(system.name(self), *self._take(system, tangent))
+        plan.exchange(configuration.name(self), *self._take(configuration, tangent))
 
     def bonds(self) -> list[tuple[PlanarBody, PlanarBody]]:
         """Return the bodies that move together where the flexure does not deform."""
@@ -277,11 +279,11 @@ class Flexure:
                 f[2] -= turned(lever) @ f[:2]
         return both
 
-    def _forces(self, system: Configuration) -> Array:
+    def _forces(self, configuration: Configuration) -> Array:
         """Return the generalised forces (2, 3) on the nodes of bodies a and b (collective)."""
-        q = self.coordinates(system)
-        values = {**self.cell, "EI": evaluate(f"{self.name}: EI", self.EI, system.time)}
-        f, _ = system.of(self, jit.Kernel).residual(q[None], None, values)
+        q = self.coordinates(configuration)
+        values = {**self.cell, "EI": evaluate(f"{self.name}: EI", self.EI, configuration.time)}
+        f, _ = configuration.of(self, jit.Kernel).residual(q[None], None, values)
         return np.array(f).reshape(2, 3)
 
     def tip_wrench(self, system: Configuration) -> Array:

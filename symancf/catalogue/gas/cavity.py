@@ -105,41 +105,41 @@ class Cavity:
         capped, filled = self.caps is not None, self.gas is not None
         layout.keep(self, Enclosure(layout, layout.name(self), self.surfaces, capped, filled))
 
-    def carriers(self, system: Configuration) -> Carriers:
+    def carriers(self, configuration: Configuration) -> Carriers:
         """Take this rank's facets; the pressure of gas is a coordinate of its own."""
-        return system.of(self, Enclosure).carriers(system)
+        return configuration.of(self, Enclosure).carriers(configuration)
 
-    def pieces(self, system: Configuration) -> list[Piece]:
+    def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels, facets and rims on this rank (collective)."""
-        space = system.of(self, Enclosure)
-        space.orient(system)
-        space.measure(system)
+        space = configuration.of(self, Enclosure)
+        space.orient(configuration)
+        space.measure(configuration)
         self._enclosures.add(space)
-        space.watertight = self._is_tight(system, space)
-        uniform: dict[str, Scalar] = {"scale": lambda t: system.stiffness}
+        space.watertight = self._is_tight(configuration, space)
+        uniform: dict[str, Scalar] = {"scale": lambda t: configuration.stiffness}
         if self.gas is not None:
             uniform["size"] = space.reference_volume ** (1.0 / 3.0)
             # where the amount changes, so does the energy: all pieces say so to the audit
             number = partial(self.gas.number, place=space.name)
             uniform["amount"] = number if depends_on_time(self.gas.amount) else number(0.0)
-            made = space.pieces(system, "gas", "potential", uniform)
-            return [*made, space.gas_piece(system, self.gas, uniform)]
+            made = space.pieces(configuration, "gas", "potential", uniform)
+            return [*made, space.gas_piece(configuration, self.gas, uniform)]
         if self.p is None:
             return []
         uniform["p"] = self.p
         if space.watertight:
-            return space.pieces(system, "potential", "potential", uniform)
-        return space.pieces(system, "pressure", "work", uniform)
+            return space.pieces(configuration, "potential", "potential", uniform)
+        return space.pieces(configuration, "pressure", "work", uniform)
 
-    def idle(self, system: Configuration) -> Ints32:
+    def idle(self, configuration: Configuration) -> Ints32:
         """Return the coordinates of lids that nothing presses on: they have no equations."""
-        space = system.of(self, Enclosure)
+        space = configuration.of(self, Enclosure)
         loaded = self.p is not None or self.gas is not None
-        return np.zeros(0, dtype=np.int32) if loaded else space.lid_coordinates(system)
+        return np.zeros(0, dtype=np.int32) if loaded else space.lid_coordinates(configuration)
 
-    def _is_tight(self, system: Configuration, space: Enclosure) -> bool:
+    def _is_tight(self, configuration: Configuration, space: Enclosure) -> bool:
         """Try whether a pressure has no resultant in a disturbed state; warn (collective)."""
-        gap = space.closure(system, space.disturbed(system, DISTURBED))
+        gap = space.closure(configuration, space.disturbed(configuration, DISTURBED))
         if gap <= TIGHT:
             return True
         text = (
@@ -150,25 +150,28 @@ class Cavity:
         if not all(surface.middle for surface in self.surfaces):
             text += "; face(..., middle=True) is the mid-surface"
         error = MeshError(text) if self.gas is not None else None
-        share_error(system.comm, error)
-        if self.p is not None and system.comm.rank == 0:
+        share_error(configuration.comm, error)
+        if self.p is not None and configuration.comm.rank == 0:
             warnings.warn(text, stacklevel=6)
         return False
 
-    def _scale(self, system: Configuration) -> float:
+    def _scale(self, configuration: Configuration) -> float:
         """Return the unit of the unknown pressure [Pa]: multipliers have system.stiffness."""
-        return float(system.stiffness / system.of(self, Enclosure).reference_volume ** (1.0 / 3.0))
+        return float(
+            configuration.stiffness
+            / configuration.of(self, Enclosure).reference_volume ** (1.0 / 3.0)
+        )
 
-    def settle(self, system: Configuration) -> None:
+    def settle(self, configuration: Configuration) -> None:
         """Give gas the pressure that belongs to its volume, and lids theirs (collective)."""
-        space = system.of(self, Enclosure)
+        space = configuration.of(self, Enclosure)
         if self.gas is not None:
-            ratio = space.volume(system, system.state) / space.reference_volume
+            ratio = space.volume(configuration, configuration.state) / space.reference_volume
             if ratio > 0.0:
-                p = self.gas.pressure(ratio, system.time, space.name)
-                space.settle(system, p, self._scale(system))
+                p = self.gas.pressure(ratio, configuration.time, space.name)
+                space.settle(configuration, p, self._scale(configuration))
         elif self.p is not None:
-            space.settle(system, self.pressure(system), 1.0)
+            space.settle(configuration, self.pressure(configuration), 1.0)
 
     # ---- results -------------------------------------------------------------------------------
     @property

@@ -123,11 +123,11 @@ class Enclosure:
         return f"({x[0]:g}, {x[1]:g}, {x[2]:g})"
 
     # ---- after distribution --------------------------------------------------------------------
-    def carriers(self, system: Configuration) -> Carriers:
+    def carriers(self, configuration: Configuration) -> Carriers:
         """Take this rank's facets; return the blocks of pressure and lids (collective)."""
         families = enumerate(self.surfaces)
-        self.walls = [Facets(surface, system, f"{self.name}:{k}") for k, surface in families]
-        self.edges = self.rims.bind(system, self.surfaces)
+        self.walls = [Facets(surface, configuration, f"{self.name}:{k}") for k, surface in families]
+        self.edges = self.rims.bind(configuration, self.surfaces)
         means, forces, pressures = ([np.zeros(0, dtype=np.int32)] for _ in range(3))
         for edges in self.edges:
             means.append(edges.extra[:, 0])
@@ -135,28 +135,29 @@ class Enclosure:
             pressures.append(edges.extra[:, 2:].ravel())
         pressures += [facets.extra.ravel() for facets in self.walls]
         if self.gas:
-            pressures.append(system.topology.families[f"{self.name}:gas"].vertices[:, 0])
+            pressures.append(configuration.topology.families[f"{self.name}:gas"].vertices[:, 0])
         blocks = zip((MEANS, FORCES, PRESSURES), (means, forces, pressures), strict=True)
         used = ((block, np.unique(np.concatenate(at))) for block, at in blocks)
-        ids = system.topology.vertex_ids  # by which the points and forces of lids go in pairs
+        # by which the points and forces of lids go in pairs
+        ids = configuration.topology.vertex_ids
         self._carriers = {block: at[np.argsort(ids[at])] for block, at in used}
         there = {MEANS: self.lids > 0, FORCES: self.lids > 0, PRESSURES: self.gas}
         return [(block.name, at) for block, at in self._carriers.items() if there[block]]
 
-    def coordinates(self, system: Configuration, block: Block) -> Ints32:
+    def coordinates(self, configuration: Configuration, block: Block) -> Ints32:
         """Return the local offsets of this rank's coordinates of a block, ghosts included."""
         at = self._carriers[block]
         if not len(at):
             return np.zeros(0, dtype=np.int32)
-        start = system.numbering.offset[at, system.numbering.block(block.name)]
+        start = configuration.numbering.offset[at, configuration.numbering.block(block.name)]
         return np.asarray(start[:, None] + np.arange(block.size, dtype=np.int32)).ravel()
 
-    def lid_coordinates(self, system: Configuration) -> Ints32:
+    def lid_coordinates(self, configuration: Configuration) -> Ints32:
         """Return the local offsets of all coordinates of lids."""
-        found = [self.coordinates(system, block) for block in (MEANS, FORCES)]
+        found = [self.coordinates(configuration, block) for block in (MEANS, FORCES)]
         return np.concatenate(found)
 
-    def orient(self, system: Configuration) -> None:
+    def orient(self, configuration: Configuration) -> None:
         """Find the side of the gas on each facet (collective)."""
         votes, parents = np.zeros(len(self._ids)), np.zeros(len(self._ids))
         for number, facets in enumerate(self.walls):
@@ -164,10 +165,10 @@ class Enclosure:
             parents[at] = facets.parents
             if facets.surface.solid or facets.surface.side is not None:
                 votes[at] = -facets.sense
-        votes = np.sign(system.sum(votes))
-        parents = reduced(system.comm, parents, MPI.MAX)
+        votes = np.sign(configuration.sum(votes))
+        parents = reduced(configuration.comm, parents, MPI.MAX)
         for number, facets in enumerate(self.walls):
-            facets.require_parents(system, parents[self._number(number, facets.ids)])
+            facets.require_parents(configuration, parents[self._number(number, facets.ids)])
         signs = self._signs
         for piece in range(int(self._piece.max(initial=-1)) + 1):
             mine = self._piece == piece
@@ -178,7 +179,7 @@ class Enclosure:
                 signs[mine] *= -1.0
                 self._volumes[mine] *= -1.0
         against = (votes * signs < 0.0) & (votes != 0.0)
-        self._told(system, against)
+        self._told(configuration, against)
         total = float(self._volumes.sum())
         if total <= 0.0:
             raise ParameterError(
@@ -190,7 +191,7 @@ class Enclosure:
         for edges in self.edges:
             edges.sense = -signs[self.rims.facet[edges.ids]]
 
-    def _told(self, system: Configuration, against: Mask) -> None:
+    def _told(self, configuration: Configuration, against: Mask) -> None:
         """Warn of cells that were numbered against their neighbours; refuse solids."""
         if not against.any():
             return
@@ -203,7 +204,7 @@ class Enclosure:
                 f"{self.name}: at {where} the gas would be inside of a solid; give walls that "
                 "enclose it"
             )
-        if system.comm.rank == 0:
+        if configuration.comm.rank == 0:
             warnings.warn(
                 f"{self.name}: {int(against.sum())} of {len(against)} cells, e.g. at {where}, are "
                 "numbered in the other sense than their neighbours (the gas is on their other "
@@ -218,7 +219,7 @@ class Enclosure:
 
     # ---- kernels -------------------------------------------------------------------------------
     def pieces(
-        self, system: Configuration, form: Form, role: Role, uniform: Mapping[str, Scalar]
+        self, configuration: Configuration, form: Form, role: Role, uniform: Mapping[str, Scalar]
     ) -> list[Piece]:
         """Return the kernels of walls and lids, facets and rims on this rank (collective)."""
         centre = self._corners.reshape(-1, 3).mean(axis=0)
@@ -234,19 +235,21 @@ class Enclosure:
                 scalars.append(Scalars(PRESSURES.name, facets.extra.shape[1] - 1, 1))
             cell = {"share": self.rims.share[facets.ids]} if lid else {}
             name = f"{self.name}: {'lids of ' if lid else ''}{surface}"
-            made.append(facets.piece(system, name, laws, role, values, scalars, cell))
+            made.append(facets.piece(configuration, name, laws, role, values, scalars, cell))
         return made
 
-    def gas_piece(self, system: Configuration, gas: Gas, uniform: Mapping[str, Scalar]) -> Piece:
+    def gas_piece(
+        self, configuration: Configuration, gas: Gas, uniform: Mapping[str, Scalar]
+    ) -> Piece:
         """Return the energy of the gas (collective)."""
-        family = system.topology.families[f"{self.name}:gas"]
+        family = configuration.topology.families[f"{self.name}:gas"]
         n = len(family.ids)
-        block = system.numbering.block(PRESSURES.name)
-        start = system.numbering.offset[family.vertices[:, 0], block]
+        block = configuration.numbering.block(PRESSURES.name)
+        start = configuration.numbering.offset[family.vertices[:, 0], block]
         none = np.zeros(n, dtype=np.int32)
         return Piece(
             name=f"{self.name}:gas",
-            kernel=jit.points(gas.law(), system.comm),
+            kernel=jit.points(gas.law(), configuration.comm),
             role="potential",
             uniform={
                 **uniform,
@@ -262,106 +265,112 @@ class Enclosure:
         )
 
     # ---- geometry ------------------------------------------------------------------------------
-    def measure(self, system: Configuration) -> None:
+    def measure(self, configuration: Configuration) -> None:
         """Make ready to evaluate -V: the potential of a pressure of 1 (collective)."""
         unit = {"p": 1.0, "scale": 1.0, "size": 1.0}
-        pieces = self.pieces(system, "gas" if self.gas else "potential", "potential", unit)
-        self._plan = Plan(pieces, system.numbering, system.reference, system.comm)
-        means = self.coordinates(system, MEANS)
-        system.reference[means] = self._means(system, np.zeros_like(system.state))[means]
-        self.reference_volume = self.volume(system, np.zeros_like(system.state))
+        pieces = self.pieces(configuration, "gas" if self.gas else "potential", "potential", unit)
+        self._plan = Plan(
+            pieces, configuration.numbering, configuration.reference, configuration.comm
+        )
+        means = self.coordinates(configuration, MEANS)
+        configuration.reference[means] = self._means(
+            configuration, np.zeros_like(configuration.state)
+        )[means]
+        self.reference_volume = self.volume(configuration, np.zeros_like(configuration.state))
         if self.reference_volume <= 0.0:
             raise ParameterError(
                 f"{self.name}: its walls are so thick that their faces enclose no space (the "
                 f"volume is {self.reference_volume:.3g})"
             )
 
-    def _forces(self, system: Configuration, x: Array, of: Ints32 | None = None) -> Array:
+    def _forces(self, configuration: Configuration, x: Array, of: Ints32 | None = None) -> Array:
         """Return -dV/du (local vector) at a state (collective).
 
         Rows of owned vertices are complete, and those `of` some coordinates everywhere: the force
         on a lid may belong to another rank than its point.
         """
         f = np.zeros_like(x)
-        with together(system.comm):
-            self._plan.update(system.time)
+        with together(configuration.comm):
+            self._plan.update(configuration.time)
             self._plan.residual(x, f)
         if of is not None:
-            system.numbering.update_ghosts(f, of)
+            configuration.numbering.update_ghosts(f, of)
         return f
 
-    def _means(self, system: Configuration, state: Array) -> Array:
+    def _means(self, configuration: Configuration, state: Array) -> Array:
         """Return the state with p = 1, no forces on lids, and their points in the mean of rims."""
         x = state.copy()
-        x[self.coordinates(system, PRESSURES)] = 1.0
+        x[self.coordinates(configuration, PRESSURES)] = 1.0
         if self.lids:
-            means, forces = (self.coordinates(system, block) for block in (MEANS, FORCES))
+            means, forces = (self.coordinates(configuration, block) for block in (MEANS, FORCES))
             x[forces] = x[means] = 0.0
-            x[means] = -self._forces(system, x, forces)[forces]
+            x[means] = -self._forces(configuration, x, forces)[forces]
         return x
 
-    def volume(self, system: Configuration, state: Array) -> float:
+    def volume(self, configuration: Configuration, state: Array) -> float:
         """Return V [m^3] at a state (collective)."""
-        x = self._means(system, state)
-        with together(system.comm):
-            self._plan.update(system.time)
+        x = self._means(configuration, state)
+        with together(configuration.comm):
+            self._plan.update(configuration.time)
             energies, _ = self._plan.energies(x)
-        return -float(system.sum(np.array([energies.sum()]))[0])
+        return -float(configuration.sum(np.array([energies.sum()]))[0])
 
-    def closure(self, system: Configuration, state: Array) -> float:
+    def closure(self, configuration: Configuration, state: Array) -> float:
         """Return the size of the sum of all normals over the area of the walls (collective).
 
         A translation t of the walls alone changes V by t . (sum of normals)/3.
         """
-        x = self._means(system, state)
-        f, numbering = self._forces(system, x), system.numbering
+        x = self._means(configuration, state)
+        f, numbering = self._forces(configuration, x), configuration.numbering
         at = numbering.offset[: numbering.owned_vertices, numbering.block("position")]
         total = np.zeros(4)
         total[:3] = -3.0 * f[at[at >= 0][:, None] + np.arange(3)].sum(axis=0)
-        means = self.coordinates(system, MEANS).reshape(-1, 3)
+        means = self.coordinates(configuration, MEANS).reshape(-1, 3)
         total[:3] -= 3.0 * f[means[self._carriers[MEANS] < numbering.owned_vertices]].sum(axis=0)
-        with together(system.comm):
-            present = positions(system, state)
+        with together(configuration.comm):
+            present = positions(configuration, state)
             for facets in self.walls:
                 normals = facets.normals(present)[facets.owned]
                 total[3] += np.linalg.norm(normals, axis=1).sum()
-        total = system.sum(total)
+        total = configuration.sum(total)
         return float(np.linalg.norm(total[:3]) / total[3])
 
-    def disturbed(self, system: Configuration, by: float) -> Array:
+    def disturbed(self, configuration: Configuration, by: float) -> Array:
         """Return a random state that moves nodes `by` the size of the facets."""
         area = np.cross(
             self._corners[:, 2] - self._corners[:, 0], self._corners[:, 3] - self._corners[:, 1]
         )
         size = np.sqrt(np.linalg.norm(area, axis=1).sum() / 2.0 / max(1, len(area)))
-        state = np.asarray(by * system.numbering.random(11))
-        state[system.numbering.those("position")] *= size
+        state = np.asarray(by * configuration.numbering.random(11))
+        state[configuration.numbering.those("position")] *= size
         return state
 
     # ---- what follows from the rest -----------------------------------------------------------
-    def settle(self, system: Configuration, p: float, scale: float) -> None:
+    def settle(self, configuration: Configuration, p: float, scale: float) -> None:
         """Give the own coordinates the values of a pressure p [Pa] (collective).
 
         `scale` : unit of the unknown pressure [Pa].
         """
-        system.state[self.coordinates(system, PRESSURES)] = p / scale
+        configuration.state[self.coordinates(configuration, PRESSURES)] = p / scale
         if self.lids:
-            means, forces = (self.coordinates(system, block) for block in (MEANS, FORCES))
-            x = self._means(system, system.state)
-            system.state[means] = x[means]
-            system.state[forces] = -p / system.stiffness * self._forces(system, x, means)[means]
+            means, forces = (self.coordinates(configuration, block) for block in (MEANS, FORCES))
+            x = self._means(configuration, configuration.state)
+            configuration.state[means] = x[means]
+            configuration.state[forces] = (
+                -p / configuration.stiffness * self._forces(configuration, x, means)[means]
+            )
 
-    def pressure(self, system: Configuration) -> float:
+    def pressure(self, configuration: Configuration) -> float:
         """Return the unknown pressure over its scale (collective)."""
-        mine = self._carriers[PRESSURES] < system.numbering.owned_vertices
-        own = system.state[self.coordinates(system, PRESSURES)[mine]]
-        return float(system.sum(np.array([own.sum()]))[0])
+        mine = self._carriers[PRESSURES] < configuration.numbering.owned_vertices
+        own = configuration.state[self.coordinates(configuration, PRESSURES)[mine]]
+        return float(configuration.sum(np.array([own.sum()]))[0])
 
 
-def positions(system: Configuration, state: Array) -> Array:
+def positions(configuration: Configuration, state: Array) -> Array:
     """Return the present positions (vertices, 3) of this rank's nodes, those of meshes."""
-    x = system.points.copy()
-    block = system.numbering.block("position")
-    at = system.numbering.carriers(block)
-    x[at] += state[system.numbering.offset[at, block][:, None] + np.arange(3)]
+    x = configuration.points.copy()
+    block = configuration.numbering.block("position")
+    at = configuration.numbering.carriers(block)
+    x[at] += state[configuration.numbering.offset[at, block][:, None] + np.arange(3)]
     return x

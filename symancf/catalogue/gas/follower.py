@@ -46,35 +46,36 @@ class Pressure:
         """Announce the facets before distribution."""
         self.surface.declare(layout, layout.name(self))
 
-    def carriers(self, system: Configuration) -> Carriers:
+    def carriers(self, configuration: Configuration) -> Carriers:
         """Take this rank's facets; a pressure brings no coordinates."""
-        system.keep(self, Facets(self.surface, system, system.name(self)))
+        configuration.keep(self, Facets(self.surface, configuration, configuration.name(self)))
         return []
 
-    def pieces(self, system: Configuration) -> list[Piece]:
+    def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernel and facets on this rank."""
-        surface, facets, name = self.surface, system.of(self, Facets), system.name(self)
-        facets.require_parents(system, facets.parents)
+        surface, name = self.surface, configuration.name(self)
+        facets = configuration.of(self, Facets)
+        facets.require_parents(configuration, facets.parents)
         if surface.solid:
-            facets.require_outside(system)
+            facets.require_outside(configuration)
         else:
-            self._require_oriented(system, facets)
-            self._tell_kinks(system, facets)
-            self._tell_inwards(system, facets)
+            self._require_oriented(configuration, facets)
+            self._tell_kinks(configuration, facets)
+            self._tell_inwards(configuration, facets)
         laws = surface_laws(
             surface.element, "pressure", offset=not surface.middle, fields=surface.fields
         )
-        return [facets.piece(system, name, laws, "work", {"p": self.p})]
+        return [facets.piece(configuration, name, laws, "work", {"p": self.p})]
 
-    def _tell_kinks(self, system: Configuration, facets: Facets) -> None:
+    def _tell_kinks(self, configuration: Configuration, facets: Facets) -> None:
         """Warn where faces beside the mid-surface overlap, or leave a gap: at kinks."""
-        directions = system.of(self.surface.body, Interpolation).directions
+        directions = configuration.of(self.surface.body, Interpolation).directions
         if self.surface.middle or directions is None:
             return
         kinks = np.unique(facets.cells[directions.kink[facets.cells]])
-        owned = int((kinks < system.numbering.owned_vertices).sum())
-        count = system.comm.allreduce(owned)
-        if count and system.comm.rank == 0:
+        owned = int((kinks < configuration.numbering.owned_vertices).sum())
+        count = configuration.comm.allreduce(owned)
+        if count and configuration.comm.rank == 0:
             warnings.warn(
                 f"{self.name}: walls meet at {count} nodes of a kink, where their faces overlap or "
                 "leave a gap, so that the pressure on a closed space has a resultant there; "
@@ -82,19 +83,19 @@ class Pressure:
                 stacklevel=6,
             )
 
-    def _tell_inwards(self, system: Configuration, facets: Facets) -> None:
+    def _tell_inwards(self, configuration: Configuration, facets: Facets) -> None:
         """Warn where p > 0 presses a tube or a closed surface into itself."""
-        wall = facets.normals(system.points)[facets.owned]
-        r = system.points[facets.cells].mean(axis=1)[facets.owned]
+        wall = facets.normals(configuration.points)[facets.owned]
+        r = configuration.points[facets.cells].mean(axis=1)[facets.owned]
         area = np.linalg.norm(wall, axis=1)
         sums = [area.sum(), *wall.sum(axis=0), *(area @ r), np.einsum("na,na->", r, wall)]
-        total, *rest = system.sum(np.array(sums)).tolist()
+        total, *rest = configuration.sum(np.array(sums)).tolist()
         resultant, first, opening = np.array(rest[:3]), np.array(rest[3:6]), rest[6]
         if not total:
             return
         opening -= float(first @ resultant) / total  # about the centre
         closed = float(np.linalg.norm(resultant)) < CLOSED * total
-        if closed and opening < 0.0 and system.comm.rank == 0:
+        if closed and opening < 0.0 and configuration.comm.rank == 0:
             other = f"face({-(self.surface.side or 1):+d})"
             warnings.warn(
                 f"{self.name}: the surface closes around a space, and p > 0 presses it inwards, "
@@ -103,7 +104,7 @@ class Pressure:
                 stacklevel=6,
             )
 
-    def _require_oriented(self, system: Configuration, facets: Facets) -> None:
+    def _require_oriented(self, configuration: Configuration, facets: Facets) -> None:
         """Raise where neighbours are numbered in opposite senses: a side would change there."""
         flipped = facets.parity[:, None] < 0
         cells = np.where(flipped, facets.cells[:, ::-1], facets.cells)
@@ -112,14 +113,14 @@ class Pressure:
         twice = (count > 1)[place.ravel()]
         error = None
         if twice.any():
-            x = system.points[edges[int(np.argmax(twice))]].mean(axis=0)
+            x = configuration.points[edges[int(np.argmax(twice))]].mean(axis=0)
             error = MeshError(
                 f"{self.name}: neighbouring cells are numbered in opposite senses at the edge "
                 f"({x[0]:g}, {x[1]:g}, {x[2]:g}), so that face({self.surface.side:+d}) changes "
                 "side there; orient the mesh (Gmsh: Reverse Surface), or give the walls of a "
                 "closed space to sa.Cavity, which turns them"
             )
-        share_error(system.comm, error)
+        share_error(configuration.comm, error)
 
 
 def pressure(place: Nodes | Face, p: Scalar, name: str | None = None) -> Pressure:

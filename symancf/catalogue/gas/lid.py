@@ -79,6 +79,6 @@ class Rims:
             mine = ids[len(ids) * rank // ranks : len(ids) * (rank + 1) // ranks]
             layout.announce(Family(f"{name}:{number}", mine, vertices[mine], partitioned=False))
 
-    def bind(self, system: Configuration, surfaces: Sequence[Surface]) -> list[Facets]:
+    def bind(self, configuration: Configuration, surfaces: Sequence[Surface]) -> list[Facets]:
         """Return the facets with edges of rims that this rank has."""
-        return [Facets(surfaces[k], system, f"{self.name}:{k}") for k in self.walls]
+        return [Facets(surfaces[k], configuration, f"{self.name}:{k}") for k in self.walls]

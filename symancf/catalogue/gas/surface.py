@@ -103,15 +103,15 @@ class Facets:
     sense : (n,) +1 where it points towards the gas.
     """
 
-    def __init__(self, surface: Surface, system: Configuration, family: str) -> None:
+    def __init__(self, surface: Surface, configuration: Configuration, family: str) -> None:
         self.surface = surface
-        found = system.topology.families[family]
+        found = configuration.topology.families[family]
         self.ids, self.owned = found.ids, found.owned
         self.cells, self.extra = found.vertices[:, :4], found.vertices[:, 4:]
         body, faces = surface.body, np.array([[0, 1, 2, 3]])
         if surface.solid:
             faces = np.array(body.element.topology.faces)
-        numbered = system.of(body, Interpolation).cells[:, faces].reshape(-1, 4)
+        numbered = configuration.of(body, Interpolation).cells[:, faces].reshape(-1, 4)
         row, self.parents = _matched(self.cells, numbered)
         self.parity = np.zeros(len(row))
         if len(numbered):
@@ -122,7 +122,7 @@ class Facets:
             self.parity = np.where(self.parents > 0, turned, 0.0)
         self.sense = float(surface.side or 1) * self.parity
 
-    def require_parents(self, system: Configuration, parents: Integers | Array) -> None:
+    def require_parents(self, configuration: Configuration, parents: Integers | Array) -> None:
         """Raise where facets are of no cell of the body, or between two (collective).
 
         `parents` : (n,) number of cells that each of this rank's facets belongs to.
@@ -134,16 +134,16 @@ class Facets:
         error = None
         if (parents != 1).any():
             at = int(np.argmax(parents != 1))
-            x = system.points[self.cells[at]].mean(axis=0)
+            x = configuration.points[self.cells[at]].mean(axis=0)
             none = parents[at] == 0
             what = "is no facet of its cells" if none else "lies between two of its cells"
             error = MeshError(
                 f"{self.surface.name}: the quadrilateral at ({x[0]:g}, {x[1]:g}, {x[2]:g}) {what}; "
                 "gas presses on boundary facets of solids and on cells of plates"
             )
-        share_error(system.comm, error)
+        share_error(configuration.comm, error)
 
-    def require_outside(self, system: Configuration) -> None:
+    def require_outside(self, configuration: Configuration) -> None:
         """Raise where facets of a solid are those of another solid, too (collective).
 
         Raises
@@ -151,22 +151,22 @@ class Facets:
         MeshError : the facet lies between the two, where no gas is.
         """
         error, own = None, self.surface.body
-        for body in system.bodies:
+        for body in configuration.bodies:
             if body is own or not isinstance(body, Body):
                 continue
             if body.element.cell != "hexahedron":
                 continue
-            cells = system.of(body, Interpolation).cells
+            cells = configuration.of(body, Interpolation).cells
             faces = cells[:, np.array(body.element.topology.faces)].reshape(-1, 4)
             _, count = _matched(self.cells, faces)
             if count.any() and error is None:
-                x = system.points[self.cells[int(np.argmax(count))]].mean(axis=0)
+                x = configuration.points[self.cells[int(np.argmax(count))]].mean(axis=0)
                 error = MeshError(
                     f"{self.surface.name}: the quadrilateral at ({x[0]:g}, {x[1]:g}, {x[2]:g}) "
                     f"lies between {own.name!r} and {body.name!r}, where no gas is; leave the "
                     "interface out of the region"
                 )
-        share_error(system.comm, error)
+        share_error(configuration.comm, error)
 
     def normals(self, x: Array) -> Array:
         """Return the areas times the normals (n, 3) out of the gas, at positions of all vertices.
@@ -179,7 +179,7 @@ class Facets:
 
     def piece(
         self,
-        system: Configuration,
+        configuration: Configuration,
         name: str,
         laws: Laws,
         role: Role,
@@ -191,17 +191,17 @@ class Facets:
 
         `scalars` : unknowns of the laws behind those of the facets.
         """
-        surface, numbering, n = self.surface, system.numbering, len(self.cells)
+        surface, numbering, n = self.surface, configuration.numbering, len(self.cells)
         extra = self.extra[:, [k.vertex for k in scalars for _ in range(k.size)]]
         offsets = [np.zeros((n, 0), dtype=np.int32)]
         for unknown in scalars:
             at = self.extra[:, unknown.vertex]
             start: Ints32 = numbering.offset[at, numbering.block(unknown.block)]
             offsets.append(start[:, None] + np.arange(unknown.size, dtype=np.int32))
-        on, own = system.of(surface.body, Interpolation), np.concatenate(offsets, axis=1)
+        on, own = configuration.of(surface.body, Interpolation), np.concatenate(offsets, axis=1)
         patch = on.patch(surface.element, self.cells, self.owned, extra, own)
         values = {"sense": self.sense, "offset": self.sense, **(cell or {})}
-        return surface.body.piece(system, name, laws, role, uniform, patch, values)
+        return surface.body.piece(configuration, name, laws, role, uniform, patch, values)
 
 
 def _matched(wanted: Ints32, offered: Ints32) -> tuple[Ints, Ints]:
