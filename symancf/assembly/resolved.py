@@ -108,6 +108,11 @@ class Resolved(NamedTuple):
             ids,
         )
 
+    def shared(self, starts: Ints) -> Resolved:
+        """Return the same as a rank's share of places that begin at `starts`."""
+        given = None if self.given is None else self.given.shared(starts)
+        return self._replace(given=given, numbers=None, starts=starts)
+
     def vertices_of(self, comm: MPI.Comm, ids: Ints, starts: Ints | None) -> Ints:
         """Return the vertices (n, nv) of a rank's share of places, which begins at `starts`."""
         if self.starts is None:
@@ -118,13 +123,3 @@ class Resolved(NamedTuple):
     def everywhere(self, comm: MPI.Comm) -> Resolved:
         """Return all places, on every rank (collective)."""
         return self if self.starts is None else self.fetch(comm, np.arange(self.total))
-
-
-def shares(comm: MPI.Comm, count: int) -> Ints | None:
-    """Return where the shares of ranks that have `count` places begin (collective).
-
-    None where one rank has all, and others need not ask.
-    """
-    if comm.size == 1:
-        return None
-    return np.append(0, np.cumsum(comm.allgather(count))).astype(np.int64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values at some of a rank's vertices."""
+"""Values at some of a rank's vertices, or at other numbers that it knows some of."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ Kind = TypeVar("Kind", bound=np.generic)
 class AtVertices(Generic[Kind]):
     """Values at some of a rank's vertices, read and written by local numbers; zero elsewhere.
 
+    The numbers may be those of other things, e.g. of conditions on all ranks.
+
     Attributes
     ----------
-    vertices : (n,) local numbers, ascending.
+    vertices : (n,) numbers, ascending.
     values : (n, ...) of them.
     """
 

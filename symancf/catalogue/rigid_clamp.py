@@ -10,13 +10,24 @@ import numpy as np
 
 from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.resolved import Resolved, Rows
+from ..assembly.vertices import AtVertices
 from ..bodies.natural import RigidBody, RigidPoint
 from ..bodies.plane import Clamp, PlanarBody
 from ..errors import ConstraintError
 from ..places.ends import End, Ground, Nodes, PointsOnBody, _vector_rows
 from ..places.geometry import unit
-from ..places.glue import POINT, Glue, GluedSlopes, NodesHere, glue_of, glued_slopes, slots
+from ..places.glue import (
+    POINT,
+    Glue,
+    GluedSlopes,
+    NodesHere,
+    PerPlace,
+    glue_of,
+    glued_slopes,
+    slots,
+)
 from ..places.interpolation import Interpolation
+from ..runtime.collective import block_starts
 from ..terms.constraint import Constraint, Reaction
 from ..values.arguments import named, one_of
 from .ties import coincide, welded
@@ -35,24 +46,46 @@ class Slopes(End):
 
     Attributes
     ----------
-    of : (K,) number of the place that each is of.
-    slope, normal : (K, 3) directions of the reference, of this rank; written in place.
-    present : (K,) which of them count.
+    slopes : how they are numbered over the places.
+    present, slope, normal : which of those at this rank's places count, and (k, 3) directions of
+        the reference, after `take`.
     """
 
-    def __init__(self, place: Nodes | PointsOnBody, of: Ints) -> None:
-        self.body, self.place, self.of = place.body, place, of
-        self.slope, self.normal = np.zeros((len(of), 3)), np.zeros((len(of), 3))
-        self.present: Mask = np.zeros(len(of), dtype=bool)
+    present: AtVertices[np.bool_] | None = None
+    slope: AtVertices[np.float64]
+    normal: AtVertices[np.float64]
+
+    def __init__(self, place: Nodes | PointsOnBody, slopes: PerPlace) -> None:
+        self.body, self.place, self.slopes = place.body, place, slopes
+
+    def take(self, places: Ints, slopes: Array, normals: Array | None) -> None:
+        """Take the directions (m, s, 3) of slopes at places of this rank, and normals (collective).
+
+        Zeros : there is none. `places` are numbers among those of all ranks.
+        """
+        first, count, known = self.slopes.at(places)
+        self.present = AtVertices(known, np.zeros(len(known), dtype=bool))
+        self.slope = AtVertices(known, np.zeros((len(known), 3)))
+        self.normal = AtVertices(known, np.zeros((len(known), 3)))
+        for k in range(slopes.shape[1]):
+            some = k < count
+            at = first[some] + k
+            self.slope[at] = slopes[some, k]
+            self.present[at] = slopes[some, k].any(axis=1)
+            if normals is not None:
+                self.normal[at] = normals[some, k]
 
     def _find(self, layout: Layout) -> Resolved:
         """Find the places that they are of."""
-        places = self.place.resolve(layout).fetch(layout.comm, self.of)
-        return Resolved(places.X, places.vertices, places.within, given=places)
+        places = self.place.resolve(layout).fetch(layout.comm, self.slopes.places)
+        places = places.shared(self.slopes.starts)
+        return Resolved(
+            places.X, places.vertices, places.within, given=places, starts=places.starts
+        )
 
     def chosen(self, ids: Ints) -> Mask:
-        """Return which of them count."""
-        return self.present[ids]
+        """Return which of them count; all, where that is known once the reference is."""
+        return super().chosen(ids) if self.present is None else self.present[ids]
 
     def constant(self, places: Resolved, jet: str) -> Array | None:
         """Return None: reference values follow from coordinates."""
@@ -97,13 +130,12 @@ class Glued:
     Attributes
     ----------
     glue : of nodes; points have none.
-    slots : first slope and number of slopes of each place, and their end; of slopes that are held
-        in full, and of those that are held along normals.
+    slopes : those that are held in full, and those that are held along normals.
     conditions : the constraints on slopes.
     """
 
     glue: Glue | None
-    slots: list[tuple[Ints, Ints, Slopes]]
+    slopes: list[Slopes]
     conditions: list[Constraint]
 
 
@@ -143,16 +175,20 @@ class RigidClamp(Constraint):
             layout.keep(self, Glued(None, [], []))
             return
         glue: Glue | None = None
-        kind = np.full(self.places.resolve(layout).total, POINT)
+        places, comm = self.places.resolve(layout), layout.comm
         if isinstance(self.places, Nodes):
             glue = glue_of(layout, layout.name(self), self.places)
-            kind = glue.gathered(glue.kind)
+            starts, kind = glue.starts, glue.kind
+        else:
+            even = block_starts(places.total, comm.size)
+            starts = even if places.starts is None else places.starts
+            kind = np.full(starts[comm.rank + 1] - starts[comm.rank], POINT)
         glued = layout.keep(self, Glued(glue, [], []))
         whole, partly = slots(element, kind)
         for count, law, what in ((whole, _follow, "slopes"), (partly, _stay_across, "directions")):
-            place = Slopes(self.places, np.repeat(np.arange(len(kind)), count))
-            glued.slots.append((np.cumsum(count) - count, count, place))
-            if len(place.of):
+            place = Slopes(self.places, PerPlace(comm, starts, count))
+            glued.slopes.append(place)
+            if len(place.slopes):
                 end = self.body.holding(place)
                 name = f"{layout.name(self)} ({what})"
                 glued.conditions.append(Constraint(law, place, end, name=name))
@@ -164,9 +200,6 @@ class RigidClamp(Constraint):
         if glued.glue is not None:
             nodes = NodesHere.of(configuration, self.places.body, glued.glue)
             self._take(glued, nodes.number, nodes.slopes(self.places.body.element))
-        else:  # where these are is known once the reference is
-            for _, _, place in glued.slots:
-                place.present[:] = True
         blocks = super().carriers(configuration)
         return [*blocks, *(b for c in glued.conditions for b in c.carriers(configuration))]
 
@@ -189,15 +222,10 @@ class RigidClamp(Constraint):
     # ---- what is held ---------------------------------------------------------------------------
     @staticmethod
     def _take(glued: Glued, places: Ints, held: GluedSlopes) -> None:
-        """Write the directions of slopes at places, in the order of the slots; zero: none."""
-        for (first, count, end), slopes in zip(glued.slots, (held.whole, held.partly), strict=True):
-            for k in range(slopes.shape[1]):
-                some = k < count[places]
-                at = first[places[some]] + k
-                end.slope[at] = slopes[some, k]
-                end.present[at] = slopes[some, k].any(axis=1)
-                if slopes is held.partly:
-                    end.normal[at] = held.normals[some, k]
+        """Give the directions of slopes at places to those that are held (collective)."""
+        whole, partly = glued.slopes
+        whole.take(places, held.whole, None)
+        partly.take(places, held.partly, held.normals)
 
     def _at_points(self, configuration: Configuration, here: Ints) -> GluedSlopes:
         """Return the same at points, nothing but points of what may be the inside of cells."""
@@ -227,7 +255,8 @@ class RigidClamp(Constraint):
         for condition in system.of(self, Glued).conditions:
             slopes = condition.ends[0]
             assert isinstance(slopes, Slopes)
-            np.add.at(moments, slopes.of, condition.reaction(system, end).moments)
+            of = np.concatenate(system.comm.allgather(slopes.slopes.places))
+            np.add.at(moments, of, condition.reaction(system, end).moments)
         return Reaction(found.points, found.forces, moments)
 
     def violations(self, system: Configuration) -> Array:

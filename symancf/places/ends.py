@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Integers, Ints, Ints32, Mask
-from ..assembly.resolved import Resolved, Rows, shares
+from ..assembly.resolved import Resolved, Rows
 from ..errors import ConstraintError, ParameterError
 from ..mesh import Mesh, Region
-from ..runtime.collective import together
+from ..runtime.collective import shares, together
 from ..values.parameter import label
 from .interpolation import Interpolation
 from .locate import Found, to_domain

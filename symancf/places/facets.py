@@ -12,11 +12,11 @@ import numpy.typing as npt
 from symancf_codegen.legendre import gauss_legendre
 
 from ..arrays import Array, Integers, Ints, Ints32, Mask
-from ..assembly.resolved import Resolved, Rows, shares
+from ..assembly.resolved import Resolved, Rows
 from ..elements import ancf_cable, quad4
 from ..errors import MeshError
 from ..mesh.cells import CELLS
-from ..runtime.collective import share_error
+from ..runtime.collective import share_error, shares
 from .ends import End, _vector_rows
 from .geometry import _arc_slope, unit
 from .interpolation import Interpolation, tabulate
@@ -90,9 +90,10 @@ class FacetPoints(End):
             return facets, found | self._are_sides(facets, near)
 
         _, found = carried(mesh.comm, (facets, np.zeros(len(facets), dtype=bool)), visit)
-        lost = np.concatenate(mesh.comm.allgather(facets[~found][:1]))
-        if len(lost):
-            raise self._no_side(lost[0], mesh.fetch_points(lost[0][None])[0].mean(axis=0))
+        first = np.concatenate(mesh.comm.allgather(facets[~found][:1]))
+        count = mesh.comm.allreduce(int((~found).sum()))
+        if count:
+            raise self._no_side(first[0], mesh.fetch_points(first[0]), count)
 
     def require_sides(self, configuration: Configuration, facets: Ints32) -> None:
         """Raise where facets, local vertices, are no cells or faces of the body's (collective).
@@ -110,7 +111,7 @@ class FacetPoints(End):
             ids = configuration.topology.vertex_ids[at] - configuration.layout.base(
                 self.region.mesh
             )
-            error = self._no_side(ids, configuration.points[at].mean(axis=0))
+            error = self._no_side(ids, configuration.points[at], 1)
         share_error(configuration.comm, error)
 
     def _are_sides(self, facets: Integers, cells: Integers) -> Mask:
@@ -123,8 +124,9 @@ class FacetPoints(End):
         known = _corners(cells[:, np.array(sides)].reshape(-1, facets.shape[1]))
         return np.isin(_corners(facets), known)
 
-    def _no_side(self, points: Ints, x: Array) -> MeshError:
-        what = {"line": "line", "quad": "quadrilateral"}[self.kind]
+    def _no_side(self, points: Ints, X: Array, count: int) -> MeshError:
+        """Return what to raise: the first of `count` such facets has these points, at X (nv, 3)."""
+        what, x = {"line": "line", "quad": "quadrilateral"}[self.kind], X.mean(axis=0)
         return MeshError(
             f"{self}: the {what} at ({x[0]:g}, {x[1]:g}, {x[2]:g}) is no cell, face or edge of "
             f"the body's cells, or names its corners in another order (points "

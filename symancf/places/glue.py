@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array, Ints, Mask
 from ..errors import ConstraintError, ParameterError
-from ..runtime.collective import exchange, lookup, owners_of
+from ..runtime.collective import exchange, lookup, owners_of, shares
 from .ends import Nodes, PointsOnBody
 from .geometry import perpendicular, unit
 from .interpolation import Interpolation
@@ -35,7 +35,8 @@ class Glue:
 
     Attributes
     ----------
-    mesh, base, size : of the nodes, the first vertex id of the mesh, how many all ranks have.
+    mesh, base : of the nodes, and the first vertex id of the mesh.
+    starts : (ranks + 1,) where the nodes of each rank begin among all.
     nodes : (n,) ids of the system's vertices, ascending, also from rank to rank.
     kind : (n,) `POINT`, `EDGE` (a smooth line of edges of a plate goes through or ends there),
         `CORNER` (edges meet there at an angle), `FACE` (cells of the body are glued there).
@@ -46,7 +47,7 @@ class Glue:
 
     mesh: Mesh
     base: int
-    size: int
+    starts: Ints
     nodes: Ints
     kind: Ints
     along: Array
@@ -57,7 +58,7 @@ class Glue:
 
         Numbers are those of the nodes of all ranks; 0 for a vertex that is none of them.
         """
-        number = first_of(self.mesh.comm, len(self.nodes)) + np.arange(len(self.nodes))
+        number = self.starts[self.mesh.comm.rank] + np.arange(len(self.nodes))
         rows = np.column_stack([number + 1, self.kind, self.along, self.across])
         points = vertices - self.base
         inside = (points >= 0) & (points < self.mesh.n_points)
@@ -65,14 +66,39 @@ class Glue:
         found[inside] = _asked(self.mesh, points[inside], self.nodes - self.base, rows)
         return found
 
-    def gathered(self, values: Ints) -> Ints:
-        """Return the values of the nodes of all ranks, in their order (collective)."""
-        return np.concatenate(self.mesh.comm.allgather(values))
 
+class PerPlace:
+    """Items of which each of some places has a few, numbered over all ranks along the places.
 
-def first_of(comm: MPI.Comm, count: int) -> int:
-    """Return how many the ranks before this one have (collective)."""
-    return int(sum(comm.allgather(count)[: comm.rank]))
+    Parameters
+    ----------
+    of : (ranks + 1,) where the places of each rank begin among all.
+    count : (n,) how many items this rank's places have (collective).
+
+    Attributes
+    ----------
+    starts : (ranks + 1,) where the items of each rank begin.
+    places : (k,) number of the place of each of this rank's items.
+    """
+
+    def __init__(self, comm: MPI.Comm, of: Ints, count: Ints) -> None:
+        self.comm, self._of, self.count = comm, of, count
+        self.starts = shares(comm, int(count.sum()))
+        self._first = self.starts[comm.rank] + np.cumsum(count) - count
+        self.places = np.repeat(of[comm.rank] + np.arange(len(count)), count)
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def at(self, places: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return the first item and the number of items of any places, and all these items.
+
+        Collective; the last ones ascending.
+        """
+        rows = lookup(self.comm, self._of, places, np.column_stack([self._first, self.count]))
+        first, count = rows.T
+        within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        return first, count, np.unique(np.repeat(first, count) + within)
 
 
 def _asked(mesh: Mesh, wanted: Ints, points: Ints, rows: Array) -> Array:
@@ -99,8 +125,8 @@ def glue_of(layout: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
     else:
         given = np.unique(_node_ids(name, place, place.resolve(layout)) - base)
         nodes = given[owners_of(starts, given) == comm.rank]
-    size = comm.allreduce(len(nodes))
-    if not size:
+    place_starts = shares(comm, len(nodes))
+    if not place_starts[-1]:
         raise ConstraintError(f"{name}: there is no place to act on in {place}")
     kind = np.full(len(nodes), POINT)
     along, across = np.zeros((len(nodes), 3)), np.zeros((len(nodes), 3))
@@ -113,7 +139,7 @@ def glue_of(layout: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
             _, (own,) = exchange(comm, owners_of(starts, glued), glued)
             at = np.searchsorted(nodes, own)
             kind[at], along[at] = FACE, 0.0
-    return Glue(mesh, base, size, nodes + base, kind, along, across)
+    return Glue(mesh, base, place_starts, nodes + base, kind, along, across)
 
 
 def _node_ids(name: str, place: Nodes | PointsOnBody, places: Resolved) -> Ints:

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..arrays import Array, Ints, Ints32
 from ..errors import MeshError, ParameterError
-from ..mesh.cells import CELLS
+from ..mesh.partition.connected import least_connected, meetings, numbered
+from ..runtime.collective import exchange, owners_of, share_error, shares
 from ..values.arguments import among
 from .facets import FacetPoints, gauss
 
@@ -47,14 +48,11 @@ class Line(FacetPoints):
 
     def _groups(self, facets: Ints) -> Ints:
         """Return the number of the group of each point (collective)."""
-        edges, first = self._all(facets)
-        group = np.arange(len(edges)) if self.per == "edge" else self._chains(edges)
-        return np.repeat(group[first : first + len(facets)], self._rule()[1].size)
-
-    def _all(self, edges: Ints) -> tuple[Ints, int]:
-        """Return the edges of all ranks, which are as many as a line has; how many come before."""
-        parts = self.region.mesh.comm.allgather(edges)
-        return np.concatenate(parts), sum(map(len, parts[: self.region.mesh.comm.rank]))
+        starts = shares(self.region.mesh.comm, len(facets))
+        group = starts[self.region.mesh.comm.rank] + np.arange(len(facets))
+        if self.per == "line":
+            group = self._chains(starts, group, facets)
+        return np.repeat(group, self._rule()[1].size)
 
     def _rule(self) -> tuple[Array, Array]:
         """Return the points (k, 1) of the unit edge and their weights (k,)."""
@@ -63,53 +61,48 @@ class Line(FacetPoints):
 
     def _require_sides(self, facets: Ints) -> None:
         """Raise where an edge is none of a cell of the body, or appears twice (collective)."""
-        mesh, body, (edges, _) = self.region.mesh, self.body, self._all(facets)
-        cells = body.region.slice(body.element.cell)[1]
-        offered = cells[:, np.array(CELLS[body.element.cell].edges)].reshape(-1, 2)
-        keys, given = (np.sort(e, axis=1) @ [mesh.n_points, 1] for e in (edges, offered))
-        found = np.isin(keys, given).astype(np.int8)
-        found = np.max(mesh.comm.allgather(found), axis=0)
-        unique, first = np.unique(keys, return_index=True)
-        twice = np.setdiff1d(np.arange(len(keys)), first)
-        if found.all() and len(unique) == len(keys):
-            return
-        which = int(np.argmin(found)) if not found.all() else int(twice[0])
-        x, y = mesh.fetch_points(edges[which])
-        what = f"the edge from ({x[0]:g}, {x[1]:g}, {x[2]:g}) to ({y[0]:g}, {y[1]:g}, {y[2]:g})"
-        if found.all():
-            raise MeshError(f"{self} holds {what} twice")
-        count = int(len(found) - found.sum())
+        super()._require_sides(facets)
+        mesh, comm = self.region.mesh, self.region.mesh.comm
+        low, high = np.sort(facets, axis=1).T
+        number = shares(comm, len(facets))[comm.rank] + np.arange(len(facets))
+        to = owners_of(mesh.point_starts, low)
+        _, (ends, number, given) = exchange(comm, to, np.stack([low, high], 1), number, facets)
+        order = np.lexsort((number, ends[:, 1], ends[:, 0]))
+        again = (ends[order[1:]] == ends[order[:-1]]).all(axis=1)
+        mine = [(int(number[k]), *given[k].tolist()) for k in order[1:][again]]
+        _, *twice = min(comm.allgather(min(mine, default=(np.inf,))))
+        if twice:
+            X = mesh.fetch_points(np.array(twice))
+            raise MeshError(f"{self} holds {_from_to(X)} twice")
+
+    def _no_side(self, points: Ints, X: Array, count: int) -> MeshError:
         others = f" (and {count - 1} more)" if count > 1 else ""
-        raise MeshError(
-            f"{self}: {what}{others} is no edge of a cell ({body.element.cell}) of the body"
+        return MeshError(
+            f"{self}: {_from_to(X)}{others} is no edge of a cell ({self.body.element.cell}) of the "
+            "body"
         )
 
-    def _chains(self, edges: Ints) -> Ints:
-        """Return for each edge the number of its chain.
+    def _chains(self, starts: Ints, numbers: Ints, edges: Ints) -> Ints:
+        """Return for each edge of this rank the number of its chain (collective).
 
         Raises
         ------
         MeshError : more than two edges meet at a point.
         """
-        points, ends = np.unique(edges, return_inverse=True)
-        ends = ends.reshape(-1, 2)
-        degree = np.bincount(ends.ravel())
-        if (degree > 2).any():
-            at = int(np.argmax(degree > 2))
-            x = self.region.mesh.fetch_points(points[at : at + 1])[0]
-            raise MeshError(
-                f"{self}: {degree[at]} edges meet at ({x[0]:g}, {x[1]:g}, {x[2]:g}), so that they "
+        mesh, comm = self.region.mesh, self.region.mesh.comm
+        points, first, count, at = meetings(comm, mesh.point_starts, edges, numbers)
+        error = None
+        if (count > 2).any():
+            many = int(np.argmax(count > 2))
+            x = mesh.points[points[many] - mesh.point_starts[comm.rank]]
+            error = MeshError(
+                f"{self}: {count[many]} edges meet at ({x[0]:g}, {x[1]:g}, {x[2]:g}), so that they "
                 "are no line; cut the region into lines, or take per='edge'"
             )
-        group = np.arange(len(edges))
-        while True:  # the least number of the edges at each end, and of those that have it
-            lowest = np.full(len(points), len(edges))
-            np.minimum.at(lowest, ends, group[:, None])
-            fresh = np.minimum(group, lowest[ends].min(axis=1))
-            fresh = fresh[fresh]
-            if (fresh == group).all():
-                return np.asarray(np.unique(group, return_inverse=True)[1])
-            group = fresh
+        share_error(comm, error)
+        two = first[count == 2]
+        label = least_connected(comm, starts, np.stack([at[two], at[two + 1]], axis=1))
+        return numbered(comm, starts, label)[0]
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
@@ -124,3 +117,8 @@ class Line(FacetPoints):
 
     def __str__(self) -> str:
         return f"the line {self.region.name!r} of {self.body.name!r}"
+
+
+def _from_to(X: Array) -> str:
+    x, y = X
+    return f"the edge from ({x[0]:g}, {x[1]:g}, {x[2]:g}) to ({y[0]:g}, {y[1]:g}, {y[2]:g})"

@@ -264,7 +264,8 @@ def carried(comm: MPI.Comm, item: Item, visit: Callable[[Item], Item]) -> Item:
     for _ in range(comm.size):
         with together(comm):
             item = visit(item)
-        item = comm.sendrecv(item, after, source=before)
+        if comm.size > 1:
+            item = comm.sendrecv(item, after, source=before)
     return item
 
 

@@ -191,3 +191,8 @@ def lookup(comm: MPI.Comm, starts: Ints, items: Ints, table: AnyArray) -> AnyArr
     asked, (questions,) = exchange_blocks(comm, counts, wanted)
     _, (answers,) = exchange_blocks(comm, asked, table[questions - starts[comm.rank]])
     return np.asarray(answers[back.reshape(items.shape)])
+
+
+def shares(comm: MPI.Comm, count: int) -> Ints:
+    """First item of every rank's share where each has `count` of its own, (ranks + 1,)."""
+    return np.append(0, np.cumsum(comm.allgather(count))).astype(np.int64)

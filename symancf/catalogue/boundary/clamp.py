@@ -34,7 +34,7 @@ class Clamp:
         multipliers.
     """
 
-    number: Ints
+    first: Ints
     slopes: GluedSlopes
     partly: Mask
     axes: Mask
@@ -46,18 +46,22 @@ class Clamp:
 
     def condition(self, name: str) -> HeldDirections | None:
         """Return the conditions on single components, if there may be some."""
-        if not len(self.place.nodes):
+        if not len(self.place.conditions):
             return None
         turns, moved = self.motion.turns, self.motion.gradient is not None
         inverse = self.motion.inverse if turns else None
         return HeldDirections(f"{name} (directions)", self.place, inverse, moved)
 
     def orient(self, here: NodesHere) -> None:
-        """Find what is held at the nodes here, and which components no coordinate is along."""
+        """Find what is held at the nodes here, and which components no coordinate is along.
+
+        Collective.
+        """
         n, place, found = here.normal, self.place, here.slopes(self.element)
-        self.number, self.slopes, self.axes = here.number, found, np.zeros((len(n), 3), dtype=bool)
+        self.slopes, self.axes = found, np.zeros((len(n), 3), dtype=bool)
         self.partly = found.partly.any(axis=2)
-        if not len(place.nodes):
+        self.first = place.take(here.number)
+        if not len(place.conditions):
             return
         rest = found.normals
         if not self.motion.turns:
@@ -69,9 +73,8 @@ class Clamp:
             self.axes, rest = split(directions)
             self.axes &= self.partly.any(axis=1)[:, None]
             rest = np.broadcast_to(rest, (len(n), 2, 3))
-        place.present[:] = False
         for k, some in enumerate(self.partly.T):
-            at = place.first(here.number[some]) + k
+            at = self.first[some] + k
             place.direction[at], place.present[at] = rest[some, k], rest[some, k].any(axis=1)
 
     def frames(self, frames: Array) -> Mask:
@@ -92,6 +95,6 @@ class Clamp:
         full = (part > ALIGNED).any(axis=2)[:, :, None]
         for k, some in enumerate(self.partly.T):
             weights = np.einsum("nka,na->nk", basis[some], self.slopes.partly[some, k])
-            at = self.place.first(self.number[some]) + k
+            at = self.first[some] + k
             self.place.weights[at] = np.where(np.abs(weights) < ALIGNED, 0.0, weights)
         return np.asarray(full | self.axes[:, None, :])

@@ -10,8 +10,9 @@ import sympy as sp
 
 from ...arrays import Array, Ints, Ints32, Mask
 from ...assembly.resolved import Resolved, Rows
+from ...assembly.vertices import AtVertices
 from ...places.ends import End, _vector_rows
-from ...places.glue import first_of
+from ...places.glue import PerPlace
 from ...places.interpolation import Interpolation
 from ...terms.constraint import Constraint
 from ...terms.term import AtPlaces
@@ -59,48 +60,66 @@ class Directions(End):
     first one; ``along0``, the slope, likewise, unless the direction turns in time (`turning`).
     ``axis0`` of the reference is the direction.
 
-    Conditions are few, those of edges and points, and every rank knows them all.
-
     Parameters
     ----------
-    glue, count : the nodes, and how many conditions (n,) each has.
+    glue, count : the nodes, and how many conditions (n,) each of this rank's has (collective).
     turning : see above.
+    direction : (3,), if it is the same everywhere.
 
     Attributes
     ----------
-    nodes : (K,) number of the node of each condition, ascending.
-    present : (K,) whether the condition exists; set before the system is numbered.
-    weights : (K, s) of the node's slopes in the vector that the direction is for.
-    direction : (K, 3). These three are written in place.
+    conditions : how they are numbered.
+    present, direction : which conditions at this rank's nodes exist, and (k, 3) their directions,
+        after `take`, before the system is numbered.
+    weights : (k, s) of the node's slopes in the vector that the direction is for.
     """
 
-    def __init__(self, body: Interpolated, glue: Glue, count: Ints, turning: bool) -> None:
-        self.body, self.turning = body, turning
-        number = first_of(glue.mesh.comm, len(count)) + np.arange(len(count))
-        self.nodes = glue.gathered(np.repeat(number, count))
-        self._vertices = glue.gathered(np.repeat(glue.nodes, count))[:, None]
-        self.X = glue.mesh.fetch_points(self._vertices[:, 0] - glue.base)
-        k = len(self.nodes)
-        self.present: Mask = np.ones(k, dtype=bool)
-        self.weights: Array = np.zeros((k, len(body.element.slopes)))
-        self.direction: Array = np.zeros((k, 3))
+    present: AtVertices[np.bool_]
+    direction: AtVertices[np.float64]
+    weights: AtVertices[np.float64]
 
-    def first(self, number: Ints) -> Ints:
-        """Return the first condition of nodes of some numbers."""
-        return np.searchsorted(self.nodes, number)
+    def __init__(
+        self,
+        body: Interpolated,
+        glue: Glue,
+        count: Ints,
+        turning: bool,
+        direction: Array | None = None,
+    ) -> None:
+        self.body, self.turning, self.same = body, turning, direction
+        self.conditions = PerPlace(glue.mesh.comm, glue.starts, count)
+        self._vertices = np.repeat(glue.nodes, count)[:, None]
+        self._X = glue.mesh.fetch_points(self._vertices[:, 0] - glue.base)
+
+    def take(self, nodes: Ints) -> Ints:
+        """Make room for the conditions at nodes of this rank (m,); return the first of each.
+
+        `nodes` are their numbers among those of all ranks (collective).
+        """
+        first, _, known = self.conditions.at(nodes)
+        k = len(known)
+        self.present = AtVertices(known, np.zeros(k, dtype=bool))
+        self.direction = AtVertices(known, np.zeros((k, 3)))
+        self.weights = AtVertices(known, np.zeros((k, len(self.body.element.slopes))))
+        return first
 
     def _find(self, layout: Layout) -> Resolved:
         """Return the places: they are given."""
-        return Resolved(self.X, self._vertices)
+        return Resolved(self._X, self._vertices, starts=self.conditions.starts)
 
     def chosen(self, ids: Ints) -> Mask:
         """Return which of these conditions exist."""
-        return self.present[ids]
+        return super().chosen(ids) if self.same is not None else self.present[ids]
+
+    def _along(self, ids: Ints) -> Array:
+        """Return the directions (k, 3) of conditions of this rank's nodes."""
+        same = self.same
+        return self.direction[ids] if same is None else np.broadcast_to(same, (len(ids), 3))
 
     def constant(self, places: Resolved, jet: str) -> Array | None:
         """Return the reference values (k, 3) of a jet that do not follow from coordinates."""
         if jet == "axis0":
-            return self.direction[places.ids]
+            return self._along(places.ids)
         return super().constant(places, jet)
 
     def rows(
@@ -114,13 +133,13 @@ class Directions(End):
         rows = _vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
         if self.turning:
             return rows
-        values = rows.value * self.direction[places.ids][rows.place, rows.component]
+        values = rows.value * self._along(places.ids)[rows.place, rows.component]
         keep = values != 0.0
         rows = rows._replace(component=np.zeros_like(rows.component), value=values)
         return Rows(*(column[keep] for column in rows))
 
     def __str__(self) -> str:
-        return f"directions at {len(self.X)} nodes of {self.body.name!r}"
+        return f"directions at {len(self.conditions)} nodes of {self.body.name!r}"
 
 
 def _unchanged(g1_a: V) -> E:

@@ -116,8 +116,7 @@ class Roller(NodeSupport):
         """Return the conditions on displacements, where the direction is oblique."""
         if not self.oblique:
             return None
-        place = Directions(self.body, glue, np.ones_like(glue.nodes), False)
-        place.direction[:] = self.direction
+        place = Directions(self.body, glue, np.ones_like(glue.nodes), False, self.direction)
         return HeldDisplacements(f"{layout.name(self)} (direction)", place, self.amount)
 
 
