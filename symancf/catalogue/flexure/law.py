@@ -176,25 +176,22 @@ def flexure_law(model: str, tangent: str = "K") -> declare.PointLaw:
 def _slopes(expressions: Sequence[sp.Expr], lets: Sequence[Let]) -> sp.Matrix:
     """Return derivatives (n, 6) by the coordinates, through the lets and in their names.
 
-    The lets are functions of the coordinates to SymPy; sine and cosine of half the angles, which
-    only keep digits, are not shown.
+    Sine and cosine of half the angles, which only keep digits, are not shown.
     """
-    named: dict[sp.Symbol, sp.Expr] = {s: sp.Function(s.name)(*UNKNOWNS) for s, _ in lets}
-    names = {function: s for s, function in named.items()}
+    size = len(UNKNOWNS)
+    rows = {q: sp.eye(size).row(k) for k, q in enumerate(UNKNOWNS)}
     for end, phi in (("a", UNKNOWNS[2]), ("b", UNKNOWNS[5])):
-        sine, cosine = sp.sin(phi), sp.cos(phi)
-        named |= {_real(f"sin_{end}"): sine, _real(f"cos_{end}"): cosine}
-        named[_real(f"versine_{end}")] = 1 - cosine
-        names |= {sine: _real(f"sin_{end}"), cosine: _real(f"cos_{end}")}
-    known: dict[sp.Expr, sp.Expr] = {}
+        sine, cosine = _real(f"sin_{end}"), _real(f"cos_{end}")
+        rows[sine], rows[cosine] = cosine * rows[phi], -sine * rows[phi]
+        rows[_real(f"versine_{end}")] = sine * rows[phi]
 
-    def slope(expression: sp.Expr, q: sp.Symbol) -> sp.Expr:
-        return sp.diff(expression.xreplace(named), q).xreplace(known)
+    def slope(expression: sp.Expr) -> sp.Matrix:
+        moving = sorted(expression.free_symbols & rows.keys(), key=str)
+        return sum((sp.diff(expression, s) * rows[s] for s in moving), sp.zeros(1, size))
 
     for symbol, definition in lets:
-        known |= {sp.Derivative(named[symbol], q): slope(definition, q) for q in UNKNOWNS}
-    size = len(expressions), len(UNKNOWNS)
-    return sp.Matrix(*size, lambda i, j: slope(expressions[i], UNKNOWNS[j]).xreplace(names))
+        rows[symbol] = slope(definition)
+    return sp.Matrix.vstack(*map(slope, expressions))
 
 
 @dataclass(frozen=True)
