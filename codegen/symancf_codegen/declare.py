@@ -63,6 +63,25 @@ class Parameter:
         return str(self.symbol.name)
 
 
+@dataclass(frozen=True)
+class Local:
+    """An unknown that belongs to one point, or to one cell, and is solved for in the kernel.
+
+    Attributes
+    ----------
+    symbol : of the unknown.
+    start : where Newton's method begins, of parameters and geometry; nothing else is kept, so
+        that the results of a kernel are functions of its arguments alone.
+    equation : what vanishes, in all that the law speaks of; None: the energy is stationary, which
+        makes the tangent symmetric. Otherwise the unknowns' values are held where the energy is
+        differentiated, and the tangent follows their change.
+    """
+
+    symbol: sp.Symbol
+    start: sp.Expr = sp.S.Zero
+    equation: sp.Expr | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class PointLaw:
     """What happens at one point, as an expression of the point's jets.
@@ -100,6 +119,9 @@ class PointLaw:
         -(d motion/d rate)^T force to the residual of the unknowns that `rate_of` gives rates.
         They go with `work`.
     domain : expressions that must be > 0 at every point, else the point counts as bad.
+    local : unknowns of the point, which may occur wherever lets may; in laws of cells they may
+        be `shared` by all points of a cell, then their equations are the sums over the points.
+    shared : whether `local` are unknowns of the cell.
     parameters : all parameters that occur.
     outputs : named expressions of all of these, the results of the mode ``outputs`` at a point.
         ``force_on(q)`` in them is dW/dq of the energy density W by a variable or let q, where all
@@ -124,6 +146,8 @@ class PointLaw:
     powers: tuple[tuple[sp.Expr, sp.Expr], ...] = ()
     measure: sp.Expr = sp.S.One
     domain: tuple[sp.Expr, ...] = ()
+    local: tuple[Local, ...] = ()
+    shared: bool = False
     parameters: tuple[Parameter, ...] = ()
     outputs: Mapping[str, sp.Expr] = field(default_factory=dict)
     rates: bool = False
@@ -136,6 +160,11 @@ class PointLaw:
             raise ValueError(f"point law {self.name!r}: rates on cells follow from its jets")
         if self.energy is None and any(sp.sympify(e).has(force_on) for e in self.outputs.values()):
             raise ValueError(f"point law {self.name!r}: force_on is a derivative of an energy")
+        if self.shared and (self.energy is None or any(x.equation is not None for x in self.local)):
+            raise ValueError(
+                f"point law {self.name!r}: unknowns of a cell are those of which its energy is "
+                "stationary"
+            )
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from typing import TYPE_CHECKING
 
 from symancf_codegen.declare import RATE_FACTOR
@@ -23,6 +24,7 @@ from symancf_codegen.graph.differentiate import (
     jacobian,
     staged,
 )
+from symancf_codegen.graph.magnitude import magnitudes
 from symancf_codegen.graph.reduce import add_dyads, share_roots
 from symancf_codegen.modes import STANDARD
 
@@ -31,6 +33,51 @@ if TYPE_CHECKING:
 
 #: A way to the tangent: its name, the residual in the form that goes with it, the tangent.
 Candidate = tuple[str, list[Node], Matrix]
+
+
+@dataclass
+class LocalResults:
+    """What solves for the unknowns of a point or cell, and what the tangent owes to them.
+
+    Attributes
+    ----------
+    unknowns, inverse : leaves; the latter those of the inverse of `slopes`, by rows.
+    start, equations : where they begin, and what vanishes.
+    slopes : d equations / d unknowns, by rows.
+    magnitudes : sizes of what the equations are made of; times round-off, their errors.
+    columns : of unknowns of the cell: d residual / d unknown, a list over the leaves for each.
+    moved : of unknowns of the cell: derivatives of the equations in the direction of `product`,
+        and in that of `parameter`.
+    shared : whether they belong to the cell.
+    """
+
+    unknowns: list[Node]
+    inverse: list[Node]
+    start: list[Node]
+    equations: list[Node]
+    slopes: list[Node]
+    magnitudes: list[Node]
+    columns: list[list[Node]]
+    moved: list[Node]
+    shared: bool
+
+    def groups(self) -> list[list[Node]]:
+        """Return the nodes that are not leaves."""
+        found = [self.start, self.equations, self.slopes, self.magnitudes, self.moved]
+        return [*found, *self.columns]
+
+    def of(self, groups: Sequence[list[Node]]) -> LocalResults:
+        """Return the same with other nodes in place of `groups`."""
+        start, equations, slopes, magnitudes, moved, *columns = groups
+        return replaced(
+            self,
+            start=start,
+            equations=equations,
+            slopes=slopes,
+            magnitudes=magnitudes,
+            columns=columns,
+            moved=moved,
+        )
 
 
 @dataclass
@@ -50,6 +97,8 @@ class Results:
     named : titled lists of (name, node) for the printer.
     strategy : how the tangent was derived.
     chosen : modes of the kernel; what others need is left out, or of no use.
+    local : of laws with unknowns of their own. Those of a cell are held in `tangent`, `product`
+        and `parameter`, which are completed where all points of the cell are known.
     """
 
     graph: Graph
@@ -66,6 +115,7 @@ class Results:
     named: Named
     strategy: str
     chosen: tuple[str, ...]
+    local: LocalResults | None = None
 
     def modes(self) -> dict[str, list[Node]]:
         """Return the nodes of every function."""
@@ -82,6 +132,8 @@ class Results:
     def forces(self) -> list[list[Node]]:
         """Return vectors, a node per leaf, that say on which leaves some function has a force."""
         found = [self.residual] if "residual" in self.chosen else []
+        if self.local is not None:
+            found += self.local.columns
         return [*found, self.parameter] if "parameter" in self.chosen else found
 
 
@@ -95,24 +147,29 @@ def derive(point: Point, modes: Sequence[str] = STANDARD) -> Results:
     if "tangent" in modes or "product" in modes:
         first, product, matrix, strategy = _second(point, forces, residual)
     keys = [key for key, node in matrix.items() if node != g.zero]
+    local = _local(point, forces, modes)
     groups = [
         [g.zero if point.density is None else point.density],
         residual,
         product,
         first,
         [matrix[key] for key in keys],
-        _parameter(point, residual) if "parameter" in modes else [],
+        _by_parameters(point, residual) if "parameter" in modes else [],
         [node for _, node in point.outputs],
         point.domain,
+        *([] if local is None else local.groups()),
         *([node for _, node in pairs] for _, pairs in point.named),
     ]
     flat = g.substitute([node for group in groups for node in group], point.replace)
     flat = g.expanded(flat)
-    needed = sum(len(group) for group in groups[:8])
+    needed = sum(len(group) for group in groups[: len(groups) - len(point.named)])
     while replace := share_roots(g, flat[:needed]):
         flat = g.substitute(flat, replace)
     split = _split(flat, groups)
     energy, residual, product, first, entries, parameter, outputs, domain, *named = split
+    if local is not None:
+        count = len(local.groups())
+        local, named = local.of(named[:count]), named[count:]
     return Results(
         graph=g,
         leaves=point.leaves,
@@ -134,7 +191,56 @@ def derive(point: Point, modes: Sequence[str] = STANDARD) -> Results:
         ],
         strategy=strategy,
         chosen=tuple(modes),
+        local=local,
     )
+
+
+def _local(point: Point, forces: list[Node], modes: Sequence[str]) -> LocalResults | None:
+    """Return what solves for the unknowns of the point or cell."""
+    local, g = point.local, point.graph
+    if local is None:
+        return None
+    slopes = jacobian(g, local.equations, local.unknowns)
+    size = range(len(local.unknowns))
+    columns: list[list[Node]] = []
+    moved: list[Node] = []
+    if local.shared and {"tangent", "product", "parameter"} & {*modes}:
+        by_unknown = jacobian(g, forces, local.unknowns)
+        columns = [_pull(point, [by_unknown[r, k] for r in range(len(forces))]) for k in size]
+        if "product" in modes:
+            moved = directional(g, local.equations, _direction(point))
+        if "parameter" in modes:
+            moved = _by_parameters(point, local.equations)
+    return LocalResults(
+        unknowns=local.unknowns,
+        inverse=[x for row in local.inverse for x in row],
+        start=local.start,
+        equations=local.equations,
+        slopes=[slopes[r, c] for r in size for c in size],
+        magnitudes=magnitudes(g, local.equations),
+        columns=columns,
+        moved=moved,
+        shared=local.shared,
+    )
+
+
+def _direction(point: Point) -> dict[Node, Node]:
+    """Return the direction of the variables that the mode `product` is given."""
+    g = point.graph
+    rates = [g.symbol(f"d_{name}", Kind.DIRECTION) for name in point.leaves]
+    seeds = point.to_variables.apply(g, point.to_jets.apply(g, rates))
+    return dict(zip(point.variables, seeds, strict=True))
+
+
+def _change(point: Point, rates: Sequence[Node]) -> dict[Node, Node]:
+    """Return how unknowns of the point follow equations that change at `rates`."""
+    local, g = point.local, point.graph
+    if local is None or local.shared:
+        return {}
+    pairs = zip(local.unknowns, local.inverse, strict=True)
+    return {
+        x: g.neg(g.total(g.mul(a, b) for a, b in zip(row, rates, strict=True))) for x, row in pairs
+    }
 
 
 def _second(
@@ -142,9 +248,11 @@ def _second(
 ) -> tuple[list[Node], list[Node], Matrix, str]:
     """Return residual, product, tangent and how the latter was derived, by the cheapest ways."""
     g = point.graph
-    rates = [g.symbol(f"d_{name}", Kind.DIRECTION) for name in point.leaves]
-    seeds = point.to_variables.apply(g, point.to_jets.apply(g, rates))
-    products = [directional(g, forces, dict(zip(point.variables, seeds, strict=True)))]
+    direction = _direction(point)
+    seeds = [direction[x] for x in point.variables]
+    if point.local is not None:
+        direction |= _change(point, directional(g, point.local.equations, direction))
+    products = [directional(g, forces, direction)]
     hessian = staged(g, point.stages, point.variables) if point.stages is not None else None
     if hessian is not None:
         products.append(hessian.times(g, seeds))
@@ -154,22 +262,44 @@ def _second(
     return first, min((_pull(point, p) for p in products), key=g.cost), matrix, strategy
 
 
-def _parameter(point: Point, residual: list[Node]) -> list[Node]:
-    """Return the derivative of the residual along a direction of all parameters.
+def _by_parameters(point: Point, nodes: list[Node]) -> list[Node]:
+    """Return derivatives along a direction of all parameters.
 
     The variables are parameters' functions, too, so they are put in before; and what is `frozen`
     for tangents alone moves.
     """
     g = point.graph
-    flat = g.substitute(residual, point.replace)
+    equations = [] if point.local is None else point.local.equations
+    flat = g.substitute([*equations, *nodes], point.replace)
     image: dict[Node, Node] = {}
     for node in g.reach(flat):
         args = [image[a] for a in g.args[node]]
         same = node if tuple(args) == g.args[node] else g.apply(g.op[node], args)
         image[node] = args[0] if g.op[node] == "frozen" else same
+    flat = [image[node] for node in flat]
     names = [p.name for p in point.law.parameters if p.name != RATE_FACTOR]
     rates = {point.nodes[name]: g.symbol(f"rate {name}", Kind.DIRECTION) for name in names}
-    return directional(g, [image[node] for node in flat], rates)
+    rates |= _change(point, directional(g, flat[: len(equations)], rates))
+    return directional(g, flat[len(equations) :], rates)
+
+
+def _implicit(point: Point) -> Matrix:
+    """Return d forces / d variables, the change of unknowns of the point included."""
+    g, x, forces = point.graph, point.variables, _forces(point)
+    matrix = jacobian(g, forces, x)
+    local = point.local
+    if local is not None and not local.shared:
+        by_unknown = jacobian(g, forces, local.unknowns)
+        slopes = jacobian(g, local.equations, x)
+        size = range(len(local.unknowns))
+        for c in range(len(x)):
+            change = _change(point, [slopes[k, c] for k in size])
+            for r in range(len(forces)):
+                own = (g.mul(by_unknown[r, k], change[local.unknowns[k]]) for k in size)
+                matrix[r, c] = g.add(matrix[r, c], g.total(own))
+    if point.symmetric:
+        return {(r, c): node for (r, c), node in matrix.items() if r <= c}
+    return matrix
 
 
 def candidates(
@@ -177,9 +307,8 @@ def candidates(
 ) -> list[Candidate]:
     """Return all ways to the tangent, before the leaves are put in."""
     g, x = point.graph, point.variables
-    if point.density is None:
-        matrix = jacobian(g, point.forces, x)
-        return [("Jacobian", residual, _pull_matrix(point, matrix))]
+    if point.density is None or point.local is not None:
+        return [("Jacobian", residual, _pull_matrix(point, _implicit(point)))]
     found: list[Candidate] = []
     for name, method in (
         ("edge pushing", edge_pushing),

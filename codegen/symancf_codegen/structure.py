@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symancf_codegen.errors import CompileError
 from symancf_codegen.graph.schedule import used_symbols
 from symancf_codegen.lower.point import COMPONENTS
 
@@ -31,13 +32,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class LawUse:
-    """One law under one rule inside a segment; its outputs begin at row `first_output` of O."""
+    """One law under one rule inside a segment.
+
+    Its outputs begin at row `first_output` of O; its unknowns have the `rows` of X.
+    """
 
     law: PointLaw
     rule: Rule
     name: str
     results: Results
     first_output: int = 0
+    rows: tuple[int, ...] = ()
 
     @property
     def sections(self) -> int:
@@ -97,7 +102,10 @@ class FunctionClass:
 
 @dataclass
 class Structure:
-    """All that the printer needs to know about a kernel on cells."""
+    """All that the printer needs to know about a kernel on cells.
+
+    `shared` are the names of the unknowns of a cell, of all laws.
+    """
 
     space: Space
     laws: list[PointLaw]
@@ -108,6 +116,7 @@ class Structure:
     symmetric: bool
     has_tangent: bool
     modes: tuple[str, ...]
+    shared: tuple[str, ...] = ()
 
 
 def build(
@@ -132,6 +141,7 @@ def build(
     for use in (use for segment in segments for use in segment.uses):
         use.first_output = row
         row += use.rule.size * len(use.results.outputs)
+    shared = _rows_of_unknowns([use for segment in segments for use in segment.uses])
     symmetric = all(use.results.symmetric for s in segments for use in s.uses)
     for segment in segments:
         _jets(segment, space)
@@ -146,8 +156,9 @@ def build(
         tables=tables,
         reference_tables=reference_tables,
         symmetric=symmetric,
-        has_tangent=any(s.slot_count for s in segments),
+        has_tangent=bool(shared) or any(s.slot_count for s in segments),
         modes=results[0].chosen,
+        shared=shared,
     )
 
 
@@ -160,6 +171,24 @@ def _rows_of_points(segments: list[Segment], laws: Sequence[PointLaw]) -> None:
         row += segment.size * len(segment.varying)
 
 
+def _rows_of_unknowns(uses: Sequence[LawUse]) -> tuple[str, ...]:
+    """Give the unknowns of points and cells their rows; return the names of the latter."""
+    of_cell = (x.symbol.name for use in uses if use.law.shared for x in use.law.local)
+    shared = tuple(dict.fromkeys(of_cell))
+    owners: dict[str, LawUse] = {}
+    for use in uses:
+        names = [x.symbol.name for x in use.law.local]
+        use.rows = tuple(shared.index(n) if use.law.shared else k for k, n in enumerate(names))
+        for name in names:
+            other = owners.setdefault(name, use)
+            if other is not use and not (other.law.shared and use.law.shared):
+                raise CompileError(
+                    f"the laws {other.law.name!r} and {use.law.name!r} of one kernel both have the "
+                    f"unknown {name!r} at their points: it can be solved for in one law only"
+                )
+    return shared
+
+
 def _jets(segment: Segment, space: Space) -> None:
     """Find the table jets on which any output of the segment depends, or which it feeds."""
     unknown: set[str] = set()
@@ -167,6 +196,8 @@ def _jets(segment: Segment, space: Space) -> None:
     for use in segment.uses:
         r = use.results
         outputs = [node for nodes in r.modes().values() for node in nodes]
+        if r.local is not None:
+            outputs += [node for nodes in r.local.groups() for node in nodes]
         symbols = used_symbols(r.graph, [*outputs, *r.domain])
         for forces in r.forces():
             pairs = zip(r.leaves, forces, strict=True)

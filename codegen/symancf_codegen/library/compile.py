@@ -99,7 +99,7 @@ def library(
     Parameters
     ----------
     name : begins the names of the files, for people.
-    source : C text; it may include symancf_kernel.h and symancf_math.h.
+    source : C text; it may include the headers of this folder.
     flags : compiler flags besides -shared -fPIC.
     compiler : command; see `compiler_command`.
     libraries : linker flags.
@@ -114,7 +114,7 @@ def library(
     digest = hashlib.sha256()
     for part in (
         source.encode(),
-        *(HEADERS.joinpath(h).read_bytes() for h in ("symancf_kernel.h", "symancf_math.h")),
+        *(h.read_bytes() for h in sorted(HEADERS.glob("symancf_*.h"))),
         _identity(command, tuple(flags)),
         " ".join((*command, *words, *libraries)).encode(),
     ):

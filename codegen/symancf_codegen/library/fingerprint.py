@@ -148,5 +148,9 @@ def _law(h: _Hasher, law: PointLaw) -> None:
     for e in law.domain:
         h.text("domain")
         h.value(e)
+    for x in law.local:
+        h.text("local", x.symbol.name, str(law.shared))
+        h.value(x.start)
+        h.value(sp.nan if x.equation is None else x.equation)
     for p in law.parameters:
         h.text("parameter", p.name, p.kind)

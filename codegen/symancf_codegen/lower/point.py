@@ -36,6 +36,27 @@ WEIGHT = "quadrature weight"
 
 
 @dataclass
+class Solved:
+    """Unknowns of a point or cell as nodes of a graph.
+
+    Attributes
+    ----------
+    unknowns, start : leaves, and where they begin.
+    equations : what vanishes.
+    inverse : leaves of the inverse of d equations / d unknowns, by rows.
+    stationary : whether the equations are the derivatives of the energy.
+    shared : whether they belong to the cell.
+    """
+
+    unknowns: list[Node]
+    start: list[Node]
+    equations: list[Node]
+    inverse: list[list[Node]]
+    stationary: bool
+    shared: bool
+
+
+@dataclass
 class Point:
     """One law, lowered; see `lower_point`.
 
@@ -49,6 +70,7 @@ class Point:
     forces : weight * measure * generalised forces conjugate to the variables (work laws).
     domain : nodes that must be > 0.
     named : titled lists of (name, node) for the printer, in the user's order.
+    local : the unknowns that the law has beside them.
     stages : the energy as a function of the lets that are made of the variables directly.
     outputs : of the law, as functions of the variables.
     nodes : leaves of the parameters by name.
@@ -65,6 +87,7 @@ class Point:
     forces: list[Node]
     domain: list[Node]
     named: Named
+    local: Solved | None
     stages: Stages | None
     outputs: list[tuple[str, Node]]
     nodes: dict[str, Node]
@@ -73,7 +96,7 @@ class Point:
     @property
     def symmetric(self) -> bool:
         """Whether the tangent is symmetric: the law is an energy."""
-        return self.density is not None
+        return self.density is not None and (self.local is None or self.local.stationary)
 
 
 def lower_point(
@@ -124,6 +147,8 @@ def lower_point(
     variables = [g.symbol(f"variable {name}", Kind.UNKNOWN) for name in variable_names]
     for name, node in zip(variable_names, variables, strict=True):
         scope.bind(name, node)
+    for x in law.local:
+        scope.bind(x.symbol.name, g.symbol(x.symbol.name, Kind.UNKNOWN))
     values = to_variables.apply(g, jets)
     replace = dict(zip(variables, values, strict=True))
     scope.define(law.lets)
@@ -149,6 +174,7 @@ def lower_point(
     else:
         forces, pulled = _forces(law, scope, variable_names)
         forces = [g.mul(factor, force) for force in forces]
+    local = _local(law, scope, density)
     domain = [scope.lower(e) for e in law.domain]
     quantities = _names(scope, law.lets)
     stages = [*zip(variable_names, variables, strict=True), *quantities]
@@ -171,6 +197,7 @@ def lower_point(
         forces=forces,
         domain=domain,
         named=named,
+        local=local,
         stages=_stages(law, scope, variable_names, factor),
         outputs=_outputs(law, scope, variable_names),
         nodes={p.name: scope.nodes[p.name] for p in law.parameters},
@@ -264,6 +291,44 @@ def _forces(
     return forces, pulled
 
 
+def _local(law: PointLaw, scope: Scope, density: Node | None) -> Solved | None:
+    """Lower the unknowns of a point and their equations, one for each."""
+    if not law.local:
+        return None
+    g, size = scope.graph, len(law.local)
+    unknowns = [scope.nodes[x.symbol.name] for x in law.local]
+    # of the unknowns of a point the weight does not matter
+    energy = density if law.shared or law.energy is None else scope.lower(law.energy)
+    given = [None if x.equation is None else scope.lower(x.equation) for x in law.local]
+    if energy is None and None in given:
+        name = law.local[given.index(None)].symbol.name
+        raise CompileError(f"law {law.name!r} has no energy: give an equation for {name}")
+    slopes = [g.zero] * size if energy is None else gradient(g, energy, unknowns)
+    equations = [s if e is None else e for s, e in zip(slopes, given, strict=True)]
+    start = [scope.lower(x.start) for x in law.local]
+    for x, node, equation in zip(law.local, start, equations, strict=True):
+        if g.depends[node] & Kind.UNKNOWN:
+            raise CompileError(
+                f"law {law.name!r}: {x.symbol.name} begins at {x.start}, which depends on the "
+                "unknowns: it may depend on parameters and the reference only"
+            )
+        if not set(unknowns) & set(g.reach([equation])):
+            raise CompileError(
+                f"law {law.name!r}: {'the energy' if x.equation is None else x.equation} does not "
+                f"determine {x.symbol.name}"
+            )
+    return Solved(
+        unknowns=unknowns,
+        start=start,
+        equations=equations,
+        inverse=[
+            [g.symbol(f"inverse {k} {i}", Kind.UNKNOWN) for i in range(size)] for k in range(size)
+        ],
+        stationary=all(e is None for e in given),
+        shared=law.shared,
+    )
+
+
 def _names(
     scope: Scope, definitions: Sequence[tuple[sp.Symbol, sp.Expr]]
 ) -> list[tuple[str, Node]]:
@@ -275,7 +340,7 @@ def _stages(
     law: PointLaw, scope: Scope, variable_names: Sequence[str], factor: Node
 ) -> Stages | None:
     """Cut the energy at the lets that are made of the variables directly."""
-    if law.energy is None or not law.lets or scope.guarded:
+    if law.energy is None or not law.lets or law.local or scope.guarded:
         return None  # a branch guards itself, not the derivatives of lets outside of it
     g = scope.graph
     names = set(variable_names)

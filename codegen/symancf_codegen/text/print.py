@@ -13,7 +13,8 @@ from symancf_codegen.graph.schedule import Output, Section
 from symancf_codegen.modes import COMMON, MODES, signature
 from symancf_codegen.text.contract import contract_residual, jets_function
 from symancf_codegen.text.contract_tangent import contract_tangent
-from symancf_codegen.text.print_cell import cell_function
+from symancf_codegen.text.print_cell import cell_function, solve_function
+from symancf_codegen.text.print_local import local_loads, solve_functions
 from symancf_codegen.text.print_point import (
     LawFunctions,
     Printer,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from symancf_codegen.derive import Results
     from symancf_codegen.graph.dag import Node
     from symancf_codegen.structure import Segment, Structure
+    from symancf_codegen.text.function import Function
 
 
 def comment(lines: Sequence[str]) -> str:
@@ -57,22 +59,32 @@ def integers(name: str, values: Sequence[int]) -> str:
     return f"static const int {name}[{len(values)}] = {{{', '.join(map(str, values))}}};\n"
 
 
+def includes(laws: Sequence[Results]) -> str:
+    """Return the directives that a kernel of laws begins with."""
+    names = ["kernel", "math", *(["local"] if any(x.local is not None for x in laws) else [])]
+    return "".join(f'#include "symancf_{name}.h"\n' for name in names)
+
+
 def cell_kernel(name: str, structure: Structure, uniform: list[str], cell: list[str]) -> str:
     """Return the C text of a kernel on cells, without its header comment."""
-    parts = ['#include "symancf_kernel.h"\n#include "symancf_math.h"\n']
+    parts = [includes([use.results for s in structure.segments for use in s.uses])]
     parts.append(_tables(structure))
     laws: list[list[LawFunctions]] = []
     for segment in structure.segments:
         parts += jets_functions(structure, segment)
-        laws.append([law_functions(use, segment, uniform, cell) for use in segment.uses])
+        shared = len(structure.shared)
+        laws.append([law_functions(use, segment, uniform, cell, shared) for use in segment.uses])
     functions = [law.parameters for group in laws for law in group]
     functions += [law.geometry for group in laws for law in group]
+    functions += [f for group in laws for law in group for f in law.solve]
     for mode in structure.modes:
         functions += [f for group in laws for law in group for f in law.modes[mode]]
     parts += [f.text for f in functions if f is not None]
     if any(MODES[mode].result("vector") for mode in structure.modes):
         parts.append(contract_residual(structure))
     parts += [contract_tangent(structure, s) for s in structure.segments if s.slot_count]
+    if structure.shared:
+        parts.append(solve_function(name, structure, laws))
     parts += [cell_function(name, structure, laws, mode) for mode in structure.modes]
     return "\n".join(parts)
 
@@ -141,7 +153,7 @@ def point_kernel(
     rows = {leaf: f"g[{8 * k} + l]" for k, leaf in enumerate(results.leaves)}
     rows.update({f"d_{leaf}": f"h[{8 * k} + l]" for k, leaf in enumerate(results.leaves)})
     tangent = results.tangent
-    parts = ['#include "symancf_kernel.h"\n#include "symancf_math.h"\n']
+    parts = [includes([results])]
 
     def store(array_name: str, nodes: Sequence[Node]) -> list[Output]:
         return [Output(f"{array_name}[{8 * k} + l] = {{}};", x) for k, x in enumerate(nodes)]
@@ -162,8 +174,14 @@ def point_kernel(
         nodes = [tangent.get(key, zero) for key in keys]
         sections["tangent"].append(Section("tangent", store("M", nodes)))
     loads = loads_of_parameters(uniform, cell)
+    count = len(results.local.unknowns) if results.local is not None else 0
+    loads |= local_loads(results, range(count), count)
     printer = Printer(results, {**loads, **rows})
     domain = domain_section(graph, results.domain)
+    solve: list[Function] = []
+    if results.local is not None:
+        solve = solve_functions(name, title, results.local, range(count), printer, {})
+        parts += [f.text for f in solve]
     for mode in results.chosen:
         row = MODES[mode]
         function = printer.function(
@@ -173,21 +191,23 @@ def point_kernel(
             {},
         )
         parts.append(function.text)
-        arguments = function.arguments
+        called = [*(solve[-1:] if "X" in function.arguments else ()), function]
         vector = row.result("vector")
         values = {"g": "u", "h": "v", "N": vector or "", "M": "K", "bad": "(double *)&bad"}
-        call = ", ".join(values.get(a, a) for a in arguments)
         lines = [signature(name, mode), "{", "    v8 bad = {0};"]
-        read = {values.get(a, a) for a in arguments}
+        read = {values.get(a, a) for f in called for a in f.arguments}
+        if "X" in read:
+            lines.append(f"    double X[{8 * count * (1 + count)}] __attribute__((aligned(64)));")
         unused = [a for a in (*sorted(("uniform", "cell", "u")), COMMON[2]) if a not in read]
         unused += [a for a in row.inputs[1:] if a not in read]
         lines += [f"    (void){a};" for a in unused]
         if mode == "tangent" and not tangent:
             lines.append("    (void)K; /* the law is linear in the unknowns: K = 0 */")
-        lines.append(f"    {name}_{mode}_at_point({call});")
-        for found, count in ((row.result("scalar"), 1), (vector, size)):
+        for f in called:
+            lines.append(f"    {f.name}({', '.join(values.get(a, a) for a in f.arguments)});")
+        for found, size_of in ((row.result("scalar"), 1), (vector, size)):
             if found:
-                lines.append(f"    symancf_finite({count}, (const v8 *){found}, &bad);")
+                lines.append(f"    symancf_finite({size_of}, (const v8 *){found}, &bad);")
         if mode == "tangent" and tangent:
             lines.append(f"    symancf_finite({len(keys)}, (const v8 *)K, &bad);")
         lines += ["    return symancf_count(lanes, &bad);", "}", ""]

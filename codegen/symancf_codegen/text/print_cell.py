@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING
 from symancf_codegen.graph.schedule import identifier
 from symancf_codegen.modes import COMMON, MODES, signature
 from symancf_codegen.text.contract_tangent import assigns, tangent_chunk
+from symancf_codegen.text.print_local import after, before, solve_in_cell, unused
 
 if TYPE_CHECKING:
     from symancf_codegen.structure import LawUse, Segment, Structure
-    from symancf_codegen.text.print_point import Function, LawFunctions
+    from symancf_codegen.text.function import Function
+    from symancf_codegen.text.print_point import LawFunctions
+
+#: What is evaluated to find the unknowns of a cell; no function that a kernel offers.
+SOLVE = "solve"
 
 #: About how many points go through a stage together.
 CHUNK = 8
@@ -44,16 +49,13 @@ def cell_function(
     body: list[str] = []
     for segment, group in zip(segments, laws, strict=True):
         body += _segment(structure, segment, group, mode)
-    text = "\n".join(body)
+    first = before(structure, name, mode)
     lines = [signature(name, mode), "{"]
-    for argument in (*COMMON, *row.inputs):
-        present = any(c in text for c in (f"{argument},", f"{argument})", f"*){argument}"))
-        present = present or f"&{argument}[" in text
-        if not present:
-            lines.append(f"    (void){argument};")
+    lines += unused((*COMMON, *row.inputs), "\n".join([*first, *body]))
     if mode == "tangent" and not tangent:
         lines.append("    (void)K; /* the laws are linear in the unknowns: K = 0 */")
     lines.append("    v8 bad = {0};")
+    lines += first
     if scalar:
         lines.append(f"    symancf_zero(1, (v8 *){scalar});")
     if vector:
@@ -64,11 +66,23 @@ def cell_function(
     if vector:
         arguments = ", ".join([*(f"N{s.index}" for s in segments if s.jets), f"(v8 *){vector}"])
         lines.append(f"    contract_residual({arguments});")
+        lines += after(structure, mode)
         lines.append(f"    symancf_finite({3 * structure.space.size}, (const v8 *){vector}, &bad);")
     if scalar:
         lines.append(f"    symancf_finite(1, (const v8 *){scalar}, &bad);")
     lines += ["    return symancf_count(lanes, &bad);", "}", ""]
     return "\n".join(lines)
+
+
+def solve_function(name: str, structure: Structure, laws: Sequence[Sequence[LawFunctions]]) -> str:
+    """Return the text of the function that finds the unknowns of a cell."""
+    body: list[str] = []
+    for segment, group in zip(structure.segments, laws, strict=True):
+        body += _segment(structure, segment, group, SOLVE)
+    uses = [use for segment in structure.segments for use in segment.uses]
+    functions = [law for group in laws for law in group]
+    pairs = zip(uses, functions, strict=True)
+    return solve_in_cell(name, structure, [f.solve[0] for u, f in pairs if u.law.shared], body)
 
 
 def _segment(
@@ -79,7 +93,7 @@ def _segment(
     s, size = segment.index, chunk(segment, tangent)
     functions = [f for law in laws for f in _functions(law, mode)]
     arguments = {a for f in functions for a in f.arguments}
-    vector = MODES[mode].result("vector") is not None and bool(segment.jets)
+    vector = mode != SOLVE and MODES[mode].result("vector") is not None and bool(segment.jets)
     if not functions and not vector:
         return []
     once: list[str] = []
@@ -110,6 +124,8 @@ def _segment(
         used = {a for f in parts for a in f.arguments}
         if "A" in used:
             before.append(f"v8 A{k}[{points}][{law.geometry_rows}];")
+        if "X" in used and not use.law.shared:
+            before.append(f"v8 X{k}[{points}][{len(use.rows) * (1 + len(use.rows))}];")
         if "P" in used and law.parameters is not None:
             once.append(f"double P{k}[{law.parameter_rows}];")
             once.append(f"{law.parameters.name}(uniform, P{k});")
@@ -133,8 +149,13 @@ def _segment(
 
 
 def _functions(law: LawFunctions, mode: str) -> list[Function]:
-    """Return what to call for `mode`, the geometry first."""
-    functions = law.modes[mode]
+    """Return what to call for `mode`, the geometry and unknowns of the point first."""
+    of_point = law.solve[2:]  # see `solve_functions`
+    functions = [] if mode == SOLVE else law.modes[mode]
+    if mode == SOLVE and not of_point:
+        functions = law.solve[1:]
+    elif any("X" in f.arguments for f in functions):
+        functions = [*of_point, *functions]
     if law.geometry is not None and any("A" in f.arguments for f in functions):
         return [law.geometry, *functions]
     return functions
@@ -174,6 +195,10 @@ def _call(function: Function, use: LawUse, k: int, segment: Segment) -> list[str
         "W": "W",
         "N": f"(double *)N{s}[q]",
         "M": "(double *)M[p]",
+        "X": "X" if use.law.shared else f"(double *)X{k}[{place}]",
+        "E": "E",
+        "D": "(double *)D",
+        **{f"C{row}": f"(double *)C{s}_{row}[q]" for row in use.rows},
         "O": f"&O[{8 * use.first_output} + {8 * outputs}*{point}]",
         "bad": "(double *)&bad",
         "weight": f"weight{s}_{k}[q]",

@@ -11,6 +11,14 @@ from symancf_codegen.graph.schedule import Output, Section, identifier, schedule
 from symancf_codegen.graph.stages import factor_cut, geometry_cut, parameter_cut, worthwhile
 from symancf_codegen.lower.point import COMPONENTS, WEIGHT
 from symancf_codegen.structure import LawUse, Segment, moment_outputs
+from symancf_codegen.text.function import Function, declaration
+from symancf_codegen.text.print_local import (
+    MOST_UNKNOWNS,
+    coupling_sections,
+    local_loads,
+    solve_functions,
+    step_section,
+)
 
 if TYPE_CHECKING:
     from symancf_codegen.derive import Results
@@ -18,17 +26,9 @@ if TYPE_CHECKING:
 
 #: Array arguments of point functions, in order; those before the scalars, those after.
 RATES_IN = ("uniform_rate", "cell_rate", "B_rate")
-ARRAYS_IN = ("uniform", "P", "cell", "B", *RATES_IN, "G", "V", "g", "h", "A", "S")
-ARRAYS_OUT = ("W", "N", "M", "O", "bad")
-
-
-@dataclass
-class Function:
-    """The C text of a point function, its name and the names of its arguments in order."""
-
-    name: str
-    text: str
-    arguments: list[str]
+ARRAYS_IN = ("uniform", "P", "cell", "B", *RATES_IN, "G", "V", "g", "h", "A", "S", "X")
+COLUMNS = tuple(f"C{k}" for k in range(MOST_UNKNOWNS))
+ARRAYS_OUT = ("X", "E", "W", "N", "M", *COLUMNS, "D", "O", "bad")
 
 
 @dataclass
@@ -46,6 +46,11 @@ class Printer:
     loads: dict[str, str]
     scalars: list[str] = field(default_factory=list)
 
+    @staticmethod
+    def plain(scalar: str) -> str:
+        """Return the name of the argument of a plain number."""
+        return "weight" if scalar == WEIGHT else identifier(scalar)
+
     def function(
         self, name: str, title: str, sections: Sequence[Section], given: Mapping[Node, str]
     ) -> Function:
@@ -55,7 +60,7 @@ class Printer:
         """
         graph = self.results.graph
         outputs = [o.node for s in sections for o in s.outputs]
-        names = {s: "weight" if s == WEIGHT else identifier(s) for s in self.scalars}
+        names = {s: self.plain(s) for s in self.scalars}
         loads = {**self.loads, **names}
         program = schedule(graph, sections, self.results.named, loads, given)
         used = used_symbols(graph, outputs, given)
@@ -76,7 +81,7 @@ class Printer:
             if a in stored:
                 arguments.append(a)
                 declared.append(f"double *restrict {a}")
-        lines = [f"/* {title} */", *_declaration(name, declared), "{"]
+        lines = [f"/* {title} */", *declaration(name, declared), "{"]
         lines += [f"    {line}" for line in program.before]
         lines.append("    #pragma omp simd simdlen(8)")
         lines.append("    for (int l = 0; l < 8; l++) {")
@@ -98,19 +103,6 @@ class Printer:
 
 def _stores(body: str, array: str) -> bool:
     return any(line.startswith(f"{array}[") for line in body.splitlines())
-
-
-def _declaration(name: str, arguments: Sequence[str]) -> list[str]:
-    """Return the head of a function, broken between arguments."""
-    lines, line = [], f"static void {name}("
-    indent = " " * len(line)
-    for k, argument in enumerate(arguments):
-        piece = argument + (")" if k == len(arguments) - 1 else ", ")
-        if len(line) + len(piece.rstrip()) > 96 and line.strip():
-            lines.append(line.rstrip())
-            line = indent
-        line += piece
-    return [*lines, line]
 
 
 def loads_of_parameters(
@@ -143,6 +135,8 @@ class LawFunctions:
     ----------
     parameters : stores expressions of the parameters in P, `parameter_rows` of them.
     geometry : stores the geometry table A, `geometry_rows` rows; None if there is none.
+    solve : to find the unknowns of a point, the last one is to be called; for those of a cell the
+        one that stores where they begin and the one that adds to their equations.
     modes : per mode the functions to call one after the other; the last one adds to N, M, W.
     factor_rows : per mode, rows of the table S that the first of two functions stores.
     """
@@ -153,14 +147,21 @@ class LawFunctions:
     geometry_rows: int
     modes: dict[str, list[Function]]
     factor_rows: dict[str, int]
+    solve: list[Function] = field(default_factory=list)
 
 
 def law_functions(
-    use: LawUse, segment: Segment, uniform: Sequence[str], cell: Sequence[str]
+    use: LawUse,
+    segment: Segment,
+    uniform: Sequence[str],
+    cell: Sequence[str],
+    shared: int = 0,
 ) -> LawFunctions:
-    """Return the point functions of one law."""
+    """Return the point functions of one law in a kernel whose cells have `shared` unknowns."""
     results, graph = use.results, use.results.graph
     loads = loads_of_parameters(uniform, cell, segment.varying)
+    unknowns = shared if use.law.shared else len(use.rows)
+    loads |= local_loads(results, use.rows, unknowns)
     for leaf in results.leaves:
         if leaf[2:-1] in segment.jets:
             loads[leaf] = f"g[{8 * segment.row(leaf)} + l]"
@@ -173,7 +174,11 @@ def law_functions(
     printer = Printer(results, loads, scalars)
     modes = _mode_sections(use, segment)
     domain = domain_section(graph, results.domain)
-    everything = [o.node for s in modes.values() for o in _outputs([*s, *domain])]
+    steps = []
+    if results.local is not None:
+        steps = [step_section(results.local, use.rows, unknowns)]
+    solved = _outputs(steps)
+    everything = [o.node for s in modes.values() for o in [*_outputs([*s, *domain]), *solved]]
     once = parameter_cut(graph, everything)
     constants = {node: f"P[{k}]" for k, node in enumerate(once)}
     parameters = None
@@ -184,7 +189,7 @@ def law_functions(
     factors = {mode: _factors(graph, _outputs(s), cut) for mode, s in modes.items()}
     geometry = None
     table: dict[Node, str] = {}
-    if cut and any(factors.values()):
+    if cut and (steps or any(factors.values())):
         outputs = [Output(f"A[{8 * k} + l] = {{}};", node) for k, node in enumerate(cut)]
         geometry = printer.function(
             f"{use.name}_geometry_at_point",
@@ -194,6 +199,10 @@ def law_functions(
         )
         table = {node: f"A[{8 * k} + l]" for k, node in enumerate(cut)}
     result = LawFunctions(parameters, len(once), geometry, len(table), {}, {})
+    if results.local is not None:
+        given = {**constants, **table}
+        names = use.name, use.name
+        result.solve = solve_functions(*names, results.local, use.rows, printer, given, unknowns)
     for mode, sections in modes.items():
         result.modes[mode] = []
         if not _outputs(sections) and not domain:
@@ -261,7 +270,10 @@ def _mode_sections(use: LawUse, segment: Segment) -> dict[str, list[Section]]:
         "parameter": lambda: [vector("derivative by parameters", results.parameter)],
         "outputs": lambda: [outputs_section(results)],
     }
-    return {mode: [s for s in sections[mode]() if s.outputs] for mode in results.chosen}
+    return {
+        mode: [s for s in (*sections[mode](), *coupling_sections(use, segment, mode)) if s.outputs]
+        for mode in results.chosen
+    }
 
 
 def outputs_section(results: Results) -> Section:

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stage 7, print: unknowns of a point or a cell, solved for before the law is evaluated there.
+
+Rows of the array X: the m unknowns, then the inverse of d equations / d unknowns. Unknowns of a
+point are found by a function ``<law>_solve_at_point``, those of a cell by one ``<kernel>_solve``
+that sums the equations over all points; both run Newton's method of ``symancf_local.h``. In what
+a kernel returns unknowns of a cell are eliminated: K - C Y C^T with the columns C_k of what a
+unit of the unknown k adds to the residual, and likewise for products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from symancf_codegen.errors import CompileError
+from symancf_codegen.graph.schedule import Output, Section
+from symancf_codegen.modes import COMMON, MODES
+from symancf_codegen.text.function import Function, declaration
+
+if TYPE_CHECKING:
+    from symancf_codegen.derive import LocalResults, Results
+    from symancf_codegen.graph.dag import Node
+    from symancf_codegen.structure import LawUse, Segment, Structure
+    from symancf_codegen.text.print_point import Printer
+
+
+#: Unknowns of a point or cell at most; SYMANCF_LOCAL in symancf_local.h.
+MOST_UNKNOWNS = 12
+
+
+def local_loads(results: Results, rows: Sequence[int], size: int) -> dict[str, str]:
+    """Return the C of the unknowns, which have the `rows` of `size` in X, and of the inverse."""
+    local, name = results.local, results.graph.name
+    if local is None:
+        return {}
+    found = {name[x]: f"X[{8 * row} + l]" for x, row in zip(local.unknowns, rows, strict=True)}
+    places = [size + size * r + c for r in rows for c in rows]
+    pairs = zip(local.inverse, places, strict=True)
+    return found | {name[x]: f"X[{8 * place} + l]" for x, place in pairs}
+
+
+def start_section(local: LocalResults, rows: Sequence[int]) -> Section:
+    """Return the section that stores where the unknowns begin."""
+    pairs = zip(rows, local.start, strict=True)
+    return Section("start", [Output(f"X[{8 * r} + l] = {{}};", node) for r, node in pairs])
+
+
+def step_section(local: LocalResults, rows: Sequence[int], size: int) -> Section:
+    """Return the section that stores equations, slopes and sizes; of a cell, adds to them."""
+    places = [*rows, *(size + size * r + c for r in rows for c in rows)]
+    places += [size + size * size + r for r in rows]
+    nodes = [*local.equations, *local.slopes, *local.magnitudes]
+    sign = "+=" if local.shared else "="
+    pairs = zip(places, nodes, strict=True)
+    return Section("equations", [Output(f"E[{8 * p} + l] {sign} {{}};", node) for p, node in pairs])
+
+
+def coupling_sections(use: LawUse, segment: Segment, mode: str) -> list[Section]:
+    """Return what a mode needs at a point to eliminate unknowns of the cell."""
+    local, zero = use.results.local, use.results.graph.zero
+    if local is None or not local.shared or mode not in ("tangent", "product", "parameter"):
+        return []
+    outputs: list[Output] = []
+    for row, column in zip(use.rows, local.columns, strict=True):
+        pairs = zip(use.results.leaves, column, strict=True)
+        places = {segment.row(leaf): node for leaf, node in pairs if node != zero}
+        if segment.alone:
+            places = {k: places.get(k, zero) for k in range(3 * len(segment.jets))}
+        sign = "=" if segment.alone else "+="
+        outputs += [Output(f"C{row}[{8 * k} + l] {sign} {{}};", places[k]) for k in sorted(places)]
+    rates = zip(use.rows, local.moved, strict=mode != "tangent") if mode != "tangent" else ()
+    outputs += [Output(f"D[{8 * row} + l] += {{}};", node) for row, node in rates]
+    return [Section("coupling with the cell's unknowns", outputs)]
+
+
+def solve_functions(
+    name: str,
+    title: str,
+    local: LocalResults,
+    rows: Sequence[int],
+    printer: Printer,
+    given: Mapping[Node, str],
+    size: int = 0,
+) -> list[Function]:
+    """Return what solves for unknowns; of a point, the last function is to be called there.
+
+    Of a cell, which has `size` of them in all its laws, where they begin and what adds to their
+    equations.
+    """
+    size = size or len(rows)
+    title = f"unknowns of {title}" + ("" if local.shared else " at one point")
+    start = printer.function(
+        f"{name}_start_at_point",
+        f"{title}: start",
+        [start_section(local, rows)],
+        {} if local.shared else given,
+    )
+    step = printer.function(
+        f"{name}_local_at_point",
+        f"{title}: equations",
+        [step_section(local, rows, size)],
+        given,
+    )
+    if local.shared:
+        if not {*start.arguments} <= {"uniform", "cell", "X"}:
+            raise CompileError(
+                f"law {name!r}: unknowns of a cell begin at numbers or parameters of the cell"
+            )
+        return [start, step]
+    names = [a for a in dict.fromkeys((*start.arguments, *step.arguments)) if a not in ("X", "E")]
+    plain = [printer.plain(s) for s in printer.scalars]
+    declared = [f"double {a}" if a in plain else f"const double *restrict {a}" for a in names]
+    declared += ["double *restrict X", "double *restrict bad"]
+    name = f"{name}_solve_at_point"
+    text = [f"/* {title}: Newton's method */", *declaration(name, declared), "{", *_search(size)]
+    text += [f"    {start.name}({', '.join(start.arguments)});"]
+    text += [f"    symancf_begin({size}, X, &search);", "    do"]
+    text += [f"        {step.name}({', '.join(step.arguments)});"]
+    text += [f"    while (symancf_newton({size}, X, E, &search, bad));", "}", ""]
+    solve = Function(name, "\n".join(text), [*names, "X", "bad"])
+    return [start, step, solve]
+
+
+def _search(size: int) -> list[str]:
+    rows = size + size * size + size
+    return [f"    double E[{8 * rows}] __attribute__((aligned(64)));", "    symancf_search search;"]
+
+
+def solve_in_cell(
+    name: str, structure: Structure, start: Sequence[Function], body: Sequence[str]
+) -> str:
+    """Return the function that solves for the unknowns of a cell; `body` sums their equations."""
+    size = len(structure.shared)
+    head = f"static void {name}_solve(const double *uniform, const double *cell,"
+    indent = " " * len(f"static void {name}_solve(")
+    lines = ["/* unknowns of the cell: Newton's method */", head]
+    lines += [f"{indent}const double *reference, const double *u, double *X, double *bad)", "{"]
+    lines += unused((*COMMON, "u"), "\n".join([*body, *(f"{f.arguments}" for f in start)]))
+    lines += _search(size)
+    lines += [f"    {f.name}({', '.join(f.arguments)});" for f in start]
+    lines += [f"    symancf_begin({size}, X, &search);", "    do {"]
+    lines.append(f"        symancf_zero({size + size * size + size}, (v8 *)E);")
+    lines += [f"    {line}" for line in body]
+    lines += [f"    }} while (symancf_newton({size}, X, E, &search, bad));", "}", ""]
+    return "\n".join(lines)
+
+
+def unused(arguments: Sequence[str], text: str) -> list[str]:
+    """Return statements for the arguments that a text does not use."""
+    lines = []
+    for a in arguments:
+        present = any(c in text for c in (f"{a},", f"{a})", f"*){a}", f"&{a}[", f"'{a}'"))
+        if not present:
+            lines.append(f"    (void){a};")
+    return lines
+
+
+def before(structure: Structure, name: str, mode: str) -> list[str]:
+    """Return what a function does first to know the cell's unknowns."""
+    size = len(structure.shared)
+    if not size:
+        return []
+    lines = [f"    double X[{8 * (size + size * size)}] __attribute__((aligned(64)));"]
+    lines.append(f"    {name}_solve(uniform, cell, reference, u, X, (double *)&bad);")
+    for s in structure.segments if columns(mode) else ():
+        if s.jets:
+            for k in range(size):
+                lines.append(f"    v8 C{s.index}_{k}[{s.size}][{3 * len(s.jets)}];")
+                if not s.alone or not any(use.law.shared for use in s.uses):
+                    lines.append(
+                        f"    symancf_zero({s.size * 3 * len(s.jets)}, C{s.index}_{k}[0]);"
+                    )
+    if columns(mode) and mode != "tangent":
+        lines += [f"    v8 D[{size}];", f"    symancf_zero({size}, D);"]
+    return lines
+
+
+def columns(mode: str) -> bool:
+    """Whether a mode is to be completed by the change of the cell's unknowns."""
+    return mode in ("tangent", "product", "parameter")
+
+
+def after(structure: Structure, mode: str) -> list[str]:
+    """Return what completes the results of a function by the change of the cell's unknowns."""
+    size, n = len(structure.shared), structure.space.size
+    if not size or not columns(mode):
+        return []
+    lines = [f"    v8 C[{size}][{3 * n}];"]
+    for k in range(size):
+        arrays = [f"C{s.index}_{k}" for s in structure.segments if s.jets]
+        lines.append(f"    contract_residual({', '.join([*arrays, f'C[{k}]'])});")
+    inverse = f"X + {8 * size}"
+    lines.append(f"    symancf_finite({size * size}, (const v8 *)({inverse}), &bad);")
+    given = f"(const double *)C, {inverse}"
+    if mode == "tangent":
+        full = int(not structure.symmetric)
+        lines.append(f"    symancf_finite({size * 3 * n}, C[0], &bad);")
+        lines.append(f"    symancf_condense({n}, {full}, {size}, {given}, K);")
+    else:
+        target = MODES[mode].result("vector")
+        rates = "(const double *)D"
+        lines.append(f"    symancf_follow({3 * n}, {size}, {given}, {rates}, {target});")
+    return lines
