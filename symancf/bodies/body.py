@@ -417,7 +417,7 @@ class Body:
         are of one kind there is only that.
         """
         on = configuration.of(self, Interpolation)
-        if self.element.cell != "line":
+        if self.element.dimension > 1:
             return [(self.laws, np.ones(len(on.cells), dtype=bool))]
         found = configuration.layout.find(self, Curved)
         if found is None:

@@ -237,7 +237,7 @@ class RigidClamp(Constraint):
         places = place.resolve(configuration.layout).fetch(configuration.comm, here)
         slopes = unit(place._gradient(configuration, places, vertices)[3])
         element = self.places.body.element
-        if element.cell == "line":
+        if element.dimension == 1:
             normal = slopes[:, 0]
         elif slopes.shape[1] == 3:
             normal = slopes[:, 2]

@@ -4,7 +4,7 @@
 from .ancf_cable import ancf_cable
 from .ancf_plate import ancf_plate
 from .ancf_thin_plate import ancf_thin_plate
-from .cells import HEXAHEDRON, LINE, QUAD, Cell
+from .cells import CELLS, HEXAHEDRON, LINE, QUAD, Cell
 from .element import Element
 from .hex8 import hex8
 from .quad4 import quad4
@@ -12,6 +12,7 @@ from .quadrature import gauss, surface
 from .shape import Field
 
 __all__ = [
+    "CELLS",
     "HEXAHEDRON",
     "LINE",
     "QUAD",

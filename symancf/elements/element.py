@@ -14,7 +14,7 @@ from symancf_codegen.declare import Rule
 
 from ..arrays import Array, Ints
 from ..errors import KinematicsError
-from .quadrature import parse
+from .quadrature import counts_for, gauss, parse
 from .shape import ElementSpace, Field, ShapeFunctions, TableJets
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Element:
     Attributes
     ----------
     name : e.g. ``"ancf_plate"``.
-    topology : the cell: vertices, edges, faces, parameter domain.
+    topology : its row of the table of cells.
     fields : the interpolated fields by name: ``"N"``, or for r = m(xi, eta) + z d(xi, eta)
         ``"m"`` and ``"d"``.
     slopes : names of the slope vectors of a vertex.
@@ -46,6 +46,7 @@ class Element:
     rules : default quadrature rules by name, ``"full"`` and ``"reduced"``.
     volumetric : how the part of an energy named ``"volumetric"`` is integrated by default.
     derivatives : the derivatives by the parameters that laws may use, as names.
+    trace : the element of its faces, on which loads act; None: they act on cells alone.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Element:
     rules: Mapping[str, str]
     volumetric: Literal["full", "reduced", "split"] = "full"
     derivatives: tuple[str, ...] = ("xi",)
+    trace: Element | None = None
     __doc__: str = ""
 
     def __repr__(self) -> str:
@@ -68,9 +70,14 @@ class Element:
         return self.topology.name
 
     @property
+    def dimension(self) -> int:
+        """Number of parameters: 1 of cables, 2 of plates, 3 of solids."""
+        return self.topology.dimension
+
+    @property
     def vertices(self) -> int:
-        """Number of vertices of a cell."""
-        return len(self.topology.vertices)
+        """Number of nodes of a cell."""
+        return len(self.topology.nodes)
 
     @property
     def size(self) -> int:
@@ -147,13 +154,14 @@ class Element:
         """Names of the quantities that an energy may ask for."""
         return tuple(self.kinematics().quantities)
 
-    def rule(self, rule: str | Rule) -> Rule:
-        """Return a quadrature rule from its name.
+    def rule(self, rule: str | int | Rule) -> Rule:
+        """Return a quadrature rule from its name, or from the degree that it integrates exactly.
 
         Parameters
         ----------
         rule : ``"full"``, ``"reduced"``, counts such as ``"4x4x3"`` (on a plate ``"4x4"`` is
-            the mid-surface), or a ready-made rule.
+            the mid-surface), a ready-made rule, or a degree: of each parameter, on simplices the
+            total one; through a thickness there are two points then.
 
         Raises
         ------
@@ -161,7 +169,15 @@ class Element:
         """
         if isinstance(rule, Rule):
             return rule
+        if isinstance(rule, int):
+            counts = counts_for(self.topology, rule) + (2,) * self.has_thickness
+            return gauss(self.topology, counts, section=self.has_thickness)
         return parse(self.topology, self.rules.get(rule, rule), section=self.has_thickness)
+
+    @cached_property
+    def degree(self) -> int:
+        """Highest power of a parameter in the shape functions; on simplices the total degree."""
+        return max(map(self.topology.degree_of, self.functions.values()))
 
     def sample(self, n: int) -> tuple[Array, Ints]:
         """Return parameter values and sub-cells for drawing; see `Cell.lattice`."""

@@ -4,17 +4,18 @@
 from ..kinematics import solid
 from .cells import HEXAHEDRON
 from .element import Element
-from .shape import Field
+from .quad4 import quad4
 
 hex8 = Element(
     "hex8",
     HEXAHEDRON,
-    {"N": Field("1 xi eta zeta xi*eta eta*zeta zeta*xi xi*eta*zeta", nodal=("",))},
+    {"N": HEXAHEDRON.field},
     slopes=(),
     slope_kind="none",
     family=solid,
     rules={"full": "2x2x2", "reduced": "1x1x1", "centre": "1x1x1"},
     derivatives=("xi", "eta", "zeta"),
+    trace=quad4,
     __doc__="""Trilinear hexahedron, 8 vertices, positions only.
 
     r = sum_i N_i r_i, N_i = (1 + xi_i xi)(1 + eta_i eta)(1 + zeta_i zeta)/8 on [-1, 1]^3.

@@ -4,12 +4,11 @@
 from ..kinematics import surface
 from .cells import QUAD
 from .element import Element
-from .shape import Field
 
 quad4 = Element(
     "quad4",
     QUAD,
-    {"N": Field("1 xi eta xi*eta", nodal=("",))},
+    {"N": QUAD.field},
     slopes=(),
     slope_kind="none",
     family=surface,

@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gauss rules for lines, quadrilaterals and hexahedra, with points through a thickness."""
+"""Quadrature rules on products of simplices, with points through a thickness.
+
+On lines Gauss's rules, on triangles and tetrahedra symmetric ones, all with positive weights and
+points inside (on triangles degree 4: Dunavant 1985, 5: Radon 1948; on tetrahedra 5: Walkington
+2000, 3: two orbits of four points, a solution of the moment equations).
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from itertools import product
+from itertools import permutations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symancf_codegen.declare import Rule
 from symancf_codegen.legendre import gauss_legendre
+
+from ..arrays import Array
 
 if TYPE_CHECKING:
     from .cells import Cell
@@ -20,14 +27,104 @@ if TYPE_CHECKING:
 #: Most points of a rule: its tables are part of the generated C.
 MOST = 4096
 
+_RADON = math.sqrt(15.0)
+
+# Of triangles and tetrahedra by the number of points: the degree, and orbits, each a barycentric
+# point, of which all permutations are taken, with the weight of one of them (they sum up to 1).
+_SIMPLEX: dict[int, dict[int, tuple[int, tuple[tuple[tuple[float, ...], float], ...]]]] = {
+    2: {
+        1: (1, (((1 / 3,) * 3, 1.0),)),
+        3: (2, (((1 / 6, 1 / 6, 2 / 3), 1 / 3),)),
+        6: (
+            4,
+            (
+                ((0.44594849091596488632,) * 2 + (0.10810301816807022736,), 0.2233815896780114657),
+                ((0.09157621350977074346,) * 2 + (0.81684757298045851308,), 0.10995174365532186764),
+            ),
+        ),
+        7: (
+            5,
+            (
+                ((1 / 3,) * 3, 9 / 40),
+                (((6 - _RADON) / 21,) * 2 + ((9 + 2 * _RADON) / 21,), (155 - _RADON) / 1200),
+                (((6 + _RADON) / 21,) * 2 + ((9 - 2 * _RADON) / 21,), (155 + _RADON) / 1200),
+            ),
+        ),
+    },
+    3: {
+        1: (1, (((1 / 4,) * 4, 1.0),)),
+        4: (2, ((((5 - math.sqrt(5)) / 20,) * 3 + ((5 + 3 * math.sqrt(5)) / 20,), 1 / 4),)),
+        8: (
+            3,
+            (
+                ((0.32805469671142665229,) * 3 + (0.01583590986572004313,), 0.13852796651186203114),
+                ((0.10695227393293073623,) * 3 + (0.67914317820120779131,), 0.11147203348813796886),
+            ),
+        ),
+        14: (
+            5,
+            (
+                ((0.3108859192633006098,) * 3 + (0.0673422422100981706,), 0.1126879257180158508),
+                ((0.092735250310891226402,) * 3 + (0.721794249067326321,), 0.07349304311636194954),
+                (
+                    (0.045503704125649649492,) * 2 + (0.454496295874350350508,) * 2,
+                    0.042546020777081466438,
+                ),
+            ),
+        ),
+    },
+}
+
+
+def _simplex(dimension: int, count: int) -> tuple[Array, Array]:
+    """Return the rule with `count` points on a simplex of side 1; its weights sum up to 1/dim!."""
+    points: list[tuple[float, ...]] = []
+    weights: list[float] = []
+    for place, weight in _SIMPLEX[dimension][count][1]:
+        orbit = sorted(set(permutations(place)))
+        points += [b[1:] for b in orbit]
+        weights += [weight / math.factorial(dimension)] * len(orbit)
+    return np.array(points), np.array(weights)
+
+
+def _line(cell: Cell, count: int) -> tuple[Array, Array]:
+    """Return Gauss's rule on the domain of a parameter."""
+    low, high = cell.domain
+    half = (high - low) / 2
+    x, w = gauss_legendre(count)
+    return low + half * (x[:, None] + 1), half * w
+
+
+def counts_for(cell: Cell, degree: int) -> tuple[int, ...]:
+    """Return the fewest points per factor that integrate polynomials of a degree.
+
+    The degree is that of each parameter of lines, and the total one on simplices.
+
+    Raises
+    ------
+    ValueError : a degree above that of all rules on a simplex.
+    """
+    found = []
+    for d in cell.factors:
+        if d == 1:
+            found.append(max(1, -(-(degree + 1) // 2)))
+            continue
+        fit = [count for count, (of, _) in _SIMPLEX[d].items() if of >= degree]
+        if not fit:
+            most = max(of for of, _ in _SIMPLEX[d].values())
+            raise ValueError(f"there is no rule of degree {degree} on a {cell.name}, but {most}")
+        found.append(min(fit))
+    return tuple(found)
+
 
 def gauss(cell: Cell, counts: tuple[int, ...], *, section: bool = False) -> Rule:
-    """Return the product Gauss rule with `counts` points per direction.
+    """Return the product rule with `counts` points per factor of the cell.
 
     Parameters
     ----------
     cell : the cell; its parameter domain scales points and weights.
-    counts : points per parameter, and with `section` one count more for the thickness
+    counts : points per parameter of lines, squares and cubes, or of a triangle (1, 3, 6, 7) or
+        tetrahedron (1, 4, 8, 14), and with `section` one count more for the thickness
         coordinate zeta in [-1, 1]; if that count is left out the section has the single
         point zeta = 0 with weight 2 (the mid-surface).
     section : whether the cell has a thickness.
@@ -36,7 +133,7 @@ def gauss(cell: Cell, counts: tuple[int, ...], *, section: bool = False) -> Rule
     ------
     ValueError : if the number of counts does not fit the cell, or there are too many points.
     """
-    d = cell.dimension
+    d = len(cell.factors)
     name = "x".join(map(str, counts))
     possible = [d, d + 1] if section else [d]
     if len(counts) not in possible or min(counts, default=0) < 1:
@@ -46,11 +143,16 @@ def gauss(cell: Cell, counts: tuple[int, ...], *, section: bool = False) -> Rule
         raise ValueError(
             f"the rule {name!r} has {math.prod(counts)} points; give at most {MOST} in all"
         )
-    low, high = cell.domain
-    lines = [gauss_legendre(n) for n in counts[:d]]
-    half = (high - low) / 2
-    points = np.array(list(product(*(low + half * (x + 1) for x, _ in lines))))
-    weights = np.array([np.prod(w) for w in product(*(half * w for _, w in lines))])
+    parts = []
+    for factor, count in zip(cell.factors, counts, strict=False):
+        if factor > 1 and count not in _SIMPLEX[factor]:
+            raise ValueError(
+                f"the rule {name!r} does not fit a {cell.name}: there are rules of "
+                f"{', '.join(map(str, _SIMPLEX[factor]))} points"
+            )
+        parts.append(_line(cell, count) if factor == 1 else _simplex(factor, count))
+    points = np.array([np.concatenate(p) for p in product(*(x for x, _ in parts))])
+    weights = np.array([np.prod(w) for w in product(*(w for _, w in parts))])
     if not section:
         return Rule(name, points, weights)
     z, w = gauss_legendre(counts[d]) if len(counts) > d else (np.zeros(1), np.full(1, 2.0))
@@ -58,20 +160,21 @@ def gauss(cell: Cell, counts: tuple[int, ...], *, section: bool = False) -> Rule
 
 
 def parse(cell: Cell, name: str, *, section: bool = False) -> Rule:
-    """Return the Gauss rule that a name such as ``"4x4x3"`` means for `cell`.
+    """Return the rule that a name such as ``"4x4x3"`` means for `cell`.
 
     Raises
     ------
     ValueError : if the name is not numbers joined by ``x``, or does not fit the cell.
     """
     if not re.fullmatch(r"\d+(x\d+)*", name):
-        example = "x".join("4" * cell.dimension) + ("x3" if section else "")
+        example = "x".join(str({2: 6, 3: 4}.get(d, 4)) for d in cell.factors)
+        example += "x3" if section else ""
         raise ValueError(f"{name!r} is not a quadrature rule: write counts such as {example!r}")
     return gauss(cell, tuple(map(int, name.split("x"))), section=section)
 
 
 def surface(cell: Cell, counts: tuple[int, ...], side: float) -> Rule:
-    """Return the Gauss rule on the face zeta = `side` (-1, 0 or 1) of a cell with a thickness.
+    """Return the rule on the face zeta = `side` (-1, 0 or 1) of a cell with a thickness.
 
     Its section weight is 1: the law's measure is an area.
     """

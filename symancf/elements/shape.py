@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -73,7 +74,7 @@ class Field:
             sp.Poly(sp.sympify(text, dict(zip(names, symbols, strict=True))), *symbols).monoms()[0]
             for text in self.monomials.split()
         )
-        rows: list[list[int]] = []
+        rows: list[list[Fraction | int]] = []
         slots: list[int] = []
         for v, vertex in enumerate(cell.vertices):
             for k, name in enumerate(self.nodal):
@@ -82,7 +83,8 @@ class Field:
                 orders = derivative_orders(name, names)
                 slots.append(v * len(self.nodal) + k)
                 rows.append([_monomial(e, orders, vertex) for e in exponents])
-        matrix = DomainMatrix([[QQ(x) for x in row] for row in rows], (len(rows),) * 2, QQ)
+        exact = [[QQ(x.numerator, x.denominator) for x in row] for row in rows]
+        matrix = DomainMatrix(exact, (len(rows),) * 2, QQ)
         return ShapeFunctions(
             symbols,
             exponents,
@@ -92,9 +94,9 @@ class Field:
         )
 
 
-def _monomial(exponents: Exponents, orders: Exponents, at: tuple[int, ...]) -> int:
-    """Return a derivative of a monomial at a point with whole-number coordinates."""
-    value = 1
+def _monomial(exponents: Exponents, orders: Exponents, at: tuple[Fraction, ...]) -> Fraction | int:
+    """Return a derivative of a monomial at a point with rational coordinates."""
+    value: Fraction | int = 1
     for p, k, x in zip(exponents, orders, at, strict=True):
         value *= _falling(p, k) * (x ** (p - k) if p >= k else 0)
     return value

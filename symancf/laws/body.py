@@ -26,18 +26,12 @@ Laws = list[tuple[PointLaw, Rule]]
 
 def _mass_rule(element: Element) -> Rule:
     """Return the rule that integrates products of shape functions."""
-    per_direction = max(
-        max(exponents[d] for f in element.functions.values() for exponents in f.exponents)
-        for d in range(element.topology.dimension)
-    )
-    counts = "x".join([str(per_direction + 1)] * element.topology.dimension)
-    return element.rule(counts + ("x2" if element.has_thickness else ""))
+    return element.rule(2 * element.degree)
 
 
 def _load_rule(element: Element) -> Rule:
     """Return the rule that integrates a constant load against the shape functions."""
-    counts = {1: "3", 2: "3x3", 3: "2x2x2"}[element.topology.dimension]
-    return element.rule(counts + ("x2" if element.has_thickness else ""))
+    return element.rule(element.degree + 2)
 
 
 def _kinds(element: Element, values: Mapping[str, Value] | None, fields: Collection[str]) -> Kinds:

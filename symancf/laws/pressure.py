@@ -30,7 +30,7 @@ import sympy as sp
 from symancf_codegen.declare import Parameter, PointLaw, Rule, reference, scalar_jets, unknown
 from symancf_codegen.legendre import gauss_legendre
 
-from ..elements.quadrature import gauss
+from ..elements.quadrature import counts_for, gauss
 from ..kinematics.quantity import cross, dot, real, vector
 from .build import Kinds, closure, kinds_of
 
@@ -45,10 +45,13 @@ EDGE_POINTS = 4  # Gauss points per edge: (c - o) . ((r - o) x r') has degree 5 
 
 def surface_rule(element: Element) -> Rule:
     """Return the rule that integrates r . (r_xi x r_eta) exactly on a polynomial surface."""
-    main = next(iter(element.functions.values()))
-    degree = max(max(exponents) for exponents in main.exponents)
-    points = -(-3 * degree // 2)  # the degree per direction is 3 degree - 1
-    return gauss(element.topology, (points, points))
+    lines = max(element.topology.factors) == 1  # then this is the degree per direction
+    return _flat(element, 3 * element.degree - (1 if lines else 2))
+
+
+def _flat(element: Element, degree: int) -> Rule:
+    """Return the rule of a degree on a cell; of plates on the mid-surface."""
+    return gauss(element.topology, counts_for(element.topology, degree))
 
 
 class _Point:
@@ -128,7 +131,7 @@ def dead_load_laws(element: Element, *, of_place: bool = False) -> Laws:
     """
     point = _Point(element, False)
     tangent, normal = vector(reference("xi")), [*vector(reference("xi"))]
-    if element.topology.dimension == 2:
+    if element.dimension == 2:
         normal = cross(tangent, vector(reference("eta")))
     N = [real(f"N{i}") for i in (1, 2, 3)]
     size = sp.sqrt(sp.Add(*(x**2 for x in N)))
@@ -144,8 +147,7 @@ def dead_load_laws(element: Element, *, of_place: bool = False) -> Laws:
         energy=energy,
         measure=real("N_length"),
     )
-    points = 4 if element.slopes else 2
-    return [(law, gauss(element.topology, (points,) * element.topology.dimension))]
+    return [(law, _flat(element, 2 * element.degree))]
 
 
 def surface_laws(

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Ints
+from ..elements.cells import HEXAHEDRON
 from ..errors import MeshError
 from ..runtime.collective import block_starts, together
 from ..values.parameter import call_array, label
@@ -27,9 +28,7 @@ MEMORY = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")  # bytes of th
 
 _CELL = {1: "line", 2: "quad", 3: "hexahedron"}
 _SIDE = {1: "vertex", 2: "line", 3: "quad"}
-_CORNERS = np.array(
-    [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]]
-)
+_CORNERS = HEXAHEDRON.unit.astype(np.int64)
 
 
 @dataclass(frozen=True)

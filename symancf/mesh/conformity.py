@@ -15,9 +15,10 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from ..arrays import Array, Integers, Ints
+from ..elements.cells import CELLS
 from ..errors import MeshError
 from ..runtime.collective import exchange, owners_of, reduced, share_error
-from .cells import CELLS, dimension
+from .cells import dimension
 
 if TYPE_CHECKING:
     from . import Mesh
@@ -32,7 +33,26 @@ LENGTHS = (1e-50, 1e50)  # [m] of edges, so that volumes and their products are 
 
 def hashes(connectivity: Integers) -> Hashes:
     """Return a number for each cell (k,) that depends on which vertices it has, in any order."""
-    rows = np.sort(connectivity, axis=1).astype(np.uint64)
+    return _mixed(np.sort(connectivity, axis=1).astype(np.int64))
+
+
+def side_keys(kind: str, facets: Integers) -> Hashes:
+    """Return a number for each cell (k,) of a type, for any first corner and either sense.
+
+    Other orders of the corners, or of what is between them, have another one.
+    """
+    edges = np.array([nodes for _, nodes in CELLS[kind].whole_edges])
+    inside = np.setdiff1d(np.arange(facets.shape[1]), edges)
+    out = _mixed(facets[:, inside])
+    for edge in edges:
+        ends = np.sort(facets[:, edge[:2]], axis=1)
+        out += _mixed(np.concatenate([ends, facets[:, edge[2:]]], axis=1))
+    return out
+
+
+def _mixed(connectivity: Integers) -> Hashes:
+    """Return a number for each row (k,) of whole numbers, by their order."""
+    rows = connectivity.astype(np.uint64)
     out = np.full(len(rows), rows.shape[1], np.uint64)
     for column in rows.T:  # the finaliser of SplitMix64 after each vertex
         out = (out ^ column) + np.uint64(0x9E3779B97F4A7C15)
@@ -94,7 +114,7 @@ class Edges:
         comm = mesh.comm
         pairs = [np.empty((0, 2), np.int64)]
         for kind in kinds:
-            ends = np.array(CELLS[kind].edges)
+            ends = np.array(CELLS[kind].links)
             pairs.append(np.sort(mesh.cells[kind].connectivity[:, ends].reshape(-1, 2), axis=1))
         edges = _distinct(np.concatenate(pairs))
         both = np.concatenate([edges, edges[:, ::-1]])
@@ -172,12 +192,13 @@ def require_lengths(mesh: Mesh) -> None:
 
 
 def warn_of_hanging_points(mesh: Mesh) -> None:
-    """Warn of points inside edges of quadrilaterals and hexahedra: T-junctions (collective).
+    """Warn of points inside edges of surfaces and volumes: T-junctions (collective).
 
-    Where a point hangs on an edge, a shorter edge runs along it from one of its ends.
+    Where a point hangs on an edge, a shorter edge runs along it from one of its ends. Edges with a
+    node inside count as two.
     """
     comm = mesh.comm
-    edges = Edges(mesh, [k for k in ("quad", "hexahedron") if k in mesh.cells])
+    edges = Edges(mesh, [k for k in mesh.cells if k in CELLS and dimension(k) > 1])
     here, length = edges.here, edges.length
     held = length > 0
     unit = edges.along / np.where(held, length, 1.0)[:, None]

@@ -10,9 +10,10 @@ import numpy as np
 from mpi4py import MPI
 
 from ..arrays import Array
+from ..elements.cells import CELLS
 from ..errors import MeshError
 from ..runtime.collective import reduced, share_error
-from .cells import CELLS, corner_jacobians, repeated_vertices, sizes
+from .cells import corner_jacobians, repeated_vertices, sizes
 from .conformity import (
     require_distinct,
     require_lengths,
@@ -23,6 +24,7 @@ from .conformity import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..elements.cells import Cell
     from . import Mesh
     from .slices import Cells
 
@@ -39,7 +41,7 @@ class Shape:
     ----------
     size : total length, area or volume [m, m^2, m^3].
     smallest, largest : size of a cell.
-    jacobian : least scaled Jacobian of any corner: 1 for right angles, 0 or less for a faulty cell.
+    jacobian : least scaled Jacobian at any node: 1 for right angles, 0 or less for a faulty cell.
     aspect : largest ratio of the longest to the shortest edge of a cell.
     defect : Quadrilaterals: largest parallelogram defect |x1 - x2 + x3 - x4| / longest diagonal; 0
         for parallelograms, on which plates reproduce constant curvature.
@@ -113,7 +115,8 @@ def _not_numbers(mesh: Mesh) -> MeshError | None:
 
 def _faulty(mesh: Mesh, cells: Cells) -> MeshError | None:
     """First inverted or degenerate cell of this rank's slice. Collective."""
-    low = 1.0
+    cell, low = CELLS[cells.kind], 1.0
+    dim, at = cell.dimension, "corner" if len(cell.nodes) == cell.corners else "node"
     worst, inverted, count = -1, False, 0
     for first, x in _chunks(mesh, cells):
         if not len(x):
@@ -127,17 +130,21 @@ def _faulty(mesh: Mesh, cells: Cells) -> MeshError | None:
     if worst < 0:
         return None
     if not inverted:
-        what = {
-            "line": "has no length",
-            "quad": "is degenerate: it has no area at a corner",
-            "hexahedron": "is degenerate: it has no volume at a corner",
-        }[cells.kind]
-    elif cells.kind == "quad":
-        what = f"is folded: the normal turns over at a corner (scaled Jacobian {low:.3g})"
-    else:
         what = (
-            f"is inverted: negative Jacobian at a corner (scaled {low:.3g}); number the vertices "
-            "as meshio does, 0-1-2-3 below 4-5-6-7 and counter-clockwise seen from above"
+            "has no length",
+            f"is degenerate: it has no area at a {at}",
+            f"is degenerate: it has no volume at a {at}",
+        )[dim - 1]
+    elif dim < 3:
+        turns = "normal" if dim == 2 else "tangent"
+        what = f"is folded: the {turns} turns over at a {at} (scaled Jacobian {low:.3g})"
+    else:
+        order = "0-1-2 counter-clockwise seen from 3"
+        if cell.factors == (1, 1, 1):
+            order = "0-1-2-3 below 4-5-6-7 and counter-clockwise seen from above"
+        what = (
+            f"is inverted: negative Jacobian at a {at} (scaled {low:.3g}); number the vertices "
+            f"as meshio does, {order}"
         )
     more = f"; {count} such cells in this slice of {len(cells.connectivity)}" if count > 1 else ""
     return MeshError(
@@ -171,8 +178,7 @@ def measure(mesh: Mesh) -> Quality:
             if not len(x):
                 continue
             size = sizes(kind, x)
-            pairs = np.array(CELLS[kind].edges)
-            edges = np.linalg.norm(x[:, pairs[:, 0]] - x[:, pairs[:, 1]], axis=2)
+            edges = _lengths(CELLS[kind], x)
             total += float(size.sum())
             low = np.minimum(low, [size.min(), corner_jacobians(kind, x).min()])
             aspect = edges.max(axis=1) / edges.min(axis=1)
@@ -190,8 +196,14 @@ def measure(mesh: Mesh) -> Quality:
     return Quality(shapes)
 
 
+def _lengths(cell: Cell, x: Array) -> Array:
+    """Return the lengths (k, edges) of the edges of cells x (k, nv, 3), along their nodes."""
+    parts = np.array(cell.links).reshape(len(cell.edges), -1, 2)
+    return np.asarray(np.linalg.norm(x[:, parts[..., 0]] - x[:, parts[..., 1]], axis=3).sum(axis=2))
+
+
 def _defect(kind: str, x: Array) -> float:
-    if kind != "quad":
+    if CELLS[kind].factors != (1, 1):
         return 0.0
     twist = np.linalg.norm(x[:, 0] - x[:, 1] + x[:, 2] - x[:, 3], axis=1)
     diagonals = np.linalg.norm(x[:, [0, 1]] - x[:, [2, 3]], axis=2).max(axis=1)

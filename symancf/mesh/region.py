@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Ints
+from ..elements.cells import CELLS
 from ..errors import MeshError
 from ..runtime.collective import exchange, owners_of, share_error
 from .cells import dimension
@@ -85,21 +86,7 @@ class Region:
             return self
         possible = sorted(r.name for r in self.mesh.regions.values() if r.size and r.holds(*kinds))
         needs = f"{use or 'this element'} needs cells of type {' or '.join(map(repr, kinds))}"
-        remedy = ""
-        if set(self.sizes) & {"triangle", "triangle3"} and "quad" in kinds:
-            remedy = (
-                "; mesh the surface with quadrilaterals "
-                "(Gmsh: Mesh.RecombineAll = 1, or transfinite surfaces with Recombine Surface)"
-            )
-        elif any(kind.startswith("tetra") for kind in self.sizes) and "hexahedron" in kinds:
-            remedy = (
-                "; mesh the volume with hexahedra "
-                "(Gmsh: Transfinite Volume with Recombine Surface, or Extrude with Layers)"
-            )
-        elif any(kind[-1].isdigit() for kind in self.sizes):
-            remedy = (
-                "; write the mesh with straight cells of first order (Gmsh: Mesh.ElementOrder = 1)"
-            )
+        remedy = self._remedy(kinds)
         if len({dimension(kind) for kind in self.sizes}) > 1:
             remedy += (
                 "; it is one name for groups of two dimensions: give each a name of its own in the "
@@ -107,6 +94,30 @@ class Region:
             )
         offers = f"regions that fit: {_names(possible)}" if possible else "no region of it fits"
         raise MeshError(f"{needs}; {self.describe()}{remedy}; {offers}")
+
+    def _remedy(self, kinds: tuple[str, ...]) -> str:
+        """Return how to mesh so that the region has cells of these types."""
+        if any(kind.startswith("triangle") for kind in self.sizes) and "quad" in kinds:
+            return (
+                "; mesh the surface with quadrilaterals "
+                "(Gmsh: Mesh.RecombineAll = 1, or transfinite surfaces with Recombine Surface)"
+            )
+        if any(kind.startswith("tetra") for kind in self.sizes) and "hexahedron" in kinds:
+            return (
+                "; mesh the volume with hexahedra "
+                "(Gmsh: Transfinite Volume with Recombine Surface, or Extrude with Layers)"
+            )
+        shapes = {CELLS[kind].factors for kind in kinds if kind in CELLS}
+        if not all(kind in CELLS and CELLS[kind].factors in shapes for kind in self.sizes):
+            return ""
+        if any(CELLS[kind].straight.name == kind for kind in kinds):
+            return (
+                "; write the mesh with straight cells of first order (Gmsh: Mesh.ElementOrder = 1)"
+            )
+        return (
+            "; write the mesh with cells of second order, nodes on corners and edges "
+            "(Gmsh: Mesh.ElementOrder = 2, Mesh.SecondOrderIncomplete = 1)"
+        )
 
     def holds(self, *kinds: str) -> bool:
         """Whether all its cells are of these types."""

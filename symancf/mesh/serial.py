@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array, Ints
+from ..elements.cells import CELLS
 from ..errors import MeshError
 from ..runtime.collective import block_starts, scatter_blocks
 from ..values.parameter import label
-from .cells import CELLS
+from .cells import DIMENSIONS
 from .conformity import first_of_equals
 from .slices import Cells, Members, Slices
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 
-KINDS = "(vertex|line|triangle|quad|polygon|tetra|hexahedron|wedge|pyramid|polyhedron)[0-9]*"
+KINDS = f"({'|'.join(DIMENSIONS)})[0-9]*"
 
 
 @dataclass
@@ -100,12 +101,12 @@ class SerialMesh:
         if not re.fullmatch(KINDS, str(kind)):
             raise MeshError(
                 f"there are no cells of type {kind!r}; possible: {', '.join(CELLS)}, and what "
-                "meshio knows beside them, e.g. 'triangle'"
+                "meshio knows beside them, e.g. 'pyramid'"
             )
         new = np.atleast_2d(np.asarray(connectivity))
-        if kind in CELLS and new.shape[1:] != (CELLS[kind].vertices,):
+        if kind in CELLS and new.shape[1:] != (len(CELLS[kind].nodes),):
             raise MeshError(
-                f"cells of type {kind!r} have {CELLS[kind].vertices} vertices; "
+                f"cells of type {kind!r} have {len(CELLS[kind].nodes)} vertices; "
                 f"given an array of shape {new.shape}"
             )
         if new.size and not np.issubdtype(new.dtype, np.integer):
@@ -129,7 +130,7 @@ class SerialMesh:
         if which.ndim == 2:
             return self.append(kind, which)
         if kind not in self.cells and not which.size:  # a region that is empty
-            self.append(kind, np.empty((0, CELLS[kind].vertices if kind in CELLS else 1), int))
+            self.append(kind, np.empty((0, len(CELLS[kind].nodes) if kind in CELLS else 1), int))
         count = len(self.cells.get(kind, ()))
         if which.dtype == bool and which.shape != (count,):
             raise MeshError(

@@ -9,29 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Data, Ints
+from ..elements import CELLS
 from ..errors import SymancfError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mpi4py import MPI
-
-
-# Cell type -> VTK's number and the number of its vertices.
-VTK_TYPES: dict[str, tuple[int, int]] = {
-    "vertex": (1, 1),
-    "line": (3, 2),
-    "triangle": (5, 3),
-    "quad": (9, 4),
-    "tetra": (10, 4),
-    "hexahedron": (12, 8),
-    "wedge": (13, 6),
-    "line3": (21, 3),
-    "quad8": (23, 8),
-    "hexahedron20": (25, 20),
-    "quad9": (28, 9),
-    "hexahedron27": (29, 27),
-}
 
 
 @dataclass
@@ -69,14 +53,14 @@ class Samples:
         if np.shape(self.points) != (n, 3):
             raise SymancfError(f"points must have shape (n, 3); given {np.shape(self.points)}")
         for kind, cells in self.cells.items():
-            if kind not in VTK_TYPES:
+            if kind not in CELLS:
                 raise SymancfError(
-                    f"cells of type {kind!r} cannot be written; possible: {', '.join(VTK_TYPES)}"
+                    f"cells of type {kind!r} cannot be written; possible: {', '.join(CELLS)}"
                 )
-            if np.shape(cells)[1:] != (VTK_TYPES[kind][1],):
+            nodes = len(CELLS[kind].nodes)
+            if np.shape(cells)[1:] != (nodes,):
                 raise SymancfError(
-                    f"cells of type {kind!r} must have shape (k, {VTK_TYPES[kind][1]}); "
-                    f"given {np.shape(cells)}"
+                    f"cells of type {kind!r} must have shape (k, {nodes}); given {np.shape(cells)}"
                 )
             if len(cells) and (cells.min() < 0 or cells.max() >= n):
                 raise SymancfError(f"a cell of type {kind!r} names a point that is not among {n}")

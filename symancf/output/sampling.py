@@ -129,7 +129,7 @@ def sample(
         return _rigid(system, body, state)
     element = body.element
     u, X = coefficients(system, body, state), coefficients(system, body, system.reference)
-    xi, lattice = element.sample(1 if element.name == "hex8" else divisions)
+    xi, lattice = element.sample(divisions if element.dimension < 3 else 1)
     numbers = _parameters(system, body)
     thickness = np.asarray(numbers.get("thickness", 0.0))
     if not solid:

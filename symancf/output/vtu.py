@@ -11,9 +11,10 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from ..arrays import Data
+from ..elements import CELLS
 from ..errors import SymancfError
 from ..runtime.files import replacing
-from .samples import VTK_TYPES, Samples
+from .samples import Samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,9 +60,9 @@ def write_vtu(path: Path, samples: Samples) -> None:
         _section(file, "Points", {"Points": np.asarray(samples.points, float)})
         kinds = [k for k in samples.cells if len(samples.cells[k])]
         lengths = np.repeat(
-            [VTK_TYPES[k][1] for k in kinds], [len(samples.cells[k]) for k in kinds]
+            [len(CELLS[k].nodes) for k in kinds], [len(samples.cells[k]) for k in kinds]
         )
-        codes = np.repeat([VTK_TYPES[k][0] for k in kinds], [len(samples.cells[k]) for k in kinds])
+        codes = np.repeat([CELLS[k].vtk for k in kinds], [len(samples.cells[k]) for k in kinds])
         flat = [np.asarray(samples.cells[k], np.int64).ravel() for k in kinds]
         connectivity = np.concatenate([np.empty(0, np.int64), *flat])
         cells = {
@@ -158,7 +159,7 @@ def read_vtu(path: Path) -> Samples:
         cells = sections["Cells"]
     except (OSError, AssertionError, KeyError, ValueError, ElementTree.ParseError) as error:
         raise SymancfError(f"cannot read {str(path)!r} as a .vtu of symancf: {error}") from None
-    by_code = {code: (kind, nv) for kind, (code, nv) in VTK_TYPES.items()}
+    by_code = {cell.vtk: (kind, len(cell.nodes)) for kind, cell in CELLS.items()}
     out = Samples(points, {}, sections["PointData"], sections["CellData"])
     starts = np.concatenate([[0], cells["offsets"][:-1]])
     for code in dict.fromkeys(cells["types"].tolist()):

@@ -18,7 +18,6 @@ from ..mesh import Mesh, Region
 from ..runtime.collective import shares, together
 from ..values.parameter import label
 from .interpolation import Interpolation
-from .locate import Found, to_domain
 from .projection import locate_on
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.kept import Named
     from .interpolation import Interpolated
+    from .locate import Found
 
 Place = TypeVar("Place", bound="End")
 
@@ -432,7 +432,7 @@ class PointsOnBody(_OnBody):
     ) -> tuple[Ints32, Array, Ints]:
         """Return offsets, values and corners (k, m) of a jet for one component."""
         on = configuration.of(self.body, Interpolation)
-        xi = to_domain(on.element.cell, places.within)
+        xi = on.element.topology.to_domain(places.within)
         return on.combined(vertices, *on.jet(jet, xi, vertices))
 
     def directions(self, configuration: Configuration, places: Resolved) -> Array:

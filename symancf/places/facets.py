@@ -3,24 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from symancf_codegen.legendre import gauss_legendre
 
 from ..arrays import Array, Integers, Ints, Ints32, Mask
 from ..assembly.resolved import Resolved, Rows
-from ..elements import ancf_cable, quad4
+from ..elements import CELLS, ancf_cable
 from ..errors import MeshError
-from ..mesh.cells import CELLS
+from ..mesh.conformity import side_keys
 from ..runtime.collective import share_error, shares
 from .ends import End, _vector_rows
 from .geometry import _arc_slope, unit
 from .interpolation import Interpolation, tabulate
-from .locate import carried, corner_functions
+from .locate import carried
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +27,9 @@ if TYPE_CHECKING:
     from ..elements import Element
     from ..mesh import Region
     from .interpolation import Interpolated
+
+
+WORDS = {"line": "line", "triangle": "triangle", "quad": "quadrilateral"}
 
 
 def gauss(n: int) -> tuple[Array, Array]:
@@ -47,8 +48,9 @@ class FacetPoints(End):
 
     def __init__(self, body: Interpolated, region: Region) -> None:
         self.body, self.region = body, region
-        kinds = {"hexahedron": ("quad",), "quad": ("line", "quad"), "line": ("line",)}
-        region.require(*kinds[body.element.cell], use=f"a load on body {body.name!r}")
+        cell = body.element.topology
+        own = (cell.name,) if cell.dimension < 3 else ()
+        region.require(*cell.traces, *own, use=f"a load on body {body.name!r}")
         if len(region.types) > 1:
             raise MeshError(f"{region.describe()}; load surfaces and edges by regions of their own")
         self.kind = region.types[0]
@@ -57,9 +59,8 @@ class FacetPoints(End):
     @property
     def element(self) -> Element | None:
         """The element that interpolates its cells; of edges of plates there is none."""
-        if self.kind == self.body.element.cell:
-            return self.body.element
-        return quad4 if self.kind == "quad" else None
+        own, trace = self.body.element, self.body.element.trace
+        return own if self.kind == own.cell else trace if own.dimension == 3 else None
 
     def _find(self, layout: Layout) -> Resolved:
         """Find the points (collective)."""
@@ -70,7 +71,7 @@ class FacetPoints(End):
         points, weights = self._rule()
         within = np.tile(points, (len(facets), 1))
         repeated = np.repeat(facets, len(points), axis=0)
-        value, _ = corner_functions(self.kind, within)
+        value, _ = CELLS[self.kind].evaluate(within)
         X = np.einsum("kv,kva->ka", value, mesh.fetch_points(repeated))
         vertices, weight = repeated + layout.base(mesh), np.tile(weights, len(facets))
         group, starts = self._groups(facets), shares(mesh.comm, len(X))
@@ -116,17 +117,13 @@ class FacetPoints(End):
 
     def _are_sides(self, facets: Integers, cells: Integers) -> Mask:
         """Tell which facets are cells, faces or edges of cells of the body."""
-        cell = CELLS[self.body.element.cell]
-        sides: tuple[Sequence[int], ...] = (range(cell.vertices),)
-        if self.kind != cell.name:
-            faces = self.body.element.topology.faces
-            sides = cell.edges if self.kind == "line" else tuple(faces)
-        known = _corners(cells[:, np.array(sides)].reshape(-1, facets.shape[1]))
-        return np.isin(_corners(facets), known)
+        sides = self.body.element.topology.sides(self.kind)
+        known = side_keys(self.kind, cells[:, sides].reshape(-1, facets.shape[1]))
+        return np.isin(side_keys(self.kind, facets), known)
 
     def _no_side(self, points: Ints, X: Array, count: int) -> MeshError:
         """Return what to raise: the first of `count` such facets has these points, at X (nv, 3)."""
-        what, x = {"line": "line", "quad": "quadrilateral"}[self.kind], X.mean(axis=0)
+        what, x = WORDS[CELLS[self.kind].straight.name], X.mean(axis=0)
         return MeshError(
             f"{self}: the {what} at ({x[0]:g}, {x[1]:g}, {x[2]:g}) is no cell, face or edge of "
             f"the body's cells, or names its corners in another order (points "
@@ -137,7 +134,7 @@ class FacetPoints(End):
         """Return the reference places (n, 3) of a point of each of some facets."""
         if self.kind == self.body.element.cell:
             return configuration.of(self.body, Interpolation).at(point, cells)
-        value, _ = corner_functions(self.kind, np.array([point]))
+        value, _ = CELLS[self.kind].evaluate(np.array([point], dtype=float))
         return np.asarray(np.einsum("v,nva->na", value[0], configuration.points[cells]))
 
     def _rule(self) -> tuple[Array, Array]:
@@ -155,7 +152,7 @@ class FacetPoints(End):
         """Position coefficients (k, nv) and slope coefficients (k, nv, s) of r or r_derivative."""
         on = configuration.of(self.body, Interpolation)
         if not self.hermite:
-            value, slope = corner_functions(self.kind, places.within)
+            value, slope = CELLS[self.kind].evaluate(places.within)
             return (value if derivative == 0 else slope[:, :, 0]), None
         jet = ("value", "xi")[derivative]
         table = tabulate(ancf_cable, jet, places.within).reshape(-1, 2, 2)
@@ -165,7 +162,7 @@ class FacetPoints(End):
         along = np.empty((places.size, 2, 3))
         for v in range(2):
             direction = on.directions.at[vertices[:, v]]
-            if on.element.cell == "quad":  # normals: the tangent is the chord's projection
+            if on.element.dimension == 2:  # normals: the tangent is the chord's projection
                 normal = np.where(on.directions.kink[vertices[:, v]][:, None], 0.0, direction)
                 direction = unit(chord - np.einsum("na,na->n", chord, normal)[:, None] * normal)
             along[:, v] = _arc_slope(chord, direction)
@@ -210,15 +207,3 @@ class FacetPoints(End):
 
     def __str__(self) -> str:
         return f"region {self.region.name!r} of {self.body.name!r}"
-
-
-def _corners(facets: Integers) -> npt.NDArray[np.void]:
-    """Return a key of each facet (n,): the same whatever its first corner and its sense."""
-    if facets.shape[1] == 2:
-        key = np.sort(facets, axis=1)
-    else:  # the two diagonals
-        pairs = np.sort(facets[:, [[0, 2], [1, 3]]], axis=2)
-        turned = pairs[:, 0, 0] > pairs[:, 1, 0]  # corners differ: so do the least of each
-        key = np.where(turned[:, None, None], pairs[:, ::-1], pairs).reshape(len(facets), 4)
-    key = np.ascontiguousarray(key, dtype=np.int64)
-    return key.view([("", np.int64)] * key.shape[1]).reshape(len(facets))

@@ -114,7 +114,7 @@ class Directions:
         self.deviation = self.lean = 0.0
         if given is not None:
             found = self._given(given, points, cells)
-        elif element.cell == "quad":
+        elif element.dimension == 2:
             found = self._normals(points, cells)
         else:
             found = self._tangents(points, cells)
@@ -150,7 +150,7 @@ class Directions:
         At the corners of a curved cell directions differ from the facet by up to half its angle,
         to all sides; leaning to one side they change the body's volume by their cosine.
         """
-        kind = "normal" if self.element.cell == "quad" else "tangent"
+        kind = "normal" if self.element.dimension == 2 else "tangent"
         if kind == "normal":
             own = _corner_normals(points, cells)
         else:
@@ -288,7 +288,7 @@ def element_slopes(
         return slopes
     X = points[cells]
     assert directions is not None
-    if element.cell == "line":
+    if element.dimension == 1:
         chord = X[:, 1] - X[:, 0]
         for v in range(2):
             slopes[:, v, 0] = _arc_slope(chord, directions.at[cells[:, v]])
@@ -318,7 +318,7 @@ def node_basis(element: Element, directions: Directions) -> AtVertices[np.float6
     vertices, at = directions.at.vertices, directions.at.values
     if element.slope_kind == "gradient":
         return AtVertices(vertices, np.broadcast_to(np.eye(3), (len(at), 3, 3)).copy())
-    if element.cell == "line":
+    if element.dimension == 1:
         return AtVertices(vertices, at[:, None, :].copy())
     axis = np.eye(3)[np.argmin(np.abs(at), axis=1)]
     first = unit(np.cross(axis, at) + (np.linalg.norm(at, axis=1) == 0)[:, None] * np.eye(3)[0])

@@ -14,7 +14,6 @@ from ..runtime.collective import exchange, lookup, owners_of, shares
 from .ends import Nodes, PointsOnBody
 from .geometry import perpendicular, unit
 from .interpolation import Interpolation
-from .locate import corner_functions
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -131,7 +130,7 @@ def glue_of(layout: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
     kind = np.full(len(nodes), POINT)
     along, across = np.zeros((len(nodes), 3)), np.zeros((len(nodes), 3))
     if isinstance(place, Nodes) and body.element.slopes:
-        if body.element.cell == "quad" and "line" in place.region.types:
+        if body.element.dimension == 2 and "line" in place.region.types:
             edges = place.region.slice("line")[1]
             _follow_edges(mesh, edges, nodes, np.radians(body.smooth), kind, along, across)
         if body.element.cell in place.region.types:
@@ -146,7 +145,7 @@ def _node_ids(name: str, place: Nodes | PointsOnBody, places: Resolved) -> Ints:
     """Return the id of the vertex at each of the places."""
     if isinstance(place, Nodes):
         return places.vertices[:, 0]
-    value, _ = corner_functions(place.body.element.cell, places.within)
+    value, _ = place.body.element.topology.evaluate(places.within)
     corner = value.argmax(axis=1)
     off = value.max(axis=1) < 1.0 - 1e-9
     if off.any():
@@ -236,7 +235,7 @@ class NodesHere:
         kink = np.zeros(len(found), dtype=bool)
         if on.directions is not None:
             normal, kink = on.directions.at[vertices], on.directions.kink[vertices]
-            if body.element.cell == "quad":
+            if body.element.dimension == 2:
                 edge = (kind == EDGE) & ~kink
                 along = _straightened(configuration, on, ids[vertices], edge, along, normal)
         X = configuration.points[vertices]
@@ -314,7 +313,7 @@ def glued_slopes(
     n = len(kind)
     whole, partly, normals = np.zeros((n, 3, 3)), np.zeros((n, 2, 3)), np.zeros((n, 2, 3))
     point, edge = kind == POINT, kind == EDGE
-    if element.cell == "line":
+    if element.dimension == 1:
         whole[~point, 0] = normal[~point]
         partly[point] = normal[point, None]
         normals[point] = perpendicular(normal[point])

@@ -27,8 +27,8 @@ POINTS = 5  # of Gauss on a curved edge: |r'| is no polynomial
 class Line(FacetPoints):
     """Gauss points of the edges of a region, grouped by edge or by line of edges.
 
-    An edge is a cell of a cable or an edge of a cell of a plate, both cubic, with `POINTS`
-    points, or a straight edge of a hexahedron, with one. A constraint on these places, see
+    An edge is a cell of a cable, an edge of a cell of a plate, or a curved edge of a solid, with
+    `POINTS` points, or a straight edge of a solid, with one. A constraint on these places, see
     `Constraint`, is an integral over the length of each group; beside positions they offer
     ``rs``, the derivative of the position by the arc length s of the reference.
 
@@ -42,8 +42,8 @@ class Line(FacetPoints):
         self.body, self.region, self.per = body, region, per
         if not among(per, ("edge", "line")):
             raise ParameterError(f"{self}: per is {per!r}: give 'edge' or 'line'")
-        region.require("line", use=f"a line on body {body.name!r}")
-        self.kind = "line"
+        self.kind = body.element.topology.edge
+        region.require(self.kind, use=f"a line on body {body.name!r}")
         self.hermite = bool(body.element.slopes)
 
     def _groups(self, facets: Ints) -> Ints:
@@ -51,19 +51,20 @@ class Line(FacetPoints):
         starts = shares(self.region.mesh.comm, len(facets))
         group = starts[self.region.mesh.comm.rank] + np.arange(len(facets))
         if self.per == "line":
-            group = self._chains(starts, group, facets)
+            group = self._chains(starts, group, facets[:, :2])
         return np.repeat(group, self._rule()[1].size)
 
     def _rule(self) -> tuple[Array, Array]:
         """Return the points (k, 1) of the unit edge and their weights (k,)."""
-        x, w = gauss(POINTS if self.hermite else 1)
+        straight = not self.hermite and self.kind == "line"
+        x, w = gauss(1 if straight else POINTS)
         return x[:, None], w
 
     def _require_sides(self, facets: Ints) -> None:
         """Raise where an edge is none of a cell of the body, or appears twice (collective)."""
         super()._require_sides(facets)
         mesh, comm = self.region.mesh, self.region.mesh.comm
-        low, high = np.sort(facets, axis=1).T
+        low, high = np.sort(facets[:, :2], axis=1).T
         number = shares(comm, len(facets))[comm.rank] + np.arange(len(facets))
         to = owners_of(mesh.point_starts, low)
         _, (ends, number, given) = exchange(comm, to, np.stack([low, high], 1), number, facets)
@@ -120,5 +121,5 @@ class Line(FacetPoints):
 
 
 def _from_to(X: Array) -> str:
-    x, y = X
+    x, y = X[:2]
     return f"the edge from ({x[0]:g}, {x[1]:g}, {x[2]:g}) to ({y[0]:g}, {y[1]:g}, {y[2]:g})"

@@ -12,28 +12,20 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..arrays import Array, Ints
+from ..elements import CELLS
 from ..runtime.collective import together
 
 if TYPE_CHECKING:
     from mpi4py import MPI
     from scipy.spatial import cKDTree
 
+    from ..elements import Cell
+    from ..elements.cells import Surface
     from ..mesh import Region
 
 Item = TypeVar("Item")
-Surface = Callable[[Array], tuple[Array, Array]]
 
-KEPT = 200_000  # cells of a region up to which their corners are kept for the next place
-
-# corners of the unit line, square and cube in meshio's order
-_CORNERS = {
-    "line": np.array([[0.0], [1.0]]),
-    "quad": np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]),
-    "hexahedron": np.array(
-        [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]],
-        dtype=float,
-    ),
-}
+KEPT = 200_000  # cells of a region up to which their nodes are kept for the next place
 
 
 @dataclass(frozen=True)
@@ -50,31 +42,14 @@ class Found:
     size: Array
 
 
-def to_domain(cell: str, unit: Array) -> Array:
-    """Map unit-cell coordinates to an element's parameter domain ([-1, 1] for hexahedra)."""
-    return 2.0 * unit - 1.0 if cell == "hexahedron" else unit
-
-
-def corner_functions(cell: str, s: Array) -> tuple[Array, Array]:
-    """Return the multilinear functions (k, nv) and derivatives (k, nv, dim) at s (k, dim)."""
-    corners = _CORNERS[cell]
-    factors = np.where(corners[None] > 0, s[:, None, :], 1.0 - s[:, None, :])
-    signs = 2.0 * corners - 1.0
-    dim = corners.shape[1]
-    value = factors.prod(axis=2)
-    derivative = np.stack(
-        [signs[:, d] * np.delete(factors, d, axis=2).prod(axis=2) for d in range(dim)], axis=2
-    )
-    return value, derivative
-
-
-def invert(surface: Surface, dim: int, target: Array, steps: int = 25) -> tuple[Array, Array]:
+def invert(cell: Cell, surface: Surface, target: Array, steps: int = 25) -> tuple[Array, Array]:
     """Return unit coordinates (k, dim), clamped to the cell, and the distances left (k,).
 
     Gauss-Newton on |X(s) - target|^2, target (k, 3); `surface` gives X (k, 3) and its derivatives
     (k, 3, dim) at s (k, dim).
     """
-    s = np.full((len(target), dim), 0.5)
+    dim = cell.dimension
+    s = np.tile(cell.centre, (len(target), 1))
     for _ in range(steps):
         value, A = surface(s)
         normal = np.einsum("kad,kae->kde", A, A)
@@ -82,22 +57,12 @@ def invert(surface: Surface, dim: int, target: Array, steps: int = 25) -> tuple[
         normal += 1e-15 * np.trace(normal, axis1=1, axis2=2)[:, None, None] * np.eye(dim) + 1e-300
         slope = np.einsum("kad,ka->kd", A, value - target)
         step = np.linalg.solve(normal, slope[..., None])[..., 0]
-        moved = np.clip(s - np.clip(step, -1.0, 1.0), 0.0, 1.0)
+        moved = cell.clamped(s - np.clip(step, -1.0, 1.0))
         change = np.abs(moved - s).max(initial=0.0)
         s = moved
         if change < 1e-14:
             break
     return s, np.linalg.norm(surface(s)[0] - target, axis=1)
-
-
-def multilinear(cell: str, X: Array) -> Surface:
-    """Return the surface of cells through their corners X (k, nv, 3)."""
-
-    def surface(s: Array) -> tuple[Array, Array]:
-        value, derivative = corner_functions(cell, s)
-        return np.einsum("kv,kva->ka", value, X), np.einsum("kvd,kva->kad", derivative, X)
-
-    return surface
 
 
 NEAREST = ("distance", "size", "id", "unit", "vertices")
@@ -141,20 +106,22 @@ class _Nearest:
 
 
 class Cells:
-    """A region's cells on this rank, with their corners; made once for each region (collective).
+    """A region's cells on this rank, with their nodes; made once for each region (collective).
 
     Attributes
     ----------
-    kind, ids, connectivity : of the cells.
-    X : (n, nv, 3) corners.
+    cell : their row of the table of cells.
+    ids, connectivity : of the cells.
+    X : (n, nv, 3) nodes.
     """
 
     def __init__(self, region: Region) -> None:
-        self.kind = region.types[0]
-        self.ids, self.connectivity = region.slice(self.kind)
+        self.cell = CELLS[region.types[0]]
+        self.ids, self.connectivity = region.slice(self.cell.name)
         self.X = region.mesh.fetch_points(self.connectivity)
         self.centre = self.X.mean(axis=1)
         self.radius = np.linalg.norm(self.X - self.centre[:, None], axis=2).max(axis=1, initial=0.0)
+        self.radius += self.cell.bulge(self.X)
 
     @cached_property
     def tree(self) -> cKDTree:
@@ -178,8 +145,7 @@ class Cells:
 
     def compare(self, found: _Nearest, which: Ints, rows: Ints, points: Array) -> None:
         """Compare one cell for each of the points `which` with what was found."""
-        dim = _CORNERS[self.kind].shape[1]
-        unit, distance = invert(multilinear(self.kind, self.X[rows]), dim, points[which])
+        unit, distance = invert(self.cell, self.cell.surface(self.X[rows]), points[which])
         size = np.linalg.norm(np.ptp(self.X[rows], axis=1), axis=1)
         ids, vertices = self.ids[rows], self.connectivity[rows]
         found.take(which, _Nearest(distance, size, ids, unit, vertices))
@@ -236,11 +202,12 @@ def locate(region: Region, points: Array, shared: bool = False) -> Found:
     """Return for each point the nearest cell of `region` (collective).
 
     Where cells touch at the point, the one of the lowest id is taken, on any number of ranks.
-    Points within 1e-9 of a corner, relative to the cell, are put there exactly. `shared`: each
+    Points within 1e-9 of a node, relative to the cell, are put there exactly. `shared`: each
     rank has points of its own, which pass from rank to rank; else all have the same.
     """
     comm, cells = region.mesh.comm, cells_of(region)
-    found = _Nearest.none(len(points), cells.connectivity.shape[1], _CORNERS[cells.kind].shape[1])
+    cell = cells.cell
+    found = _Nearest.none(len(points), len(cell.nodes), cell.dimension)
 
     def visit(item: tuple[Array, _Nearest]) -> tuple[Array, _Nearest]:
         cells.search(*item)
@@ -255,7 +222,7 @@ def locate(region: Region, points: Array, shared: bool = False) -> Found:
         found = everyone[0]
         for other in everyone[1:]:
             found.take(np.arange(len(points)), other)
-    return Found(found.vertices, rounded(found.unit), found.distance, found.size)
+    return Found(found.vertices, cell.rounded(found.unit), found.distance, found.size)
 
 
 def carried(comm: MPI.Comm, item: Item, visit: Callable[[Item], Item]) -> Item:
@@ -267,9 +234,3 @@ def carried(comm: MPI.Comm, item: Item, visit: Callable[[Item], Item]) -> Item:
         if comm.size > 1:
             item = comm.sendrecv(item, after, source=before)
     return item
-
-
-def rounded(unit: Array) -> Array:
-    """Put unit coordinates within 1e-9 of a corner or edge exactly there."""
-    ends = np.round(unit)
-    return np.where(np.abs(unit - ends) < 1e-9, ends, unit)

@@ -13,7 +13,7 @@ from ..mesh.partition import Family, distribute
 from ..runtime.collective import together
 from .geometry import Directions, element_slopes
 from .interpolation import tabulate
-from .locate import Cells, Found, carried, cells_of, invert, locate, rounded, to_domain
+from .locate import Cells, Found, carried, cells_of, invert, locate
 
 if TYPE_CHECKING:
     from ..mesh import Region
@@ -47,7 +47,7 @@ def locate_on(body: Interpolated, points: Array, shared: bool = False) -> tuple[
         seeds = np.searchsorted(vertices, flat.vertices)
         row, unit, distance = _nearest(body, points, seeds, patch, X)
     size = np.linalg.norm(np.ptp(X[patch.vertices[row]], axis=1), axis=1)
-    return Found(cells[row], rounded(unit), distance, size), flat.distance
+    return Found(cells[row], body.element.topology.rounded(unit), distance, size), flat.distance
 
 
 def _around(region: Region, vertices: Ints, rings: int, shared: bool) -> tuple[Ints, Ints]:
@@ -111,15 +111,15 @@ def _nearest(
 
 def _invert(body: Interpolated, e: Array, points: Array) -> tuple[Array, Array]:
     """Return unit coordinates (k, dim) and distances on cells of coefficients e (k, size, 3)."""
-    cell = body.element.cell
+    cell = body.element.topology
 
     def surface(s: Array) -> tuple[Array, Array]:
-        xi = to_domain(cell, s)
-        jets = ("value", *("xi", "eta")[: s.shape[1]])
+        xi = cell.to_domain(s)
+        jets = ("value", *cell.coordinates)
         r, *tangents = (np.einsum("kn,kna->ka", tabulate(body.element, j, xi), e) for j in jets)
         return r, np.stack(tangents, axis=2)
 
-    unit, distance = invert(surface, 1 if cell == "line" else 2, points)
+    unit, distance = invert(cell, surface, points)
     return unit, np.where(np.isfinite(distance), distance, np.inf)
 
 

@@ -9,28 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array, Data, Ints
+from ..elements import CELLS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..output import Samples
 
 
-# Faces of a hexahedron, normals outwards.
-_FACES = np.array(
-    [[0, 3, 2, 1], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]]
-)
-# Types of higher order are drawn by their corners.
-_CORNERS = {
-    "quad": 4,
-    "quad8": 4,
-    "quad9": 4,
-    "hexahedron": 8,
-    "hexahedron20": 8,
-    "hexahedron27": 8,
-    "line": 2,
-    "line3": 2,
-    "vertex": 1,
-    "triangle": 3,
-}
 SHARP = np.cos(np.radians(35.0))
 
 
@@ -70,14 +56,15 @@ def surface_of(samples: Samples, field: str | None) -> Surface:
     points = np.asarray(samples.points, float)
     moved = samples.point_data.get("displacement")
     reference = points if moved is None else points - moved
-    quads, boxes, lines = _cells(samples)
-    borders = _borders(reference, quads, _outer(boxes))
+    sheets, lines = _polygons(samples.cells), _lines(samples.cells)
+    borders = _borders(reference, sheets, _outer(samples.cells))
 
     first, place = _united(points, reference)
-    boxes, quads = place[boxes], place[quads]
-    faces = np.concatenate([quads, _outer(boxes)])
+    united, sheets = {kind: place[cells] for kind, cells in samples.cells.items()}, place[sheets]
+    outer = _outer(united)
+    faces = np.concatenate([sheets, outer])
     united_points, united_reference = points[first], reference[first]
-    outline = _borders(united_reference, quads, _outer(boxes))
+    outline = _borders(united_reference, sheets, outer)
     return Surface(
         points=united_points,
         reference=united_reference,
@@ -86,34 +73,46 @@ def surface_of(samples: Samples, field: str | None) -> Surface:
         borders=np.unique(np.sort(place[borders], axis=1), axis=0),
         outline=outline,
         values=_values(samples, field, place, len(first)),
-        solid=len(boxes) > 0,
+        solid=len(outer) > 0,
     )
 
 
-def _cells(samples: Samples) -> tuple[Ints, Ints, Ints]:
-    """Quadrilaterals (with triangles), hexahedra and lines by their corners."""
-    held: dict[int, list[Ints]] = {4: [], 8: [], 2: []}
-    for kind, cells in samples.cells.items():
-        n = _CORNERS.get(kind)
-        if n == 3:
-            held[4].append(cells[:, [0, 1, 2, 2]])
-        elif n in held:
-            held[n].append(cells[:, :n])
-    quads, boxes, lines = (
-        np.concatenate([np.empty((0, n), np.int64), *held[n]]).astype(np.int64) for n in (4, 8, 2)
-    )
-    return quads, boxes, lines
+def _polygons(cells: Mapping[str, Ints]) -> Ints:
+    """Triangles and quadrilaterals (k, 4) of surfaces."""
+    found = [
+        rows[:, CELLS[kind].polygons].reshape(-1, 4)
+        for kind, rows in cells.items()
+        if CELLS[kind].dimension == 2
+    ]
+    return np.asarray(np.concatenate([np.empty((0, 4), np.int64), *found]), np.int64)
 
 
-def _outer(boxes: Ints) -> Ints:
-    """Faces that belong to one hexahedron only."""
-    faces = boxes[:, _FACES].reshape(-1, 4)
-    if not len(faces):
-        return faces
-    _, back, count = np.unique(
-        np.sort(faces, axis=1), axis=0, return_inverse=True, return_counts=True
-    )
-    return np.asarray(faces[count[back.ravel()] == 1])
+def _lines(cells: Mapping[str, Ints]) -> Ints:
+    """Straight pieces (k, 2) of lines."""
+    found = [
+        rows[:, np.array(CELLS[kind].links)].reshape(-1, 2)
+        for kind, rows in cells.items()
+        if CELLS[kind].dimension == 1
+    ]
+    return np.asarray(np.concatenate([np.empty((0, 2), np.int64), *found]), np.int64)
+
+
+def _outer(cells: Mapping[str, Ints]) -> Ints:
+    """Polygons (k, 4) of the faces that belong to one volume only."""
+    faces: dict[str, list[Ints]] = {}
+    for kind, rows in cells.items():
+        if CELLS[kind].dimension == 3:
+            for trace in CELLS[kind].traces:
+                sides = CELLS[kind].sides(trace)
+                faces.setdefault(trace, []).append(rows[:, sides].reshape(-1, sides.shape[1]))
+    outer = {}
+    for kind, parts in faces.items():
+        found = np.concatenate(parts)
+        _, back, count = np.unique(
+            np.sort(found, axis=1), axis=0, return_inverse=True, return_counts=True
+        )
+        outer[kind] = found[count[back.ravel()] == 1]
+    return _polygons(outer)
 
 
 def _borders(x: Array, sheets: Ints, closed: Ints) -> Ints:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from itertools import product
+import math
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +12,10 @@ import pytest
 import sympy as sp
 
 from symancf import elements
+from symancf.elements.quadrature import counts_for
 
 if TYPE_CHECKING:
-    from symancf.elements import Element
+    from symancf.elements import Cell, Element
 
 ALL = [
     elements.hex8,
@@ -196,16 +198,63 @@ def test_quantities_are_listed() -> None:
     assert elements.ancf_cable.quantities[0] == "epsilon"
 
 
-def test_vertices_edges_and_faces_belong_together() -> None:
-    """Edges change one parameter; faces are outward: their normal points away from the centre."""
-    for element in ALL:
-        at = np.array(element.topology.vertices)
-        for a, b in element.topology.edges:
-            assert np.count_nonzero(at[a] != at[b]) == 1
-    at = np.array(elements.hex8.topology.vertices, dtype=float)
-    assert sorted(v for f in elements.hex8.topology.faces for v in f) == sorted([*range(8)] * 3)
-    for face in elements.hex8.topology.faces:
-        a, b, c, _ = at[list(face)]
-        assert np.cross(b - a, c - b) @ at[list(face)].mean(axis=0) > 0
-    expected = set(product((-1, 1), repeat=3))
-    assert set(elements.hex8.topology.vertices) == expected
+def _monomials(degree: int, cell: Cell) -> list[tuple[int, ...]]:
+    """Return the powers that a rule of a degree is exact for: of each line, and in total else."""
+    powers = product(range(degree + 1), repeat=cell.dimension)
+    parts = np.cumsum([0, *cell.factors])
+    return [p for p in powers if all(sum(p[a:b]) <= degree for a, b in pairwise(parts))]
+
+
+def _integral(powers: tuple[int, ...], cell: Cell) -> float:
+    """Integrate a monomial over the reference cell of side 1 (Dirichlet's formula)."""
+    total, rest = 1.0, list(powers)
+    for d in cell.factors:
+        own, rest = rest[:d], rest[d:]
+        total *= math.prod(map(math.factorial, own)) / math.factorial(sum(own) + d)
+    return total
+
+
+SHAPES = [cell for cell in elements.CELLS.values() if cell.dimension]
+
+
+@pytest.mark.parametrize("cell", SHAPES, ids=lambda c: c.name)
+def test_a_row_of_the_table_is_one_cell(cell: Cell) -> None:
+    """Functions, edges, faces and rules of each row fit together, and VTK's numbers differ."""
+    value, slope = cell.evaluate(cell.unit)
+    np.testing.assert_allclose(value, np.eye(len(cell.nodes)), atol=1e-14)
+    np.testing.assert_allclose(
+        np.einsum("kvd,va->kad", slope, cell.unit),
+        np.broadcast_to(np.eye(cell.dimension), (len(value), *[cell.dimension] * 2)),
+        atol=1e-13,
+    )
+    assert len({c.vtk for c in SHAPES}) == len(SHAPES)
+    for trace, nodes in (*cell.whole_edges, *cell.whole_faces):  # sides are of their own type
+        within, _ = trace.evaluate(trace.centre[None])
+        corners = cell.unit[list(nodes[: trace.corners])]
+        np.testing.assert_allclose(within[0] @ cell.unit[list(nodes)], corners.mean(axis=0))
+    if cell.dimension == 3:
+        used = sorted(v for face in cell.faces for v in face)
+        assert used == sorted([*range(cell.corners)] * 3)  # of three faces each
+        for face in cell.faces:
+            a, b, c = cell.unit[list(face)][:3]
+            out = cell.unit[list(face)].mean(axis=0) - cell.centre
+            assert np.cross(b - a, c - b) @ out > 0
+    for degree in range(6):
+        rule = elements.gauss(cell, counts_for(cell, degree))
+        low, high = cell.domain
+        unit, weights = (
+            (rule.points - low) / (high - low),
+            rule.weights / (high - low) ** cell.dimension,
+        )
+        assert (weights > 0).all()
+        np.testing.assert_allclose(cell.clamped(unit), unit, atol=0)  # all are inside
+        for powers in _monomials(degree, cell):
+            found = weights @ np.prod(unit**powers, axis=1)
+            assert found == pytest.approx(_integral(powers, cell), rel=1e-13)
+
+
+def test_beyond_the_last_rule_of_a_simplex_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"no rule of degree 6 on a tetra10, but 5"):
+        counts_for(elements.CELLS["tetra10"], 6)
+    with pytest.raises(ValueError, match=r"rules of 1, 4, 8, 14 points"):
+        elements.gauss(elements.CELLS["tetra10"], (5,))

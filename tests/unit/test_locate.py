@@ -11,8 +11,9 @@ import pytest
 from mpi4py import MPI
 
 import symancf as sa
+from symancf.elements import CELLS
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
-from symancf.places.locate import corner_functions, locate
+from symancf.places.locate import locate
 from symancf.places.projection import locate_on
 
 PLATE, THIN, CABLE = (
@@ -52,7 +53,7 @@ def test_points_inside_skewed_cells(kind: str) -> None:
     mesh = sa.Mesh.box(*BOXES[kind], warp=skewed)
     cells, X = all_cells(mesh)
     unit = 0.05 + 0.9 * np.random.default_rng(3).random((len(cells), len(BOXES[kind][0])))
-    value, _ = corner_functions(kind, unit)
+    value, _ = CELLS[kind].evaluate(unit)
     found = locate(mesh["body"], np.einsum("kv,kva->ka", value, X))
     np.testing.assert_array_equal(found.vertices, cells)
     np.testing.assert_allclose(found.unit, unit, atol=1e-12)
@@ -67,7 +68,7 @@ def test_corners_are_found_exactly_in_the_cell_of_the_lowest_id(kind: str) -> No
     used = np.unique(cells)
     found = locate(mesh["body"], mesh.fetch_points(used))
     assert np.isin(found.unit, [0.0, 1.0]).all()
-    value, _ = corner_functions(kind, found.unit)
+    value, _ = CELLS[kind].evaluate(found.unit)
     at = found.vertices[np.arange(len(used)), value.argmax(axis=1)]
     np.testing.assert_array_equal(at, used)
     lowest = [cells[np.flatnonzero((cells == v).any(axis=1))[0]] for v in used]
@@ -204,7 +205,7 @@ def test_flat_bodies_are_found_as_before() -> None:
     made = sa.Body(mesh["body"], THIN, kirchhoff(), **STEEL)
     cells, X = all_cells(mesh)
     unit = np.random.default_rng(7).random((len(cells), 2))
-    value, _ = corner_functions("quad", unit)
+    value, _ = CELLS["quad"].evaluate(unit)
     points = np.concatenate([np.einsum("kv,kva->ka", value, X), X[::2, 0], X[:, :2].mean(axis=1)])
     plain = locate(mesh["body"], points)
     found, _ = locate_on(made, points)

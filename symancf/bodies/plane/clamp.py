@@ -38,7 +38,7 @@ class Clamp(Constraint):
 
     def __init__(self, place: End, body: Body | Ground, name: str | None = None) -> None:
         name = named(name, f"clamp of {place}")
-        if not isinstance(place, PointsOnBody) or place.body.element.cell != "line":
+        if not isinstance(place, PointsOnBody) or place.body.element.dimension > 1:
             raise ConstraintError(f"{name}: clamp takes a point of a cable, cable.at(X)")
         if not isinstance(body, PlanarBody | Ground):
             raise ConstraintError(

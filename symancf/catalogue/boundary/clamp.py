@@ -66,7 +66,7 @@ class Clamp:
         rest = found.normals
         if not self.motion.turns:
             F = np.eye(3) + self.motion.G(np.zeros((1, 3)), 0.0)[0]
-            if self.element.cell == "line":
+            if self.element.dimension == 1:
                 directions = perpendicular(unit(n @ F.T))
             else:
                 directions = unit(n @ np.linalg.inv(F))[:, None]

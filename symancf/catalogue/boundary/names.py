@@ -21,7 +21,7 @@ def slope_names(element: Element) -> list[str]:
     """Return the names of slopes that mean the same at every node."""
     if element.slope_kind == "none":
         return []
-    if element.cell == "line":
+    if element.dimension == 1:
         return ["slope"]
     through = ["slope_normal"] if element.slope_kind == "gradient" else []
     return [*EDGE_NAMES, *through, *(f"slope_{a}" for a in AXES)]
@@ -75,9 +75,9 @@ def parts_of(element: Element, asked: set[str]) -> dict[str, list[int]]:
 
 def clamp_in_words(element: Element, dim: int) -> str:
     """Tell what a clamp holds of slopes at a region of dimension `dim` (0: points)."""
-    if dim >= {"line": 1, "quad": 2}[element.cell]:
+    if dim >= element.dimension:
         return "all slopes"
-    if element.cell == "line":
+    if element.dimension == 1:
         return "direction of the tangent (its length is free)"
     if element.slope_kind == "gradient":
         if dim:

@@ -146,7 +146,7 @@ class NodeSupport(Support):
         if clamp is not None:
             wished |= clamp.frames(frames)
         s, n = frames.shape[1], here.normal
-        if self.body.element.cell != "quad" or not self.parts:
+        if self.body.element.dimension != 2 or not self.parts:
             return wished, frames
         first = np.zeros_like(n)
         if any(name in self.parts for name in (*EDGE_NAMES, "slope_normal")):
@@ -216,7 +216,7 @@ class NodeSupport(Support):
         ------
         MeshError : there is none: the place has no edges there, or another support took others.
         """
-        if self.body.element.cell == "line":
+        if self.body.element.dimension == 1:
             return np.zeros(len(basis), dtype=np.int64)
         if name[6:] in AXES:
             wanted = np.broadcast_to(np.eye(3)[AXES.index(name[6:])], here.normal.shape)

@@ -11,10 +11,11 @@ import numpy as np
 
 from ...arrays import Array, Integers, Ints, Ints32
 from ...bodies.body import Body
-from ...elements import Element, quad4
 from ...errors import MeshError, ParameterError
+from ...mesh.conformity import side_keys
 from ...mesh.partition import Family
 from ...places.ends import End, Face, Nodes
+from ...places.facets import WORDS
 from ...places.interpolation import Interpolation
 from ...runtime.collective import share_error
 from ...values.parameter import Scalar, label
@@ -22,6 +23,7 @@ from ...values.parameter import Scalar, label
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece, Role
+    from ...elements import Element
     from ...laws.pressure import Laws
     from ...mesh import Region
 
@@ -31,7 +33,7 @@ class Surface:
 
     Parameters
     ----------
-    region : quadrilaterals: boundary facets of a solid, or cells of a plate.
+    region : boundary facets of a solid, or cells of a plate.
     side : of plates, +1 or -1: the gas is on the side of +n or -n, n being the normal that
         belongs to the numbering of the cells, and touches the face z = side thickness/2.
     middle : of plates: the gas acts on the mid-surface.
@@ -41,15 +43,16 @@ class Surface:
         self, body: Body, region: Region, side: int | None = None, middle: bool = False
     ) -> None:
         self.body, self.region, self.side = body, region, side
-        self.solid = body.element.cell == "hexahedron"
+        self.solid = body.element.dimension == 3
         self.name = f"region {region.name!r} of {body.name!r}"
-        kinds = {"hexahedron": "quad", "quad": "quad"}
-        if body.element.cell not in kinds:
+        element = body.element.trace if self.solid else body.element
+        if element is None or element.dimension != 2:
             raise ParameterError(
                 f"{self.name}: gas presses on facets of solids and on plates; "
                 f"{body.element.name} has no surface"
             )
-        region.require("quad", use=f"a pressure on body {body.name!r}")
+        self.element: Element = element
+        region.require(element.cell, use=f"a pressure on body {body.name!r}")
         if not self.solid and side not in (None, 1, -1):
             raise ParameterError(f"{self.name}: face({side!r}) is not possible: give +1 or -1")
         if self.solid and side not in (None, 1):
@@ -57,7 +60,6 @@ class Surface:
                 f"{self.name}: facets of a solid have one side, the outer one; leave face() out"
             )
         self.middle = middle or self.solid or side is None
-        self.element: Element = quad4 if self.solid else body.element
         self.fields = {} if self.solid else body.fields
 
     def __str__(self) -> str:
@@ -67,7 +69,7 @@ class Surface:
 
     def slice(self, layout: Layout) -> tuple[Ints, Ints]:
         """Return the ids of this rank's share of the facets, and their vertices."""
-        ids, vertices = self.region.slice("quad")
+        ids, vertices = self.region.slice(self.element.cell)
         return ids, vertices + layout.base(self.region.mesh)
 
     def declare(self, layout: Layout, family: str, extra: Sequence[int] = ()) -> None:
@@ -94,7 +96,7 @@ class Facets:
 
     Attributes
     ----------
-    cells : (n, 4) local vertices, numbered as in the family.
+    cells : (n, nv) local vertices, numbered as in the family.
     extra : (n, k) local vertices that the facets were announced with.
     parents : (n,) number of cells of this rank that they belong to: all, unless the facet came
         here by an extra vertex.
@@ -107,20 +109,23 @@ class Facets:
         self.surface = surface
         found = configuration.topology.families[family]
         self.ids, self.owned = found.ids, found.owned
-        self.cells, self.extra = found.vertices[:, :4], found.vertices[:, 4:]
-        body, faces = surface.body, np.array([[0, 1, 2, 3]])
-        if surface.solid:
-            faces = np.array(body.element.topology.faces)
-        numbered = configuration.of(body, Interpolation).cells[:, faces].reshape(-1, 4)
-        row, self.parents = _matched(self.cells, numbered)
+        cell = surface.element.topology
+        nodes, corners = len(cell.nodes), cell.corners
+        self.cells, self.extra = found.vertices[:, :nodes], found.vertices[:, nodes:]
+        numbered = _offered(configuration, surface.body, cell.name)
+        row, self.parents = _matched(cell.name, self.cells, numbered)
         self.parity = np.zeros(len(row))
         if len(numbered):
-            own = numbered[row]
+            own = numbered[row, :corners]
             first = (own == self.cells[:, :1]).argmax(axis=1)
-            after = own[np.arange(len(own)), (first + 1) % 4]
+            after = own[np.arange(len(own)), (first + 1) % corners]
             turned = np.where(after == self.cells[:, 1], 1.0, -1.0)
             self.parity = np.where(self.parents > 0, turned, 0.0)
         self.sense = float(surface.side or 1) * self.parity
+
+    @property
+    def _word(self) -> str:
+        return WORDS[self.surface.element.topology.straight.name]
 
     def require_parents(self, configuration: Configuration, parents: Integers | Array) -> None:
         """Raise where facets are of no cell of the body, or between two (collective).
@@ -138,7 +143,7 @@ class Facets:
             none = parents[at] == 0
             what = "is no facet of its cells" if none else "lies between two of its cells"
             error = MeshError(
-                f"{self.surface.name}: the quadrilateral at ({x[0]:g}, {x[1]:g}, {x[2]:g}) {what}; "
+                f"{self.surface.name}: the {self._word} at ({x[0]:g}, {x[1]:g}, {x[2]:g}) {what}; "
                 "gas presses on boundary facets of solids and on cells of plates"
             )
         share_error(configuration.comm, error)
@@ -152,17 +157,14 @@ class Facets:
         """
         error, own = None, self.surface.body
         for body in configuration.bodies:
-            if body is own or not isinstance(body, Body):
+            if body is own or not isinstance(body, Body) or body.element.dimension < 3:
                 continue
-            if body.element.cell != "hexahedron":
-                continue
-            cells = configuration.of(body, Interpolation).cells
-            faces = cells[:, np.array(body.element.topology.faces)].reshape(-1, 4)
-            _, count = _matched(self.cells, faces)
+            kind = self.surface.element.cell
+            _, count = _matched(kind, self.cells, _offered(configuration, body, kind))
             if count.any() and error is None:
                 x = configuration.points[self.cells[int(np.argmax(count))]].mean(axis=0)
                 error = MeshError(
-                    f"{self.surface.name}: the quadrilateral at ({x[0]:g}, {x[1]:g}, {x[2]:g}) "
+                    f"{self.surface.name}: the {self._word} at ({x[0]:g}, {x[1]:g}, {x[2]:g}) "
                     f"lies between {own.name!r} and {body.name!r}, where no gas is; leave the "
                     "interface out of the region"
                 )
@@ -173,8 +175,8 @@ class Facets:
 
         They are those of the facets between their corners.
         """
-        corners = x[self.cells]
-        area = np.cross(corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1]) / 2.0
+        ring = x[self.cells[:, : self.surface.element.topology.corners]]
+        area = np.cross(ring[:, 2] - ring[:, 0], ring[:, -1] - ring[:, 1]) / 2.0
         return np.asarray(-self.sense[:, None] * area)
 
     def piece(
@@ -204,19 +206,24 @@ class Facets:
         return surface.body.piece(configuration, name, laws, role, uniform, patch, values)
 
 
-def _matched(wanted: Ints32, offered: Ints32) -> tuple[Ints, Ints]:
-    """Return for each row of vertices one row of `offered` with the same, and how many there are.
+def _offered(configuration: Configuration, body: Body, kind: str) -> Ints32:
+    """Return the facets (n, nv) of a type that this rank's cells of a body have."""
+    sides = body.element.topology.sides(kind)
+    return configuration.of(body, Interpolation).cells[:, sides].reshape(-1, sides.shape[1])
 
-    The order of the vertices does not matter.
+
+def _matched(kind: str, wanted: Ints32, offered: Ints32) -> tuple[Ints, Ints]:
+    """Return for each facet of a type one row of `offered` that it is, and how many there are.
+
+    Their first corners and senses may differ.
     """
-    key = np.sort(wanted, axis=1).astype(np.int64)
-    rows = np.sort(offered, axis=1).astype(np.int64)
-    both, place = np.unique(np.concatenate([rows, key]), axis=0, return_inverse=True)
+    rows = side_keys(kind, np.concatenate([offered, wanted]))
+    both, place = np.unique(rows, return_inverse=True)
     place = place.ravel()
-    count = np.bincount(place[: len(rows)], minlength=len(both))
+    count = np.bincount(place[: len(offered)], minlength=len(both))
     first = np.zeros(len(both), dtype=np.int64)  # of a row that is not offered: any
-    first[place[: len(rows)]] = np.arange(len(rows))
-    return first[place[len(rows) :]], count[place[len(rows) :]]
+    first[place[: len(offered)]] = np.arange(len(offered))
+    return first[place[len(offered) :]], count[place[len(offered) :]]
 
 
 def surface_of(place: Nodes | Face, who: str) -> Surface:

@@ -13,21 +13,25 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array, Integers, Ints, Ints32
+from ...elements.cells import CELLS
 from ...runtime import jit
 from ...runtime.collective import exchange_blocks, reduced
 from ...runtime.petsc import PETSc, functions
-from ..cells import CELLS
 
 PARTITIONER = "ptscotch"
 
-_EDGES = {c.vertices: c.edges for c in CELLS.values() if c.edges}
+_LINES = [c for c in CELLS.values() if c.edges and max(c.factors) == 1]
+_COUNTS = [len(c.nodes) for c in CELLS.values()]
+_EDGES = {len(c.nodes): c.links for c in CELLS.values() if _COUNTS.count(len(c.nodes)) == 1}
+_EDGES |= {len(c.nodes): c.links for c in _LINES if len(c.nodes) == c.corners}
 
 
 def edges_of(vertices: Integers) -> tuple[Integers, Integers]:
     """Both ends of the edges of entities (k, nv).
 
     Two, four and eight vertices are read as lines, quadrilaterals and hexahedra in meshio's
-    order; any other number as a star around the first vertex.
+    order, as many as only one type of cells has as that; any other number as a star around the
+    first vertex.
     """
     nv = vertices.shape[1]
     pairs = np.array(_EDGES.get(nv, [(0, i) for i in range(1, nv)]), np.int64).reshape(-1, 2)
