@@ -193,6 +193,20 @@ def lookup(comm: MPI.Comm, starts: Ints, items: Ints, table: AnyArray) -> AnyArr
     return np.asarray(answers[back.reshape(items.shape)])
 
 
+def combine(
+    comm: MPI.Comm, starts: Ints, items: Ints, rows: AnyArray, by: np.ufunc = np.add
+) -> AnyArray:
+    """Rows of any rank at items, summed: this rank's block of the table (collective).
+
+    The reverse of `lookup`: rank r gets the rows `starts[r]:starts[r+1]`, zero where none is given.
+    """
+    _, (at, received) = exchange(comm, owners_of(starts, items), items, rows)
+    mine = int(starts[comm.rank])
+    table = np.zeros((int(starts[comm.rank + 1]) - mine, *rows.shape[1:]), rows.dtype)
+    by.at(table, at - mine, received)
+    return table
+
+
 def shares(comm: MPI.Comm, count: int) -> Ints:
     """First item of every rank's share where each has `count` of its own, (ranks + 1,)."""
     return np.append(0, np.cumsum(comm.allgather(count))).astype(np.int64)

@@ -14,6 +14,7 @@ import numpy as np
 from mpi4py import MPI
 
 import symancf as sa
+from tests.shells import tube
 
 N = 24
 ROOMS = (
@@ -27,6 +28,7 @@ ROOMS = (
     "/lengths.py",
     "/rigid_clamp.py",
     "/connected.py",
+    "/gas/",
 )
 longest = {}
 
@@ -71,6 +73,15 @@ def models():
     yield "edges", [one], [sa.length(one["body"], per="edge")]
     one = ropes()
     yield "clamp", [one], [sa.fix(one["ends"])]
+    one = sa.Body(
+        tube(N, N)["skin"],
+        sa.elements.ancf_plate,
+        sa.energies.saint_venant_kirchhoff,
+        E=1.0,
+        nu=0.3,
+        thickness=0.1,
+    )
+    yield "cavity", [one], [sa.Cavity(one["skin"], caps="flat", pressure=1.0)]
     one = plate()
     yield "oblique", [one], [sa.fix(one["body"], "normal", direction=(0.0, 1.0, 1.0))]
     one, rigid = ropes(), sa.RigidBody(mass=1.0, inertia=np.eye(3), length=1.0)

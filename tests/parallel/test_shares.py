@@ -19,7 +19,7 @@ pytestmark = pytest.mark.parallel
 SCRIPT = Path(__file__).with_name("check_shares.py")
 MODELS = [
     *("fix", "planar", "symmetry", "roller", "force", "traction", "tie"),
-    *("lines", "edges", "clamp", "oblique", "rigid"),
+    *("lines", "edges", "clamp", "oblique", "rigid", "cavity"),
 ]
 
 

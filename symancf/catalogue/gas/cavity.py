@@ -158,7 +158,7 @@ class Cavity:
         error = MeshError(text) if self.gas is not None else None
         share_error(configuration.comm, error)
         if self.p is not None and configuration.comm.rank == 0:
-            warnings.warn(text, stacklevel=6)
+            warnings.warn(text, stacklevel=4)
         return False
 
     def _scale(self, configuration: Configuration) -> float:

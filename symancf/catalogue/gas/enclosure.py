@@ -3,24 +3,22 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from mpi4py import MPI
 
-from ...arrays import Array, Ints, Ints32, Mask
+from ...arrays import Array, Ints32
 from ...assembly.numbering import Block
 from ...assembly.piece import Jets, Piece, Role
 from ...assembly.plan import Plan
-from ...errors import MeshError, ParameterError
+from ...errors import ParameterError
 from ...laws import lid_laws, surface_laws
 from ...mesh.partition import Family
 from ...runtime import jit
-from ...runtime.collective import reduced, together
+from ...runtime.collective import together
 from .lid import FORCES, MEANS, SCALARS, Rims
-from .orientation import Edges, enclosed
+from .orientation import Hull
 from .surface import Facets, Scalars, Surface
 
 if TYPE_CHECKING:
@@ -63,64 +61,15 @@ class Enclosure:
             here = vertex[:, None] if layout.comm.rank == 0 else np.zeros((0, 1), dtype=np.int64)
             ids = np.arange(len(here), dtype=np.int64)
             layout.announce(Family(f"{name}:gas", ids, here, partitioned=False))
-        for number, surface in enumerate(surfaces):
-            surface.declare(layout, f"{name}:{number}", vertex.tolist())
-        self._gather(layout)
-        with together(layout.comm):
-            loops = self._close(caps)
-            facets = self._wall, self._facets, self._corners
-            self.rims = Rims(layout, f"{name}:rim", surfaces, loops, *facets, vertex)
-        self.lids = len(loops)
-
-    def _gather(self, layout: Layout) -> None:
-        """Bring all facets, in the mesh's order, to all ranks: a surface is small (collective)."""
-        parts = []
-        for number, surface in enumerate(self.surfaces):
-            ids, vertices = surface.slice(layout)
-            mesh = surface.region.mesh
-            corners = mesh.fetch_points(vertices - layout.base(mesh))
-            parts.append((ids, vertices, corners, np.full(len(ids), number)))
-        columns = [np.concatenate(c) for c in zip(*parts, strict=True)]
-        gathered = layout.comm.allgather(columns) if layout.comm.size > 1 else [columns]
-        merged = [np.concatenate(c) for c in zip(*gathered, strict=True)]
-        order = np.lexsort((merged[0], merged[3]))
-        self._ids, self._facets, self._corners, self._wall = (c[order] for c in merged)
-
-    def _close(self, caps: bool) -> list[Ints]:
-        """Make neighbours agree; return the facets and edges of each rim."""
-        seen = np.sort(self._facets, axis=1)
-        _, count = np.unique(seen, axis=0, return_counts=True)
-        if (count > 1).any():
-            raise MeshError(f"{self.name}: its walls name {int((count > 1).sum())} facets twice")
-        edges = Edges(self._facets)
-        if len(edges.crowded):
-            raise MeshError(
-                f"{self.name}: three or more facets meet at {self._at(edges.crowded[0])}; give "
-                "the walls that touch the gas only"
-            )
-        if len(edges.rim) and not caps:
-            raise MeshError(
-                f"{self.name} is open: {len(edges.rim)} edges belong to one facet only, e.g. at "
-                f"{self._at(edges.rim[0])}; give the missing walls, or caps='flat' to close each "
-                "rim by a lid; on an open surface use sa.pressure"
-            )
-        try:
-            self._signs, self._piece = edges.orient()
-            loops = edges.loops() if len(edges.rim) else []
-        except MeshError as error:
-            raise MeshError(f"{self.name}: {error}") from error
-        found = [edges.rim[loop] for loop in loops]
-        rims = []
-        for facet, edge in (rows.T for rows in found):
-            ends = (self._corners[facet, (edge + k) % 4] for k in (0, 1))
-            rims.append((*ends, facet))
-        self._volumes = enclosed(self._corners, self._signs, rims)
-        return found
-
-    def _at(self, edge: Ints) -> str:
-        facet, number = edge
-        x = self._corners[facet][[number, (number + 1) % 4]].mean(axis=0)
-        return f"({x[0]:g}, {x[1]:g}, {x[2]:g})"
+        slices = [surface.slice(layout) for surface in surfaces]
+        self.hull = hull = Hull(layout, name, surfaces, slices, caps)
+        common = np.broadcast_to(vertex, (len(hull.wall), len(vertex)))
+        vertices = np.concatenate([hull.vertices, common], axis=1)
+        for number in range(len(surfaces)):
+            mine, family = hull.wall == number, f"{name}:{number}"
+            layout.announce(Family(family, hull.numbers[mine], vertices[mine], partitioned=False))
+        self.rims = Rims(layout, f"{name}:rim", surfaces, hull, vertex)
+        self.lids = hull.rim.lids
 
     # ---- after distribution --------------------------------------------------------------------
     def carriers(self, configuration: Configuration) -> Carriers:
@@ -159,71 +108,15 @@ class Enclosure:
 
     def orient(self, configuration: Configuration) -> None:
         """Find the side of the gas on each facet (collective)."""
-        votes, parents = np.zeros(len(self._ids)), np.zeros(len(self._ids))
-        for number, facets in enumerate(self.walls):
-            at = self._number(number, facets.ids)
-            parents[at] = facets.parents
-            if facets.surface.solid or facets.surface.side is not None:
-                votes[at] = -facets.sense
-        votes = np.sign(configuration.sum(votes))
-        parents = reduced(configuration.comm, parents, MPI.MAX)
-        for number, facets in enumerate(self.walls):
-            facets.require_parents(configuration, parents[self._number(number, facets.ids)])
-        signs = self._signs
-        for piece in range(int(self._piece.max(initial=-1)) + 1):
-            mine = self._piece == piece
-            agree = float((votes[mine] * signs[mine]).sum())
-            if agree == 0.0:
-                agree = float(self._volumes[mine].sum()) if not votes[mine].any() else 1.0
-            if agree < 0.0:
-                signs[mine] *= -1.0
-                self._volumes[mine] *= -1.0
-        against = (votes * signs < 0.0) & (votes != 0.0)
-        self._told(configuration, against)
-        total = float(self._volumes.sum())
-        if total <= 0.0:
-            raise ParameterError(
-                f"{self.name}: the gas would be outside of its walls (the volume is {total:.3g}); "
-                "give the other side, face(+1) or face(-1), of the plates"
-            )
-        for number, facets in enumerate(self.walls):
-            facets.sense = -signs[self._number(number, facets.ids)]
-        for edges in self.edges:
-            edges.sense = -signs[self.rims.facet[edges.ids]]
-
-    def _told(self, configuration: Configuration, against: Mask) -> None:
-        """Warn of cells that were numbered against their neighbours; refuse solids."""
-        if not against.any():
-            return
-        first = int(np.argmax(against))
-        x = self._corners[first].mean(axis=0)
-        where = f"({x[0]:g}, {x[1]:g}, {x[2]:g})"
-        solid = np.array([s.solid for s in self.surfaces])[self._wall]
-        if (solid & against).any():
-            raise MeshError(
-                f"{self.name}: at {where} the gas would be inside of a solid; give walls that "
-                "enclose it"
-            )
-        if configuration.comm.rank == 0:
-            warnings.warn(
-                f"{self.name}: {int(against.sum())} of {len(against)} cells, e.g. at {where}, are "
-                "numbered in the other sense than their neighbours (the gas is on their other "
-                "side); turned",
-                stacklevel=6,
-            )
-
-    def _number(self, surface: int, ids: Ints) -> Ints:
-        """Return the numbers of facets of a surface among all."""
-        first, end = np.searchsorted(self._wall, [surface, surface + 1])
-        return np.asarray(first + np.searchsorted(self._ids[first:end], ids))
+        self.hull.orient(configuration, self.walls)
+        self.rims.orient(self.edges)
 
     # ---- kernels -------------------------------------------------------------------------------
     def pieces(
         self, configuration: Configuration, form: Form, role: Role, uniform: Mapping[str, Scalar]
     ) -> list[Piece]:
         """Return the kernels of walls and lids, facets and rims on this rank (collective)."""
-        centre = self._corners.reshape(-1, 3).mean(axis=0)
-        values = {**dict(zip(ORIGIN, centre.tolist(), strict=True)), **uniform}
+        values = {**dict(zip(ORIGIN, self.hull.centre.tolist(), strict=True)), **uniform}
         made = []
         for k, facets in enumerate([*self.walls, *self.edges]):
             surface, lid = facets.surface, k >= len(self.walls)
@@ -233,7 +126,7 @@ class Enclosure:
             scalars = list(SCALARS) if lid else []
             if form == "gas":
                 scalars.append(Scalars(PRESSURES.name, facets.extra.shape[1] - 1, 1))
-            cell = {"share": self.rims.share[facets.ids]} if lid else {}
+            cell = {"share": self.rims.share(facets)} if lid else {}
             name = f"{self.name}: {'lids of ' if lid else ''}{surface}"
             made.append(facets.piece(configuration, name, laws, role, values, scalars, cell))
         return made
@@ -337,12 +230,8 @@ class Enclosure:
 
     def disturbed(self, configuration: Configuration, by: float) -> Array:
         """Return a random state that moves nodes `by` the size of the facets."""
-        area = np.cross(
-            self._corners[:, 2] - self._corners[:, 0], self._corners[:, 3] - self._corners[:, 1]
-        )
-        size = np.sqrt(np.linalg.norm(area, axis=1).sum() / 2.0 / max(1, len(area)))
         state = np.asarray(by * configuration.numbering.random(11))
-        state[configuration.numbering.those("position")] *= size
+        state[configuration.numbering.those("position")] *= self.hull.size
         return state
 
     # ---- what follows from the rest -----------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...errors import MeshError, ParameterError
 from ...laws import surface_laws
+from ...mesh.partition import Family
 from ...places.interpolation import Interpolation
 from ...runtime.collective import share_error
 from ...values.arguments import named
@@ -44,7 +45,8 @@ class Pressure:
 
     def declare(self, layout: Layout) -> None:
         """Announce the facets before distribution."""
-        self.surface.declare(layout, layout.name(self))
+        ids, vertices = self.surface.slice(layout)
+        layout.announce(Family(layout.name(self), ids, vertices, partitioned=False))
 
     def carriers(self, configuration: Configuration) -> Carriers:
         """Take this rank's facets; a pressure brings no coordinates."""
@@ -80,7 +82,7 @@ class Pressure:
                 f"{self.name}: walls meet at {count} nodes of a kink, where their faces overlap or "
                 "leave a gap, so that the pressure on a closed space has a resultant there; "
                 "face(..., middle=True) is closed",
-                stacklevel=6,
+                stacklevel=4,
             )
 
     def _tell_inwards(self, configuration: Configuration, facets: Facets) -> None:
@@ -101,7 +103,7 @@ class Pressure:
                 f"{self.name}: the surface closes around a space, and p > 0 presses it inwards, "
                 f"so that it collapses into itself; for gas inside take {other} (or sa.Cavity, "
                 "which finds the inside), for pressure from outside ignore this",
-                stacklevel=6,
+                stacklevel=4,
             )
 
     def _require_oriented(self, configuration: Configuration, facets: Facets) -> None:

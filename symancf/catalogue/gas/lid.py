@@ -7,15 +7,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from mpi4py import MPI
 
 from ...arrays import Array, Ints
 from ...assembly.numbering import Block
 from ...errors import ParameterError
 from ...mesh.partition import Family
+from ...runtime.collective import lookup, reduced
 from .surface import Facets, Scalars
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
+    from .orientation import Hull
     from .surface import Surface
 
 # of all lids: the mean point of the rim, and the forces between it and the rim, over the stiffness
@@ -35,31 +38,19 @@ class Rims:
     ----------
     name : of the families of edges.
     surfaces : those of the cavity.
-    loops : for each rim the rows (facet, edge) of its edges.
-    walls, facets, corners : (F,), (F, 4), (F, 4, 3) surface, vertices and points of all facets.
+    hull : all facets, and which edges are the rims.
     extra : further vertices that belong to every edge.
     """
 
     def __init__(
-        self,
-        layout: Layout,
-        name: str,
-        surfaces: Sequence[Surface],
-        loops: Sequence[Ints],
-        walls: Ints,
-        facets: Ints,
-        corners: Array,
-        extra: Ints,
+        self, layout: Layout, name: str, surfaces: Sequence[Surface], hull: Hull, extra: Ints
     ) -> None:
-        self.name = name
-        rows = np.concatenate([np.zeros((0, 2), dtype=np.int64), *loops])
-        self.facet, edge = rows.T
-        lid = np.repeat(np.arange(len(loops)), [len(loop) for loop in loops])
-        turned = (edge[:, None] + np.arange(4)) % 4  # the edge becomes the first one
-        ends = np.take_along_axis(corners[self.facet], turned[:, :2, None], axis=1)
-        length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-        self.share = length / np.bincount(lid, length, minlength=len(loops))[lid]
-        self.walls = np.unique(walls[self.facet])
+        self.name, self.hull, self.rim = name, hull, hull.rim
+        comm, rim = layout.comm, hull.rim
+        wall, own = (lookup(comm, hull.starts, rim.facet, x) for x in (hull.wall, hull.vertices))
+        there = np.zeros(len(surfaces), dtype=np.int8)
+        there[wall] = 1
+        self.walls = np.flatnonzero(reduced(comm, there, MPI.MAX))
         for number in self.walls:
             s = surfaces[number]
             if not s.middle and s.element.slope_kind != "gradient":
@@ -67,18 +58,28 @@ class Rims:
                     f"{s}: a lid needs a rim of nodes; on {s.element.name} give the mid-surface, "
                     "face(..., middle=True)"
                 )
-        count = len(loops)
-        blocks = (MEANS, FORCES) if count else ()
-        points = [layout.new_vertices(count, name, block)[lid] for block in blocks]
-        common = np.broadcast_to(extra, (len(lid), len(extra)))
-        own = np.take_along_axis(facets[self.facet], turned, axis=1)
-        vertices = np.column_stack([own, *points, common])
-        rank, ranks = layout.comm.rank, layout.comm.size
+        turned = (rim.edge[:, None] + np.arange(4)) % 4  # the edge becomes the first one
+        blocks = (MEANS, FORCES) if rim.lids else ()
+        points = [layout.new_range(rim.lids, name, block) + rim.lid for block in blocks]
+        common = np.broadcast_to(extra, (len(wall), len(extra)))
+        vertices = np.column_stack([np.take_along_axis(own, turned, axis=1), *points, common])
+        ids = rim.starts[comm.rank] + np.arange(len(wall))
         for number in self.walls:
-            ids = np.flatnonzero(walls[self.facet] == number).astype(np.int64)
-            mine = ids[len(ids) * rank // ranks : len(ids) * (rank + 1) // ranks]
-            layout.announce(Family(f"{name}:{number}", mine, vertices[mine], partitioned=False))
+            mine = wall == number
+            family = Family(f"{name}:{number}", ids[mine], vertices[mine], partitioned=False)
+            layout.announce(family)
 
     def bind(self, configuration: Configuration, surfaces: Sequence[Surface]) -> list[Facets]:
         """Return the facets with edges of rims that this rank has."""
         return [Facets(surfaces[k], configuration, f"{self.name}:{k}") for k in self.walls]
+
+    def orient(self, edges: Sequence[Facets]) -> None:
+        """Take the side of the gas from the facets that the edges are of (collective)."""
+        comm, hull = self.hull.comm, self.hull
+        signs = lookup(comm, hull.starts, self.rim.facet, hull.signs)
+        for some in edges:
+            some.sense = -lookup(comm, self.rim.starts, some.ids, signs)
+
+    def share(self, edges: Facets) -> Array:
+        """Return the lengths (n,) of this rank's edges over those of their rims (collective)."""
+        return np.asarray(lookup(self.hull.comm, self.rim.starts, edges.ids, self.rim.share))

@@ -1,136 +1,237 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A surface of facets as a whole: its rims, its pieces, and which side is inside."""
+"""The facets around a cavity as a whole: their rims, their pieces, and which side is inside."""
 
 from __future__ import annotations
 
-from collections import deque
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+from mpi4py import MPI
 
-from ...arrays import Array, Integers, Ints
-from ...errors import MeshError
+from ...arrays import Array, Ints, Mask
+from ...errors import MeshError, ParameterError
+from ...mesh.partition.connected import least_connected, meetings, numbered
+from ...runtime.collective import block_starts, combine, exchange, lookup, owners_of, shares
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...assembly.configuration import Configuration, Layout
+    from .surface import Facets, Surface
 
 
-def edges_of(facets: Integers) -> Ints:
-    """Return the directed edges (4 F, 2) of quadrilaterals (F, 4): all first ones, and so on."""
-    pairs = [facets[:, [k, (k + 1) % 4]] for k in range(4)]
-    return np.asarray(np.concatenate(pairs), dtype=np.int64)
-
-
-class Edges:
-    """The edges of facets (F, 4), given by their vertices in any consistent numbering.
+@dataclass(frozen=True)
+class Rim:
+    """A rank's share of the edges that one facet alone has.
 
     Attributes
     ----------
-    pairs : (m, 4) facet, number of its edge, facet, number of its edge: the two at an edge.
-    rim : (k, 2) facet and number of its edge where no other facet is.
-    crowded : (j, 2) the same where three or more facets meet.
+    starts : (ranks + 1,) where the shares begin among all, which are in the order of their ends.
+    facet, edge : (k,) number of the facet, and which of its edges it is.
+    lid, lids : (k,) number of the closed chain that each is part of; how many chains there are.
+    share : (k,) its length over that of the chain.
     """
 
-    def __init__(self, facets: Integers) -> None:
-        self.directed = edges_of(facets)
-        count = len(facets)
-        _, place, number = np.unique(
-            np.sort(self.directed, axis=1), axis=0, return_inverse=True, return_counts=True
-        )
-        place = place.ravel()
-        order = np.argsort(place, kind="stable")
-        facet, edge = order % max(1, count), order // max(1, count)
-        here = number[place[order]]
-        self.rim = np.stack([facet[here == 1], edge[here == 1]], axis=1)
-        self.crowded = np.stack([facet[here > 2], edge[here > 2]], axis=1)
-        both = np.stack([facet[here == 2], edge[here == 2]], axis=1)
-        self.pairs = both.reshape(-1, 4)
-        self._count = count
+    starts: Ints
+    facet: Ints
+    edge: Ints
+    lid: Ints
+    lids: int
+    share: Array
 
-    def loops(self) -> list[Ints]:
-        """Return the closed chains of rim edges: numbers of rows of `rim`, each chain in order.
+
+class Hull:
+    """The facets of all walls of a cavity, of which each rank has a share.
+
+    They are numbered over all ranks. What meets at an edge is found at the rank whose block of
+    vertices has the edge's first end, so that no rank sees all of them.
+
+    Parameters
+    ----------
+    name, surfaces, caps : of the cavity, its walls, and whether lids close its rims.
+    slices : ids and vertices of this rank's facets of each wall (collective).
+
+    Attributes
+    ----------
+    starts : (ranks + 1,) where the shares begin among all facets.
+    numbers, wall, vertices : (n,), (n,), (n, 4) of this rank's facets.
+    centre, size : mean of all corners (3,), and mean size of a facet [m].
+    rim : the edges that one facet alone has.
+
+    Raises
+    ------
+    MeshError : a facet twice, three at an edge, one side only; no lids and a rim.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        name: str,
+        surfaces: Sequence[Surface],
+        slices: Sequence[tuple[Ints, Ints]],
+        caps: bool,
+    ) -> None:
+        self.name, self.surfaces, self.comm = name, surfaces, layout.comm
+        self._ids = np.concatenate([ids for ids, _ in slices])
+        self.vertices = np.concatenate([vertices for _, vertices in slices])
+        self.wall = np.repeat(np.arange(len(slices)), [len(ids) for ids, _ in slices])
+        self.starts = shares(self.comm, len(self.wall))
+        self.numbers = self.starts[self.comm.rank] + np.arange(len(self.wall))
+        self._blocks = block_starts(layout.mesh_points, self.comm.size)
+        corners = layout.fetch_points(self.vertices.ravel()).reshape(-1, 4, 3)
+        x, count = corners.reshape(-1, 3), max(1, int(self.starts[-1]))
+        area = np.cross(corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1]) / 2.0
+        *centre, total = self._sum(*x.sum(axis=0), np.linalg.norm(area, axis=1).sum())
+        self.centre, self.size = np.array(centre) / (4 * count), float(np.sqrt(total / count))
+        self._mean = corners.mean(axis=1)
+        self._require_once()
+        self.rim, of_lids = self._meet(layout, caps)
+        cones = np.einsum("na,na->n", self._mean - self.centre, area) / 3.0
+        cones -= combine(self.comm, self.starts, self.rim.facet, of_lids)
+        self._volumes = self.signs * cones
+
+    def _sum(self, *values: float) -> list[float]:
+        """Return sums over ranks (collective)."""
+        found = np.empty(len(values))
+        self.comm.Allreduce(np.array(values, dtype=float), found)
+        return [float(v) for v in found]
+
+    def _require_once(self) -> None:
+        """Raise where walls name a facet twice (collective)."""
+        rows = np.sort(self.vertices, axis=1)
+        _, (rows,) = exchange(self.comm, owners_of(self._blocks, rows[:, 0]), rows)
+        _, count = np.unique(rows, axis=0, return_counts=True)
+        twice = self.comm.allreduce(int((count > 1).sum()))
+        if twice:
+            raise MeshError(f"{self.name}: its walls name {twice} facets twice")
+
+    # ---- edges ----------------------------------------------------------------------------------
+    def _meet(self, layout: Layout, caps: bool) -> tuple[Rim, Array]:
+        """Make neighbours agree; return the rims and the volumes of their lids (collective).
+
+        Edge k of facet f has the number 4 f + k, and runs as in the facet.
+        """
+        runs = np.stack([self.vertices, np.roll(self.vertices, -1, axis=1)], axis=2).reshape(-1, 2)
+        edges = (4 * self.numbers[:, None] + np.arange(4)).ravel()
+        to = owners_of(self._blocks, runs.min(axis=1))
+        _, (runs, edges) = exchange(self.comm, to, runs, edges)
+        ends = np.sort(runs, axis=1)
+        order = np.lexsort((edges, ends[:, 1], ends[:, 0]))
+        runs, edges, ends = runs[order], edges[order], ends[order]
+        fresh = np.ones(len(ends), dtype=bool)
+        fresh[1:] = (ends[1:] != ends[:-1]).any(axis=1)
+        first = np.flatnonzero(fresh)
+        count = np.diff(np.append(first, len(ends)))
+        crowded, where = self._told_first(layout, ends[first[count > 2]])
+        if crowded:
+            raise MeshError(
+                f"{self.name}: three or more facets meet at {where}; give the walls that touch the "
+                "gas only"
+            )
+        alone = first[count == 1]
+        single, where = self._told_first(layout, ends[alone])
+        if single and not caps:
+            raise MeshError(
+                f"{self.name} is open: {single} edges belong to one facet only, e.g. at {where}; "
+                "give the missing walls, or caps='flat' to close each rim by a lid; on an open "
+                "surface use sa.pressure"
+            )
+        two = first[count == 2]
+        self._agree(edges[two] // 4, edges[two + 1] // 4, runs[two, 0] == runs[two + 1, 0])
+        return self._loops(layout, edges[alone], runs[alone])
+
+    def _told_first(self, layout: Layout, ends: Ints) -> tuple[int, str]:
+        """Return how many edges there are on all ranks, and where the first is (collective)."""
+        X = layout.fetch_points(ends[:1].ravel()).reshape(-1, 2, 3).mean(axis=1)
+        first = np.concatenate(self.comm.allgather(X))[:1]
+        where = "".join(f"({x:g}, {y:g}, {z:g})" for x, y, z in first)
+        return self.comm.allreduce(len(ends)), where
+
+    def _agree(self, a: Ints, b: Ints, against: Mask) -> None:
+        """Find signs of facets that make neighbours a and b agree, and their pieces (collective).
+
+        They agree where they run through their common edge in opposite directions, else they are
+        `against` each other. Facet f has two sides, 2 f and 2 f + 1; each is connected with that
+        side of a neighbour which is the same of the surface.
+        """
+        other = against.astype(np.int64)
+        ends = np.append(2 * a, 2 * a + 1), np.append(2 * b + other, 2 * b + 1 - other)
+        label = least_connected(self.comm, 2 * self.starts, np.stack(ends, axis=1)).reshape(-1, 2)
+        if self.comm.allreduce(bool((label[:, 0] == label[:, 1]).any()), MPI.LOR):
+            raise MeshError(f"{self.name}: it has one side only")
+        self.signs = np.where(label[:, 0] % 2, -1.0, 1.0)
+        self._piece = label[:, 0] // 2  # its least facet
+
+    def _loops(self, layout: Layout, edges: Ints, runs: Ints) -> tuple[Rim, Array]:
+        """Return the edges of rims as closed chains, and the cones over them (collective).
 
         Raises
         ------
         MeshError : chains touch each other at a vertex.
         """
-        ends = self.directed[self.rim[:, 1] * self._count + self.rim[:, 0]]
-        at: dict[int, list[int]] = {}
-        for k, pair in enumerate(ends.tolist()):
-            for vertex in pair:
-                at.setdefault(vertex, []).append(k)
-        if any(len(found) != 2 for found in at.values()):
-            raise MeshError("its rims touch each other at a point")
-        left = set(range(len(ends)))
-        loops = []
-        while left:
-            first = min(left)
-            chain, vertex = [first], int(ends[first, 1])
-            left.remove(first)
-            while True:
-                a, b = at[vertex]
-                after = b if a == chain[-1] else a
-                if after not in left:
-                    break
-                left.remove(after)
-                chain.append(after)
-                start, end = ends[after].tolist()
-                vertex = end if vertex == start else start
-            loops.append(np.array(chain, dtype=np.int64))
-        return loops
+        comm = self.comm
+        starts = shares(comm, len(edges))
+        numbers = starts[comm.rank] + np.arange(len(edges))
+        _, first, count, at = meetings(comm, self._blocks, runs, numbers)
+        if comm.allreduce(bool((count != 2).any()), MPI.LOR):
+            raise MeshError(f"{self.name}: its rims touch each other at a point")
+        label = least_connected(comm, starts, np.stack([at[first], at[first + 1]], axis=1))
+        lid, lids = numbered(comm, starts, label)
+        a, b = (layout.fetch_points(runs[:, k]) - self.centre for k in (0, 1))
+        length = np.linalg.norm(b - a, axis=1)
+        rows = np.column_stack([a, np.ones(len(a)), length])
+        sums = lookup(comm, starts, label, combine(comm, starts, label, rows))
+        centre = sums[:, :3] / sums[:, 3:4]
+        cones = np.einsum("na,na->n", centre, np.cross(a, b)) / 6.0
+        return Rim(starts, edges // 4, edges % 4, lid, lids, length / sums[:, 4]), cones
 
-    def orient(self) -> tuple[Array, Ints]:
-        """Return for each facet a sign that makes neighbours agree, and the number of its piece.
-
-        Neighbours agree where they run through their common edge in opposite directions.
-
-        Raises
-        ------
-        MeshError : a piece has one side only (a Moebius strip).
-        """
-        n = self._count
-        a, b = self.pairs[:, 0], self.pairs[:, 2]
-        same = (
-            self.directed[self.pairs[:, 1] * n + a][:, 0]
-            == self.directed[self.pairs[:, 3] * n + b][:, 0]
+    # ---- the side of the gas --------------------------------------------------------------------
+    def orient(self, configuration: Configuration, walls: Sequence[Facets]) -> None:
+        """Find the side of the gas on each facet, after distribution (collective)."""
+        comm, starts = self.comm, self.starts
+        ids = np.concatenate([facets.ids for facets in walls])
+        own = np.concatenate([facets.parents for facets in walls])
+        votes = np.sign(
+            combine(comm, starts, ids, np.concatenate([facets.vote for facets in walls]))
         )
-        near: list[list[tuple[int, float]]] = [[] for _ in range(n)]
-        for i, j, turned in zip(a.tolist(), b.tolist(), same.tolist(), strict=True):
-            sign = -1.0 if turned else 1.0
-            near[i].append((j, sign))
-            near[j].append((i, sign))
-        signs, piece = np.zeros(n), np.full(n, -1, dtype=np.int64)
-        pieces = 0
-        for start in range(n):
-            if piece[start] >= 0:
-                continue
-            signs[start], piece[start] = 1.0, pieces
-            waiting = deque([start])
-            while waiting:
-                i = waiting.popleft()
-                for j, sign in near[i]:
-                    if piece[j] < 0:
-                        signs[j], piece[j] = signs[i] * sign, pieces
-                        waiting.append(j)
-                    elif signs[j] != signs[i] * sign:
-                        raise MeshError("it has one side only")
-            pieces += 1
-        return signs, piece
+        parents = combine(comm, starts, ids, own, np.maximum)
+        for facets in walls:
+            facets.require_parents(configuration, lookup(comm, starts, facets.ids, parents))
+        rows = np.column_stack([votes * self.signs, np.abs(votes), self._volumes])
+        agree, given, volume = combine(comm, starts, self._piece, rows).T
+        agree = np.where(agree == 0.0, np.where(given == 0.0, volume, 1.0), agree)
+        turn = lookup(comm, starts, self._piece, np.where(agree < 0.0, -1.0, 1.0))
+        self.signs *= turn
+        self._tell(votes * self.signs < 0.0)
+        (total,) = self._sum(float((turn * self._volumes).sum()))
+        if total <= 0.0:
+            raise ParameterError(
+                f"{self.name}: the gas would be outside of its walls (the volume is {total:.3g}); "
+                "give the other side, face(+1) or face(-1), of the plates"
+            )
+        for facets in walls:
+            facets.sense = -lookup(comm, starts, facets.ids, self.signs)
 
-
-def enclosed(X: Array, signs: Array, rims: list[tuple[Array, Array, Ints]]) -> Array:
-    """Return the volume that each facet's cone from the mean point contributes, lids included.
-
-    Parameters
-    ----------
-    X : (F, 4, 3) corners of the facets.
-    signs : (F,) that make their normals agree.
-    rims : for each lid the first and second ends (k, 3) of its edges as their facets run through
-        them, and the facets (k,).
-    """
-    origin = X.reshape(-1, 3).mean(axis=0)
-    x = X - origin
-    areas = 0.5 * np.cross(x[:, 2] - x[:, 0], x[:, 3] - x[:, 1])
-    volume = signs * np.einsum("na,na->n", x.mean(axis=1), areas) / 3.0
-    for first, second, facets in rims:
-        a, b = first - origin, second - origin
-        centre = a.mean(axis=0)
-        cones = np.einsum("a,na->n", centre, np.cross(a, b)) / 6.0
-        np.add.at(volume, facets, -signs[facets] * cones)
-    return np.asarray(volume)
+    def _tell(self, against: Mask) -> None:
+        """Warn of cells that were numbered against their neighbours; refuse solids (collective)."""
+        solid = np.array([surface.solid for surface in self.surfaces])[self.wall]
+        count, inside = map(int, self._sum(against.sum(), (solid & against).sum()))
+        if not count:
+            return
+        rows = zip(self.wall[against], self._ids[against], self._mean[against], strict=True)
+        first = next(((int(k), int(i), *x.tolist()) for k, i, x in rows), (np.inf,))
+        _, _, x, y, z = min(self.comm.allgather(first))
+        where = f"({x:g}, {y:g}, {z:g})"
+        if inside:
+            raise MeshError(
+                f"{self.name}: at {where} the gas would be inside of a solid; give walls that "
+                "enclose it"
+            )
+        if self.comm.rank == 0:
+            warnings.warn(
+                f"{self.name}: {count} of {self.starts[-1]} cells, e.g. at {where}, are numbered "
+                "in the other sense than their neighbours (the gas is on their other side); turned",
+                stacklevel=6,
+            )

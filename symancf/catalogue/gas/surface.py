@@ -13,7 +13,6 @@ from ...arrays import Array, Integers, Ints, Ints32
 from ...bodies.body import Body
 from ...errors import MeshError, ParameterError
 from ...mesh.conformity import side_keys
-from ...mesh.partition import Family
 from ...places.ends import End, Face, Nodes
 from ...places.facets import WORDS
 from ...places.interpolation import Interpolation
@@ -68,18 +67,11 @@ class Surface:
         return f"{self.name}, face({self.side:+d})"
 
     def slice(self, layout: Layout) -> tuple[Ints, Ints]:
-        """Return the ids of this rank's share of the facets, and their vertices."""
-        ids, vertices = self.region.slice(self.element.cell)
-        return ids, vertices + layout.base(self.region.mesh)
-
-    def declare(self, layout: Layout, family: str, extra: Sequence[int] = ()) -> None:
-        """Announce the facets before distribution, all with some `extra` vertices."""
+        """Return the ids of this rank's share of the facets, and their vertices (collective)."""
         layout.require_member(self.body, str(self))
         self.region.require_on(self.body.region)
-        ids, vertices = self.slice(layout)
-        common = np.broadcast_to(np.array(extra, dtype=np.int64), (len(vertices), len(extra)))
-        vertices = np.concatenate([vertices, common], axis=1)
-        layout.announce(Family(family, ids, vertices, partitioned=False))
+        ids, vertices = self.region.slice(self.element.cell)
+        return ids, vertices + layout.base(self.region.mesh)
 
 
 @dataclass(frozen=True)
@@ -103,6 +95,7 @@ class Facets:
     parity : (n,) +1 where the normal of that numbering is the one of the plate's cell, or points
         out of the solid; -1 the other one, 0 unknown.
     sense : (n,) +1 where it points towards the gas.
+    vote : (n,) -1 where it does and the user has said so, +1 where it points away, else 0.
     """
 
     def __init__(self, surface: Surface, configuration: Configuration, family: str) -> None:
@@ -122,6 +115,8 @@ class Facets:
             turned = np.where(after == self.cells[:, 1], 1.0, -1.0)
             self.parity = np.where(self.parents > 0, turned, 0.0)
         self.sense = float(surface.side or 1) * self.parity
+        told = surface.solid or surface.side is not None
+        self.vote = -self.sense if told else np.zeros(len(row))
 
     @property
     def _word(self) -> str:
