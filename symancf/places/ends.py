@@ -209,15 +209,16 @@ def _vector_rows(coordinate: Integers, value: Array, corner: Integers | None = N
 
     `corner` (k, m); by default all are of the first vertex.
     """
-    k, m = coordinate.shape
-    place = np.repeat(np.arange(k), 3 * m)
-    component = np.tile(np.arange(3), k * m)
-    at = (coordinate[:, :, None] + np.arange(3)).reshape(-1)
-    corner = np.zeros((k, m), dtype=np.int32) if corner is None else corner
-    keep = np.repeat(value.reshape(-1) != 0.0, 3)
-    of = np.repeat(corner.reshape(-1), 3)
-    values = np.repeat(value, 3)
-    return Rows(place[keep], component[keep], at[keep], of[keep], values[keep])
+    used = np.nonzero(value)
+    axes = np.arange(3)
+    first = np.zeros(len(used[0]), dtype=np.int32) if corner is None else corner[used]
+    return Rows(
+        used[0].repeat(3),
+        np.broadcast_to(axes, (len(first), 3)).ravel(),
+        (coordinate[used][:, None] + axes).ravel(),
+        first.repeat(3),
+        value[used].repeat(3),
+    )
 
 
 class Ground(End):

@@ -219,8 +219,8 @@ def _collective(
     """Return the kernel of a fingerprint, built by rank 0 unless a term has it already."""
     made: list[Kernel] = []
 
-    def on_first() -> tuple[str, str, str]:
-        identity = key(), repr(options), str(cache.folder())
+    def on_first() -> tuple[str, str, tuple[str | None, ...]]:
+        identity = key(), repr(options), cache.chosen()
         made.append(_KERNELS.get(identity, build))
         return identity
 

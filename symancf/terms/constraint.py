@@ -26,7 +26,7 @@ from ..places.lines import Line
 from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.shared import Shared
-from .quantities import JetOfEnd, Reading, symbols_of
+from .quantities import JetOfEnd, symbols_of
 from .substitution import Substitution
 from .term import AtPlaces, PlaceTerm, vector_of
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ..places.ends import End
     from ..values.parameter import Scalar
     from .quantities import At, E, Given, Law
+    from .reading import Reading
 
 
 @dataclass(frozen=True)
@@ -254,11 +255,14 @@ class Constraint(PlaceTerm):
         fixed = configuration.numbering.fixed_by
         moves = (fixed[jets.coordinate] < 0) & (np.abs(jets.value) > 1e-12)  # else: round-off
         groups, start = self.first(configuration)
-        found = [np.zeros(0, dtype=np.int64)]
-        for i, used in enumerate(self.equations.depends):
-            free = entities.group[jets.entity[moves & used[jets.jet]]]
-            found.append(start[~np.isin(groups, free)] + i)
-        return np.concatenate(found)
+        row, entry = np.nonzero(self.equations.depends[:, jets.jet[moves]])
+        group = entities.group[jets.entity[moves][entry]]
+        at = np.searchsorted(groups, group)
+        own = at < len(groups)
+        own[own] = groups[at[own]] == group[own]
+        free = np.zeros((len(groups), len(self.phi)), dtype=bool)
+        free[at[own], row[own]] = True
+        return (start[:, None] + np.arange(len(self.phi)))[~free]
 
     def first(self, configuration: Configuration) -> tuple[Ints, Ints]:
         """Return the groups whose multipliers this rank owns, local offsets of the first ones.

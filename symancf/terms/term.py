@@ -20,7 +20,8 @@ from ..values import arguments
 from ..values.arguments import named
 from ..values.parameter import evaluate, label
 from .entities import Entities
-from .quantities import QUANTITIES, RATES, TIME, Reading, check_ends, symbols_of
+from .quantities import QUANTITIES, RATES, TIME, check_ends, symbols_of
+from .reading import Reading
 from .substitution import Substitution
 
 if TYPE_CHECKING:

@@ -33,6 +33,11 @@ PATIENCE = 900.0
 _STALE = 3600.0  # seconds after which what a broken-off compilation left is removed
 
 
+def chosen() -> tuple[str | None, ...]:
+    """Return what the environment says of the folder, which need not exist yet."""
+    return tuple(os.environ.get(name) for name in ("SYMANCF_CACHE", "XDG_CACHE_HOME", "HOME"))
+
+
 def folder() -> Path:
     """Return the cache folder: $SYMANCF_CACHE, else symancf in $XDG_CACHE_HOME or ~/.cache.
 

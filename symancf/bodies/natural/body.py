@@ -443,10 +443,10 @@ class RigidPoint(End):
         else:
             axis = self.body.frame.T @ self.reference_frame[:, int(jet.removeprefix("axis"))]
             c = np.tile(axis, (places.size, 1))
-        part = c[:, 0] / self.body.length
-        rest = 1.0 - part if jet == "value" else -part
         offsets = self.body.offsets(configuration, vertices[:, 0])
-        values = np.stack([rest, part, c[:, 1], c[:, 2]], axis=1)
+        values = c[:, [0, 0, 1, 2]]
+        values[:, :2] /= -self.body.length, self.body.length
+        values[:, 0] += float(jet == "value")
         values[np.abs(values) < 1e-15] = 0.0
         return _vector_rows(offsets, values)
 

@@ -28,7 +28,8 @@ from ..term import PlaceTerm
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration
     from ...places.ends import End
-    from ..quantities import E, Given, Law, Reading, V
+    from ..quantities import E, Given, Law, V
+    from ..reading import Reading
 
 
 class _Motions:
