@@ -49,6 +49,7 @@ _PUBLIC = {
     "Fuzzy": "solve.dynamics",
     "Projection": "solve.dynamics",
     "History": "output.history",
+    "sample": "output.sampling",
     "Parameter": "values.parameter",
     "Field": "values.parameter",
     "fix": "catalogue.boundary",

@@ -25,8 +25,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import sympy as sp
+
 from symancf_codegen.derive import derive
 from symancf_codegen.errors import CompileError
+from symancf_codegen.functions import force_on
 from symancf_codegen.graph.schedule import identifier
 from symancf_codegen.library.bind import Kernel, load
 from symancf_codegen.library.compile import FLAGS
@@ -115,17 +118,22 @@ def cell_source(
 def point_source(name: str, law: PointLaw, modes: Sequence[str] = STANDARD) -> Source:
     """Return what a kernel on tuples of scalars is and its C text."""
     check(name, [law], points=False)
+    law = stabilised(law, DEFAULT) if law.outputs else law
     point = lower_point(law, None, {}, weighted=False)
     results = derive(point, modes)
     return point_text(name, law, results)
 
 
 def stabilised(law: PointLaw, options: Options) -> PointLaw:
-    """Return a law on cells so that small strains lose no digits, where that is wanted.
+    """Return a law so that small strains lose no digits, where that is wanted.
 
-    Forces of rates vanish with these, by products: nothing cancels in them.
+    Forces of rates vanish with these, by products: nothing cancels in them. Where outputs ask for
+    forces on lets the law stays in these lets, as it is written.
     """
-    return stabilise(law) if options.stabilise and not law.rates else law
+    lets = {s for s, _ in law.lets}
+    asked = set().union(*(sp.sympify(e).atoms(force_on) for e in law.outputs.values()))
+    held = any(q.args[0] in lets for q in asked)
+    return stabilise(law) if options.stabilise and not law.rates and not held else law
 
 
 def check(name: str, laws: Sequence[PointLaw], points: bool = True) -> None:

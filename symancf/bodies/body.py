@@ -18,7 +18,14 @@ from ..assembly.piece import Piece, Role
 from ..elements import Element
 from ..errors import KinematicsError, MeshError, ParameterError, SymancfError, in_words
 from ..kinematics.naming import Energy, require_parameters, signature
-from ..laws import Kind, energy_equation, energy_laws, inertia_laws, stress_equations
+from ..laws import (
+    Kind,
+    at_points,
+    energy_equation,
+    energy_laws,
+    inertia_laws,
+    stress_equations,
+)
 from ..mesh import Region
 from ..mesh.partition import Family
 from ..places.ends import Nodes, PointsOnBody
@@ -268,17 +275,15 @@ class Body:
         """Compute slope maps and the body's reference slopes (collective)."""
         configuration.of(self, Interpolation).build(configuration, supports)
 
-    def _laws(self, **options: bool) -> Laws:
+    def _laws(self, **options: Any) -> Laws:
+        chosen = {
+            "fields": self.fields,
+            "volumetric": self.volumetric,
+            "quadrature": self.quadrature,
+            **options,
+        }
         try:
-            return energy_laws(
-                self.element,
-                self.energy_function,
-                values=self.parameters,
-                fields=self.fields,
-                volumetric=self.volumetric,
-                quadrature=self.quadrature,
-                **options,
-            )
+            return energy_laws(self.element, self.energy_function, values=self.parameters, **chosen)
         except SymancfError:
             raise
         except Exception as error:
@@ -296,6 +301,18 @@ class Body:
     def curved_laws(self) -> Laws:
         """The point laws of the energy on a curved reference (cables)."""
         return self._laws(curved=True)
+
+    def sampled_laws(
+        self, outputs: Mapping[str, sp.Expr], *, by_rule: bool = False, **options: bool
+    ) -> Laws:
+        """Return the energy's laws with outputs, for any points: see `laws.sampled`.
+
+        One law of the whole energy, or with `by_rule` those of its parts with their rules.
+        """
+        whole = {} if by_rule else {"volumetric": "full", "quadrature": None}
+        fields = dict.fromkeys(self.fields, "cell")
+        laws = self._laws(outputs=outputs, fields=fields, **whole, **options)
+        return [(at_points(law), rule) for law, rule in laws]
 
     def uniform_values(self) -> dict[str, Scalar]:
         """Return the values of the kernels' uniform parameters; these watch their domain."""

@@ -7,12 +7,14 @@ from .build import Kind, build_law
 from .energy import Parts, energy_laws, evaluate_energy
 from .formulas import energy_equation, stress_equations
 from .pressure import dead_load_laws, lid_laws, surface_laws
-from .stress import Stress, solid_stress, stress_fields
+from .sampled import Fields, Sampled, at_points, sampled_fields
 
 __all__ = [
+    "Fields",
     "Kind",
     "Parts",
-    "Stress",
+    "Sampled",
+    "at_points",
     "body_force_laws",
     "build_law",
     "dead_load_laws",
@@ -22,9 +24,8 @@ __all__ = [
     "evaluate_energy",
     "inertia_laws",
     "lid_laws",
-    "solid_stress",
+    "sampled_fields",
     "stress_equations",
-    "stress_fields",
     "surface_laws",
     "weight_law",
 ]

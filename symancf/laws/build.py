@@ -34,6 +34,7 @@ def build_law(
     measure: sp.Expr | None = None,
     kinds: Kinds | None = None,
     title: str = "",
+    outputs: Mapping[str, sp.Expr] | None = None,
 ) -> PointLaw:
     """Return the point law of an expression of quantities: only the lets that it needs.
 
@@ -47,6 +48,7 @@ def build_law(
     measure : instead of the one of the kinematics.
     kinds : classes of parameters; those not named are uniform.
     title : formula for people.
+    outputs : further expressions of quantities, see `PointLaw.outputs`.
     """
     lets = [*kinematics.lets]
     replaced: dict[sp.Expr, sp.Symbol] = {}
@@ -55,9 +57,11 @@ def build_law(
         lets.append((symbol, w.xreplace(replaced)))
         replaced[w] = symbol
     energy = energy.xreplace(replaced)
+    outputs = dict(outputs or {})
     measure = kinematics.measure if measure is None else measure
     inner = {s: sp.Add(*c.values(), *c) for s, c in kinematics.inner}
-    used = closure(energy.free_symbols, dict(lets) | inner)
+    asked = energy.free_symbols.union(*(e.free_symbols for e in outputs.values()))
+    used = closure(asked, dict(lets) | inner)
     strained = used & _symbols(kinematics)
     domain: tuple[sp.Expr, ...] = ()
     if strained:
@@ -75,6 +79,7 @@ def build_law(
         renamed = {s: real(f"displacement{i}") for i, s in enumerate(unknown("value"), 1)}
         keep_inner += tuple((new, {old: sp.Integer(1)}) for old, new in renamed.items())
         energy = energy.xreplace(renamed)
+        outputs = {name: e.xreplace(renamed) for name, e in outputs.items()}
         lets = [(s, e.xreplace(renamed)) for s, e in lets]
         inner |= {new: old for old, new in renamed.items()}
     used = closure(used.union(*(inner[s].free_symbols for s, _ in keep_inner)), dict(geometry))
@@ -99,6 +104,7 @@ def build_law(
         domain=domain,
         parameters=tuple(Parameter(s, (kinds or {}).get(s.name, "uniform")) for s in parameters),
         title=title,
+        outputs=outputs,
     )
 
 

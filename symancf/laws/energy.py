@@ -202,6 +202,7 @@ def energy_laws(
     fields: Collection[str] = (),
     volumetric: Volumetric | None = None,
     quadrature: str | Rule | Mapping[str, str | Rule] | None = None,
+    outputs: Mapping[str, sp.Expr] | None = None,
     **options: bool,
 ) -> list[tuple[PointLaw, Rule]]:
     """Return the point laws of an energy on an element, each with its quadrature rule.
@@ -225,6 +226,7 @@ def energy_laws(
         `volumetric`, but where ``volumetric="split"`` is given the rule of the part
         ``"volumetric"`` takes the place of the element's reduced one. Rules are names (see
         `Element.rule`) or `Rule` objects.
+    outputs : expressions of quantities that every law has at its points, see `sampled`.
     options : variants of the kinematics, e.g. ``curved=True``.
 
     Returns
@@ -259,6 +261,7 @@ def energy_laws(
             extra_geometry=tuple(geometry),
             kinds=kinds,
             title=_title(called, labels),
+            outputs=outputs,
         )
         laws.append((law, rule))
     return laws

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Samples:
-    """Points, cells and fields of one rank, in the deformed position.
+    """Points, cells and fields of one rank.
 
     Attributes
     ----------
@@ -29,12 +29,14 @@ class Samples:
     point_data : name -> (n,), (n, c) or (n, 3, 3); "displacement" (n, 3) lets pictures show the
         undeformed body too.
     cell_data : name -> (k, ...) over all cells, in the order of `cells`.
+    units : labels of fields by name; ParaView shows them.
     """
 
     points: Data
     cells: dict[str, Ints]
     point_data: dict[str, Data] = field(default_factory=dict)
     cell_data: dict[str, Data] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
 
     @property
     def n_cells(self) -> int:
@@ -101,7 +103,10 @@ def join(parts: Sequence[Samples]) -> Samples:
         for name in parts[0].cell_data
         if all(name in p.cell_data for p in parts)
     }
-    return Samples(np.concatenate([p.points for p in parts]), cells, point_data, cell_data)
+    units = {
+        k: unit for p in parts for k, unit in p.units.items() if k in {*point_data, *cell_data}
+    }
+    return Samples(np.concatenate([p.points for p in parts]), cells, point_data, cell_data, units)
 
 
 def _of_kind(samples: Samples, name: str, kind: str) -> Data:

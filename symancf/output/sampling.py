@@ -1,172 +1,239 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fields of a deformed body on a lattice of each cell, for files, pictures and tables."""
+"""Fields of a deformed body at points of its cells, for files, pictures and tables."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, Data, Ints
 from ..bodies.natural import RigidBody
 from ..errors import SymancfError
-from ..laws import stress_fields
+from ..laws.sampled import default_fields
 from ..places.interpolation import Interpolation
-from . import Samples
+from .fields import At, FieldKernels, Points, heights
+from .samples import Samples
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
     from ..bodies.body import Body
+    from ..laws import Sampled
     from ..system import System
 
-
-def coefficients(system: System, body: Body, vector: Array) -> Array:
-    """Return the coefficient vectors (cells, n, 3) of a local vector on a body's owned cells."""
-    on = system.of(body, Interpolation)
-    cells = on.cells[on.owned]
-    position = vector[on.offset(cells, "value")[..., None] + np.arange(3)]
-    ns = len(body.element.slopes)
-    if not ns:
-        return np.asarray(position)
-    start = on.offset(cells, "slope0")
-    nodal = vector[start[..., None] + np.arange(3 * ns)].reshape(*cells.shape, ns, 3)
-    slopes = np.einsum("nvkc,nvca->nvka", on.maps[on.owned], nodal)
-    joined = np.concatenate([position[:, :, None, :], slopes], axis=2)
-    return np.asarray(joined.reshape(len(cells), body.element.size, 3))
+Place = Literal["lattice", "cells", "gauss"]
 
 
-def jets_at(body: Body, e: Array, jet: str, xi: Array, z: Array) -> Array:
-    """Return a point jet (cells, points, 3) of coefficients e (cells, n, 3) at xi (points,).
-
-    `z` (cells, points) is the height above the mid-surface.
-    """
-    total = np.zeros((len(e), len(xi), 3))
-    for table, factor in body.element.space.point_jets[jet].items():
-        values = body.element.space.tabulate((table,), xi)[:, 0]
-        term = np.einsum("pi,nia->npa", values, e)
-        total += term if factor == 1 else term * z[..., None]  # the section coordinate
-    return total
-
-
-def _parameters(system: System, body: Body) -> dict[str, float | Array]:
-    """Return present values of all parameters: numbers, or (owned cells, 1) arrays (collective)."""
-    numbers: dict[str, float | Array] = {"t": system.time, **body.numbers(system.time)}
-    if body.fields:
-        given = body.cell_parameters(system, body.fields)[system.of(body, Interpolation).owned]
-        numbers |= {name: given[:, k, None] for k, name in enumerate(body.fields)}
-    return numbers
-
-
-def _stresses(
-    system: System,
-    body: Body,
-    u: Array,
-    X: Array,
-    xi: Array,
-    z: Array,
-    numbers: dict[str, float | Array],
-) -> dict[str, Array]:
-    """Return the stress fields (cells, points) of owned cells, each by its own laws."""
-    total: dict[str, Array] = {}
-    jets = list(body.element.space.point_jets)
-    for laws, cells in body.variants(system):
-        pick = cells[system.of(body, Interpolation).owned]
-        if not pick.any():
-            continue
-        some = {k: v[pick] if isinstance(v, np.ndarray) else v for k, v in numbers.items()}
-        fields = stress_fields(
-            laws,
-            {j: jets_at(body, u[pick], j, xi, z[pick]) for j in jets},
-            {j: jets_at(body, X[pick], j, xi, z[pick]) for j in jets},
-            z[pick],
-            some,
-        )
-        for name, values in fields.items():
-            total.setdefault(name, np.zeros(z.shape))[pick] = values
-    return total
-
-
-def _rigid(system: System, body: RigidBody, state: Array) -> Samples:
+def _rigid(system: System, body: RigidBody, state: Array, reference: bool) -> Samples:
     """Return the shape of a rigid body on the rank that owns it."""
     local = body.local_vertices(system)
+    name = "u" if reference else "displacement"
     if not (len(local) and local[0] < system.numbering.owned_vertices):
         none: Array = np.zeros((0, 3))
-        return Samples(none, {"hexahedron": np.zeros((0, 8), dtype=int)}, {"displacement": none})
+        return Samples(none, {"hexahedron": np.zeros((0, 8), dtype=int)}, {name: none})
     u = state[body.offsets(system, local)[0][:, None] + np.arange(3)]
     x = body.shape.points
     moved = u[0] + x @ np.stack([(u[1] - u[0]) / body.length, u[2], u[3]])
-    points = body.origin + x @ body.frame.T + moved
-    return Samples(points, {"hexahedron": body.shape.cells}, {"displacement": moved})
+    points = body.origin + x @ body.frame.T + (0.0 if reference else moved)
+    return Samples(points, {"hexahedron": body.shape.cells}, {name: moved})
 
 
 def sample(
     system: System,
     body: Body | RigidBody,
     *,
+    fields: Mapping[str, Sampled] | None = None,
+    at: Place | npt.ArrayLike = "lattice",
     divisions: int = 4,
     solid: bool = False,
-    stress: bool = True,
+    reference: bool = False,
+    units: Mapping[str, str] | None = None,
     state: Array | None = None,
 ) -> Samples:
-    """Return the deformed body on this rank's cells, each cut into `divisions` per direction.
-
-    Of a rigid body its shape, on the rank that owns it. Collective where a parameter varies from
-    cell to cell.
+    r"""Return fields of a body on this rank's cells, in the deformed position (collective).
 
     Parameters
     ----------
-    solid : plates only: draw both faces z = -h/2 and h/2 as hexahedra instead of the
-        mid-surface.
-    stress : compute von Mises stress [Pa] (solids and full-gradient plates).
+    fields : name -> what it is: the name of a quantity, or a function whose positional arguments
+        name quantities and whose keyword-only arguments name parameters of the body; it returns
+        a scalar, a vector or a matrix. Quantities are those of the element's kinematics
+        (`Element.quantities`: ``F``, ``J``, ``I1``, ``E_gl``, ``kappa``, ``r``, ``t``, ...) and
+
+        ``W``: the energy density :math:`W`; of solids and full-gradient plates the stresses
+        ``P`` = dW/dF, ``S`` = F^-1 P, ``cauchy`` or ``sigma`` = P F^T/J and its ``von_mises``
+        [Pa]; of plates ``membrane_force`` [N/m] and ``bending_moment`` [N], 3x3 in global axes,
+        by the areas and directions of the reference: of thin ones dW/dE_gl and dW/dkappa with
+        ``von_mises_top`` and ``von_mises_bottom``; of full-gradient ones integrals of S and -z S
+        through the thickness (by their names only), and ``thickness``, the distance of the faces;
+        of cables ``axial_force`` [N] and ``bending_moment`` [N m].
+
+        Default: the von Mises stresses or section forces of the element, if the energy measures
+        strain, and ``thickness``. Where a volumetric part is integrated at fewer points, its
+        pressure is meaningful at those only; the von Mises stress does not depend on it.
+    at : ``"lattice"``: points of a lattice in each cell; ``"cells"``: one value per cell, the mean
+        over its volume (area, length), as cell data; ``"gauss"``: the points of the energy's rule;
+        or points (k, 3) of the material, which the rank has that owns their cell, with the point
+        data ``number``.
+    divisions : parts per direction of a cell of the lattice.
+    solid : plates only: both faces z = -h/2 and h/2 as hexahedra instead of the mid-surface.
+    reference : give `Samples.points` in the reference instead of the present configuration; the
+        displacement is then called ``u``.
+    units : labels of fields for ParaView, such as ``{"sigma": "MPa"}``; nothing is converted.
+    state : local vector; default the present one.
 
     Returns
     -------
-    Samples : points in the deformed position, point data ``displacement`` (., 3),
-        ``von_mises`` where the energy has a stress, ``thickness`` for full-gradient plates (the
-        present distance of the faces). Neighbouring cells do not share points.
+    Samples : points, point data ``displacement`` (., 3), and the fields: (n,), (n, 3) or (n, i, j).
+        Neighbouring cells do not share points. Of a rigid body its shape, on the rank that owns it.
+
+    Raises
+    ------
+    KinematicsError : a quantity that is not offered; the message lists those that are.
+    SymancfError : a place or a field that this body cannot have.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> cube = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+    >>> pull = sa.fix(cube["x1"], displacement=(0.2, 0.0, 0.0))
+    >>> system = sa.System(cube, terms=[sa.fix(cube["x0"]), pull])
+    >>> _ = sa.StaticProblem(system).solve()
+    >>> fields = {"J": lambda J: J, "sigma": "cauchy", "E": lambda E_gl: E_gl}
+    >>> samples = sa.sample(system, cube, fields=fields, at="cells")
+    >>> samples.cell_data["sigma"].shape, round(float(samples.cell_data["J"][0]), 6)
+    ((1, 3, 3), 1.2)
     """
     state = system.state if state is None else state
+    labels = dict(units or {})
     if isinstance(body, RigidBody):
-        return _rigid(system, body, state)
+        if fields:
+            raise SymancfError(f"a rigid body has no field {next(iter(fields))!r}, only a shape")
+        return _named(_rigid(system, body, state, reference), labels)
     element = body.element
-    u, X = coefficients(system, body, state), coefficients(system, body, system.reference)
-    xi, lattice = element.sample(divisions if element.dimension < 3 else 1)
-    numbers = _parameters(system, body)
-    thickness = np.asarray(numbers.get("thickness", 0.0))
-    if not solid:
-        layers = [0.0]
-    elif not element.has_thickness:
+    if solid and not element.has_thickness:
         raise SymancfError(f"{element.name} has no faces: solid=True is for plates")
-    else:
-        layers = [-0.5, 0.5]
-    m = len(xi)
-    points, displacement, parts = [], [], []
-    data: dict[str, list[Array]] = {}
-    for layer in layers:
-        depth = np.broadcast_to(layer * thickness, (len(u), m))
-        d = jets_at(body, u, "value", xi, depth)
-        points.append(jets_at(body, X, "value", xi, depth) + d)
-        displacement.append(d)
-        fields = _stresses(system, body, u, X, xi, depth, numbers) if stress and len(u) else {}
-        if element.has_thickness:
-            director = jets_at(body, X, "zeta", xi, depth) + jets_at(body, u, "zeta", xi, depth)
-            fields = {**fields, "thickness": thickness * np.linalg.norm(director, axis=2)}
-        for name, values in fields.items():
-            data.setdefault(name, []).append(values)
-    n = len(u)
-    first = (np.arange(n) * m)[:, None, None]
-    flat = (first + lattice[None]).reshape(-1, lattice.shape[1])
-    for k in range(len(layers)):
-        parts.append(flat + k * n * m)
-    connectivity = parts[0] if not solid else np.concatenate(parts, axis=1)
-    kind = "hexahedron" if solid else element.cell
-    return Samples(
-        points=np.concatenate([p.reshape(-1, 3) for p in points]),
-        cells={kind: connectivity},
-        point_data={
-            "displacement": np.concatenate([d.reshape(-1, 3) for d in displacement]),
-            **{
-                name: np.concatenate([v.reshape(n * m, *v.shape[2:]) for v in values])
-                for name, values in data.items()
+    for name in {*(fields or {})} & {"displacement", "number"}:
+        raise SymancfError(f"sample(fields=...): the name {name!r} is taken, choose another one")
+    if fields is None:
+        fields = {name: name for name in default_fields(element, body.energy_function)}
+    kernels = FieldKernels(system, body, fields)
+    shown = _Shown(system, body, kernels, state, reference)
+    if not isinstance(at, str):
+        return _named(shown.material(at), labels)
+    if at == "gauss":
+        return _named(shown.gauss(), labels)
+    if at not in ("lattice", "cells"):
+        raise SymancfError(
+            f"sample(at={at!r}): choose 'lattice', 'cells' or 'gauss', or give points (k, 3)"
+        )
+    lattice = shown.lattice(divisions if element.dimension < 3 else 1, solid, at)
+    return _named(lattice, labels)
+
+
+def _named(samples: Samples, units: dict[str, str]) -> Samples:
+    """Give samples the units of their fields."""
+    possible = [*samples.point_data, *samples.cell_data]
+    for name in units:
+        if name not in possible:
+            raise SymancfError(
+                f"units name the field {name!r}; the fields are {', '.join(possible)}"
+            )
+    samples.units.update(units)
+    return samples
+
+
+class _Shown:
+    """Makes samples of a body at points."""
+
+    def __init__(
+        self,
+        system: System,
+        body: Body,
+        kernels: FieldKernels,
+        state: Array,
+        reference: bool,
+    ) -> None:
+        self.system, self.body, self.kernels = system, body, kernels
+        self.state, self.reference = state, reference
+        self.cells = np.arange(int(system.of(body, Interpolation).owned.sum()))
+
+    def _at(self, points: Points, fields: bool = True) -> tuple[Array, dict[str, Data]]:
+        """Return positions (n, 3) and point data of points, cell by cell."""
+        place = At(self.system, self.body, points, self.state)
+        u, X = place.u().reshape(-1, 3), place.X().reshape(-1, 3)
+        data: dict[str, Data] = {"u" if self.reference else "displacement": u}
+        if fields:
+            found, _ = self.kernels.at(points, self.state)
+            data |= {name: _rows(values) for name, values in found.items()}
+        return X if self.reference else X + u, data
+
+    def lattice(self, divisions: int, solid: bool, at: str) -> Samples:
+        """Return points of lattices, with the fields there or with means of cells."""
+        element, n = self.body.element, len(self.cells)
+        xi, parts = element.sample(divisions)
+        m = len(xi)
+        layers = [-1.0, 1.0] if solid else [0.0]
+        made = [
+            self._at(Points(self.cells, xi, np.full(m, zeta)), at == "lattice") for zeta in layers
+        ]
+        flat = (m * np.arange(n)[:, None, None] + parts[None]).reshape(-1, parts.shape[1])
+        cells = np.concatenate([flat + k * n * m for k in range(len(layers))], axis=1)
+        samples = Samples(
+            points=np.concatenate([points for points, _ in made]),
+            cells={"hexahedron" if solid else element.cell: cells},
+            point_data={
+                name: np.concatenate([data[name] for _, data in made]) for name in made[0][1]
             },
-        },
-    )
+        )
+        if at == "cells":
+            means = {name: np.repeat(v, len(parts), axis=0) for name, v in self._means().items()}
+            samples.cell_data.update(means)
+        return samples
+
+    def _rule(self) -> tuple[Points, Array]:
+        """Return the points of the energy's rule with the most points, and their weights."""
+        rules = [rule for _, rule in self.body.laws]
+        rule = max(rules, key=lambda r: r.size)
+        flat = Points(self.cells, np.asarray(rule.points), np.zeros(len(rule.points)))
+        weights = np.multiply.outer(rule.weights, rule.section_weights).ravel()
+        return flat.through(heights(rule)), weights
+
+    def _means(self) -> dict[str, Array]:
+        points, weights = self._rule()
+        found, measure = self.kernels.at(points, self.state)
+        share = measure * weights
+        share = share / share.sum(axis=1, keepdims=True)
+        return {name: np.einsum("nm,nm...->n...", share, v) for name, v in found.items()}
+
+    def gauss(self) -> Samples:
+        """Return the points of the rule, vertices of their own."""
+        points, data = self._at(self._rule()[0])
+        return _vertices(points, data)
+
+    def material(self, given: npt.ArrayLike) -> Samples:
+        """Return given points on the rank that owns their cell."""
+        place = self.body.at(given)
+        found = place.resolve(self.system.layout)
+        on = self.system.of(self.body, Interpolation)
+        own = self.system.topology.vertex_ids[on.cells[on.owned]]
+        rows = {tuple(cell): k for k, cell in enumerate(own.tolist())}
+        cells = np.array([rows.get(tuple(cell), -1) for cell in found.vertices.tolist()], dtype=int)
+        here = np.flatnonzero(cells >= 0)
+        xi = self.body.element.topology.to_domain(found.within[here])[:, None, :]
+        points, data = self._at(Points(cells[here], xi, np.zeros(1)))
+        data["number"] = here
+        return _vertices(points, data)
+
+
+def _rows(values: Array) -> Array:
+    """Return (cells, points, ...) as one row per point."""
+    return values.reshape(values.shape[0] * values.shape[1], *values.shape[2:])
+
+
+def _vertices(points: Array, data: dict[str, Data]) -> Samples:
+    cells: Ints = np.arange(len(points))[:, None]
+    return Samples(points, {"vertex": cells}, data)

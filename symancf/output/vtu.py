@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import base64
 import zlib
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
@@ -37,6 +39,9 @@ _HEADER = (
     'header_type="UInt64" compressor="vtkZLibDataCompressor">\n'
 )
 
+_UNIT = '<InformationKey name="UNITS_LABEL" location="vtkDataArray">'
+NONE: Mapping[str, str] = MappingProxyType({})
+
 Layout = list[tuple[str, str, int]]  # name, VTK's type, components
 
 
@@ -55,8 +60,8 @@ def write_vtu(path: Path, samples: Samples) -> None:
             f'<UnstructuredGrid>\n<Piece NumberOfPoints="{len(samples.points)}" '
             f'NumberOfCells="{samples.n_cells}">\n'.encode()
         )
-        _section(file, "PointData", samples.point_data)
-        _section(file, "CellData", samples.cell_data)
+        _section(file, "PointData", samples.point_data, samples.units)
+        _section(file, "CellData", samples.cell_data, samples.units)
         _section(file, "Points", {"Points": np.asarray(samples.points, float)})
         kinds = [k for k in samples.cells if len(samples.cells[k])]
         lengths = np.repeat(
@@ -99,7 +104,9 @@ def layout(data: dict[str, Data]) -> Layout:
     return [(name, *_kind(_flat(values))) for name, values in data.items()]
 
 
-def _section(file: IO[bytes], title: str, data: dict[str, Data]) -> None:
+def _section(
+    file: IO[bytes], title: str, data: dict[str, Data], units: Mapping[str, str] = NONE
+) -> None:
     file.write(f"<{title}>\n".encode())
     for name, values in data.items():
         array = _flat(values)
@@ -110,6 +117,8 @@ def _section(file: IO[bytes], title: str, data: dict[str, Data]) -> None:
         )
         for text in _encoded(array):
             file.write(text)
+        if name in units:
+            file.write(f"\n{_UNIT}{escape(units[name])}</InformationKey>".encode())
         file.write(b"\n</DataArray>\n")
     file.write(f"</{title}>\n".encode())
 
@@ -155,12 +164,17 @@ def read_vtu(path: Path) -> Samples:
             section.tag: {a.attrib["Name"]: _decoded(a.attrib, a.text or "") for a in section}
             for section in piece
         }
+        labels = {
+            array.attrib["Name"]: (array.findtext("InformationKey") or "").strip()
+            for array in piece.iterfind(".//DataArray")
+        }
         points = sections["Points"]["Points"]
         cells = sections["Cells"]
     except (OSError, AssertionError, KeyError, ValueError, ElementTree.ParseError) as error:
         raise SymancfError(f"cannot read {str(path)!r} as a .vtu of symancf: {error}") from None
     by_code = {cell.vtk: (kind, len(cell.nodes)) for kind, cell in CELLS.items()}
-    out = Samples(points, {}, sections["PointData"], sections["CellData"])
+    units = {name: unit for name, unit in labels.items() if unit}
+    out = Samples(points, {}, sections["PointData"], sections["CellData"], units)
     starts = np.concatenate([[0], cells["offsets"][:-1]])
     for code in dict.fromkeys(cells["types"].tolist()):
         kind, nv = by_code[code]

@@ -11,7 +11,7 @@ import pytest
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
-from symancf.output.sampling import coefficients, jets_at
+from symancf.output.fields import coefficients, jets_at
 from symancf.places.interpolation import Interpolation
 from tests import many
 

@@ -18,10 +18,10 @@ from symancf.laws import (
     energy_laws,
     evaluate_energy,
     inertia_laws,
-    stress_fields,
 )
 from symancf_codegen.stable.accuracy import function
 from tests.quantities import jets, unit_cell
+from tests.stresses import fields_at, solid_stress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -354,9 +354,9 @@ def test_stress_of_a_stretched_and_bent_cable() -> None:
     r[::2] = radius * np.column_stack([np.sin(s), 1 - np.cos(s), 0 * s])
     r[1::2] = radius * angle * np.column_stack([np.cos(s), np.sin(s), 0 * s])
     u, A = (jets(element, c, (0.5,)) for c in (r - R, R))
-    laws = energy_laws(element, energies.cable())
+    names = ("axial_force", "bending_moment")
     values = {"EA": EA, "EI": EI}
-    fields = stress_fields(laws, u, A, np.zeros(()), values)
+    fields = fields_at(element, energies.cable(), {n: n for n in names}, u, A, values)
     assert float(fields["axial_force"]) == pytest.approx(EA * (radius * angle - 1), rel=1e-4)
     assert float(fields["bending_moment"]) == pytest.approx(EI * angle, rel=1e-3)
 
@@ -370,9 +370,11 @@ def test_stress_of_a_bent_thin_plate() -> None:
         r += [[np.sin(k * x) / k, y, (np.cos(k * x) - 1) / k]]
         r += [[np.cos(k * x), 0, -np.sin(k * x)], [0, 1, 0]]
     u, A = (jets(element, c, (0.3, 0.6)) for c in (np.array(r) - R, R))
-    laws = energy_laws(element, energies.kirchhoff())
+    names = ("von_mises_top", "von_mises_bottom", "bending_moment")
     values = {"E": E, "nu": nu, "thickness": h}
-    fields = stress_fields(laws, u, A, np.zeros(()), values)
+    fields = fields_at(element, energies.kirchhoff(), {n: n for n in names}, u, A, values)
+    M = -E * h**3 / (12 * (1 - nu**2)) * k * np.diag([1.0, nu, 0.0])
+    np.testing.assert_allclose(fields["bending_moment"], M, atol=1e-4 * np.abs(M).max())
     s = E * h * k / (2 * (1 - nu**2))
     expected = s * np.sqrt(1 - nu + nu**2)
     assert float(fields["von_mises_top"]) == pytest.approx(expected, rel=1e-4)
@@ -380,16 +382,13 @@ def test_stress_of_a_bent_thin_plate() -> None:
 
 
 def test_stress_of_a_solid_from_jets() -> None:
-    """Uniaxial stretch of a hexahedron: the von Mises stress of `solid_stress`, on arrays."""
-    from symancf.laws.stress import solid_stress
-
+    """Uniaxial stretch of a hexahedron, on arrays."""
     element = elements.hex8
     R = unit_cell(element)
     H = np.diag([0.3, -0.1, -0.1])
     u, A = (jets(element, c, (0.1, 0.2, 0.3)) for c in (R @ H.T, R))
     stack = {j: np.stack([v, v]) for j, v in u.items()}, {j: np.stack([v, v]) for j, v in A.items()}
-    laws = energy_laws(element, energies.yeoh)
-    fields = stress_fields(laws, *stack, np.zeros(2), YEOH)
-    expected = float(solid_stress(laws, H, YEOH).von_mises)
+    fields = fields_at(element, energies.yeoh, {"von_mises": "von_mises"}, *stack, YEOH)
+    expected = float(solid_stress(energies.yeoh, H, YEOH).von_mises)
     assert expected > 1e5
     np.testing.assert_allclose(fields["von_mises"], [expected, expected], rtol=1e-12)

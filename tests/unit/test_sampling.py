@@ -1,26 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stresses of sampled bodies: curved cables, parameters by cell, energies of the place."""
+"""Fields of sampled bodies: strains, stresses, resultants, at points and cells."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
+from mpi4py import MPI
 
+from symancf import output
 from symancf.bodies.body import Body
 from symancf.catalogue.boundary import fix, planar
 from symancf.catalogue.loads import force
 from symancf.catalogue.moments import moment
-from symancf.elements import ancf_cable, ancf_plate, hex8
-from symancf.energies import cable, saint_venant_kirchhoff
+from symancf.elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8
+from symancf.energies import cable, kirchhoff, neo_hooke, saint_venant_kirchhoff, yeoh
+from symancf.errors import SymancfError
 from symancf.mesh import Mesh
 from symancf.output.sampling import sample
+from symancf.places.interpolation import Interpolation
 from symancf.solve.statics.problem import StaticProblem
 from symancf.system import System
-from symancf.values.parameter import Field
+from symancf.values.parameter import Field, Parameter
 
 Array = npt.NDArray[np.float64]
+COMM = MPI.COMM_WORLD
 
 
 def arc(X: Array) -> Array:
@@ -68,3 +75,224 @@ def test_an_energy_may_depend_on_strain_place_displacement_and_time() -> None:
     StaticProblem(system).solve()
     assert system.displacement(cube.at((1.0, 0.5, 1.0)))[0, 0] > 1e-3
     assert np.abs(sample(system, cube).point_data["von_mises"]).max() > 0.1
+
+
+# ---- fields that are asked for
+
+MU, LAM = 0.7, 1.9
+STRAINS = {"J": lambda J: J, "sigma": "cauchy", "E": lambda E_gl: E_gl, "S": "S", "W": "W"}
+TURN = np.linalg.qr(np.array([[1.0, 2.0, 0.5], [-0.3, 1.0, 2.0], [0.4, -1.0, 0.7]]))[0]
+TURN *= np.sign(np.linalg.det(TURN))
+
+
+def wavy(system: System, mesh: Mesh, Q: Array, size: float = 1.0) -> None:
+    """Give nodes a smooth displacement that turns with Q and grows with the size of the model."""
+    x = system.points @ Q / size
+    u = 0.1 * np.stack([x[:, 1] ** 2, np.sin(x[:, 0]), x[:, 0] * x[:, 2] + 0.5 * x[:, 2]], axis=1)
+    at = system.numbering.offset[:, system.numbering.block("position")]
+    system.state[at[:, None] + np.arange(3)] = size * u @ Q.T
+
+
+def block(Q: Array | None = None, size: float = 1.0, stiff: float = 1.0, **given: Any) -> Any:
+    """Return a block that is turned, and in other units, with its deformation."""
+    Q = np.eye(3) if Q is None else Q
+    mesh = Mesh.box((2 * size, size, size), (3, 2, 2), warp=lambda X: X @ Q.T, **given)
+    body = Body(mesh["body"], hex8, neo_hooke, mu=MU * stiff, lam=LAM * stiff)
+    system = System(body)
+    wavy(system, mesh, Q, size)
+    return system, body
+
+
+def gathered(samples: output.Samples, of: str, by: str = "displacement") -> Array:
+    """Return a field of the points or cells of all ranks, in the order of another one."""
+    everyone = COMM.allgather(samples)
+    rows = np.concatenate([{**s.point_data, **s.cell_data}[of] for s in everyone])
+    keys = np.concatenate([{**s.point_data, **s.cell_data}[by] for s in everyone])
+    keys = np.round(keys.reshape(len(keys), -1), 9)
+    return np.asarray(rows[np.lexsort(keys.T[::-1])])
+
+
+@pytest.mark.collective
+def test_stresses_at_gauss_points_are_those_of_the_closed_form() -> None:
+    system, body = block()
+    samples = sample(system, body, fields={**STRAINS, "F": "F"}, at="gauss")
+    data = samples.point_data
+    F = data["F"]
+    J, I = np.linalg.det(F), np.eye(3)
+    b = F @ np.swapaxes(F, 1, 2)
+    sigma = (MU * (b - I) + LAM * np.log(J)[:, None, None] * I) / J[:, None, None]
+    inverse = np.linalg.inv(F)
+    S = J[:, None, None] * inverse @ sigma @ np.swapaxes(inverse, 1, 2)
+    W = MU / 2 * (np.einsum("nii->n", b) - 3) - MU * np.log(J) + LAM / 2 * np.log(J) ** 2
+    E = (np.swapaxes(F, 1, 2) @ F - I) / 2
+    for name, known in (("J", J), ("sigma", sigma), ("S", S), ("W", W), ("E", E)):
+        np.testing.assert_allclose(data[name], known, atol=1e-13)
+    assert len(data["J"]) == 8 * system.of(body, Interpolation).owned.sum()
+
+
+@pytest.mark.collective
+def test_fields_do_not_depend_on_ranks_frames_and_units() -> None:
+    """Means of cells: sigma turns with the frame, S does too since the reference turns."""
+    given = {"fields": STRAINS, "at": "cells"}
+    system, body = block(comm=MPI.COMM_SELF)
+    alone = sample(system, body, **given).cell_data
+    order = np.lexsort(np.round(alone["E"].reshape(12, 9), 9).T[::-1])
+    for Q, size, stiff in ((np.eye(3), 1.0, 1.0), (TURN, 1.0, 1.0), (np.eye(3), 1e3, 1e-6)):
+        system, body = block(Q, size, stiff)
+        made = sample(system, body, **given)
+        back = {k: (v if v.ndim == 1 else Q.T @ v @ Q) for k, v in made.cell_data.items()}
+        made.cell_data = back
+        for name, power in (("J", 0), ("E", 0), ("sigma", 1), ("S", 1), ("W", 1)):
+            found = gathered(made, name, by="E") / stiff**power
+            np.testing.assert_allclose(found, alone[name][order], atol=3e-14)
+
+
+@pytest.mark.collective
+def test_points_of_the_material_in_the_reference_or_present() -> None:
+    system, body = block()
+    X = np.array([[0.3, 0.2, 0.9], [1.9, 0.5, 0.1], [2.0, 1.0, 1.0]])
+    fields = {"r": lambda r: r, "X": "X", "p": lambda cauchy, *, mu: -cauchy.trace() / 3 / mu}
+    for reference in (False, True):
+        found = sample(system, body, fields=fields, at=X, reference=reference)
+        number = found.point_data["number"]
+        assert sorted(np.concatenate(COMM.allgather(number))) == [0, 1, 2]
+        np.testing.assert_allclose(found.point_data["X"], X[number], atol=1e-14)
+        u = system.displacement(body.at(X))[number]
+        called = "u" if reference else "displacement"
+        np.testing.assert_allclose(found.point_data[called], u, atol=1e-14)
+        np.testing.assert_allclose(found.point_data["r"], X[number] + u, atol=1e-14)
+        np.testing.assert_allclose(found.points, X[number] + (0 if reference else u), atol=1e-14)
+    sigma = sample(system, body, fields={"s": lambda sigma: sigma}, at=X).point_data["s"]
+    p = -np.einsum("nii->n", sigma) / 3 / MU
+    np.testing.assert_allclose(found.point_data["p"], p, atol=1e-14)
+
+
+STIFF = {"E": 1e4, "nu": 0.0}
+RUBBER = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 100.0}
+PLATES = {
+    "thin": (ancf_thin_plate, kirchhoff(), STIFF, 1e-6, np.eye(3)),
+    "thin, turned": (ancf_thin_plate, kirchhoff(), STIFF, 1e-6, TURN),
+    "full gradient, turned": (ancf_plate, saint_venant_kirchhoff, STIFF, 1e-4, TURN),
+    "rubber": (ancf_plate, yeoh, {**RUBBER, "volumetric": "reduced"}, 1e-8, np.eye(3)),
+}
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize("case", PLATES)
+def test_resultants_of_plates_carry_the_load(case: str) -> None:
+    """Membrane force and bending moment of a strip that is pulled, or bent, per width."""
+    element, energy, given, size, Q = PLATES[case]
+    mesh = Mesh.box((1.0, 0.5), (6, 1), warp=lambda X: X @ Q.T)
+    direction = {"direction": lambda X: np.broadcast_to(Q[:, 2], X.shape)}
+    plate = Body(mesh["body"], element, energy, thickness=0.05, **given, **direction)
+    pull, couple = Parameter("pull"), Parameter("couple")
+    along = [lambda t, c=c: pull.value * c for c in Q[:, 0]]
+    about = [lambda t, c=c: -couple.value * c for c in Q[:, 1]]
+    loads = [force(plate["x1"], along), moment(plate["x1"], about)]
+    system = System(plate, terms=[fix(plate["x0"]), *loads])
+    problem = StaticProblem(system)
+    fields = {"N": "membrane_force", "M": "bending_moment", "X": "X"}
+    for load, name in ((pull, "N"), (couple, "M")):
+        load.value = size
+        problem.solve()
+        found = sample(system, plate, fields=fields, at="cells", divisions=1).cell_data
+        local = Q.T @ found[name] @ Q
+        inside = np.abs((found["X"] @ Q)[:, 0] - 0.5) < 0.3
+        tolerance = 0.03 if name == "N" else 1e-4
+        np.testing.assert_allclose(local[inside, 0, 0], 2 * size, rtol=tolerance)
+        assert np.abs(local[:, 2]).max(initial=0.0) < 1e-12 * size
+        load.value = 0.0
+
+
+@pytest.mark.parametrize("volumetric", ["split", "reduced", "full"])
+def test_resultants_count_each_part_of_an_energy_under_its_own_rule(volumetric: Any) -> None:
+    """A uniform stretch s: the residual works N s per width and change of s."""
+    mesh = Mesh.box((1.0, 0.5), (2, 1))
+    plate = Body(mesh["body"], ancf_plate, yeoh, volumetric=volumetric, thickness=0.05, **RUBBER)
+    system = System(plate)
+    system.prescribe(0.0)
+    offset, block = system.numbering.offset, system.numbering.block
+    x, F = offset[:, block("position")], offset[:, block("slopes:gradient3")]
+    along = np.zeros_like(system.state)
+    along[x], along[F] = system.points[:, 0], 1.0
+    s, across = 1.3, 0.8
+    system.state[:] = (s - 1) * along
+    system.state[F + 8] = across - 1
+    f = np.zeros_like(system.state)
+    system.plan.residual(system.state, f)
+    fields = {"N": "membrane_force", "F": "F"}
+    data = sample(system, plate, fields=fields, at="cells", divisions=1).cell_data
+    np.testing.assert_allclose(data["F"], [np.diag([s, 1.0, across])] * 2, atol=1e-14)
+    np.testing.assert_allclose(data["N"][:, 0, 0] * s * 0.5, f @ along, rtol=1e-12)
+
+
+def test_units_and_tensors_reach_paraview(tmp_path: Path) -> None:
+    system, body = block(comm=MPI.COMM_SELF)
+    given = {"fields": {"sigma": "cauchy", "J": "J"}, "units": {"sigma": "N/mm<2>"}}
+    made = sample(system, body, **given)
+    path = output.write(tmp_path / "block", made, MPI.COMM_SELF)
+    read = output.read(path)[""]
+    assert read.units == {"sigma": "N/mm<2>"}
+    np.testing.assert_array_equal(
+        read.point_data["sigma"].reshape(-1, 3, 3), made.point_data["sigma"]
+    )
+    pyvista, vtk = pytest.importorskip("pyvista"), pytest.importorskip("vtk")
+    array = pyvista.read(path).GetPointData().GetArray("sigma")
+    key = vtk.vtkDataArray.UNITS_LABEL()
+    assert array.GetInformation().Get(key).strip() == "N/mm<2>"
+
+
+WRONG = {
+    "a quantity": ({"a": "tau"}, "'tau' is no quantity of this body; hex8 offers F, J, I1,"),
+    "a failing function": ({"a": lambda sigma: sigma.nothing}, "field 'a' failed on the symbols"),
+    "a name": ({"displacement": "u"}, "the name 'displacement' is taken"),
+    "an argument": ({"a": lambda Q: Q}, "asks for the quantity 'Q'; hex8 offers F, J,"),
+    "a parameter": ({"a": lambda J, *, q: q * J}, "the parameter 'q'; the body has mu, lam"),
+    "a complex": ({"a": lambda J: 1j * J}, "field 'a': .* complex"),
+    "nothing": ({"a": lambda J: None}, "field 'a': None is no scalar"),
+    "a number": ({"a": 3}, "field 'a' is 3: give the name of a quantity or a function"),
+    "of another element": ({"a": "axial_force"}, "'axial_force' is no quantity"),
+}
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize("case", WRONG)
+def test_fields_that_are_not_possible_are_told(case: str) -> None:
+    fields, said = WRONG[case]
+    system, body = block()
+    with pytest.raises(SymancfError, match=said):
+        sample(system, body, fields=fields)
+
+
+def test_places_and_units_that_are_not_possible_are_told() -> None:
+    system, body = block(comm=MPI.COMM_SELF)
+    with pytest.raises(SymancfError, match="choose 'lattice', 'cells' or 'gauss'"):
+        sample(system, body, at="nodes")
+    with pytest.raises(SymancfError, match="units name the field 'q'; the fields are displ"):
+        sample(system, body, units={"q": "m"})
+    with pytest.raises(SymancfError, match="is not on body"):
+        sample(system, body, at=[(9.0, 9.0, 9.0)])
+
+
+@pytest.mark.collective
+def test_stiffness_that_varies_within_cells_counts_where_it_is_asked() -> None:
+    def stiffness(X: Array) -> Array:
+        return 1.0 + X[:, 0] ** 2
+
+    mesh = Mesh.box((2.0, 1.0, 1.0), (3, 2, 2))
+    body = Body(mesh["body"], hex8, neo_hooke, mu=Field(stiffness, at="points"), lam=0.0)
+    system = System(body)
+    wavy(system, mesh, np.eye(3))
+    fields = {"W": "W", "mu": lambda J, *, mu: mu + 0 * J, "X": "X", "I1": "I1", "J": "J"}
+    data = sample(system, body, fields=fields).point_data
+    mu = stiffness(data["X"])
+    np.testing.assert_allclose(data["mu"], mu, rtol=1e-14)
+    W = mu / 2 * (data["I1"] - 3 - 2 * np.log(data["J"]))
+    np.testing.assert_allclose(data["W"], W, atol=1e-14)
+
+    def failing(X: Array) -> Array:
+        return np.where(X[:, 0] > 1.9, np.nan, 1.0)
+
+    body.parameters["mu"] = Field(failing, at="points")
+    with pytest.raises(SymancfError, match=r"mu of body 'body': .* is not finite at"):
+        sample(system, body)

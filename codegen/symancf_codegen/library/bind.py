@@ -235,7 +235,8 @@ class Kernel:
             elif name.startswith("cell"):
                 inputs.append(self._cell_values(source, cells))
             else:
-                inputs.append(batches(given[name].reshape(cells, -1)))
+                vector = given[name]
+                inputs.append(batches(vector.reshape(cells, int(np.prod(vector.shape[1:])))))
         count = -(-cells // LANES)
         results = [
             aligned(np.full((count, self.size(name), LANES), np.nan)) for name in row.results

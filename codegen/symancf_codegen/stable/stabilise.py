@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 from sympy.core.relational import Relational
 
-from symancf_codegen.functions import expm1mx, log1pmx
+from symancf_codegen.functions import expm1mx, force_on, log1pmx
 from symancf_codegen.stable.laurent import divide, horner, is_zero
 from symancf_codegen.stable.orders import Linear, Orders
 
@@ -101,7 +101,12 @@ class _Stabiliser(Orders):
     def _expressions(self) -> list[sp.Expr]:
         law = self.source
         results = [law.energy] if law.energy is not None else [*chain(*(law.work or {}).items())]
-        return [e for _, e in law.lets] + [sp.sympify(e) for e in results]
+        return [e for _, e in law.lets] + [sp.sympify(e) for e in (*results, *self._outputs())]
+
+    def _outputs(self) -> list[sp.Expr]:
+        """Return the outputs that are made of quantities alone, not of forces."""
+        outputs = map(sp.sympify, self.source.outputs.values())
+        return [e for e in outputs if not e.has(force_on)]
 
     def law(self) -> PointLaw:
         """Return the rewritten law."""
@@ -113,14 +118,20 @@ class _Stabiliser(Orders):
         work = None
         if law.work is not None:
             work = {self.stable(q): self.stable(sp.sympify(w)) for q, w in law.work.items()}
+        own = self._outputs()
+        outputs = {
+            name: self.stable(e) if e in own else e
+            for name, e in ((name, sp.sympify(e)) for name, e in law.outputs.items())
+        }
         results = [energy] if energy is not None else [*chain(*(work or {}).items())]
-        needed = set().union(*(e.free_symbols for e in (*results, *law.domain)))
+        expressions = (*results, *outputs.values(), *law.domain)
+        needed = set().union(*(e.free_symbols for e in expressions))
         lets: list[tuple[sp.Symbol, sp.Expr]] = []
         for symbol, expression in reversed(self.out):
             if symbol in needed:
                 lets.append((symbol, expression))
                 needed |= expression.free_symbols
-        return replace(law, lets=tuple(reversed(lets)), energy=energy, work=work)
+        return replace(law, lets=tuple(reversed(lets)), energy=energy, work=work, outputs=outputs)
 
     def _scan(self, expressions: Iterable[sp.Expr]) -> None:
         """Find the bases of fractional and negative powers, and the roots they need."""

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fields that may be sampled of a body: what its kinematics offer, stresses, functions of them.
+
+A field is written in the same language as an energy: a function whose positional arguments name
+quantities. Beside those of the kinematics it may ask for the stresses here, which are derivatives
+of the body's energy; the compiler makes them (`symancf_codegen.functions.force_on`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+
+from symancf_codegen.declare import Parameter, PointLaw, reference
+from symancf_codegen.functions import force_on, obstacle
+
+from ..errors import KinematicsError, ParameterError, closest, in_words
+from ..kinematics.naming import require_quantities, signature
+from ..kinematics.quantity import Kinematics, Quantity, cross, dot, real, vector
+from .energy import evaluate_energy
+
+if TYPE_CHECKING:
+    from ..arrays import Array
+    from ..elements.element import Element
+    from ..kinematics.naming import Energy
+    from ..values.parameter import Value
+
+Sampled = str | Callable[..., Any]
+
+#: Fields that are resultants of a solid's stress through the thickness; see `output.fields`.
+THROUGH = {
+    "membrane_force": "membrane force through the thickness, 3x3 in global axes [N/m]",
+    "bending_moment": "bending moment through the thickness, 3x3 in global axes [N]",
+}
+
+#: Quantities that are no strain: an energy of these alone has no stress.
+PLACE = ("u", "r", "X", "t")
+
+
+def default_fields(element: Element, energy: Energy) -> tuple[str, ...]:
+    """Return the fields that are sampled of a body if it is not said which."""
+    offered = element.kinematics().quantities
+    strained = set(signature(energy).quantities) - set(PLACE)
+    if "F" in offered:
+        return ("von_mises",) * bool(strained) + ("thickness",) * element.has_thickness
+    if not strained:
+        return ()
+    if "E_gl" in offered:
+        return "von_mises_top", "von_mises_bottom"
+    return ("axial_force", "bending_moment") if "epsilon" in offered else ()
+
+
+def stresses(kinematics: Kinematics, energy: sp.Expr) -> dict[str, Quantity]:
+    r"""Return the quantities that follow from an energy density W.
+
+    Solids: first and second Piola-Kirchhoff stress :math:`P = \partial W/\partial F`,
+    :math:`S = F^{-1} P`, Cauchy stress :math:`\sigma = P F^T/J`. Thin plates, in global axes with
+    the tangents e_a of the reference: :math:`n = n_{ab}\, e_a \otimes e_b`,
+    :math:`n_{ab} = \partial W/\partial E_{ab}`, and m with the curvature alike; von Mises stress
+    of n/h -+ 6 m/h^2. Cables: :math:`N = \partial W/\partial \lambda` and
+    :math:`M = \partial W/\partial \kappa`.
+    """
+    found = {"W": Quantity(energy, f"energy density [{kinematics.unit}]")}
+    offered = kinematics.quantities
+    if "F" in offered:
+        return found | _solid(kinematics)
+    lets = {s.name for s, _ in kinematics.lets}
+    if "E_gl" in offered:
+        return found | _plate(lets)
+    return found | _cable(kinematics, lets) if "epsilon" in offered else found
+
+
+def _solid(kinematics: Kinematics) -> dict[str, Quantity]:
+    def matrix(name: str) -> sp.Matrix:
+        return sp.Matrix(3, 3, lambda i, k: real(f"{name}{i + 1}{k + 1}"))
+
+    F, J = kinematics.quantities["F"].value, kinematics.quantities["J"].value
+    P = matrix("H").applyfunc(force_on)
+    cauchy = Quantity(P * F.T / J, "Cauchy stress P F^T/J, 3x3 [Pa]")
+    inverse = (sp.eye(3) + matrix("cofF_m1_")).T / J
+    found = {
+        "P": Quantity(P, "first Piola-Kirchhoff stress dW/dF, 3x3 [Pa]"),
+        "S": Quantity(inverse * P, "second Piola-Kirchhoff stress F^-1 P, 3x3 [Pa]"),
+        "cauchy": cauchy,
+        "sigma": cauchy,
+        "von_mises": Quantity(von_mises(P * F.T / J), "von Mises stress of the Cauchy stress [Pa]"),
+    }
+    if "thickness" in kinematics.section:
+        d = F * vector(reference("zeta"))
+        present = real("thickness") * sp.sqrt(dot(d, d))
+        found["thickness"] = Quantity(present, "present thickness h |d| [m]")
+    return found
+
+
+def _plate(lets: Iterable[str]) -> dict[str, Quantity]:
+    h = real("thickness")
+    first, second = vector(reference("xi")), vector(reference("eta"))
+    normal = cross(first, second)
+    e1 = first / sp.sqrt(dot(first, first))
+    e2 = cross(normal, first) / sp.sqrt(dot(normal, normal) * dot(first, first))
+    frame = sp.Matrix.hstack(e1, e2)
+
+    def conjugate(*families: str) -> sp.Matrix:
+        """The mixed component stands for two entries of a symmetric tensor."""
+        n = {
+            ab: sp.Add(*(force_on(real(f + ab)) for f in families if f + ab in lets))
+            for ab in ("11", "12", "22")
+        }
+        return sp.Matrix([[n["11"], n["12"] / 2], [n["12"] / 2, n["22"]]])
+
+    n, m = conjugate("E_gl"), conjugate("kappa", "kappa_n3_", "kappa_n0_")
+
+    def outer(t: sp.Matrix) -> sp.Matrix:
+        return sp.diag(t, 0)
+
+    top, bottom = (von_mises(outer(n / h + side * 6 * m / h**2)) for side in (-1, 1))
+    return {
+        "membrane_force": Quantity(frame * n * frame.T, THROUGH["membrane_force"]),
+        "bending_moment": Quantity(frame * m * frame.T, THROUGH["bending_moment"]),
+        "von_mises_top": Quantity(top, "von Mises stress at z = h/2 [Pa]"),
+        "von_mises_bottom": Quantity(bottom, "von Mises stress at z = -h/2 [Pa]"),
+    }
+
+
+def _cable(kinematics: Kinematics, lets: Iterable[str]) -> dict[str, Quantity]:
+    stretch = dict((s.name, s) for s, _ in kinematics.lets)["stretch"]
+    force = force_on(real("epsilon")) + stretch * force_on(real("epsilon_green"))
+    plain = [name for name in ("kappa", "kappa_geometric", "kappa_plane") if name in lets]
+    moment = sp.Add(*(force_on(real(name)) for name in plain))
+    for s, _ in kinematics.lets:
+        if s.name in ("kappa_squared", "kappa_geometric_squared"):
+            moment += 2 * sp.sqrt(s) * force_on(s)
+    return {
+        "axial_force": Quantity(force, "axial force dW/d stretch [N]"),
+        "bending_moment": Quantity(moment, "bending moment dW/d kappa [N m]"),
+    }
+
+
+def von_mises(stress: sp.Matrix) -> sp.Expr:
+    """Return sqrt(3/2 dev s : dev s) of a symmetric stress."""
+    deviator = stress - sp.eye(3) * stress.trace() / 3
+    return sp.sqrt(sp.Rational(3, 2) * sp.Add(*(x**2 for x in deviator)))
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Fields as outputs of a law.
+
+    Attributes
+    ----------
+    outputs : name -> expression of every component.
+    names : of the components of each field, in order.
+    shapes : of each field at a point: (), (3,), (3, 3), ...
+    """
+
+    outputs: Mapping[str, sp.Expr]
+    names: Mapping[str, tuple[str, ...]]
+    shapes: Mapping[str, tuple[int, ...]]
+
+    def put(self, rows: Mapping[str, Array]) -> dict[str, Array]:
+        """Return the fields (..., shape) of values (...) of the components."""
+        return {
+            field: np.stack([rows[name] for name in names], axis=-1).reshape(
+                (*np.shape(rows[names[0]]), *self.shapes[field])
+            )
+            for field, names in self.names.items()
+        }
+
+
+def sampled_fields(
+    element: Element,
+    energy: Energy,
+    fields: Mapping[str, Sampled],
+    *,
+    values: Mapping[str, Value],
+    **options: bool,
+) -> Fields:
+    """Return fields as expressions of the quantities of an element and of its energy.
+
+    Parameters
+    ----------
+    fields : name -> the name of a quantity, or a function of quantities (and, keyword-only, of
+        parameters of the body) that returns a scalar or a matrix.
+    values : the body's parameters by name.
+    options : variants of the kinematics.
+
+    Raises
+    ------
+    KinematicsError : a quantity that is not offered, or a result that is no expression of them.
+    ParameterError : a function asks for a parameter that the body does not have.
+    """
+    called = evaluate_energy(element, energy, given=None, **options)
+    density = sp.Add(*called.parts.values())
+    offered = {**called.kinematics.quantities, **stresses(called.kinematics, density)}
+    if "thickness" not in values:
+        for name in ("von_mises_top", "von_mises_bottom"):
+            offered.pop(name, None)
+    outputs: dict[str, sp.Expr] = {}
+    names, shapes = {}, {}
+    parameters = {p: real(p) for p in values}
+    for k, (field, asked) in enumerate(fields.items()):
+        value = _value(field, asked, offered, parameters, element.name)
+        components = list(value) if isinstance(value, sp.MatrixBase) else [value]
+        allowed = set(parameters.values()).union(
+            *(sp.sympify(q.value).free_symbols for q in offered.values())
+        )
+        for e in components:
+            _require_expression(field, sp.sympify(e), allowed)
+        names[field] = tuple(f"field{k}_{i}" for i in range(len(components)))
+        shapes[field] = _shape(value)
+        outputs.update(zip(names[field], map(sp.sympify, components), strict=True))
+    return Fields(outputs, names, shapes)
+
+
+def _value(
+    field: str,
+    asked: Sampled,
+    offered: Mapping[str, Quantity],
+    parameters: Mapping[str, sp.Symbol],
+    where: str,
+) -> Any:
+    """Return the expression of a field, a scalar or a matrix."""
+    if isinstance(asked, str):
+        if asked not in offered:
+            raise KinematicsError(
+                f"field {field!r}: {asked!r} is no quantity of this body; {where} offers "
+                f"{', '.join(offered)}.{closest(asked, offered)} A function of these is given as "
+                f"one, such as {{{field!r}: lambda {next(iter(offered))}: ...}}",
+                asked=asked,
+                offered=tuple(offered),
+            )
+        return offered[asked].value
+    if not callable(asked):
+        raise KinematicsError(
+            f"field {field!r} is {asked!r}: give the name of a quantity or a function of "
+            f"quantities; {where} offers {', '.join(offered)}",
+            offered=offered,
+        )
+    wanted = signature(asked)
+    require_quantities(wanted, offered, where)
+    for p in wanted.required:
+        if p not in parameters:
+            raise ParameterError(
+                f"field {field!r} asks for the parameter {p!r}; the body has "
+                f"{', '.join(parameters)}.{closest(p, tuple(parameters))}",
+                name=p,
+                possible=tuple(parameters),
+            )
+    given = {p: parameters[p] for p in wanted.parameters if p in parameters}
+    try:
+        return asked(*(offered[q].value for q in wanted.quantities), **given)
+    except Exception as error:
+        raise KinematicsError(
+            f"field {field!r} failed on the symbols of {where}: {in_words(error)}", asked=field
+        ) from error
+
+
+def _require_expression(field: str, e: sp.Basic, allowed: set[sp.Symbol]) -> None:
+    wrong = None
+    if not isinstance(e, sp.Expr) or isinstance(e, sp.MatrixExpr):
+        wrong = f"{e!r} is no scalar, and no matrix of scalars, of SymPy"
+    elif e.has(sp.nan, sp.zoo, sp.oo, -sp.oo) or e.has(sp.I):
+        wrong = f"{e} is infinite, undefined or complex"
+    elif e.free_symbols - allowed:
+        foreign = min(s.name for s in e.free_symbols - allowed)
+        wrong = f"it contains the symbol {foreign!r}, which is none of its arguments"
+    else:
+        plain = e.xreplace({q: q.args[0] for q in e.atoms(force_on)})
+        stands = obstacle(plain)
+        wrong = stands and f"it cannot be compiled: {stands}"
+    if wrong:
+        raise KinematicsError(f"field {field!r}: {wrong}", asked=field)
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    if not isinstance(value, sp.MatrixBase):
+        return ()
+    rows, columns = value.shape
+    return (rows,) if columns == 1 else (rows, columns)
+
+
+def at_points(law: PointLaw) -> PointLaw:
+    """Return a law on cells as one on the jets of a single point, wherever that is.
+
+    The unknowns are the jets of the displacement; those of the reference, ``R_xi1`` and so on, and
+    ``zeta`` are parameters per point.
+    """
+    expressions = [law.energy, *law.outputs.values(), *law.domain]
+    expressions += [e for _, e in (*law.geometry, *law.lets)]
+    expressions += [c for _, row in law.inner for c in row.values()]
+    used = set().union(*(sp.sympify(e).free_symbols for e in expressions))
+    known = {p.name for p in law.parameters} | {s.name for s in law.unknowns}
+    known |= {s.name for s, _ in (*law.geometry, *law.lets, *law.inner)}
+    more = sorted(s.name for s in used if s.name not in known)
+    return replace(
+        law,
+        jets=(),
+        measure=sp.S.One,
+        parameters=(
+            *law.parameters,
+            *(Parameter(real(name), "cell") for name in dict.fromkeys(more)),
+        ),
+    )

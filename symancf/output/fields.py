@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fields of a body at points of its cells: kernels with the mode ``outputs``, and means of them.
+
+A kernel works on the jets of one point, so that one kernel does for all points: of a lattice, of
+a quadrature rule, or anywhere in the material.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Array, Ints, Mask
+from ..laws import sampled_fields
+from ..laws.sampled import THROUGH
+from ..places.interpolation import Interpolation
+from ..runtime import jit
+from ..runtime.collective import together
+from ..values.parameter import Field, call_array
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from symancf_codegen.declare import PointLaw, Rule
+
+    from ..bodies.body import Body
+    from ..laws import Fields, Sampled
+    from ..system import System
+
+MEASURE = "measure"  # output: reference volume, area or length per parameter volume
+
+KEPT = 32  # kernels that are kept for the next call
+_RECENT: OrderedDict[jit.Kernel, None] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points of cells of a body.
+
+    Attributes
+    ----------
+    cells : (n,) numbers among the cells that this rank owns.
+    xi : (m, d) parameter values, those of all cells, or (n, m, d).
+    zeta : (m,) through the thickness, -1 to 1; 0 where there is none.
+    """
+
+    cells: Ints
+    xi: Array
+    zeta: Array
+
+    def through(self, zeta: Array) -> Points:
+        """Return, for each of these points, points at the heights `zeta` (k,), one by one."""
+        k, m = len(zeta), self.xi.shape[-2]
+        return Points(self.cells, np.repeat(self.xi, k, axis=-2), np.tile(zeta, m))
+
+    def of(self, chosen: Mask) -> Points:
+        """Return the points of some of the cells (n,)."""
+        xi = self.xi[chosen] if self.xi.ndim == 3 else self.xi
+        return Points(self.cells[chosen], xi, self.zeta)
+
+
+def heights(rule: Rule) -> Array:
+    """Return the heights zeta of a rule's section points, 0 where there is no section."""
+    count = len(rule.section_weights)
+    table = np.asarray(rule.section_points, dtype=float).reshape(count, -1)
+    return table[:, 0].copy() if table.shape[1] else np.zeros(count)
+
+
+def coefficients(system: System, body: Body, vector: Array, cells: Ints | None = None) -> Array:
+    """Return the coefficient vectors (n, functions, 3) of a local vector on a body's owned cells.
+
+    `cells` : some of these, by their numbers.
+    """
+    on = system.of(body, Interpolation)
+    at = np.flatnonzero(on.owned) if cells is None else np.flatnonzero(on.owned)[cells]
+    vertices = on.cells[at]
+    position = vector[on.offset(vertices, "value")[..., None] + np.arange(3)]
+    ns = len(body.element.slopes)
+    if not ns:
+        return np.asarray(position)
+    start = on.offset(vertices, "slope0")
+    nodal = vector[start[..., None] + np.arange(3 * ns)].reshape(*vertices.shape, ns, 3)
+    slopes = np.einsum("nvkc,nvca->nvka", on.maps[at], nodal)
+    joined = np.concatenate([position[:, :, None, :], slopes], axis=2)
+    return np.asarray(joined.reshape(len(vertices), body.element.size, 3))
+
+
+def jets_at(body: Body, e: Array, jet: str, xi: Array, z: Array) -> Array:
+    """Return a point jet (cells, points, 3) of coefficients e (cells, n, 3).
+
+    At xi (points, d), or (cells, points, d); `z` (cells, points) is the height above the
+    mid-surface.
+    """
+    space = body.element.space
+    count = xi.shape[-2]
+    total = np.zeros((len(e), count, 3))
+    for table, factor in space.point_jets[jet].items():
+        values = space.tabulate((table,), xi.reshape(-1, xi.shape[-1]))[:, 0]
+        if xi.ndim == 2:
+            term = np.einsum("pi,nia->npa", values, e)
+        else:
+            term = np.einsum("npi,nia->npa", values.reshape(*xi.shape[:2], e.shape[1]), e)
+        total += term if factor == 1 else term * z[..., None]  # the section coordinate
+    return total
+
+
+class At:
+    """A body at some points, in a state of its system (collective): its jets and parameters.
+
+    Attributes
+    ----------
+    z : (cells, points) height above the mid-surface [m].
+    values : parameters by name, numbers or (cells, 1 or points).
+    """
+
+    def __init__(self, system: System, body: Body, points: Points, state: Array) -> None:
+        self.body, self.points = body, points
+        self._u = coefficients(system, body, state, points.cells)
+        self._X = coefficients(system, body, system.reference, points.cells)
+        shape = (len(points.cells), points.xi.shape[-2])
+        self.values: dict[str, float | Array] = {
+            "t": system.time,
+            "zeta": np.broadcast_to(points.zeta, shape),
+            **body.numbers(system.time),
+        }
+        of_cells = [name for name, kind in body.fields.items() if kind == "cell"]
+        if of_cells:
+            owned = np.flatnonzero(system.of(body, Interpolation).owned)[points.cells]
+            given = body.cell_parameters(system, of_cells)[owned]
+            self.values |= {name: given[:, k, None] for k, name in enumerate(of_cells)}
+        with together(system.comm):  # functions of the user may fail on one rank only
+            self.values |= {name: self._over_points(name) for name in body.fields}
+        thickness = np.asarray(self.values.get("thickness", 0.0))
+        self.z = np.broadcast_to(points.zeta * thickness / 2, shape)
+
+    def _over_points(self, name: str) -> float | Array:
+        """Return a field's values at the points of axis or mid-surface, or those of the cells."""
+        field = self.body.parameters[name]
+        if not isinstance(field, Field) or field.at != "points":
+            return self.values[name]
+        shape = (len(self.points.cells), self.points.xi.shape[-2])
+        X = jets_at(self.body, self._X, "value", self.points.xi, np.zeros(shape))
+        what = f"{name} of body {self.body.name!r}"
+        count = shape[0] * shape[1]
+        found = call_array(what, field.function, (count,), X.reshape(count, 3)).reshape(shape)
+        if name in self.body.domains:
+            self.body.domains[name].require(name, what, found, " at a point")
+        return found
+
+    def u(self, jet: str = "value") -> Array:
+        """Return a jet (cells, points, 3) of the displacement."""
+        return jets_at(self.body, self._u, jet, self.points.xi, self.z)
+
+    def X(self, jet: str = "value") -> Array:
+        """Return a jet (cells, points, 3) of the reference."""
+        return jets_at(self.body, self._X, jet, self.points.xi, self.z)
+
+    def area(self) -> tuple[Array, Array]:
+        """Return |R_xi x R_eta| (cells, points) and the unit normal on the mid-surface."""
+        flat = np.zeros_like(self.z)
+        first, second = (
+            jets_at(self.body, self._X, jet, self.points.xi, flat) for jet in ("xi", "eta")
+        )
+        normal = np.cross(first, second)
+        size = np.linalg.norm(normal, axis=-1)
+        return size, normal / size[..., None]
+
+    def outputs(self, law: PointLaw, kernel: jit.Kernel) -> dict[str, Array]:
+        """Return the outputs (cells, points) of a law of `Body.sampled_laws`."""
+        u = {jet: self.u(jet) for jet in dict.fromkeys(s.name[2:-1] for s in law.unknowns)}
+        names = [p.name for p in law.parameters]
+        R = {name[2:-1] for name in names if name.startswith("R_") and name not in self.values}
+        return evaluate(law, kernel, u, {jet: self.X(jet) for jet in R}, self.values, self.z.shape)
+
+
+def evaluate(
+    law: PointLaw,
+    kernel: jit.Kernel,
+    u: Mapping[str, Array],
+    R: Mapping[str, Array],
+    values: Mapping[str, float | Array],
+    shape: tuple[int, ...],
+) -> dict[str, Array]:
+    """Return the outputs of a law at points, arrays of a shape, by its kernel.
+
+    `u`, `R` : jets (*shape, 3) of displacement and reference by name; `values` : parameters.
+    """
+    known = dict(values)
+    for jet, table in R.items():
+        known |= {f"R_{jet}{a + 1}": table[..., a] for a in range(3)}
+    columns = [u[s.name[2:-1]][..., int(s.name[-1]) - 1].ravel() for s in law.unknowns]
+    count = int(np.prod(shape))
+    given = np.stack(columns, axis=1) if columns else np.zeros((count, 0))
+    at: dict[str, float | Array] = {name: known[name] for name in kernel.uniform}
+    at |= {name: np.broadcast_to(known[name], shape).ravel() for name in kernel.cell}
+    (found,) = kernel.outputs(given, None, at)[0].values()
+    return {name: rows.reshape(shape) for name, rows in found.items()}
+
+
+def _kernel(law: PointLaw, system: System) -> jit.Kernel:
+    kernel = jit.points(law, system.comm, name=f"{law.name}_outputs", modes=("outputs",))
+    _RECENT[kernel] = None
+    _RECENT.move_to_end(kernel)
+    if len(_RECENT) > KEPT:
+        _RECENT.popitem(last=False)
+    return kernel
+
+
+class FieldKernels:
+    """The kernels of some fields of a body (collective); see `sample`."""
+
+    def __init__(self, system: System, body: Body, fields: Mapping[str, Sampled]) -> None:
+        self.system, self.body = system, body
+        resultants = THROUGH if body.element.has_thickness else ()
+        self.through = {k: v for k, v in fields.items() if isinstance(v, str) and v in resultants}
+        plain = {k: v for k, v in fields.items() if k not in self.through}
+        self.parts: list[tuple[Mask, Fields, PointLaw, jit.Kernel]] = []
+        self.sections: list[tuple[Rule, PointLaw, jit.Kernel]] = []
+        owned = system.of(body, Interpolation).owned
+        for laws, cells in body.variants(system):
+            options = {} if laws is body.laws else {"curved": True}
+            made = self._fields(plain, options)
+            outputs = {**made.outputs, MEASURE: body.element.kinematics(**options).measure}
+            ((law, _),) = body.sampled_laws(outputs, **options)
+            self.parts.append((cells[owned], made, law, _kernel(law, system)))
+        if self.through:
+            self.stress = self._fields({"S": "S"}, {})
+            outputs = {**self.stress.outputs, MEASURE: body.element.kinematics().measure}
+            for law, rule in body.sampled_laws(outputs, by_rule=True):
+                self.sections.append((rule, law, _kernel(law, system)))
+
+    def _fields(self, fields: Mapping[str, Sampled], options: Mapping[str, bool]) -> Fields:
+        body = self.body
+        return sampled_fields(
+            body.element, body.energy_function, fields, values=body.parameters, **options
+        )
+
+    def at(self, points: Points, state: Array) -> tuple[dict[str, Array], Array]:
+        """Return the fields (cells, points, ...) and the measure (cells, points) (collective)."""
+        shape = (len(points.cells), points.xi.shape[-2])
+        found: dict[str, Array] = {}
+        measure = np.zeros(shape)
+        for cells, fields, law, kernel in self.parts:
+            chosen = cells[points.cells]
+            rows = At(self.system, self.body, points.of(chosen), state).outputs(law, kernel)
+            measure[chosen] = rows[MEASURE]
+            for name, values in fields.put(rows).items():
+                to = found.setdefault(name, np.zeros((*shape, *fields.shapes[name])))
+                to[chosen] = values
+        if self.through:
+            force, moment = self._resultants(points, state)
+            for name, asked in self.through.items():
+                found[name] = force if asked == "membrane_force" else moment
+        return found, measure
+
+    def _resultants(self, points: Points, state: Array) -> tuple[Array, Array]:
+        r"""Return :math:`\int S\,dz` and :math:`-\int S\,z\,dz` in the mid-surface's plane.
+
+        Each part of the energy under its own rule, as in the residual; per area of the reference.
+        """
+        n, m = len(points.cells), points.xi.shape[-2]
+        total = np.zeros((2, n, m, 3, 3))
+        middle = Points(points.cells, points.xi, np.zeros(m))
+        area, normal = At(self.system, self.body, middle, state).area()
+        for rule, law, kernel in self.sections:
+            zeta, weights = heights(rule), np.asarray(rule.section_weights, dtype=float)
+            at = At(self.system, self.body, middle.through(zeta), state)
+            rows = at.outputs(law, kernel)
+            share = rows[MEASURE].reshape(n, m, -1) * weights / area[..., None]
+            S = self.stress.put(rows)["S"].reshape(n, m, len(zeta), 3, 3)
+            for k, by in enumerate((share, -share * at.z.reshape(n, m, -1))):
+                total[k] += np.einsum("nmk,nmkab->nmab", by, S)
+        plane = np.eye(3) - normal[..., :, None] * normal[..., None, :]
+        force, moment = plane @ total @ plane
+        return force, moment
