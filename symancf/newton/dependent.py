@@ -8,10 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from mpi4py import MPI
 
 from ..arrays import Array, Ints, Mask
 from ..assembly.matrix import Matrix
 from ..assembly.plan import Plan
+from ..mesh.partition.connected import least_connected
 from ..runtime.collective import together
 from .constraints import KEPT
 from .elimination import Elimination, rows_by_groups
@@ -218,16 +220,10 @@ def groups_of(data: Rows) -> list[Group]:
     row, column = data.row[left], data.column[left]
     keys, r = np.unique(row, return_inverse=True)
     columns, c = np.unique(column, return_inverse=True)
-    group = np.arange(len(keys))
-    while len(keys):
-        lowest = np.full(len(columns), len(keys))
-        np.minimum.at(lowest, c, group[r])
-        fresh = group.copy()
-        np.minimum.at(fresh, r, lowest[c])
-        fresh = fresh[fresh]
-        if (fresh == group).all():
-            break
-        group = fresh
+    first = np.full(len(columns), len(keys))  # row of each column
+    np.minimum.at(first, c, r)
+    every = np.array([0, len(keys)])
+    group = least_connected(MPI.COMM_SELF, every, np.stack([r, first[c]], axis=1))
     found = []
     by_group, of_entry = np.argsort(group, kind="stable"), np.argsort(group[r], kind="stable")
     numbers, size = np.unique(group, return_counts=True)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as ss
 
 from ..arrays import Integers, Ints, Mask
+from ..mesh.partition.connected import least_connected
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,22 +42,12 @@ class Parts:
     of_vertex: Ints
 
 
-def _joined(count: int, heads: Integers, tails: Integers) -> tuple[int, Ints]:
-    """Return the number of connected components of a graph, and that of each node."""
-    ones = np.ones(len(heads), dtype=np.int8)
-    graph = ss.coo_matrix((ones, (heads, tails)), shape=(count, count))
-    found, label = ss.csgraph.connected_components(graph, directed=False)
-    return int(found), label.astype(np.int64)
-
-
 def connected_parts(numbering: Numbering, pieces: Sequence[Piece]) -> Parts:
     """Find the connected parts (collective).
 
-    Each rank joins what its own entities join; what ghosts tell of other ranks' numbers for the
-    same vertices is joined by all ranks alike. No list is longer than the number of parts or of
-    those that lie on several ranks.
+    No list is longer than a rank's vertices and the number of parts.
     """
-    comm, halo = numbering.comm, numbering.topology.halo
+    comm, topology = numbering.comm, numbering.topology
     free = np.zeros(numbering.vertices, dtype=bool)
     free[numbering.vertex_of[numbering.free]] = True
     flat = [np.asarray(piece.vertices, dtype=np.int32).ravel() for piece in pieces]
@@ -69,10 +59,12 @@ def connected_parts(numbering: Numbering, pieces: Sequence[Piece]) -> Parts:
         same = e[1:] == e[:-1]
         heads.append(v[:-1][same])
         tails.append(v[1:][same])
-    found, label = _joined(numbering.vertices, np.concatenate(heads), np.concatenate(tails))
-    if comm.size > 1:
-        label = _across_ranks(numbering, free, found, label)
-    ids = numbering.topology.vertex_ids.astype(np.int64)
+    pairs = np.stack([np.concatenate(heads), np.concatenate(tails)], axis=1)
+    label = np.zeros(numbering.vertices, dtype=np.int64)
+    joined = least_connected(comm, topology.starts, topology.numbers[pairs])
+    label[: topology.n_owned] = joined
+    topology.halo.update(label[:, None])
+    ids = topology.vertex_ids.astype(np.int64)
     numbers, place = np.unique(label[free], return_inverse=True)
     least = np.full(len(numbers), np.iinfo(np.int64).max)
     np.minimum.at(least, place, ids[free])
@@ -84,26 +76,7 @@ def connected_parts(numbering: Numbering, pieces: Sequence[Piece]) -> Parts:
     order = {number: k for k, number in enumerate(sorted(every, key=lambda n: every[n]))}
     of_vertex = np.full(numbering.vertices, NONE, dtype=np.int64)
     of_vertex[free] = np.array([order[n] for n in numbers.tolist()], dtype=np.int64)[place]
-    return Parts(len(order), _with_supports(of_vertex, free, flat, entity, halo))
-
-
-def _across_ranks(numbering: Numbering, free: Mask, found: int, label: Ints) -> Ints:
-    """Return numbers of components that are the same on all ranks."""
-    comm = numbering.comm
-    label = label + sum(comm.allgather(found)[: comm.rank])
-    owners = numbering.topology.halo.updated(label[:, None])[:, 0]
-    differ = free & (owners != label)
-    pairs = np.unique(np.stack([label[differ], owners[differ]], axis=1), axis=0)
-    pairs = np.concatenate(comm.allgather(pairs))
-    if not len(pairs):
-        return label
-    known, place = np.unique(pairs, return_inverse=True)
-    place = place.reshape(pairs.shape)
-    _, group = _joined(len(known), place[:, 0], place[:, 1])
-    least = np.full(int(group.max()) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(least, group, known)
-    at = np.minimum(np.searchsorted(known, label), len(known) - 1)
-    return np.where(known[at] == label, least[group[at]], label)
+    return Parts(len(order), _with_supports(of_vertex, free, flat, entity, topology.halo))
 
 
 def _with_supports(

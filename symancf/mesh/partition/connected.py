@@ -13,6 +13,7 @@ from mpi4py import MPI
 
 from ...arrays import Ints
 from ...runtime.collective import exchange, lookup, owners_of, shares
+from . import compress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,20 +43,23 @@ def least_connected(comm: MPI.Comm, starts: Ints, pairs: Ints) -> Ints:
     """Return for each of this rank's items the least one that pairs (m, 2) connect it with.
 
     Collective. What the pairs of a rank connect is joined there first; then each label is put
-    under the least one beside it and replaced by that one's, until neighbours have the same, after
-    O(log^2 n) rounds (Liu and Tarjan, Simple concurrent connected components algorithms, 2022).
+    under the least one beside it and replaced by that one's, until neighbours have the same: a few
+    rounds (cf. Liu and Tarjan, Simple concurrent algorithms for connected components, 2022).
     """
     from scipy.sparse import coo_array  # half a second to import
     from scipy.sparse.csgraph import connected_components
 
-    known, place = np.unique(pairs, return_inverse=True)
-    head, tail = place.reshape(-1, 2).T
-    graph = coo_array((np.ones(len(head), np.int8), (head, tail)), shape=(len(known),) * 2)
-    _, part = connected_components(graph, directed=False)
-    _, first = np.unique(part, return_index=True)
-    ends = np.stack([known, known[first[part]]], axis=1)
+    known, (place,) = compress([pairs])
+    graph = coo_array((np.ones(len(place), np.int8), tuple(place.T)), shape=(len(known),) * 2)
+    count, part = connected_components(graph, directed=False)
+    first = np.empty(count, np.int64)
+    first[part[::-1]] = known[::-1]  # the least is written last
     mine = int(starts[comm.rank])
     label = np.arange(mine, starts[comm.rank + 1])
+    ends = np.stack([known, first[part]], axis=1)
+    if comm.size == 1:
+        label[known - mine] = ends[:, 1]
+        return label
     while True:
         low, high = np.sort(lookup(comm, starts, ends, label), axis=1).T
         low, high = low[low < high], high[low < high]
