@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from ..arrays import Array
     from ..assembly.configuration import Configuration
-    from ..assembly.piece import Piece
     from ..bodies.natural import RigidBody
     from ..values.parameter import Scalar
 
@@ -94,6 +93,8 @@ def axes_of(place: End) -> int:
 class Moment(VirtualWork):
     """A moment on places, work on their spin; see `moment`."""
 
+    growing = ("M1", "M2", "M3")
+
     def __init__(
         self, place: End, vector: Scalar | Vector, distribute: str, frame: str, name: str | None
     ) -> None:
@@ -130,13 +131,6 @@ class Moment(VirtualWork):
             return (f[0].dot(f[0]),)
         n = f[0].cross(f[1])
         return (n.dot(n) if len(f) == 2 else f[2].dot(n),)
-
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return the kernels and entities on this rank."""
-        made = super().pieces(configuration)
-        for piece in made:
-            piece.growing = ("M1", "M2", "M3")
-        return made
 
     def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the values of parameters, and the share of each place."""

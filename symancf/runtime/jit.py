@@ -7,6 +7,7 @@ The only module of the package that imports the compiler.
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import time
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -161,7 +162,12 @@ def load_runtime(
 
     def build() -> Path:
         path = Path(source)
-        return library(path.stem, _text(path), flags)
+        text, compiler = _text(path), map(os.environ.get, ("SYMANCF_CC", "CC"))
+        key = text, *flags, *compiler, *cache.chosen()
+        made = _LIBRARIES.get(key)
+        if made is None or not made.exists():
+            made = _LIBRARIES[key] = library(path.stem, text, flags)
+        return made
 
     path = _first(comm, build)
     return _everywhere(comm, lambda: ctypes.CDLL(str(_visible(path))))
@@ -185,6 +191,7 @@ def _stamp(path: Path) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 
+_LIBRARIES: dict[tuple[str | None, ...], Path] = {}  # by all that they depend on
 _TEXTS: dict[Path, tuple[dict[Path, tuple[int, int]], str]] = {}
 
 

@@ -64,11 +64,13 @@ class PlaceTerm:
     Attributes
     ----------
     substitution : of the jets that the law depends on.
+    growing : parameters that are sizes of loads which turn with the body; see `Piece`.
     """
 
     role: Role
     kind: str
     vector: ClassVar[type[V]] = sp.ImmutableMatrix
+    growing: ClassVar[tuple[str, ...]] = ()
     substitution: Substitution
 
     def __init__(
@@ -170,18 +172,18 @@ class PlaceTerm:
             jets = entities.jets(configuration, law.jets, law.rates, own, moving)
             cell = self.cell_values(configuration)
         gathered = configuration.keep(self, AtPlaces(jets, cell, self.uniform(configuration)))
-        return [
-            entities.piece(
-                configuration.name(self),
-                jit.points(self.law, configuration.comm),
-                self.role,
-                gathered.uniform,
-                cell,
-                jets,
-                self.law if self.multipliers_of_place else None,
-                self.multipliers_of_place,
-            )
-        ]
+        piece = entities.piece(
+            configuration.name(self),
+            jit.points(self.law, configuration.comm),
+            self.role,
+            gathered.uniform,
+            cell,
+            jets,
+            self.law if self.multipliers_of_place else None,
+            self.multipliers_of_place,
+        )
+        piece.growing = self.growing
+        return [piece]
 
     def cell_values(self, configuration: Configuration) -> dict[str, Array]:
         """Return what the law takes at each of this rank's places, (n,) by symbol."""
