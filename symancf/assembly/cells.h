@@ -2,8 +2,9 @@
 /*
  * A term on cells: its kernel is tabulated and works on batches of 8 cells.
  *
- * Gathered slopes are mapped to the parameters of the cell, element slopes = map . nodal slopes;
- * the forces on them go back through the transposed maps.
+ * The coefficient vectors of a node are gathered run by run, each from its place in the local
+ * vector. The last of them, such as slopes, are mapped to the parameters of the cell, element
+ * slopes = map . nodal slopes; the forces on them go back through the transposed maps.
  *
  * Behind the coefficient vectors of its corners a cell may have scalars, coordinates of other
  * vertices (a pressure that many cells share): the components of further vectors, filled with zeros.
@@ -18,77 +19,97 @@
 INLINE void map_corner(const v8 *restrict map, const int ns, const int transposed, v8 *restrict s)
 {
   FOR_PARTS {
-    vec x[9];
+    vec x[3 * MAX_VECTORS];
     for (int k = 0; k < 3 * ns; k++) x[k] = PART(s[k]);
     map_part(map, ns, transposed, part, x);
     for (int k = 0; k < 3 * ns; k++) PART(s[k]) = x[k];
   }
 }
 
-/* Map the slopes of all corners of a batch, or their forces with the transposed maps. */
+/* Map the last vectors of all corners of a batch, or their forces with the transposed maps. */
 static void map_corners(const symancf_term *t, int batch, int transposed, double *e)
 {
-  const int ns = t->slopes;
+  const int ns = t->mapped, nf = t->vectors;
   const v8 *map = (const v8 *)t->maps + (int64_t)batch * t->corners * ns * ns;
   for (int v = 0; v < t->corners; v++, map += ns * ns) {
-    v8 *s = (v8 *)e + 3 * (1 + ns) * v + 3;
+    v8 *s = (v8 *)e + 3 * (nf * v + nf - ns);
     if (ns == 3) map_corner(map, 3, transposed, s);
     else if (ns == 2) map_corner(map, 2, transposed, s);
-    else map_corner(map, 1, transposed, s);
+    else if (ns == 1) map_corner(map, 1, transposed, s);
+    else map_corner(map, ns, transposed, s);
   }
+}
+
+/*
+ * Calls f(..., parts, last) with the runs of a node as constants where they are one vector, or one
+ * and up to three, as of positions and slopes; else with last = 0, which says to look them up.
+ */
+#define WITH_RUNS(t, f, ...) \
+  do { \
+    const int single = (t)->width[0] == 1, last = (t)->width[(t)->parts - 1]; \
+    if (single && (t)->parts == 1) f(__VA_ARGS__, 1, 1); \
+    else if (single && (t)->parts == 2 && last == 1) f(__VA_ARGS__, 2, 1); \
+    else if (single && (t)->parts == 2 && last == 2) f(__VA_ARGS__, 2, 2); \
+    else if (single && (t)->parts == 2 && last == 3) f(__VA_ARGS__, 2, 3); \
+    else f(__VA_ARGS__, (t)->parts, 0); \
+  } while (0)
+
+/* Components of run p of a node; see WITH_RUNS. */
+static inline int run_width(const symancf_term *t, int p, const int parts, const int last)
+{
+  return 3 * (last ? p == parts - 1 ? last : 1 : t->width[p]);
+}
+
+/* The vectors of the nodes of a cell, in a lane of e. */
+INLINE void gather_cell(const symancf_term *t, int cell, const double *x, double *restrict e,
+                        const int parts, const int last)
+{
+  const int32_t *block = t->blocks + (int64_t)cell * t->corners * parts;
+  for (int v = 0; v < t->corners; v++)
+    for (int p = 0; p < parts; p++, block++) {
+      const int n = run_width(t, p, parts, last);
+      for (int k = 0; k < n; k++) e[k * LANES] = x[*block + k];
+      e += n * LANES;
+    }
+}
+
+/* Add the forces on the nodes of a cell, in a lane of e, to the local vector. */
+INLINE void scatter_cell(const symancf_term *t, int cell, const double *restrict e,
+                         double *restrict f, const int parts, const int last)
+{
+  const int32_t *block = t->blocks + (int64_t)cell * t->corners * parts;
+  for (int v = 0; v < t->corners; v++)
+    for (int p = 0; p < parts; p++, block++) {
+      const int n = run_width(t, p, parts, last);
+      for (int k = 0; k < n; k++) f[*block + k] += e[k * LANES];
+      e += n * LANES;
+    }
 }
 
 /* Coefficient vectors of 8 cells; lanes beyond the last cell repeat it. */
 static void gather(const symancf_term *t, int batch, const double *x, double *restrict e)
 {
-  const int ns = t->slopes, nf = 1 + ns;
-  const int first = batch * LANES;
+  const int first = batch * LANES, nodal = 3 * t->vectors * t->corners;
   for (int l = 0; l < LANES; l++) {
     const int cell = first + l < t->n ? first + l : t->n - 1;
-    const int32_t *block = t->blocks + (int64_t)cell * t->corners * 2;
-    for (int v = 0; v < t->corners; v++) {
-      const double *p = x + block[2 * v];
-      double *out = e + (int64_t)3 * nf * v * LANES + l;
-      out[0] = p[0];
-      out[LANES] = p[1];
-      out[2 * LANES] = p[2];
-      if (ns) {
-        const double *s = x + block[2 * v + 1];
-        for (int k = 0; k < 3 * ns; k++) out[(3 + k) * LANES] = s[k];
-      }
-    }
+    WITH_RUNS(t, gather_cell, t, cell, x, e + l);
     const int32_t *scalar = t->scalar + (int64_t)cell * t->scalars;
-    for (int k = 3 * nf * t->corners; k < 3 * coefficients(t); k++) {
-      const int number = k - 3 * nf * t->corners;
-      e[(int64_t)k * LANES + l] = number < t->scalars ? x[scalar[number]] : 0.0;
-    }
+    for (int k = nodal; k < 3 * coefficients(t); k++)
+      e[(int64_t)k * LANES + l] = k - nodal < t->scalars ? x[scalar[k - nodal]] : 0.0;
   }
-  if (ns) map_corners(t, batch, 0, e);
+  if (t->mapped) map_corners(t, batch, 0, e);
 }
 
 /* Add forces to the local vector; e is mapped in place. */
 static void scatter_vector(const symancf_term *t, int batch, double *restrict e, double *restrict f)
 {
-  const int ns = t->slopes, nf = 1 + ns;
-  if (ns) map_corners(t, batch, 1, e);
-  const int first = batch * LANES;
+  if (t->mapped) map_corners(t, batch, 1, e);
+  const int first = batch * LANES, nodal = 3 * t->vectors * t->corners;
   const int lanes = t->n - first < LANES ? t->n - first : LANES;
   for (int l = 0; l < lanes; l++) {
-    const int32_t *block = t->blocks + (int64_t)(first + l) * t->corners * 2;
-    for (int v = 0; v < t->corners; v++) {
-      const double *in = e + (int64_t)3 * nf * v * LANES + l;
-      double *p = f + block[2 * v];
-      p[0] += in[0];
-      p[1] += in[LANES];
-      p[2] += in[2 * LANES];
-      if (ns) {
-        double *s = f + block[2 * v + 1];
-        for (int k = 0; k < 3 * ns; k++) s[k] += in[(3 + k) * LANES];
-      }
-    }
+    WITH_RUNS(t, scatter_cell, t, first + l, e + l, f);
     const int32_t *scalar = t->scalar + (int64_t)(first + l) * t->scalars;
-    for (int k = 0; k < t->scalars; k++)
-      f[scalar[k]] += e[(int64_t)(3 * nf * t->corners + k) * LANES + l];
+    for (int k = 0; k < t->scalars; k++) f[scalar[k]] += e[(int64_t)(nodal + k) * LANES + l];
   }
 }
 
@@ -100,10 +121,11 @@ typedef struct {
 
 static inline place find_place(const symancf_term *t, int cell, int number)
 {
-  const int nb = 3 * (1 + t->slopes), v = number / nb, scalar = number - nb * t->corners;
+  const int nb = 3 * t->vectors, v = number / nb, scalar = number - nb * t->corners;
   if (scalar >= 0)
     return (place){t->scalar[(int64_t)cell * t->scalars + scalar], t->corners + scalar};
-  return (place){coordinate(t->blocks + ((int64_t)cell * t->corners + v) * 2, number % nb), v};
+  const int32_t *block = t->blocks + ((int64_t)cell * t->corners + v) * t->parts;
+  return (place){coordinate(t, block, number % nb), v};
 }
 
 /* Add a value to the matrix at two coordinates of a cell. */
@@ -120,7 +142,7 @@ static inline void add_entry(const symancf_plan *plan, const symancf_term *t, in
 static void scatter_scalars(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
                             const double *K, double *line)
 {
-  const int n = coefficients(t), nodal = 3 * t->corners * (1 + t->slopes);
+  const int n = coefficients(t), nodal = 3 * t->corners * t->vectors;
   for (int s = nodal; s < nodal + t->scalars; s++)
     for (int turn = 0; turn < 2; turn++) { /* a column, then a row without what is in columns */
       for (int i = 0; i < 3 * n; i++) {
@@ -129,7 +151,7 @@ static void scatter_scalars(const symancf_plan *plan, const symancf_term *t, int
         const v8 *block = find_block((const v8 *)K, t->symmetric, n, r / 3, c / 3, &turned);
         ((v8 *)line)[i] = block[turned ? c % 3 * 3 + r % 3 : r % 3 * 3 + c % 3];
       }
-      if (t->slopes) map_corners(t, first / LANES, 1, line);
+      if (t->mapped) map_corners(t, first / LANES, 1, line);
       for (int l = 0; l < lanes; l++) {
         const place at = find_place(t, first + l, s);
         for (int i = 0; i < (turn ? nodal : nodal + t->scalars); i++) {
@@ -160,7 +182,8 @@ static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, 
   const int rows = 3 * coefficients(t);
   int32_t piece = 0;
   double *u = work, *X = u + rows * LANES, *e = X + (t->rates < 0 ? 1 : 2) * rows * LANES,
-         *w = e + rows * LANES, *K = w + rows * LANES;
+         *w = e + rows * LANES, *K = w + rows * LANES + corner_size(t);
+  corner (*corners)[LANES] = (corner (*)[LANES])(w + rows * LANES);
   int64_t bad = 0;
   if (t->rates >= 0)
     t->uniform[t->rates] = plan->rate_factor ? plan->rate_factor[t->blocks[0]] : 0.0;
@@ -185,7 +208,7 @@ static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, 
       bad += t->tangent(lanes, t->uniform, cell, X, u, e, K);
       scatter_vector(t, batch, e, f);
       clear_for(plan, t, first, lanes, cleared);
-      scatter_matrix(plan, t, first, lanes, K);
+      scatter_matrix(plan, t, first, lanes, K, corners);
       if (t->scalars) scatter_scalars(plan, t, first, lanes, K, w);
     } else {
       gather(t, batch, v, w);

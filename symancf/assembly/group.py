@@ -49,7 +49,8 @@ def _kind(piece: Piece) -> tuple[Hashable, ...]:
     kernel, entities = piece.kernel, piece.entities
     layout: tuple[Hashable, ...] = ()
     if isinstance(entities, Cells):
-        layout = entities.blocks.shape[1:], entities.maps.shape[1:], entities.scalars.shape[1:]
+        shapes = entities.blocks.shape[1:], entities.maps.shape[1:], entities.scalars.shape[1:]
+        layout = *shapes, entities.widths
     sources = (source(piece.uniform.get(name)) for name in kernel.uniform)
     return id(kernel), piece.role, piece.growing, *layout, *sources
 
@@ -72,7 +73,7 @@ class Group:
     pieces : number and piece of each.
     first : where the values of each piece of the plan begin among those of all.
     coordinates : their number on this rank.
-    limits : the most nodes of a cell and entries of a block.
+    most : coefficient vectors of a node.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Group:
         pieces: Mapping[int, Piece],
         first: Ints,
         coordinates: int,
-        limits: tuple[int, int],
+        most: int,
     ) -> None:
         self.numbers, own = list(pieces), list(pieces.values())
         kernel, sizes = own[0].kernel, [piece.size for piece in own]
@@ -105,7 +106,7 @@ class Group:
         entities = [piece.entities for piece in own]
         cells = [e for e in entities if isinstance(e, Cells)]
         if cells:
-            self._take_cells(own[0].name, cells, limits)
+            self._take_cells(own[0].name, cells, most)
         else:
             jets = [e for e in entities if isinstance(e, Jets)]
             self.term.jets = kernel.rows
@@ -124,17 +125,19 @@ class Group:
         for name, function in kernel.addresses.items():
             setattr(self.term, name, function)
 
-    def _take_cells(self, name: str, cells: list[Cells], limits: tuple[int, int]) -> None:
+    def _take_cells(self, name: str, cells: list[Cells], most: int) -> None:
         blocks, maps = _joined([c.blocks for c in cells]), _joined([c.maps for c in cells])
-        corners, slopes = blocks.shape[1], maps.shape[2] if maps.ndim == 4 else 0
-        tile = (3 * (1 + slopes)) ** 2
-        if corners > limits[0] or tile > limits[1]:
+        widths, mapped = cells[0].widths, maps.shape[2]
+        vectors = sum(widths)
+        if vectors > most or mapped > vectors or blocks.shape[2] != len(widths):
             raise ValueError(
-                f"{name!r} has cells of {corners} nodes with {slopes} slopes; the runtime holds "
-                f"{limits[0]} nodes and blocks of {limits[1]} entries at most (MAX_CORNERS, "
-                "MAX_TILE in tiles.h)"
+                f"{name!r} has cells with {vectors} coefficient vectors at each node, {mapped} of "
+                f"them mapped, in runs of {widths} at {blocks.shape[2]} places; the runtime holds "
+                f"at most {most} (MAX_VECTORS in lanes.h), and a place for each run"
             )
-        self.term.corners, self.term.slopes = corners, slopes
+        self.term.corners, self.term.vectors = blocks.shape[1], vectors
+        self.term.parts, self.term.mapped = len(widths), mapped
+        self.term.width = self._hold(widths, np.int32)
         self.term.blocks = self._hold(blocks, np.int32)
         scalars = _joined([c.scalars for c in cells])
         self.term.scalars, self.term.scalar = scalars.shape[1], self._hold(scalars, np.int32)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define LANES 8
+#define MAX_VECTORS 6 /* coefficient vectors of a node */
 #define INLINE static inline __attribute__((always_inline)) /* sizes become constants */
 
 typedef double v8_anywhere __attribute__((vector_size(64), aligned(8), may_alias));
@@ -22,7 +23,7 @@ typedef double vec_anywhere __attribute__((vector_size(8 * SYMANCF_WIDTH), align
 INLINE void map_part(const v8 *restrict map, const int n, const int transposed, const int part,
                      vec *restrict s)
 {
-  vec old[9];
+  vec old[3 * MAX_VECTORS];
   for (int k = 0; k < 3 * n; k++) old[k] = s[k];
   for (int k = 0; k < n; k++)
     for (int a = 0; a < 3; a++) {

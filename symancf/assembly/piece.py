@@ -24,16 +24,18 @@ Role = Literal["strain", "potential", "constraint", "work", "dissipation", "iner
 
 @dataclass
 class Cells:
-    """Entities of a tabulated kernel: cells with their gather offsets and slope maps.
+    """Entities of a tabulated kernel: cells with what they gather, and the maps of their nodes.
 
-    `blocks` (n, corners, 2): local offsets of position and slope blocks; `maps`
-    (n, corners, s, s): element slopes = maps . nodal slopes; `scalars` (n, k): local offsets of
+    `widths` (parts,): a node's coefficient vectors in runs, e.g. 1 for the position and 2 for its
+    slopes; `blocks` (n, nodes, parts): local offset of each run; `maps` (n, nodes, m, m): the last
+    m vectors of the cell = maps . those of the node; `scalars` (n, k): local offsets of
     further unknowns of the kernel, `Space.with_scalars`; the last k vertices of an entity are
     theirs.
     """
 
     blocks: Ints32
     maps: Array
+    widths: tuple[int, ...]
     scalars: Ints32 = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int32))
 
 

@@ -39,9 +39,11 @@ typedef struct {
   const int64_t *pair_start;   /* [n + 1] into positions */
   const int32_t *positions;    /* offset of vertex j in the rows of i; ~offset off-diagonal */
   /* cells */
-  int32_t corners, slopes;
-  const int32_t *blocks; /* [n][corners][2] local offsets of position and slopes */
-  const double *maps;    /* [batches][corners][slopes][slopes][8] */
+  int32_t corners, vectors; /* nodes of a cell, coefficient vectors of a node */
+  int32_t parts, mapped; /* runs of vectors that follow each other; how many, the last, are mapped */
+  const int32_t *width;  /* [parts] vectors in each */
+  const int32_t *blocks; /* [n][corners][parts] their local offsets */
+  const double *maps;    /* [batches][corners][mapped][mapped][8] */
   int32_t rates; /* place of d rate / d coordinate in uniform, of kernels that know rates; or -1 */
   int32_t scalars; /* coordinates of a cell behind those of its corners, a vertex for each */
   const int32_t *scalar; /* [n][scalars] their local offsets */
@@ -101,7 +103,7 @@ static void clear_for(const symancf_plan *plan, const symancf_term *t, int first
 /* Number of coefficient vectors of a cell: of its corners, then of its scalars, three in each. */
 static inline int coefficients(const symancf_term *t)
 {
-  return t->corners * (1 + t->slopes) + (t->scalars + 2) / 3;
+  return t->corners * t->vectors + (t->scalars + 2) / 3;
 }
 
 /* Add the energies W of a batch to those of the pieces; `piece` counts those it has come to. */

@@ -18,7 +18,7 @@ from ..arrays import Array, Ints, Mask
 from ..runtime import jit
 from ..values.parameter import Value, depends_on_time, evaluate
 from .group import Group, grouped, parameters, source
-from .structures import LANES, Term, Terms, address, limits
+from .structures import LANES, Term, Terms, address, most_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ class Plan:
         self.pieces = list(pieces)
         self.numbering, self._comm = numbering, comm
         library = jit.load_runtime(Path(__file__).with_name("runtime.c"), comm=comm)
-        self._limits = limits(library)
+        self._most = most_vectors(library)
         self._assemble = library.symancf_assemble
         self._assemble.restype = ctypes.c_int64
         pointer = ctypes.c_void_p
@@ -129,7 +129,7 @@ class Plan:
     def _group(self, numbers: tuple[int, ...]) -> Group:
         if numbers not in self._made:
             pieces = {number: self.pieces[number] for number in numbers}
-            group = Group(pieces, self._first, self.numbering.coordinates, self._limits)
+            group = Group(pieces, self._first, self.numbering.coordinates, self._most)
             if self._matrix is not None:
                 group.attach(self._matrix[0].positions, self._matrix[1])
             self._made[numbers] = group

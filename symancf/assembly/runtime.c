@@ -13,12 +13,11 @@
 #include <stdlib.h>
 
 /* What the caller mirrors by hand or must not exceed; see plan.py. */
-void symancf_limits(int64_t limits[4])
+void symancf_limits(int64_t limits[3])
 {
   limits[0] = sizeof(symancf_term);
   limits[1] = sizeof(symancf_plan);
-  limits[2] = MAX_CORNERS;
-  limits[3] = MAX_TILE;
+  limits[2] = MAX_VECTORS;
 }
 
 /* Doubles of scratch that one term needs. */
@@ -27,7 +26,7 @@ static int64_t scratch(const symancf_term *t)
   if (t->tabulated) {
     const int64_t n = coefficients(t);
     const int64_t blocks = t->symmetric ? n * (n + 1) / 2 : n * n;
-    return ((t->rates < 0 ? 4 : 5) * 3 * n + 9 * blocks) * LANES;
+    return ((t->rates < 0 ? 4 : 5) * 3 * n + 9 * blocks) * LANES + corner_size(t);
   }
   const int64_t m = t->jets, n = t->columns;
   return m * (3 + m) * LANES + m * m + m * n + n * n;

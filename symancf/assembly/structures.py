@@ -29,8 +29,8 @@ class Term(ctypes.Structure):
         *((name, _ADDRESS) for name in ("uniform", "cell", "uniform_rate", "cell_rate")),
         *((name, _ADDRESS) for name in ("owned", "vertex_start", "vertices")),
         *((name, _ADDRESS) for name in ("pair_start", "positions")),
-        *((name, _NUMBER) for name in ("corners", "slopes")),
-        *((name, _ADDRESS) for name in ("blocks", "maps")),
+        *((name, _NUMBER) for name in ("corners", "vectors", "parts", "mapped")),
+        *((name, _ADDRESS) for name in ("width", "blocks", "maps")),
         *((name, _NUMBER) for name in ("rates", "scalars")),
         ("scalar", _ADDRESS),
         ("jets", _NUMBER),
@@ -54,22 +54,22 @@ class Terms(ctypes.Structure):
     ]
 
 
-def limits(library: ctypes.CDLL) -> tuple[int, int]:
-    """Return the most nodes of a cell and entries of a block that the runtime can hold.
+def most_vectors(library: ctypes.CDLL) -> int:
+    """Return the most coefficient vectors of a node that the runtime can hold.
 
     Raises
     ------
     RuntimeError : the structures of C are not those that are declared here.
     """
-    found = (ctypes.c_int64 * 4)()
+    found = (ctypes.c_int64 * 3)()
     library.symancf_limits(found)
-    term, plan, corners, tile = found
+    term, plan, vectors = found
     if (term, plan) != (ctypes.sizeof(Term), ctypes.sizeof(Terms)):
         raise RuntimeError(
             f"plan.h and structures.py differ: a term has {term} bytes in C and "
             f"{ctypes.sizeof(Term)} here, a plan {plan} and {ctypes.sizeof(Terms)}"
         )
-    return corners, tile
+    return vectors
 
 
 def address(array: npt.NDArray[np.generic]) -> int:

@@ -8,8 +8,7 @@
 #include "lanes.h"
 #include "plan.h"
 
-#define MAX_CORNERS 8
-#define MAX_TILE 144 /* (3 (1 + slopes))^2 */
+#define MAX_TILE (9 * MAX_VECTORS * MAX_VECTORS)
 
 /* Where the block of coefficients i, j begins in K: row 3 a + b, or 3 b + a where `turned`. */
 static inline const v8 *find_block(const v8 *K, int symmetric, int n, int i, int j, int *turned)
@@ -19,56 +18,62 @@ static inline const v8 *find_block(const v8 *K, int symmetric, int n, int i, int
   return *turned ? K + 9 * ((int64_t)i * (i + 1) / 2 + j) : K + 9 * ((int64_t)j * (j + 1) / 2 + i);
 }
 
-/* The tile of corners (I, J) of 8 cells in nodal coordinates, T_I^t K T_J: [nb][nb] rows. */
+/*
+ * The tile of corners (I, J) of 8 cells in nodal coordinates, T_I^t K T_J: [nb][nb] rows. A node
+ * has nf vectors; T maps the last ns of them and leaves the others alone.
+ */
 INLINE void map_tile(const symancf_term *t, const v8 *restrict K, const v8 *restrict maps, int I,
-                     int J, const int ns, v8 *restrict tile)
+                     int J, const int nf, const int ns, v8 *restrict tile)
 {
-  const int nf = 1 + ns, nb = 3 * nf, n = coefficients(t);
+  const int nb = 3 * nf, s = 3 * (nf - ns), n = coefficients(t);
   const v8 *mi = maps + I * ns * ns, *mj = maps + J * ns * ns;
   for (int i = 0; i < nf; i++) {
-    const v8 *block[4];
-    int turned[4];
+    const v8 *block[MAX_VECTORS];
+    int turned[MAX_VECTORS];
     for (int j = 0; j < nf; j++)
       block[j] = find_block(K, t->symmetric, n, I * nf + i, J * nf + j, turned + j);
     for (int a = 0; a < 3; a++)
       FOR_PARTS {
-        vec row[12];
+        vec row[3 * MAX_VECTORS];
         for (int j = 0; j < nf; j++)
           for (int b = 0; b < 3; b++)
             row[3 * j + b] = PART(block[j][turned[j] ? 3 * b + a : 3 * a + b]);
-        map_part(mj, ns, 1, part, row + 3);
+        map_part(mj, ns, 1, part, row + s);
         for (int c = 0; c < nb; c++) PART(tile[(3 * i + a) * nb + c]) = row[c];
       }
   }
   for (int c = 0; c < nb; c++)
     FOR_PARTS {
-      vec column[9];
-      for (int r = 0; r < 3 * ns; r++) column[r] = PART(tile[(3 + r) * nb + c]);
+      vec column[3 * MAX_VECTORS];
+      for (int r = 0; r < 3 * ns; r++) column[r] = PART(tile[(s + r) * nb + c]);
       map_part(mi, ns, 1, part, column);
-      for (int r = 0; r < 3 * ns; r++) PART(tile[(3 + r) * nb + c]) = column[r];
+      for (int r = 0; r < 3 * ns; r++) PART(tile[(s + r) * nb + c]) = column[r];
     }
 }
 
 /* local offset of the r-th coordinate of a cell at a corner */
-static inline int32_t coordinate(const int32_t *block, int r)
+static inline int32_t coordinate(const symancf_term *t, const int32_t *block, int r)
 {
-  return r < 3 ? block[0] + r : block[1] + r - 3;
+  int part = 0;
+  while (r >= 3 * t->width[part]) r -= 3 * t->width[part++];
+  return block[part] + r;
 }
 
 /* Where a cell's corner stands in the matrix. */
 typedef struct {
-  const int32_t *block; /* local offsets of position and slopes */
+  const int32_t *block; /* local offsets of its parts */
   double *diagonal, *off; /* first row of its vertex; NULL if the row is on another rank */
   int64_t width, off_width; /* from row to row, of a plain corner */
   int plain; /* whether the rows are its coordinates in their order, none fixed */
 } corner;
 
-static corner find_corner(const symancf_plan *plan, const symancf_term *t, int cell, int v)
+INLINE corner find_corner(const symancf_plan *plan, const symancf_term *t, int cell, int v,
+                          const int parts)
 {
-  const int32_t *block = t->blocks + ((int64_t)cell * t->corners + v) * 2;
+  const int32_t *block = t->blocks + ((int64_t)cell * t->corners + v) * parts;
   const int32_t vertex = t->vertices[t->vertex_start[cell] + v], row = plan->vertex_row[vertex];
-  const int plain = plan->vertex_plain[vertex] && plan->rank_in_vertex[block[0]] == 0 &&
-                    (!t->slopes || block[1] == block[0] + 3);
+  int plain = plan->vertex_plain[vertex] && plan->rank_in_vertex[block[0]] == 0;
+  for (int p = 1; p < parts; p++) plain &= block[p] == block[p - 1] + 3 * t->width[p - 1];
   if (row < 0) return (corner){block, NULL, NULL, 0, 0, plain};
   const int32_t *d = plan->diagonal_start + row, *o = plan->off_start + row;
   /* a vertex whose coordinates are all fixed has no row, and the last of them no row behind it */
@@ -77,8 +82,8 @@ static corner find_corner(const symancf_plan *plan, const symancf_term *t, int c
 }
 
 /* Add a tile [nb][nb] to the rows of corner i and the columns of corner j of a cell. */
-INLINE void add_tile(const symancf_plan *plan, const corner *i, const corner *j, int32_t position,
-                     const double *tile, const int nb)
+INLINE void add_tile(const symancf_plan *plan, const symancf_term *t, const corner *i,
+                     const corner *j, int32_t position, const double *tile, const int nb)
 {
   if (i->plain && j->plain) {
     double *values = position >= 0 ? i->diagonal + position : i->off + ~position;
@@ -87,11 +92,11 @@ INLINE void add_tile(const symancf_plan *plan, const corner *i, const corner *j,
     return;
   }
   for (int r = 0; r < nb; r++) { /* some coordinates are fixed */
-    const int32_t row = plan->row[coordinate(i->block, r)];
+    const int32_t row = plan->row[coordinate(t, i->block, r)];
     if (row < 0) continue;
     double *values = row_values(plan, row, position);
     for (int c = 0; c < nb; c++) {
-      const int32_t column = plan->rank_in_vertex[coordinate(j->block, c)];
+      const int32_t column = plan->rank_in_vertex[coordinate(t, j->block, c)];
       if (column >= 0) values[column] += tile[r * nb + c];
     }
   }
@@ -104,36 +109,36 @@ INLINE void add_lanes(const symancf_plan *plan, const symancf_term *t, int first
 {
   double values[LANES * MAX_TILE] __attribute__((aligned(64)));
   split(tile, row, nb * nb, values);
-  for (int l = 0; l < lanes; l++)
-    if (corners[I][l].diagonal) {
-      const int64_t pair = t->pair_start[first + l] + I * vertices_of(t, first + l) + J;
-      add_tile(plan, &corners[I][l], &corners[J][l], t->positions[pair], values + l * nb * nb, nb);
-    }
+  for (int l = 0; l < lanes; l++) {
+    if (!corners[I][l].diagonal) continue;
+    const int64_t pair = t->pair_start[first + l] + I * vertices_of(t, first + l) + J;
+    add_tile(plan, t, &corners[I][l], &corners[J][l], t->positions[pair], values + l * nb * nb, nb);
+  }
 }
 
 INLINE void scatter_tiles(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
-                          const v8 *restrict K, const int ns)
+                          const v8 *restrict K, corner (*corners)[LANES], const int nf,
+                          const int ns)
 {
-  const int nb = 3 * (1 + ns), n = t->corners;
+  const int nb = 3 * nf, n = t->corners, parts = nf == 1 ? 1 : t->parts;
   const v8 *maps = (const v8 *)t->maps + (int64_t)(first / LANES) * n * ns * ns;
   int16_t straight[MAX_TILE], flipped[MAX_TILE];
   for (int k = 0; k < nb * nb; k++) {
     straight[k] = k;
     flipped[k] = k % nb * nb + k / nb;
   }
-  corner corners[MAX_CORNERS][LANES];
   for (int v = 0; v < n; v++)
-    for (int l = 0; l < lanes; l++) corners[v][l] = find_corner(plan, t, first + l, v);
+    for (int l = 0; l < lanes; l++) corners[v][l] = find_corner(plan, t, first + l, v, parts);
   v8 mapped[MAX_TILE];
   for (int I = 0; I < n; I++)
     for (int J = 0; J < n; J++) {
       const int below = t->symmetric && I > J;
-      if (!ns) { /* the packed blocks are the tiles */
+      if (nf == 1) { /* the packed blocks are the tiles */
         int turned;
         const v8 *tile = find_block(K, t->symmetric, coefficients(t), I, J, &turned);
         add_lanes(plan, t, first, lanes, corners, I, J, tile, turned ? flipped : straight, nb);
       } else if (!below) {
-        map_tile(t, K, maps, I, J, ns, mapped);
+        map_tile(t, K, maps, I, J, nf, ns, mapped);
         add_lanes(plan, t, first, lanes, corners, I, J, mapped, straight, nb);
         if (t->symmetric && I < J) /* the tile below is its transpose */
           add_lanes(plan, t, first, lanes, corners, J, I, mapped, flipped, nb);
@@ -141,15 +146,31 @@ INLINE void scatter_tiles(const symancf_plan *plan, const symancf_term *t, int f
     }
 }
 
-static void scatter_matrix(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
-                           const double *K)
+/* Doubles that the corners of 8 cells take. */
+static inline int64_t corner_size(const symancf_term *t)
 {
-  switch (t->slopes) {
-  case 0: scatter_tiles(plan, t, first, lanes, (const v8 *)K, 0); break;
-  case 1: scatter_tiles(plan, t, first, lanes, (const v8 *)K, 1); break;
-  case 2: scatter_tiles(plan, t, first, lanes, (const v8 *)K, 2); break;
-  default: scatter_tiles(plan, t, first, lanes, (const v8 *)K, 3); break;
-  }
+  return (int64_t)(sizeof(corner) * LANES / sizeof(double)) * t->corners;
+}
+
+/* Nodes with any vectors. */
+static __attribute__((noinline)) void scatter_any(const symancf_plan *plan, const symancf_term *t,
+                                                  int first, int lanes, const v8 *restrict K,
+                                                  corner (*corners)[LANES])
+{
+  scatter_tiles(plan, t, first, lanes, K, corners, t->vectors, t->mapped);
+}
+
+/* `corners` is scratch. */
+static void scatter_matrix(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+                           const double *K, corner (*corners)[LANES])
+{
+  const v8 *k = (const v8 *)K;
+  const int nf = t->vectors, ns = t->mapped;
+  if (nf == 1) scatter_tiles(plan, t, first, lanes, k, corners, 1, 0);
+  else if (nf == 2 && ns == 1) scatter_tiles(plan, t, first, lanes, k, corners, 2, 1);
+  else if (nf == 3 && ns == 2) scatter_tiles(plan, t, first, lanes, k, corners, 3, 2);
+  else if (nf == 4 && ns == 3) scatter_tiles(plan, t, first, lanes, k, corners, 4, 3);
+  else scatter_any(plan, t, first, lanes, k, corners);
 }
 
 #endif

@@ -7,9 +7,13 @@ from .ancf_thin_plate import ancf_thin_plate
 from .cells import CELLS, HEXAHEDRON, LINE, QUAD, Cell
 from .element import Element
 from .hex8 import hex8
+from .hex20 import hex20
 from .quad4 import quad4
+from .quad8 import quad8
 from .quadrature import gauss, surface
 from .shape import Field
+from .tet10 import tet10
+from .tri6 import tri6
 
 __all__ = [
     "CELLS",
@@ -24,6 +28,10 @@ __all__ = [
     "ancf_thin_plate",
     "gauss",
     "hex8",
+    "hex20",
     "quad4",
+    "quad8",
     "surface",
+    "tet10",
+    "tri6",
 ]

@@ -267,12 +267,12 @@ class Interpolation:
         at = self.cells if cells is None else cells
         if cells is not None and element.slopes:
             maps = self.maps_of(cells)
-        position = self.offset(at, "value")
-        slopes = self.offset(at, "slope0") if element.slopes else np.zeros_like(position)
+        runs = {"value": 1, "slope0": len(element.slopes)}
+        parts = [jet for jet, width in runs.items() if width]
+        blocks = np.stack([self.offset(at, jet) for jet in parts], axis=2)
         none = np.zeros((len(at), 0), dtype=np.int32)
-        gathered = Cells(
-            np.stack([position, slopes], axis=2), maps, none if scalars is None else scalars
-        )
+        widths = tuple(runs[jet] for jet in parts)
+        gathered = Cells(blocks, maps, widths, none if scalars is None else scalars)
         owned = self.owned if owned is None else owned
         return Patch(element, at, owned, gathered, none if extra is None else extra)
 

@@ -14,21 +14,67 @@ import sympy as sp
 
 import symancf as sa
 from symancf.assembly import structures
+from symancf.assembly.matrix import Matrix
 from symancf.assembly.piece import Cells
 from symancf.assembly.plan import Plan
 from symancf.runtime import jit
 
 
-def test_cells_with_more_nodes_than_the_runtime_holds_are_refused() -> None:
-    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    body = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=1.0)
-    system = sa.System(body)
+def test_nodes_with_more_vectors_than_the_runtime_holds_are_refused() -> None:
+    system = _plate()
     piece = system.pieces[0]
     assert isinstance(piece.entities, Cells)
-    blocks, maps = (np.repeat(a, 2, axis=1) for a in (piece.entities.blocks, piece.entities.maps))
-    larger = dataclasses.replace(piece, entities=Cells(blocks, maps))
-    with pytest.raises(ValueError, match="cells of 16 nodes with 0 slopes; the runtime holds 8"):
-        Plan([larger], system.numbering, system.reference, system.comm)
+    larger = dataclasses.replace(piece.entities, widths=(1, 6))
+    told = r"7 coefficient vectors at each node, 2 of them mapped.*the runtime holds at most 6"
+    with pytest.raises(ValueError, match=told):
+        Plan(
+            [dataclasses.replace(piece, entities=larger)],
+            *(system.numbering, system.reference, system.comm),
+        )
+
+
+def _plate() -> sa.System:
+    mesh = sa.Mesh.box((1.0, 2.0), (3, 2), warp=lambda X: X + 0.1 * np.sin(X[:, [1, 0, 2]]))
+    values = {"E": 1.0, "nu": 0.3, "thickness": 0.1}
+    body = sa.Body(mesh["body"], sa.elements.ancf_thin_plate, sa.energies.kirchhoff(), **values)
+    return sa.System(body, terms=[sa.fix(body["x0"])])
+
+
+def test_vectors_of_nodes_in_other_runs_and_one_map_for_all_of_them_are_the_same() -> None:
+    """Runs (1, 2) and maps of slopes, as (1, 1, 1) and as (3,) with maps of all three vectors."""
+    system = _plate()
+    (piece,) = system.pieces
+    cells = piece.entities
+    assert isinstance(cells, Cells)
+    whole = np.zeros((*cells.maps.shape[:2], 3, 3))
+    whole[..., 0, 0], whole[..., 1:, 1:] = 1.0, cells.maps
+    assert np.abs(cells.maps - np.eye(2)).max() > 0.01
+    position, slopes = cells.blocks[..., 0], cells.blocks[..., 1]
+    assert (slopes == position + 3).all()  # so that one run has them all
+    apart = np.stack([position, slopes, slopes + 3], axis=2)
+    forms = [
+        cells,
+        Cells(apart, whole, (1, 1, 1)),
+        Cells(position[..., None], whole, (3,)),
+    ]
+    state = 0.03 * system.numbering.random(1)
+    found = []
+    for form in forms:
+        pieces = [dataclasses.replace(piece, entities=form)]
+        plan = Plan(pieces, system.numbering, system.reference, system.comm)
+        matrix = Matrix(system.comm, system.numbering, pieces)
+        plan.attach(matrix)
+        plan.update(0.0)
+        f, w = np.zeros_like(state), np.zeros_like(state)
+        plan.tangent(state, f, matrix)
+        matrix.finish()
+        plan.product(state, system.numbering.random(2), w)
+        K = matrix.mat.getValuesCSR()[2]
+        found.append([plan.energies(state)[0], f, w, K])
+    assert np.abs(found[0][3]).max() > 0.0
+    for other in found[1:]:
+        for a, b in zip(found[0], other, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14 * np.abs(a).max())
 
 
 def test_values_of_slots_have_their_names() -> None:
@@ -46,7 +92,7 @@ def _push(v_a: Any, *, P: Any) -> dict[Any, Any]:
 
 def test_a_structure_of_another_size_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     library = jit.load_runtime(Path(structures.__file__).with_name("runtime.c"))
-    assert structures.limits(library) == (8, 144)
+    assert structures.most_vectors(library) == 6
 
     class Longer(structures.Term):
         _fields_ = (("more", ctypes.c_int64),)
@@ -55,7 +101,7 @@ def test_a_structure_of_another_size_is_told(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(structures, "Term", Longer)
     told = rf"plan\.h and structures\.py differ: a term has {size} bytes in C and {size + 8}"
     with pytest.raises(RuntimeError, match=told):
-        structures.limits(library)
+        structures.most_vectors(library)
 
 
 # ---- pieces of one kernel -----------------------------------------------------------------------

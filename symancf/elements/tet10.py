@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tetrahedron of second order with 30 coordinates."""
+
+from ..kinematics import solid
+from .cells import TETRA10
+from .element import Element
+from .tri6 import tri6
+
+tet10 = Element(
+    "tet10",
+    TETRA10,
+    {"N": TETRA10.field},
+    slopes=(),
+    slope_kind="none",
+    family=solid,
+    rules={"full": "8", "reduced": "1", "centre": "1"},
+    derivatives=("xi", "eta", "zeta"),
+    trace=tri6,
+    __doc__="""Tetrahedron with 10 nodes, at corners and middles of edges, positions only.
+
+    r = sum_i N_i r_i with the quadratic functions of the tetrahedron with corners at the origin and
+    the ends of the axes. The rule of 8 points has degree 3: affine states are exact on
+    cells with curved edges, too, quadratic ones on straight cells. Displacements are of third
+    order, stresses of second.
+
+    Limits: with `volumetric="full"` it locks in nearly incompressible material; with
+    `volumetric="reduced"` (dilatation at the centre, one value for each cell) it does not, at the
+    price of an order. Quadrature ``"4"`` costs half and is enough for cells with straight edges.
+    """,
+)

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Solids of second order: affine and rigid states, order, loads, files, faults of meshes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import meshio
+import numpy as np
+import pytest
+import sympy as sp
+
+import symancf as sa
+from symancf.output.sampling import sample
+from symancf.output.vtu import read_vtu, write_vtu
+from symancf.places.interpolation import Interpolation
+from symancf.view.surface import surface_of
+from tests.second_order import ELEMENTS, arrays, box
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from symancf.arrays import Array
+
+KINDS = list(ELEMENTS)
+RUBBER = {"mu": 1.0, "lam": 1.5}
+SIDES = ("x0", "x1", "y0", "y1", "z0", "z1")
+
+
+def bent(X: Array) -> Array:
+    """Move points inside of the unit cube, also those on edges: these become curved."""
+    bump = np.prod(np.sin(np.pi * X), axis=1)[:, None]
+    return X + 0.08 * bump * np.cos(np.array([1.0, 3.0, 2.0]) + 4.0 * X[:, [1, 2, 0]])
+
+
+def block(kind: str, element: sa.elements.Element | None = None, **given: float) -> sa.Body:
+    """Return a cube of cells with curved edges."""
+    mesh = box(kind, (2, 2, 2), bent)
+    element = element or ELEMENTS[kind]
+    return sa.Body(mesh["body"], element, sa.energies.neo_hooke, **RUBBER, **given)
+
+
+def moved(system: sa.System, by: Array) -> Array:
+    """Return the state in which the nodes X are at X by^T."""
+    state = np.zeros_like(system.state)
+    at = system.numbering.offset[:, system.numbering.block("position")]
+    state[at[:, None] + np.arange(3)] = system.points @ (by - np.eye(3)).T
+    return state
+
+
+TURN = np.array([[0.6, -0.8, 0.0], [0.0, 0.0, -1.0], [0.8, 0.6, 0.0]])
+STRETCH = np.array([[1.3, 0.2, 0.0], [-0.1, 0.9, 0.3], [0.2, 0.0, 1.1]])
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize("kind", KINDS)
+def test_affine_and_rigid_states_on_curved_cells(kind: str) -> None:
+    """Constant strain is in equilibrium, and a turn has no forces."""
+    check_affine(block(kind))
+
+
+def test_an_element_of_the_page_on_elements_is_one(repository: Path) -> None:
+    text = (repository / "docs" / "elements.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.S)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    body = block("tetra", names["tet4"])
+    check_affine(body)
+    base = sa.fix(body["z0"])
+    system = sa.System(body, terms=[base, sa.traction(body["x1"], (0.0, 0.1, 0.0))])
+    sa.StaticProblem(system).solve()
+    np.testing.assert_allclose(base.reaction(system), [0.0, -0.1, 0.0], atol=1e-11)
+    assert sample(system, body).cells["tetra"].shape == (48, 4)
+
+
+def check_affine(body: sa.Body) -> None:
+    """Check a turn and an affine state on the unit cube."""
+    system = sa.System(body)
+    turned = moved(system, TURN)
+    system.update(0.0)
+    assert np.abs(system.residual_at(turned)).max() < 1e-13
+    assert np.abs(system.residual_at(1.1 * turned)).max(initial=1.0) > 1e-3
+    ends = [
+        sa.fix(body[side], displacement=lambda X, t: t * X @ (STRETCH - np.eye(3)).T)
+        for side in SIDES
+    ]
+    system = sa.System(body, terms=ends)
+    sa.StaticProblem(system).solve()
+    X = body["body"].X
+    found = system.displacement(body["body"])
+    np.testing.assert_allclose(found, X @ (STRETCH - np.eye(3)).T, atol=1e-11)
+    J, I1 = np.linalg.det(STRETCH), np.trace(STRETCH.T @ STRETCH)
+    W = 0.5 * (I1 - 3 - 2 * np.log(J)) + 0.75 * np.log(J) ** 2
+    energy = system.energies()[body.name]
+    assert energy == pytest.approx(W, rel=1e-11)  # the volume stays 1
+    places = np.array([[0.21, 0.34, 0.55], [0.5, 0.5, 0.5], [0.83, 0.12, 0.47]])
+    np.testing.assert_allclose(system.position(body.at(places)), places @ STRETCH.T, atol=1e-11)
+    F = system.gradient(body.at(places))
+    np.testing.assert_allclose(F, np.broadcast_to(STRETCH, F.shape), atol=1e-11)
+
+
+def linear(H: sp.Matrix, *, mu: sp.Expr, lam: sp.Expr) -> sp.Expr:
+    """Return the energy of linear elasticity."""
+    e = (H + H.T) / 2
+    return mu * sum(x**2 for x in e) + lam / 2 * e.trace() ** 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_displacements_are_of_third_order(kind: str) -> None:
+    """U = grad(exp(x) cos(y) z) has neither a divergence nor a curl: no force acts inside."""
+
+    def exact(X: Array) -> Array:
+        x, y, z = X.T
+        e, c, s = np.exp(x), np.cos(y), np.sin(y)
+        return 0.1 * np.stack([e * c * z, -e * s * z, e * c], axis=1)
+
+    places = np.random.default_rng(3).uniform(0.02, 0.98, (400, 3))
+    errors = []
+    for n in (3, 6):
+        mesh = box(kind, (n, n, n), bent)
+        body = sa.Body(mesh["body"], ELEMENTS[kind], linear, **RUBBER)
+        ends = [sa.fix(body[side], displacement=lambda X, t: t * exact(X)) for side in SIDES]
+        system = sa.System(body, terms=ends)
+        sa.StaticProblem(system).solve()
+        off = system.displacement(body.at(places)) - exact(places)
+        errors.append(np.sqrt((off**2).sum(axis=1).mean()))
+    assert errors[1] < 5e-5
+    assert np.log2(errors[0] / errors[1]) > 2.8
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pressure_follows_curved_faces(kind: str) -> None:
+    """On a closed surface it has no resultant in any state; in a cube the stress is -p."""
+    body = block(kind)
+    system = sa.System(body, terms=[sa.pressure(body[side], 0.3) for side in SIDES])
+    state = system.state + 0.05 * system.numbering.random(5)
+    alone = sa.System(body)
+    for each in (system, alone):
+        each.update(0.0)
+    force = system.residual_at(state) - alone.residual_at(state)
+    at = system.numbering.offset[: system.numbering.owned_vertices, 0][:, None] + np.arange(3)
+    f = force[at]
+    x = system.points[: len(f)] + state[at]
+    total = system.sum(np.array([*f.sum(axis=0), *np.cross(x, f).sum(axis=0), np.abs(f).sum()]))
+    assert total[6] > 0.3
+    assert np.abs(total[:6]).max() < 1e-13 * total[6]
+    p = 0.4
+    slides = [sa.fix(body[f"{a}0"], a) for a in "xyz"]
+    system = sa.System(body, terms=[*slides, *(sa.pressure(body[f"{a}1"], p) for a in "xyz")])
+    sa.StaticProblem(system).solve()
+    s = float(sp.nsolve(sp.sympify("(s**2 - 1 + 1.5*log(s**3))/s**3 + 0.4"), 0.9))
+    X = body["body"].X
+    np.testing.assert_allclose(system.displacement(body["body"]), (s - 1.0) * X, atol=1e-9)
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize("kind", KINDS)
+def test_loads_act_on_faces_and_inside(kind: str) -> None:
+    body = block(kind, rho=2.0)
+    base = sa.fix(body["z0"])
+    loads = [
+        sa.gravity((0.0, 0.0, -0.01)),
+        sa.traction(body["x1"], (0.0, 0.03, 0.0)),
+        sa.force(body["z1"], (0.02, 0.0, 0.0)),
+        sa.force(body.at((1.0, 1.0, 0.75)), (0.0, 0.0, 0.005)),
+    ]
+    system = sa.System(body, terms=[base, *loads])
+    sa.StaticProblem(system).solve()
+    np.testing.assert_allclose(base.reaction(system), [-0.02, -0.03, 0.015], atol=1e-11)
+
+
+def test_files_hold_cells_of_second_order(tmp_path: Path) -> None:
+    """Gmsh's, Abaqus' and VTK's files are read; written are curved cells with their nodes."""
+    for kind in KINDS:
+        points, cells, sides = arrays(kind, (1, 1, 2), bent)
+        (trace,) = sa.elements.CELLS[kind].traces
+        volume, face = np.ones(len(cells), int), np.full(len(sides["z0"]), 2)
+        source = meshio.Mesh(
+            points,
+            [(kind, cells), (trace, sides["z0"])],
+            cell_data={name: [volume, face] for name in ("gmsh:physical", "gmsh:geometrical")},
+            field_data={"block": np.array([1, 3]), "base": np.array([2, 2])},
+        )
+        path = tmp_path / f"{kind}.msh"
+        meshio.write(path, source, file_format="gmsh22", binary=False)
+        mesh = sa.Mesh.read(path)
+        assert mesh["block"].sizes == {kind: len(cells)}
+        assert mesh["base"].sizes == {trace: len(sides["z0"])}
+        assert mesh.quality()[kind].size == pytest.approx(1.0, rel=1e-12)
+        body = sa.Body(mesh["block"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)
+        system = sa.System(body, terms=[sa.fix(body["base"])])
+        system.state += 0.02 * system.numbering.random(2)
+        own, samples = system.of(body, Interpolation).ids, sample(system, body)
+        write_vtu(tmp_path / "out.vtu", samples)
+        again, other = read_vtu(tmp_path / "out.vtu"), meshio.read(tmp_path / "out.vtu")
+        for found in (again.cells[kind], other.cells_dict[kind]):
+            x = np.asarray(again.points)[found] - again.point_data["displacement"][found]
+            np.testing.assert_allclose(x, points[cells[own]], atol=1e-12)
+        drawn = surface_of(samples, "von_mises")
+        assert drawn.solid
+        assert drawn.values is not None
+        used = np.unique(drawn.faces)  # with the nodes on edges: curved
+        outside = np.unique(np.concatenate([f.ravel() for f in sides.values()]))
+        assert len(used) == len(outside)
+        abaqus = tmp_path / f"{kind}.inp"
+        name = {"hexahedron20": "C3D20", "tetra10": "C3D10"}[kind]
+        rows = [f"{k + 1}, {', '.join(map(repr, map(float, x)))}" for k, x in enumerate(points)]
+        lists = [f"{k + 1}, {', '.join(str(v + 1) for v in c)}" for k, c in enumerate(cells)]
+        lists = [line.replace(", ", ",") for line in lists]
+        text = ["*NODE", *rows, f"*ELEMENT, TYPE={name}, ELSET=block", *lists]
+        abaqus.write_text("\n".join(text) + "\n")
+        found = sa.Mesh.read(abaqus)
+        assert found.quality()[kind].size == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_faults_of_cells_of_second_order_are_told(kind: str) -> None:
+    points, cells, sides = arrays(kind, (1, 1, 1))
+    (trace,) = sa.elements.CELLS[kind].traces
+    corners = sa.elements.CELLS[kind].corners
+    far = points.copy()
+    far[cells[0, corners]] += 0.4 * (points[cells[0, 1]] - points[cells[0, 0]])
+    with pytest.raises(sa.MeshError, match=rf"{kind} \d+ \(points .*inverted: .* at a node"):
+        sa.Mesh.from_arrays(far, {kind: cells})
+    swapped = cells.copy()
+    swapped[:, [0, 1]] = swapped[:, [1, 0]]
+    with pytest.raises(sa.MeshError, match=r"inverted|degenerate"):
+        sa.Mesh.from_arrays(points, {kind: swapped})
+    straight = sa.elements.CELLS[kind].straight.name
+    with pytest.warns(UserWarning, match=r"inside of an edge of cells that do not use it"):
+        sa.Mesh.from_arrays(points, {kind: cells, straight: cells[:, :corners]})
+    mesh = sa.Mesh.from_arrays(points, {kind: cells, trace: sides["x0"]})
+    if kind == "hexahedron20":
+        with pytest.raises(sa.MeshError, match=r"straight cells of first order"):
+            mesh["all"].require("hexahedron", use="hex8")
+    given = sa.Mesh.from_arrays(points, {kind: cells}, {"x0": (trace, sides["x0"])})
+    wall = sa.Body(given["all"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)["x0"]
+    with pytest.raises(sa.ParameterError, match=r"walls of a cavity are of type 'quad'"):
+        sa.Cavity([wall])
+    turned = np.roll(sides["x0"], 1, axis=1)  # corners and nodes between them are mixed up
+    wrong = sa.Mesh.from_arrays(points, {kind: cells}, {"x0": (trace, turned)}, check=False)
+    solid = sa.Body(wrong["all"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)
+    with pytest.raises(sa.MeshError, match=r"no (cell, face or edge|facet) of"):
+        sa.System(solid, terms=[sa.traction(solid["x0"], (1.0, 0.0, 0.0))])
