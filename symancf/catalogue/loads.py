@@ -183,6 +183,7 @@ class Spread:
         ids, vertices = place.region.slice(place.kind)
         if not layout.comm.allreduce(len(ids)):
             raise ConstraintError(f"{self.name}: there is no place to act on in {place}")
+        place.require_sides()
         vertices = vertices + layout.base(place.region.mesh)
         layout.announce(Family(layout.name(self), ids, vertices, partitioned=False))
 
@@ -191,7 +192,6 @@ class Spread:
         body, name = cast("Body", self.place.body), configuration.name(self)
         family = configuration.topology.families[name]
         cells, on = family.vertices, configuration.of(body, Interpolation)
-        self.place.require_sides(configuration, cells)
         patch = on.patch(self.place.element, cells, family.owned)
         laws = dead_load_laws(patch.element, of_place=self.load.of_place is not None)
         zero = dict.fromkeys(FORCES, np.zeros(len(cells)))

@@ -9,16 +9,15 @@ import numpy as np
 
 from symancf_codegen.legendre import gauss_legendre
 
-from ..arrays import Array, Integers, Ints, Ints32, Mask
+from ..arrays import Array, Ints, Ints32
 from ..assembly.resolved import Resolved, Rows
 from ..elements import CELLS, ancf_cable
 from ..errors import MeshError
 from ..mesh.conformity import side_keys
-from ..runtime.collective import share_error, shares
+from ..runtime.collective import exchange, exchange_blocks, shares
 from .ends import End, _vector_rows
 from .geometry import _arc_slope, unit
 from .interpolation import Interpolation, tabulate
-from .locate import carried
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +66,7 @@ class FacetPoints(End):
         layout.require_member(self.body, str(self))
         self.region.require_on(self.body.region)
         mesh, (_, facets) = self.region.mesh, self.region.slice(self.kind)
-        self._require_sides(facets)
+        self.require_sides()
         points, weights = self._rule()
         within = np.tile(points, (len(facets), 1))
         repeated = np.repeat(facets, len(points), axis=0)
@@ -81,45 +80,31 @@ class FacetPoints(End):
         """Return the number of the group of each point, if they are in groups (collective)."""
         return None
 
-    def _require_sides(self, facets: Ints) -> None:
-        """Raise where a facet (n, nv) is no cell, face or edge of the body's cells (collective)."""
-        mesh, (_, cells) = self.region.mesh, self.body.region.slice(self.body.element.cell)
+    def require_sides(self) -> None:
+        """Raise where a facet is no cell, face or edge of the body's cells (collective).
 
-        def visit(item: tuple[Ints, Mask]) -> tuple[Ints, Mask]:
-            facets, found = item
-            near = cells[np.isin(cells, facets).sum(axis=1) >= facets.shape[1]]
-            return facets, found | self._are_sides(facets, near)
-
-        _, found = carried(mesh.comm, (facets, np.zeros(len(facets), dtype=bool)), visit)
-        first = np.concatenate(mesh.comm.allgather(facets[~found][:1]))
-        count = mesh.comm.allreduce(int((~found).sum()))
-        if count:
-            raise self._no_side(first[0], mesh.fetch_points(first[0]), count)
-
-    def require_sides(self, configuration: Configuration, facets: Ints32) -> None:
-        """Raise where facets, local vertices, are no cells or faces of the body's (collective).
+        Each is compared with those of the same number (`side_keys`) on a rank that this gives.
 
         Raises
         ------
         MeshError
         """
-        error, found = (
-            None,
-            self._are_sides(facets, configuration.of(self.body, Interpolation).cells),
-        )
-        if not found.all():
-            at = facets[int(np.argmin(found))]
-            ids = configuration.topology.vertex_ids[at] - configuration.layout.base(
-                self.region.mesh
-            )
-            error = self._no_side(ids, configuration.points[at], 1)
-        share_error(configuration.comm, error)
-
-    def _are_sides(self, facets: Integers, cells: Integers) -> Mask:
-        """Tell which facets are cells, faces or edges of cells of the body."""
-        sides = self.body.element.topology.sides(self.kind)
-        known = side_keys(self.kind, cells[:, sides].reshape(-1, facets.shape[1]))
-        return np.isin(side_keys(self.kind, facets), known)
+        mesh, (_, facets) = self.region.mesh, self.region.slice(self.kind)
+        comm, element = mesh.comm, self.body.element
+        cells = self.body.region.slice(element.cell)[1]
+        sides = cells[:, element.topology.sides(self.kind)].reshape(-1, facets.shape[1])
+        known, asked = side_keys(self.kind, sides), side_keys(self.kind, facets)
+        to_known, to = (keys % np.uint64(comm.size) for keys in (known, asked))
+        order = np.argsort(to, kind="stable")
+        _, (known,) = exchange(comm, to_known.astype(np.int64), known)
+        counts, (keys,) = exchange(comm, to.astype(np.int64), asked)
+        _, (answers,) = exchange_blocks(comm, counts, np.isin(keys, known))
+        found = np.empty(len(facets), dtype=bool)
+        found[order] = answers
+        first = np.concatenate(comm.allgather(facets[~found][:1]))
+        count = comm.allreduce(int((~found).sum()))
+        if count:
+            raise self._no_side(first[0], mesh.fetch_points(first[0]), count)
 
     def _no_side(self, points: Ints, X: Array, count: int) -> MeshError:
         """Return what to raise: the first of `count` such facets has these points, at X (nv, 3)."""

@@ -60,10 +60,11 @@ class Line(FacetPoints):
         x, w = gauss(1 if straight else POINTS)
         return x[:, None], w
 
-    def _require_sides(self, facets: Ints) -> None:
+    def require_sides(self) -> None:
         """Raise where an edge is none of a cell of the body, or appears twice (collective)."""
-        super()._require_sides(facets)
+        super().require_sides()
         mesh, comm = self.region.mesh, self.region.mesh.comm
+        facets = self.region.slice(self.kind)[1]
         low, high = np.sort(facets[:, :2], axis=1).T
         number = shares(comm, len(facets))[comm.rank] + np.arange(len(facets))
         to = owners_of(mesh.point_starts, low)
