@@ -72,6 +72,24 @@ def test_closures_defaults_and_globals_are_not_mixed_up(monkeypatch: pytest.Monk
     assert [f[body.coordinates(system)[0]] for body in bodies] == [-value for value in found]
 
 
+def test_laws_of_the_package_are_asked_once_those_of_users_each_time() -> None:
+    def apart(r_a: Any, r_b: Any) -> Any:
+        return [*(r_a - r_b)]
+
+    a, b = sa.PlanarBody((0.0, 0.0)), sa.RigidBody((1.0, 0.0, 0.0))
+    ends = [(a.origin, sa.ground.at((0.0, 0.0))), (b.at((0.0, 0.0, 0.0)), a.origin)]
+    own = [sa.joints.spherical(*pair).reading for pair in ends]
+    users = [sa.Constraint(apart, *pair).reading for pair in ends]
+    assert own[0].result is own[1].result
+    assert users[0].result is not users[1].result
+    assert own[0].jets is not own[1].jets
+    assert own[0].jets == users[0].jets
+    pull = [sa.force(a, (value, 2.0), name=f"by {value}") for value in (1.0, 3.0)]
+    assert [term.reading.parameters["F1"] for term in pull] == [1.0, 3.0]
+    with pytest.raises(sa.ConstraintError, match="factor"):  # what ends offer is asked every time
+        sa.force(sa.Factor("F"), (1.0, 2.0, 3.0))
+
+
 def test_constraints_of_one_name_keep_their_own_equations() -> None:
     """Planes of other heights, ends of other kinds: what is alike is told by the result."""
 
