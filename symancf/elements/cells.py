@@ -245,6 +245,14 @@ class Cell:
         nodes = [nodes for cell, nodes in found if cell.name == kind]
         return np.array(nodes, dtype=np.int64).reshape(len(nodes), len(CELLS[kind].nodes))
 
+    def turned(self, edge: Ints) -> Ints:
+        """Return the order of the nodes (k, nv) of surfaces in which an edge is the first one."""
+        n, nodes = self.corners, np.arange(len(self.nodes))
+        around = (edge[:, None] + np.arange(n)) % n
+        inside = np.broadcast_to(nodes[2 * n :], (len(edge), max(0, len(nodes) - 2 * n)))
+        between = around + n if len(nodes) > n else around[:, :0]
+        return np.concatenate([around, between, inside], axis=1)
+
     @property
     def traces(self) -> tuple[str, ...]:
         """Types of its sides of one dimension less."""

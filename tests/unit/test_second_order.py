@@ -12,6 +12,7 @@ import pytest
 import sympy as sp
 
 import symancf as sa
+from symancf.mesh.conformity import side_keys
 from symancf.output.sampling import sample
 from symancf.output.vtu import read_vtu, write_vtu
 from symancf.places.interpolation import Interpolation
@@ -157,6 +158,42 @@ def test_a_pressure_follows_curved_faces(kind: str) -> None:
 
 @pytest.mark.collective
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_hole_with_lids_has_the_volume_of_the_cells_that_it_takes(kind: str) -> None:
+    """A column of cells is left out; what it had is what the gas and its two lids enclose."""
+
+    def swayed(X: Array) -> Array:
+        bump = np.sin(np.pi * X[:, 0]) * np.sin(np.pi * X[:, 1])
+        return X + 0.05 * np.stack([bump * X[:, 2], bump, 0.0 * bump], axis=1)
+
+    points, cells, sides = arrays(kind, (3, 3, 1))
+    row = sa.elements.CELLS[kind]
+    (trace,) = row.traces
+    middle = np.abs(points[cells].mean(axis=1)[:, :2] - 0.5).max(axis=1) < 0.2
+    kept, gone = (
+        c[:, row.sides(trace)].reshape(-1, len(sides["z0"][0]))
+        for c in (cells[~middle], cells[middle])
+    )
+    hole, base = (
+        kept[np.isin(side_keys(trace, kept), side_keys(trace, some))]
+        for some in (gone, sides["z0"])
+    )
+    points = swayed(points)
+    taken = sa.Mesh.from_arrays(points, {kind: cells[middle]}).quality()[kind].size
+    regions = {"hole": (trace, hole), "base": (trace, base)}
+    mesh = sa.Mesh.from_arrays(points, {kind: cells[~middle]}, regions)
+    body = sa.Body(mesh["all"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)
+    gas = sa.Cavity([body["hole"]], caps="flat", gas=sa.Gas(amount=1.3, ambient=0.5))
+    system = sa.System(body, terms=[sa.fix(body["base"]), gas])
+    assert gas.watertight
+    assert gas.reference_volume == pytest.approx(taken, rel=1e-12)
+    sa.StaticProblem(system).solve()
+    volume = gas.volume(system)
+    assert volume > 1.05 * taken
+    assert (0.5 + gas.pressure(system)) * volume == pytest.approx(1.3 * 0.5 * taken, rel=1e-9)
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize("kind", KINDS)
 def test_loads_act_on_faces_and_inside(kind: str) -> None:
     body = block(kind, rho=2.0)
     base = sa.fix(body["z0"])
@@ -237,8 +274,10 @@ def test_faults_of_cells_of_second_order_are_told(kind: str) -> None:
             mesh["all"].require("hexahedron", use="hex8")
     given = sa.Mesh.from_arrays(points, {kind: cells}, {"x0": (trace, sides["x0"])})
     wall = sa.Body(given["all"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)["x0"]
-    with pytest.raises(sa.ParameterError, match=r"walls of a cavity are of type 'quad'"):
-        sa.Cavity([wall])
+    brick = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    other = sa.Body(brick["body"], sa.elements.hex8, sa.energies.neo_hooke, **RUBBER)["x0"]
+    with pytest.raises(sa.ParameterError, match=rf"facets of types '{trace}' and 'quad', which"):
+        sa.Cavity([wall, other])
     turned = np.roll(sides["x0"], 1, axis=1)  # corners and nodes between them are mixed up
     wrong = sa.Mesh.from_arrays(points, {kind: cells}, {"x0": (trace, turned)}, check=False)
     solid = sa.Body(wrong["all"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)

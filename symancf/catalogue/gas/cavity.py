@@ -88,12 +88,12 @@ class Cavity:
         if not given:
             raise ParameterError(f"{name}: give its walls, sa.Cavity([body['region'], ...])")
         self.surfaces = [surface_of(place, name) for place in given]
-        for surface in self.surfaces:
-            if surface.element.cell != "quad":
-                raise ParameterError(
-                    f"{name}: {surface} has facets of type {surface.element.cell!r}; the walls of "
-                    "a cavity are of type 'quad' (sa.pressure presses on all types)"
-                )
+        kinds = dict.fromkeys(surface.element.cell for surface in self.surfaces)
+        if len(kinds) > 1:
+            raise ParameterError(
+                f"{name}: its walls have facets of types {' and '.join(map(repr, kinds))}, which "
+                "leave gaps between them; give walls of one type"
+            )
         if caps not in (None, "flat"):
             raise ParameterError(f"{name}: caps={label(caps)} is not possible: give None or 'flat'")
         if pressure is not None and gas is not None:

@@ -109,8 +109,9 @@ class Pressure:
     def _require_oriented(self, configuration: Configuration, facets: Facets) -> None:
         """Raise where neighbours are numbered in opposite senses: a side would change there."""
         flipped = facets.parity[:, None] < 0
-        cells = np.where(flipped, facets.cells[:, ::-1], facets.cells)
-        edges = np.concatenate([cells[:, [k, (k + 1) % 4]] for k in range(4)])
+        ring = facets.cells[:, : self.surface.element.topology.corners]
+        ring = np.where(flipped, ring[:, ::-1], ring)
+        edges = np.stack([ring, np.roll(ring, -1, axis=1)], axis=2).reshape(-1, 2)
         _, place, count = np.unique(edges, axis=0, return_inverse=True, return_counts=True)
         twice = (count > 1)[place.ravel()]
         error = None

@@ -58,7 +58,7 @@ class Rims:
                     f"{s}: a lid needs a rim of nodes; on {s.element.name} give the mid-surface, "
                     "face(..., middle=True)"
                 )
-        turned = (rim.edge[:, None] + np.arange(4)) % 4  # the edge becomes the first one
+        turned = hull.cell.turned(rim.edge)  # the edge becomes the first one
         blocks = (MEANS, FORCES) if rim.lids else ()
         points = [layout.new_range(rim.lids, name, block) + rim.lid for block in blocks]
         common = np.broadcast_to(extra, (len(wall), len(extra)))

@@ -56,7 +56,8 @@ class Hull:
     Attributes
     ----------
     starts : (ranks + 1,) where the shares begin among all facets.
-    numbers, wall, vertices : (n,), (n,), (n, 4) of this rank's facets.
+    cell : the type of all facets, of which the first `corners` nodes are corners.
+    numbers, wall, vertices : (n,), (n,), (n, nodes) of this rank's facets.
     centre, size : mean of all corners (3,), and mean size of a facet [m].
     rim : the edges that one facet alone has.
 
@@ -74,17 +75,19 @@ class Hull:
         caps: bool,
     ) -> None:
         self.name, self.surfaces, self.comm = name, surfaces, layout.comm
+        self.cell = surfaces[0].element.topology
+        self.corners = n = self.cell.corners
         self._ids = np.concatenate([ids for ids, _ in slices])
         self.vertices = np.concatenate([vertices for _, vertices in slices])
         self.wall = np.repeat(np.arange(len(slices)), [len(ids) for ids, _ in slices])
         self.starts = shares(self.comm, len(self.wall))
         self.numbers = self.starts[self.comm.rank] + np.arange(len(self.wall))
         self._blocks = block_starts(layout.mesh_points, self.comm.size)
-        corners = layout.fetch_points(self.vertices.ravel()).reshape(-1, 4, 3)
+        corners = layout.fetch_points(self.vertices[:, :n].ravel()).reshape(-1, n, 3)
         x, count = corners.reshape(-1, 3), max(1, int(self.starts[-1]))
-        area = np.cross(corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1]) / 2.0
+        area = np.cross(corners[:, 2] - corners[:, 0], corners[:, -1] - corners[:, 1]) / 2.0
         *centre, total = self._sum(*x.sum(axis=0), np.linalg.norm(area, axis=1).sum())
-        self.centre, self.size = np.array(centre) / (4 * count), float(np.sqrt(total / count))
+        self.centre, self.size = np.array(centre) / (n * count), float(np.sqrt(total / count))
         self._mean = corners.mean(axis=1)
         self._require_once()
         self.rim, of_lids = self._meet(layout, caps)
@@ -111,10 +114,11 @@ class Hull:
     def _meet(self, layout: Layout, caps: bool) -> tuple[Rim, Array]:
         """Make neighbours agree; return the rims and the volumes of their lids (collective).
 
-        Edge k of facet f has the number 4 f + k, and runs as in the facet.
+        Edge k of facet f has the number n f + k, n of its corners, and runs as in the facet.
         """
-        runs = np.stack([self.vertices, np.roll(self.vertices, -1, axis=1)], axis=2).reshape(-1, 2)
-        edges = (4 * self.numbers[:, None] + np.arange(4)).ravel()
+        n, ring = self.corners, self.vertices[:, : self.corners]
+        runs = np.stack([ring, np.roll(ring, -1, axis=1)], axis=2).reshape(-1, 2)
+        edges = (n * self.numbers[:, None] + np.arange(n)).ravel()
         to = owners_of(self._blocks, runs.min(axis=1))
         _, (runs, edges) = exchange(self.comm, to, runs, edges)
         ends = np.sort(runs, axis=1)
@@ -139,7 +143,7 @@ class Hull:
                 "surface use sa.pressure"
             )
         two = first[count == 2]
-        self._agree(edges[two] // 4, edges[two + 1] // 4, runs[two, 0] == runs[two + 1, 0])
+        self._agree(edges[two] // n, edges[two + 1] // n, runs[two, 0] == runs[two + 1, 0])
         return self._loops(layout, edges[alone], runs[alone])
 
     def _told_first(self, layout: Layout, ends: Ints) -> tuple[int, str]:
@@ -185,7 +189,8 @@ class Hull:
         sums = lookup(comm, starts, label, combine(comm, starts, label, rows))
         centre = sums[:, :3] / sums[:, 3:4]
         cones = np.einsum("na,na->n", centre, np.cross(a, b)) / 6.0
-        return Rim(starts, edges // 4, edges % 4, lid, lids, length / sums[:, 4]), cones
+        facet, edge = np.divmod(edges, self.corners)
+        return Rim(starts, facet, edge, lid, lids, length / sums[:, 4]), cones
 
     # ---- the side of the gas --------------------------------------------------------------------
     def orient(self, configuration: Configuration, walls: Sequence[Facets]) -> None:
