@@ -69,6 +69,8 @@ _PUBLIC = {
     "KelvinVoigt": "catalogue.viscosity",
     "Viscosity": "catalogue.viscosity",
     "Potential": "terms.work",
+    "memory": "kinematics.memory",
+    "remember": "kinematics.memory",
     "VirtualWork": "terms.work",
     "check": "solve.check",
     "momentum": "solve.rigid",
@@ -137,6 +139,7 @@ __all__ = [
     "ground",
     "joints",
     "length",
+    "memory",
     "moment",
     "momentum",
     "output",
@@ -144,6 +147,7 @@ __all__ = [
     "prescribe",
     "pressure",
     "print",
+    "remember",
     "symmetry",
     "traction",
     "view",
@@ -173,6 +177,7 @@ if TYPE_CHECKING:
         ParameterError,
         SymancfError,
     )
+    from .kinematics.memory import memory, remember
     from .mesh import Mesh, Region
     from .output import checkpoint
     from .places.ends import Ground

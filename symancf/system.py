@@ -14,6 +14,7 @@ from .assembly import protocol
 from .assembly.agreement import Common, require_agreement
 from .assembly.configuration import Configuration, Layout
 from .assembly.matrix import Matrix
+from .assembly.memory import Memory
 from .assembly.numbering import IDLE, Block
 from .assembly.plan import Plan
 from .bodies.members import Members
@@ -45,6 +46,7 @@ class System(Configuration):
         present solution; fixed coordinates and ghosts included.
     reference : local vector of the reference configuration.
     numbering, topology, plan, pieces : see their classes.
+    memory : what laws remember from one step to the next.
     stiffness : scale of the multipliers: a multiplier times `stiffness` is a force.
     """
 
@@ -81,7 +83,9 @@ class System(Configuration):
         self._idle_multipliers()
         self.redundant = find_redundant(self, self.pieces)
         self._leave_out(self.redundant.left_out)
+        self.memory = Memory(self.comm, self.pieces)
         self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
+        self.memory.prepare(self.plan)
         prescribed = [given for support in self.supports for given in support.given(self)]
         prescribed += [given for piece in self.pieces for given in piece.given]
         self._common = Common(self.comm, prescribed)
@@ -229,6 +233,9 @@ class System(Configuration):
         ParameterError : see `Plan.update`.
         """
         self.plan.update(time)
+        if not self.memory.known:
+            self.memory.start(self.plan, np.zeros_like(self.state))
+            self.plan.update(time)
         if self._mass_changes:
             self.mass.update(time)
 
@@ -257,6 +264,24 @@ class System(Configuration):
         for item in self._settling:
             item.settle(self)
 
+    def accept(self) -> None:
+        """End a step at the present state: laws remember it (collective)."""
+        self.memory.accept(self.plan, self.state, self.time)
+
+    def forget(self) -> None:
+        """Let laws remember nothing but their initial values (collective)."""
+        self.memory.forget()
+        with together(self.comm):
+            self.update(self.time)
+
+    def remembered(self, item: protocol.Body | protocol.Term) -> dict[str, Array]:
+        """Return what a body or a term with memory remembers, on every rank (collective).
+
+        By name, ``e`` of a number and ``e11`` of an entry of a matrix: (places,) or, of the cells
+        of a body, (cells, points). ``dissipated`` is the energy that each has dissipated [J].
+        """
+        return self.memory.gathered(self.name(item))
+
     def rest(self) -> None:
         """Forget a motion: all rates are zero from now on."""
         if self.motion is not None:
@@ -271,9 +296,12 @@ class System(Configuration):
         return f
 
     def energies(self) -> dict[str, float]:
-        """Return the energy of each piece at the present state, on every rank (collective)."""
+        """Return the energy of each piece at the present state, on every rank (collective).
+
+        Of laws with memory what is stored, as they tell.
+        """
         with together(self.comm):
-            self.plan.update(self.time)
+            self.update(self.time)
         values, _ = self.plan.energies(self.state)
         total = self.sum(values)
         found: dict[str, float] = {}

@@ -152,6 +152,10 @@ def check(name: str, laws: Sequence[PointLaw], points: bool = True) -> None:
                 f"the name {given!r} of a {what} is not a name of C: use letters, digits and "
                 f"underscores, such as {identifier(given)!r}"
             )
+    remembered = [m.name for law in laws for m in law.history]
+    twice = next((n for n in remembered if remembered.count(n) > 1), "")
+    if twice:
+        raise CompileError(f"kernel {name!r}: {twice!r} is remembered twice")
     *_, varying = parameters(laws)
     if varying and not points:
         raise CompileError(

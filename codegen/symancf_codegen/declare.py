@@ -82,6 +82,33 @@ class Local:
     equation: sp.Expr | None = None
 
 
+@dataclass(frozen=True)
+class Memory:
+    """A number that a point keeps from one step to the next.
+
+    In evaluations it is a constant, the value at the beginning of the step; the function
+    ``update`` of the kernel writes the one at the end. It changes between steps alone.
+
+    Attributes
+    ----------
+    symbol : the value at the beginning of the step.
+    update : the value at the end, in all that the law knows; of a `total` what the step adds,
+        a density per `PointLaw.measure`.
+    initial : expression of parameters and geometry.
+    total : whether the number is the part of the point in an integral over the cell.
+    """
+
+    symbol: sp.Symbol
+    update: sp.Expr
+    initial: sp.Expr = sp.S.Zero
+    total: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of its symbol."""
+        return str(self.symbol.name)
+
+
 @dataclass(frozen=True, eq=False)
 class PointLaw:
     """What happens at one point, as an expression of the point's jets.
@@ -131,6 +158,9 @@ class PointLaw:
         coordinates, v = c u + w, with c the parameter `RATE_FACTOR` and jets w that belong to no
         unknown; so the derivative by u is the total one. The kernel finds the coefficients of w
         behind those of the reference.
+    history : what points remember.
+    stored : density of the energy that the function ``energy`` returns, where that is not
+        `energy`: the derivative of this one is the force all the same.
     title : formula for the header of the generated file, in the user's words.
     """
 
@@ -151,6 +181,8 @@ class PointLaw:
     parameters: tuple[Parameter, ...] = ()
     outputs: Mapping[str, sp.Expr] = field(default_factory=dict)
     rates: bool = False
+    history: tuple[Memory, ...] = ()
+    stored: sp.Expr | None = None
     title: str = ""
 
     def __post_init__(self) -> None:

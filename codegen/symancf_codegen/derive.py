@@ -13,6 +13,7 @@ from dataclasses import replace as replaced
 from typing import TYPE_CHECKING
 
 from symancf_codegen.declare import RATE_FACTOR
+from symancf_codegen.errors import CompileError
 from symancf_codegen.graph.dag import Graph, Kind, Node
 from symancf_codegen.graph.differentiate import (
     Matrix,
@@ -26,7 +27,7 @@ from symancf_codegen.graph.differentiate import (
 )
 from symancf_codegen.graph.magnitude import magnitudes
 from symancf_codegen.graph.reduce import add_dyads, share_roots
-from symancf_codegen.modes import STANDARD
+from symancf_codegen.modes import MODES, STANDARD
 
 if TYPE_CHECKING:
     from symancf_codegen.lower.point import Named, Point
@@ -87,12 +88,13 @@ class Results:
     Attributes
     ----------
     graph, leaves, symmetric : as in `Point`.
-    energy : weight * measure * energy; zero for a virtual work.
+    energy : weight * measure * energy, of a law with memory what is stored; zero for a virtual
+        work.
     residual, product : one node per leaf; the direction's leaves are ``d_<leaf>``.
     tangent : d residual / d leaves without zeros; the upper triangle for an energy.
     residual_with_tangent : the residual in the form that shares most with the tangent.
     parameter : derivative of the residual; the direction of a parameter is ``rate <parameter>``.
-    outputs : name and node of each.
+    outputs : name and node of what the kernel tells of each point.
     domain : nodes that must be > 0.
     named : titled lists of (name, node) for the printer.
     strategy : how the tangent was derived.
@@ -125,8 +127,9 @@ class Results:
             "tangent": [*self.residual_with_tangent, *self.tangent.values()],
             "product": self.product,
             "parameter": self.parameter,
-            "outputs": [node for _, node in self.outputs],
         }
+        tables = (mode for mode in self.chosen if MODES[mode].tabulates)
+        found |= {key: [node for _, node in self.outputs] for key in tables}
         return {mode: found[mode] for mode in self.chosen}
 
     def forces(self) -> list[list[Node]]:
@@ -148,14 +151,15 @@ def derive(point: Point, modes: Sequence[str] = STANDARD) -> Results:
         first, product, matrix, strategy = _second(point, forces, residual)
     keys = [key for key, node in matrix.items() if node != g.zero]
     local = _local(point, forces, modes)
+    told = _told(point, modes)
     groups = [
-        [g.zero if point.density is None else point.density],
+        [point.stored],
         residual,
         product,
         first,
         [matrix[key] for key in keys],
         _by_parameters(point, residual) if "parameter" in modes else [],
-        [node for _, node in point.outputs],
+        [node for _, node in told],
         point.domain,
         *([] if local is None else local.groups()),
         *([node for _, node in pairs] for _, pairs in point.named),
@@ -180,7 +184,7 @@ def derive(point: Point, modes: Sequence[str] = STANDARD) -> Results:
         tangent=dict(zip(keys, entries, strict=True)),
         residual_with_tangent=first,
         parameter=parameter,
-        outputs=[(name, node) for (name, _), node in zip(point.outputs, outputs, strict=True)],
+        outputs=[(name, node) for (name, _), node in zip(told, outputs, strict=True)],
         domain=domain,
         named=[
             (
@@ -241,6 +245,15 @@ def _change(point: Point, rates: Sequence[Node]) -> dict[Node, Node]:
     return {
         x: g.neg(g.total(g.mul(a, b) for a, b in zip(row, rates, strict=True))) for x, row in pairs
     }
+
+
+def _told(point: Point, modes: Sequence[str]) -> list[tuple[str, Node]]:
+    """Return what the kernel tells of each point, name and node."""
+    found = [mode for mode in modes if MODES[mode].tabulates]
+    if len(found) > 1:
+        raise CompileError(f"a kernel has one of the functions {', '.join(found)}, not several")
+    told = {"outputs": point.outputs, "update": point.update, "initial": point.initial}
+    return told[found[0]] if found else []
 
 
 def _second(

@@ -52,6 +52,11 @@ class Mode:
         return next(found, None)
 
     @property
+    def tabulates(self) -> bool:
+        """Whether it tells something of each point; a kernel has one such function at most."""
+        return self.result("points") is not None
+
+    @property
     def arguments(self) -> str:
         """The operands as C declares them."""
         read = [f"const double *{name}" for name in self.inputs]
@@ -70,7 +75,7 @@ OPERANDS = {
         Operand("K", "matrix", "tangent df/du"),
         Operand("Kv", "vector", "tangent times v"),
         Operand("fp", "vector", "df/d parameters times their direction"),
-        Operand("O", "points", "the outputs of the laws, see PointLaw.outputs"),
+        Operand("O", "points", "PointLaw.outputs, or what points remember, PointLaw.history"),
     )
 }
 
@@ -83,6 +88,8 @@ MODES = {
         Mode("product", ("u", "v"), ("Kv",)),
         Mode("parameter", ("u", "uniform_rate", "cell_rate"), ("fp",)),
         Mode("outputs", ("u",), ("O",)),
+        Mode("update", ("u",), ("O",)),
+        Mode("initial", ("u",), ("O",)),
     )
 }
 

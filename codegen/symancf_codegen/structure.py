@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 class LawUse:
     """One law under one rule inside a segment.
 
-    Its outputs begin at row `first_output` of O; its unknowns have the `rows` of X.
+    Its outputs begin at row `first_output` of O, what its points remember at row `first_memory`
+    of ``cell``; its unknowns have the `rows` of X.
     """
 
     law: PointLaw
@@ -43,6 +44,7 @@ class LawUse:
     results: Results
     first_output: int = 0
     rows: tuple[int, ...] = ()
+    first_memory: int = 0
 
     @property
     def sections(self) -> int:
@@ -163,12 +165,18 @@ def build(
 
 
 def _rows_of_points(segments: list[Segment], laws: Sequence[PointLaw]) -> None:
-    """Give the parameters per point their rows, after those of parameters per cell."""
+    """Give the parameters per point their rows, after those of parameters per cell.
+
+    Behind them is what points remember, law by law, point by point.
+    """
     row = len({p.name for law in laws for p in law.parameters if p.kind == "cell"})
     for segment in segments:
         names = (p.name for use in segment.uses for p in use.law.parameters if p.kind == "point")
         segment.varying, segment.first_row = tuple(dict.fromkeys(names)), row
         row += segment.size * len(segment.varying)
+    for use in (use for segment in segments for use in segment.uses):
+        use.first_memory = row
+        row += use.rule.size * len(use.law.history)
 
 
 def _rows_of_unknowns(uses: Sequence[LawUse]) -> tuple[str, ...]:

@@ -200,6 +200,9 @@ static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, 
     } else if (what == RESIDUAL || (what == TANGENT && !t->has_tangent)) {
       bad += t->residual(lanes, t->uniform, cell, X, u, e);
       scatter_vector(t, batch, e, f);
+    } else if (tabulates(what)) {
+      double *O = t->table + (int64_t)batch * t->table_rows * LANES;
+      bad += function_of(t, what)(lanes, t->uniform, cell, X, u, O);
     } else if (what == PARAMETER) {
       const double *rate = t->cell_rate + (int64_t)batch * t->cell_rows * LANES;
       bad += t->parameter(lanes, t->uniform, cell, X, u, t->uniform_rate, rate, e);

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ..mesh import Mesh
     from ..mesh.partition import Topology
+    from .memory import Memory
     from .resolved import Resolved, Rows
 
 
@@ -205,11 +206,13 @@ class Configuration(ABC):
     time : of the state [s].
     stiffness, scale : of the multipliers: a multiplier times `stiffness` is a force; the same as
         a function of time, one for all kernels.
+    memory : what laws remember from one step to the next; after all pieces are made.
     """
 
     numbering: Numbering
     reference: Array
     state: Array
+    memory: Memory
 
     def __init__(self, layout: Layout, mirrors: Sequence[Any] = ()) -> None:
         self.comm, self.layout, self.mirrors = layout.comm, layout, mirrors

@@ -103,6 +103,11 @@ static int64_t entities(const symancf_plan *plan, const symancf_term *t, int wha
       add_energies(t, first, lanes, P, &piece, energies);
       continue;
     }
+    if (tabulates(what)) {
+      double *O = t->table + (int64_t)(first / LANES) * t->table_rows * LANES;
+      bad += function_of(t, what)(lanes, t->uniform, cell, NULL, g, O);
+      continue;
+    }
     if (what == PRODUCT) {
       directions(plan, t, first, lanes, v, d);
       bad += t->product(lanes, t->uniform, cell, NULL, g, d, P);

@@ -241,6 +241,22 @@ class Group:
         term.uniform_rate, term.cell_rate = address(uniform), address(cell)
         term.parameter = function
 
+    def tabulate(self, term: Term, rows: int, mode: str, function: int) -> Array:
+        """Give a copy of this group's term a table of what a function of the kernel tells.
+
+        (batches, rows, 8); `values_of` takes it apart.
+        """
+        table = aligned((-(-self.size // LANES), rows, LANES))
+        term.table, term.table_rows = address(table), rows
+        setattr(term, mode, function)
+        return table
+
+    def values_of(self, table: Array) -> dict[int, Array]:
+        """Return the rows (n, rows) of the entities of each piece, by its number."""
+        flat = table.transpose(0, 2, 1).reshape(len(table) * LANES, table.shape[1])
+        ends = [0, *self._end.tolist()]
+        return {k: flat[a:b].copy() for k, a, b in zip(self.numbers, ends, ends[1:], strict=False)}
+
     def attach(self, positions: Sequence[Positions], numbers: Sequence[int]) -> None:
         """Take the places of entities in a matrix; `numbers` of the pieces there."""
         found = [positions[numbers[number]] for number in self.numbers]

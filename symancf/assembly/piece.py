@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..arrays import Array, Ints32, Mask
+from ..arrays import Array, Ints, Ints32, Mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ class Jets:
     value: Array
 
 
-@dataclass
+@dataclass(eq=False)
 class Piece:
     """One kernel evaluated on a list of entities; what a term contributes to the plan.
 
@@ -75,6 +75,9 @@ class Piece:
     vertices : (n, corners) or a flat array with `vertex_start`.
     law, multipliers : of a constraint, the point law of its kernel, lambda . Phi, and the number
         of multipliers, its last unknowns; its time derivatives are made of them.
+    ids : (n,) numbers of the entities that are the same on any number of ranks.
+    remembered : (n, rows) what the entities' points remember, see `Memory`: the last rows of
+        `cell`, in place of those there.
     """
 
     name: str
@@ -91,6 +94,22 @@ class Piece:
     growing: tuple[str, ...] = ()
     law: PointLaw | None = None
     multipliers: int = 0
+    ids: Ints | None = None
+    remembered: Array | None = None
+    _joined: tuple[Array, Array, Array] | None = field(default=None, repr=False)
+
+    def changing(self, time: float) -> Array | None:
+        """Return the rows of `cell` at a time; the same array as before where nothing changed."""
+        cell = None if self.cell_at is None else self.cell_at(time)
+        if self.remembered is None:
+            return cell
+        cell = self.cell if cell is None else cell
+        known = self._joined
+        if known is None or known[0] is not cell or known[1] is not self.remembered:
+            joined = cell.copy()
+            joined[:, joined.shape[1] - self.remembered.shape[1] :] = self.remembered
+            known = self._joined = cell, self.remembered, joined
+        return known[2]
 
     @property
     def size(self) -> int:

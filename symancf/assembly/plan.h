@@ -33,6 +33,8 @@ typedef struct {
   double *uniform; /* uniform parameters */
   const double *cell;    /* [batches][cell_rows][8] */
   const double *uniform_rate, *cell_rate; /* a direction of both; NULL: zero */
+  double *table;      /* [batches][table_rows][8], what kernels tell of points; NULL: nothing */
+  int32_t table_rows;
   const uint8_t *owned;  /* [n] this rank counts the entity's energy */
   const int32_t *vertex_start; /* [n + 1] */
   const int32_t *vertices;     /* local vertex numbers */
@@ -114,6 +116,17 @@ static inline void add_energies(const symancf_term *t, int first, int lanes, con
     while (first + l >= t->piece_end[*piece]) ++*piece;
     if (t->owned[first + l]) energies[t->piece[*piece]] += W[l];
   }
+}
+
+/* Whether kernels tell of points, in `table`, and the function by which one does. */
+static inline int tabulates(int what)
+{
+  return what == OUTPUTS || what == UPDATE || what == INITIAL;
+}
+
+static inline symancf_outputs function_of(const symancf_term *t, int what)
+{
+  return what == OUTPUTS ? t->outputs : what == UPDATE ? t->update : t->initial;
 }
 
 /* Number of vertices of an entity. */

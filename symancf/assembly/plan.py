@@ -74,10 +74,15 @@ class Plan:
         for number, piece in enumerate(self.pieces):
             self._numbers.setdefault(piece.name, []).append(number)
         self._collect()
-        self._placed = [(k, p.cell_at) for k, p in enumerate(self.pieces) if p.cell_at is not None]
+        self._placed = [
+            (k, piece)
+            for k, piece in enumerate(self.pieces)
+            if piece.cell_at is not None or piece.remembered is not None
+        ]
         self._rows: dict[int, Array] = {}
         self._active = np.ones(len(self.pieces), dtype=bool)
         self._turning: dict[jit.Kernel, jit.Kernel] = {}
+        self._tables: dict[tuple[jit.Kernel, str], jit.Kernel] = {}
         self._regroup()
         self._arrange()
 
@@ -168,8 +173,10 @@ class Plan:
             self._given[places] = evaluate(name, value, time)
         if self._changing is None:
             self._changing = [of for of in self._sources if not isinstance(of[1], int | float)]
-        for number, at in self._placed:
-            self._rows[number] = at(time)
+        for number, piece in self._placed:
+            rows = piece.changing(time)
+            if rows is not None:
+                self._rows[number] = rows
         if self._rows or (self.values != self._given).any():
             self.values[:] = self._given
             self.revision += 1
@@ -327,6 +334,41 @@ class Plan:
         """Write the derivative of the residual in the direction of `turn` into the vector `f`."""
         f.fill(0.0)
         return self._call("parameter", x, None, f, None)
+
+    def tabulate(self, mode: str, pieces: Sequence[int], x: Array) -> tuple[dict[int, Array], int]:
+        """Return what a function of kernels tells of the points of pieces, by their numbers.
+
+        Arrays (entities, rows), and the number of points that left the domain. Collective when
+        `mode` is asked of a kernel first: its function is compiled then.
+
+        Parameters
+        ----------
+        mode : ``"outputs"``, ``"update"`` or ``"initial"``.
+        pieces : numbers of those that are asked; active ones.
+        """
+        asked = set(pieces)
+        tables: list[tuple[Group, Array]] = []
+        for group, term in zip(self.groups, self._terms, strict=False):
+            term.table = None
+            if asked & {*group.numbers}:
+                kernel = self._telling(self.pieces[group.numbers[0]].kernel, mode)
+                rows = kernel.size("O")
+                tables.append((group, group.tabulate(term, rows, mode, kernel.addresses[mode])))
+        bad = self._call(mode, x, None, None, None)
+        found: dict[int, Array] = {}
+        for group, table in tables:
+            found |= group.values_of(table)
+        return {k: found[k] for k in pieces if k in found}, bad
+
+    def prepare(self, mode: str, pieces: Sequence[int]) -> None:
+        """Compile a function of the kernels of pieces (collective)."""
+        for number in pieces:
+            self._telling(self.pieces[number].kernel, mode)
+
+    def _telling(self, kernel: jit.Kernel, mode: str) -> jit.Kernel:
+        if (kernel, mode) not in self._tables:
+            self._tables[kernel, mode] = jit.with_modes(kernel, (mode,), self._comm)
+        return self._tables[kernel, mode]
 
 
 def _present(time: float) -> float:

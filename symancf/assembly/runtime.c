@@ -38,6 +38,7 @@ static int64_t scratch(const symancf_term *t)
  *   RESIDUAL:  f += residual             (f: local vector)
  *   TANGENT:   f += residual, matrix = tangent
  *   PRODUCT:   f += tangent . v          (v: local vector)
+ *   OUTPUTS, UPDATE, INITIAL: of each point, to the tables of the terms that have one
  *   PARAMETER: f += derivative of the residual along the direction of parameters, where that is
  * Returns the number of points that left the domain of their law, or -1 when memory is short.
  */
@@ -57,6 +58,7 @@ int64_t symancf_assemble(const symancf_plan *plan, int what, const double *x, co
     const symancf_term *t = plan->term + k;
     if (!t->n || (what == PRODUCT && !t->has_tangent)) continue;
     if (what == PARAMETER && !t->uniform_rate) continue;
+    if (tabulates(what) && !t->table) continue;
     bad += t->tabulated ? cells(plan, t, what, x, v, f, energies, work, &cleared)
                         : entities(plan, t, what, x, v, f, energies, work, &cleared);
   }

@@ -27,6 +27,8 @@ class Term(ctypes.Structure):
         *((mode, _ADDRESS) for mode in MODES),
         *((name, _ADDRESS) for name in ("piece_end", "piece")),
         *((name, _ADDRESS) for name in ("uniform", "cell", "uniform_rate", "cell_rate")),
+        ("table", _ADDRESS),
+        ("table_rows", _NUMBER),
         *((name, _ADDRESS) for name in ("owned", "vertex_start", "vertices")),
         *((name, _ADDRESS) for name in ("pair_start", "positions")),
         *((name, _NUMBER) for name in ("corners", "vectors", "parts", "mapped")),

@@ -368,7 +368,8 @@ class Body:
         count = patch.gathered.scalars.shape[1]
         space = patch.element.space.with_scalars(count) if count else patch.element.space
         kernel = jit.cells(self._kernel_name(laws, patch.element), space, laws, configuration.comm)
-        asked = [k for k, parameter in enumerate(kernel.cell) if parameter not in own]
+        given = {*own, *kernel.memory}
+        asked = [k for k, parameter in enumerate(kernel.cell) if parameter not in given]
         names, points = [kernel.cell[k] for k in asked], [kernel.points[k] for k in asked]
         cell = np.zeros((len(patch.cells), len(kernel.cell)))
         cell[:, asked] = self.cell_parameters(configuration, names, points, patch.cells)
@@ -386,12 +387,15 @@ class Body:
             vertices=vertices,
             vertex_start=start,
             entities=patch.gathered,
+            ids=patch.ids,
         )
 
     def patch(self, configuration: Configuration, chosen: Mask) -> Patch:
         """Return the chosen ones of this rank's cells as kernels take them."""
         on = configuration.of(self, Interpolation)
-        return on.patch() if chosen.all() else on.patch(None, on.cells[chosen], on.owned[chosen])
+        if chosen.all():
+            return on.patch()
+        return on.patch(None, on.cells[chosen], on.owned[chosen], ids=on.ids[chosen])
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the strain energy, with a kernel of its own for cables of curved reference."""

@@ -71,7 +71,7 @@ def check_rest(
     """
     position, kernel = set(unknown("value")), piece.kernel
     loads = any(position & set(law.unknowns) for law, _ in laws)
-    if body.sound or loads or any(kernel.points):
+    if body.sound or loads or any(kernel.points) or kernel.memory:
         return
     body.sound = True
     values: dict[str, Array | float] = {"t": configuration.time, **body.numbers(configuration.time)}

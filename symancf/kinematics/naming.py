@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from ..errors import KinematicsError, ParameterError, closest
+from .memory import Called, call_remembering, own_arguments
 
 if TYPE_CHECKING:
     from types import CodeType, FrameType
@@ -30,7 +31,7 @@ class Signature:
     ----------
     name : of the function.
     quantities : names of the positional arguments.
-    parameters : names of the keyword-only arguments.
+    parameters : names of the keyword-only arguments, without what it remembers.
     defaults : values of those keyword-only arguments that have one.
     """
 
@@ -57,6 +58,7 @@ def signature(function: Energy) -> Signature:
     quantities: list[str] = []
     parameters: list[str] = []
     defaults: dict[str, Value] = {}
+    own = own_arguments(function)
     for p in inspect.signature(function).parameters.values():
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             raise KinematicsError(
@@ -64,6 +66,8 @@ def signature(function: Energy) -> Signature:
                 f"parameter. Write the quantities by name, then '*', then the parameters.",
                 asked=p.name,
             )
+        if p.kind is p.KEYWORD_ONLY and p.name in own:
+            continue
         if p.kind is p.KEYWORD_ONLY:
             parameters.append(p.name)
             if p.default is not p.empty:
@@ -148,6 +152,22 @@ def require_parameters(
                 name=g,
                 possible=possible,
             )
+
+
+def call_law(
+    function: Energy, quantities: Mapping[str, Value], parameters: Mapping[str, sp.Expr]
+) -> tuple[Called, dict[str, sp.Expr]]:
+    """Call an energy by symbols, those of its memory, too; return the named scalars as well."""
+    named: dict[str, sp.Expr] = {}
+
+    def call(own: Mapping[str, Value]) -> object:
+        result, found = call_named(function, quantities.values(), {**parameters, **own})
+        named.clear()
+        named.update(found)
+        return result
+
+    name = getattr(function, "__name__", type(function).__name__)
+    return call_remembering(f"{name}()", function, {**quantities, **parameters}, call), named
 
 
 def call_named(

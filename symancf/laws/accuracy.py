@@ -52,6 +52,7 @@ def digits_lost(
         if law.energy is None:
             continue
         ones = {p.name: 1.0 for p in law.parameters}
+        ones |= {m.name: 0.0 for m in law.history}
         given = {**ones, **jets, "zeta": 0.3, "t": 0.0, **(values or {})}
         at = {name: float(np.mean(value)) for name, value in given.items()}
         loss = law_loss(law, at, size=size, as_written=as_written)

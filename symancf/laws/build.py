@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import sympy as sp
 
-from symancf_codegen.declare import Lets, Parameter, PointLaw, unknown
+from symancf_codegen.declare import Lets, Memory, Parameter, PointLaw, unknown
 
 from ..kinematics.quantity import real
 
@@ -35,6 +36,8 @@ def build_law(
     kinds: Kinds | None = None,
     title: str = "",
     outputs: Mapping[str, sp.Expr] | None = None,
+    history: tuple[Memory, ...] = (),
+    stored: sp.Expr | None = None,
 ) -> PointLaw:
     """Return the point law of an expression of quantities: only the lets that it needs.
 
@@ -49,6 +52,7 @@ def build_law(
     kinds : classes of parameters; those not named are uniform.
     title : formula for people.
     outputs : further expressions of quantities, see `PointLaw.outputs`.
+    history, stored : of a law with memory, see `PointLaw`.
     """
     lets = [*kinematics.lets]
     replaced: dict[sp.Expr, sp.Symbol] = {}
@@ -56,11 +60,12 @@ def build_law(
         symbol = real(label)
         lets.append((symbol, w.xreplace(replaced)))
         replaced[w] = symbol
-    energy = energy.xreplace(replaced)
+    results = [energy, *(m.update for m in history), *([] if stored is None else [stored])]
+    results = [e.xreplace(replaced) for e in results]
     outputs = dict(outputs or {})
     measure = kinematics.measure if measure is None else measure
     inner = {s: sp.Add(*c.values(), *c) for s, c in kinematics.inner}
-    asked = energy.free_symbols.union(*(e.free_symbols for e in outputs.values()))
+    asked = set().union(*(e.free_symbols for e in (*results, *outputs.values())))
     used = closure(asked, dict(lets) | inner)
     strained = used & _symbols(kinematics)
     domain: tuple[sp.Expr, ...] = ()
@@ -78,20 +83,24 @@ def build_law(
     if keep_inner and "value" in jets:  # differentiation is by inner variables only
         renamed = {s: real(f"displacement{i}") for i, s in enumerate(unknown("value"), 1)}
         keep_inner += tuple((new, {old: sp.Integer(1)}) for old, new in renamed.items())
-        energy = energy.xreplace(renamed)
+        results = [e.xreplace(renamed) for e in results]
         outputs = {name: e.xreplace(renamed) for name, e in outputs.items()}
         lets = [(s, e.xreplace(renamed)) for s, e in lets]
         inner |= {new: old for old, new in renamed.items()}
     used = closure(used.union(*(inner[s].free_symbols for s, _ in keep_inner)), dict(geometry))
     if any(s.name == "z" for s, _ in geometry) and jets:
         used = closure(used | {real("z")}, dict(geometry))
-    defined = {s for s, _ in (*geometry, *lets)} | set(inner)
+    starts = set().union(*(m.initial.free_symbols for m in history))
+    used = closure(used | starts, dict(geometry))
+    defined = {s for s, _ in (*geometry, *lets)} | set(inner) | {m.symbol for m in history}
     jet_names = {s.name for j in ("value", *kinematics.jets) for s in unknown(j)}
     jet_names |= {s.name.replace("u_", "R_", 1) for s in map(real, jet_names)}
     parameters = sorted(
         {s for s in used - defined if s.name not in jet_names and s.name != "zeta"},
         key=lambda s: s.name,
     )
+    updates = iter(results[1:])
+    history = tuple(replace(m, update=next(updates)) for m in history)
     return PointLaw(
         name=name,
         unknowns=tuple(s for j in jets for s in unknown(j)),
@@ -99,7 +108,9 @@ def build_law(
         inner=keep_inner,
         geometry=tuple((s, e) for s, e in geometry if s in used),
         lets=tuple((s, e) for s, e in lets if s in used),
-        energy=energy,
+        energy=results[0],
+        history=history,
+        stored=next(updates, None),
         measure=measure,
         domain=domain,
         parameters=tuple(Parameter(s, (kinds or {}).get(s.name, "uniform")) for s in parameters),

@@ -7,12 +7,12 @@ import math
 import numbers
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import sympy as sp
 
-from symancf_codegen.declare import PointLaw, Rule
+from symancf_codegen.declare import Memory, PointLaw, Rule, unknown
 from symancf_codegen.functions import obstacle
 
 from ..errors import CompileError, KinematicsError, ParameterError
@@ -20,7 +20,7 @@ from ..kinematics.moduli import split_factor
 from ..kinematics.naming import (
     Energy,
     Signature,
-    call_named,
+    call_law,
     require_parameters,
     require_quantities,
     signature,
@@ -31,6 +31,7 @@ from .build import build_law, kinds_of
 
 if TYPE_CHECKING:
     from ..elements.element import Element
+    from ..kinematics.memory import Called
     from ..values.parameter import Value
 
 Volumetric = Literal["full", "reduced", "split"]
@@ -47,6 +48,8 @@ class Parts:
     kinematics : what the element offers.
     parts : the named parts; an energy without parts is ``{"": W}``.
     named : scalars that its body gives a name, in order.
+    history : what its points remember.
+    stored : energy in the state at the end of a step, of an energy with memory.
     """
 
     name: str
@@ -54,6 +57,8 @@ class Parts:
     kinematics: Kinematics
     parts: Mapping[str, sp.Expr]
     named: Mapping[str, sp.Expr]
+    history: tuple[Memory, ...] = ()
+    stored: sp.Expr | None = None
 
 
 def evaluate_energy(
@@ -100,7 +105,9 @@ def evaluate_energy(
         check_values(asked, kinematics, given)
         absent = {p: v for p, v in asked.defaults.items() if p not in given}
         parameters.update({p: sp.sympify(v) for p, v in absent.items()})
-    result, named = call_named(energy, values, parameters)
+    quantities = dict(zip(asked.quantities, values, strict=True))
+    called, named = call_law(energy, quantities, parameters)
+    result = called.result
     parts = dict(result) if isinstance(result, Mapping) else {"": result}
     if not parts:
         raise KinematicsError(
@@ -110,10 +117,12 @@ def evaluate_energy(
     known = {s for p in parameters.values() for s in p.free_symbols}.union(
         *(sp.sympify(v).free_symbols for v in values)
     )
+    fixed, known = known - _moving(kinematics), known | called.symbols
     checked = {part: _scalar(asked.name, part, w, known) for part, w in parts.items()}
-    for part in parts:
+    history, stored = _remembered(asked.name, called, known, fixed, reserved)
+    for w in (*checked.values(), *(m.update for m in history)):
         for q, v in zip(asked.quantities, values, strict=True):
-            if _rough(checked[part], v):
+            if _rough(w, v):
                 raise KinematicsError(
                     f"{asked.name}() is not even in {q!r}: on a straight reference the direction "
                     f"of {q!r} is undefined where it is 0, so only even powers such as {q}**2 may "
@@ -122,7 +131,38 @@ def evaluate_energy(
                 )
     named = {n: w for n, w in named.items() if not any(_rough(w, v) for v in values)}
     identifier = re.sub(r"\W", "_", asked.name).lstrip("_0123456789") or "energy"
-    return Parts(identifier, asked, kinematics, checked, _unique(named, reserved, known))
+    stages = _unique(named, reserved, known)
+    return Parts(identifier, asked, kinematics, checked, stages, history, stored)
+
+
+def _moving(kinematics: Kinematics) -> set[sp.Symbol]:
+    """Return the symbols that depend on the displacement."""
+    found = {s for s, _ in (*kinematics.inner, *kinematics.lets)}
+    return found | {s for jet in ("value", *kinematics.jets) for s in unknown(jet)}
+
+
+def _remembered(
+    name: str,
+    called: Called,
+    known: set[sp.Symbol],
+    fixed: set[sp.Symbol],
+    reserved: Collection[str],
+) -> tuple[tuple[Memory, ...], sp.Expr | None]:
+    """Return what the points of an energy remember, and the energy that is stored."""
+    history: list[Memory] = []
+    for m in called.history:
+        if m.name in reserved:
+            raise KinematicsError(
+                f"{name}() remembers {m.name!r}, which is the name of a quantity or symbol of the "
+                "element: choose another name",
+                asked=m.name,
+            )
+        update = _scalar(name, f"{m.name} at the end of a step", m.update, known)
+        initial = _scalar(name, f"{m.name} before the first step", m.initial, fixed)
+        history.append(replace(m, update=update, initial=initial))
+    if called.stored is None:
+        return tuple(history), None
+    return tuple(history), _scalar(name, "stored", called.stored, known)
 
 
 def check_values(
@@ -248,6 +288,7 @@ def energy_laws(
             factor = factor[1]
         shares.append((label, factor * called.parts[part], rule))
     laws: list[tuple[PointLaw, Rule]] = []
+    remembers = _rule_of_memory(called, shares)
     for rule in _distinct(shares):
         chosen = [(label, w) for label, w, r in shares if _same(r, rule)]
         labels = [label for label, _ in chosen if label]
@@ -262,9 +303,30 @@ def energy_laws(
             kinds=kinds,
             title=_title(called, labels),
             outputs=outputs,
+            history=called.history if rule is remembers else (),
+            stored=called.stored if rule is remembers else None,
         )
         laws.append((law, rule))
     return laws
+
+
+def _rule_of_memory(called: Parts, shares: Sequence[tuple[str, sp.Expr, Rule]]) -> Rule | None:
+    """Return the rule at whose points an energy remembers; None: it does not.
+
+    Raises
+    ------
+    KinematicsError : parts at several rules ask for it, or not all parts are at its points.
+    """
+    if not called.history:
+        return None
+    rules = _distinct(shares)
+    if len(rules) > 1:
+        raise KinematicsError(
+            f"{called.signature.name}() remembers, and its parts are integrated at the points of "
+            f"{len(rules)} rules ({', '.join(rule.name for rule in rules)}): give one rule for "
+            "all, volumetric='full'"
+        )
+    return rules[0]
 
 
 Share = tuple[str, Rule, sp.Expr | tuple[tuple[sp.Symbol, sp.Expr], sp.Expr], str]

@@ -10,7 +10,7 @@ import sympy as sp
 
 from symancf_codegen.functions import derivative
 
-from ..kinematics.naming import Energy, call_named, require_quantities, signature
+from ..kinematics.naming import Energy, call_law, require_quantities, signature
 from ..kinematics.quantity import real
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def _called(
         simple = isinstance(value, sp.MatrixBase | sp.Symbol)
         symbols[name] = value if simple else real(name)
     parameters = {p: real(p) for p in asked.parameters}
-    result, named = call_named(energy, symbols.values(), parameters)
+    called, named = call_law(energy, symbols, parameters)
+    result = called.result
     parts = dict(result) if isinstance(result, Mapping) else {"": result}
     names = {w: real(name) for name, w in named.items() if w.free_symbols}
     return {part: sp.sympify(w) for part, w in parts.items()}, symbols, names

@@ -19,6 +19,7 @@ from symancf_codegen.declare import Parameter, PointLaw, reference
 from symancf_codegen.functions import force_on, obstacle
 
 from ..errors import KinematicsError, ParameterError, closest, in_words
+from ..kinematics.memory import STEP, declared
 from ..kinematics.naming import require_quantities, signature
 from ..kinematics.quantity import Kinematics, Quantity, cross, dot, real, vector
 from .energy import evaluate_energy
@@ -42,9 +43,13 @@ PLACE = ("u", "r", "X", "t")
 
 
 def default_fields(element: Element, energy: Energy) -> tuple[str, ...]:
-    """Return the fields that are sampled of a body if it is not said which."""
+    """Return the fields that are sampled of a body if it is not said which.
+
+    What a law remembers is known at its quadrature points alone, and its stress with it.
+    """
     offered = element.kinematics().quantities
     strained = set(signature(energy).quantities) - set(PLACE)
+    strained = set() if declared(energy) else strained
     if "F" in offered:
         return ("von_mises",) * bool(strained) + ("thickness",) * element.has_thickness
     if not strained:
@@ -195,7 +200,8 @@ def sampled_fields(
     """
     called = evaluate_energy(element, energy, given=None, **options)
     density = sp.Add(*called.parts.values())
-    offered = {**called.kinematics.quantities, **stresses(called.kinematics, density)}
+    of_energy = stresses(called.kinematics, density)
+    offered = {**called.kinematics.quantities, **({} if called.history else of_energy)}
     if "thickness" not in values:
         for name in ("von_mises_top", "von_mises_bottom"):
             offered.pop(name, None)
@@ -203,6 +209,13 @@ def sampled_fields(
     names, shapes = {}, {}
     parameters = {p: real(p) for p in values}
     for k, (field, asked) in enumerate(fields.items()):
+        if called.history and isinstance(asked, str) and asked in of_energy:
+            raise KinematicsError(
+                f"field {field!r}: {asked!r} follows from what {called.signature.name}() "
+                "remembers, and that is known at its quadrature points alone; "
+                "system.remembered(body) returns it",
+                asked=asked,
+            )
         value = _value(field, asked, offered, parameters, element.name)
         components = list(value) if isinstance(value, sp.MatrixBase) else [value]
         allowed = set(parameters.values()).union(
@@ -283,12 +296,29 @@ def _shape(value: Any) -> tuple[int, ...]:
     return (rows,) if columns == 1 else (rows, columns)
 
 
+def _forgetful(law: PointLaw) -> PointLaw:
+    """Return a law of no energy, with what does not depend on memory."""
+    own = {real(STEP), *(m.symbol for m in law.history)}
+    lets: list[tuple[sp.Symbol, sp.Expr]] = []
+    for s, e in law.lets:
+        if e.free_symbols & own:
+            own.add(s)
+        else:
+            lets.append((s, e))
+    parameters = tuple(p for p in law.parameters if p.symbol not in own)
+    return replace(
+        law, energy=sp.S.Zero, history=(), stored=None, lets=tuple(lets), parameters=parameters
+    )
+
+
 def at_points(law: PointLaw) -> PointLaw:
     """Return a law on cells as one on the jets of a single point, wherever that is.
 
     The unknowns are the jets of the displacement; those of the reference, ``R_xi1`` and so on, and
-    ``zeta`` are parameters per point.
+    ``zeta`` are parameters per point. Of a law with memory its outputs are left, not its energy.
     """
+    if law.history:
+        law = _forgetful(law)
     expressions = [law.energy, *law.outputs.values(), *law.domain]
     expressions += [e for _, e in (*law.geometry, *law.lets)]
     expressions += [c for _, row in law.inner for c in row.values()]

@@ -9,6 +9,8 @@ One HDF5 file::
     vertices/<block>            (n,) ids of the vertices that carry the block, ascending
     vectors/<name>/<block>      (n, size) coordinates of those vertices
     reference/<block>           (n, size) reference positions, for comparison, and slopes
+    memory/<number>/            of each piece whose laws remember: ids (n,) of cells or places,
+                                old and next (n, rows), see `symancf.assembly.memory`
 
 The file does not depend on the number of ranks that wrote it. Rank 0 writes what the others send
 it slice by slice, under a temporary name that is replaced when all has reached the disk: a run
@@ -23,8 +25,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from mpi4py import MPI
 
 from ..arrays import Array, Data, Integers, Ints, Ints32, Mask
+from ..assembly.memory import Held
 from ..assembly.numbering import RIGID_AXES
 from ..errors import CheckpointError, ParameterError
 from ..runtime.collective import block_starts, exchange, lookup, owners_of, together
@@ -33,10 +37,9 @@ from ..values import arguments
 from ..values.parameter import label
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import h5py
-    from mpi4py import MPI
 
     from ..assembly.numbering import Block
     from ..system import System
@@ -79,13 +82,19 @@ def fingerprint(system: System) -> Facts:
             k.name: [k.block.size, k.block.order, int(count) // k.block.size]
             for k, count in zip(kinds, coordinates, strict=True)
         },
+        "memory": {p.name: [p.kernel.name, *p.kernel.memory] for p in system.memory.pieces},
     }
 
 
 def differences(saved: Facts, present: Facts) -> list[str]:
     """Tell in words how the system of a checkpoint differs from another one."""
     found = []
-    for kind, one, text in (("bodies", "body", _body_text), ("blocks", "block", _block_text)):
+    kinds: list[tuple[str, str, Callable[[Any], str]]] = [
+        ("bodies", "body", _body_text),
+        ("blocks", "block", _block_text),
+        ("memory", "memory of", _memory_text),
+    ]
+    for kind, one, text in kinds:
         old, new = saved.get(kind, {}), present[kind]
         for name in [*old, *(n for n in new if n not in old)]:
             there, here = (text(v[name]) if name in v else "missing" for v in (old, new))
@@ -121,18 +130,56 @@ def _block_text(facts: list[str | int]) -> str:
     return f"{count} vertices with {size} coordinates of order {order}"
 
 
+def _memory_text(facts: list[str]) -> str:
+    law, *rows = facts
+    names = dict.fromkeys(row.partition("[")[0] for row in rows)
+    return f"{law} remembers {', '.join(names)} at {len(rows) // len(names)} point(s)"
+
+
 # ---- rows of a block, sorted by vertex id over the ranks ----------------------------------------
-class _Rows:
-    """Owned vertices of one block, sent to where they are sorted by id, and back."""
+class _ById:
+    """Rows that belong to ids, sent to where they are sorted by id, and back.
+
+    Parameters
+    ----------
+    total : number that all ids are below.
+    ids, owned : of the rows on this rank, and which of them this rank sends.
+    """
+
+    def __init__(self, comm: MPI.Comm, total: int, ids: Ints, owned: Mask) -> None:
+        self.comm, self.starts = comm, block_starts(total, comm.size)
+        self.ids, self.owned = ids.astype(np.int64), owned
+
+    def sort(self, rows: Sequence[Array]) -> tuple[Ints, list[Array]]:
+        """Return the ids in this rank's range, and what each array (owned, k) has of them."""
+        ids = self.ids[self.owned]
+        _, (ids, *found) = exchange(self.comm, owners_of(self.starts, ids), ids, *rows)
+        order = np.argsort(ids)
+        return ids[order], [row[order] for row in found]
+
+    def find(self, ids: Ints, rows: Sequence[Data]) -> list[Array]:
+        """Return what arrays of rows of any ids, each on one rank, have of all of this rank's."""
+        _, (ids, *came) = exchange(self.comm, owners_of(self.starts, ids), ids, *rows)
+        first, last = self.starts[self.comm.rank : self.comm.rank + 2]
+        found = []
+        for row in came:
+            table: Array = np.zeros((int(last - first), row.shape[1]))
+            table[ids - first] = row
+            found.append(lookup(self.comm, self.starts, self.ids, table))
+        return found
+
+
+class _Rows(_ById):
+    """The vertices of one block."""
 
     def __init__(self, system: System, block: int) -> None:
         numbering = system.numbering
-        self.comm, self.size = system.comm, numbering.blocks[block].size
-        self.starts = block_starts(system.layout.vertex_count, system.comm.size)
+        self.size = numbering.blocks[block].size
         self.local = numbering.carriers(block)
         self.at = numbering.coordinates_of(block)
-        self.ids = system.topology.vertex_ids[self.local].astype(np.int64)
-        self.owned = self.local < numbering.owned_vertices
+        owned = self.local < numbering.owned_vertices
+        ids = system.topology.vertex_ids[self.local]
+        super().__init__(system.comm, system.layout.vertex_count, ids, owned)
 
     def coordinates(self, chosen: Mask | Integers) -> Ints32:
         """Return local offsets (k, size) of the chosen vertices' coordinates."""
@@ -140,21 +187,25 @@ class _Rows:
 
     def sorted(self, vectors: list[Array]) -> tuple[Ints, list[Array]]:
         """Return ids and rows (n, size) of each vector in this rank's range of ids."""
-        ids, at = self.ids[self.owned], self.coordinates(self.owned)
-        rank = owners_of(self.starts, ids)
-        _, (ids, *rows) = exchange(self.comm, rank, ids, *(v[at] for v in vectors))
-        order = np.argsort(ids)
-        return ids[order], [row[order] for row in rows]
+        at = self.coordinates(self.owned)
+        return self.sort([v[at] for v in vectors])
 
     def spread(self, ids: Ints, rows: list[Array], vectors: list[Array]) -> None:
         """Write rows of any ids, each on one rank, to all local vertices of the block."""
-        _, (ids, *rows) = exchange(self.comm, owners_of(self.starts, ids), ids, *rows)
-        first, last = self.starts[self.comm.rank : self.comm.rank + 2]
         at = self.coordinates(np.ones(len(self.local), dtype=bool))
-        for row, vector in zip(rows, vectors, strict=True):
-            table = np.zeros((int(last - first), self.size))
-            table[ids - first] = row
-            vector[at] = lookup(self.comm, self.starts, self.ids, table)
+        for row, vector in zip(self.find(ids, rows), vectors, strict=True):
+            vector[at] = row
+
+
+def _remembering(system: System) -> list[tuple[str, _ById]]:
+    """Return where in a file the memory of each piece is, and its entities (collective)."""
+    found = []
+    for number, piece in enumerate(system.memory.pieces):
+        assert piece.ids is not None
+        total = system.comm.allreduce(int(piece.ids.max(initial=-1)), MPI.MAX) + 1
+        rows = _ById(system.comm, total, piece.ids, piece.owned)
+        found.append((f"memory/{number}", rows))
+    return found
 
 
 # ---- writing ------------------------------------------------------------------------------------
@@ -187,6 +238,10 @@ def save(
         for name, vector in given.items():
             _require_vector(system, name, vector)
         facts = {"time": system.time, "stiffness": system.stiffness, **(attributes or {})}
+        if not system.memory.known:
+            system.update(system.time)
+        memory = system.memory.hold()
+        facts |= {"length": memory.length} if system.memory else {}
         kept = {name: _attribute(name, value) for name, value in facts.items()}
     about: dict[str, str | int] = {"format": FORMAT, "version": VERSION}
     text = json.dumps(fingerprint(system))
@@ -200,6 +255,11 @@ def save(
                 file.append(f"vectors/{name}/{block.name}", values)
             if _has_reference(block):
                 file.append(f"reference/{block.name}", rows.sorted([system.reference])[1][0])
+        for k, (group, entities) in enumerate(_remembering(system)):
+            ids, pair = entities.sort([v[k][entities.owned] for v in (memory.old, memory.next)])
+            file.append(f"{group}/ids", ids)
+            for name, values in zip(("old", "next"), pair, strict=True):
+                file.append(f"{group}/{name}", values)
     finally:
         file.close()
     return path
@@ -261,7 +321,8 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
     Returns
     -------
     vectors : name -> local vector, ghosts included; ``state`` among them.
-    attributes : name -> number, text or array; ``time`` and ``stiffness`` among them.
+    attributes : name -> number, text or array; ``time`` and ``stiffness`` among them, and of a
+        system whose laws remember ``memory``, what `System.memory.put` takes.
 
     Raises
     ------
@@ -314,7 +375,20 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
         elif reference:
             with together(system.comm):
                 _turn_slopes(path, system, rows, there, list(vectors.values()))
+    if system.memory:
+        attributes["memory"] = _recalled(path, system, attributes.pop("length"))
     return vectors, attributes
+
+
+def _recalled(path: Path, system: System, length: float) -> Held:
+    """Return what laws remember in a file (collective)."""
+    pairs = []
+    for group, entities in _remembering(system):
+        with together(system.comm):
+            names = [f"{group}/{name}" for name in ("ids", "old", "next")]
+            ids, *rows = _slices(path, names, system.comm)
+        pairs.append(entities.find(ids.astype(np.int64), rows))
+    return Held(tuple(old for old, _ in pairs), tuple(after for _, after in pairs), length)
 
 
 def _head(path: Path) -> tuple[Facts, list[str], Facts, int]:

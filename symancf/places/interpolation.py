@@ -73,6 +73,7 @@ class Patch:
     ----------
     element : of which they are cells.
     cells, owned : local vertices (n, corners), and whether this rank counts them.
+    ids : (n,) numbers of the cells in the region; None of faces.
     gathered : their coordinates.
     extra : (n, k) local vertices of their scalars.
     """
@@ -82,6 +83,7 @@ class Patch:
     owned: Mask
     gathered: Cells
     extra: Ints32
+    ids: Ints | None = None
 
     @property
     def vertices(self) -> tuple[Ints32, Ints32]:
@@ -256,6 +258,7 @@ class Interpolation:
         owned: Mask | None = None,
         extra: Ints32 | None = None,
         scalars: Ints32 | None = None,
+        ids: Ints | None = None,
     ) -> Patch:
         """Return cells, given by local vertices, as kernels take them; by default all of the body.
 
@@ -274,7 +277,8 @@ class Interpolation:
         widths = tuple(runs[jet] for jet in parts)
         gathered = Cells(blocks, maps, widths, none if scalars is None else scalars)
         owned = self.owned if owned is None else owned
-        return Patch(element, at, owned, gathered, none if extra is None else extra)
+        ids = self.ids if cells is None else ids
+        return Patch(element, at, owned, gathered, none if extra is None else extra, ids)
 
     def curved(self) -> Mask:
         """Tell which cells of a cable (n,) are curved in the reference."""

@@ -193,6 +193,10 @@ class Constraint(PlaceTerm):
         **parameters: Given,
     ) -> None:
         super().__init__(function, ends, name, parameters)
+        if self.reading.history:
+            raise ConstraintError(
+                f"{self.what} remembers: only energies, sa.Potential and sa.VirtualWork may"
+            )
         given = self.reading.result
         rows = list(given) if isinstance(given, sp.MatrixBase | list | tuple) else [given]
         key = (self.law_name, *self.reading.structure(rows))

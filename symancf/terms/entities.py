@@ -222,4 +222,5 @@ class Entities:
             entities=jets,
             law=law,
             multipliers=multipliers,
+            ids=self.ids,
         )

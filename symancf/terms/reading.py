@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from types import FunctionType
 from typing import TYPE_CHECKING, cast
@@ -18,6 +18,8 @@ from symancf_codegen import declare
 
 from ..arrays import Array
 from ..errors import ConstraintError, ParameterError, SymancfError, in_words
+from ..kinematics.memory import STEP, Called, call_remembering, own_arguments
+from ..kinematics.quantity import real
 from ..places.ends import End, Ground, Nodes, PointsOnBody
 from ..places.facets import FacetPoints
 from ..places.lines import Line
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     from ..assembly.piece import Jets
     from ..values.parameter import Scalar
     from .entities import Entities
-    from .quantities import Given, Result
+    from .quantities import Given
 
 
 def _on_all_ranks(ends: Sequence[End]) -> AbstractContextManager[None]:
@@ -70,7 +72,8 @@ class Asked:
     ----------
     jets, rates, fixed : (end, jet) of changes, of rates, and of values of the reference.
     keywords, defaults : symbols and values of its parameters.
-    arguments : that it is called with.
+    names, arguments : of the others, and the symbols that it is called with.
+    called : what it returned, and what a place remembers.
     """
 
     jets: list[JetOfEnd] = field(default_factory=list)
@@ -78,9 +81,10 @@ class Asked:
     fixed: list[JetOfEnd] = field(default_factory=list)
     keywords: dict[str, sp.Symbol] = field(default_factory=dict)
     defaults: dict[str, Given] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
     arguments: list[V | S] = field(default_factory=list)
     uses_time: bool = False
-    result: Result | None = None
+    called: Called | None = None
 
 
 # of functions of the package itself, which return the same whenever they are called
@@ -117,6 +121,7 @@ class Reading:
     parameters : their values, defaults filled in, but those of
     per_place : arrays of one value for each place.
     result : what the function returned.
+    history, stored : what a place remembers, and the energy stored there; see `PointLaw`.
 
     Raises
     ------
@@ -157,10 +162,10 @@ class Reading:
         self.parameters = {
             k: cast("Scalar", v) for k, v in values.items() if k not in self.per_place
         }
-        if asked.result is None:
+        if asked.called is None:
             with nullcontext() if _is_own(function) else _on_all_ranks(ends):
                 try:
-                    asked.result = function(*asked.arguments, **self.keywords)
+                    asked.called = self._call(asked)
                 except SymancfError:
                     raise
                 except Exception as error:
@@ -168,13 +173,34 @@ class Reading:
                         f"{what} failed on the symbols of its arguments: {in_words(error)}"
                     ) from error
             own[key] = asked
-        self.result = asked.result
+        called = asked.called
+        self.result, self._remembered = called.result, called.symbols if called.history else set()
+        must = "what is remembered must be an expression of its arguments"
+        self.history = tuple(
+            replace(m, update=self.scalar(m.update, must), initial=self.scalar(m.initial, must))
+            for m in called.history
+        )
+        self.stored = None if called.stored is None else self.scalar(called.stored, must)
+
+    def _call(self, asked: Asked) -> Called:
+        """Call the function with the symbols of its arguments, and of what it remembers."""
+        given = dict(zip(asked.names, asked.arguments, strict=True)) | asked.keywords
+        return call_remembering(
+            self.what,
+            self.function,
+            given,
+            lambda own: self.function(*asked.arguments, **asked.keywords, **own),
+        )
 
     def _ask(self, signature: Mapping[str, inspect.Parameter]) -> Asked:
         """Return what the arguments of the function ask for."""
-        asked = Asked()
+        asked, own = Asked(), own_arguments(self.function)
         for argument in signature.values():
             name = argument.name
+            if name in own:
+                continue
+            if argument.kind is not argument.KEYWORD_ONLY:
+                asked.names.append(name)
             if argument.kind is inspect.Parameter.KEYWORD_ONLY:
                 asked.keywords[name] = sp.Symbol(name, real=True)
                 if argument.default is not argument.empty:
@@ -273,6 +299,8 @@ class Reading:
             tuple(map(kind_of_end, self.ends)),
             *map(tuple, (self.jets, self.rates, self.states, self.keywords)),
             self.uses_time,
+            self.history,
+            self.stored,
         )
 
     @property
@@ -293,7 +321,7 @@ class Reading:
     @property
     def known(self) -> set[sp.Symbol]:
         """All symbols that the function's result may contain."""
-        own = [*self.states.values(), *self.keywords.values(), TIME]
+        own = [*self.states.values(), *self.keywords.values(), TIME, *self._remembered]
         return {*self.unknowns, *self.velocities, *self.references, *own}
 
     def law_parameters(self, *expressions: sp.Expr) -> list[declare.Parameter]:
@@ -302,7 +330,9 @@ class Reading:
         parameters = [declare.Parameter(x, "cell") for x in self.references if x in used]
         parameters += [declare.Parameter(symbol, "cell") for symbol in self.keywords.values()]
         parameters += [] if self.edges is None else [declare.Parameter(WEIGHT, "cell")]
-        return parameters + ([declare.Parameter(TIME)] if self.uses_time else [])
+        uniform = [TIME] if self.uses_time else []
+        uniform += [real(STEP)] if self._remembered and real(STEP) in used else []
+        return parameters + [declare.Parameter(symbol) for symbol in uniform]
 
     def require_places(self, count: int) -> None:
         """Raise where an array has not one value for each place.

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +13,7 @@ import sympy as sp
 from ..arrays import Array, Ints32
 from ..assembly import numbering
 from ..errors import ConstraintError
+from ..kinematics.memory import STEP
 from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.shared import Shared
@@ -118,12 +119,32 @@ class PlaceTerm:
     def _law(self) -> declare.PointLaw:
         raise NotImplementedError
 
+    def _history(self) -> tuple[declare.Memory, ...]:
+        """Return what a place remembers, in the symbols of the law."""
+        known, over = self.substitution.known, self.reading.integrand
+        return tuple(
+            replace(
+                m,
+                update=over(known(m.update)) if m.total else known(m.update),
+                initial=known(m.initial),
+            )
+            for m in self.reading.history
+        )
+
+    def _stored(self) -> sp.Expr | None:
+        """Return the energy that a place with memory stores."""
+        stored = self.reading.stored
+        known = self.substitution.known
+        return None if stored is None else self.reading.integrand(known(stored))
+
     def domain(self) -> tuple[sp.Expr, ...]:
         """Return expressions of the jets that must be positive."""
         return ()
 
     def _parameters(self, *expressions: sp.Expr) -> tuple[declare.Parameter, ...]:
-        lets = (e for _, e in self.substitution.lets)
+        lets = [e for _, e in self.substitution.lets]
+        lets += [e for m in self._history() for e in (m.update, m.initial)]
+        lets += [self.substitution.known(self.reading.stored)] if self.reading.history else []
         return tuple(self.reading.law_parameters(*expressions, *lets))
 
     def _unknowns(self) -> tuple[sp.Symbol, ...]:
@@ -213,6 +234,9 @@ class PlaceTerm:
         for name, value in gathered.uniform.items():
             what = f"{name} of {configuration.name(self)!r}"
             found[name] = evaluate(what, value, configuration.time)
+        if self.reading.history:
+            found |= configuration.memory.at(configuration.name(self))
+            found[STEP] = configuration.memory.length(configuration.time)
         return found | {str(TIME): configuration.time}
 
     def _compiled(self, expressions: tuple[sp.Expr, ...]) -> jit.Values:

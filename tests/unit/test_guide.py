@@ -16,7 +16,7 @@ def test_guide(
 ) -> None:
     text = (repository / "docs" / "guide.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.S)
-    assert len(blocks) == 16
+    assert len(blocks) == 17
     (tmp_path / "meshes").symlink_to(repository / "meshes")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
@@ -39,6 +39,11 @@ def test_guide(
     assert len(down) == 1
     assert 0.5 < down[0] < 0.7
     assert abs(names["swing"].energies.drift) < 1e-3
+    # drawn to the strain 0.01 it yields by (EA e - Y)/(EA + K), and the other way on its way back
+    plastic = 900.0 / 1.01e5
+    plastic -= (1e5 * plastic - 100.0 - 1e3 * plastic) / 1.01e5
+    found = names["drawn"].remembered(names["cord"])["plastic"]
+    np.testing.assert_allclose(found, plastic, rtol=1e-9)
     chamber, soft = names["chamber"], names["soft"]
     assert chamber.watertight
     assert chamber.volume(soft) > 1.01 * chamber.reference_volume

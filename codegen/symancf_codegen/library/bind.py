@@ -55,6 +55,8 @@ class Kernel:
         self.has_tangent = description.has_tangent
         self.tabulated = description.tabulated
         self.rates = description.rates
+        self.memory = description.memory
+        self.totals = description.totals
         self.operations = description.operations
         self.strategies = description.strategies
         self.flops = description.flops

@@ -143,6 +143,13 @@ def _law(h: _Hasher, law: PointLaw) -> None:
         h.value(e)
     if law.rates:
         h.text("rates")
+    for m in law.history:
+        h.text("memory", m.name, str(m.total))
+        h.value(m.update)
+        h.value(m.initial)
+    if law.stored is not None:
+        h.text("stored")
+        h.value(law.stored)
     h.text("measure")
     h.value(law.measure)
     for e in law.domain:

@@ -38,7 +38,9 @@
     MODE(TANGENT, tangent, const double *u, double *f, double *K) \
     MODE(PRODUCT, product, const double *u, const double *v, double *Kv) \
     MODE(PARAMETER, parameter, const double *u, const double *uniform_rate, const double *cell_rate, double *fp) \
-    MODE(OUTPUTS, outputs, const double *u, double *O)
+    MODE(OUTPUTS, outputs, const double *u, double *O) \
+    MODE(UPDATE, update, const double *u, double *O) \
+    MODE(INITIAL, initial, const double *u, double *O)
 
 /* A row: eight lanes. */
 typedef double v8 __attribute__((vector_size(64), may_alias));

@@ -69,6 +69,8 @@ class Point:
     density : weight * measure * energy as a function of the variables (None for a work law).
     forces : weight * measure * generalised forces conjugate to the variables (work laws).
     domain : nodes that must be > 0.
+    stored : weight * measure * energy that the function ``energy`` returns.
+    update, initial : of what the point remembers, at the end of a step and before the first.
     named : titled lists of (name, node) for the printer, in the user's order.
     local : the unknowns that the law has beside them.
     stages : the energy as a function of the lets that are made of the variables directly.
@@ -86,6 +88,9 @@ class Point:
     density: Node | None
     forces: list[Node]
     domain: list[Node]
+    stored: Node
+    update: list[tuple[str, Node]]
+    initial: list[tuple[str, Node]]
     named: Named
     local: Solved | None
     stages: Stages | None
@@ -117,6 +122,8 @@ def lower_point(
     for parameter in law.parameters:
         kind = Kind.UNIFORM if parameter.kind == "uniform" else Kind.CELL
         scope.bind(parameter.name, g.symbol(parameter.name, kind))
+    for memory in law.history:
+        scope.bind(memory.name, g.symbol(memory.name, Kind.CELL))
     for name, value in section.items():
         leaf = g.symbol(name, Kind.POINT) if value is None else g.constant(value)
         scope.bind(name, leaf)
@@ -176,6 +183,10 @@ def lower_point(
         forces = [g.mul(factor, force) for force in forces]
     local = _local(law, scope, density)
     domain = [scope.lower(e) for e in law.domain]
+    stored = g.zero if density is None else density
+    if law.stored is not None:
+        stored = g.mul(factor, scope.lower(law.stored))
+    update, initial = _history(law, scope, factor)
     quantities = _names(scope, law.lets)
     stages = [*zip(variable_names, variables, strict=True), *quantities]
     named = [
@@ -196,6 +207,9 @@ def lower_point(
         density=density,
         forces=forces,
         domain=domain,
+        stored=stored,
+        update=update,
+        initial=initial,
         named=named,
         local=local,
         stages=_stages(law, scope, variable_names, factor),
@@ -327,6 +341,28 @@ def _local(law: PointLaw, scope: Scope, density: Node | None) -> Solved | None:
         stationary=all(e is None for e in given),
         shared=law.shared,
     )
+
+
+def _history(
+    law: PointLaw, scope: Scope, factor: Node
+) -> tuple[list[tuple[str, Node]], list[tuple[str, Node]]]:
+    """Return what the point remembers at the end of a step and before the first."""
+    g = scope.graph
+    update: list[tuple[str, Node]] = []
+    initial: list[tuple[str, Node]] = []
+    for memory in law.history:
+        node = scope.lower(memory.update)
+        if memory.total:
+            node = g.add(scope.resolve(memory.name), g.mul(factor, node))
+        start = scope.lower(memory.initial)
+        update.append((memory.name, node))
+        initial.append((memory.name, start))
+        if g.depends[start] & Kind.UNKNOWN:
+            raise CompileError(
+                f"law {law.name!r}: the initial value {memory.initial} of {memory.name!r} depends "
+                "on unknowns; it may depend on parameters and the reference"
+            )
+    return update, initial
 
 
 def _names(

@@ -101,6 +101,8 @@ class _Stabiliser(Orders):
     def _expressions(self) -> list[sp.Expr]:
         law = self.source
         results = [law.energy] if law.energy is not None else [*chain(*(law.work or {}).items())]
+        results += [m.update for m in law.history]
+        results += [law.stored] if law.stored is not None else []
         return [e for _, e in law.lets] + [sp.sympify(e) for e in (*results, *self._outputs())]
 
     def _outputs(self) -> list[sp.Expr]:
@@ -123,7 +125,10 @@ class _Stabiliser(Orders):
             name: self.stable(e) if e in own else e
             for name, e in ((name, sp.sympify(e)) for name, e in law.outputs.items())
         }
+        history = tuple(replace(m, update=self.stable(sp.sympify(m.update))) for m in law.history)
+        stored = None if law.stored is None else self.stable(sp.sympify(law.stored))
         results = [energy] if energy is not None else [*chain(*(work or {}).items())]
+        results += [*(m.update for m in history), *([] if stored is None else [stored])]
         expressions = (*results, *outputs.values(), *law.domain)
         needed = set().union(*(e.free_symbols for e in expressions))
         lets: list[tuple[sp.Symbol, sp.Expr]] = []
@@ -131,7 +136,15 @@ class _Stabiliser(Orders):
             if symbol in needed:
                 lets.append((symbol, expression))
                 needed |= expression.free_symbols
-        return replace(law, lets=tuple(reversed(lets)), energy=energy, work=work, outputs=outputs)
+        return replace(
+            law,
+            lets=tuple(reversed(lets)),
+            energy=energy,
+            work=work,
+            outputs=outputs,
+            history=history,
+            stored=stored,
+        )
 
     def _scan(self, expressions: Iterable[sp.Expr]) -> None:
         """Find the bases of fractional and negative powers, and the roots they need."""

@@ -16,6 +16,7 @@ from symancf_codegen.text.contract_tangent import contract_tangent
 from symancf_codegen.text.print_cell import cell_function, solve_function
 from symancf_codegen.text.print_local import local_loads, solve_functions
 from symancf_codegen.text.print_point import (
+    TABLES,
     LawFunctions,
     Printer,
     domain_section,
@@ -25,7 +26,7 @@ from symancf_codegen.text.print_point import (
 )
 
 if TYPE_CHECKING:
-    from symancf_codegen.declare import Array
+    from symancf_codegen.declare import Array, PointLaw
     from symancf_codegen.derive import Results
     from symancf_codegen.graph.dag import Node
     from symancf_codegen.structure import Segment, Structure
@@ -145,13 +146,14 @@ def jets_functions(structure: Structure, segment: Segment) -> list[str]:
 
 
 def point_kernel(
-    name: str, results: Results, title: str, uniform: list[str], cell: list[str]
+    name: str, results: Results, law: PointLaw, uniform: list[str], cell: list[str]
 ) -> str:
     """Return the C text of a kernel on tuples of scalars, without its header comment."""
     graph, zero = results.graph, results.graph.zero
-    size = len(results.leaves)
+    size, title, history = len(results.leaves), law.name, law.history
     rows = {leaf: f"g[{8 * k} + l]" for k, leaf in enumerate(results.leaves)}
     rows.update({f"d_{leaf}": f"h[{8 * k} + l]" for k, leaf in enumerate(results.leaves)})
+    rows.update({m.name: f"cell[{8 * (len(cell) + k)} + l]" for k, m in enumerate(history)})
     tangent = results.tangent
     parts = [includes([results])]
 
@@ -168,7 +170,7 @@ def point_kernel(
         "tangent": [Section("residual", store("N", results.residual_with_tangent))],
         "product": [Section("tangent times direction", store("N", results.product))],
         "parameter": [Section("derivative by parameters", store("N", results.parameter))],
-        "outputs": [outputs_section(results)],
+        **{key: [outputs_section(results)] for key in TABLES},
     }
     if tangent:
         nodes = [tangent.get(key, zero) for key in keys]

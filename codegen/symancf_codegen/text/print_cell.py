@@ -177,12 +177,14 @@ def _call(function: Function, use: LawUse, k: int, segment: Segment) -> list[str
     rows = f"[{8 * segment.first_row} + {8 * len(segment.varying)}*q]"
     outputs = len(use.results.outputs)
     point = "q" if single else f"({use.sections}*q + s)"
+    remembered = len(use.law.history)
     place = "p" if single else f"{use.sections}*p + s"
     values = {
         "uniform": "uniform",
         "P": f"P{k}",
         "cell": "cell",
         "B": f"&cell{rows}",
+        "old": f"&cell[{8 * use.first_memory} + {8 * remembered}*{point}]",
         "uniform_rate": "uniform_rate",
         "cell_rate": "cell_rate",
         "B_rate": f"&cell_rate{rows}",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from symancf_codegen.graph.schedule import Output, Section, identifier, schedule, used_symbols
 from symancf_codegen.graph.stages import factor_cut, geometry_cut, parameter_cut, worthwhile
 from symancf_codegen.lower.point import COMPONENTS, WEIGHT
+from symancf_codegen.modes import MODES
 from symancf_codegen.structure import LawUse, Segment, moment_outputs
 from symancf_codegen.text.function import Function, declaration
 from symancf_codegen.text.print_local import (
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
 
 #: Array arguments of point functions, in order; those before the scalars, those after.
 RATES_IN = ("uniform_rate", "cell_rate", "B_rate")
-ARRAYS_IN = ("uniform", "P", "cell", "B", *RATES_IN, "G", "V", "g", "h", "A", "S", "X")
+ARRAYS_IN = ("uniform", "P", "cell", "B", "old", *RATES_IN, "G", "V", "g", "h", "A", "S", "X")
 COLUMNS = tuple(f"C{k}" for k in range(MOST_UNKNOWNS))
 ARRAYS_OUT = ("X", "E", "W", "N", "M", *COLUMNS, "D", "O", "bad")
+TABLES = tuple(name for name, mode in MODES.items() if mode.tabulates)
 
 
 @dataclass
@@ -167,6 +169,7 @@ def law_functions(
             loads[leaf] = f"g[{8 * segment.row(leaf)} + l]"
             loads[f"d_{leaf}"] = f"h[{8 * segment.row(leaf)} + l]"
             loads[f"w_{leaf[2:]}"] = f"V[{8 * segment.row(leaf)} + l]"
+    loads.update({m.name: f"old[{8 * k} + l]" for k, m in enumerate(use.law.history)})
     for jet in segment.reference_jets:
         for a in COMPONENTS:
             loads[f"R_{jet}{a}"] = f"G[{8 * segment.reference_row(f'R_{jet}{a}')} + l]"
@@ -268,7 +271,7 @@ def _mode_sections(use: LawUse, segment: Segment) -> dict[str, list[Section]]:
         ],
         "product": lambda: [vector("tangent times direction", results.product)],
         "parameter": lambda: [vector("derivative by parameters", results.parameter)],
-        "outputs": lambda: [outputs_section(results)],
+        **{name: lambda: [outputs_section(results)] for name in TABLES},
     }
     return {
         mode: [s for s in (*sections[mode](), *coupling_sections(use, segment, mode)) if s.outputs]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...assembly.plan import Plan
+from ...kinematics.memory import STEP
 from ...runtime.collective import together
 from ...values.parameter import depends_on_time
 
@@ -30,7 +31,7 @@ class Energies:
         and constraints that depend on time (trapezoidal rule); and what changes from outside
         have added, by actions of events and between two calls of `solve`; also the kinetic
         energy of mass that came or went, at the velocity of its body, with a density that changes.
-    dissipated : lost since the beginning in dampers.
+    dissipated : lost since the beginning in dampers, and in laws with memory as these tell.
     drift : kinetic + strain + potential - work + dissipated, less its initial value.
     """
 
@@ -50,7 +51,8 @@ class Energies:
 def driven(piece: Piece) -> bool:
     """Tell whether a piece's power counts as work: it has no energy, or one that changes."""
     changes = piece.cell_at is not None or "t" in piece.kernel.uniform
-    changes = changes or any(depends_on_time(v) for k, v in piece.uniform.items() if k != "scale")
+    own = ("scale", STEP) if piece.remembered is not None else ("scale",)
+    changes = changes or any(depends_on_time(v) for k, v in piece.uniform.items() if k not in own)
     return piece.role == "work" or (piece.role in ("potential", "constraint") and changes)
 
 
@@ -73,6 +75,8 @@ class Audit:
         self._potential = np.array(
             [p.role == "potential" and not driven(p) for p in pieces], dtype=float
         )
+        self._remembering = [p for p in system.memory.pieces if not driven(p)]
+        self._lost = 0.0  # by laws with memory, when this was last looked at
         self._f: Array = np.zeros(system.numbering.coordinates)
         owned = system.numbering.vertex_of < system.numbering.owned_vertices
         self._owned = np.where(owned & motion.second, 1.0, 0.0)
@@ -89,7 +93,7 @@ class Audit:
     def closed(self) -> bool:
         """Whether no energy comes in and none is dissipated, so that nothing adds up."""
         damping = self.motion.damping
-        if self._plans or self.motion.moving or self._mass_changes:
+        if self._plans or self.motion.moving or self._mass_changes or self._remembering:
             return False
         return not (damping.mass or damping.stiffness)
 
@@ -143,10 +147,11 @@ class Audit:
         ----------
         keep : the motion has come here by a step, of which the work is added.
         """
-        parts, brought, power = self._present(keep)
+        parts, brought, lost, power = self._present(keep)
         gained = np.zeros(2)
         if self._start is not None:
             gained = 0.5 * (self.motion.system.time - self._time) * (power + self._power)
+            gained[1] += lost - self._lost
         work, dissipated = (
             self.work + float(gained[0]) + brought,
             self.dissipated + float(gained[1]),
@@ -155,41 +160,46 @@ class Audit:
         start = T + U + V if self._start is None else self._start
         if keep:
             self.work, self.dissipated, self._start = work, dissipated, start
-            self._stand(T + U + V, power)
+            self._stand(T + U + V, lost, power)
         return Energies(T, U, V, work, dissipated, T + U + V - work + dissipated - start)
 
     def jump(self) -> Energies:
         """Return the energies after a change from outside, which is work (collective)."""
         if self._start is None:
             return self.measure()
-        (T, U, V), _, power = self._present()
+        (T, U, V), _, lost, power = self._present()
         if self._total is not None:
             self.work += T + U + V - self._total
-        self._stand(T + U + V, power)
+        self._stand(T + U + V, lost, power)
         drift = T + U + V - self.work + self.dissipated - self._start
         return Energies(T, U, V, self.work, self.dissipated, drift)
 
-    def _present(self, keep: bool = True) -> tuple[tuple[float, float, float], float, Array]:
-        """Return kinetic, strain and potential energy, what mass brought, and the powers."""
+    def _present(self, keep: bool = True) -> tuple[tuple[float, float, float], float, float, Array]:
+        """Return kinetic, strain and potential energy, and what changes them.
+
+        What mass brought, what laws with memory have dissipated since their first step, the powers.
+        """
         m, system = self.motion, self.motion.system
-        parts = np.zeros(6)
+        parts = np.zeros(7)
         with together(system.comm):  # powers ask the user's functions of time
             values, _ = system.plan.energies(m.state)
             kinetic, _ = m.mass.energies(m.rate)
             brought = self._brought() if keep else 0.0
             parts[:4] = kinetic.sum(), values @ self._strain, values @ self._potential, brought
-            parts[4:] = self._powers()
-        T, U, V, brought, *powers = system.sum(parts).tolist()
-        return (T, U, V), brought, np.array(powers)
+            parts[4] = system.memory.dissipated(self._remembering)
+            parts[5:] = self._powers()
+        T, U, V, brought, lost, *powers = system.sum(parts).tolist()
+        return (T, U, V), brought, lost, np.array(powers)
 
-    def _stand(self, total: float, power: Array) -> None:
-        self._total, self._power, self._time = total, power, self.motion.system.time
+    def _stand(self, total: float, lost: float, power: Array) -> None:
+        self._total, self._lost, self._power = total, lost, power
+        self._time = self.motion.system.time
 
     def resume(self, saved: dict[str, float]) -> None:
         """Go on from what `state` returned."""
         self.work, self.dissipated = saved["work"], saved["dissipated"]
         self._start, self._time = saved["start"], saved["time"]
-        self._total = saved.get("total")
+        self._total, self._lost = saved.get("total"), saved.get("lost", 0.0)
         self._power = np.array(saved["power"])
 
     def state(self) -> dict[str, float]:
@@ -200,5 +210,6 @@ class Audit:
             "start": self._start,
             "time": self._time,
             "total": self._total,
+            "lost": self._lost,
             "power": self._power.tolist(),
         }

@@ -184,6 +184,7 @@ class GeneralizedAlpha:
         m, before = self.motion, self._before
         assert before is not None
         m.state[:], m.rate[:], m.acceleration[:] = before.state, before.rate, before.acceleration
+        m.system.memory.put(before.held)
         self.auxiliary[:] = before.auxiliary
         self.last_step, self.biased = before.last_step, before.biased
 
@@ -244,6 +245,7 @@ class GeneralizedAlpha:
     def _try(self, t: float, h: float) -> bool:
         m = self.motion
         self._predict(h)
+        m.system.memory.begin(t)
         m.prescribe(t + h, h)
         converged = self.newton.solve(h)
         snes = self.newton.snes

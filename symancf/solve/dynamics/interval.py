@@ -11,6 +11,7 @@ import numpy as np
 from ...arrays import Array
 
 if TYPE_CHECKING:
+    from ...assembly.memory import Held
     from .motion import Motion
 
 
@@ -20,6 +21,7 @@ class End:
 
     Attributes
     ----------
+    held : what laws remember.
     auxiliary, last_step, biased : of generalized-alpha, else empty and zero.
     """
 
@@ -27,6 +29,7 @@ class End:
     state: Array
     rate: Array
     acceleration: Array
+    held: Held
     auxiliary: Array
     last_step: float = 0.0
     biased: float = 0.0
@@ -42,11 +45,12 @@ class End:
         """Copy the present motion."""
         m = motion
         kept: Array = np.zeros(0) if auxiliary is None else auxiliary.copy()
-        now = m.state.copy(), m.rate.copy(), m.acceleration.copy()
+        now = m.state.copy(), m.rate.copy(), m.acceleration.copy(), m.system.memory.hold()
         return cls(m.system.time, *now, kept, last_step, biased)
 
     def put(self, motion: Motion) -> None:
         """Make the motion what it was (collective)."""
+        motion.system.memory.put(self.held)
         motion.move_to(self.time)
         motion.state[:], motion.rate[:] = self.state, self.rate
         motion.acceleration[:] = self.acceleration
@@ -90,6 +94,7 @@ class Interval:
         m.state[:] = u
         m.rate[:] = np.where(m.second, v, (1.0 - s) * a.rate + s * b.rate)
         m.acceleration[:] = (1.0 - s) * a.acceleration + s * b.acceleration
+        m.system.memory.put(b.held)
         m.move_to(t)
 
     def rate(self, t: float) -> Array:

@@ -130,6 +130,12 @@ class DynamicProblem:
         self.J, self.acceleration = self.newton.J, self.motion.acceleration
         self.accelerations = Accelerations(self.motion, self.newton)
         method = chosen(self.method, self._options.choice("ts_type"))
+        if system.memory and method != IMPLICIT:
+            raise ParameterError(
+                f"method={method!r}: {system.memory.pieces[0].name!r} remembers from step to step, "
+                f"and explicit methods evaluate it within them; give method={IMPLICIT!r}",
+                name="method",
+            )
         held = self._options.offer(defaults(system, method, self._options.choice("pc_type")))
         if held.get("pc_type") == "gamg":
             attach_rigid_modes(system)
@@ -175,9 +181,12 @@ class DynamicProblem:
             made.advance(ts)
             self._progress.clear()
             self.steps += 1
-            self.supports.watch(made.interval())
+            try:
+                self.supports.watch(made.interval())
+                happened = self._events.find(made) if self._events else []
+            finally:
+                self.system.accept()
             if self._events:
-                happened = self._events.find(made)
                 made.write(self.U)
                 ts.setTime(self.system.time)
                 self._act(happened)
@@ -384,6 +393,8 @@ class DynamicProblem:
             )
         system = self.system
         system.state[:], system.rate[:] = vectors["state"], vectors["rate"]
+        if system.memory:
+            system.memory.put(attributes["memory"])
         for name, vector in self.integrator.vectors().items():
             vector[:] = vectors[name]
         system.time, self.steps = float(attributes["time"]), int(attributes["steps"])

@@ -63,6 +63,8 @@ class Continuation:
         self._bend: Direction | None = None  # change of the tangent with the arc length
         self._limits = 0  # limit points since the start
         self.step, self.unit = 0.0, 1.0
+        memory = solver.system.memory  # what laws remember at `point`, and from there on
+        self._held = self._stepping = memory.hold()
 
     def goes_on(self) -> bool:
         """Tell whether the system is where this path ended (collective)."""
@@ -145,9 +147,15 @@ class Continuation:
         solver, arc = self.solver, self.arc
         system = solver.system
         solver.sudden.forget()
-        before = system.state.copy()
+        before, self._held = system.state.copy(), system.memory.hold()
         result = solver.advance(system.time, before, 0.0)
+        if system.memory and (isinstance(result, ConvergenceError) or result.iterations):
+            # no end of a step, whose tangent tells how the path goes on
+            system.state[:] = before
+            system.memory.begin(system.time)
+            result = solver.advance(system.time, before, 0.0)
         if isinstance(result, ConvergenceError):
+            system.memory.put(self._held)
             raise ConvergenceError(
                 f"follow({arc.name}) starts from an equilibrium, and Newton's method finds none at "
                 f"{arc.name} = {arc.value:g}; solve() finds it in steps: {result}",
@@ -156,6 +164,7 @@ class Continuation:
                 time=system.time,
             )
         solver.sudden.settle()
+        system.accept()
         moved = float(np.abs(system.state - before).max(initial=0.0))
         size = float(np.abs(system.state).max(initial=0.0))
         moved, size = (system.comm.allreduce(x, op=MPI.MAX) for x in (moved, size))
@@ -220,6 +229,10 @@ class Continuation:
         """
         solver, a = self.solver, self.point
         assert a is not None
+        memory = solver.system.memory
+        self._held = memory.hold()
+        memory.begin(solver.system.time)
+        self._stepping = memory.hold()
         while True:
             length = min(self.step, largest)
             found = self._step(a, length)
@@ -318,6 +331,7 @@ class Continuation:
                     time=self.point.arc,
                 )
         finally:
+            self.solver.system.memory.put(self._held)
             self.arc.put(self.point.at)
 
     def _along(
@@ -363,8 +377,10 @@ class Continuation:
     def _take(self, point: Point, until: Callable[[Step], bool] | None) -> bool:
         """Bring the system to a point of the path and record it; tell whether it is the last."""
         solver, at = self.solver, point.at
+        solver.system.memory.put(self._stepping)
         self.arc.put(at)
-        self.point = point
+        solver.system.accept()
+        self.point, self._held = point, solver.system.memory.hold()
         solver.sudden.settle()
         unstable = point.unstable if self.arc.stability.how == "pivots" else None
         step = Step(point.arc, at.iterations, at.linear, at.norms or {}, point.value, unstable)
@@ -447,5 +463,11 @@ def require_possible(
         raise ParameterError(f"follow({name}, until={until!r}): give a function of the Step")
     if to is None and until is None and steps is None:
         raise ParameterError(f"follow({name}): say where to end: to=, until= or steps=")
+    timed = solver.system.memory.timed
+    if timed:
+        raise ParameterError(
+            f"follow({name}): the steps of a path have no length in time, for which {timed[0]!r} "
+            "asks as dt; give a law that asks for none, or solve() steps of pseudo-time"
+        )
     if not solver.numbering.size:
         raise ParameterError(f"follow({name}): all coordinates are prescribed, so solve() does it")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from ...arrays import Array
-from ...errors import ConvergenceError
+from ...errors import ConvergenceError, ParameterError
 from ...output import checkpoint
 from ...output.history import History, Step
 from ...output.tracking import Watched, kept_by, made_of, watched
@@ -109,8 +109,9 @@ class StaticProblem:
         the last one.
         """
         system, solver = self.system, self.solver
-        last, last_time = system.state.copy(), start
+        last, last_time, held = system.state.copy(), start, system.memory.hold()
         first = before = last
+        reached = held  # what laws remember at the last equilibrium, recorded or not
         cuts = self.history.cut_backs
         fraction, iterations, linear = 0.0, 0, 0
         if not self._path or self._path[-1][0] != start:
@@ -122,12 +123,14 @@ class StaticProblem:
                 whole = fraction + self._part > 1.0 - 1e-9
                 trial = 1.0 if whole else fraction + self._part
                 time = goal if whole else start + trial * (goal - start)
+                system.memory.begin(start + fraction * (goal - start))
                 accepted = solver.convergence.accepted
                 result = solver.advance(time, before, 1.0 - trial, self._path)
                 if smallest < 1.0 and isinstance(result, Step) and not self._jump:
                     hard = result.iterations > HARD or self.history.cut_backs > cuts
                     result = (hard and solver.refused(result, before, accepted)) or result
                 if isinstance(result, ConvergenceError):
+                    system.memory.put(reached)
                     self.history.cut_backs += 1
                     self._part = (trial - fraction) / 2.0
                     if self._part < smallest or solver.hopeless:
@@ -135,7 +138,8 @@ class StaticProblem:
                     if fraction == 0.0:
                         faded = solver.measure_imbalance(start, last)
                     continue
-                fraction, before = trial, system.state.copy()
+                system.accept()
+                fraction, before, reached = trial, system.state.copy(), system.memory.hold()
                 if start != goal:
                     self._path = [*self._path[-2:], (time, before)]
                 iterations += result.iterations
@@ -143,7 +147,7 @@ class StaticProblem:
                 ease = math.sqrt(EASY / max(1, result.iterations))
                 self._part = min(1.0, self._part * min(2.0, max(0.5, ease)))
                 if whole or not faded:
-                    last, last_time = before, time
+                    last, last_time, held = before, time, reached
                     solver.sudden.settle()
                     solver.record(Step(time, iterations, linear, result.norms))
                     iterations = linear = 0
@@ -152,6 +156,7 @@ class StaticProblem:
         finally:
             system.state[:] = last
             system.time = last_time
+            system.memory.put(held)
 
     def _begin(self) -> None:
         """Make ready for steps at rest (collective)."""
@@ -197,6 +202,13 @@ class StaticProblem:
         Whatever is raised, the state is that of the last converged step and one may go on.
         """
         to, now = arguments.number("solve", "to", to, "be a finite pseudo-time"), self.system.time
+        if to < now and self.system.memory.timed:
+            raise ParameterError(
+                f"solve(to={to:g}): the pseudo-time is {now:g} and cannot fall, because "
+                f"{self.system.memory.timed[0]!r} asks for the length of the step, dt; let loads "
+                "fall as functions of a growing time",
+                name="to",
+            )
         if step is not None:
             step = arguments.step("solve", step, now, to)
         smallest = arguments.number(
@@ -310,4 +322,6 @@ class StaticProblem:
         self.solver.restored, self.solver.ready = True, False
         self.system.prescribe(attributes["time"])
         self.system.state[:] = vectors["state"]
+        if self.system.memory:
+            self.system.memory.put(attributes.pop("memory"))
         return attributes

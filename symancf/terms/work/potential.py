@@ -54,10 +54,16 @@ class Potential(PlaceTerm):
             unknowns=self._unknowns(),
             lets=tuple(self.substitution.lets),
             energy=self.reading.integrand(self.substitution.known(self.energy)),
+            history=self._history(),
+            stored=self._stored(),
             parameters=self._parameters(self.substitution.known(self.energy)),
             title=f"energy of {self.law_name}",
         )
 
     def values(self, system: Configuration) -> Array:
-        """Return the energies (places,) at the present state, on every rank (collective)."""
-        return self._values(system, [self.reading.integrand(self.energy)])[:, 0]
+        """Return the energies (places,) at the present state, on every rank (collective).
+
+        Of a law with memory what is stored.
+        """
+        held = self.energy if self.reading.stored is None else self.reading.stored
+        return self._values(system, [self.reading.integrand(held)])[:, 0]

@@ -132,6 +132,13 @@ class VirtualWork(PlaceTerm):
         super().__init__(function, ends, name, parameters, rates=True, states=states)
         self.role = "dissipation" if dissipation else "work"
         reading = self.reading
+        if reading.history:
+            self.role = "potential"  # with what it stores and dissipates
+            if dissipation or states:
+                raise ConstraintError(
+                    f"{self.what} remembers, so it tells what it dissipates, and its states are "
+                    "what it remembers: leave out dissipation= and states="
+                )
         pairs, self.state_rates = self._split(reading.result)
         self.motions: list[sp.Expr] = []
         self.forces: list[sp.Expr] = []
@@ -139,6 +146,9 @@ class VirtualWork(PlaceTerm):
             self._take(motion, force)
         self.results = [*self.motions, *self.forces, *self.state_rates]
         given = [tuple(part) for part in (self.motions, self.forces, self.state_rates)]
+        remembered = [m.update for m in reading.history]
+        remembered += [] if reading.stored is None else [reading.stored]
+        given[1] += tuple(remembered)
         key = reading.structure(self.results)
         self._moved = _MOTIONS.get(key, lambda: _Motions(reading, *given))
         reading.rates, self.changing = list(self._moved.rates), self._moved.changing
@@ -209,6 +219,8 @@ class VirtualWork(PlaceTerm):
             lets=(*self.substitution.lets, *lets),
             work=work,
             rate_of=self.rate_of,
+            history=self._history(),
+            stored=self._stored(),
             powers=tuple(zip(motions, (self.reading.integrand(s) for s, _ in lets), strict=True)),
             domain=self.domain(),
             parameters=self._parameters(*everything),

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What laws remember from one step to the next, at the points of all pieces.
+
+A step goes through three calls::
+
+    begin     what was remembered at the end of the last step is that of the beginning of this one
+    accept    what is remembered at the end: the kernels' function ``update`` at the state reached
+    put       back to what was held: the step is cut, or taken back
+
+Between `begin` and `accept` evaluations change nothing, however many there are. After `accept`
+they see the beginning of the step and its length still, so that forces and energies that are
+read there are those with which the step was solved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
+
+from ..arrays import Array
+from ..errors import ConvergenceError, KinematicsError
+from ..kinematics.memory import STEP
+from ..runtime.collective import reduced, together
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .piece import Piece
+    from .plan import Plan
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is remembered; the arrays are never written to.
+
+    Attributes
+    ----------
+    old, next : of each piece with memory, (entities, rows) at the beginning and at the end of the
+        last step, or of the present one.
+    length, since : of the last step and where the present one began [s].
+    stepping : whether there is a present step.
+    known : whether the initial values have been found.
+    """
+
+    old: tuple[Array, ...]
+    next: tuple[Array, ...]
+    length: float = 0.0
+    since: float = 0.0
+    stepping: bool = False
+    known: bool = True
+
+
+class Memory:
+    """What the laws of a system remember.
+
+    Parameters
+    ----------
+    pieces : of the system; those with memory get a place for it here.
+
+    Attributes
+    ----------
+    pieces : those with memory.
+    """
+
+    def __init__(self, comm: MPI.Comm, pieces: Sequence[Piece]) -> None:
+        self.comm = comm
+        self._numbers = [k for k, piece in enumerate(pieces) if piece.kernel.memory]
+        self.pieces = [pieces[k] for k in self._numbers]
+        length: Callable[[float], float] = self.length  # one object for all: one source
+        for piece in self.pieces:
+            piece.remembered = np.zeros((piece.size, len(piece.kernel.memory)))
+            if STEP in piece.kernel.uniform:
+                piece.uniform[STEP] = length
+        none = tuple(p.remembered for p in self.pieces if p.remembered is not None)
+        self._now = Held(none, none, known=not self.pieces)
+
+    @property
+    def known(self) -> bool:
+        """Whether the initial values have been found."""
+        return self._now.known
+
+    def __bool__(self) -> bool:
+        return bool(self.pieces)
+
+    @property
+    def timed(self) -> list[str]:
+        """Names of the pieces whose laws ask for the length of the step."""
+        return [piece.name for piece in self.pieces if STEP in piece.kernel.uniform]
+
+    def length(self, time: float) -> float:
+        """Return the length of the step that ends at a time."""
+        return time - self._now.since if self._now.stepping else self._now.length
+
+    def prepare(self, plan: Plan) -> None:
+        """Compile the functions that write what is remembered (collective)."""
+        for mode in ("initial", "update"):
+            plan.prepare(mode, self._numbers)
+
+    # ---- steps ----------------------------------------------------------------------------------
+    def start(self, plan: Plan, state: Array) -> None:
+        """Take the values before the first step; parameters have been written.
+
+        Raises
+        ------
+        KinematicsError : they are not finite.
+        """
+        values = self._evaluate(plan, state, initial=True)
+        self.put(Held(values, values))
+
+    def forget(self) -> None:
+        """Let the next `System.update` find the initial values again."""
+        self._now = replace(self._now, known=not self.pieces)
+
+    def begin(self, time: float) -> None:
+        """Begin a step at a time, unless one has begun."""
+        if self.pieces and not self._now.stepping:
+            assert self.known
+            now = self._now
+            self.put(replace(now, old=now.next, since=time, stepping=True))
+
+    def accept(self, plan: Plan, state: Array, time: float) -> None:
+        """End the step at the state reached, whose parameters have been written (collective).
+
+        Raises
+        ------
+        ConvergenceError : what is remembered is not finite there.
+        """
+        if self.pieces and self._now.stepping:
+            with together(self.comm):
+                values = self._evaluate(plan, state)
+            length = time - self._now.since
+            self._now = replace(self._now, next=values, length=length, stepping=False)
+
+    def hold(self) -> Held:
+        """Return what is remembered now, for `put`."""
+        return self._now
+
+    def put(self, held: Held) -> None:
+        """Remember what was held; the next `System.update` tells the kernels."""
+        self._now = held
+        for piece, old in zip(self.pieces, held.old, strict=True):
+            piece.remembered = old
+
+    def _evaluate(self, plan: Plan, state: Array, *, initial: bool = False) -> tuple[Array, ...]:
+        mode = "initial" if initial else "update"
+        values, bad = plan.tabulate(mode, self._numbers, state)
+        bad += not all(np.isfinite(v).all() for v in values.values())
+        names = ", ".join(repr(piece.name) for piece in self.pieces)
+        if bad and initial:
+            raise KinematicsError(f"what {names} remember is not finite before the first step")
+        if bad:
+            raise ConvergenceError(
+                f"what {names} remember is not finite at the end of a step",
+                reason="DIVERGED_FUNCTION_DOMAIN",
+                iteration=0,
+            )
+        pairs = zip(self._numbers, self._now.next, strict=True)
+        return tuple(values.get(k, before) for k, before in pairs)
+
+    # ---- values ---------------------------------------------------------------------------------
+    def at(self, name: str) -> dict[str, Array]:
+        """Return what a piece has remembered at the beginning of the step, (n,) by row."""
+        for piece, values in zip(self.pieces, self._now.old, strict=True):
+            if piece.name == name:
+                return dict(zip(piece.kernel.memory, values.T, strict=True))
+        return {}
+
+    def gathered(self, name: str) -> dict[str, Array]:
+        """Return what all entities of a piece remember, on every rank (collective).
+
+        By the names of the laws: (entities,) at places, (entities, points) on cells, in the order
+        of the entities' numbers. An entity that a rank lacks is on another one.
+        """
+        found: dict[str, Array] = {}
+        for piece, values in zip(self.pieces, self._now.next, strict=True):
+            if piece.name != name or piece.ids is None:
+                continue
+            ids = piece.ids[piece.owned]
+            names = [row.partition("[")[0] for row in piece.kernel.memory]
+            size = self.comm.allreduce(int(ids.max(initial=-1)), MPI.MAX) + 1
+            every: Array = np.zeros((size, values.shape[1]))
+            every[ids] = values[piece.owned]
+            every = reduced(self.comm, every)
+            for quantity in dict.fromkeys(names):
+                table = every[:, [k for k, other in enumerate(names) if other == quantity]]
+                found[quantity] = table if piece.kernel.tabulated else table[:, 0]
+        return found
+
+    def dissipated(self, chosen: Sequence[Piece]) -> float:
+        """Return the energy dissipated since the first step by pieces (this rank's part) [J]."""
+        total = 0.0
+        for piece, values in zip(self.pieces, self._now.next, strict=True):
+            if piece in chosen:
+                total += float(values[piece.owned][:, list(piece.kernel.totals)].sum())
+        return total
