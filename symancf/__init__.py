@@ -148,6 +148,7 @@ __all__ = [
     "pressure",
     "print",
     "remember",
+    "sample",
     "symmetry",
     "traction",
     "view",
@@ -180,6 +181,7 @@ if TYPE_CHECKING:
     from .kinematics.memory import memory, remember
     from .mesh import Mesh, Region
     from .output import checkpoint
+    from .output.sampling import sample
     from .places.ends import Ground
     from .runtime.launch import print
     from .solve.check import check

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ..arrays import Array, Data, Ints
+from ..bodies.body import Body
 from ..bodies.natural import RigidBody
 from ..errors import SymancfError
 from ..laws.sampled import default_fields
 from ..places.interpolation import Interpolation
+from ..values.parameter import label
 from .fields import At, FieldKernels, Points, heights
 from .samples import Samples
 
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ..bodies.body import Body
     from ..laws import Sampled
     from ..system import System
 
@@ -113,6 +114,8 @@ def sample(
         if fields:
             raise SymancfError(f"a rigid body has no field {next(iter(fields))!r}, only a shape")
         return _named(_rigid(system, body, state, reference), labels)
+    if not isinstance(body, Body):
+        raise SymancfError(f"sample() takes a body of cells or a rigid body, not {label(body)}")
     element = body.element
     if solid and not element.has_thickness:
         raise SymancfError(f"{element.name} has no faces: solid=True is for plates")

@@ -86,6 +86,17 @@ def test_derivative_by_parameters_on_tuples():
     assert relative(found, slope(compile_points("law", law), u, None, values, rates)) < 1e-11
 
 
+def test_an_exponent_that_stays_does_no_harm_at_rest() -> None:
+    """The residual 2 a c x (x^2)^(c-1) vanishes at x = 0, and so do all of its derivatives."""
+    law = PointLaw("law", (x,), energy=a * (x**2) ** c, parameters=(Parameter(a), Parameter(c)))
+    kernel = compile_points("law", law, modes=("parameter",))
+    u, values = np.array([[0.0], [0.5]]), {"a": 2.0, "c": 1.5}
+    for rates, known in (({"a": 1.0}, 0.75), ({"c": 1.0}, 1.0 + 1.5 * np.log(0.25))):
+        found, bad = kernel.parameter(u, rates, None, values)
+        assert bad == 0
+        assert found[:, 0] == pytest.approx([0.0, known], rel=1e-14)
+
+
 @pytest.mark.parametrize("through", [1, 2])
 def test_outputs_at_points(through):
     """Strains and the forces on them, of cells at their points and of tuples at one point."""

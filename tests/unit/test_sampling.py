@@ -13,6 +13,7 @@ from mpi4py import MPI
 
 from symancf import output
 from symancf.bodies.body import Body
+from symancf.bodies.plane import PlanarBody
 from symancf.catalogue.boundary import fix, planar
 from symancf.catalogue.loads import force
 from symancf.catalogue.moments import moment
@@ -43,6 +44,31 @@ def test_the_bending_moment_of_a_curved_cable_is_that_of_its_change_of_curvature
     assert np.abs(sample(system, beam).point_data["bending_moment"]).max() < 1e-12
     StaticProblem(system).solve()
     np.testing.assert_allclose(sample(system, beam).point_data["bending_moment"], 0.1, rtol=0.03)
+
+
+@pytest.mark.collective
+def test_section_forces_of_a_cable_do_not_depend_on_frames_and_units() -> None:
+    """N = EA (stretch - 1), M = EI kappa, and W of both; kappa is a length to the power -1."""
+    found = []
+    for Q, size, stiff in ((np.eye(3), 1.0, 1.0), (TURN, 1.0, 1.0), (TURN, 1e3, 1e-6)):
+        mesh = Mesh.box((2 * size,), (7,), warp=lambda X, Q=Q: X @ Q.T)
+        given = {"EA": 50.0 * stiff * size**2, "EI": 3.0 * stiff * size**4}
+        rope = Body(mesh["body"], ancf_cable, cable(), **given)
+        system = System(rope)
+        system.prescribe(0.0)
+        wavy(system, mesh, Q, size)
+        names = ("axial_force", "bending_moment", "W", "epsilon", "kappa", "X")
+        data = sample(system, rope, fields={n: n for n in names}, at="gauss").point_data
+        np.testing.assert_allclose(data["axial_force"], given["EA"] * data["epsilon"], rtol=1e-12)
+        np.testing.assert_allclose(data["bending_moment"], given["EI"] * data["kappa"], rtol=1e-12)
+        W = (given["EA"] * data["epsilon"] ** 2 + given["EI"] * data["kappa"] ** 2) / 2
+        np.testing.assert_allclose(data["W"], W, rtol=1e-12)
+        rows = np.stack([data["X"] @ Q[:, 0] / size, data["epsilon"], data["kappa"] * size])
+        rows = np.concatenate(COMM.allgather(rows), axis=1)
+        found.append(rows[:, np.argsort(rows[0])])
+        assert np.abs(rows[1:]).max(axis=1).min() > 1e-3
+    np.testing.assert_allclose(found[1], found[0], atol=3e-14)
+    np.testing.assert_allclose(found[2], found[0], atol=3e-14)
 
 
 def test_parameters_by_cell_reach_stress_and_thickness() -> None:
@@ -270,6 +296,8 @@ def test_places_and_units_that_are_not_possible_are_told() -> None:
         sample(system, body, at="nodes")
     with pytest.raises(SymancfError, match="units name the field 'q'; the fields are displ"):
         sample(system, body, units={"q": "m"})
+    with pytest.raises(SymancfError, match="takes a body of cells or a rigid body"):
+        sample(system, PlanarBody(at=(0.0, 0.0)))
     with pytest.raises(SymancfError, match="is not on body"):
         sample(system, body, at=[(9.0, 9.0, 9.0)])
 
