@@ -69,6 +69,8 @@ _PUBLIC = {
     "KelvinVoigt": "catalogue.viscosity",
     "Viscosity": "catalogue.viscosity",
     "Potential": "terms.work",
+    "local": "kinematics.local",
+    "implicit": "kinematics.local",
     "memory": "kinematics.memory",
     "remember": "kinematics.memory",
     "VirtualWork": "terms.work",
@@ -137,8 +139,10 @@ __all__ = [
     "force",
     "gravity",
     "ground",
+    "implicit",
     "joints",
     "length",
+    "local",
     "memory",
     "moment",
     "momentum",
@@ -178,6 +182,7 @@ if TYPE_CHECKING:
         ParameterError,
         SymancfError,
     )
+    from .kinematics.local import implicit, local
     from .kinematics.memory import memory, remember
     from .mesh import Mesh, Region
     from .output import checkpoint

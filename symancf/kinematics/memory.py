@@ -22,10 +22,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import sympy as sp
 
-from symancf_codegen.declare import Memory
+from symancf_codegen.declare import Local, Memory
 
 from ..errors import KinematicsError
+from .local import declared_local, equations_of, unknowns
 from .quantity import Value, real
+from .symbols import declaring, entries, given_value, is_symmetric, symbols_of
 
 if TYPE_CHECKING:
     Result = object  # of a user's function
@@ -96,14 +98,7 @@ def memory(**initial: Initial) -> Callable[[Function], Function]:
             )
 
     def declare(function: Function) -> Function:
-        wanted = inspect.signature(function).parameters
-        for name in initial:
-            if name not in wanted or wanted[name].kind is not inspect.Parameter.KEYWORD_ONLY:
-                raise KinematicsError(
-                    f"{getattr(function, '__name__', 'the function')}() remembers {name!r} but has "
-                    f"no such argument: write it after '*': def ...(..., *, {name}, ...)",
-                    asked=name,
-                )
+        declaring(function, initial, "remembers")
         function.memory = dict(initial)  # type: ignore[attr-defined]
         return function
 
@@ -135,9 +130,13 @@ def declared(function: Callable[..., object]) -> Mapping[str, Initial]:
 
 
 def own_arguments(function: Callable[..., object]) -> frozenset[str]:
-    """Return the keyword-only arguments that are no parameters: memory and the step's length."""
-    names = declared(function)
-    return frozenset((*names, STEP)) if names else frozenset()
+    """Return the keyword-only arguments that are no parameters.
+
+    Memory and the step's length, and unknowns of its own.
+    """
+    names, local = declared(function), declared_local(function)
+    own = () if local is None else tuple(local.start)
+    return frozenset((*names, STEP, *own)) if names else frozenset(own)
 
 
 class Called(NamedTuple):
@@ -148,36 +147,64 @@ class Called(NamedTuple):
     result : of the law without its memory.
     history : what a point remembers, not yet looked at.
     stored : energy in the state; None: the function has no memory.
+    local : unknowns of its own, not yet looked at.
+    shared : whether they are those of a cell.
     """
 
     result: Result
     history: tuple[Memory, ...] = ()
     stored: object = None
+    local: tuple[Local, ...] = ()
+    shared: bool = False
 
     @property
     def symbols(self) -> set[sp.Symbol]:
-        """The symbols of the memory and of the step's length."""
-        return {*(m.symbol for m in self.history if not m.total), real(STEP)}
+        """The symbols of memory, of the step's length and of unknowns of its own."""
+        remembered = {*(m.symbol for m in self.history if not m.total), real(STEP)}
+        return (remembered if self.history else set()) | {x.symbol for x in self.local}
 
 
-def call_remembering(
+def call_own(
     name: str,
     function: Callable[..., object],
     arguments: Mapping[str, Value],
     call: Callable[[Mapping[str, Value]], Result],
 ) -> Called:
-    """Call a function with the symbols of its memory.
+    """Call a function with the symbols of its memory and of its own unknowns.
 
     Parameters
     ----------
     name : of the function, for messages.
-    arguments : symbols of its other arguments by name; initial values may ask for them.
-    call : calls it with the arguments for memory and step.
+    arguments : symbols of its other arguments by name; first values may ask for them.
+    call : calls it with the arguments for memory, step and unknowns.
 
     Raises
     ------
     KinematicsError : it does not return what it declares.
     """
+    declared_unknowns = declared_local(function)
+    shared = declared_unknowns is not None and declared_unknowns.at == "cell"
+    own, start = unknowns(name, function, {**arguments, **_remembered(name, function, arguments)})
+    called = _call(name, function, arguments, lambda symbols: call({**symbols, **own}))
+    result, local = equations_of(name, called.result, own, start, shared)
+    return called._replace(result=result, local=local, shared=shared)
+
+
+def _remembered(
+    name: str, function: Callable[..., object], arguments: Mapping[str, Value]
+) -> dict[str, Value]:
+    """Return symbols of the scalars that a function remembers: unknowns may begin there."""
+    found = {key: given_value(name, key, x, arguments) for key, x in declared(function).items()}
+    return {key: real(key) for key, value in found.items() if not isinstance(value, sp.MatrixBase)}
+
+
+def _call(
+    name: str,
+    function: Callable[..., object],
+    arguments: Mapping[str, Value],
+    call: Callable[[Mapping[str, Value]], Result],
+) -> Called:
+    """Call a function with the symbols of its memory."""
     names = declared(function)
     if not names:
         result = call({})
@@ -187,21 +214,21 @@ def call_remembering(
                 "write @sa.memory(name=initial value) above it"
             )
         return Called(result)
-    initial = {key: _initial(name, key, given, arguments) for key, given in names.items()}
-    symmetric = {key for key, value in initial.items() if _is_symmetric(value)}
+    initial = {key: given_value(name, key, given, arguments) for key, given in names.items()}
+    symmetric = {key for key, value in initial.items() if is_symmetric(value)}
     step = {STEP: real(STEP)} if STEP in inspect.signature(function).parameters else {}
     while True:
-        symbols = {key: _symbols(key, value, key in symmetric) for key, value in initial.items()}
+        symbols = {key: symbols_of(key, value, key in symmetric) for key, value in initial.items()}
         found = call({**symbols, **step})
         after = _values(name, found, initial)
-        turned = {key for key in symmetric if not _is_symmetric(after[key])}
+        turned = {key for key in symmetric if not is_symmetric(after[key])}
         if not turned:
             break
         symmetric -= turned
     assert isinstance(found, Remembered)
     history: list[Memory] = []
     for key, symbol in symbols.items():
-        rows = zip(*map(_entries, (symbol, after[key], initial[key])), strict=True)
+        rows = zip(*map(entries, (symbol, after[key], initial[key])), strict=True)
         kept: dict[sp.Symbol, Memory] = {}
         for s, end, start in rows:
             kept.setdefault(s, Memory(s, end, start))
@@ -209,59 +236,6 @@ def call_remembering(
     if found.dissipated != 0:
         history.append(Memory(real(DISSIPATED), found.dissipated, total=True))
     return Called(found.result, tuple(history), found.stored)
-
-
-def _initial(name: str, key: str, given: Initial, arguments: Mapping[str, Value]) -> Value:
-    """Return an initial value as a SymPy expression or matrix."""
-    if callable(given) and not isinstance(given, sp.Basic | sp.MatrixBase):
-        wanted = inspect.signature(given).parameters.values()
-        absent = [w.name for w in wanted if w.name not in arguments]
-        if absent:
-            raise KinematicsError(
-                f"{name}: the initial value of {key!r} asks for {absent[0]!r}, which is no "
-                f"argument of the law; these are {', '.join(arguments)}",
-                asked=absent[0],
-                offered=tuple(arguments),
-            )
-        plain = [arguments[w.name] for w in wanted if w.kind is not w.KEYWORD_ONLY]
-        keywords = {w.name: arguments[w.name] for w in wanted if w.kind is w.KEYWORD_ONLY}
-        given = given(*plain, **keywords)
-    try:
-        value = sp.ImmutableMatrix(given) if hasattr(given, "__len__") else sp.sympify(given)
-    except (sp.SympifyError, TypeError, ValueError) as error:
-        raise KinematicsError(
-            f"{name}: the initial value of {key!r} is {given!r}: give a number, a matrix or a "
-            "function of arguments of the law",
-            asked=key,
-        ) from error
-    return value
-
-
-def _symbols(key: str, value: Value, symmetric: bool) -> Value:
-    """Return the symbols of a quantity of the shape of a value."""
-    if not isinstance(value, sp.MatrixBase):
-        return real(key)
-    rows, columns = value.shape
-
-    def symbol(i: int, k: int) -> sp.Symbol:
-        i, k = (min(i, k), max(i, k)) if symmetric else (i, k)
-        return real(f"{key}{i + 1}" if columns == 1 else f"{key}{i + 1}{k + 1}")
-
-    return sp.Matrix(rows, columns, symbol)
-
-
-def _is_symmetric(value: Value) -> bool:
-    """Whether a value is a square matrix of which one triangle tells all."""
-    square = isinstance(value, sp.MatrixBase) and value.shape[0] == value.shape[1] > 1
-    if not square:
-        return False
-    n = value.shape[0]
-    pairs = ((value[i, k], value[k, i]) for i in range(n) for k in range(i))
-    return all(a == b or sp.expand(a - b) == 0 for a, b in pairs)
-
-
-def _entries(value: Value) -> list[sp.Expr]:
-    return list(value) if isinstance(value, sp.MatrixBase) else [value]
 
 
 def _values(name: str, found: Result, initial: Mapping[str, Value]) -> dict[str, Value]:

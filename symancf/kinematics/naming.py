@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from ..errors import KinematicsError, ParameterError, closest
-from .memory import Called, call_remembering, own_arguments
+from .memory import Called, call_own, own_arguments
 
 if TYPE_CHECKING:
     from types import CodeType, FrameType
@@ -167,7 +167,7 @@ def call_law(
         return result
 
     name = getattr(function, "__name__", type(function).__name__)
-    return call_remembering(f"{name}()", function, {**quantities, **parameters}, call), named
+    return call_own(f"{name}()", function, {**quantities, **parameters}, call), named
 
 
 def call_named(

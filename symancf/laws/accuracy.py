@@ -38,7 +38,8 @@ def digits_lost(
     Parameters
     ----------
     laws : of an energy, as `energy_laws` returns them.
-    values : parameters by name; one that is missing counts as 1.
+    values : parameters by name; one that is missing counts as 1. Unknowns of the law are held
+        where they begin.
     size : displacement gradient.
     as_written : do not stabilise the laws.
 
@@ -53,6 +54,8 @@ def digits_lost(
             continue
         ones = {p.name: 1.0 for p in law.parameters}
         ones |= {m.name: 0.0 for m in law.history}
+        for x in law.local:
+            ones[str(x.symbol)] = float(x.start) if x.start.is_number else 0.0
         given = {**ones, **jets, "zeta": 0.3, "t": 0.0, **(values or {})}
         at = {name: float(np.mean(value)) for name, value in given.items()}
         loss = law_loss(law, at, size=size, as_written=as_written)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import sympy as sp
 
-from symancf_codegen.declare import Lets, Memory, Parameter, PointLaw, unknown
+from symancf_codegen.declare import Lets, Local, Memory, Parameter, PointLaw, unknown
 
 from ..kinematics.quantity import real
 
@@ -38,6 +38,8 @@ def build_law(
     outputs: Mapping[str, sp.Expr] | None = None,
     history: tuple[Memory, ...] = (),
     stored: sp.Expr | None = None,
+    local: tuple[Local, ...] = (),
+    shared: bool = False,
 ) -> PointLaw:
     """Return the point law of an expression of quantities: only the lets that it needs.
 
@@ -52,7 +54,7 @@ def build_law(
     kinds : classes of parameters; those not named are uniform.
     title : formula for people.
     outputs : further expressions of quantities, see `PointLaw.outputs`.
-    history, stored : of a law with memory, see `PointLaw`.
+    history, stored, local, shared : of a law with memory or unknowns of its own, see `PointLaw`.
     """
     lets = [*kinematics.lets]
     replaced: dict[sp.Expr, sp.Symbol] = {}
@@ -60,7 +62,9 @@ def build_law(
         symbol = real(label)
         lets.append((symbol, w.xreplace(replaced)))
         replaced[w] = symbol
+    own = [x for x in local if x.equation is not None]
     results = [energy, *(m.update for m in history), *([] if stored is None else [stored])]
+    results += [x.equation for x in own if x.equation is not None]
     results = [e.xreplace(replaced) for e in results]
     outputs = dict(outputs or {})
     measure = kinematics.measure if measure is None else measure
@@ -90,9 +94,11 @@ def build_law(
     used = closure(used.union(*(inner[s].free_symbols for s, _ in keep_inner)), dict(geometry))
     if any(s.name == "z" for s, _ in geometry) and jets:
         used = closure(used | {real("z")}, dict(geometry))
-    starts = set().union(*(m.initial.free_symbols for m in history))
+    first = [*(m.initial for m in history), *(x.start for x in local)]
+    starts = set().union(*(e.free_symbols for e in first))
     used = closure(used | starts, dict(geometry))
     defined = {s for s, _ in (*geometry, *lets)} | set(inner) | {m.symbol for m in history}
+    defined |= {x.symbol for x in local}
     jet_names = {s.name for j in ("value", *kinematics.jets) for s in unknown(j)}
     jet_names |= {s.name.replace("u_", "R_", 1) for s in map(real, jet_names)}
     parameters = sorted(
@@ -101,6 +107,9 @@ def build_law(
     )
     updates = iter(results[1:])
     history = tuple(replace(m, update=next(updates)) for m in history)
+    stored = None if stored is None else next(updates)
+    equations = dict(zip((x.symbol for x in own), updates, strict=True))
+    local = tuple(replace(x, equation=equations.get(x.symbol)) for x in local)
     return PointLaw(
         name=name,
         unknowns=tuple(s for j in jets for s in unknown(j)),
@@ -110,7 +119,9 @@ def build_law(
         lets=tuple((s, e) for s, e in lets if s in used),
         energy=results[0],
         history=history,
-        stored=next(updates, None),
+        stored=stored,
+        local=local,
+        shared=shared,
         measure=measure,
         domain=domain,
         parameters=tuple(Parameter(s, (kinds or {}).get(s.name, "uniform")) for s in parameters),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import sympy as sp
 
-from symancf_codegen.declare import Memory, PointLaw, Rule, unknown
+from symancf_codegen.declare import Local, Memory, PointLaw, Rule, unknown
 from symancf_codegen.functions import obstacle
 
 from ..errors import CompileError, KinematicsError, ParameterError
@@ -50,6 +50,7 @@ class Parts:
     named : scalars that its body gives a name, in order.
     history : what its points remember.
     stored : energy in the state at the end of a step, of an energy with memory.
+    local, shared : unknowns of its own, and whether they are those of a cell.
     """
 
     name: str
@@ -59,6 +60,8 @@ class Parts:
     named: Mapping[str, sp.Expr]
     history: tuple[Memory, ...] = ()
     stored: sp.Expr | None = None
+    local: tuple[Local, ...] = ()
+    shared: bool = False
 
 
 def evaluate_energy(
@@ -120,7 +123,9 @@ def evaluate_energy(
     fixed, known = known - _moving(kinematics), known | called.symbols
     checked = {part: _scalar(asked.name, part, w, known) for part, w in parts.items()}
     history, stored = _remembered(asked.name, called, known, fixed, reserved)
-    for w in (*checked.values(), *(m.update for m in history)):
+    local = _local(asked.name, called, known, fixed, reserved)
+    given_forms = (*(m.update for m in history), *(x.equation for x in local))
+    for w in (*checked.values(), *(e for e in given_forms if e is not None)):
         for q, v in zip(asked.quantities, values, strict=True):
             if _rough(w, v):
                 raise KinematicsError(
@@ -132,7 +137,17 @@ def evaluate_energy(
     named = {n: w for n, w in named.items() if not any(_rough(w, v) for v in values)}
     identifier = re.sub(r"\W", "_", asked.name).lstrip("_0123456789") or "energy"
     stages = _unique(named, reserved, known)
-    return Parts(identifier, asked, kinematics, checked, stages, history, stored)
+    return Parts(
+        name=identifier,
+        signature=asked,
+        kinematics=kinematics,
+        parts=checked,
+        named=stages,
+        history=history,
+        stored=stored,
+        local=local,
+        shared=called.shared,
+    )
 
 
 def _moving(kinematics: Kinematics) -> set[sp.Symbol]:
@@ -163,6 +178,32 @@ def _remembered(
     if called.stored is None:
         return tuple(history), None
     return tuple(history), _scalar(name, "stored", called.stored, known)
+
+
+def _local(
+    name: str,
+    called: Called,
+    known: set[sp.Symbol],
+    fixed: set[sp.Symbol],
+    reserved: Collection[str],
+) -> tuple[Local, ...]:
+    """Return the unknowns that an energy has of its own."""
+    found: list[Local] = []
+    fixed = fixed | {m.symbol for m in called.history}
+    for x in called.local:
+        label = str(x.symbol.name)
+        if label in reserved:
+            raise KinematicsError(
+                f"{name}() has the unknown {label!r}, which is the name of a quantity or symbol of "
+                "the element: choose another name",
+                asked=label,
+            )
+        start = _scalar(name, f"start of {label}", x.start, fixed)
+        equation = x.equation
+        if equation is not None:
+            equation = _scalar(name, f"equation of {label}", equation, known)
+        found.append(replace(x, start=start, equation=equation))
+    return tuple(found)
 
 
 def check_values(
@@ -294,6 +335,7 @@ def energy_laws(
         labels = [label for label, _ in chosen if label]
         complete = set(called.parts) <= {label for label, _ in chosen}
         name = called.name if complete else "_".join([called.name, *labels])
+        local = _local_of(called, [w for _, w in chosen])
         law = build_law(
             name,
             called.kinematics,
@@ -305,9 +347,18 @@ def energy_laws(
             outputs=outputs,
             history=called.history if rule is remembers else (),
             stored=called.stored if rule is remembers else None,
+            local=local,
+            shared=called.shared and bool(local),
         )
         laws.append((law, rule))
     return laws
+
+
+def _local_of(called: Parts, parts: Sequence[sp.Expr]) -> tuple[Local, ...]:
+    """Return the unknowns of an energy that its parts at the points of one rule have."""
+    used: set[sp.Symbol] = set().union(*(w.free_symbols for w in parts))
+    used |= {s for m in called.history for s in m.update.free_symbols}
+    return tuple(x for x in called.local if x.symbol in used or not called.shared)
 
 
 def _rule_of_memory(called: Parts, shares: Sequence[tuple[str, sp.Expr, Rule]]) -> Rule | None:
@@ -317,12 +368,13 @@ def _rule_of_memory(called: Parts, shares: Sequence[tuple[str, sp.Expr, Rule]]) 
     ------
     KinematicsError : parts at several rules ask for it, or not all parts are at its points.
     """
-    if not called.history:
+    if not called.history and (called.shared or not called.local):
         return None
     rules = _distinct(shares)
     if len(rules) > 1:
+        does = "remembers" if called.history else "has unknowns at its points"
         raise KinematicsError(
-            f"{called.signature.name}() remembers, and its parts are integrated at the points of "
+            f"{called.signature.name}() {does}, and its parts are integrated at the points of "
             f"{len(rules)} rules ({', '.join(rule.name for rule in rules)}): give one rule for "
             "all, volumetric='full'"
         )

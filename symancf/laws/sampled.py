@@ -19,6 +19,7 @@ from symancf_codegen.declare import Parameter, PointLaw, reference
 from symancf_codegen.functions import force_on, obstacle
 
 from ..errors import KinematicsError, ParameterError, closest, in_words
+from ..kinematics.local import declared_local
 from ..kinematics.memory import STEP, declared
 from ..kinematics.naming import require_quantities, signature
 from ..kinematics.quantity import Kinematics, Quantity, cross, dot, real, vector
@@ -45,11 +46,13 @@ PLACE = ("u", "r", "X", "t")
 def default_fields(element: Element, energy: Energy) -> tuple[str, ...]:
     """Return the fields that are sampled of a body if it is not said which.
 
-    What a law remembers is known at its quadrature points alone, and its stress with it.
+    What a law remembers, and unknowns of a cell, are known at its quadrature points alone, and its
+    stress with it.
     """
     offered = element.kinematics().quantities
     strained = set(signature(energy).quantities) - set(PLACE)
-    strained = set() if declared(energy) else strained
+    own = declared_local(energy)
+    strained = set() if declared(energy) or (own is not None and own.at == "cell") else strained
     if "F" in offered:
         return ("von_mises",) * bool(strained) + ("thickness",) * element.has_thickness
     if not strained:
@@ -201,7 +204,8 @@ def sampled_fields(
     called = evaluate_energy(element, energy, given=None, **options)
     density = sp.Add(*called.parts.values())
     of_energy = stresses(called.kinematics, density)
-    offered = {**called.kinematics.quantities, **({} if called.history else of_energy)}
+    of_points = bool(called.history) or called.shared  # known at the quadrature points alone
+    offered = {**called.kinematics.quantities, **({} if of_points else of_energy)}
     if "thickness" not in values:
         for name in ("von_mises_top", "von_mises_bottom"):
             offered.pop(name, None)
@@ -209,11 +213,15 @@ def sampled_fields(
     names, shapes = {}, {}
     parameters = {p: real(p) for p in values}
     for k, (field, asked) in enumerate(fields.items()):
-        if called.history and isinstance(asked, str) and asked in of_energy:
+        if of_points and isinstance(asked, str) and asked in of_energy:
+            owner, more = f"what {called.signature.name}() remembers", ""
+            if called.history:
+                more = "; system.remembered(body) returns it"
+            else:
+                owner = f"the unknowns that {called.signature.name}() has in each cell"
             raise KinematicsError(
-                f"field {field!r}: {asked!r} follows from what {called.signature.name}() "
-                "remembers, and that is known at its quadrature points alone; "
-                "system.remembered(body) returns it",
+                f"field {field!r}: {asked!r} follows from {owner}, known at its quadrature points "
+                f"alone{more}",
                 asked=asked,
             )
         value = _value(field, asked, offered, parameters, element.name)
@@ -297,8 +305,8 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 
 def _forgetful(law: PointLaw) -> PointLaw:
-    """Return a law of no energy, with what does not depend on memory."""
-    own = {real(STEP), *(m.symbol for m in law.history)}
+    """Return a law of no energy, with what depends neither on memory nor on unknowns of it."""
+    own = {real(STEP), *(m.symbol for m in law.history), *(x.symbol for x in law.local)}
     lets: list[tuple[sp.Symbol, sp.Expr]] = []
     for s, e in law.lets:
         if e.free_symbols & own:
@@ -306,25 +314,27 @@ def _forgetful(law: PointLaw) -> PointLaw:
         else:
             lets.append((s, e))
     parameters = tuple(p for p in law.parameters if p.symbol not in own)
-    return replace(
-        law, energy=sp.S.Zero, history=(), stored=None, lets=tuple(lets), parameters=parameters
-    )
+    law = replace(law, energy=sp.S.Zero, lets=tuple(lets), parameters=parameters)
+    return replace(law, history=(), stored=None, local=(), shared=False)
 
 
 def at_points(law: PointLaw) -> PointLaw:
     """Return a law on cells as one on the jets of a single point, wherever that is.
 
     The unknowns are the jets of the displacement; those of the reference, ``R_xi1`` and so on, and
-    ``zeta`` are parameters per point. Of a law with memory its outputs are left, not its energy.
+    ``zeta`` are parameters per point. Of a law with memory, or with unknowns of the cell,
+    its outputs are left, not its energy.
     """
-    if law.history:
+    if law.history or law.shared:
         law = _forgetful(law)
     expressions = [law.energy, *law.outputs.values(), *law.domain]
     expressions += [e for _, e in (*law.geometry, *law.lets)]
+    expressions += [e for x in law.local for e in (x.start, x.equation or 0)]
     expressions += [c for _, row in law.inner for c in row.values()]
     used = set().union(*(sp.sympify(e).free_symbols for e in expressions))
     known = {p.name for p in law.parameters} | {s.name for s in law.unknowns}
     known |= {s.name for s, _ in (*law.geometry, *law.lets, *law.inner)}
+    known |= {x.symbol.name for x in law.local}
     more = sorted(s.name for s in used if s.name not in known)
     return replace(
         law,

@@ -18,7 +18,7 @@ from symancf_codegen import declare
 
 from ..arrays import Array
 from ..errors import ConstraintError, ParameterError, SymancfError, in_words
-from ..kinematics.memory import STEP, Called, call_remembering, own_arguments
+from ..kinematics.memory import STEP, Called, call_own, own_arguments
 from ..kinematics.quantity import real
 from ..places.ends import End, Ground, Nodes, PointsOnBody
 from ..places.facets import FacetPoints
@@ -174,6 +174,12 @@ class Reading:
                     ) from error
             own[key] = asked
         called = asked.called
+        if called.local:
+            own_unknowns = ", ".join(str(x.symbol) for x in called.local)
+            raise ConstraintError(
+                f"{what} has unknowns of its own ({own_unknowns}): only energies of bodies may; a "
+                "VirtualWork may have states="
+            )
         self.result, self._remembered = called.result, called.symbols if called.history else set()
         must = "what is remembered must be an expression of its arguments"
         self.history = tuple(
@@ -185,7 +191,7 @@ class Reading:
     def _call(self, asked: Asked) -> Called:
         """Call the function with the symbols of its arguments, and of what it remembers."""
         given = dict(zip(asked.names, asked.arguments, strict=True)) | asked.keywords
-        return call_remembering(
+        return call_own(
             self.what,
             self.function,
             given,

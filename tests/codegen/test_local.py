@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -14,8 +12,9 @@ from scipy.optimize import root
 from symancf.elements import hex8
 from symancf.laws import energy_laws
 from symancf_codegen.compiler import compile_cells, compile_points
-from symancf_codegen.declare import Local, Parameter, PointLaw, Rule, scalar_jets, unknown
+from symancf_codegen.declare import Local, Parameter, PointLaw
 from symancf_codegen.errors import CompileError
+from tests.saddle import in_space, mixed, of_cell
 
 Array = npt.NDArray[np.float64]
 a, b, p, q, k = sp.symbols("a b p q k", real=True)
@@ -106,44 +105,12 @@ def test_what_cannot_be_determined_is_told() -> None:
 
 
 # ---- of a cell ----------------------------------------------------------------------------------
-def mixed(J: sp.Expr, I1: sp.Expr, *, mu: sp.Expr, k: sp.Expr, p: sp.Expr) -> dict[str, sp.Expr]:
-    """Rubber with a pressure per cell: stationary where p = k times the mean of J - 1."""
-    return {
-        "deviatoric": mu / 2 * (J ** sp.Rational(-2, 3) * I1 - 3),
-        "volumetric": p * (J - 1) - p**2 / (2 * k),
-    }
-
-
 def cells(count: int, scale: float = 1.0) -> tuple[Array, Array, Array]:
     """Return reference, displacements and a direction of distorted cubes."""
     random = np.random.default_rng(3)
     cube = np.array(hex8.topology.vertices, dtype=float)
     noise = random.normal(size=(3, count, 8, 3))
     return scale * (cube + 0.1 * noise[0]), scale * 0.1 * noise[1], scale * noise[2]
-
-
-def of_cell(pair: tuple[PointLaw, Rule]) -> tuple[PointLaw, Rule]:
-    law, rule = pair
-    rest = tuple(x for x in law.parameters if x.name != "p")
-    own = (Local(p),) if len(rest) < len(law.parameters) else ()
-    return replace(law, local=own, shared=bool(own), parameters=rest), rule
-
-
-def in_space(pair: tuple[PointLaw, Rule]) -> tuple[PointLaw, Rule]:
-    """The same law with the pressure as a coordinate that everybody sees."""
-    law, rule = of_cell(pair)
-    (jet,) = scalar_jets(1)
-    own = [sp.Symbol(f"q{i}", real=True) for i in (1, 2, 3)]
-    inner = tuple((s, {u: sp.S.One}) for s, u in zip(own, unknown(jet), strict=True))
-    return replace(
-        law,
-        local=(),
-        shared=False,
-        energy=law.energy.subs(p, own[0]),
-        unknowns=(*law.unknowns, *unknown(jet)),
-        jets=(*law.jets, jet),
-        inner=(*law.inner, *inner),
-    ), rule
 
 
 @pytest.mark.parametrize("rules", [None, {"volumetric": "2x2x2", "deviatoric": "3x3x3"}])

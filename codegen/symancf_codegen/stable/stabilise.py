@@ -103,6 +103,7 @@ class _Stabiliser(Orders):
         results = [law.energy] if law.energy is not None else [*chain(*(law.work or {}).items())]
         results += [m.update for m in law.history]
         results += [law.stored] if law.stored is not None else []
+        results += [x.equation for x in law.local if x.equation is not None]
         return [e for _, e in law.lets] + [sp.sympify(e) for e in (*results, *self._outputs())]
 
     def _outputs(self) -> list[sp.Expr]:
@@ -127,7 +128,12 @@ class _Stabiliser(Orders):
         }
         history = tuple(replace(m, update=self.stable(sp.sympify(m.update))) for m in law.history)
         stored = None if law.stored is None else self.stable(sp.sympify(law.stored))
+        local = tuple(
+            x if x.equation is None else replace(x, equation=self.stable(sp.sympify(x.equation)))
+            for x in law.local
+        )
         results = [energy] if energy is not None else [*chain(*(work or {}).items())]
+        results += [x.equation for x in local if x.equation is not None]
         results += [*(m.update for m in history), *([] if stored is None else [stored])]
         expressions = (*results, *outputs.values(), *law.domain)
         needed = set().union(*(e.free_symbols for e in expressions))
@@ -144,6 +150,7 @@ class _Stabiliser(Orders):
             outputs=outputs,
             history=history,
             stored=stored,
+            local=local,
         )
 
     def _scan(self, expressions: Iterable[sp.Expr]) -> None:

@@ -49,7 +49,7 @@ def cell_function(
     body: list[str] = []
     for segment, group in zip(segments, laws, strict=True):
         body += _segment(structure, segment, group, mode)
-    first = before(structure, name, mode)
+    first = before(structure, name, mode, "\n".join(body))
     lines = [signature(name, mode), "{"]
     lines += unused((*COMMON, *row.inputs), "\n".join([*first, *body]))
     if mode == "tangent" and not tangent:

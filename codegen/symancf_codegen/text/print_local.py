@@ -10,6 +10,7 @@ unit of the unknown k adds to the residual, and likewise for products.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -156,10 +157,10 @@ def unused(arguments: Sequence[str], text: str) -> list[str]:
     return lines
 
 
-def before(structure: Structure, name: str, mode: str) -> list[str]:
-    """Return what a function does first to know the cell's unknowns."""
+def before(structure: Structure, name: str, mode: str, body: str) -> list[str]:
+    """Return what a function does first to know the cell's unknowns, if its body asks for them."""
     size = len(structure.shared)
-    if not size:
+    if not size or not (columns(mode) or re.search(r"\bX\b", body)):
         return []
     lines = [f"    double X[{8 * (size + size * size)}] __attribute__((aligned(64)));"]
     lines.append(f"    {name}_solve(uniform, cell, reference, u, X, (double *)&bad);")

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Symbols of what a law has beside quantities and parameters: memory, unknowns of its own."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+
+import sympy as sp
+
+from ..errors import KinematicsError
+from .quantity import Value, real
+
+
+def declaring(function: Callable[..., object], names: Iterable[str], does: str) -> None:
+    """Check that a function that `does` something with names asks for them.
+
+    Raises
+    ------
+    KinematicsError : a name is no keyword-only argument.
+    """
+    wanted = inspect.signature(function).parameters
+    who = getattr(function, "__name__", "the function")
+    for name in names:
+        if name not in wanted or wanted[name].kind is not inspect.Parameter.KEYWORD_ONLY:
+            raise KinematicsError(
+                f"{who}() {does} {name!r} but has no such argument: write it "
+                f"after '*': def ...(..., *, {name}, ...)",
+                asked=name,
+            )
+
+
+def given_value(name: str, key: str, given: object, arguments: Mapping[str, Value]) -> Value:
+    """Return the first value of a quantity of a law as a SymPy expression or matrix."""
+    if callable(given) and not isinstance(given, sp.Basic | sp.MatrixBase):
+        wanted = inspect.signature(given).parameters.values()
+        absent = [w.name for w in wanted if w.name not in arguments]
+        if absent:
+            raise KinematicsError(
+                f"{name}: the first value of {key!r} asks for {absent[0]!r}, which is no "
+                f"argument of the law; these are {', '.join(arguments)}",
+                asked=absent[0],
+                offered=tuple(arguments),
+            )
+        plain = [arguments[w.name] for w in wanted if w.kind is not w.KEYWORD_ONLY]
+        keywords = {w.name: arguments[w.name] for w in wanted if w.kind is w.KEYWORD_ONLY}
+        given = given(*plain, **keywords)
+    try:
+        value = sp.ImmutableMatrix(given) if hasattr(given, "__len__") else sp.sympify(given)
+    except (sp.SympifyError, TypeError, ValueError) as error:
+        raise KinematicsError(
+            f"{name}: the first value of {key!r} is {given!r}: give a number, a matrix or a "
+            "function of arguments of the law",
+            asked=key,
+        ) from error
+    return value
+
+
+def symbols_of(key: str, value: Value, symmetric: bool) -> Value:
+    """Return the symbols of a quantity of the shape of a value."""
+    if not isinstance(value, sp.MatrixBase):
+        return real(key)
+    rows, columns = value.shape
+
+    def symbol(i: int, k: int) -> sp.Symbol:
+        i, k = (min(i, k), max(i, k)) if symmetric else (i, k)
+        return real(f"{key}{i + 1}" if columns == 1 else f"{key}{i + 1}{k + 1}")
+
+    return sp.Matrix(rows, columns, symbol)
+
+
+def is_symmetric(value: Value) -> bool:
+    """Whether a value is a square matrix of which one triangle tells all."""
+    square = isinstance(value, sp.MatrixBase) and value.shape[0] == value.shape[1] > 1
+    if not square:
+        return False
+    n = value.shape[0]
+    pairs = ((value[i, k], value[k, i]) for i in range(n) for k in range(i))
+    return all(a == b or sp.expand(a - b) == 0 for a, b in pairs)
+
+
+def entries(value: Value) -> list[sp.Expr]:
+    """Return the entries of a matrix by rows, or the scalar."""
+    return list(value) if isinstance(value, sp.MatrixBase) else [value]

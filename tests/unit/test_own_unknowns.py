@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Energies with unknowns of their own: a pressure per cell, a flow rule at each point."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import sympy as sp
+from scipy.optimize import brentq
+
+import symancf as sa
+from symancf.elements import hex8
+from symancf.laws import energy_laws
+from symancf.verify.states import positions
+from symancf_codegen.compiler import compile_cells
+from tests.saddle import in_space, mixed
+
+Array = npt.NDArray[np.float64]
+E: TypeAlias = sp.Expr
+N = 2  # cells along an edge
+MU, K, LOAD = 1.3, 70.0, 0.2
+
+
+def saddle() -> Array:
+    """Return the nodes' positions, the pressures of all cells being coordinates like any other."""
+    kernel = compile_cells(
+        "saddle", hex8.space.with_scalars(1), [in_space(x) for x in energy_laws(hex8, mixed)]
+    )
+    n = N + 1
+    nodes = np.stack(np.meshgrid(*3 * [np.arange(n) / N], indexing="ij"), -1).reshape(-1, 3)
+    number = np.arange(n**3).reshape(n, n, n)
+    corner = (np.array(hex8.topology.vertices, dtype=float) > 0).astype(int)
+    first = np.stack(np.meshgrid(*3 * [np.arange(N)], indexing="ij"), -1).reshape(-1, 1, 3)
+    cells = number[tuple(np.moveaxis(first + corner, -1, 0))]
+    size = 3 * n**3 + len(cells)
+    at = np.full((len(cells), 9, 3), -1)
+    at[:, :8] = 3 * cells[:, :, None] + np.arange(3)
+    at[:, 8, 0] = 3 * n**3 + np.arange(len(cells))
+    at = at.reshape(len(cells), 27)
+    force = np.zeros(size)
+    for face in (number[-1, i : i + 2, k : k + 2] for i in range(N) for k in range(N)):
+        force[3 * face + 2] += LOAD / N**2 / 4
+    free = np.setdiff1d(np.arange(size), 3 * number[0].reshape(-1, 1) + np.arange(3))
+    reference = np.concatenate([nodes[cells], np.zeros((len(cells), 1, 3))], 1)
+    x = np.zeros(size)
+    for _ in range(12):
+        u = np.where(at < 0, 0.0, x[at]).reshape(-1, 9, 3)
+        f, k, _ = kernel.tangent(u, reference, {"mu": MU, "k": K})
+        residual, tangent = -force, np.zeros((size, size))
+        for own, part, block in zip(at, f.reshape(len(at), 27), k, strict=True):
+            used = own >= 0
+            np.add.at(residual, own[used], part[used])
+            tangent[np.ix_(own[used], own[used])] += block[np.ix_(used, used)]
+        x[free] -= np.linalg.solve(tangent[np.ix_(free, free)], residual[free])
+    assert np.abs(residual[free]).max() < 1e-13
+    return nodes + x[: 3 * n**3].reshape(-1, 3)
+
+
+@pytest.mark.collective
+def test_a_pressure_per_cell_is_that_of_the_saddle_problem() -> None:
+    """On any number of ranks; in m and Pa as in mm and MPa; a second run changes nothing."""
+    exact = saddle()
+    for scale, pascal in ((1.0, 1.0), (1e-3, 1e6)):
+        mesh = sa.Mesh.box(3 * (scale,), 3 * (N,))
+        energy = sa.local(p=0, at="cell")(mixed)
+        body = sa.Body(mesh["body"], sa.elements.hex8, energy, mu=MU * pascal, k=K * pascal)
+        load = sa.traction(body["x1"], (0.0, 0.0, LOAD * pascal))
+        system = sa.System(body, terms=[sa.fix(body["x0"]), load])
+        problem = sa.StaticProblem(system, prefix="mixed_")
+        for _ in range(2):
+            problem.solve()
+            ids, found = positions(system)
+            near = np.rint(found / scale * N).astype(int) @ ((N + 1) ** 2, N + 1, 1)
+            place = found + system.state[ids[:, None] + np.arange(3)]
+            np.testing.assert_allclose(place / scale, exact[near], atol=1e-11)
+
+
+@pytest.mark.collective
+def test_a_flow_rule_is_solved_at_each_point() -> None:
+    """Norton's creep, backward Euler; the unknown is the creep strain at the end of the step."""
+    EA, S, h = 100.0, 50.0, 0.1
+
+    @sa.memory(a=0)
+    @sa.local(x=lambda a: a)
+    def creep(
+        epsilon: sp.Expr,
+        kappa: sp.Expr,
+        *,
+        EA: sp.Expr,
+        S: sp.Expr,
+        a: sp.Expr,
+        x: sp.Expr,
+        dt: sp.Expr,
+    ) -> object:
+        force = EA * (epsilon - x)
+        stored = EA * (epsilon - x) ** 2 / 2 + kappa**2 / 2
+        rule = sa.implicit(stored, x=x - a - dt * (force / S) ** 3)
+        return sa.remember(rule, a=x, stored=stored, dissipated=force * (x - a))
+
+    mesh = sa.Mesh.box((1.0,), (3,))
+    body = sa.Body(mesh["body"], sa.elements.ancf_cable, creep, EA=EA, S=S)
+    pull = sa.fix(body["x1"], ["x"], displacement=lambda t: (0.5 * min(t, 1.0), 0.0, 0.0))
+    system = sa.System(body, terms=[sa.fix(body["x0"]), pull])
+    problem = sa.StaticProblem(system, prefix="creep_")
+    a = 0.0
+    for k in range(1, 16):
+        problem.solve(to=h * k, step=h)
+        strain = 0.5 * min(h * k, 1.0)
+
+        def rule(x: float, e: float = strain, old: float = a) -> float:
+            return x - old - h * (EA * (e - x) / S) ** 3
+
+        a = brentq(rule, -1.0, 1.0, xtol=1e-16)
+        stored = EA / 2 * (strain - a) ** 2
+        assert system.energies()["body"] == pytest.approx(stored, rel=1e-13)
+    assert all(step.iterations <= 6 for step in problem.history.steps)
+
+
+def test_declarations_that_do_not_fit_are_told() -> None:
+    with pytest.raises(sa.KinematicsError, match="declares no unknown"):
+        sa.local()
+    with pytest.raises(sa.KinematicsError, match="choose 'point' or 'cell'"):
+        sa.local(at="edge", p=0)  # type: ignore[arg-type]
+    with pytest.raises(sa.KinematicsError, match="solves for 'q' but has no such argument"):
+        sa.local(q=0)(lambda J, *, p: J * p)
+    region = sa.Mesh.box(3 * (1.0,), 3 * (1,))["body"]
+    for energy, word in (
+        (sa.local(J=0)(lambda I1, *, J: I1 * J), "the name of a quantity"),
+        (sa.local(p=0)(lambda J, *, p: sa.implicit(J, q=p)), "which is no unknown of its own"),
+        (sa.local(p=0)(lambda J, *, p: sa.implicit(J, p=[[1, 2]])), r"the shape \(1, 2\)"),
+        (sa.local(p=0, at="cell")(lambda J, *, p: sa.implicit(J, p=p)), "energy is stationary"),
+        (sa.local(p=lambda q: q)(lambda J, *, p: p * J - p**2), "asks for 'q'"),
+        (lambda J: sa.implicit(J, p=1), "write @sa.local"),
+        (sa.local(p=0)(mixed_of_points), "are integrated at the points of 2 rules"),
+    ):
+        with pytest.raises(sa.KinematicsError, match=word):
+            sa.Body(region, hex8, energy, volumetric=None if word[:3] != "are" else "reduced")
+
+
+def mixed_of_points(J: E, I1: E, *, p: E) -> dict[str, E]:
+    return {"deviatoric": I1 - 3 + p**2, "volumetric": p * (J - 1)}
