@@ -138,10 +138,10 @@ class Memory:
         """Return what is remembered now, for `put`."""
         return self._now
 
-    def put(self, held: Held) -> None:
-        """Remember what was held; the next `System.update` tells the kernels."""
-        self._now = held
-        for piece, old in zip(self.pieces, held.old, strict=True):
+    def put(self, held: Held | None) -> None:
+        """Remember what was held, if something was; the next `System.update` tells the kernels."""
+        self._now = self._now if held is None else held
+        for piece, old in zip(self.pieces, self._now.old, strict=True):
             piece.remembered = old
 
     def _evaluate(self, plan: Plan, state: Array, *, initial: bool = False) -> tuple[Array, ...]:

@@ -124,7 +124,10 @@ class Scheduler:
             if node not in given:
                 self.uses.update(graph.args[node])
         self.names: dict[Node, str] = {}
-        self.taken: set[str] = set()
+        texts = [o.target for s in sections for o in s.outputs]
+        texts += [given[node] for node in self.order if node in given]
+        texts += [loads[graph.name[n]] for n in self.order if graph.op[n] == "symbol"]
+        self.taken = {array for text in texts for array in re.findall(r"\b([A-Za-z]\w*)\[", text)}
         self.named: list[tuple[str, list[Node]]] = []
         for title, pairs in named:
             nodes = []

@@ -156,10 +156,12 @@ class Kernel:
     ) -> tuple[dict[str, dict[str, Array]], int]:
         """Return {law: {name: (cells, points)}}, the laws' outputs, and the number of bad points.
 
+        In place of outputs of laws what points remember, of a kernel with such a function.
         The points are those of the law's rule, section points running fastest; a kernel on tuples
         has one.
         """
-        (rows,), bad = self._run("outputs", u, reference, parameters)
+        mode = next(mode for mode in self.description.modes if MODES[mode].tabulates)
+        (rows,), bad = self._run(mode, u, reference, parameters)
         found: dict[str, dict[str, Array]] = {}
         first = 0
         for law, points, names in self.description.outputs:

@@ -64,8 +64,19 @@ def kind_of(method: str) -> str:
 def integrator(
     method: str, accelerations: Accelerations, rho: float, stabilisation: Stabilisation | None
 ) -> GeneralizedAlpha | Explicit:
-    """Return the integrator of a method."""
+    """Return the integrator of a method.
+
+    Raises
+    ------
+    ParameterError : the method is explicit, and laws remember.
+    """
     if method == IMPLICIT:
         return GeneralizedAlpha(accelerations, rho)
+    for piece in accelerations.motion.system.memory.pieces:
+        raise ParameterError(
+            f"method={method!r}: {piece.name!r} remembers from step to step, and explicit methods "
+            f"evaluate it within them; give method={IMPLICIT!r}",
+            name="method",
+        )
     made = Adams if method == "adams" else Explicit
     return made(accelerations, stabilisation, kind_of(method))

@@ -130,12 +130,6 @@ class DynamicProblem:
         self.J, self.acceleration = self.newton.J, self.motion.acceleration
         self.accelerations = Accelerations(self.motion, self.newton)
         method = chosen(self.method, self._options.choice("ts_type"))
-        if system.memory and method != IMPLICIT:
-            raise ParameterError(
-                f"method={method!r}: {system.memory.pieces[0].name!r} remembers from step to step, "
-                f"and explicit methods evaluate it within them; give method={IMPLICIT!r}",
-                name="method",
-            )
         held = self._options.offer(defaults(system, method, self._options.choice("pc_type")))
         if held.get("pc_type") == "gamg":
             attach_rigid_modes(system)
@@ -198,8 +192,7 @@ class DynamicProblem:
             self._observe()
             self._progress.step(time, made.iterations)
             self._interruption.check()
-        if self._energies is None:
-            self._energies = self.audit.measure()
+        self._energies = self._energies or self.audit.measure()
 
     def _measure(self) -> None:
         """Take the energies after a step, unless nothing adds up and nobody has asked."""
@@ -393,8 +386,7 @@ class DynamicProblem:
             )
         system = self.system
         system.state[:], system.rate[:] = vectors["state"], vectors["rate"]
-        if system.memory:
-            system.memory.put(attributes["memory"])
+        system.memory.put(attributes.get("memory"))
         for name, vector in self.integrator.vectors().items():
             vector[:] = vectors[name]
         system.time, self.steps = float(attributes["time"]), int(attributes["steps"])

@@ -322,6 +322,5 @@ class StaticProblem:
         self.solver.restored, self.solver.ready = True, False
         self.system.prescribe(attributes["time"])
         self.system.state[:] = vectors["state"]
-        if self.system.memory:
-            self.system.memory.put(attributes.pop("memory"))
+        self.system.memory.put(attributes.pop("memory", None))
         return attributes
