@@ -101,7 +101,8 @@ def length(
     Parameters
     ----------
     place : ``body["region"]`` with a region of lines: cells of a cable, edges of the cells of
-        plates (cubics through the nodes with their slopes) or of hexahedra (straight).
+        plates (cubics through the nodes with their slopes) or of solids (of first order straight,
+        of second order parabolas).
     form : ``"arc"`` or ``"squared"``.
     per : ``"edge"``: an equation for each edge. ``"line"``: one for each chain of edges that
         meet at their ends; material may then move along the line.

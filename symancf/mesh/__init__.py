@@ -169,7 +169,8 @@ class Mesh:
         Parameters
         ----------
         lengths, divisions : extent [m] and number of cells in 1, 2 or 3 directions.
-        cell : "line", "quad" or "hexahedron", to assert the number of directions.
+        cell : "line", "quad" or "hexahedron", as there are directions, or another type that fills
+            cubes, e.g. "hexahedron20" or "tetra10" (six in each cube, along its diagonal).
         warp : maps coordinates (n, 3) to new ones, each point for itself.
 
         Raises
@@ -180,11 +181,7 @@ class Mesh:
         """
         comm = MPI.COMM_WORLD if comm is None else comm
         with together(comm):
-            box = Box.of(lengths, divisions, comm.size)
-            if cell is not None and not arguments.among(cell, (box.cell,)):
-                raise MeshError(
-                    f"Mesh.box of {box.dim} directions has {box.cell!r} cells, not {cell!r}"
-                )
+            box = Box.of(lengths, divisions, comm.size, cell)
         mesh = cls(comm, name, box.slices(comm, warp))
         if warp is not None:
             mesh.check()

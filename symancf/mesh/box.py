@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Ints
-from ..elements.cells import HEXAHEDRON
+from ..elements.cells import CELLS, Cell
 from ..errors import MeshError
 from ..runtime.collective import block_starts, together
+from ..values.arguments import among
 from ..values.parameter import call_array, label
 from .conformity import LENGTHS
 from .slices import Cells, Members, Slices
@@ -27,22 +30,39 @@ if TYPE_CHECKING:
 MEMORY = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")  # bytes of this machine
 
 _CELL = {1: "line", 2: "quad", 3: "hexahedron"}
-_SIDE = {1: "vertex", 2: "line", 3: "quad"}
-_CORNERS = HEXAHEDRON.unit.astype(np.int64)
+
+
+def _simplices(cell: Cell) -> list[Ints]:
+    """Return the nodes (nv, dim) of the simplices that fill a cube of side 2.
+
+    Each goes along edges of the cube, in one order of the axes, from one corner to the opposite.
+    """
+    d, found = cell.dimension, []
+    for axes in permutations(range(d)):
+        path = np.tril(np.ones((d, d), np.int64)) @ np.eye(d, dtype=np.int64)[list(axes)]
+        if np.linalg.det(path) < 0:  # right-handed
+            path[[d - 2, d - 1]] = path[[d - 1, d - 2]]
+        found.append(np.rint(2.0 * cell.unit @ path).astype(np.int64))
+    return found
 
 
 @dataclass(frozen=True)
 class Box:
-    """A box of `divisions` cells in 1, 2 or 3 directions; points count x first.
+    """A box of `divisions` cubes in 1, 2 or 3 directions, each one cell or cut into simplices.
 
-    Its sides are cells too, ordered x0, x1, y0, y1, z0, z1, with normals that point outwards.
+    Corners of cubes count first, x before y, then points in the middle of edges along x, and so
+    on. Its sides are cells too, ordered x0, x1, y0, y1, z0, z1, with normals that point outwards.
+    Places are whole numbers of half cubes.
     """
 
     lengths: tuple[float, ...]
     divisions: tuple[int, ...]
+    kind: Cell
 
     @classmethod
-    def of(cls, lengths: npt.ArrayLike, divisions: npt.ArrayLike, ranks: int) -> Box:
+    def of(
+        cls, lengths: npt.ArrayLike, divisions: npt.ArrayLike, ranks: int, kind: str | None = None
+    ) -> Box:
         """Make a box of what a user gave.
 
         Raises
@@ -64,9 +84,13 @@ class Box:
             )
         if not ((count >= 1) & (count == np.rint(count))).all():
             raise MeshError(f"Mesh.box needs whole divisions of at least 1; {given}")
-        box = cls(tuple(size.astype(float).tolist()), tuple(int(n) for n in count))
-        cells = int(np.prod([float(n) for n in box.divisions]))
-        need = cells * 8 * (2**box.dim + 3) // ranks
+        box = cls(
+            tuple(size.astype(float).tolist()),
+            tuple(int(n) for n in count),
+            CELLS[_CELL[len(size)]] if kind is None else _row(kind, len(size)),
+        )
+        cells = int(np.prod([float(n) for n in box.divisions])) * len(box.parts)
+        need = cells * 8 * (len(box.kind.nodes) + 3) // ranks
         if need > MEMORY:
             raise MeshError(
                 f"Mesh.box of {cells:.3g} cells needs {need / 2**30:.3g} GiB on each of {ranks} "
@@ -82,47 +106,91 @@ class Box:
     @property
     def cell(self) -> str:
         """Type of its cells."""
-        return _CELL[self.dim]
+        return self.kind.name
+
+    @property
+    def side(self) -> str:
+        """Type of the cells of its sides."""
+        return self.kind.traces[0] if self.dim > 1 else "vertex"
+
+    @cached_property
+    def parts(self) -> list[Ints]:
+        """The cells of one cube: places (nv, dim) of their nodes."""
+        if max(self.kind.factors) > 1:
+            return _simplices(self.kind)
+        return [np.rint(2.0 * self.kind.unit).astype(np.int64)]
+
+    def facets(self, d: int, end: int) -> list[Ints]:
+        """Return the facets of one cube on a side: places (nv, dim) of their nodes."""
+        trace = CELLS[self.side]
+        if max(self.kind.factors) > 1:
+            sides = self.kind.sides(self.side)
+            return [p[f] for p in self.parts for f in sides if (p[f, d] == 2 * end).all()]
+        # The other directions in cyclic order make (e1, e2, e_d) right-handed: side 1 outwards.
+        around = [(d + k) % self.dim for k in range(1, self.dim)]
+        place = np.full((len(trace.nodes), self.dim), 2 * end)
+        place[:, around] = np.rint(2.0 * trace.unit)
+        outwards = end == 1 if self.dim == 3 else (d == 0) == (end == 1)
+        if not outwards and around:
+            place[:, around[-1]] = 2 - place[:, around[-1]]
+        return [place]
+
+    @cached_property
+    def blocks(self) -> dict[tuple[int, ...], tuple[Ints, int]]:
+        """Points by which of their places are odd: how many (dim,) along the axes, first number."""
+        odd = {tuple(row) for row in (np.concatenate(self.parts) % 2).tolist()}
+        found, first = {}, 0
+        for row in sorted(odd, key=lambda row: (sum(row), row[::-1])):
+            count = np.array(self.divisions) + 1 - np.array(row)
+            found[row] = count, first
+            first += int(np.prod(count))
+        return found
 
     @property
     def n_points(self) -> int:
         """Number of points."""
-        return int(np.prod([n + 1 for n in self.divisions]))
+        return sum(int(np.prod(count)) for count, _ in self.blocks.values())
 
     @property
     def cell_counts(self) -> dict[str, int]:
         """Cells of the interior and of all sides, by type."""
-        n = int(np.prod(self.divisions))
-        return {_CELL[self.dim]: n, _SIDE[self.dim]: sum(self.side_counts.values())}
+        n = int(np.prod(self.divisions)) * len(self.parts)
+        return {self.cell: n, self.side: sum(self.side_counts.values())}
 
     @property
     def side_counts(self) -> dict[str, int]:
         """Number of cells on each side, in the order in which they are numbered."""
-        n = int(np.prod(self.divisions))
-        return {f"{'xyz'[d]}{e}": n // self.divisions[d] for d in range(self.dim) for e in (0, 1)}
+        n, sides = int(np.prod(self.divisions)), [(d, e) for d in range(self.dim) for e in (0, 1)]
+        return {f"{'xyz'[d]}{e}": n // self.divisions[d] * len(self.facets(d, e)) for d, e in sides}
 
     def points(self, start: int, stop: int) -> Array:
         """Coordinates of the points `start:stop`, (n, 3) [m]."""
         out = np.zeros((stop - start, 3))
-        rest = np.arange(start, stop)
-        for d, (length, n) in enumerate(zip(self.lengths, self.divisions, strict=True)):
-            rest, i = np.divmod(rest, n + 1)
-            out[:, d] = i * (length / n)
-            out[i == n, d] = length
+        for odd, (count, first) in self.blocks.items():
+            low, high = max(start, first), min(stop, first + int(np.prod(count)))
+            rest, own = np.arange(low, high) - first, out[low - start : max(high - start, 0)]
+            for d, (length, n) in enumerate(zip(self.lengths, self.divisions, strict=True)):
+                rest, i = np.divmod(rest, count[d])
+                own[:, d] = (i + odd[d] / 2.0) * (length / n)
+                own[i == n, d] = length
         return out
 
     def cells(self, kind: str, start: int, stop: int) -> Ints:
         """Connectivity of the cells `start:stop` of a type."""
-        if kind == _CELL[self.dim]:
-            return self._corners(np.arange(start, stop), self.divisions, range(self.dim), 0)
-        parts, first = [], 0
+        if kind == self.cell:
+            return self._cells(np.arange(start, stop), self.parts, range(self.dim))
+        parts, first = [np.empty((0, len(CELLS[kind].nodes)), np.int64)], 0
         for side, count in self.side_counts.items():
             low, high = max(start - first, 0), min(stop - first, count)
             first += count
             if low < high:
-                parts.append(self._side(side, np.arange(low, high)))
-        width = 2 ** (self.dim - 1)
-        return np.concatenate([np.empty((0, width), np.int64), *parts])
+                d, end = "xyz".index(side[0]), int(side[1])
+                around = [(d + k) % self.dim for k in range(1, self.dim)]
+                shift = np.zeros(self.dim, np.int64)
+                shift[d] = 2 * end * (self.divisions[d] - 1)
+                facets = [facet + shift for facet in self.facets(d, end)]
+                parts.append(self._cells(np.arange(low, high), facets, around))
+        return np.concatenate(parts)
 
     def slices(
         self,
@@ -140,36 +208,44 @@ class Box:
         for kind, count in self.cell_counts.items():
             low, high = block_starts(count, comm.size)[comm.rank : comm.rank + 2]
             cells[kind] = Cells(kind, int(low), self.cells(kind, low, high), count)
-        members: Members = {"body": {_CELL[self.dim]: None}}
-        first, side = 0, cells[_SIDE[self.dim]]
+        members: Members = {"body": {self.cell: None}}
+        first, side = 0, cells[self.side]
         for name, count in self.side_counts.items():
             inside = (side.ids >= first) & (side.ids < first + count)
             members[name] = {side.kind: np.flatnonzero(inside).astype(np.int64)}
             first += count
         return Slices(points, starts, cells, members)
 
-    def _strides(self) -> list[int]:
-        return [int(np.prod([n + 1 for n in self.divisions[:d]], initial=1)) for d in range(3)]
-
-    def _side(self, side: str, number: Ints) -> Ints:
-        d, end = "xyz".index(side[0]), int(side[1])
-        # The other directions in cyclic order make (e1, e2, e_d) right-handed: side 1 outwards.
-        around = [(d + 1) % self.dim, (d + 2) % self.dim][: self.dim - 1]
-        if self.dim == 2:
-            around = [1 - d]
-        divisions = tuple(self.divisions[a] for a in around)
-        base = end * self.divisions[d] * self._strides()[d]
-        cells = self._corners(number, divisions, around, base)
-        outwards = end == 1 if self.dim == 3 else (d == 0) == (end == 1)
-        return cells if outwards else cells[:, ::-1].copy()
-
-    def _corners(
-        self, number: Ints, divisions: tuple[int, ...], axes: range | list[int], base: int
-    ) -> Ints:
-        strides = self._strides()
-        out = np.full((len(number), 2 ** len(divisions)), base, np.int64)
-        rest = number
-        for local, (axis, n) in enumerate(zip(axes, divisions, strict=True)):
-            rest, i = np.divmod(rest, n)
-            out += strides[axis] * (i[:, None] + _CORNERS[: out.shape[1], local])
+    def _cells(self, number: Ints, parts: list[Ints], axes: range | list[int]) -> Ints:
+        """Return the points of cells: of each cube along some axes its `parts`, in their order."""
+        cube, part = np.divmod(number, len(parts))
+        at = [np.zeros(1, np.int64)] * self.dim
+        for axis in axes:
+            cube, at[axis] = np.divmod(cube, self.divisions[axis])
+        out = np.empty((len(number), len(parts[0])), np.int64)
+        begin = {
+            odd: first + sum(a * s for a, s in zip(at, np.cumprod([1, *count[:-1]]), strict=True))
+            for odd, (count, first) in self.blocks.items()
+        }
+        for k, nodes in enumerate(parts):
+            for v, (odd, place) in enumerate(zip((nodes % 2).tolist(), nodes // 2, strict=True)):
+                strides = np.cumprod([1, *self.blocks[tuple(odd)][0][:-1]])
+                where = begin[tuple(odd)] + place @ strides
+                np.copyto(out[:, v], where, where=part == k)
         return out
+
+
+def _row(kind: str, dim: int) -> Cell:
+    """Return the row of a type that fills cubes.
+
+    Raises
+    ------
+    MeshError : the type has another dimension, or is none that fills cubes.
+    """
+    fits = [c.name for c in CELLS.values() if c.dimension == dim and len(set(c.factors)) == 1]
+    if not among(kind, fits):
+        raise MeshError(
+            f"Mesh.box of {dim} directions has cells of type {', '.join(map(repr, fits))}; not "
+            f"{label(kind)}"
+        )
+    return CELLS[kind]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import meshio
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
+from symancf.elements import CELLS
+from symancf.errors import MeshError
 from symancf.mesh import Mesh
 
 if TYPE_CHECKING:
@@ -250,3 +253,32 @@ def test_prints_a_table(repository: Path) -> None:
     assert lines[0] == "Mesh silicone_plate.msh: 25 points, 1 vertex, 8 line, 16 quad"
     assert any(line.split() == ["plate", "2", "16", "quad"] for line in lines)
     assert repr(mesh["plate"]) == "Region(name='plate', sizes={'quad': 16})"
+
+
+BOXES = [c.name for c in CELLS.values() if c.dimension > 1 and len(set(c.factors)) == 1]
+
+
+@pytest.mark.parametrize("kind", BOXES)
+def test_a_box_of_cells_of_any_type_is_full_and_its_sides_point_outwards(kind: str) -> None:
+    cell = CELLS[kind]
+    d = cell.dimension
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mesh = Mesh.box((1.0, 2.0, 0.5)[:d], (2, 3, 1)[:d], cell=kind)
+        mesh.check()  # on several ranks of slices of it
+        mesh = Mesh.box((1.0, 2.0, 0.5)[:d], (2, 3, 1)[:d], cell=kind, comm=MPI.COMM_SELF)
+    assert mesh.quality()[kind].size == pytest.approx((2.0, 1.0)[d - 2])
+    assert np.unique(mesh.cells[kind].connectivity).size == mesh.n_points
+    for k, side in enumerate(f"{'xyz'[k]}{e}" for k in range(d) for e in (0, 1)):
+        x = mesh.points[mesh[side].slice()[1]]
+        along = x[:, 1] - x[:, 0]
+        normal = np.cross(along, x[:, 2] - x[:, 1] if d == 3 else [0.0, 0.0, 1.0])
+        out = np.zeros(3)
+        out[k // 2] = 2 * (k % 2) - 1
+        assert (normal @ out > 1e-3).all()
+        assert np.abs(x[..., k // 2] - (1.0, 2.0, 0.5)[k // 2] * (k % 2)).max() < 1e-15
+
+
+def test_a_box_of_cells_that_do_not_fill_cubes_is_refused() -> None:
+    with pytest.raises(MeshError, match=r"3 directions has cells of type 'hexahedron', .*'wedge'"):
+        Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), cell="wedge")

@@ -211,7 +211,9 @@ def test_point_used_by_no_cell_of_the_body() -> None:
 def test_boxes_that_cannot_be() -> None:
     assert "divisions" in message_of(lambda: Mesh.box((1.0, 1.0), (0, 2)))
     assert "divisions" in message_of(lambda: Mesh.box((1.0,), (1, 2)))
-    assert "'quad' cells" in message_of(lambda: Mesh.box((1.0, 1.0), (1, 1), cell="hexahedron"))
+    assert "has cells of type 'quad', " in message_of(
+        lambda: Mesh.box((1.0, 1.0), (1, 1), cell="hexahedron")
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import meshio
 import numpy as np
 import pytest
 import sympy as sp
+from mpi4py import MPI
 
 import symancf as sa
 from symancf.mesh.conformity import side_keys
@@ -17,13 +18,14 @@ from symancf.output.sampling import sample
 from symancf.output.vtu import read_vtu, write_vtu
 from symancf.places.interpolation import Interpolation
 from symancf.view.surface import surface_of
-from tests.second_order import ELEMENTS, arrays, box
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from symancf.arrays import Array
+    from symancf.arrays import Array, Ints
 
+ELEMENTS = {"hexahedron20": sa.elements.hex20, "tetra10": sa.elements.tet10}
 KINDS = list(ELEMENTS)
 RUBBER = {"mu": 1.0, "lam": 1.5}
 SIDES = ("x0", "x1", "y0", "y1", "z0", "z1")
@@ -37,9 +39,18 @@ def bent(X: Array) -> Array:
 
 def block(kind: str, element: sa.elements.Element | None = None, **given: float) -> sa.Body:
     """Return a cube of cells with curved edges."""
-    mesh = box(kind, (2, 2, 2), bent)
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2), cell=kind, warp=bent)
     element = element or ELEMENTS[kind]
     return sa.Body(mesh["body"], element, sa.energies.neo_hooke, **RUBBER, **given)
+
+
+def arrays(
+    kind: str, divisions: tuple[int, int, int], warp: Callable[[Array], Array] | None = None
+) -> tuple[Array, Ints, dict[str, Ints]]:
+    """Return all points and cells of a unit cube and the facets of its sides, on every rank."""
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), divisions, cell=kind, warp=warp, comm=MPI.COMM_SELF)
+    cells = mesh.cells[kind].connectivity
+    return mesh.points, cells, {side: mesh[side].slice()[1] for side in SIDES}
 
 
 def moved(system: sa.System, by: Array) -> Array:
@@ -119,7 +130,7 @@ def test_displacements_are_of_third_order(kind: str) -> None:
     places = np.random.default_rng(3).uniform(0.02, 0.98, (400, 3))
     errors = []
     for n in (3, 6):
-        mesh = box(kind, (n, n, n), bent)
+        mesh = sa.Mesh.box((1.0, 1.0, 1.0), (n, n, n), cell=kind, warp=bent)
         body = sa.Body(mesh["body"], ELEMENTS[kind], linear, **RUBBER)
         ends = [sa.fix(body[side], displacement=lambda X, t: t * exact(X)) for side in SIDES]
         system = sa.System(body, terms=ends)
@@ -206,6 +217,29 @@ def test_loads_act_on_faces_and_inside(kind: str) -> None:
     system = sa.System(body, terms=[base, *loads])
     sa.StaticProblem(system).solve()
     np.testing.assert_allclose(base.reaction(system), [-0.02, -0.03, 0.015], atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_length_of_curved_edges_is_that_of_parabolas(kind: str) -> None:
+    def curved(X: Array) -> Array:
+        z = X[:, 2]
+        return X + 0.2 * np.stack([0.0 * z, z * (1.0 - z), 0.0 * z], axis=1)
+
+    points, cells, sides = arrays(kind, (1, 1, 2), curved)
+    edges = cells[:, sa.elements.CELLS[kind].sides("line3")].reshape(-1, 3)
+    edges = edges[(points[edges, 0] < 1e-9).all(axis=1) & (points[edges, 1] < 0.11).all(axis=1)]
+    edges = edges[np.unique(edges[:, 2], return_index=True)[1]]
+    (trace,) = sa.elements.CELLS[kind].traces
+    regions = {"edge": ("line3", edges), "z0": (trace, sides["z0"])}
+    mesh = sa.Mesh.from_arrays(points, {kind: cells}, regions)
+    body = sa.Body(mesh["all"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)
+    kept = sa.length(body["edge"], per="line")
+    system = sa.System(body, terms=[sa.fix(body["z0"]), kept])
+    s = np.sqrt(1.0 + 0.2**2)
+    exact = (0.2 * s + np.arcsinh(0.2)) / 0.4
+    assert kept.lengths(system) == pytest.approx([exact], rel=1e-9)
+    with pytest.raises(sa.MeshError, match="needs cells of type 'line3'"):
+        sa.length(body["z0"])
 
 
 def test_files_hold_cells_of_second_order(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ CASES: dict[str, tuple[Callable[[Model], Any], str]] = {
     "plane of a mesh's region": (lambda m: sa.planar(m.mesh["body"]), r"sa\.planar\(body\)"),
     "cell of a mesh that is an array": (
         lambda m: sa.Mesh.box((1.0,), (2,), cell=np.ones((3, 3))),
-        "has 'line' cells, not array",
+        "has cells of type 'line', 'line3'; not array",
     ),
     "strain that is an array": (lambda m: cable(strain=np.ones(3)), "choose 'biot' or 'green'"),
     "split that is an array": (
