@@ -17,6 +17,7 @@ from .assembly.matrix import Matrix
 from .assembly.memory import Memory
 from .assembly.numbering import IDLE, Block
 from .assembly.plan import Plan
+from .assembly.revisions import Change
 from .bodies.members import Members
 from .errors import ConstraintError, KinematicsError, ParameterError
 from .newton.redundant import find_redundant
@@ -48,6 +49,7 @@ class System(Configuration):
     numbering, topology, plan, pieces : see their classes.
     memory : what laws remember from one step to the next.
     stiffness : scale of the multipliers: a multiplier times `stiffness` is a force.
+    changing : terms with lists of entities that `revise` may replace.
     """
 
     def __init__(
@@ -78,6 +80,8 @@ class System(Configuration):
         for item in self._members:
             self.pieces += item.pieces(self)
         self._settling = protocol.having(self._members, protocol.Settles)
+        revising = protocol.having(self._members, protocol.Revises)
+        self.changing = [item for item in revising if item.changes(self)]
         self.motion: protocol.InMotion | None = None
         self._mass_changes = self._mass_placed = False
         self._idle_multipliers()
@@ -259,6 +263,25 @@ class System(Configuration):
             return f
         return self.residual_at(self.state)
 
+    def revise(self, time: float) -> bool:
+        """Let terms replace lists of entities by those of the present state at `time` (collective).
+
+        Between steps and where one is tried again, never within Newton's method. Returns whether
+        a list has other entities than before: what was solved with those has to be solved again.
+        """
+        if not self.changing:
+            return False
+        asked = [(term, term.search(self, time)) for term in self.changing]
+        changed = [term for term, change in asked if change]
+        if changed:
+            self.hold(np.concatenate([term.needed(self) for term in self.changing]))
+            pieces = [piece for term in changed for piece in term.renew(self)]
+            rebuilt = "matrix" in self.__dict__ and self.matrix.renew(pieces)
+            for holder in self._living():
+                holder.relisted(pieces, rebuilt)
+        self.refresh()
+        return any(change is Change.OTHER for _, change in asked)
+
     def settle(self) -> None:
         """Give coordinates that are functions of the others their values (collective)."""
         for item in self._settling:
@@ -323,7 +346,7 @@ class System(Configuration):
     def position(self, place: End) -> Array:
         """Return the present positions (K, 3) of places of a body, on every rank (collective)."""
         u = self.displacement(place)
-        return np.asarray(place.resolve(self.layout).everywhere(self.comm).X + u)
+        return np.asarray(place.resolve(self.layout, follows=True).everywhere(self.comm).X + u)
 
     def velocity(self, place: End) -> Array:
         """Return the velocities (K, 3) of places of a body, on every rank (collective)."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import weakref
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,6 +17,7 @@ from ..mesh.partition import Family, distribute
 from ..runtime.collective import reduced, together
 from .kept import Data, Kept, Named
 from .numbering import Block, Numbering, Owners
+from .resolved import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -23,14 +25,18 @@ if TYPE_CHECKING:
     from ..mesh import Mesh
     from ..mesh.partition import Topology
     from .memory import Memory
-    from .resolved import Resolved, Rows
+    from .resolved import Resolved
+    from .revisions import HoldsVectors
 
 
 class Placed(Protocol):
     """Places of bodies, as far as their jets are asked for here; see `places.ends.End`."""
 
-    def resolve(self, layout: Layout) -> Resolved:
+    def resolve(self, layout: Layout, *, follows: bool = False) -> Resolved:
         """Find the places (collective)."""
+
+    def travel(self, configuration: Configuration, time: float) -> None:
+        """Keep the places at a time (collective)."""
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
@@ -63,6 +69,8 @@ class Layout(Kept):
     ----------
     families, blocks, owners : what was announced.
     reach : largest distance of what terms attach to a body from its origin, by the body's id.
+    changing : names of the families whose entities may be replaced between steps.
+    room : number of vertices that these may need of ranks that share none.
     """
 
     def __init__(
@@ -91,6 +99,8 @@ class Layout(Kept):
         self.families: list[Family] = []
         self.blocks: dict[str, Block] = {}
         self.owners = Owners()
+        self.changing: list[str] = []
+        self.room = 0
 
     def _add(self, name: str, mesh: Mesh) -> None:
         """Give a mesh its range of vertex ids."""
@@ -152,6 +162,16 @@ class Layout(Kept):
     def announce(self, family: Family) -> None:
         """Add a family of entities."""
         self.families.append(family)
+
+    def announce_changing(self, family: Family, room: int) -> None:
+        """Add a family whose entities may be replaced between steps; see `Revises`.
+
+        `room` : number of vertices that the present and the last entities of this rank have at
+        most, of those that other ranks own.
+        """
+        self.announce(family)
+        self.changing.append(family.name)
+        self.room += room
 
     def announce_block(self, block: Block) -> str:
         """Add a block of coordinates; return its name."""
@@ -226,6 +246,9 @@ class Configuration(ABC):
         reach = np.fromiter(layout.reach.values(), dtype=float)
         reach = reduced(self.comm, reach, MPI.MAX) if self.comm.size > 1 else reach
         self._reach = dict(zip(layout.reach, reach.tolist(), strict=True))
+        if self.comm.size > 1:
+            self.topology.make_room(layout.room)
+        self._holders: list[weakref.ref[HoldsVectors]] = []
         self.points: Array = layout.fetch_points(self.topology.vertex_ids)
 
     def number(self, carriers: Iterable[tuple[str, Ints32]]) -> None:
@@ -236,6 +259,7 @@ class Configuration(ABC):
         blocks = list(self.layout.blocks.values())
         number = {block.name: k for k, block in enumerate(blocks)}
         pairs = [(number[name], vertices) for name, vertices in carriers]
+        pairs += self._in_room(pairs)
         self.numbering = Numbering(self.topology, blocks, pairs, self.layout.owners)
         self.reference = np.zeros(self.numbering.coordinates)
         self.state = np.zeros(self.numbering.coordinates)
@@ -243,6 +267,80 @@ class Configuration(ABC):
         self.reference[self.numbering.coordinates_of(position)] = self.points[
             self.numbering.carriers(position)
         ]
+
+    # ---- lists that change ----------------------------------------------------------------------
+    def _in_room(self, pairs: Sequence[tuple[int, Ints32]]) -> list[tuple[int, Ints32]]:
+        """Return the blocks that vertices of changing lists carry, with the room (collective)."""
+        topology = self.topology
+        if not topology.room:
+            return []
+        used = np.concatenate([topology.families[f].vertices.ravel() for f in self.layout.changing])
+        carried = np.zeros(len(self.layout.blocks), dtype=np.int8)
+        for number, vertices in pairs:
+            carried[number] |= np.isin(vertices, used).any()
+        places = np.arange(topology.n_local - topology.room, topology.n_local, dtype=np.int32)
+        return [(k, places) for k in np.flatnonzero(reduced(self.comm, carried, MPI.MAX)).tolist()]
+
+    def register(self, holder: HoldsVectors) -> None:
+        """Keep the local vectors of something right where other vertices come into the room."""
+        self._holders.append(weakref.ref(holder))
+
+    def _living(self) -> list[HoldsVectors]:
+        """Return what is registered and alive on every rank, in one order (collective)."""
+        there = np.array([holder() is not None for holder in self._holders], dtype=np.int8)
+        there = reduced(self.comm, there, MPI.MIN)
+        self._holders = [h for h, alive in zip(self._holders, there, strict=True) if alive]
+        found = [holder() for holder in self._holders]
+        return [holder for holder in found if holder is not None]
+
+    def hold(self, numbers: Ints) -> None:
+        """Have some vertices, by their global numbers, on this rank (collective)."""
+        if self.topology.room and self.topology.hold(numbers):
+            self.numbering.renew()
+            self.topology.halo.update(self.points)
+            self.numbering.room_halo.update(self.reference)
+
+    def numbers(self, ids: Ints) -> Ints:
+        """Return the global numbers of vertices, by ids that all ranks give alike (collective)."""
+        found = np.full(ids.shape, -1, dtype=np.int64)
+        topology = self.topology
+        if topology.n_owned:
+            own = topology.vertex_ids[: topology.n_owned]
+            order = topology.order
+            order = order[order < topology.n_owned]
+            near = order[np.minimum(np.searchsorted(own, ids, sorter=order), len(order) - 1)]
+            there = own[near] == ids
+            found[there] = topology.numbers[near[there]]
+        return reduced(self.comm, found, MPI.MAX)
+
+    def everywhere(self, place: Placed, jets: Sequence[str]) -> list[Rows]:
+        """Return jets of places as `rows_of` does, on every rank (collective).
+
+        Their coordinates are (block, number within it) as block + blocks * number: local offsets
+        differ between ranks.
+        """
+        numbering, found = self.numbering, []
+        for rows in self.rows_of(place, jets):
+            block = numbering.block_of[rows.coordinate].astype(np.int64)
+            start = np.zeros_like(block)
+            for b in np.unique(block).tolist():
+                chosen = block == b
+                start[chosen] = numbering.offset[numbering.vertex_of[rows.coordinate[chosen]], b]
+            within = (rows.coordinate - start) * len(numbering.blocks) + block
+            parts = self.comm.allgather(tuple(rows._replace(coordinate=within)))
+            found.append(Rows(*(np.concatenate(part) for part in zip(*parts, strict=True))))
+        return found
+
+    def refresh(self) -> None:
+        """Bring what is in the room up to date in all local vectors (collective).
+
+        They may be copies that were made when other vertices were there.
+        """
+        if self.numbering.revision:
+            vectors = [self.state, self.rate]
+            vectors += [v for holder in self._living() for v in holder.local_vectors()]
+            for vector in vectors:
+                self.numbering.room_halo.update(vector)
 
     @property
     @abstractmethod
@@ -307,7 +405,7 @@ class Configuration(ABC):
 
         The numbers of places in the rows are those within all K.
         """
-        places = place.resolve(self.layout).everywhere(self.comm)
+        places = place.resolve(self.layout, follows=True).everywhere(self.comm)
         found: list[Rows] = []
         with together(self.comm):
             if self.numbering.owned_vertices:
@@ -325,8 +423,9 @@ class Configuration(ABC):
 
     def evaluate(self, place: Placed, jets: Sequence[tuple[str, Array]]) -> list[Array]:
         """Return jets of local vectors at places, each (K, 3), on every rank (collective)."""
+        place.travel(self, self.time)
         found = self.rows_of(place, [jet for jet, _ in jets])
-        values = np.zeros((len(jets), place.resolve(self.layout).total, 3))
+        values = np.zeros((len(jets), place.resolve(self.layout, follows=True).total, 3))
         for number, rows in enumerate(found):
             vector = jets[number][1]
             at = rows.place, rows.component

@@ -260,8 +260,14 @@ class Group:
     def attach(self, positions: Sequence[Positions], numbers: Sequence[int]) -> None:
         """Take the places of entities in a matrix; `numbers` of the pieces there."""
         found = [positions[numbers[number]] for number in self.numbers]
-        self._starts = np.ascontiguousarray(_joined([pair_start[:-1] for pair_start, _ in found]))
+        starts = [pair_start[:-1] for pair_start, _ in found]
         self._places = found[0][1]
+        if any(places is not self._places for _, places in found):  # lists that were replaced
+            parts = [places[at[0] : at[-1]] for at, places in found]
+            ends = np.cumsum([0, *map(len, parts)])
+            starts = [at[:-1] - at[0] + end for (at, _), end in zip(found, ends, strict=False)]
+            self._places = np.concatenate([*parts, np.zeros(1, dtype=np.int32)])
+        self._starts = np.ascontiguousarray(_joined(starts))
         self.term.pair_start, self.term.positions = address(self._starts), address(self._places)
 
     @property

@@ -45,6 +45,11 @@ class Kept:
                 return data
         return None
 
+    def drop(self, owner: Hashable, kind: type[Data]) -> None:
+        """Forget the data of a class."""
+        own = self._data.get(owner, [])
+        own[:] = [data for data in own if type(data) is not kind]
+
     def of(self, owner: Hashable, kind: type[Data]) -> Data:
         """Return the data of a class.
 

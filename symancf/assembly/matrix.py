@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from ..arrays import Ints, Ints32
 from ..errors import SymancfError
 from ..runtime import jit
-from ..runtime.petsc import PETSc, functions, handle, own
+from ..runtime.petsc import PETSc, disown, functions, handle, own
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,9 +23,16 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
     from .numbering import Numbering
-    from .piece import Piece
+    from .piece import Listed, Piece
 
 Positions: TypeAlias = tuple[Ints, Ints32]
+
+
+class Writes(Protocol):
+    """What writes into the value arrays: a plan."""
+
+    def attach(self, matrix: Matrix, numbers: Sequence[int], /) -> None:
+        """Take the arrays, and the places of its pieces by their numbers in the matrix."""
 
 
 def _pointer(array: npt.NDArray[np.generic]) -> ctypes.c_void_p:
@@ -47,15 +55,25 @@ class Matrix:
     diagonal_start, off_start : (rows + 1,) row pointers of the two parts.
     diagonal, off : values of the two parts.
     columns : of their entries: numbers of this rank's rows, and numbers of all rows.
+    revision : number of patterns that were made before this one.
     """
+
+    revision = -1
 
     def __init__(self, comm: MPI.Comm, numbering: Numbering, pieces: Sequence[Piece]) -> None:
         self._library = jit.load_runtime(Path(__file__).with_name("pattern.c"), comm=comm)
-        self.numbering, self._pieces = numbering, list(pieces)
+        self.comm, self.numbering, self._pieces = comm, numbering, list(pieces)
+        self._plans: list[tuple[weakref.ref[Writes], Sequence[int]]] = []
+        self._build([])
+
+    def _build(self, former: Sequence[Listed]) -> None:
+        """Make the pattern of all pieces and of `former` lists (collective)."""
+        numbering = self.numbering
+        self.revision += 1
         rows, owned = numbering.rows, numbering.owned_vertices
         self.diagonal_start = np.zeros(rows + 1, dtype=np.int32)
         self.off_start = np.zeros(rows + 1, dtype=np.int32)
-        start, adjacent, offsets = self._pairs(self.diagonal_start, self.off_start)
+        start, adjacent, offsets = self._pairs(self.diagonal_start, self.off_start, former)
         pattern = (owned, _pointer(start), _pointer(adjacent), _pointer(numbering.row_count))
         self.positions = self._positions(self._pieces, start, adjacent, offsets)
         del offsets
@@ -77,8 +95,8 @@ class Matrix:
             array if array.dtype == PETSc.IntType else array.astype(PETSc.IntType)
             for array in (self.diagonal_start, diagonal_column, self.off_start, off_column)
         ]
-        self.mat = self._create(comm)
-        own(comm, self.mat, self)
+        self.mat = self._create(self.comm)
+        own(self.comm, self.mat, self)
         self.mat.setBlockSizes(numbering.block_size, numbering.block_size)
         self.mat.assemble()
         self._held = self._places_on_diagonal(numbering.held_rows, diagonal_column)
@@ -86,10 +104,63 @@ class Matrix:
         partner = row[np.minimum(np.searchsorted(row, numbering.held_rows), len(row) - 1)]
         self._partner = self._places_on_diagonal(partner, diagonal_column)
 
-    def _pairs(self, diagonal_start: Ints32, off_start: Ints32) -> tuple[Ints, Ints32, Ints32]:
+    # ---- lists that change ----------------------------------------------------------------------
+    def note(self, plan: Writes, numbers: Sequence[int]) -> None:
+        """Remember a plan that writes here, with the numbers of its pieces here."""
+        self._plans = [known for known in self._plans if known[0]() not in (None, plan)]
+        self._plans.append((weakref.ref(plan), numbers))
+
+    def renew(self, changed: Sequence[Piece]) -> bool:
+        """Find the places of pieces whose lists were replaced (collective).
+
+        Where a pair of vertices is missing the pattern is made anew, with the pairs of the lists
+        before, too, so that what goes to and fro finds them; `mat` is another one then. Returns
+        whether.
+        """
+        numbers = [k for k, piece in enumerate(self._pieces) if any(piece is p for p in changed)]
+        found = [self._find(self._pieces[k]) for k in numbers]
+        missing = bool(self.comm.allreduce(any(positions is None for positions in found)))
+        if not missing:
+            for k, positions in zip(numbers, found, strict=True):
+                assert positions is not None
+                self.positions[k] = positions
+            return False
+        disown(self.comm, self.mat)
+        self._build([piece.former for piece in changed if piece.former is not None])
+        for known, of in list(self._plans):
+            plan = known()
+            if plan is not None:
+                plan.attach(self, of)
+        return True
+
+    def _find(self, piece: Piece) -> Positions | None:
+        """Return the places of a piece in the pattern as it is, or None."""
+        numbering, (diagonal, off) = self.numbering, self.columns
+        vertex_start, vertices, pair_start, positions = _places(_joined([piece]))
+        missing = self._library.symancf_find(
+            numbering.owned_vertices,
+            _pointer(numbering.vertex_row),
+            _pointer(numbering.row_count),
+            _pointer(numbering.first_column),
+            ctypes.c_int64(numbering.first_row),
+            _pointer(self.diagonal_start),
+            _pointer(diagonal),
+            _pointer(self.off_start),
+            _pointer(off),
+            len(vertex_start) - 1,
+            _pointer(vertex_start),
+            _pointer(vertices),
+            _pointer(pair_start),
+            _pointer(positions),
+        )
+        return None if missing else (pair_start, positions)
+
+    def _pairs(
+        self, diagonal_start: Ints32, off_start: Ints32, former: Sequence[Listed] = ()
+    ) -> tuple[Ints, Ints32, Ints32]:
         """Return the adjacent vertices of each owned vertex and their places; fill row pointers."""
         numbering = self.numbering
-        start, adjacent = self._adjacency(self._pieces)
+        start, adjacent = self._adjacency([*self._pieces, *former])
         offsets = np.empty_like(adjacent)
         if self._library.symancf_rows(
             numbering.owned_vertices,
@@ -109,14 +180,16 @@ class Matrix:
         Their entities must share their vertices with those of earlier pieces: the inertia of a
         body does with its strain energy, or with its rigidity.
         """
-        start, adjacent, offsets = self._pairs(
-            np.zeros_like(self.diagonal_start), np.zeros_like(self.off_start)
-        )
         first = len(self.positions)
-        self.positions += self._positions(pieces, start, adjacent, offsets)
+        for piece in pieces:
+            found = self._find(piece)
+            if found is None:
+                raise SymancfError(f"matrix pattern: a vertex pair of {piece.name!r} is missing")
+            self.positions.append(found)
+        self._pieces += pieces
         return range(first, len(self.positions))
 
-    def _adjacency(self, pieces: Sequence[Piece]) -> tuple[Ints, Ints32]:
+    def _adjacency(self, pieces: Sequence[Listed]) -> tuple[Ints, Ints32]:
         """Return for each owned vertex the vertices that share an entity with it."""
         numbering = self.numbering
         entity_start, entity_vertices = _joined(pieces)
@@ -141,10 +214,7 @@ class Matrix:
     def _positions(
         self, pieces: Sequence[Piece], start: Ints, adjacent: Ints32, offsets: Ints32
     ) -> list[Positions]:
-        vertex_start, vertices = _joined(pieces)
-        pair_start = np.zeros(len(vertex_start), dtype=np.int64)
-        np.cumsum(np.diff(vertex_start).astype(np.int64) ** 2, out=pair_start[1:])
-        positions = np.empty(max(1, int(pair_start[-1])), dtype=np.int32)
+        vertex_start, vertices, pair_start, positions = _places(_joined(pieces))
         end = np.cumsum([0, *(piece.size for piece in pieces)])
         missing = self._library.symancf_positions(
             self.numbering.owned_vertices,
@@ -209,7 +279,15 @@ class Matrix:
         self.mat.assemblyEnd()
 
 
-def _joined(pieces: Sequence[Piece]) -> tuple[Ints32, Ints32]:
+def _places(joined: tuple[Ints32, Ints32]) -> tuple[Ints32, Ints32, Ints, Ints32]:
+    """Add to lists of vertices where the pairs of each entity begin, and their positions, empty."""
+    vertex_start, vertices = joined
+    pair_start = np.zeros(len(vertex_start), dtype=np.int64)
+    np.cumsum(np.diff(vertex_start).astype(np.int64) ** 2, out=pair_start[1:])
+    return vertex_start, vertices, pair_start, np.empty(max(1, int(pair_start[-1])), dtype=np.int32)
+
+
+def _joined(pieces: Sequence[Listed]) -> tuple[Ints32, Ints32]:
     """Return where the vertices of each entity of all pieces begin and end, and the vertices."""
     ends = [piece.vertex_start[1:].astype(np.int32) for piece in pieces]
     before = np.cumsum([0] + [piece.vertices.size for piece in pieces])

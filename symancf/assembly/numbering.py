@@ -13,6 +13,7 @@ from mpi4py import MPI
 
 from ..arrays import Array, Integers, Ints, Ints32, Mask
 from ..errors import SymancfError
+from ..mesh.partition import Halo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,10 +22,20 @@ if TYPE_CHECKING:
 
 
 Kind = Literal[
-    "position", "direction", "angle", "multiplier", "state", "algebraic", "dependent", "tie"
+    "position",
+    "direction",
+    "angle",
+    "sliding",
+    "multiplier",
+    "state",
+    "algebraic",
+    "dependent",
+    "tie",
 ]
+MOVING: tuple[Kind, ...] = ("position", "direction", "angle", "sliding")
 
 IDLE = int(np.iinfo(np.int32).max)  # in `fixed_by`: a multiplier that nothing can answer
+EMPTY = IDLE - 1  # in `fixed_by`: a coordinate in the room of the topology that holds none
 
 # blocks of a body in the plane
 POSITION, ANGLE = "planar position", "planar angle"
@@ -39,7 +50,8 @@ class Block:
     Attributes
     ----------
     kind : ``position`` (of a point: lengths), ``direction`` (slopes, axes: vectors that turn with
-        the body, three numbers each), ``angle`` (about the z-axis), ``multiplier`` (of a
+        the body, three numbers each), ``angle`` (about the z-axis), ``sliding`` (of a place along
+        a body: a length of the reference, which no rigid motion changes), ``multiplier`` (of a
         constraint), ``state`` (of a term: first order in time), ``algebraic`` (a function of
         the others), ``dependent`` (a point that is one) or ``tie`` (the forces that hold it there,
         as many numbers: their equations say where).
@@ -55,7 +67,7 @@ class Block:
     @property
     def moves(self) -> bool:
         """Whether these are coordinates of the configuration, of second order in time."""
-        return self.kind in ("position", "direction", "angle")
+        return self.kind in MOVING
 
     @property
     def in_plane(self) -> bool:
@@ -76,7 +88,7 @@ class Block:
 
     def natural(self, length: float) -> float:
         """Return the size of a change that is large: `length` for positions, 1 for the others."""
-        return length if self.kind in ("position", "dependent") else 1.0
+        return length if self.kind in ("position", "dependent", "sliding") else 1.0
 
     def rotated(self, q: Array, axis: Array, centre: Array) -> Array:
         """Return the rates (k, size) of values `q` (k, size) in a rotation by 1 about a point.
@@ -233,6 +245,8 @@ class Numbering:
     first_column : (vertices,) global column of the vertex's first row.
     coordinate_of_row, held_rows : of this rank.
     block_size : a common divisor of the vertices' numbers of rows.
+    revision : number of times that other vertices came into the room of the topology; arrays
+        are written in place then, but `free` and `columns_of_free`.
     """
 
     def __init__(
@@ -269,6 +283,10 @@ class Numbering:
         self.coordinates = int(self.start[-1])
         self.vertex_of = np.repeat(np.arange(self.vertices, dtype=np.int32), count)
         self.widest = int(self.comm.allreduce(int(count.max(initial=0)), op=MPI.MAX))
+        self.revision = 0
+        self._in_room = np.arange(self.start[self.vertices - topology.room], self.coordinates)
+        last = self.vertices - 1 if topology.room else -1
+        self._of_room = [k for k, c in enumerate(self.offset.carriers) if len(c) and c[-1] == last]
         self.fix(np.full(self.coordinates, -1, dtype=np.int32))
 
     def _carried(self, carriers: Sequence[tuple[int, Integers]]) -> tuple[Ints, Ints]:
@@ -293,6 +311,7 @@ class Numbering:
         """Number the rows, with `fixed_by` (coordinates,) right at owned vertices."""
         self.halo = self.topology.halo.spread(self.start)
         self.fixed_by = self.halo.updated(fixed_by)
+        self.fixed_by[self._in_room] = EMPTY
         free = self.fixed_by < 0
         self._held = np.flatnonzero(~free)
         self._halo_of_held = self.halo.restricted(self._held)
@@ -324,7 +343,7 @@ class Numbering:
             np.arange(self.vertices) < self.owned_vertices, first, -1
         ).astype(np.int32)
         self.vertex_plain = (free_count == width).astype(np.uint8)
-        self.free = np.flatnonzero(free)
+        self._find_free()
         self.free_owned = np.flatnonzero(free & owned)
         self.coordinate_of_row = np.flatnonzero(has_row & owned)
         if len(self.free_owned) == len(self.free):  # one copy: these are long
@@ -332,9 +351,56 @@ class Numbering:
         if len(self.coordinate_of_row) == len(self.free_owned):
             self.coordinate_of_row = self.free_owned
         self.held_rows = np.flatnonzero(~free[self.coordinate_of_row])
+
+    def _find_free(self) -> None:
+        """List the free coordinates, and their columns."""
+        self.free = np.flatnonzero(self.fixed_by < 0)
         self.columns_of_free = (
             self.first_column[self.vertex_of[self.free]] + self.rank_in_vertex[self.free]
         ).astype(np.int64)
+
+    # ---- vertices that come and go --------------------------------------------------------------
+    def renew(self) -> None:
+        """Take up the vertices that the room of the topology holds now (collective).
+
+        A place of the room has coordinates of the blocks that any vertex of a changing list
+        carries; those that its vertex does not carry are fixed and stay zero.
+        """
+        topology = self.topology
+        carried = np.zeros((self.vertices, len(self._of_room)), dtype=np.int8)
+        for vertices in topology.lent.values():
+            for k, block in enumerate(self._of_room):
+                carried[vertices, k] = self.offset[vertices, block] >= 0
+        topology.halo.update(carried)
+        sent, received = (
+            {rank: self._listed(vertices, carried[vertices]) for rank, vertices in given.items()}
+            for given in (topology.lent, topology.borrowed)
+        )
+        self.room_halo = Halo(self.comm, self.owned_vertices, {}, {}).extended(sent, received)
+        lasting = topology.lasting.spread(self.start)
+        self.halo = lasting.extended(sent, received)
+        self.fixed_by[self._in_room], self.rank_in_vertex[self._in_room] = EMPTY, -1
+        for by_coordinate in (self.fixed_by, self.rank_in_vertex):
+            self.room_halo.update(by_coordinate)
+        for by_vertex in (self.row_count, self.first_column):
+            topology.halo.update(by_vertex)
+        first = self.vertices - topology.room
+        self.vertex_row[first:], self.vertex_plain[first:] = -1, 0
+        self.row_count[first:][self.global_vertex[first:] < 0] = 0
+        self.owner[first:] = self.owners.of(topology.vertex_ids[first:])
+        self._find_free()
+        self._held = np.flatnonzero(self.fixed_by >= 0)
+        self._halo_of_held = self.halo.restricted(self._held)
+        self.revision += 1
+
+    def _listed(self, vertices: Ints32, carried: npt.NDArray[np.int8]) -> Ints32:
+        """Return the coordinates of the blocks that vertices carry, vertex by vertex."""
+        parts = [
+            np.where(there[:, None] > 0, self.coordinates_of(block, vertices), -1)
+            for block, there in zip(self._of_room, carried.T, strict=True)
+        ]
+        found = np.concatenate(parts, axis=1).ravel()
+        return np.asarray(found[found >= 0], dtype=np.int32)
 
     def update_held(self, vector: Array) -> None:
         """Bring the held coordinates of ghosts up to date in a local vector (collective)."""

@@ -156,3 +156,45 @@ void symancf_columns(int32_t owned, const int64_t *start, const int32_t *columns
         }
       }
 }
+
+/* Place of a column in an ascending list of some, or -1. */
+static int32_t find(const int32_t *columns, int32_t count, int64_t wanted)
+{
+  int32_t low = 0, high = count;
+  while (low < high) {
+    const int32_t middle = low + (high - low) / 2;
+    if (columns[middle] < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low < count && columns[low] == wanted ? low : -1;
+}
+
+/*
+ * Positions as of symancf_positions, from the columns of a pattern: of entities that came later.
+ * A pair of a vertex without rows stands anywhere.
+ */
+int symancf_find(int32_t owned, const int32_t *vertex_row, const int32_t *row_count,
+                 const int64_t *first_column, int64_t first_row, const int32_t *diagonal_start,
+                 const int32_t *diagonal, const int32_t *off_start, const int32_t *off, int32_t n,
+                 const int32_t *vertex_start, const int32_t *vertices, const int64_t *pair_start,
+                 int32_t *positions)
+{
+  for (int32_t e = 0; e < n; e++) {
+    const int32_t *vertex = vertices + vertex_start[e];
+    const int corners = vertex_start[e + 1] - vertex_start[e];
+    for (int i = 0; i < corners; i++)
+      for (int j = 0; j < corners; j++) {
+        int32_t *position = positions + pair_start[e] + (int64_t)i * corners + j;
+        const int32_t v = vertex[i], w = vertex[j];
+        *position = 0;
+        if (v >= owned || !row_count[v] || !row_count[w]) continue;
+        const int32_t row = vertex_row[v], d = diagonal_start[row], o = off_start[row];
+        const int32_t place = w < owned
+                                  ? find(diagonal + d, diagonal_start[row + 1] - d, first_column[w] - first_row)
+                                  : find(off + o, off_start[row + 1] - o, first_column[w]);
+        if (place < 0) return e + 1;
+        *position = w < owned ? place : ~place;
+      }
+  }
+  return 0;
+}

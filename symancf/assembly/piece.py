@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
 from ..arrays import Array, Ints, Ints32, Mask
 
 if TYPE_CHECKING:
+    import weakref
     from collections.abc import Callable, Sequence
 
     from symancf_codegen.declare import PointLaw
@@ -55,6 +56,28 @@ class Jets:
     value: Array
 
 
+class Evaluates(Protocol):
+    """What evaluates pieces: a plan."""
+
+    def replace(self, piece: Piece, /) -> None:
+        """Take up the new entities of a piece."""
+
+
+class Listed(Protocol):
+    """Entities by their vertices: those of entity k are vertices[vertex_start[k] : ... [k + 1]]."""
+
+    vertices: Ints32
+    vertex_start: Ints32
+
+
+@dataclass(eq=False)
+class Former:
+    """The vertices of a list that was replaced."""
+
+    vertices: Ints32
+    vertex_start: Ints32
+
+
 @dataclass(eq=False)
 class Piece:
     """One kernel evaluated on a list of entities; what a term contributes to the plan.
@@ -78,6 +101,9 @@ class Piece:
     ids : (n,) numbers of the entities that are the same on any number of ranks.
     remembered : (n, rows) what the entities' points remember, see `Memory`: the last rows of
         `cell`, in place of those there.
+    plans : of a list that changes, the plans that it is a piece of; None: it never changes.
+    timed : whether the entities are functions of time.
+    former : the list before, once it was replaced.
     """
 
     name: str
@@ -94,6 +120,9 @@ class Piece:
     growing: tuple[str, ...] = ()
     law: PointLaw | None = None
     multipliers: int = 0
+    plans: list[weakref.ref[Evaluates]] | None = None
+    timed: bool = False
+    former: Former | None = None
     ids: Ints | None = None
     remembered: Array | None = None
     _joined: tuple[Array, Array, Array] | None = field(default=None, repr=False)
@@ -110,6 +139,18 @@ class Piece:
             joined[:, joined.shape[1] - self.remembered.shape[1] :] = self.remembered
             known = self._joined = cell, self.remembered, joined
         return known[2]
+
+    def replace(self, other: Piece) -> None:
+        """Take the entities of another piece of the same kernel, in all plans (between steps)."""
+        assert self.plans is not None, f"the list of {self.name!r} does not change"
+        self.former = Former(self.vertices, self.vertex_start)
+        listed = "ids", "owned", "vertices", "vertex_start", "entities"
+        for name in (*listed, "cell", "cell_at", "given"):
+            setattr(self, name, getattr(other, name))
+        self.plans[:] = [plan for plan in self.plans if plan() is not None]
+        for plan in [known() for known in self.plans]:
+            if plan is not None:
+                plan.replace(self)
 
     @property
     def size(self) -> int:

@@ -73,13 +73,10 @@ class Plan:
         self._numbers: dict[str, list[int]] = {}
         for number, piece in enumerate(self.pieces):
             self._numbers.setdefault(piece.name, []).append(number)
+            if piece.plans is not None:
+                piece.plans.append(weakref.ref(self))
         self._collect()
-        self._placed = [
-            (k, piece)
-            for k, piece in enumerate(self.pieces)
-            if piece.cell_at is not None or piece.remembered is not None
-        ]
-        self._rows: dict[int, Array] = {}
+        self._place()
         self._active = np.ones(len(self.pieces), dtype=bool)
         self._turning: dict[jit.Kernel, jit.Kernel] = {}
         self._tables: dict[tuple[jit.Kernel, str], jit.Kernel] = {}
@@ -105,6 +102,15 @@ class Plan:
         self._called = {name: np.array(places) for name, places in called.items()}
         self._sources = [(name, value, np.array(places)) for name, value, places in used.values()]
         self._changing: list[tuple[str, Value | None, Ints]] | None = None
+
+    def _place(self) -> None:
+        """List the pieces with parameters of entities that change in time."""
+        self._placed = [
+            (k, piece)
+            for k, piece in enumerate(self.pieces)
+            if piece.cell_at is not None or piece.remembered is not None
+        ]
+        self._rows: dict[int, Array] = {}
 
     def _regroup(self) -> None:
         """Begin anew: kernels have changed."""
@@ -156,6 +162,7 @@ class Plan:
         self._matrix = matrix, range(len(self.pieces)) if numbers is None else numbers
         for name in ("diagonal_start", "off_start", "diagonal", "off"):
             setattr(self._plan, name, address(getattr(matrix, name)))
+        matrix.note(self, self._matrix[1])
         for group in self._made.values():
             group.attach(matrix.positions, self._matrix[1])
         self._arranged.clear()
@@ -257,6 +264,15 @@ class Plan:
                 assert same == (piece.kernel.uniform, piece.kernel.cell, piece.kernel.rows)
                 piece.kernel, piece.role = kernel, role
                 self._regroup()
+
+    def replace(self, piece: Piece) -> None:
+        """Take up the new entities of a piece; the groups without it stay as they are."""
+        number = next(k for k, own in enumerate(self.pieces) if own is piece)
+        self._made = {of: group for of, group in self._made.items() if number not in of}
+        self._kinds = []
+        self._arranged.clear()
+        self._place()
+        self._stale = True
 
     def _address(self, array: Array | None) -> int | None:
         """Return the address of an array; asking NumPy costs more than a small assembly."""

@@ -13,6 +13,7 @@ The phases, each for bodies first and then for terms, in the order in which they
 `coordinates`          of supports: to tell which of them are held
 `pieces`               to give kernels and the entities that they are evaluated on
 `idle`                 to tell which multipliers nothing can answer
+`search`, `renew`      between steps, of lists that change: to find entities, to replace them
 =====================  ===========================================================================
 
 Only `declare` sees the `Layout`, what follows sees a `Configuration`. All are collective. What a
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from .configuration import Configuration, Layout
     from .piece import Piece
     from .plan import Plan
+    from .revisions import Change
     from .vertices import AtVertices
 
 Part = TypeVar("Part")
@@ -160,6 +162,34 @@ class Settles(Protocol):
 
     def settle(self, configuration: Configuration, /) -> None:
         """Give them the values that belong to the present state."""
+
+
+# ---- lists that change ---------------------------------------------------------------------------
+@runtime_checkable
+class Revises(Protocol):
+    """Has a list of entities that follows the state: it may be another one after a step.
+
+    `System.revise` asks it, between steps, in the order `search`, `needed`, `renew`.
+    """
+
+    def changes(self, configuration: Configuration, /) -> bool:
+        """Tell whether it has such a list in this system; the same answer on every rank."""
+
+    def search(self, configuration: Configuration, time: float, /) -> Change:
+        """Find the entities of the present state at `time`; the same answer on every rank.
+
+        They are a function of state and time alone, so that a step that is made again, or a run
+        that goes on from a checkpoint, finds the same. (Collective.)
+        """
+
+    def needed(self, configuration: Configuration, /) -> Ints:
+        """Return the global numbers of all vertices of this rank's entities, old and new."""
+
+    def renew(self, configuration: Configuration, /) -> list[Piece]:
+        """Replace the lists of its pieces, `Piece.replace`, and return these (collective).
+
+        Every rank has all entities that touch its rows; their vertices are on it by now.
+        """
 
 
 # ---- motions -------------------------------------------------------------------------------------

@@ -18,12 +18,21 @@ class Vectors:
     def __init__(self, numbering: Numbering) -> None:
         self.numbering = numbering
         self._scatter: PETSc.Scatter | None = None
+        self._ghosted: PETSc.Vec
         if numbering.comm.size > 1:
-            self._ghosted = PETSc.Vec().createSeq(len(numbering.free), comm=PETSc.COMM_SELF)
-            columns = PETSc.IS().createGeneral(
-                numbering.columns_of_free.astype(PETSc.IntType), comm=PETSc.COMM_SELF
-            )
-            self._scatter = PETSc.Scatter().create(self.new(), columns, self._ghosted, None)
+            self._renew()
+
+    def _renew(self) -> None:
+        """Find where the values of the free coordinates come from (collective)."""
+        numbering = self.numbering
+        for old in (self._scatter, self._ghosted) if self._scatter is not None else ():
+            old.destroy()
+        self._revision = numbering.revision
+        self._ghosted = PETSc.Vec().createSeq(len(numbering.free), comm=PETSc.COMM_SELF)
+        columns = PETSc.IS().createGeneral(
+            numbering.columns_of_free.astype(PETSc.IntType), comm=PETSc.COMM_SELF
+        )
+        self._scatter = PETSc.Scatter().create(self.new(), columns, self._ghosted, None)
 
     def new(self) -> PETSc.Vec:
         """Return a vector of zeros (collective)."""
@@ -35,6 +44,8 @@ class Vectors:
         if self._scatter is None:
             self.numbering.from_rows(x.getArray(readonly=True), local)
         else:
+            if self._revision != self.numbering.revision:
+                self._renew()
             self._scatter.scatter(x, self._ghosted)
             local[self.numbering.free] = self._ghosted.getArray(readonly=True)
 

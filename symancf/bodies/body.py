@@ -30,6 +30,8 @@ from ..mesh import Region
 from ..mesh.partition import Family
 from ..places.ends import Nodes, PointsOnBody
 from ..places.interpolation import Interpolation, Patch, slopes_block
+from ..places.sliding import Sliding
+from ..places.travelling import Travelling
 from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.jit import identifier
@@ -202,13 +204,27 @@ class Body:
         """Return the nodes of a named region of this body's mesh."""
         return Nodes(self, self.region.mesh[name])
 
-    def at(self, point: npt.ArrayLike, frame: npt.ArrayLike | None = None) -> PointsOnBody:
+    def at(
+        self,
+        point: npt.ArrayLike | Callable[[float], npt.ArrayLike],
+        frame: npt.ArrayLike | None = None,
+    ) -> PointsOnBody:
         """Return the place of a point X (or of several, (k, 3)) on this body.
 
         `frame` (3, 3): columns are the axes that joints there have. As the point it is given in
-        the axes of the body, which of a mesh are those of its coordinates.
+        the axes of the body, which of a mesh are those of its coordinates. A function of time is
+        a place that travels; see `Travelling`.
         """
+        if callable(point):
+            return Travelling(self, point)
         return PointsOnBody(self, point, frame)
+
+    def sliding(self, point: npt.ArrayLike) -> Sliding:
+        """Return a place that slides along a cable, from a point X (or several, (k, 3)) of it.
+
+        See `Sliding`.
+        """
+        return Sliding(self, point)
 
     # ---- for people ---------------------------------------------------------------------------
     @property

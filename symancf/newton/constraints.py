@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array, Mask
+from ..assembly.numbering import MOVING
 
 if TYPE_CHECKING:
     from ..assembly.matrix import Matrix
@@ -53,6 +54,11 @@ class Constraints:
         self.limits: Array = np.zeros(len(rows))
         self._largest: Array = np.zeros(len(rows))
         self._size = 1.0
+        self.relisted()
+
+    def relisted(self) -> None:
+        """Find the entries of the rows in a pattern that was made anew; call `measure` then."""
+        matrix, rows = self.matrix, self.rows
         starts = matrix.diagonal_start, matrix.off_start
         counts = [s[rows + 1] - s[rows] for s in starts]
         self._places = [
@@ -69,8 +75,8 @@ class Constraints:
         size = np.ones(numbering.coordinates)
         part = norms.of_vertex[numbering.vertex_of]
         size[part >= 0] = sizes[part[part >= 0]]
-        length = np.where(numbering.those("position"), size, 1.0)
-        moves = numbering.those("position", "direction", "angle")
+        length = np.where(numbering.those("position", "sliding"), size, 1.0)
+        moves = numbering.those(*MOVING)
         order = np.argsort(numbering.columns_of_free)
         known, free = numbering.columns_of_free[order], numbering.free[order]
         for k, (columns, first) in enumerate(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array
+from ..assembly.numbering import MOVING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +59,7 @@ class Leftover:
         self.system, self.rows, self.ksp = system, rows, ksp
         self._y, self._b = vector.duplicate(), vector.duplicate()
         numbering = self._numbering = system.numbering
-        moves = numbering.those("position", "direction", "angle")
+        moves = numbering.those(*MOVING)
         self._moves = moves[numbering.coordinate_of_row]
         self.measure(rows.sizes())
         self.begin()

@@ -175,8 +175,9 @@ class _Rows(_ById):
     def __init__(self, system: System, block: int) -> None:
         numbering = system.numbering
         self.size = numbering.blocks[block].size
-        self.local = numbering.carriers(block)
-        self.at = numbering.coordinates_of(block)
+        local = numbering.carriers(block)
+        self.local = local[system.topology.vertex_ids[local] >= 0]  # the room may be empty
+        self.at = numbering.coordinates_of(block, self.local)
         owned = self.local < numbering.owned_vertices
         ids = system.topology.vertex_ids[self.local]
         super().__init__(system.comm, system.layout.vertex_count, ids, owned)

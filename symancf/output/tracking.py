@@ -69,9 +69,14 @@ def watched(system: System, what: Watched) -> Callable[[], npt.ArrayLike]:
     ------
     ParameterError : neither a place nor a function.
     """
-    if isinstance(what, PlanarPoint):
+    if isinstance(what, PlanarPoint) or (isinstance(what, End) and what.travels):
         point = what
-        return lambda: system.position(point)[0]
+
+        def position() -> Array:
+            x = system.position(point)
+            return x[0] if len(x) == 1 else x
+
+        return position
     if isinstance(what, End):
         return Tracked(system, what)
     if not callable(what):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .locate import Found
 
 Place = TypeVar("Place", bound="End")
+Symbols = Callable[[str], "Sequence[sp.Symbol]"]  # of the three components of a jet
 
 
 def require_place(who: str, given: Any, *also: type) -> None:
@@ -78,21 +80,44 @@ class End(ABC):
 
     frame: Array | None = None
     anywhere = False  # it has the places of the other ends
-    curved: str | None = None  # the jet of which all others are functions, if they are no jets
+    curved: tuple[str, ...] = ()  # jets of which all others are functions, if those are no jets
+    plane = False  # on a planar body
     only: str | None = None  # the one jet of an end that is no place
     block = ""  # of coordinates that its vertices carry because of it
+    travels = False  # its places may be others after a step; see `travel`
+    timed = False  # they are functions of time
 
-    def expressed(self, jet: str, q: Sequence[sp.Expr], X: Sequence[sp.Expr]) -> list[sp.Expr]:
-        """Return the change of a jet in symbols: `q` of the jet `curved`, `X` of a vector."""
+    def expressed(self, jet: str, change: Symbols, reference: Symbols) -> list[sp.Expr]:
+        """Return the change of a jet in the symbols of changes and references of jets."""
         raise NotImplementedError
 
-    def resolve(self, layout: Layout) -> Resolved:
-        """Return the places in the layout of a system, found once (collective)."""
+    def resolve(self, layout: Layout, *, follows: bool = False) -> Resolved:
+        """Return the places in the layout of a system, found once (collective).
+
+        `follows`: who asks will ask again where places travel.
+
+        Raises
+        ------
+        ConstraintError : the places travel, and would stay where they were for who asks.
+        """
+        if self.travels and not follows:
+            raise ConstraintError(
+                f"{self} moves over its body; only forces, constraints, potentials and work at "
+                "places can follow it: give a fixed point, body.at(X)"
+            )
         return layout.find(self, Resolved) or layout.keep(self, self._find(layout))
 
     @abstractmethod
     def _find(self, layout: Layout) -> Resolved:
         """Find the places (collective)."""
+
+    def travel(self, configuration: Configuration, time: float) -> None:
+        """Keep the places of the present state at `time`, if they are others (collective)."""
+        return
+
+    def slide(self, configuration: Configuration, places: Resolved) -> Rows:
+        """Return the jet ``slide`` of all places, its coordinates as `Configuration.everywhere`."""
+        raise NotImplementedError
 
     @abstractmethod
     def rows(

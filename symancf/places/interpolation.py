@@ -222,8 +222,12 @@ class Interpolation:
 
         Those of positions (k, nv), and of the nodes' slopes (k, nv, s) if there are some.
         """
+        return self.weighted(tabulate(self.element, jet, xi), cells)
+
+    def weighted(self, table: Array, cells: Integers) -> tuple[Array, Array | None]:
+        """Return combinations of the functions of cells, table (k, functions), as `jet` does."""
         s = len(self.element.slopes)
-        table = tabulate(self.element, jet, xi).reshape(*cells.shape, 1 + s)
+        table = table.reshape(*cells.shape, 1 + s)
         if not s:
             return table[..., 0], None
         return table[..., 0], np.einsum("nvk,nvkc->nvc", table[..., 1:], self.maps_of(cells))

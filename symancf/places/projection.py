@@ -50,6 +50,48 @@ def locate_on(body: Interpolated, points: Array, shared: bool = False) -> tuple[
     return Found(cells[row], body.element.topology.rounded(unit), distance, size), flat.distance
 
 
+class Foots:
+    """The nearest points of given cells of a body's reference, cell by cell.
+
+    Parameters
+    ----------
+    body, cells : (K, nv) point ids of one cell for each place, the same on every rank (collective).
+
+    Attributes
+    ----------
+    e : (K, functions, 3) coefficients of the reference in the cells.
+    """
+
+    def __init__(self, body: Interpolated, cells: Ints) -> None:
+        self.body, mesh = body, body.region.mesh
+        self.size = np.zeros(len(cells))
+        if not body.element.slopes:
+            self.e = mesh.fetch_points(cells.ravel()).reshape(*cells.shape, 3)
+            corners = self.e
+        else:
+            ids, around = _around(body.region, cells, 2, False)
+            vertices = np.unique(around)
+            X = mesh.fetch_points(vertices)
+            with together(mesh.comm):
+                patch = Family("patch", ids, np.searchsorted(vertices, around))
+                known = {tuple(cell): row for row, cell in enumerate(around.tolist())}
+                rows = [known[tuple(cell)] for cell in cells.tolist()]
+                self.e = _coefficients(body, patch, X)[rows]
+                corners = X[patch.vertices[rows]]
+        self.size = np.linalg.norm(np.ptp(corners, axis=1), axis=1)
+
+    def within(self, points: Array) -> Array | None:
+        """Return unit coordinates (K, dim) of points (K, 3) that all lie inside, or None."""
+        body = self.body
+        if body.element.slopes:
+            unit, distance = _invert(body, self.e, points)
+        else:
+            cell = body.element.topology
+            unit, distance = invert(cell, cell.surface(self.e), points)
+        inside = ((unit > 1e-9) & (unit < 1.0 - 1e-9)).all(axis=1)
+        return unit if (inside & (distance <= 1e-9 * self.size)).all() else None
+
+
 def _around(region: Region, vertices: Ints, rings: int, shared: bool) -> tuple[Ints, Ints]:
     """Return ids (n,) and vertices (n, nv) of all cells within some rings of vertices.
 

@@ -7,6 +7,7 @@ The only module of the package that imports the compiler.
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import re
 import time
@@ -170,7 +171,13 @@ def load_runtime(
         return made
 
     path = _first(comm, build)
-    return _everywhere(comm, lambda: ctypes.CDLL(str(_visible(path))))
+    return _everywhere(comm, lambda: _loaded(str(_visible(path))))
+
+
+@functools.cache
+def _loaded(path: str) -> ctypes.CDLL:
+    """Load a library once: each time takes memory that is not given back."""
+    return ctypes.CDLL(path)
 
 
 def _text(path: Path) -> str:

@@ -94,6 +94,14 @@ def own(comm: MPI.Comm, thing: PETSc.Object, owner: object) -> None:
         keep(comm).append((weakref.ref(owner), thing))
 
 
+def disown(comm: MPI.Comm, thing: PETSc.Object) -> None:
+    """Destroy an object that its owner replaces (collective)."""
+    if comm.size > 1:
+        owned = keep(comm)
+        owned[:] = [pair for pair in owned if pair[1] is not thing]
+    thing.destroy()
+
+
 def collect(comm: MPI.Comm) -> None:
     """Destroy PETSc's objects that Python has let go (collective).
 

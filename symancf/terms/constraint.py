@@ -114,7 +114,7 @@ class Equations:
         ConstraintError : an equation of the latter kind cannot hold at all times, or none is left.
         """
         phi = [self.substitution.known(p) for p in given]
-        if not any(end.curved for end in reading.ends):
+        if not any(end.plane for end in reading.ends):
             return phi, []
         moving = [p for p in phi if self.substitution.depend(p)]
         still = [p for p in phi if not self.substitution.depend(p)]

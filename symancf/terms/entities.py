@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ..arrays import Array, Ints32
+from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.piece import Jets, Piece, Role
 from ..assembly.resolved import Resolved, Rows
+from ..assembly.revisions import Change
 from ..errors import ConstraintError
 from ..mesh.partition import Family
-from ..runtime.collective import block_starts, together
+from ..runtime.collective import block_starts, owners_of, together
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,7 +54,9 @@ class Entities:
         self, layout: Layout, name: str, ends: Sequence[End], virtual: Block | None = None
     ) -> None:
         self.name, self.ends = name, list(ends)
-        known = {k: end.resolve(layout) for k, end in enumerate(ends) if not end.anywhere}
+        known = {
+            k: end.resolve(layout, follows=True) for k, end in enumerate(ends) if not end.anywhere
+        }
         if not known or not all(places.total for places in known.values()):
             listed = " and ".join(map(str, ends))
             raise ConstraintError(f"{name}: there is no place to act on in {listed}")
@@ -80,7 +83,16 @@ class Entities:
             columns[-1] = layout.new_range(self.groups, name, virtual) + group[:, None]
         self.columns = np.cumsum([0] + [c.shape[1] for c in columns])
         vertices = np.concatenate(columns, axis=1)
-        layout.announce(Family(name, mine, vertices, partitioned=False))
+        family = Family(name, mine, vertices, partitioned=False)
+        self._numbers: Ints | None = None  # of the vertices of all entities, where they change
+        self._before: Ints | None = None
+        self.shipped: dict[tuple[int, str], Rows] | None = None
+        self.changing = any(end.travels for end in ends)
+        if self.changing:
+            self._ids = np.concatenate(comm.allgather(vertices))
+            layout.announce_changing(family, 2 * self._ids.size)
+        else:
+            layout.announce(family)
 
     def _require_sizes(self) -> None:
         """Raise where an end has neither one place, which serves all entities, nor as many."""
@@ -107,6 +119,90 @@ class Entities:
         groups = (places.group for places in self.here if places.group is not None)
         self.group = next(groups, self.ids)
 
+    # ---- lists that change ----------------------------------------------------------------------
+    def search(self, configuration: Configuration, time: float) -> Change:
+        """Find where the places of ends that travel are; see `Revises.search` (collective)."""
+        if not self.changing:
+            return Change.NONE
+        change = Change.NONE
+        for k, end in enumerate(self.ends):
+            if not end.travels:
+                continue
+            end.travel(configuration, time)
+            places = end.resolve(configuration.layout, follows=True)
+            if places is not self.places[k]:
+                change = max(change, Change.WITHIN)
+                self.places[k] = places
+            columns = slice(*self.columns[k : k + 2])
+            if (places.vertices != self._ids[:, columns]).any():
+                change = Change.OTHER
+                self._ids[:, columns] = places.vertices
+        if self._numbers is None or change is Change.OTHER:
+            now = configuration.numbers(self._ids)
+            self._before = now if self._numbers is None else self._numbers
+            self._numbers = now
+        return change
+
+    def needed(self, configuration: Configuration) -> Ints:
+        """Return the numbers of the vertices of this rank's entities, old and new."""
+        tables = [t for t in (self._numbers, self._before) if t is not None]
+        mine = [table[self._touching(configuration, table)].ravel() for table in tables]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *mine])
+
+    @staticmethod
+    def _touching(configuration: Configuration, numbers: Ints) -> Mask:
+        """Return which entities have rows of this rank."""
+        topology = configuration.topology
+        first, end = topology.starts[topology.comm.rank : topology.comm.rank + 2]
+        return np.asarray(((numbers >= first) & (numbers < end)).any(axis=1))
+
+    def renew(self, configuration: Configuration, jets: Sequence[tuple[int, str]]) -> None:
+        """Take the entities that `search` has found, with what `jets` of ends need (collective).
+
+        A rank may have rows of an entity, but not what its jets are made of: the rank of the first
+        vertex of each place makes them for all.
+        """
+        assert self._numbers is not None
+        topology, comm = configuration.topology, configuration.comm
+        self.ids = np.flatnonzero(self._touching(configuration, self._numbers))
+        mine = self._numbers[self.ids]
+        self.local = topology.local(mine.ravel()).reshape(mine.shape)
+        self.owned = owners_of(topology.starts, mine[:, 0]) == comm.rank
+        self.here = [places.fetch(comm, self.ids) for places in self.places]
+        self.group = self.ids
+        if comm.size == 1:
+            return
+        self.shipped = {}
+        for k, end in enumerate(self.ends):
+            wanted = [jet for number, jet in jets if number == k and jet != "slide"]
+            if "slide" in end.curved:
+                self.shipped[k, "slide"] = end.slide(configuration, self.places[k])
+            if self.places[k].vertices.shape[1]:
+                made = configuration.everywhere(end, wanted)
+                self.shipped |= {(k, jet): rows for jet, rows in zip(wanted, made, strict=True)}
+
+    def _rows(self, configuration: Configuration, number: int, jet: str) -> Rows:
+        """Return a jet of an end as combinations of local coordinates."""
+        vertices = self.end_vertices(number)
+        if self.shipped is None or not vertices.shape[1]:
+            end = self.ends[number]
+            return end.rows(configuration, self.here[number], vertices, jet)
+        rows, numbering = self.shipped[number, jet], configuration.numbering
+        n = len(self.ids)
+        if self.places[number].total == 1:  # it serves all
+            entity = np.repeat(np.arange(n), len(rows.place))
+            chosen = np.tile(np.arange(len(rows.place)), n)
+        else:
+            near = np.minimum(np.searchsorted(self.ids, rows.place), max(0, n - 1))
+            chosen = np.flatnonzero(self.ids[near] == rows.place) if n else np.zeros(0, np.int64)
+            entity = near[chosen]
+        within, of = np.divmod(rows.coordinate[chosen], len(numbering.blocks))
+        vertex, at = vertices[entity, rows.corner[chosen]], np.zeros(len(chosen), dtype=np.int32)
+        for block in np.unique(of).tolist():
+            here = of == block
+            at[here] = numbering.offset[vertex[here], block] + within[here]
+        return Rows(entity, rows.component[chosen], at, rows.corner[chosen], rows.value[chosen])
+
     def constant(self, jet: tuple[int, str]) -> Array | None:
         """Return the reference values (n, 3) of a jet that do not follow from coordinates."""
         return self.ends[jet[0]].constant(self.here[jet[0]], jet[1])
@@ -114,7 +210,7 @@ class Entities:
     def carriers(self) -> list[tuple[str, Ints32]]:
         """Return the blocks of the virtual vertices and of ends that bring some, on this rank."""
         blocks = [*(end.block for end in self.ends), self.block]
-        return [(b, self.end_vertices(k).ravel()) for k, b in enumerate(blocks) if b]
+        return [(b, self.end_vertices(k)[:, -1]) for k, b in enumerate(blocks) if b]
 
     def starts(self, configuration: Configuration) -> Ints32:
         """Return the local offsets (n,) of the coordinates of the virtual vertices."""
@@ -143,10 +239,8 @@ class Entities:
         every = [*((jet, False) for jet in wanted), *((jet, True) for jet in rates)]
         with together(configuration.comm):
             for k, ((number, jet), rate) in enumerate(every):
-                vertices = self.end_vertices(number)
-                at, component, coordinate, corner, value = self.ends[number].rows(
-                    configuration, self.here[number], vertices, jet
-                )
+                rows = self._rows(configuration, number, jet)
+                at, component, coordinate, corner, value = rows
                 coordinate = ~coordinate if rate else coordinate
                 corner = corner + self.columns[number]
                 parts.append(Rows(at, 3 * k + component, coordinate, corner, value))
@@ -208,6 +302,11 @@ class Entities:
 
         `law` and the number of its multipliers are those of a constraint, see `Piece`.
         """
+        if self.changing and kernel.memory:
+            raise ConstraintError(
+                f"{name!r} remembers, and one of its places moves over a body: what a place "
+                "remembers does not move with it; give a fixed point, body.at(X)"
+            )
         n, nv = self.local.shape
         rows = [np.broadcast_to(cell.get(p, np.float64(0.0)), (n,)) for p in kernel.cell]
         return Piece(
@@ -223,4 +322,6 @@ class Entities:
             law=law,
             multipliers=multipliers,
             ids=self.ids,
+            plans=[] if self.changing else None,
+            timed=any(end.timed for end in self.ends),
         )

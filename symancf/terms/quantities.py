@@ -62,9 +62,10 @@ QUANTITIES = {
     "rs": Quantity("line", "present", "derivative of r by the reference's length along a line"),
     "theta": Quantity("angle", "present", "angle of a planar body"),
     "phi": Quantity("angle", "change", "angle by which a planar body has turned"),
+    "s": Quantity("slide", "change", "distance that a place has slid along its body"),
     "factor": Quantity("factor", "change", "load factor"),
 }
-SCALARS = ("angle", "factor")  # jets of one component
+SCALARS = ("angle", "factor", "slide")  # jets of one component
 # for ties: derivatives of u along the slope directions of the nodes a, at a and at b
 DERIVATIVES = {f"g{k + 1}": Quantity(f"along{k}", "change", "derivative of u") for k in range(3)}
 DERIVATIVES |= {  # for clamps
@@ -77,15 +78,16 @@ RATES = {
     "w2": Quantity("axis1", "rate", "rate of the second axis"),
     "w3": Quantity("axis2", "rate", "rate of the third axis"),
     "omega": Quantity("angle", "rate", "angular velocity of a planar body"),
+    "ds": Quantity("slide", "rate", "rate of the distance that a place slides"),
     "dfactor": Quantity("factor", "rate", "rate of a load factor"),
 }
 _PARTS = {"value": "", "director": "_d", "angle": "_t", "planar": "_q", "arm": "_s", "line": "_l"}
-_PARTS["factor"] = "_f"
+_PARTS |= {"factor": "_f", "slide": "_w"} | {f"taylor{k}": f"_r{k}" for k in range(4)}
 _PARTS |= {f"along{k}": f"_g{k + 1}" for k in range(3)} | {
     f"axis{k}": f"_e{k + 1}" for k in range(3)
 }
 RESERVED = re.compile(
-    r"scale|weight|t|(lam|phi|force)\d+|(u|X|v)(_[dtqslf]|_[eg]\d)?_[abc][123]|(state|rate)_.*"
+    r"scale|weight|t|(lam|phi|force)\d+|(u|X|v)(_[dtqslfw]|_[egr]\d)?_[abc][123]|(state|rate)_.*"
 )
 TIME = sp.Symbol("t", real=True)
 WEIGHT = sp.Symbol("weight", positive=True)
@@ -127,7 +129,7 @@ def whole_numbers(frame: Array) -> tuple[tuple[int, int, int], ...]:
 
 def kind_of_end(end: End) -> Hashable:
     """Return what a law knows of an end: ends of one kind have the same law."""
-    if end.curved or isinstance(end, Ground):
+    if end.plane or isinstance(end, Ground):
         return type(end), whole_numbers(np.asarray(end.reference_frame))
     return type(end)
 

@@ -223,14 +223,18 @@ class Reading:
     def _argument(self, name: str, asked: Asked) -> V | S:
         base, _, suffix = name.rpartition("_")
         suffixes = "abc"[: len(self.ends)]
-        if base not in self.offered or suffix not in suffixes or not suffix:
+        known = base in self.offered and bool(suffix) and suffix in suffixes
+        if known and self.offered[base].jet == "slide":
+            known = "slide" in self.ends[suffixes.index(suffix)].curved
+        if not known:
             possible = [
                 f"{q}_{s}"
                 for s, end in zip(suffixes, self.ends, strict=True)
                 for q, quantity in self.offered.items()
                 if q not in DERIVATIVES
-                and (quantity.jet != "angle" or end.curved)
-                and (quantity.jet != "line" or isinstance(end, Line))
+                and (quantity.jet != "angle" or end.plane)
+                and (quantity.jet != "line" or isinstance(end, Line) or "slide" in end.curved)
+                and (quantity.jet != "slide" or "slide" in end.curved)
                 and (quantity.jet == end.only if end.only else quantity.jet != "factor")
             ]
             raise ConstraintError(
@@ -363,7 +367,7 @@ class Reading:
         if self.edges is not None:
             values[str(WEIGHT)] = self.lengths(configuration, entities)
         moving = []
-        for jet in dict.fromkeys([*self.jets, *self.fixed]):
+        for jet in self.placed:
             constant = entities.constant(jet)
             if constant is None:
                 moving.append(jet)
@@ -377,6 +381,11 @@ class Reading:
                 for a, symbol in enumerate(symbols_of(jet, "reference")):
                     values[str(symbol)] = reference[:, 3 * number + a]
         return values
+
+    @property
+    def placed(self) -> list[JetOfEnd]:
+        """The jets whose reference values are asked for, some of them those alone."""
+        return list(dict.fromkeys([*self.jets, *self.fixed]))
 
     def lengths(self, configuration: Configuration, entities: Entities) -> Array:
         """Return the length of the reference that each of this rank's places of edges is for."""
@@ -412,8 +421,12 @@ def require_offered(what: str, end: End, jet: str) -> None:
     if jet != end.only and (end.only or jet == "factor"):
         asked = "the load factor" if jet == "factor" else "a place"
         raise ConstraintError(f"{what} asks {end} for {asked}; only sa.Factor has a load factor")
-    if jet == "angle" and not (end.curved or isinstance(end, Ground)):
+    if jet == "angle" and not (end.plane or isinstance(end, Ground)):
         raise ConstraintError(f"{what} asks for the angle of {end}; only planar bodies have one")
+    if "slide" in end.curved:
+        if jet not in ("value", "line", "slide"):
+            raise ConstraintError(f"{what} asks {end} for a {jet}; it offers r, u, v, rs, s and ds")
+        return
     if jet == "line" and not isinstance(end, Line):
         raise ConstraintError(f"{what} asks for rs of {end}; only lines have a direction")
     if jet != "director":

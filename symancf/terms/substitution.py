@@ -9,7 +9,7 @@ expressions of the coordinates, which the compiler differentiates through.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -42,7 +42,8 @@ class Substitution:
     jets, rates : (end, jet) to gather: those asked for, or the ``planar`` one of their end; of
         rates only those of which `gathered` are functions.
     lets : definitions of the changes and rates of jets of planar ends.
-    arms : the symbols of the arms that they use, and the end that each is of.
+    arms : symbols of references that they use beside those that a law asks for, as arms of planar
+        ends, and the end, jet and component that each is of.
     constants : components that are known beforehand, because everything stays in the plane.
     """
 
@@ -57,8 +58,8 @@ class Substitution:
         self.rates: list[JetOfEnd] = []
         self.lets: list[Let] = []
         self.constants: dict[sp.Symbol, sp.Expr] = {}
-        self.arms: dict[sp.Symbol, tuple[int, int]] = {}
-        plane = any(end.curved for end in ends)
+        self.arms: dict[sp.Symbol, tuple[int, str, int]] = {}
+        plane = any(end.plane for end in ends)
         if plane:
             for number, end in enumerate(ends):
                 self._know(number, end)
@@ -90,34 +91,42 @@ class Substitution:
 
     @staticmethod
     def _gather(ends: Sequence[End], jet: JetOfEnd, into: list[JetOfEnd]) -> None:
-        wanted = (jet[0], ends[jet[0]].curved or jet[1])
-        if wanted not in into:
-            into.append(wanted)
+        for name in ends[jet[0]].curved or (jet[1],):
+            if (jet[0], name) not in into:
+                into.append((jet[0], name))
 
     def _know(self, number: int, end: End) -> None:
         """Note components of axes that are 0 or 1, at planar ends and on the ground."""
-        if not (end.curved or isinstance(end, Ground)):
+        if not (end.plane or isinstance(end, Ground)):
             return
-        if end.curved:
+        if end.plane:
             self.constants[symbols_of((number, "value"), "reference")[2]] = sp.S.Zero
         for k, a, value in whole_numbers(end.reference_frame):
             self.constants[symbols_of((number, f"axis{k}"), "reference")[a]] = sp.Integer(value)
 
     def _expressions(self, ends: Sequence[End], jet: JetOfEnd) -> list[sp.Expr]:
-        """Return the change of a jet of a planar end in the symbols of its coordinates."""
+        """Return the change of a jet of a curved end in the symbols of what is gathered."""
         number, name = jet
-        end = ends[number]
-        assert end.curved is not None
-        q = symbols_of((number, end.curved), "change")
-        arm = symbols_of((number, "arm"), "reference")
-        if name == "value":
-            self.arms |= {arm[a]: (number, a) for a in (0, 1)}
-        X = arm if name == "value" else symbols_of(jet, "reference")
-        found = end.expressed(name, q, X)
+        used: dict[sp.Symbol, tuple[int, str, int]] = {}
+
+        def reference(of: str) -> list[sp.Symbol]:
+            found = symbols_of((number, of), "reference")
+            used.update({s: (number, of, a) for a, s in enumerate(found)})
+            return found
+
+        change = partial(self._change, number)
+        found = ends[number].expressed(name, change, reference)
+        own = {s for e in found for s in sp.sympify(e).free_symbols}
+        asked = {s: of for s, of in used.items() if s in own and of[1] != name}
+        self.arms |= {s: of for s, of in asked.items() if s not in self.constants}
         return [sp.sympify(e).xreplace(self.constants) for e in found]
 
+    @staticmethod
+    def _change(number: int, jet: str) -> list[sp.Symbol]:
+        return symbols_of((number, jet), "change")
+
     def _define(self, ends: Sequence[End], jet: JetOfEnd) -> None:
-        if not ends[jet[0]].curved:
+        if not ends[jet[0]].curved or jet[1] in ends[jet[0]].curved:
             return
         for u, e in zip(symbols_of(jet, "change"), self._expressions(ends, jet), strict=True):
             if e == 0:
@@ -126,7 +135,7 @@ class Substitution:
                 self.lets.append((u, e))
 
     def _define_rate(self, ends: Sequence[End], jet: JetOfEnd) -> None:
-        if not ends[jet[0]].curved:
+        if not ends[jet[0]].curved or jet[1] in ends[jet[0]].curved:
             return
         for u, v in zip(symbols_of(jet, "change"), symbols_of(jet, "rate"), strict=True):
             if u in self.constants:
@@ -164,10 +173,10 @@ class Substitution:
 
     # ---- numbers --------------------------------------------------------------------------------
     def cell_values(self, entities: Entities) -> dict[str, Array]:
-        """Return the arms at this rank's entities, by symbol."""
+        """Return the arms, and the like, at this rank's entities, by symbol."""
         found = {}
-        for symbol, (number, a) in self.arms.items():
-            arm = entities.constant((number, "arm"))
+        for symbol, (number, jet, a) in self.arms.items():
+            arm = entities.constant((number, jet))
             assert arm is not None
             found[str(symbol)] = arm[:, a]
         return found

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import sympy as sp
 
-from ..arrays import Array, Ints32
+from ..arrays import Array, Ints, Ints32
 from ..assembly import numbering
+from ..assembly.piece import Piece
 from ..errors import ConstraintError
 from ..kinematics.memory import STEP
 from ..runtime import jit
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.numbering import Block
-    from ..assembly.piece import Jets, Piece, Role
+    from ..assembly.piece import Jets, Role
+    from ..assembly.revisions import Change
     from ..places.ends import End
     from ..values.parameter import Scalar
     from .quantities import At, Given, JetOfEnd, Law, V
@@ -204,6 +206,31 @@ class PlaceTerm:
             self.multipliers_of_place,
         )
         piece.growing = self.growing
+        if entities.changing and configuration.layout.find(self, Piece) is None:
+            configuration.keep(self, piece)
+        return [piece]
+
+    # ---- lists that change, see `Revises` -------------------------------------------------------
+    def changes(self, configuration: Configuration) -> bool:
+        """Tell whether an end travels."""
+        return self.entities(configuration).changing
+
+    def search(self, configuration: Configuration, time: float) -> Change:
+        """Find the places of ends that travel (collective)."""
+        return self.entities(configuration).search(configuration, time)
+
+    def needed(self, configuration: Configuration) -> Ints:
+        """Return the numbers of the vertices that the entities of this rank need."""
+        return self.entities(configuration).needed(configuration)
+
+    def renew(self, configuration: Configuration) -> list[Piece]:
+        """Replace the entities by those that were found (collective)."""
+        law, read = self.substitution, self.reading.placed
+        asked = [*law.jets, *law.rates, *read, *((k, "value") for k in range(len(self.ends)))]
+        every = [(k, name) for k, jet in asked for name in self.ends[k].curved or (jet,)]
+        self.entities(configuration).renew(configuration, list(dict.fromkeys(every)))
+        piece = configuration.of(self, Piece)
+        piece.replace(*self.pieces(configuration))
         return [piece]
 
     def cell_values(self, configuration: Configuration) -> dict[str, Array]:

@@ -16,7 +16,7 @@ def test_guide(
 ) -> None:
     text = (repository / "docs" / "guide.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.S)
-    assert len(blocks) == 18
+    assert len(blocks) == 19
     (tmp_path / "meshes").symlink_to(repository / "meshes")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
@@ -27,6 +27,8 @@ def test_guide(
     weight = 1100 * 0.18 * 0.16 * 0.01 * 9.81
     reaction = system.terms[0].reaction(system)
     np.testing.assert_allclose(reaction, [-2.0, 0.0, weight - 5.0 * 1.75 * 0.16], atol=1e-6)
+    sag = names["bridge"].displacement(names["car"])[0, 2]
+    assert sag == pytest.approx(-1e-3 / 48, rel=1e-5)
     kept, loom = names["kept"], names["loom"]
     assert kept.lengths(loom)[0] == pytest.approx(1.0, abs=1e-12)
     assert kept.multipliers(loom)[0, 0] == pytest.approx(20.0 / 3.0, rel=1e-9)

@@ -17,7 +17,7 @@ from ...assembly.resolved import Resolved, Rows
 from ...errors import ConstraintError, ParameterError
 from ...laws import weight_law
 from ...mesh.partition import Family
-from ...places.ends import End, Ground, frame_of
+from ...places.ends import End, Ground, Symbols, frame_of
 from ...runtime import jit
 from ...values.arguments import named
 from ...values.motion import Motion
@@ -288,7 +288,7 @@ class PlanarPoint(End):
     In users' functions its other jets are expressions of these: ``value``, the axes, ``angle``.
     """
 
-    curved = "planar"
+    curved, plane = ("planar",), True
 
     def __init__(
         self,
@@ -328,8 +328,9 @@ class PlanarPoint(End):
         axis = self.reference_frame[:, int(jet.removeprefix("axis"))]
         return np.tile(axis, (places.size, 1))
 
-    def expressed(self, jet: str, q: Sequence[sp.Expr], X: Sequence[sp.Expr]) -> list[sp.Expr]:
-        """Return the change of a jet in symbols of (ux, uy, phi) and of its arm or axis X."""
+    def expressed(self, jet: str, change: Symbols, reference: Symbols) -> list[sp.Expr]:
+        """Return the change of a jet in symbols of (ux, uy, phi) and of its arm or axis."""
+        q, X = change("planar"), reference("arm" if jet == "value" else jet)
         phi = q[2]
         if jet == "angle":
             return [phi, 0, 0]

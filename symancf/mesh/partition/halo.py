@@ -27,13 +27,13 @@ class Halo:
     comm : the ranks.
     n_owned : number of owned vertices.
     sent : rank -> local numbers of the owned vertices that it holds as ghosts, (k,) int32.
-    received : rank -> first and last + 1 local number of the ghosts that it owns.
+    received : rank -> local numbers of the ghosts that it owns, a slice or (k,) int32.
     """
 
     comm: MPI.Comm
     n_owned: int
     sent: dict[int, Ints32]
-    received: dict[int, tuple[int, int]]
+    received: dict[int, slice | Ints32]
 
     @classmethod
     def build(cls, comm: MPI.Comm, n_owned: int, counts: Ints, rows: Ints32) -> Halo:
@@ -51,11 +51,24 @@ class Halo:
             for rank in np.flatnonzero(asked).tolist()
         }
         last = n_owned + np.cumsum(counts)
-        received = {
-            rank: (int(last[rank] - counts[rank]), int(last[rank]))
+        received: dict[int, slice | Ints32] = {
+            rank: slice(int(last[rank] - counts[rank]), int(last[rank]))
             for rank in np.flatnonzero(counts).tolist()
         }
         return cls(comm, n_owned, sent, received)
+
+    def extended(self, sent: dict[int, Ints32], received: dict[int, Ints32]) -> Halo:
+        """Return the halo with further rows, which an owner and its ghosts give in one order."""
+        none = np.zeros(0, dtype=np.int32)
+        out = {
+            rank: np.concatenate([self.sent.get(rank, none), sent.get(rank, none)])
+            for rank in sorted({*self.sent, *sent})
+        }
+        back = dict(self.received)
+        for rank, rows in received.items():
+            known = back.get(rank, slice(0, 0))
+            back[rank] = np.concatenate([_numbers(known), rows])
+        return Halo(self.comm, self.n_owned, out, back)
 
     def restricted(self, members: Integers) -> Halo:
         """Return the halo of some rows, ascending, numbered as they are in `members`.
@@ -64,44 +77,47 @@ class Halo:
         """
         sent = {}
         for rank, rows in self.sent.items():
-            kept = rows[np.isin(rows, members)]
+            kept = _among(members, rows)
             if len(kept):
-                sent[rank] = np.searchsorted(members, kept).astype(np.int32)
-        received = {}
-        for rank, ends in self.received.items():
-            low, high = np.searchsorted(members, ends).tolist()
-            if high > low:
-                received[rank] = (low, high)
+                sent[rank] = kept
+        received: dict[int, slice | Ints32] = {}
+        for rank, ghosts in self.received.items():
+            if isinstance(ghosts, slice):
+                low, high = np.searchsorted(members, (ghosts.start, ghosts.stop)).tolist()
+                if high > low:
+                    received[rank] = slice(low, high)
+            elif len(kept := _among(members, ghosts)):
+                received[rank] = kept
         owned = int(np.searchsorted(members, self.n_owned))
         return Halo(self.comm, owned, sent, received)
 
     def spread(self, start: Integers) -> Halo:
         """Return the halo of lists, one for each row: that of row r begins at start[r]."""
-        size = np.diff(start)
-        sent = {}
-        for rank, rows in self.sent.items():
-            count, end = size[rows], np.cumsum(size[rows])
-            within = np.arange(count.sum()) - np.repeat(end - count, count)
-            sent[rank] = (np.repeat(start[rows], count) + within).astype(np.int32)
-        ends = {rank: (int(start[a]), int(start[b])) for rank, (a, b) in self.received.items()}
-        return Halo(self.comm, int(start[self.n_owned]), sent, ends)
+        sent = {rank: _listed(start, rows) for rank, rows in self.sent.items()}
+        received: dict[int, slice | Ints32] = {
+            rank: slice(int(start[rows.start]), int(start[rows.stop]))
+            if isinstance(rows, slice)
+            else _listed(start, rows)
+            for rank, rows in self.received.items()
+        }
+        return Halo(self.comm, int(start[self.n_owned]), sent, received)
 
     def update(self, array: Data) -> None:
         """Overwrite the ghost rows of a local array (n_local, ...) by the owners'. Collective."""
         incoming = {
-            rank: np.empty((high - low, *array.shape[1:]), array.dtype)
-            for rank, (low, high) in self.received.items()
+            rank: np.empty((_count(rows), *array.shape[1:]), array.dtype)
+            for rank, rows in self.received.items()
         }
         requests = [
-            self.comm.Irecv([_bytes(rows), MPI.BYTE], rank, 71) for rank, rows in incoming.items()
+            self.comm.Irecv([_bytes(data), MPI.BYTE], rank, 71) for rank, data in incoming.items()
         ]
         kept = {rank: np.ascontiguousarray(array[rows]) for rank, rows in self.sent.items()}
         requests += [
-            self.comm.Isend([_bytes(rows), MPI.BYTE], rank, 71) for rank, rows in kept.items()
+            self.comm.Isend([_bytes(data), MPI.BYTE], rank, 71) for rank, data in kept.items()
         ]
         MPI.Request.Waitall(requests)
-        for rank, (low, high) in self.received.items():
-            array[low:high] = incoming[rank]
+        for rank, rows in self.received.items():
+            array[rows] = incoming[rank]
 
     def updated(self, array: Rows) -> Rows:
         """Return a copy of a local array with its ghost rows brought up to date. Collective."""
@@ -112,3 +128,24 @@ class Halo:
 
 def _bytes(rows: Data) -> NDArray[np.uint8]:
     return rows.reshape(-1).view(np.uint8)
+
+
+def _count(rows: slice | Ints32) -> int:
+    return rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+
+
+def _numbers(rows: slice | Ints32) -> Ints32:
+    return np.arange(rows.start, rows.stop, dtype=np.int32) if isinstance(rows, slice) else rows
+
+
+def _among(members: Integers, rows: Ints32) -> Ints32:
+    """Return the numbers among ascending `members` of those rows that are some."""
+    return np.asarray(np.searchsorted(members, rows[np.isin(rows, members)]), dtype=np.int32)
+
+
+def _listed(start: Integers, rows: Ints32) -> Ints32:
+    """Return the items of the lists of some rows, one list after the other."""
+    count = start[rows + 1] - start[rows]
+    end = np.cumsum(count)
+    within = np.arange(count.sum()) - np.repeat(end - count, count)
+    return np.asarray(np.repeat(start[rows], count) + within, dtype=np.int32)

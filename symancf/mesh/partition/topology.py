@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...arrays import Ints, Ints32, Mask
+from ...errors import SymancfError
+from ...runtime.collective import exchange_blocks, owners_of, together
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -57,21 +59,26 @@ class LocalFamily:
     owned: Mask
 
 
-@dataclass(frozen=True)
+@dataclass
 class Topology:
     """Vertices and entities of this rank after distribution.
+
+    Lists of entities that change need vertices of ranks that shared none before: behind the ghosts
+    there may be room for some, see `hold`. Local numbers never change.
 
     Attributes
     ----------
     comm : the ranks.
     vertex_ids : (n,) ids as given in the families: owned vertices first, ordered for locality, then
-        ghosts by owner.
+        ghosts by owner, then the room, -1 where that is empty.
     n_owned : number of owned vertices.
     owners : (n,) rank that owns each local vertex.
     starts : (ranks + 1,) first new global number of each rank: the ownership ranges.
-    numbers : (n,) new global number of each local vertex, contiguous within each rank.
+    numbers : (n,) new global number of each local vertex, contiguous within each rank; -1: none.
     families : name -> `LocalFamily`.
-    halo : messages between owners and ghosts.
+    halo : messages between owners and ghosts; `lasting`: without those of the room.
+    room : number of vertices at the end that are ghosts in turn.
+    lent, borrowed : rank -> vertices (k,) that it has in its room, and those of it in this one.
     """
 
     comm: MPI.Comm
@@ -82,14 +89,78 @@ class Topology:
     numbers: Ints
     families: dict[str, LocalFamily]
     halo: Halo
+    room: int = 0
+    lent: dict[int, Ints32] = field(default_factory=dict)
+    borrowed: dict[int, Ints32] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.lasting = self.halo
+
+    # ---- ghosts that change ---------------------------------------------------------------------
+    def make_room(self, count: int) -> None:
+        """Add an empty room behind the ghosts, once."""
+        self.room = count
+        none = np.full(count, -1, dtype=np.int64)
+        self.vertex_ids = np.concatenate([self.vertex_ids, none])
+        self.numbers = np.concatenate([self.numbers, none])
+        rank = np.full(count, self.comm.rank, dtype=self.owners.dtype)
+        self.owners = np.concatenate([self.owners, rank])
+
+    def hold(self, numbers: Ints) -> bool:
+        """Let the room hold those of some vertices (global numbers) that are not here (collective).
+
+        What it holds beside stays while there is place. Returns whether any rank's has changed.
+
+        Raises
+        ------
+        SymancfError : there are more than it has places for, on every rank.
+        """
+        first = self.n_local - self.room
+        held = self.numbers[first:]
+        own = (numbers >= self.starts[self.comm.rank]) & (numbers < self.starts[self.comm.rank + 1])
+        wanted = np.setdiff1d(numbers[~own], self.numbers[self.n_owned : first])
+        new = np.setdiff1d(wanted, held)
+        if not self.comm.allreduce(len(new)):
+            return False
+        with together(self.comm):
+            if len(wanted) > self.room:
+                raise SymancfError(
+                    f"lists of entities need {len(wanted)} vertices of other ranks at once; there "
+                    f"is room for {self.room}"
+                )
+        spare = np.flatnonzero(~np.isin(held, wanted))
+        at = spare[np.argsort(held[spare] >= 0, kind="stable")][: len(new)]  # the empty ones first
+        held[at] = new
+        self.owners[first + at] = owners_of(self.starts, new)
+        there = np.flatnonzero(held >= 0)
+        there = there[np.argsort(held[there])]  # ascending, hence by owner
+        rank = owners_of(self.starts, held[there])
+        counts = np.bincount(rank, minlength=self.comm.size).astype(np.int64)
+        asked, (rows,) = exchange_blocks(self.comm, counts, held[there] - self.starts[rank])
+        self.lent = _by_rank(asked, rows)
+        self.borrowed = _by_rank(counts, first + there)
+        self.halo = self.lasting.extended(self.lent, self.borrowed)
+        self.halo.update(self.vertex_ids)
+        self.__dict__.pop("order", None)
+        return True
+
+    def local(self, numbers: Ints) -> Ints32:
+        """Return the local numbers of vertices of this rank by their global numbers."""
+        own = numbers - self.starts[self.comm.rank]
+        others = self.numbers[self.n_owned :]
+        order = np.argsort(others)
+        at = np.minimum(np.searchsorted(others, numbers, sorter=order), max(0, len(order) - 1))
+        ghosts = self.n_owned + order[at] if len(order) else np.zeros_like(numbers)
+        return np.where((own >= 0) & (own < self.n_owned), own, ghosts).astype(np.int32)
 
     @cached_property
-    def _order(self) -> Ints:
+    def order(self) -> Ints:
+        """The local vertices in the order of their ids."""
         return np.argsort(self.vertex_ids, kind="stable")
 
     def find(self, ids: Ints | int) -> Ints32:
         """Return the local numbers of those of some ids that are on this rank, in their order."""
-        wanted, order = np.atleast_1d(np.asarray(ids, dtype=np.int64)), self._order
+        wanted, order = np.atleast_1d(np.asarray(ids, dtype=np.int64)), self.order
         if not len(order):
             return np.zeros(0, np.int32)
         near = np.searchsorted(self.vertex_ids, wanted, sorter=order)
@@ -99,7 +170,7 @@ class Topology:
 
     @property
     def n_local(self) -> int:
-        """Number of owned and ghost vertices."""
+        """Number of owned and ghost vertices, and of the places of the room."""
         return len(self.vertex_ids)
 
     @property
@@ -118,3 +189,12 @@ class Topology:
             for f in self.families.values()
         ]
         return "\n".join(lines)
+
+
+def _by_rank(counts: Ints, rows: Ints) -> dict[int, Ints32]:
+    """Cut rows that are grouped by rank."""
+    ends = np.cumsum(counts)
+    return {
+        rank: rows[ends[rank] - counts[rank] : ends[rank]].astype(np.int32)
+        for rank in np.flatnonzero(counts).tolist()
+    }

@@ -26,6 +26,9 @@ from ..solver import reason_name
 from .derivatives import Kinematics
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...assembly.piece import Piece
     from .motion import Motion
     from .newton import Newton
     from .stabilise import Stabilisation
@@ -60,6 +63,18 @@ class Accelerations:
         self._made_for: tuple[Array, float, int, int] | None = None
         self.factorisations = 0
         self._r, self._dx = newton.x.duplicate(), newton.x.duplicate()
+        self.system.register(self)
+
+    # ---- lists that change, see `HoldsVectors` --------------------------------------------------
+    def local_vectors(self) -> list[Array]:
+        """Return none: what is found is of the present state."""
+        return []
+
+    def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
+        """Derive constraints on other entities by time; forget the matrix (collective)."""
+        if rebuilt or any(piece.role == "constraint" for piece in changed):
+            self.kinematics.relisted()
+            self._made_for = self._filled = None
 
     # ---- the matrix -----------------------------------------------------------------------------
     def _same(self) -> bool:

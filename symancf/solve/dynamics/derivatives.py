@@ -129,13 +129,22 @@ class Kinematics:
             or any(name != "scale" and depends_on_time(v) for name, v in piece.uniform.items())
             for piece in pieces
         )
-        found = [self._moving(piece) for piece in pieces]
-        self.constant = all(constant for _, constant in found)
-        place = system.numbering, system.reference, system.comm
-        self._plan = Plan([piece for piece, _ in found], *place)
-        self.gradients = Plan(pieces, *place)
+        self.gradients = Plan(pieces, system.numbering, system.reference, system.comm)
         self.gradients.attach(system.matrix, numbers)
+        self._derive()
         self._f: Array = np.zeros(system.numbering.coordinates)
+        self.refresh()
+
+    def _derive(self) -> None:
+        found = [self._moving(piece) for piece in self.gradients.pieces]
+        self.constant = all(constant for _, constant in found)
+        system = self.system
+        pieces = [piece for piece, _ in found]
+        self._plan = Plan(pieces, system.numbering, system.reference, system.comm)
+
+    def relisted(self) -> None:
+        """Take up other entities (collective)."""
+        self._derive()
         self.refresh()
 
     def _moving(self, piece: Piece) -> tuple[Piece, bool]:
@@ -143,6 +152,11 @@ class Kinematics:
         if piece.law is None or piece.cell_at is not None or not isinstance(piece.entities, Jets):
             raise ConstraintError(
                 f"the constraint {piece.name!r} has no law that can be derived by time"
+            )
+        if piece.timed:
+            raise ConstraintError(
+                f"the constraint {piece.name!r} is at a place that is a function of time, and how "
+                "fast that moves is not known: in a motion let loads travel, and hold fixed places"
             )
         functions = tuple(
             name

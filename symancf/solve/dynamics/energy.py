@@ -50,7 +50,7 @@ class Energies:
 
 def driven(piece: Piece) -> bool:
     """Tell whether a piece's power counts as work: it has no energy, or one that changes."""
-    changes = piece.cell_at is not None or "t" in piece.kernel.uniform
+    changes = piece.cell_at is not None or piece.timed or "t" in piece.kernel.uniform
     own = ("scale", STEP) if piece.remembered is not None else ("scale",)
     changes = changes or any(depends_on_time(v) for k, v in piece.uniform.items() if k not in own)
     return piece.role == "work" or (piece.role in ("potential", "constraint") and changes)

@@ -171,6 +171,7 @@ class Explicit:
                 return None
             self.take(values)
             m = self.motion
+            m.system.revise(t)
             m.prescribe(t, self.window)
             if self.accelerations.find(self.stabilisation):
                 return None

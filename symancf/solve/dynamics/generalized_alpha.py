@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import contextlib
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...arrays import Array, Ints
+from ...assembly.revisions import REVISIONS
 from ...errors import ConvergenceError
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
@@ -19,6 +21,9 @@ from .initial import InitialValues, after
 from .interval import End, Interval
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...assembly.piece import Piece
     from .accelerations import Accelerations
 
 
@@ -90,9 +95,18 @@ class GeneralizedAlpha:
         self._factors_of = 0.0
         self.asked = 0.0
         self.adaptive = False
+        motion.system.register(self)
         self.error: BaseException | None = None
         self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
         self.iterations = self.linear_iterations = self.rejections = 0
+
+    # ---- lists that change, see `HoldsVectors` --------------------------------------------------
+    def local_vectors(self) -> list[Array]:
+        """Return A."""
+        return [self.auxiliary]
+
+    def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
+        """Do nothing: Newton's method takes up other entities."""
 
     # ---- as all integrators ---------------------------------------------------------------------
     def attach(self, ts: PETSc.TS) -> None:
@@ -243,14 +257,22 @@ class GeneralizedAlpha:
         return self._jerk
 
     def _try(self, t: float, h: float) -> bool:
-        m = self.motion
+        m, system, snes = self.motion, self.motion.system, self.newton.snes
+        system.revise(t + h)
+        if system.changing and self._before is not None:  # as copies of what is in the room now
+            before, now = self._before, self._end()
+            self._before = replace(now, time=before.time)
         self._predict(h)
         m.system.memory.begin(t)
         m.prescribe(t + h, h)
-        converged = self.newton.solve(h)
-        snes = self.newton.snes
-        self.iterations += snes.getIterationNumber()
-        self.linear_iterations += snes.getLinearSolveIterations()
+        for _ in range(REVISIONS):
+            converged = self.newton.solve(h)
+            self.iterations += snes.getIterationNumber()
+            self.linear_iterations += snes.getLinearSolveIterations()
+            if not (converged and system.revise(t + h)):
+                break
+        else:
+            converged = False  # lists of entities change with each solution
         if converged:
             np.subtract(m.state, self.newton.base, out=self.auxiliary)
             self.auxiliary *= self._k

@@ -54,6 +54,7 @@ class End:
         motion.move_to(self.time)
         motion.state[:], motion.rate[:] = self.state, self.rate
         motion.acceleration[:] = self.acceleration
+        motion.system.refresh()
 
 
 class Interval:
@@ -95,6 +96,7 @@ class Interval:
         m.rate[:] = np.where(m.second, v, (1.0 - s) * a.rate + s * b.rate)
         m.acceleration[:] = (1.0 - s) * a.acceleration + s * b.acceleration
         m.system.memory.put(b.held)
+        m.system.refresh()
         m.move_to(t)
 
     def rate(self, t: float) -> Array:

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arrays import Array, Ints, Mask
+from ...assembly.numbering import MOVING
 from ...bodies.plane.factor import FACTOR
 from ...errors import ParameterError
 from ...runtime.collective import together
 from ...values.parameter import depends_on_time
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...assembly.matrix import Matrix
+    from ...assembly.piece import Piece
     from ...assembly.plan import Plan
     from ...system import System
 
@@ -71,7 +75,7 @@ class Motion:
         self.acceleration: Array = np.zeros(n)
         self.rate_factor: Array = np.zeros(n)
         self.acceleration_factor: Array = np.zeros(n)
-        self.second: Mask = numbering.those("position", "direction", "angle")
+        self.second: Mask = numbering.those(*MOVING)
         self.first: Mask = numbering.those("state")
         self.algebraic: Mask = numbering.those("multiplier")
         self.settled: Mask = numbering.those("algebraic", "dependent", "tie")
@@ -86,6 +90,16 @@ class Motion:
         self.moving = [s for s in system.supports if depends_on_time(s.values)]
         self.span = -np.inf, np.inf
         self._mass_values: tuple[int, Array, Array] | None = None
+        system.register(self)
+
+    def local_vectors(self) -> list[Array]:
+        """Return the accelerations; see `HoldsVectors`."""
+        return [self.acceleration]
+
+    def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
+        """Forget the mass in another pattern."""
+        if rebuilt:
+            self._mass_values = None
 
     # ---- residual -------------------------------------------------------------------------------
     def residual(self, f: Array) -> int:

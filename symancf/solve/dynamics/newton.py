@@ -18,6 +18,9 @@ from .balance import Balance
 from .idle import idle_bodies, undetermined
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...assembly.piece import Piece
     from .motion import Motion
 
 
@@ -80,6 +83,24 @@ class Newton:
         self._fresh = self._made_now = self._determined = False
         self._shares: list[float] = []
         self._before: Array = np.zeros(0)
+        self.system.register(self)
+
+    # ---- lists that change, see `HoldsVectors` --------------------------------------------------
+    def local_vectors(self) -> list[Array]:
+        """Return those of the affine map."""
+        return [self.base, self.base_rate, self.base_acceleration]
+
+    def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
+        """Take up other entities, and a tangent of another pattern (collective)."""
+        self._fixed = np.flatnonzero(self.numbering.fixed_by >= 0)
+        self.stale = self.stale or any(piece.kernel.has_tangent for piece in changed)
+        if rebuilt:
+            self.J = self.motion.matrix.mat
+            self.snes.getKSP().reset()
+            self.snes.setJacobian(loosely(self._jacobian), self.J, self.J)
+            constraints = self.balance.constraints
+            constraints.relisted()
+            constraints.measure(self.balance.rows.sizes())
 
     # ---- the affine map -------------------------------------------------------------------------
     def follow(self) -> None:

@@ -334,6 +334,7 @@ class DynamicProblem:
         system = self.system
         self._follow()
         self.motion.span = system.time, math.inf
+        system.revise(system.time)
         system.prescribe(system.time)
         self.newton.begin()
         if not 0.25 < step / self._scaled_for < 4.0:
@@ -397,6 +398,7 @@ class DynamicProblem:
         self.integrator.calm = int(attributes["calm"])
         self.audit.resume(json.loads(attributes["audit"]))
         self._events.resume(json.loads(attributes.get("events", "[]")))
+        system.revise(system.time)
         self._leave()
         self._started = True
 

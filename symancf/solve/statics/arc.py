@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ...arrays import Array
+from ...assembly.numbering import MOVING
 from ...errors import ParameterError, SymancfError
 from ...newton import iterate
 from ...runtime.collective import share_error
@@ -103,7 +104,7 @@ class Arc:
         self.solver, self.system, self.parameter = solver, solver.system, parameter
         numbering = self.system.numbering
         length = self.system.extent
-        moves = numbering.those("position", "direction", "angle")
+        moves = numbering.those(*MOVING)
         weight = np.where(moves, 1.0 / numbering.natural(length) ** 2, 0.0)
         self._weight = weight[numbering.coordinate_of_row]
         self._length = length

@@ -10,6 +10,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array
+from ...assembly.numbering import MOVING
 from ...runtime.collective import together
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Branch:
     ) -> None:
         self.system, self.vectors, self.linear, self.ksp = system, vectors, linear, ksp
         numbering = system.numbering
-        moves = numbering.those("position", "direction", "angle")
+        moves = numbering.those(*MOVING)
         self._counts = moves[numbering.coordinate_of_row]
         self._rhs, self._v = vectors.new(), vectors.new()
         self.fading: Array = np.zeros(numbering.rows)

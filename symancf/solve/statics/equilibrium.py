@@ -12,6 +12,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...assembly.protocol import Chooses
+from ...assembly.revisions import REVISIONS
 from ...assembly.vectors import Vectors
 from ...errors import ConvergenceError, SymancfError
 from ...newton import Leftover, PartBacktracking
@@ -22,7 +23,7 @@ from ...runtime.options import Options, complaint
 from ...runtime.petsc import PETSc, collect, loosely
 from ...runtime.progress import Progress
 from ..contradiction import require_redundant
-from ..solver import configure, reason_name
+from ..solver import attach_rigid_modes, configure, reason_name
 from .branch import JUMPED, Branch
 from .convergence import Convergence
 from .diagnosis import outside, undetermined, warn_unproved
@@ -32,9 +33,11 @@ from .stability import Stability
 from .sudden import Sudden
 
 if TYPE_CHECKING:
+    from ...assembly.piece import Piece
     from ...system import System
 
 Monitor = Callable[[Step], None]
+UNSETTLED = "LISTS", "lists of entities change with each solution"
 Path = Sequence[tuple[float, Array]]  # pseudo-times and equilibria there
 
 
@@ -81,6 +84,7 @@ class EquilibriumSolver:
         system.prescribe(system.time)
         self.matrix = system.matrix
         self.J = self.matrix.mat
+        system.register(self)
         self.vectors: Vectors = Vectors(numbering)
         self.x = self.vectors.new()
         self.F, self._imbalance = self.x.duplicate(), self.x.duplicate()
@@ -111,6 +115,24 @@ class EquilibriumSolver:
         if self.check_held:
             require_held(system)
         self.ready = True
+
+    # ---- lists that change, see `HoldsVectors` --------------------------------------------------
+    def local_vectors(self) -> list[Array]:
+        """Return none: a step begins with the state alone."""
+        return []
+
+    def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
+        """Take up a tangent of another pattern (collective)."""
+        if not (rebuilt and self.ready):
+            return
+        self.J = self.matrix.mat
+        self.linear.relisted()
+        self.stability.release()
+        self.snes.setJacobian(loosely(self._jacobian), self.linear.operator, self.J)
+        self.convergence.constraints.relisted()
+        self.convergence.constraints.measure(self.convergence.rows.sizes())
+        if self.snes.getKSP().getPC().getType() == PETSc.PC.Type.GAMG:
+            attach_rigid_modes(self.system)
 
     def _scale_multipliers(self) -> None:
         """Set the multipliers' scale to the largest diagonal stiffness of a position."""
@@ -181,6 +203,7 @@ class EquilibriumSolver:
         start = clock.process_time()
         assembly = self.history.seconds["assembly"]
         self.convergence.begin()
+        system.revise(time)
         self.leave_out(time)
         if not self.numbering.size:  # nothing is free
             return self._without_unknowns(time)
@@ -188,8 +211,7 @@ class EquilibriumSolver:
             guessed = self.branch.guess(path, time, self.convergence)
             if not guessed:
                 self._extra_linear = self.branch.follow_supports(before)
-            self.vectors.to_global(system.state, self.x)
-            self.snes.solve(None, self.x)
+            iteration, linear, settled = self._solve(time)
         except PETSc.Error as error:
             self.ready = False  # what PETSc leaves behind is not to be trusted
             for thrown in (self._error, self.linear.error):
@@ -201,14 +223,12 @@ class EquilibriumSolver:
             self.history.seconds["solve"] += spent
         share_error(system.comm, self._error)
         share_error(system.comm, self._cuts.error)
-        iteration = self.snes.getIterationNumber()
-        if self.snes.getConvergedReason() > 0:
-            self.vectors.to_local(self.x, self.system.state)
-            linear = self.snes.getLinearSolveIterations() + self._extra_linear
+        if self.snes.getConvergedReason() > 0 and settled:
+            linear += self._extra_linear
             warn_unproved(system, self.convergence, self.snes, time, before)
             self.convergence.tell(f"at pseudo-time {time:g}", 5)
             return Step(time, iteration, linear, self.convergence.norms)
-        name, text = reason_name(self.snes)
+        name, text = reason_name(self.snes) if settled else UNSETTLED
         self.history.wasted += iteration
         linear_failed = PETSc.SNES.ConvergedReason.DIVERGED_LINEAR_SOLVE
         failed = self.snes.getConvergedReason() == linear_failed
@@ -216,6 +236,25 @@ class EquilibriumSolver:
         self.linear.forget()
         system.state[:] = before
         return self._failure(time, name, text, iteration)
+
+    def _solve(self, time: float) -> tuple[int, int, bool]:
+        """Solve; where the solution has other lists of entities, go on with these (collective).
+
+        Returns the numbers of iterations, of Newton's method and of the linear solver, and whether
+        lists are those of the solution.
+        """
+        iterations = linear = 0
+        for _ in range(REVISIONS):
+            self.vectors.to_global(self.system.state, self.x)
+            self.snes.solve(None, self.x)
+            iterations += self.snes.getIterationNumber()
+            linear += self.snes.getLinearSolveIterations()
+            if self.snes.getConvergedReason() <= 0 or self._error is not None:
+                return iterations, linear, True
+            self.vectors.to_local(self.x, self.system.state)
+            if not self.system.revise(time):
+                return iterations, linear, True
+        return iterations, linear, False
 
     def leave_out(self, time: float) -> None:
         """Take the loads of a time, without what has yet to fade in (collective)."""
@@ -274,6 +313,7 @@ class EquilibriumSolver:
     # ---- what is kept of it --------------------------------------------------------------------
     def measure_imbalance(self, time: float, state: Array) -> bool:
         """Keep the residual at the start of a step; tell whether it was no equilibrium."""
+        self.system.revise(time)
         self.system.prescribe(time)
         jumped = self.sudden.measure()
         f = np.zeros_like(state)

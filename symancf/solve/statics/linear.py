@@ -120,21 +120,33 @@ class LinearSolver:
         seconds: dict[str, float],
     ) -> None:
         self.ksp, self.system, self.seconds = ksp, system, seconds
-        self.matrix: PETSc.Mat = system.matrix.mat
         self.direct = ksp.getType() == PETSc.KSP.Type.PREONLY
         self.renewals = 0
         self._scratch = np.zeros_like(system.state)
         self._fewest, self._beyond = 0.0, 0.0
         self._rtol = min(ksp.getTolerances()[0], 0.1)
         self._scaling: PartScaling | None = None
-        if self.direct:
-            self.operator = self.matrix
-        else:
+        if not self.direct:
             both = (np.zeros_like(system.state), self._scratch, vectors.new())
             self._present, self._smoothed = (Tangent(system, vectors, both) for _ in range(2))
-            self.operator = self._present.mat
             if rows.parts > 1:
                 self._scaling = PartScaling(ksp, rows, both[2])
+
+    @property
+    def matrix(self) -> PETSc.Mat:
+        """The assembled tangent."""
+        return self.system.matrix.mat
+
+    @property
+    def operator(self) -> PETSc.Mat:
+        """The tangent that is solved with."""
+        return self.matrix if self.direct else self._present.mat
+
+    def relisted(self) -> None:
+        """Take up a tangent of another pattern: what was made of the last one serves no more."""
+        self.ksp.reset()
+        self.renewals = 0
+        self._fewest = self._beyond = 0.0
 
     def linearize(self, state: Array, needed: Array | None = None) -> int:
         """Prepare for the tangent at `state`; return the number of bad points (collective).

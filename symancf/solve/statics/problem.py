@@ -157,12 +157,14 @@ class StaticProblem:
             system.state[:] = last
             system.time = last_time
             system.memory.put(held)
+            system.revise(last_time)
 
     def _begin(self) -> None:
         """Make ready for steps at rest (collective)."""
         if self.system.motion is not None:
             self.solver.ready = False  # a motion has scaled the multipliers its way
         self.system.rest()
+        self.system.revise(self.system.time)
         if not self.solver.ready:
             self.solver.prepare()
             self._continuation = None
@@ -278,6 +280,11 @@ class StaticProblem:
         """
         with self.solver.interruption, self._options, self.solver.progress:
             self._begin()
+            if parameter == "time" and any(piece.timed for piece in self.system.pieces):
+                raise ParameterError(
+                    "follow('time'): places travel in time here, and a path changes the time "
+                    "within its steps; give a Parameter, or solve(to=..., step=...)"
+                )
             require_possible(
                 self.solver, parameter, to, step, steps, until, direction, largest, smallest
             )

@@ -11,6 +11,7 @@ import scipy.sparse as ss
 import scipy.sparse.linalg as sl
 
 from ...arrays import Array, Ints32
+from ...assembly.numbering import MOVING
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
 from ..solver import has
@@ -58,7 +59,7 @@ class Stability:
         numbering, rows = system.numbering, system.numbering.coordinate_of_row
         free = np.ones(len(rows), dtype=bool)
         free[numbering.held_rows] = False
-        moves = numbering.those("position", "direction", "angle")[rows] & free
+        moves = numbering.those(*MOVING)[rows] & free
         self._moves: Array = moves.astype(float)
         self._algebraic = np.flatnonzero(numbering.those("algebraic")[rows] & free)
         multipliers = numbering.those("multiplier", "tie")[rows] & free

@@ -145,6 +145,7 @@ class VirtualWork(PlaceTerm):
         for motion, force in pairs:
             self._take(motion, force)
         self.results = [*self.motions, *self.forces, *self.state_rates]
+        self._require_known_speeds()
         given = [tuple(part) for part in (self.motions, self.forces, self.state_rates)]
         remembered = [m.update for m in reading.history]
         remembered += [] if reading.stored is None else [reading.stored]
@@ -157,6 +158,21 @@ class VirtualWork(PlaceTerm):
             self.parameters[f"rate_{name}"] = difference(
                 f"{name} of {self.what}", self.parameters.get(name, 0.0)
             )
+
+    def _require_known_speeds(self) -> None:
+        """Raise where a force depends on the velocity of a place that is a function of time.
+
+        As a motion the velocity there is that of the material point, as virtual work needs it.
+        """
+        timed = [jet for jet in self.reading.rates if self.reading.ends[jet[0]].timed]
+        rates = {s for jet in timed for s in symbols_of(jet, "rate")}
+        timed_ends = any(end.timed for end in self.reading.ends)
+        for force in (*self.forces, *self.state_rates):
+            if force.free_symbols & rates or (timed_ends and force.atoms(rate)):
+                raise ConstraintError(
+                    f"{self.what}: the force {label(force)} depends on a velocity at a place that "
+                    "is a function of time, and how fast that moves is not known"
+                )
 
     def _split(self, result: Any) -> tuple[list[tuple[E, E]], list[E]]:
         """Return the pairs (motion, force) and the rates of the states."""

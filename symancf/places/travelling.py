@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Places that travel over a body: material points that are functions of time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Array
+from ..assembly.resolved import Resolved
+from ..errors import ParameterError
+from ..runtime.collective import together
+from ..values.parameter import label
+from .ends import PointsOnBody, _points
+from .projection import Foots
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from ..assembly.configuration import Configuration, Layout
+    from .interpolation import Interpolated
+
+
+class Travelling(PointsOnBody):
+    """Points of a body that are functions of time, X(t): ``plate.at(lambda t: (v * t, b, 0.0))``.
+
+    They are found anew for the end of each step, and for each stage of an explicit method, so that
+    they are exact there whatever boundaries of cells lie between. A law sees the place as it is at
+    one time: it offers positions, not velocities.
+
+    Parameters
+    ----------
+    course : function of time that returns one point or (K, 3), always as many.
+    """
+
+    travels = timed = True
+
+    def __init__(self, body: Interpolated, course: Callable[[float], npt.ArrayLike]) -> None:
+        self.body, self.course, self.given, self.frame = body, course, None, None
+        self.X = self._course(0.0)
+
+    def _course(self, time: float) -> Array:
+        return _points(f"body {self.body.name!r}", self.course(time))
+
+    def _find(self, layout: Layout) -> Resolved:
+        """Find the points at the beginning, t = 0 (collective)."""
+        layout.require_member(self.body, str(self))
+        return self._at(layout, self.X)
+
+    def _at(self, layout: Layout, X: Array) -> Resolved:
+        found = self._locate(X, False)
+        vertices = found.vertices + layout.base(self.body.region.mesh)
+        return Resolved(X, vertices, found.unit)
+
+    def travel(self, configuration: Configuration, time: float) -> None:
+        """Find the points at a time (collective).
+
+        Raises
+        ------
+        ParameterError : they are others on another rank, or another number than before.
+        ConstraintError : one of them is not on the body.
+        """
+        known = self.resolve(configuration.layout, follows=True)
+        comm, X = configuration.comm, self.X
+        with together(comm):
+            X = self._course(time)
+            if X.shape != known.X.shape:
+                raise ParameterError(
+                    f"{self} has {len(X)} point(s) at time {time:g}, and had {len(known.X)}"
+                )
+        first = comm.bcast(X)
+        with together(comm):
+            if (np.abs(X - first) > 1e-9 * self.body.extent).any():
+                raise ParameterError(
+                    f"{self} is at {label(X.tolist())} on one rank and at {label(first.tolist())} "
+                    f"on another at time {time:g}: it must be the same on every rank"
+                )
+        if not np.array_equal(first, known.X):
+            configuration.keep(self, self._moved(configuration.layout, known, first))
+
+    def _moved(self, layout: Layout, known: Resolved, X: Array) -> Resolved:
+        """Return the places of points: of the cells where they were, while they lie inside."""
+        foots = layout.find(self, Foots)
+        if foots is None:
+            base = layout.base(self.body.region.mesh)
+            foots = layout.keep(self, Foots(self.body, known.vertices - base))
+        unit = foots.within(X)
+        if unit is not None:
+            return known._replace(X=X, within=unit)
+        layout.drop(self, Foots)
+        return self._at(layout, X)
+
+    def velocity(self, configuration: Configuration) -> Array:
+        """Raise: the place is another material point at each time."""
+        raise ParameterError(f"{self} has no velocity of its own: give a fixed point of the body")
+
+    def __str__(self) -> str:
+        return f"a travelling place of {self.body.name!r}"

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Places that travel over a body."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.energies import cable
+from tests.lines import CABLE, Array, rope
+
+L, EI, F, SPEED = 1.0, 1.0, 1e-3, 0.7
+
+
+def series(t: Array, terms: int = 60) -> Array:
+    """Middle of a simply supported beam of unit mass under a force that travels (Fryba, 1972)."""
+    k = np.arange(1, terms)[:, None]
+    own, forced = (k * np.pi) ** 2 * np.sqrt(EI), k * np.pi * SPEED / L
+    swing = np.sin(forced * t) - forced / own * np.sin(own * t)
+    return (np.sin(k * np.pi / 2) * 2.0 * F / (own**2 - forced**2) * swing).sum(axis=0)
+
+
+def beam(n: int) -> sa.Body:
+    """A straight beam."""
+    mesh = sa.Mesh.box((L,), (n,))
+    given = {"EA": 1e4, "EI": EI, "rho": 1e3, "A": 1e-3}
+    return sa.Body(mesh["body"], CABLE, cable(), name="beam", **given)
+
+
+def test_a_force_that_travels_moves_a_beam_as_the_modal_series_says() -> None:
+    errors = []
+    for step in (0.01, 0.005):
+        body = beam(8)
+        place, middle = body.at(lambda t: (SPEED * t, 0.0, 0.0)), body.at((L / 2, 0.0, 0.0))
+        held = [sa.fix(body[end], "position") for end in ("x0", "x1")]
+        system = sa.System(body, terms=[*held, sa.force(place, (0.0, 0.0, -F))])
+        problem = sa.DynamicProblem(system, rho=0.9)
+        problem.record("middle", middle)
+        problem.solve(to=1.0, step=step)
+        found = problem.history["middle"].reshape(-1, 3)[:, 2]
+        exact = series(np.asarray(problem.history.time))
+        errors.append(np.abs(found + exact).max() / np.abs(exact).max())
+        assert problem.newton.renewals < 5  # a dead force has no tangent, wherever it acts
+        assert abs(problem.energies.drift) < 1e-3 * problem.energies.work
+    assert errors[0] < 5e-3
+    assert errors[1] < 0.6 * errors[0]
+
+
+@pytest.mark.parametrize("method", ["generalized-alpha", "rk"])
+def test_a_place_that_travels_at_once_is_a_fixed_one(method: str) -> None:
+    found = []
+    for where in ((0.3, 0.0, 0.0), lambda t: (0.3, 0.0, 0.0) if t else (0.71, 0.0, 0.0)):
+        body = rope(4)
+        terms = [sa.fix(body["x0"]), sa.force(body.at(where), (0.0, 0.0, -1.0))]
+        system = sa.System(body, terms=terms)
+        system.time = 1.0
+        problem = sa.DynamicProblem(system, method=method)
+        problem.solve(to=1.02, step=0.01)
+        found.append(system.state.copy())
+    assert np.abs(found[0]).max() > 1e-6
+    assert np.abs(found[1] - found[0]).max() <= 1e-12 * np.abs(found[0]).max()
+
+
+def test_what_a_place_that_travels_cannot_do() -> None:
+    body = rope(4)
+    place = body.at(lambda t: (0.1 + 0.5 * t, 0.0, 0.0))
+    mass = sa.RigidBody(at=(0.1, 0.0, 0.0), mass=1.0, inertia=(1e-3,) * 3)
+    on = sa.Constraint(lambda r_a, r_b: r_a - r_b, mass.at((0.0, 0.0, 0.0)), place, name="on")
+    system = sa.System(body, mass, terms=[sa.fix(body["x0"]), on])
+    with pytest.raises(sa.ParameterError, match=r"follow\('time'\): places travel in time"):
+        sa.StaticProblem(system, check_held=False).follow("time", to=1.0)
+    with pytest.raises(sa.ConstraintError, match="moves over its body; only forces"):
+        place.resolve(system.layout)
+    with pytest.raises(sa.ConstraintError, match="depends on a velocity at a place that"):
+        sa.VirtualWork(lambda v_a, *, c: {v_a: -c * v_a}, place, c=1.0)
+    with pytest.raises(sa.ConstraintError, match="it offers r, u, v, rs, s and ds"):
+        sa.Potential(lambda e1_a: e1_a[0], body.sliding((0.1, 0.0, 0.0)))
+    with pytest.raises(sa.ParameterError, match="has no velocity of its own"):
+        system.velocity(place)
+    with pytest.raises(sa.ConstraintError, match="'on' is at a place that is a function of time"):
+        sa.DynamicProblem(system).solve(to=1.0, step=0.1)
+
+
+# ---- places that slide ---------------------------------------------------------------------------
+def on(r_a: Any, r_b: Any) -> Any:
+    """Two places are one."""
+    return r_a - r_b
+
+
+def upright(e1_a: Any, e2_a: Any) -> Any:
+    """Axes keep their direction."""
+    return [e1_a[1], e1_a[2], e2_a[2]]
+
+
+def bead(cord: sa.Body, at: float, *terms: Any) -> tuple[sa.System, Any]:
+    """A mass on a cable along x, and its place there."""
+    place = cord.sliding((at, 0.0, 0.0))
+    mass = sa.RigidBody(at=(at, 0.0, 0.0), mass=0.3, inertia=(1e-4,) * 3, name="bead")
+    origin = mass.at((0.0, 0.0, 0.0))
+    joints = [sa.Constraint(on, origin, place, name="on"), sa.Constraint(upright, origin)]
+    return sa.System(cord, mass, terms=[*joints, *(term(mass, place) for term in terms)]), place
+
+
+@pytest.mark.parametrize("method", ["generalized-alpha", "rk"])
+def test_a_bead_falls_along_a_rigid_wire_through_four_cells(method: str) -> None:
+    cord = rope(6)
+    held, weight = sa.fix(cord["body"]), sa.gravity((1.0, 0.0, -9.0))
+    system, place = bead(cord, 0.13, lambda *_: held, lambda *_: weight)
+    problem = sa.DynamicProblem(system, method=method)
+    problem.solve(to=1.0, step=0.05)
+    assert abs(place.slid(system)[0] - 0.5) < 1e-10  # g t^2 / 2
+    assert np.abs(system.position(place) - [[0.63, 0.0, 0.0]]).max() < 1e-10
+    assert np.abs(system.velocity(place) - [[1.0, 0.0, 0.0]]).max() < 1e-9
+    assert abs(problem.energies.drift) < 1e-10
+
+
+def test_a_wheel_that_is_driven_along_a_cable_carries_the_weight_that_travels() -> None:
+    found = []
+    for travels in (True, False):
+        body = beam(6)
+        held = [sa.fix(body[end], "position") for end in ("x0", "x1")]
+        place = (
+            body.at(lambda t: (0.1 + 0.8 * t, 0.0, 0.0)) if travels else body.sliding((0.1, 0, 0))
+        )
+        terms = [*held, sa.force(place, (0.0, 0.0, -0.1))]
+        if not travels:
+            terms.append(sa.Constraint(lambda s_a, *, d: s_a - d, place, d=lambda t: 0.8 * t))
+        system = sa.System(body, terms=terms)
+        problem = sa.StaticProblem(system, options={"snes_rtol": 1e-12})
+        course = []
+        for time in np.linspace(0.1, 1.0, 7):
+            problem.solve(to=float(time))
+            course.append(system.position(place)[0])
+        found.append(np.array(course))
+    assert np.abs(found[0][:, 2]).min() > 1e-5
+    assert np.abs(found[1] - found[0]).max() < 1e-11
+
+
+def test_a_bead_on_a_cable_that_is_pulled_comes_to_the_middle_by_symmetry() -> None:
+    cord, k = rope(12, EA=100.0, EI=0.05), sa.Parameter("k", 100.0)
+    held = sa.fix(cord["x0"], "position")
+
+    def move(t: float) -> tuple[float, float, float]:
+        return -0.15 * min(t, 1.0), 0.0, 0.3 * max(0.0, t - 1.0)
+
+    pulled = sa.fix(cord["x1"], "position", displacement=move)
+    system, place = bead(
+        cord,
+        0.45,
+        lambda *_: held,
+        lambda *_: pulled,
+        lambda mass, _: sa.gravity((0.0, 0.0, -9.81), mass),
+        lambda _, place: sa.Potential(lambda s_a, *, k: k / 2 * s_a**2, place, name="hold", k=k),
+    )
+    problem = sa.StaticProblem(system, options={"snes_rtol": 1e-11}, check_held=False)
+    problem.solve(to=1.0, step=0.25)
+    for stiffness in (10.0, 1.0, 0.0):
+        k.value = stiffness
+        problem.solve(to=1.0)
+    assert abs(place.slid(system)[0] - 0.05) < 1e-9  # from 0.45 to a node, where cells meet
+    before = system.matrix.revision
+    problem.solve(to=2.0, step=0.1)  # the other end rises: the bead goes down past several nodes
+    assert place.slid(system)[0] < -0.1
+    assert before < system.matrix.revision < before + 5
