@@ -374,6 +374,22 @@ def test_a_path_by_arc_length_remembers_too() -> None:
     assert tip + tip**2 / 2 == pytest.approx(plastic, rel=1e-9)
 
 
+def test_a_load_that_is_there_at_once_yields_as_one_that_grows() -> None:
+    """Where steps are cut the path is not lost for the stiffness that falls at once."""
+    mesh, found = sa.Mesh.box((1.0, 0.1, 0.1), (2, 1, 1)), []
+    for loads in ([3e8], np.linspace(0.0, 3e8, 13)):
+        load = sa.Parameter("load", 0.0)
+        body = sa.Body(mesh["body"], HEX8, j2, **STEEL)
+        terms = [*sides(body), sa.traction(body["x1"], (load, 0, 0))]
+        system = sa.System(body, terms=terms)
+        problem = sa.StaticProblem(system, options={"snes_max_it": 4})
+        for load.value in map(float, loads):
+            problem.solve(to=0.0)
+        found.append((system.displacement(body.at((1, 0, 0)))[0, 0], problem.history.cut_backs))
+    assert found[0][0] == pytest.approx(found[1][0], rel=1e-9)
+    assert found[1][1] > 0
+
+
 # ---- declarations --------------------------------------------------------------------------------
 def test_initial_values_are_expressions_and_matrices_need_not_be_symmetric() -> None:
     """An anchor at the reference position; a matrix of which all entries are kept."""

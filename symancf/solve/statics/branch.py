@@ -187,7 +187,8 @@ class Branch:
         size, ahead, behind = np.sqrt(sums[:3])
         if not np.isfinite(sums).all() or size == 0.0:
             return ""  # a singular tangent tells nothing
-        if size > AHEAD * ahead:
+        # what remembers yields at once: stiff at the start of a step, soft at its end
+        if size > AHEAD * (max(ahead, behind) if system.memory else ahead):
             return (
                 f"it is {size / ahead:.2g} times as far from the last one as its tangent predicts"
             )
