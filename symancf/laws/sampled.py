@@ -8,14 +8,14 @@ of the body's energy; the compiler makes them (`symancf_codegen.functions.force_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.declare import Parameter, PointLaw, reference
+from symancf_codegen.declare import Memory, Parameter, PointLaw, reference
 from symancf_codegen.functions import force_on, obstacle
 
 from ..errors import KinematicsError, ParameterError, closest, in_words
@@ -43,7 +43,7 @@ THROUGH = {
 PLACE = ("u", "r", "X", "t")
 
 
-def default_fields(element: Element, energy: Energy) -> tuple[str, ...]:
+def default_fields(element: Element, energy: Energy, remembering: bool) -> tuple[str, ...]:
     """Return the fields that are sampled of a body if it is not said which.
 
     What a law remembers, and unknowns of a cell, are known at its quadrature points alone, and its
@@ -52,7 +52,8 @@ def default_fields(element: Element, energy: Energy) -> tuple[str, ...]:
     offered = element.kinematics().quantities
     strained = set(signature(energy).quantities) - set(PLACE)
     own = declared_local(energy)
-    strained = set() if declared(energy) or (own is not None and own.at == "cell") else strained
+    of_cell = own is not None and own.at == "cell"
+    strained = set() if of_cell or (declared(energy) and not remembering) else strained
     if "F" in offered:
         return ("von_mises",) * bool(strained) + ("thickness",) * element.has_thickness
     if not strained:
@@ -185,6 +186,7 @@ def sampled_fields(
     fields: Mapping[str, Sampled],
     *,
     values: Mapping[str, Value],
+    remembering: bool = False,
     **options: bool,
 ) -> Fields:
     """Return fields as expressions of the quantities of an element and of its energy.
@@ -194,6 +196,8 @@ def sampled_fields(
     fields : name -> the name of a quantity, or a function of quantities (and, keyword-only, of
         parameters of the body) that returns a scalar or a matrix.
     values : the body's parameters by name.
+    remembering : the points are those at which the energy remembers: stresses and what is
+        remembered at the end of the step, by its names, are offered too.
     options : variants of the kinematics.
 
     Raises
@@ -202,10 +206,10 @@ def sampled_fields(
     ParameterError : a function asks for a parameter that the body does not have.
     """
     called = evaluate_energy(element, energy, given=None, **options)
-    density = sp.Add(*called.parts.values())
-    of_energy = stresses(called.kinematics, density)
-    of_points = bool(called.history) or called.shared  # known at the quadrature points alone
-    offered = {**called.kinematics.quantities, **({} if of_points else of_energy)}
+    density = sp.Add(*called.parts.values()) if called.stored is None else called.stored
+    of_energy = stresses(called.kinematics, density) | _memory(energy, called.history)
+    known = not called.shared and (remembering or not called.history)
+    offered = {**called.kinematics.quantities, **(of_energy if known else {})}
     if "thickness" not in values:
         for name in ("von_mises_top", "von_mises_bottom"):
             offered.pop(name, None)
@@ -213,15 +217,16 @@ def sampled_fields(
     names, shapes = {}, {}
     parameters = {p: real(p) for p in values}
     for k, (field, asked) in enumerate(fields.items()):
-        if of_points and isinstance(asked, str) and asked in of_energy:
-            owner, more = f"what {called.signature.name}() remembers", ""
-            if called.history:
-                more = "; system.remembered(body) returns it"
-            else:
+        if not known and isinstance(asked, str) and asked in of_energy:
+            remedy = ""
+            if called.shared:
                 owner = f"the unknowns that {called.signature.name}() has in each cell"
+            else:
+                owner = f"what {called.signature.name}() remembers"
+                remedy = ": ask for them, at='gauss', or for means of cells, at='cells'"
             raise KinematicsError(
                 f"field {field!r}: {asked!r} follows from {owner}, known at its quadrature points "
-                f"alone{more}",
+                f"alone{remedy}",
                 asked=asked,
             )
         value = _value(field, asked, offered, parameters, element.name)
@@ -304,6 +309,32 @@ def _shape(value: Any) -> tuple[int, ...]:
     return (rows,) if columns == 1 else (rows, columns)
 
 
+def _memory(energy: Energy, history: Sequence[Memory]) -> dict[str, Quantity]:
+    """Return what an energy remembers, as it is at the end of the step, by the declared names."""
+    updates = {m.name: m.update for m in history if not m.total}
+    names, found = declared(energy), {}
+    for name in names:
+        own = [m for m in updates if m.startswith(name) and (m == name or m not in names)]
+        places = {m.removeprefix(name): updates[m] for m in own}
+        value: sp.Expr | sp.Matrix
+        if "" in places:
+            value = places[""]
+        else:
+            entries = {place: e for place, e in places.items() if place.isdigit()}
+            rows = max(int(place[0]) for place in entries)
+            columns = max(int(place[-1]) for place in entries) if len(min(entries)) > 1 else 1
+            full = {**{place[::-1]: e for place, e in entries.items()}, **entries}
+            value = sp.Matrix(
+                rows,
+                columns,
+                lambda i, k, full=full, one=columns == 1: full[
+                    f"{i + 1}" if one else f"{i + 1}{k + 1}"
+                ],
+            )
+        found[name] = Quantity(value, "remembered at the end of the step")
+    return found
+
+
 def _forgetful(law: PointLaw) -> PointLaw:
     """Return a law of no energy, with what depends neither on memory nor on unknowns of it."""
     own = {real(STEP), *(m.symbol for m in law.history), *(x.symbol for x in law.local)}
@@ -318,14 +349,14 @@ def _forgetful(law: PointLaw) -> PointLaw:
     return replace(law, history=(), stored=None, local=(), shared=False)
 
 
-def at_points(law: PointLaw) -> PointLaw:
+def at_points(law: PointLaw, *, remembering: bool = False) -> PointLaw:
     """Return a law on cells as one on the jets of a single point, wherever that is.
 
     The unknowns are the jets of the displacement; those of the reference, ``R_xi1`` and so on, and
-    ``zeta`` are parameters per point. Of a law with memory, or with unknowns of the cell,
-    its outputs are left, not its energy.
+    ``zeta`` are parameters per point. Of a law with memory its outputs are left, not its energy,
+    unless the points are those at which it is `remembering`; so of one with unknowns of a cell.
     """
-    if law.history or law.shared:
+    if law.shared or (law.history and not remembering):
         law = _forgetful(law)
     expressions = [law.energy, *law.outputs.values(), *law.domain]
     expressions += [e for _, e in (*law.geometry, *law.lets)]
@@ -334,7 +365,7 @@ def at_points(law: PointLaw) -> PointLaw:
     used = set().union(*(sp.sympify(e).free_symbols for e in expressions))
     known = {p.name for p in law.parameters} | {s.name for s in law.unknowns}
     known |= {s.name for s, _ in (*law.geometry, *law.lets, *law.inner)}
-    known |= {x.symbol.name for x in law.local}
+    known |= {x.symbol.name for x in law.local} | {m.name for m in law.history}
     more = sorted(s.name for s in used if s.name not in known)
     return replace(
         law,

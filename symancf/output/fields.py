@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array, Ints, Mask
+from ..errors import KinematicsError
+from ..kinematics.memory import STEP, declared
 from ..laws import sampled_fields
 from ..laws.sampled import THROUGH
 from ..places.interpolation import Interpolation
@@ -116,7 +118,14 @@ class At:
     values : parameters by name, numbers or (cells, 1 or points).
     """
 
-    def __init__(self, system: System, body: Body, points: Points, state: Array) -> None:
+    def __init__(
+        self,
+        system: System,
+        body: Body,
+        points: Points,
+        state: Array,
+        remembered: Mapping[str, Array] | None = None,
+    ) -> None:
         self.body, self.points = body, points
         self._u = coefficients(system, body, state, points.cells)
         self._X = coefficients(system, body, system.reference, points.cells)
@@ -124,7 +133,9 @@ class At:
         self.values: dict[str, float | Array] = {
             "t": system.time,
             "zeta": np.broadcast_to(points.zeta, shape),
+            STEP: system.memory.length(system.time),
             **body.numbers(system.time),
+            **(remembered or {}),
         }
         of_cells = [name for name, kind in body.fields.items() if kind == "cell"]
         if of_cells:
@@ -210,10 +221,19 @@ def _kernel(law: PointLaw, system: System) -> jit.Kernel:
 
 
 class FieldKernels:
-    """The kernels of some fields of a body (collective); see `sample`."""
+    """The kernels of some fields of a body (collective); see `sample`.
 
-    def __init__(self, system: System, body: Body, fields: Mapping[str, Sampled]) -> None:
+    `remembering` : they are asked at the points of the energy's rule alone, where it remembers.
+    """
+
+    def __init__(
+        self, system: System, body: Body, fields: Mapping[str, Sampled], remembering: bool
+    ) -> None:
         self.system, self.body = system, body
+        self.remembering = remembering and bool(declared(body.energy_function))
+        if self.remembering and not system.memory.known:
+            with together(system.comm):
+                system.update(system.time)
         resultants = THROUGH if body.element.has_thickness else ()
         self.through = {k: v for k, v in fields.items() if isinstance(v, str) and v in resultants}
         plain = {k: v for k, v in fields.items() if k not in self.through}
@@ -224,8 +244,15 @@ class FieldKernels:
             options = {} if laws is body.laws else {"curved": True}
             made = self._fields(plain, options)
             outputs = {**made.outputs, MEASURE: body.element.kinematics(**options).measure}
-            ((law, _),) = body.sampled_laws(outputs, **options)
+            ((law, _),) = body.sampled_laws(outputs, remembering=self.remembering, **options)
             self.parts.append((cells[owned], made, law, _kernel(law, system)))
+        if self.through and declared(body.energy_function):
+            field = next(iter(self.through))
+            raise KinematicsError(
+                f"field {field!r}: {self.through[field]!r} is a sum through the thickness, which "
+                "energies with memory do not offer: ask for 'S' or 'cauchy' at='gauss'",
+                asked=field,
+            )
         if self.through:
             self.stress = self._fields({"S": "S"}, {})
             outputs = {**self.stress.outputs, MEASURE: body.element.kinematics().measure}
@@ -235,17 +262,35 @@ class FieldKernels:
     def _fields(self, fields: Mapping[str, Sampled], options: Mapping[str, bool]) -> Fields:
         body = self.body
         return sampled_fields(
-            body.element, body.energy_function, fields, values=body.parameters, **options
+            body.element,
+            body.energy_function,
+            fields,
+            values=body.parameters,
+            remembering=self.remembering,
+            **options,
         )
+
+    def _remembered(self, number: int, law: PointLaw) -> dict[str, Array]:
+        """Return what part `number` remembers on the cells that this rank owns, (n, points)."""
+        own = self.system.name(self.body)
+        name = f"{own} (curved)" if number else own
+        for piece in self.system.memory.pieces if self.remembering else ():
+            if piece.name == name and piece.remembered is not None:
+                table = piece.remembered[piece.owned]
+                table = table.reshape(len(table), -1, len(law.history))
+                return {m.name: table[..., k] for k, m in enumerate(law.history)}
+        return {}
 
     def at(self, points: Points, state: Array) -> tuple[dict[str, Array], Array]:
         """Return the fields (cells, points, ...) and the measure (cells, points) (collective)."""
         shape = (len(points.cells), points.xi.shape[-2])
         found: dict[str, Array] = {}
         measure = np.zeros(shape)
-        for cells, fields, law, kernel in self.parts:
+        for number, (cells, fields, law, kernel) in enumerate(self.parts):
             chosen = cells[points.cells]
-            rows = At(self.system, self.body, points.of(chosen), state).outputs(law, kernel)
+            held = self._remembered(number, law)
+            at = At(self.system, self.body, points.of(chosen), state, held)
+            rows = at.outputs(law, kernel)
             measure[chosen] = rows[MEASURE]
             for name, values in fields.put(rows).items():
                 to = found.setdefault(name, np.zeros((*shape, *fields.shapes[name])))

@@ -73,7 +73,9 @@ def sample(
 
         Default: the von Mises stresses or section forces of the element, if the energy measures
         strain, and ``thickness``. Where a volumetric part is integrated at fewer points, its
-        pressure is meaningful at those only; the von Mises stress does not depend on it.
+        pressure is meaningful at those only; the von Mises stress does not depend on it. Where
+        the energy remembers, its stresses and what it remembers (by the declared names, at the
+        end of the step) are there for ``at="gauss"`` and ``"cells"``; ``W`` is what is stored.
     at : ``"lattice"``: points of a lattice in each cell; ``"cells"``: one value per cell, the mean
         over its volume (area, length), as cell data; ``"gauss"``: the points of the energy's rule;
         or points (k, 3) of the material, which the rank has that owns their cell, with the point
@@ -121,9 +123,11 @@ def sample(
         raise SymancfError(f"{element.name} has no faces: solid=True is for plates")
     for name in {*(fields or {})} & {"displacement", "number"}:
         raise SymancfError(f"sample(fields=...): the name {name!r} is taken, choose another one")
+    remembering = isinstance(at, str) and at in ("gauss", "cells")
     if fields is None:
-        fields = {name: name for name in default_fields(element, body.energy_function)}
-    kernels = FieldKernels(system, body, fields)
+        names = default_fields(element, body.energy_function, remembering)
+        fields = {name: name for name in names}
+    kernels = FieldKernels(system, body, fields, remembering)
     shown = _Shown(system, body, kernels, state, reference)
     if not isinstance(at, str):
         return _named(shown.material(at), labels)

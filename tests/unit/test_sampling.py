@@ -26,6 +26,8 @@ from symancf.places.interpolation import Interpolation
 from symancf.solve.statics.problem import StaticProblem
 from symancf.system import System
 from symancf.values.parameter import Field, Parameter
+from tests.remembering import HARD, STEEL, bar_of_steel, j2
+from tests.remembering import E as MODULUS
 
 Array = npt.NDArray[np.float64]
 COMM = MPI.COMM_WORLD
@@ -324,3 +326,37 @@ def test_stiffness_that_varies_within_cells_counts_where_it_is_asked() -> None:
     body.parameters["mu"] = Field(failing, at="points")
     with pytest.raises(SymancfError, match=r"mu of body 'body': .* is not finite at"):
         sample(system, body)
+
+
+@pytest.mark.collective
+def test_stresses_of_laws_that_remember_are_there_where_they_remember() -> None:
+    mesh = Mesh.box((1.0, 0.1, 0.1), (4, 1, 1))
+    bar = Body(mesh["body"], hex8, j2, volumetric="full", **STEEL)
+    pull = fix(bar["x1"], "x", displacement=(lambda t: 0.01 * t, 0.0, 0.0))
+    held = [fix(bar[f"{axis}0"], axis) for axis in "xyz"]
+    system = System(bar, terms=[*held, pull])
+    fields = {"S": "S", "Ep": "Ep", "trace": lambda Ep: Ep.trace(), "a": "a", "W": "W"}
+    assert not sample(system, bar, fields=fields, at="cells").cell_data["S"].any()
+    StaticProblem(system).solve(to=1.0, step=0.25)
+    stretch = 0.01 * np.linspace(0.25, 1.0, 4)
+    stress, plastic = bar_of_steel(stretch + stretch**2 / 2)
+    known = {
+        "S": np.diag([stress[-1], 0.0, 0.0]),
+        "Ep": plastic * np.diag([1.0, -0.5, -0.5]),
+        "trace": 0.0,
+        "a": plastic,
+        "W": stress[-1] ** 2 / (2 * MODULUS) + HARD / 2 * plastic**2,
+    }
+    for at in ("gauss", "cells"):
+        made = sample(system, bar, fields=fields, at=at)
+        data = made.point_data if at == "gauss" else made.cell_data
+        for name, value in known.items():
+            size = max(np.abs(value).max(), plastic)
+            np.testing.assert_allclose(
+                data[name], np.broadcast_to(value, data[name].shape), atol=1e-9 * size
+            )
+    made = sample(system, bar, at="gauss")
+    np.testing.assert_allclose(made.point_data["von_mises"], stress[-1], rtol=0.03)
+    assert list(sample(system, bar, fields={"F": "F"}).point_data) == ["displacement", "F"]
+    with pytest.raises(SymancfError, match=r"'S' follows from what j2.. remembers.* at='gauss'"):
+        sample(system, bar, fields=fields)
