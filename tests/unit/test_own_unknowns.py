@@ -116,6 +116,9 @@ def test_a_flow_rule_is_solved_at_each_point() -> None:
         a = brentq(rule, -1.0, 1.0, xtol=1e-16)
         stored = EA / 2 * (strain - a) ** 2
         assert system.energies()["body"] == pytest.approx(stored, rel=1e-13)
+    data = sa.sample(system, body, fields={"N": "axial_force", "a": "a"}, at="gauss").point_data
+    np.testing.assert_allclose(data["N"], EA * (strain - a), rtol=1e-12)
+    np.testing.assert_allclose(data["a"], a, rtol=1e-12)
     assert all(step.iterations <= 6 for step in problem.history.steps)
 
 
