@@ -264,7 +264,7 @@ class RigidClamp(Constraint):
 
         |r_kj|^2, r_kj . u - |r_kj| |u| cos(theta_k), r_kj . r_ij, r_k,x . v and r_k,y . r_kj with
         r_kj = r_k - r_j, theta_k the angle between r_kj and u in the reference, and x, y the
-        first two slopes (of cables only x, of hex8 none; columns for what there is). They are
+        first two slopes (of cables only x, of solids none; columns for what there is). They are
         the constraints of Ghoneimy et al., Appl. Syst. Innov. 8 (2025) 42, for rings of a thin
         plate; all are invariant under rigid motions. Those of slopes hold where all slopes are
         held, ``dofs="all"``.

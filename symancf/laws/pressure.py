@@ -59,7 +59,7 @@ class _Point:
 
     Parameters
     ----------
-    element : `quad4` for facets of solids, or a plate.
+    element : the trace of a solid for its facets, or a plate.
     offset : the surface is the face z = offset thickness/2 of a plate.
     """
 
@@ -124,7 +124,8 @@ def dead_load_laws(element: Element, *, of_place: bool = False) -> Laws:
 
     Parameters
     ----------
-    element : a plate, `quad4` for facets of solids, or a cable; the force acts on the mid-surface.
+    element : a plate, the trace of a solid for its facets, or a cable; the force acts on the
+        mid-surface.
     of_place : F varies from point to point.
 
     Parameters of the law: ``F1, F2, F3`` [N/m^2 or N/m] and ``share``, uniform.
@@ -157,7 +158,7 @@ def surface_laws(
 
     Parameters
     ----------
-    element : `quad4` for facets of solids, or a plate.
+    element : the trace of a solid for its facets, or a plate.
     form : ``"pressure"``: virtual work of the follower pressure p; ``"potential"``: -p V;
         ``"gas"``: the same where p is unknown, `scale`/`size` times a scalar of the cells.
     offset : the surface is the face z = offset thickness/2 (parameter per cell) of a plate, not

@@ -11,7 +11,7 @@ import numpy as np
 from .. import energies
 from ..arrays import Array
 from ..bodies.body import Body
-from ..elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8
+from ..elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8, hex20, tet10
 from ..system import System
 from .case import Number, case
 from .meshes import bent, box
@@ -20,6 +20,8 @@ from .states import energy, residual, rotation, tangent, turned
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ..elements import Element
+
 Volumetric = Literal["full", "reduced", "split"]
 
 RUBBER: dict[str, Any] = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 100.0}
@@ -27,10 +29,17 @@ PLATE: dict[str, Any] = {"E": 1.0, "nu": 0.3, "thickness": 0.1}
 CABLE: dict[str, Any] = {"EA": 1.0, "EI": 1e-2}
 
 
-def solids(cells: tuple[int, int, int] = (2, 1, 1), volumetric: Volumetric = "full") -> System:
-    """Return a patch of distorted hexahedra."""
-    mesh = box((2.0, 2.0, 2.0), cells, 0.1)
-    return System(Body(mesh["body"], hex8, energies.yeoh, volumetric=volumetric, **RUBBER))
+SOLIDS = (hex8, hex20, tet10)
+
+
+def solids(
+    cells: tuple[int, int, int] = (2, 1, 1),
+    volumetric: Volumetric = "full",
+    element: Element = hex8,
+) -> System:
+    """Return a patch of distorted solids."""
+    mesh = box((2.0, 2.0, 2.0), cells, 0.1, cell=element.cell)
+    return System(Body(mesh["body"], element, energies.yeoh, volumetric=volumetric, **RUBBER))
 
 
 def plates(cells: tuple[int, int] = (2, 1), volumetric: Volumetric = "split") -> System:
@@ -75,7 +84,7 @@ def curved_cables(cells: int = 2) -> System:
 
 
 PATCHES: dict[str, Callable[..., System]] = {
-    "hex8": solids,
+    **{element.name: partial(solids, element=element) for element in SOLIDS},
     "ancf_plate": plates,
     "ancf_plate on a cylinder": thick_shells,
     "ancf_thin_plate": thin_plates,
@@ -85,7 +94,10 @@ PATCHES: dict[str, Callable[..., System]] = {
 }
 
 REDUCED: dict[str, Callable[..., System]] = {
-    "hex8, reduced": partial(solids, volumetric="reduced"),
+    **{
+        f"{element.name}, reduced": partial(solids, volumetric="reduced", element=element)
+        for element in SOLIDS
+    },
     "ancf_plate, reduced": partial(plates, volumetric="reduced"),
 }
 
@@ -130,8 +142,7 @@ def rigid() -> Iterator[Number]:
 # its plane, since |r'|^2, r'.r'' and |r''|^2 change at second order only: 3 rigid motions in the
 # plane and all 2 (n + 1) coordinates across it.
 ZEROS = {
-    "hex8": 6,
-    "hex8, reduced": 6,
+    **{f"{element.name}{way}": 6 for element in SOLIDS for way in ("", ", reduced")},
     "ancf_plate": 6,
     "ancf_plate, reduced": 6,
     "ancf_plate on a cylinder": 6,
@@ -149,7 +160,7 @@ def zero_modes() -> Iterator[Number]:
         for cells in ("one cell", "patch"):
             if name == "ancf_cable on an arc" and cells == "one cell":
                 continue  # an arc needs neighbours
-            n = 3 if name.startswith("hex8") else 1 if name.startswith("ancf_cable") else 2
+            n = 3 if name.startswith(("hex", "tet")) else 1 if name.startswith("ancf_cable") else 2
             system = patch() if cells == "patch" else patch(*([1] if n == 1 else [(1,) * n]))
             K = tangent(system, np.zeros(system.numbering.coordinates))
             values = np.sort(np.abs(np.linalg.eigvalsh((K + K.T) / 2.0)))

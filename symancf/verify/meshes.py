@@ -56,10 +56,11 @@ def box(
     divisions: Sequence[int],
     amount: float = 0.0,
     comm: MPI.Comm = MPI.COMM_SELF,
+    cell: str | None = None,
 ) -> Mesh:
     """Return a box, regular or distorted by `amount`."""
     warp = distorted(lengths, amount) if amount else None
-    return Mesh.box(lengths, divisions, warp=warp, comm=comm)
+    return Mesh.box(lengths, divisions, cell=cell, warp=warp, comm=comm)
 
 
 def bent(

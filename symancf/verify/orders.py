@@ -17,7 +17,7 @@ from .. import energies
 from ..arrays import Array
 from ..bodies.body import Body
 from ..catalogue.boundary import fix
-from ..elements import ancf_cable, hex8
+from ..elements import ancf_cable, hex8, hex20, tet10
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
@@ -115,9 +115,9 @@ def cable_biot() -> Iterator[Number]:
 
 @case("E05_convergence_orders", "theory: L2 k + 1, H1 k, energy 2 (k + 1 - m)")
 def orders() -> Iterator[Number]:
-    """Orders of a straight cable in bending and of hexahedra."""
+    """Orders of a straight cable in bending and of solids."""
     yield from _straight()
-    yield from _hexahedra()
+    yield from _solids()
 
 
 def _straight() -> Iterator[Number]:
@@ -152,20 +152,23 @@ def _straight() -> Iterator[Number]:
     yield Number("order of the energy: straight cable", order(energy_errors), 4.0, 0.15, 1.0)
 
 
-def _hexahedra() -> Iterator[Number]:
+def _solids() -> Iterator[Number]:
     motion, gradient, force = solid_motion()
     points = np.array([[0.5, 0.5, 0.5], [0.2, 0.7, 0.4]])
     for b, exact in zip(force(points), SOLID_FORCE["saint_venant_kirchhoff"], strict=True):
         wrong = np.abs(b - exact).max()
         yield Number("|b - b_ref|: E11_mms_solid", wrong, 0.0, 1e-8, np.abs(exact).max())
     points = np.random.default_rng(1).uniform(0.0, 1.0, (600, 3))
-    L2, H1 = [], []
-    for cells in (6, 12):
-        mesh = box((1.0, 1.0, 1.0), (cells,) * 3)
-        body = Body(mesh["body"], hex8, loaded_solid, name="cube", E=1000.0, nu=0.3)
-        system = solved(body, motion, gradient, "xyz")
-        places = body.at(points)
-        L2.append(root_mean_square(system.position(places) - motion(points)))
-        H1.append(root_mean_square(system.gradient(places) - gradient(points)))
-    yield Number("order of the position (L2): hex8", order(L2), 2.0, 0.15, 1.0)
-    yield Number("order of the gradient (H1): hex8", order(H1), 1.0, 0.15, 1.0)
+    for element, coarse, degree in ((hex8, 6, 1.0), (hex20, 3, 2.0), (tet10, 3, 2.0)):
+        L2, H1 = [], []
+        for cells in (coarse, 2 * coarse):
+            mesh = box((1.0, 1.0, 1.0), (cells,) * 3, cell=element.cell)
+            body = Body(mesh["body"], element, loaded_solid, name="cube", E=1000.0, nu=0.3)
+            system = solved(body, motion, gradient, "xyz")
+            places = body.at(points)
+            L2.append(root_mean_square(system.position(places) - motion(points)))
+            H1.append(root_mean_square(system.gradient(places) - gradient(points)))
+        of = f"order of the position (L2): {element.name}"
+        yield Number(of, order(L2), degree + 1.0, 0.15, 1.0)
+        of = f"order of the gradient (H1): {element.name}"
+        yield Number(of, order(H1), degree, 0.15, 1.0)

@@ -37,7 +37,7 @@ def fix(
     =====================  =========================================================================
     place                  held besides positions
     =====================  =========================================================================
-    any, of ``hex8``       nothing: its nodes have positions only
+    any, of a solid        nothing: its nodes have positions only
     a point of a cable     the direction of the tangent; its length is free
     an edge of a thin      the slope along the edge, and of the slope across it the component out of
     plate                  the plane, so that the normal stands; in the plane it is free
