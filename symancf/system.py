@@ -90,6 +90,8 @@ class System(Configuration):
         self.memory = Memory(self.comm, self.pieces)
         self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
         self.memory.prepare(self.plan)
+        if self.memory.moves:  # before its entities do
+            self._start_memory()
         prescribed = [given for support in self.supports for given in support.given(self)]
         prescribed += [given for piece in self.pieces for given in piece.given]
         self._common = Common(self.comm, prescribed)
@@ -294,8 +296,13 @@ class System(Configuration):
     def forget(self) -> None:
         """Let laws remember nothing but their initial values (collective)."""
         self.memory.forget()
+        self._start_memory()
+
+    def _start_memory(self) -> None:
+        """Find what laws remember before the first step (collective)."""
         with together(self.comm):
             self.update(self.time)
+        self.memory.share()
 
     def remembered(self, item: protocol.Body | protocol.Term) -> dict[str, Array]:
         """Return what a body or a term with memory remembers, on every rank (collective).

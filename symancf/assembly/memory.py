@@ -10,11 +10,15 @@ A step goes through three calls::
 Between `begin` and `accept` evaluations change nothing, however many there are. After `accept`
 they see the beginning of the step and its length still, so that forces and energies that are
 read there are those with which the step was solved.
+
+Where a list of entities changes between steps (`Revises`) every rank keeps what all of its
+entities remember, by their numbers: whichever of them come here, in whichever order.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +43,7 @@ class Held:
     Attributes
     ----------
     old, next : of each piece with memory, (entities, rows) at the beginning and at the end of the
-        last step, or of the present one.
+        last step, or of the present one; of lists that change all entities of all ranks.
     length, since : of the last step and where the present one began [s].
     stepping : whether there is a present step.
     known : whether the initial values have been found.
@@ -70,12 +74,30 @@ class Memory:
         self._numbers = [k for k, piece in enumerate(pieces) if piece.kernel.memory]
         self.pieces = [pieces[k] for k in self._numbers]
         length: Callable[[float], float] = self.length  # one object for all: one source
-        for piece in self.pieces:
-            piece.remembered = np.zeros((piece.size, len(piece.kernel.memory)))
+        sizes = [piece.size for piece in self.pieces]
+        for k, piece in enumerate(self.pieces):
             if STEP in piece.kernel.uniform:
                 piece.uniform[STEP] = length
-        none = tuple(p.remembered for p in self.pieces if p.remembered is not None)
-        self._now = Held(none, none, known=not self.pieces)
+            if piece.plans is not None:
+                sizes[k] = self._total(piece)
+                piece.recall = partial(self._recall, k)
+        rows = [len(piece.kernel.memory) for piece in self.pieces]
+        none = tuple(map(np.zeros, zip(sizes, rows, strict=True)))
+        self.put(Held(none, none, known=not self.pieces))
+
+    def _total(self, piece: Piece) -> int:
+        """Return the number of entities of all ranks (collective)."""
+        assert piece.ids is not None
+        return int(self.comm.allreduce(int(piece.ids.max(initial=-1)), MPI.MAX)) + 1
+
+    def _recall(self, k: int) -> Array:
+        """Return what the present entities of a list that changes remember."""
+        return np.asarray(self._now.old[k][self.pieces[k].ids])
+
+    @property
+    def moves(self) -> bool:
+        """Whether a list of entities with memory changes."""
+        return any(piece.plans is not None for piece in self.pieces)
 
     @property
     def known(self) -> bool:
@@ -108,7 +130,15 @@ class Memory:
         KinematicsError : they are not finite.
         """
         values = self._evaluate(plan, state, initial=True)
-        self.put(Held(values, values))
+        self._now = Held(values, values)
+        if not self.moves:
+            self.put(self._now)
+
+    def share(self) -> None:
+        """Let all ranks know initial values of lists that change (collective)."""
+        if self.moves:
+            values = self._shared(self._now.next)
+            self.put(Held(values, values))
 
     def forget(self) -> None:
         """Let the next `System.update` find the initial values again."""
@@ -131,6 +161,7 @@ class Memory:
         if self.pieces and self._now.stepping:
             with together(self.comm):
                 values = self._evaluate(plan, state)
+            values = self._shared(values)
             length = time - self._now.since
             self._now = replace(self._now, next=values, length=length, stepping=False)
 
@@ -141,8 +172,29 @@ class Memory:
     def put(self, held: Held | None) -> None:
         """Remember what was held, if something was; the next `System.update` tells the kernels."""
         self._now = self._now if held is None else held
-        for piece, old in zip(self.pieces, self._now.old, strict=True):
-            piece.remembered = old
+        for k, (piece, old) in enumerate(zip(self.pieces, self._now.old, strict=True)):
+            piece.remembered = old if piece.plans is None else self._recall(k)
+
+    def own(self, values: Sequence[Array]) -> list[Array]:
+        """Return what the entities of this rank remember, of `Held.old` or `next`."""
+        pairs = zip(self.pieces, values, strict=True)
+        return [v if piece.plans is None else v[piece.ids] for piece, v in pairs]
+
+    def held(self, old: Sequence[Array], after: Sequence[Array], length: float) -> Held:
+        """Return what is held of the entities of this rank (collective)."""
+        return Held(self._shared(old), self._shared(after), length)
+
+    def _shared(self, values: Sequence[Array]) -> tuple[Array, ...]:
+        """Let all ranks know what the entities of lists that change remember (collective)."""
+        found = []
+        for piece, own in zip(self.pieces, values, strict=True):
+            known = own
+            if piece.plans is not None and piece.ids is not None:
+                every: Array = np.zeros((self._total(piece), own.shape[1]))
+                every[piece.ids[piece.owned]] = own[piece.owned]
+                known = reduced(self.comm, every)
+            found.append(known)
+        return tuple(found)
 
     def _evaluate(self, plan: Plan, state: Array, *, initial: bool = False) -> tuple[Array, ...]:
         mode = "initial" if initial else "update"
@@ -157,15 +209,15 @@ class Memory:
                 reason="DIVERGED_FUNCTION_DOMAIN",
                 iteration=0,
             )
-        pairs = zip(self._numbers, self._now.next, strict=True)
+        pairs = zip(self._numbers, self.own(self._now.next), strict=True)
         return tuple(values.get(k, before) for k, before in pairs)
 
     # ---- values ---------------------------------------------------------------------------------
     def at(self, name: str) -> dict[str, Array]:
         """Return what a piece has remembered at the beginning of the step, (n,) by row."""
-        for piece, values in zip(self.pieces, self._now.old, strict=True):
-            if piece.name == name:
-                return dict(zip(piece.kernel.memory, values.T, strict=True))
+        for piece in self.pieces:
+            if piece.name == name and piece.remembered is not None:
+                return dict(zip(piece.kernel.memory, piece.remembered.T, strict=True))
         return {}
 
     def gathered(self, name: str) -> dict[str, Array]:
@@ -175,14 +227,12 @@ class Memory:
         of the entities' numbers. An entity that a rank lacks is on another one.
         """
         found: dict[str, Array] = {}
-        for piece, values in zip(self.pieces, self._now.next, strict=True):
+        for piece, values in zip(self.pieces, self.own(self._now.next), strict=True):
             if piece.name != name or piece.ids is None:
                 continue
-            ids = piece.ids[piece.owned]
             names = [row.partition("[")[0] for row in piece.kernel.memory]
-            size = self.comm.allreduce(int(ids.max(initial=-1)), MPI.MAX) + 1
-            every: Array = np.zeros((size, values.shape[1]))
-            every[ids] = values[piece.owned]
+            every: Array = np.zeros((self._total(piece), values.shape[1]))
+            every[piece.ids[piece.owned]] = values[piece.owned]
             every = reduced(self.comm, every)
             for quantity in dict.fromkeys(names):
                 table = every[:, [k for k, other in enumerate(names) if other == quantity]]
@@ -192,7 +242,7 @@ class Memory:
     def dissipated(self, chosen: Sequence[Piece]) -> float:
         """Return the energy dissipated since the first step by pieces (this rank's part) [J]."""
         total = 0.0
-        for piece, values in zip(self.pieces, self._now.next, strict=True):
+        for piece, values in zip(self.pieces, self.own(self._now.next), strict=True):
             if piece in chosen:
                 total += float(values[piece.owned][:, list(piece.kernel.totals)].sum())
         return total

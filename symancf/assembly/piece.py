@@ -104,6 +104,7 @@ class Piece:
     plans : of a list that changes, the plans that it is a piece of; None: it never changes.
     timed : whether the entities are functions of time.
     former : the list before, once it was replaced.
+    recall : returns `remembered` of the present list, where that changes.
     """
 
     name: str
@@ -125,6 +126,7 @@ class Piece:
     former: Former | None = None
     ids: Ints | None = None
     remembered: Array | None = None
+    recall: Callable[[], Array] | None = None
     _joined: tuple[Array, Array, Array] | None = field(default=None, repr=False)
 
     def changing(self, time: float) -> Array | None:
@@ -147,6 +149,8 @@ class Piece:
         listed = "ids", "owned", "vertices", "vertex_start", "entities"
         for name in (*listed, "cell", "cell_at", "given"):
             setattr(self, name, getattr(other, name))
+        if self.recall is not None:
+            self.remembered = self.recall()
         self.plans[:] = [plan for plan in self.plans if plan() is not None]
         for plan in [known() for known in self.plans]:
             if plan is not None:

@@ -28,7 +28,6 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from ..arrays import Array, Data, Integers, Ints, Ints32, Mask
-from ..assembly.memory import Held
 from ..assembly.numbering import RIGID_AXES
 from ..errors import CheckpointError, ParameterError
 from ..runtime.collective import block_starts, exchange, lookup, owners_of, together
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
 
     import h5py
 
+    from ..assembly.memory import Held
     from ..assembly.numbering import Block
     from ..system import System
 
@@ -243,6 +243,7 @@ def save(
             system.update(system.time)
         memory = system.memory.hold()
         facts |= {"length": memory.length} if system.memory else {}
+        remembered = [system.memory.own(v) for v in (memory.old, memory.next)]
         kept = {name: _attribute(name, value) for name, value in facts.items()}
     about: dict[str, str | int] = {"format": FORMAT, "version": VERSION}
     text = json.dumps(fingerprint(system))
@@ -257,7 +258,7 @@ def save(
             if _has_reference(block):
                 file.append(f"reference/{block.name}", rows.sorted([system.reference])[1][0])
         for k, (group, entities) in enumerate(_remembering(system)):
-            ids, pair = entities.sort([v[k][entities.owned] for v in (memory.old, memory.next)])
+            ids, pair = entities.sort([v[k][entities.owned] for v in remembered])
             file.append(f"{group}/ids", ids)
             for name, values in zip(("old", "next"), pair, strict=True):
                 file.append(f"{group}/{name}", values)
@@ -389,7 +390,8 @@ def _recalled(path: Path, system: System, length: float) -> Held:
             names = [f"{group}/{name}" for name in ("ids", "old", "next")]
             ids, *rows = _slices(path, names, system.comm)
         pairs.append(entities.find(ids.astype(np.int64), rows))
-    return Held(tuple(old for old, _ in pairs), tuple(after for _, after in pairs), length)
+    old, after = ([pair[k] for pair in pairs] for k in (0, 1))
+    return system.memory.held(old, after, length)
 
 
 def _head(path: Path) -> tuple[Facts, list[str], Facts, int]:

@@ -302,11 +302,6 @@ class Entities:
 
         `law` and the number of its multipliers are those of a constraint, see `Piece`.
         """
-        if self.changing and kernel.memory:
-            raise ConstraintError(
-                f"{name!r} remembers, and one of its places moves over a body: what a place "
-                "remembers does not move with it; give a fixed point, body.at(X)"
-            )
         n, nv = self.local.shape
         rows = [np.broadcast_to(cell.get(p, np.float64(0.0)), (n,)) for p in kernel.cell]
         return Piece(

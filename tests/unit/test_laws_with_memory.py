@@ -344,6 +344,52 @@ def test_a_failure_on_one_rank_leaves_the_last_step() -> None:
         assert np.abs(found - exact).max() < 1e-9 * np.abs(exact).max()
 
 
+class Road:
+    """A block that stretches, u_x = 0.1 t X; springs that slide at places that go to and fro."""
+
+    def __init__(self, comm: MPI.Comm) -> None:
+        mesh = sa.Mesh.box((1.0, 0.2, 0.2), (12, 2, 2), comm=comm)
+        energy = sa.energies.saint_venant_kirchhoff
+        self.body = sa.Body(mesh["body"], HEX8, energy, name="road", E=1e6, nu=0.3)
+        stretch = sa.fix(self.body["all"], "x", displacement=lambda X, t: 0.1 * t * X)
+        places = self.body.at(lambda t: [(x, 0.1, 0.1) for x in self.places(t)])
+        self.springs = sa.Potential(friction, places, k=[100.0, 200.0], f=1.0, name="springs")
+        terms = [stretch, sa.fix(self.body["y0"], "y"), sa.fix(self.body["z0"], "z")]
+        self.system = sa.System(self.body, terms=[*terms, self.springs])
+        self.problem = sa.StaticProblem(self.system)
+
+    @staticmethod
+    def places(t: float) -> tuple[float, float]:
+        return 0.5 + 0.4 * np.sin(2.2 * t), 0.5 - 0.45 * np.sin(1.7 * t)
+
+    @classmethod
+    def exact(cls, to: float, step: float) -> np.ndarray:
+        slip, k = np.zeros(2), np.array([100.0, 200.0])
+        for t in np.arange(1, round(to / step) + 1) * step:
+            trial = k * (0.1 * t * np.array(cls.places(t)) - slip)
+            slip += np.maximum(np.abs(trial) - 1.0, 0.0) * np.sign(trial) / k
+        return slip
+
+
+@collective
+def test_what_a_place_remembers_moves_with_it(shared_tmp_path: Path) -> None:
+    """Over cells of other ranks and back, in a checkpoint between, too."""
+    one, every = Road(MPI.COMM_SELF), Road(COMM)
+    for road in (one, every):
+        road.problem.solve(to=1.0, step=0.1)
+    slip = Road.exact(1.0, 0.1)
+    assert np.abs(slip).min() > 0.003
+    every.problem.save(shared_tmp_path / "every.h5")
+    again = Road(MPI.COMM_SELF)
+    again.problem.restore(shared_tmp_path / "every.h5")
+    for road in (one, every, again):
+        found = road.system.remembered(road.springs)["slip"]
+        np.testing.assert_allclose(found, slip, rtol=1e-12)
+        road.problem.solve(to=2.5, step=0.1)
+        found = road.system.remembered(road.springs)["slip"]
+        np.testing.assert_allclose(found, Road.exact(2.5, 0.1), rtol=1e-12)
+
+
 def test_a_turned_frame_turns_forces_and_nothing_else() -> None:
     turn = sl.expm(np.cross(np.eye(3), [0.4, -0.9, 0.7]))
     plain, turned = Block(COMM, np.eye(3)), Block(COMM, turn)
