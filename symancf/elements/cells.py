@@ -16,7 +16,7 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from ..arrays import Array, Integers, Ints
+from ..arrays import Array, Ints
 from .shape import Field, ShapeFunctions
 
 Point = tuple[Fraction, ...]
@@ -124,28 +124,36 @@ class Cell:
         return max(max(p) if lines else sum(p) for p in functions.exponents)
 
     @cached_property
-    def _solved(self) -> tuple[Array, Integers]:
-        c = [[float(x) for x in row] for row in self.functions.coefficients]
-        return np.array(c), np.array(self.functions.exponents, dtype=np.int64)
+    def _solved(self) -> tuple[list[Numbers], Array]:
+        """The monomials, with all that differentiation makes of them, and their coefficients.
+
+        These are (1 + dim, nv, monomials): of the functions, and of their derivatives.
+        """
+        given = [tuple(e) for e in self.functions.exponents]
+        width, d = self.domain[1] - self.domain[0], range(self.dimension)
+        less = [[(*e[:k], max(0, e[k] - 1), *e[k + 1 :]) for k in d] for e in given]
+        every = list(dict.fromkeys((*given, *(e for row in less for e in row))))
+        solved = np.zeros((1 + self.dimension, len(self.nodes), len(every)))
+        for e, row, lower in zip(given, self.functions.coefficients, less, strict=True):
+            c = np.array([float(x) for x in row])
+            solved[0, :, every.index(e)] += c
+            for k in d:
+                solved[1 + k, :, every.index(lower[k])] += width * e[k] * c
+        return every, solved
 
     def table(self, unit: Array) -> Array:
         """Return the functions and their derivatives (1 + dim, nv, k) at places (k, dim).
 
         Both in the reference cell of side 1.
         """
-        coefficients, exponents = self._solved
-        x, width = self.to_domain(unit).T, float(self.domain[1] - self.domain[0])
-        powers, slopes = [np.ones_like(x), x], [np.zeros_like(x), np.full_like(x, width)]
-        for p in range(2, int(exponents.max(initial=0)) + 1):
-            slopes.append(width * p * powers[-1])
-            powers.append(powers[-1] * x)
-        monomials = np.ones((1 + len(x), len(exponents), len(unit)))
-        for d, e in enumerate(exponents.T):
-            value, slope = (np.stack([p[d] for p in rows])[e] for rows in (powers, slopes))
-            monomials[: 1 + d] *= value
-            monomials[1 + d] *= slope
-            monomials[2 + d :] *= value
-        return np.asarray(coefficients.T @ monomials)
+        exponents, solved = self._solved
+        x = np.ascontiguousarray(self.to_domain(unit).T)
+        monomials = np.ones((len(exponents), len(unit)))
+        for row, powers in zip(monomials, exponents, strict=True):
+            for component, power in zip(x, powers, strict=True):
+                for _ in range(power):
+                    row *= component
+        return np.asarray(solved @ monomials)
 
     def evaluate(self, unit: Array) -> tuple[Array, Array]:
         """Return the functions (k, nv) and their derivatives (k, nv, dim); see `table`."""
