@@ -16,21 +16,20 @@ from symancf_codegen.text.contract_tangent import contract_tangent
 from symancf_codegen.text.print_cell import cell_function, solve_function
 from symancf_codegen.text.print_local import local_loads, solve_functions
 from symancf_codegen.text.print_point import (
-    TABLES,
     LawFunctions,
-    Printer,
     domain_section,
     law_functions,
     loads_of_parameters,
     outputs_section,
 )
+from symancf_codegen.text.printer import TABLES, Printer
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import Array, PointLaw
     from symancf_codegen.derive import Results
     from symancf_codegen.graph.dag import Node
     from symancf_codegen.structure import Segment, Structure
-    from symancf_codegen.text.function import Function
+    from symancf_codegen.text.printer import Function
 
 
 def comment(lines: Sequence[str]) -> str:

@@ -13,8 +13,8 @@ from symancf_codegen.text.print_local import after, before, solve_in_cell, unuse
 
 if TYPE_CHECKING:
     from symancf_codegen.structure import LawUse, Segment, Structure
-    from symancf_codegen.text.function import Function
     from symancf_codegen.text.print_point import LawFunctions
+    from symancf_codegen.text.printer import Function
 
 #: What is evaluated to find the unknowns of a cell; no function that a kernel offers.
 SOLVE = "solve"

@@ -17,17 +17,13 @@ from typing import TYPE_CHECKING
 from symancf_codegen.errors import CompileError
 from symancf_codegen.graph.schedule import Output, Section
 from symancf_codegen.modes import COMMON, MODES
-from symancf_codegen.text.function import Function, declaration
+from symancf_codegen.text.printer import Function, declaration
 
 if TYPE_CHECKING:
     from symancf_codegen.derive import LocalResults, Results
     from symancf_codegen.graph.dag import Node
     from symancf_codegen.structure import LawUse, Segment, Structure
-    from symancf_codegen.text.print_point import Printer
-
-
-#: Unknowns of a point or cell at most; SYMANCF_LOCAL in symancf_local.h.
-MOST_UNKNOWNS = 12
+    from symancf_codegen.text.printer import Printer
 
 
 def local_loads(results: Results, rows: Sequence[int], size: int) -> dict[str, str]:

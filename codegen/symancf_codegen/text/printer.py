@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stage 7, print: generated C functions at one point, 8 lanes wide, that others call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from symancf_codegen.graph.schedule import Output, Section, identifier, schedule, used_symbols
+from symancf_codegen.lower.point import WEIGHT
+from symancf_codegen.modes import MODES
+
+if TYPE_CHECKING:
+    from symancf_codegen.derive import Results
+    from symancf_codegen.graph.dag import Node
+
+#: Unknowns of a point or cell at most; SYMANCF_LOCAL in symancf_local.h.
+MOST_UNKNOWNS = 12
+
+#: Array arguments of point functions, in order; those before the scalars, those after.
+RATES_IN = ("uniform_rate", "cell_rate", "B_rate")
+ARRAYS_IN = ("uniform", "P", "cell", "B", "old", *RATES_IN, "G", "V", "g", "h", "A", "S", "X")
+COLUMNS = tuple(f"C{k}" for k in range(MOST_UNKNOWNS))
+ARRAYS_OUT = ("X", "E", "W", "N", "M", *COLUMNS, "D", "O", "bad")
+TABLES = tuple(name for name, mode in MODES.items() if mode.tabulates)
+
+
+@dataclass
+class Function:
+    """The C text of a point function, its name and the names of its arguments in order."""
+
+    name: str
+    text: str
+    arguments: list[str]
+
+
+@dataclass
+class Printer:
+    """Prints point functions of one law.
+
+    Attributes
+    ----------
+    results : of the law.
+    loads : C expression of every leaf, by name.
+    scalars : leaves that are passed as plain numbers (weight, section coordinates).
+    """
+
+    results: Results
+    loads: dict[str, str]
+    scalars: list[str] = field(default_factory=list)
+
+    @staticmethod
+    def plain(scalar: str) -> str:
+        """Return the name of the argument of a plain number."""
+        return "weight" if scalar == WEIGHT else identifier(scalar)
+
+    def function(
+        self, name: str, title: str, sections: Sequence[Section], given: Mapping[Node, str]
+    ) -> Function:
+        """Return the function `name` that stores the outputs of `sections`.
+
+        `given` are nodes that an earlier function has stored, with the C to load them.
+        """
+        graph = self.results.graph
+        outputs = [o.node for s in sections for o in s.outputs]
+        names = {s: self.plain(s) for s in self.scalars}
+        loads = {**self.loads, **names}
+        program = schedule(graph, sections, self.results.named, loads, given)
+        used = used_symbols(graph, outputs, given)
+        body = "\n".join(line for _, lines in program.body for line in lines)
+        whole = "\n".join([*program.before, body])
+        stored = {a for a in (*ARRAYS_OUT, "A", "S") if _stores(body, a)}
+        arguments: list[str] = []
+        declared: list[str] = []
+        for a in ARRAYS_IN:
+            if a not in stored and f"{a}[" in whole.replace(f"_{a}[", ""):
+                arguments.append(a)
+                declared.append(f"const double *restrict {a}")
+        for s in self.scalars:
+            if s in used:
+                arguments.append(names[s])
+                declared.append(f"double {names[s]}")
+        for a in ("A", "S", *ARRAYS_OUT):
+            if a in stored:
+                arguments.append(a)
+                declared.append(f"double *restrict {a}")
+        lines = [f"/* {title} */", *declaration(name, declared), "{"]
+        lines += [f"    {line}" for line in program.before]
+        lines.append("    #pragma omp simd simdlen(8)")
+        lines.append("    for (int l = 0; l < 8; l++) {")
+        for section_title, statements in program.body:
+            lines.append(f"        /* {section_title} */")
+            lines += [f"        {statement}" for statement in statements]
+        lines += ["    }", "}", ""]
+        return Function(name, "\n".join(lines), arguments)
+
+    def once(self, name: str, title: str, nodes: Sequence[Node]) -> Function:
+        """Return the function that stores expressions of parameters in the array P."""
+        outputs = [Output(f"P[{k}] = {{}};", node) for k, node in enumerate(nodes)]
+        program = schedule(self.results.graph, [Section("", outputs)], [], self.loads, {})
+        body = [*program.before, *(line for _, lines in program.body for line in lines)]
+        head = f"static void {name}(const double *restrict uniform, double *restrict P)"
+        text = [f"/* {title} */", head, "{", *(f"    {line}" for line in body), "}", ""]
+        return Function(name, "\n".join(text), ["uniform", "P"])
+
+
+def _stores(body: str, array: str) -> bool:
+    return any(line.startswith(f"{array}[") for line in body.splitlines())
+
+
+def declaration(name: str, arguments: Sequence[str]) -> list[str]:
+    """Return the head of a function, broken between arguments."""
+    lines, line = [], f"static void {name}("
+    indent = " " * len(line)
+    for k, argument in enumerate(arguments):
+        piece = argument + (")" if k == len(arguments) - 1 else ", ")
+        if len(line) + len(piece.rstrip()) > 96 and line.strip():
+            lines.append(line.rstrip())
+            line = indent
+        line += piece
+    return [*lines, line]
