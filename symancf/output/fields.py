@@ -277,7 +277,8 @@ class FieldKernels:
         for piece in self.system.memory.pieces if self.remembering else ():
             if piece.name == name and piece.remembered is not None:
                 table = piece.remembered[piece.owned]
-                table = table.reshape(len(table), -1, len(law.history))
+                each = len(law.history)
+                table = table.reshape(len(table), table.shape[1] // each, each)
                 return {m.name: table[..., k] for k, m in enumerate(law.history)}
         return {}
 
@@ -314,9 +315,9 @@ class FieldKernels:
             zeta, weights = heights(rule), np.asarray(rule.section_weights, dtype=float)
             at = At(self.system, self.body, middle.through(zeta), state)
             rows = at.outputs(law, kernel)
-            share = rows[MEASURE].reshape(n, m, -1) * weights / area[..., None]
+            share = rows[MEASURE].reshape(n, m, len(zeta)) * weights / area[..., None]
             S = self.stress.put(rows)["S"].reshape(n, m, len(zeta), 3, 3)
-            for k, by in enumerate((share, -share * at.z.reshape(n, m, -1))):
+            for k, by in enumerate((share, -share * at.z.reshape(n, m, len(zeta)))):
                 total[k] += np.einsum("nmk,nmkab->nmab", by, S)
         plane = np.eye(3) - normal[..., :, None] * normal[..., None, :]
         force, moment = plane @ total @ plane

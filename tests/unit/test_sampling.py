@@ -360,3 +360,19 @@ def test_stresses_of_laws_that_remember_are_there_where_they_remember() -> None:
     assert list(sample(system, bar, fields={"F": "F"}).point_data) == ["displacement", "F"]
     with pytest.raises(SymancfError, match=r"'S' follows from what j2.. remembers.* at='gauss'"):
         sample(system, bar, fields=fields)
+
+
+@pytest.mark.collective
+def test_a_rank_may_have_no_cells() -> None:
+    mesh = Mesh.box((1.0, 1.0), (1, 1))
+    plate = Body(mesh["body"], ancf_plate, saint_venant_kirchhoff, thickness=0.1, **STIFF)
+    system = System(plate)
+    fields = {"N": "membrane_force", "s": "cauchy", "J": "J"}
+    gauss = max(rule.size for _, rule in plate.laws)
+    places = ("lattice", "cells", "gauss", [(0.5, 0.5, 0.0)])
+    for at, count in zip(places, (25, 16, gauss, 1), strict=True):
+        found = sample(system, plate, fields=fields, at=at)
+        found.check()
+        values = {**found.point_data, **found.cell_data}["N"]
+        assert values.shape[1:] == (3, 3)
+        assert COMM.allreduce(len(values)) == count
