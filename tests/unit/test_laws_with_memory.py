@@ -153,6 +153,28 @@ def test_relaxation_is_exact_and_a_ramp_has_order_two() -> None:
     assert 3.9 < errors[0] / errors[1] < 4.1
 
 
+def test_creep_has_order_two() -> None:
+    """E = P (1/E0 - (1/E0 - 1/(E0 + E1)) exp(-t E0/(tau (E0 + E1)))) under a force at once."""
+    E0, E1, tau, P = 1e6, 2e6, 0.5, 1e-3
+    exact = P * (1 / E0 - (1 / E0 - 1 / (E0 + E1)) * np.exp(-E0 / (tau * (E0 + E1))))
+    errors = []
+    for steps in (8, 16):
+        mesh, load = sa.Mesh.box((1.0, 0.1, 0.1), (1, 1, 1)), sa.Parameter("load", 0.0)
+        body = sa.Body(mesh["body"], HEX8, maxwell, E0=E0, E1=E1, tau=tau)
+        pull = sa.traction(body["x1"], (load, 0.0, 0.0))
+        system = sa.System(body, terms=[*sides(body), pull])
+        problem = sa.StaticProblem(system, options=TIGHT)
+        problem.solve(to=0.0)
+        load.value = P
+        problem.solve(to=0.0)
+        tip = body.at((1.0, 0.0, 0.0))
+        assert system.displacement(tip)[0, 0] == pytest.approx(P / (E0 + E1), rel=1e-8)
+        problem.solve(to=1.0, step=1.0 / steps)
+        errors.append(system.displacement(tip)[0, 0] / exact - 1.0)
+    assert 3.9 < errors[0] / errors[1] < 4.1
+    assert errors[1] < 1e-4
+
+
 def test_a_plate_relaxes_as_its_moduli_do() -> None:
     """In tension and in bending, exactly: of the present force exp(-t/tau) E1/(E0 + E1) goes."""
     mesh, end = sa.Mesh.box((1.0, 0.5), (3, 2)), sa.Parameter("end", 0.0)
