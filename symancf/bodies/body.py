@@ -272,7 +272,8 @@ class Body:
         name, (ids, vertices) = layout.name(self), self.region.slice(self.element.cell)
         cost = float(self.element.size**2)
         vertices = vertices + layout.base(self.region.mesh)
-        layout.announce(Family(f"body:{name}", ids, vertices, weight=cost))
+        links = self.element.topology.graph
+        layout.announce(Family(f"body:{name}", ids, vertices, weight=cost, links=links))
         layout.announce_block(Block("position", 3))
         if self.element.slopes:
             size = 3 * len(self.element.slopes)

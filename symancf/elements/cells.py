@@ -21,6 +21,7 @@ from .shape import Field, ShapeFunctions
 
 Point = tuple[Fraction, ...]
 Numbers = tuple[int, ...]
+Links = tuple[tuple[int, int], ...]
 Surface = Callable[[Array], tuple[Array, Array]]
 
 NAMES = ("xi", "eta", "zeta")
@@ -48,7 +49,7 @@ class Cell:
     factors: Numbers
     nodes: tuple[Point, ...]
     corners: int
-    edges: tuple[tuple[int, int], ...]
+    edges: Links
     faces: tuple[Numbers, ...]
     monomials: str
     domain: tuple[int, int] = (0, 1)
@@ -273,10 +274,16 @@ class Cell:
         return self.whole_edges[0][0].name
 
     @cached_property
-    def links(self) -> tuple[tuple[int, int], ...]:
+    def links(self) -> Links:
         """Pairs of nodes that follow each other along the edges."""
         chains = ((a, *between, b) for _, (a, b, *between) in self.whole_edges)
         return tuple(pair for chain in chains for pair in pairwise(chain))
+
+    @cached_property
+    def graph(self) -> Links:
+        """The links, and one to the first node from those that are on no edge."""
+        linked = {node for pair in self.links for node in pair}
+        return self.links + tuple((0, k) for k in range(len(self.nodes)) if k not in linked)
 
     @cached_property
     def fans(self) -> Array:

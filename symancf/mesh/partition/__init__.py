@@ -122,7 +122,8 @@ def _localize(
     place = np.full(len(ids), n_owned, np.int32)
     place[owned] = np.arange(n_owned, dtype=np.int32)
     chosen = in_graph(comm, families)
-    cells = [place[v] for v, inside in zip(entities, chosen, strict=True) if inside]
+    rows = zip(families, entities, chosen, strict=True)
+    cells = [(place[v], family.links) for family, v, inside in rows if inside]
     order = reverse_cuthill_mckee_order(comm, adjacency(comm, n_owned, cells))
     del cells
     place[owned[order]] = np.arange(n_owned, dtype=np.int32)

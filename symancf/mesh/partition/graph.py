@@ -13,28 +13,21 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array, Integers, Ints, Ints32
-from ...elements.cells import CELLS
+from ...elements.cells import HEXAHEDRON, LINE, QUAD, Links
 from ...runtime import jit
 from ...runtime.collective import exchange_blocks, reduced
 from ...runtime.petsc import PETSc, functions
 
 PARTITIONER = "ptscotch"
 
-_LINES = [c for c in CELLS.values() if c.edges and max(c.factors) == 1]
-_COUNTS = [len(c.nodes) for c in CELLS.values()]
-_EDGES = {len(c.nodes): c.links for c in CELLS.values() if _COUNTS.count(len(c.nodes)) == 1}
-_EDGES |= {len(c.nodes): c.links for c in _LINES if len(c.nodes) == c.corners}
+_EDGES = {len(c.nodes): c.links for c in (LINE, QUAD, HEXAHEDRON)}
 
 
-def edges_of(vertices: Integers) -> tuple[Integers, Integers]:
-    """Both ends of the edges of entities (k, nv).
-
-    Two, four and eight vertices are read as lines, quadrilaterals and hexahedra in meshio's
-    order, as many as only one type of cells has as that; any other number as a star around the
-    first vertex.
-    """
+def edges_of(vertices: Integers, links: Links | None = None) -> tuple[Integers, Integers]:
+    """Both ends of the `links` of entities (k, nv); see `Family`."""
     nv = vertices.shape[1]
-    pairs = np.array(_EDGES.get(nv, [(0, i) for i in range(1, nv)]), np.int64).reshape(-1, 2)
+    star = tuple((0, i) for i in range(1, nv))
+    pairs = np.array(links or _EDGES.get(nv, star), np.int64).reshape(-1, 2)
     return vertices[:, pairs[:, 0]].ravel(), vertices[:, pairs[:, 1]].ravel()
 
 
@@ -66,13 +59,13 @@ def _address(array: Integers) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
-def adjacency(comm: MPI.Comm, size: int, entities: list[Ints32]) -> Graph:
-    """Return the edges of entities with vertices < `size` (collective, but of this rank only).
+def adjacency(comm: MPI.Comm, size: int, entities: list[tuple[Ints32, Links | None]]) -> Graph:
+    """Return the links of entities with vertices < `size` (collective, but of this rank only).
 
     Ends outside 0 <= v < `size` are left out.
     """
     library = _library(comm)
-    ends = [edges_of(vertices) for vertices in entities]
+    ends = [edges_of(vertices, links) for vertices, links in entities]
     a = np.concatenate([np.empty(0, np.int32), *(a for a, _ in ends)])
     b = np.concatenate([np.empty(0, np.int32), *(b for _, b in ends)])
     del ends

@@ -100,9 +100,9 @@ def _cut(
     np.cumsum(comm.allgather(int(used_here.sum())), out=nodes[1:])
     number = np.where(used_here, np.cumsum(used_here) - 1 + nodes[comm.rank], -1)
     _, (numbers,) = exchange_blocks(comm, asked, number[ids])
-    graph = adjacency(
-        comm, len(local_ids), [v for v, inside in zip(local, chosen, strict=True) if inside]
-    )
+    rows = zip(families, local, chosen, strict=True)
+    cells = [(vertices, family.links) for family, vertices, inside in rows if inside]
+    graph = adjacency(comm, len(local_ids), cells)
     if (numbers < 0).any():
         kept = np.flatnonzero(numbers >= 0)
         graph, numbers = graph.only(kept), numbers[kept]

@@ -16,6 +16,7 @@ from ...runtime.collective import exchange_blocks, owners_of, together
 if TYPE_CHECKING:
     from mpi4py import MPI
 
+    from ...elements.cells import Links
     from .halo import Halo
 
 
@@ -32,6 +33,8 @@ class Family:
     weight : cost of one entity, in any unit common to the families.
     partitioned : whether the entities take part in the graph (cells). Others (joints, loads,
         boundary facets) follow: vertices that only they touch join the rank of a neighbour.
+    links : pairs of vertices of an entity that are neighbours in the graph, `Cell.graph`. None:
+        two, four and eight vertices are lines, quadrilaterals and hexahedra, others a star.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Family:
     vertices: Ints
     weight: float = 1.0
     partitioned: bool = True
+    links: Links | None = None
 
 
 @dataclass(frozen=True)
