@@ -117,6 +117,8 @@ class DynamicProblem:
 
     # ---- set-up ---------------------------------------------------------------------------------
     def _prepare(self) -> None:
+        if self._ready:
+            return
         system = self.system
         collect(system.comm)
         self.motion = Motion(system, self.damping)
@@ -322,8 +324,7 @@ class DynamicProblem:
         `solve` does it by itself before its first step.
         """
         with self._options:
-            if not self._ready:
-                self._prepare()
+            self._prepare()
             self._begin(step)
             InitialValues(self.accelerations, step).find()
             self.integrator.started()
@@ -377,25 +378,23 @@ class DynamicProblem:
         """
         vectors, attributes = load(path, self.system)
         with self._options:
-            if not self._ready:
-                self._prepare()
-        missing = [k for k in ("rate", *self.integrator.vectors()) if k not in vectors]
+            self._prepare()
+        made, system = self.integrator, self.system
+        missing = [k for k in ("rate", *made.vectors()) if k not in vectors]
         if missing or "audit" not in attributes:
             raise CheckpointError(
                 f"{path} holds no motion: {', '.join(missing) or 'audit'} is missing; a state "
                 "alone is read by checkpoint.load"
             )
-        system = self.system
         system.state[:], system.rate[:] = vectors["state"], vectors["rate"]
         system.memory.put(attributes.get("memory"))
-        for name, vector in self.integrator.vectors().items():
+        for name, vector in made.vectors().items():
             vector[:] = vectors[name]
         system.time, self.steps = float(attributes["time"]), int(attributes["steps"])
         system.stiffness = float(attributes["stiffness"])
         self._scaled_for = float(attributes["scaled_for"])
-        self.integrator.last_step = float(attributes["last_step"])
-        self.integrator.biased = float(attributes["biased"])
-        self.integrator.calm = int(attributes["calm"])
+        made.last_step, made.biased = float(attributes["last_step"]), float(attributes["biased"])
+        made.calm = int(attributes["calm"])
         self.audit.resume(json.loads(attributes["audit"]))
         self._events.resume(json.loads(attributes.get("events", "[]")))
         system.revise(system.time)
@@ -460,8 +459,7 @@ class DynamicProblem:
         self, to: float, step: float, adaptive: bool | None, rtol: float, atol: float | None
     ) -> None:
         system = self.system
-        if not self._ready:
-            self._prepare()
+        self._prepare()
         require_consistent(system, to)
         made, ts = self.integrator, self.ts
         made.asked, made.rtol = step, rtol
