@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..kinematics.naming import Energy
     from ..values.parameter import Value
 
-Sampled = str | Callable[..., Any]
+Sampled = str | Callable[..., object]
 
 #: Fields that are resultants of a solid's stress through the thickness; see `output.fields`.
 THROUGH = {
@@ -248,7 +248,7 @@ def _value(
     offered: Mapping[str, Quantity],
     parameters: Mapping[str, sp.Symbol],
     where: str,
-) -> Any:
+) -> object:
     """Return the expression of a field, a scalar or a matrix."""
     if isinstance(asked, str):
         if asked not in offered:
@@ -302,7 +302,7 @@ def _require_expression(field: str, e: sp.Basic, allowed: set[sp.Symbol]) -> Non
         raise KinematicsError(f"field {field!r}: {wrong}", asked=field)
 
 
-def _shape(value: Any) -> tuple[int, ...]:
+def _shape(value: object) -> tuple[int, ...]:
     if not isinstance(value, sp.MatrixBase):
         return ()
     rows, columns = value.shape
