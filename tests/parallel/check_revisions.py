@@ -39,7 +39,8 @@ def across(time: float) -> Array:
 def sheet(place: Any) -> tuple[sa.System, sa.Body]:
     """A plate, held at two edges, with a force on places of it."""
     mesh = sa.Mesh.box((2.0, 1.0), (10, 5))
-    plate = sa.Body(mesh["body"], THIN, kirchhoff(), name="plate", thickness=0.02, **STEEL)
+    given = {"thickness": 0.02, "rho": 1.0, **STEEL}
+    plate = sa.Body(mesh["body"], THIN, kirchhoff(), name="plate", **given)
     held = [sa.fix(plate["x0"]), sa.fix(plate["x1"])]
     return sa.System(plate, terms=[*held, sa.force(plate.at(place), WEIGHT, "each")]), plate
 
@@ -142,10 +143,10 @@ def motion() -> dict[str, Any]:
     }
 
 
-def _solve(problem: sa.StaticProblem) -> None:
+def _solve(problem: Any, **step: float) -> None:
     """Solve on; an exit becomes an error that can be shown."""
     try:
-        problem.solve(to=1.0)
+        problem.solve(to=1.0, **step)
     except SystemExit as error:
         raise RuntimeError(f"exit {error.code}") from error
 
@@ -180,6 +181,10 @@ def errors() -> dict[str, Any]:
         said = caught(lambda problem=problem: _solve(problem))
         same = bool((system.state == before).all()) and system.time == 0.5
         found[name] = [*said, COMM.allreduce(same, MPI.LAND)]
+        moving = sa.DynamicProblem(sheet(course)[0])
+        moving.solve(to=0.5, step=0.25)
+        said = caught(lambda moving=moving: _solve(moving, step=0.25))
+        found[f"{name} in motion"] = [*said, moving.system.time == 0.5]
     return found
 
 

@@ -184,7 +184,8 @@ class Balance(Stopping):
         """Return the absolute tolerances of this rank's rows; see `DynamicProblem.solve`."""
         if atol is None:
             return np.asarray(rtol * self._natural[self.rows.of_row])
-        long = self.rows.classes(lambda block: block.kind == "position")[self.rows.of_row]
+        lengths = "position", "sliding"
+        long = self.rows.classes(lambda block: block.kind in lengths)[self.rows.of_row]
         return np.where(long, atol, atol / (self._size or 1.0))
 
     # ---- constraints ----------------------------------------------------------------------------
