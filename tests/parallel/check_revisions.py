@@ -181,6 +181,8 @@ def errors() -> dict[str, Any]:
         said = caught(lambda problem=problem: _solve(problem))
         same = bool((system.state == before).all()) and system.time == 0.5
         found[name] = [*said, COMM.allreduce(same, MPI.LAND)]
+        if name not in ("value", "exit"):
+            continue
         moving = sa.DynamicProblem(sheet(course)[0])
         moving.solve(to=0.5, step=0.25)
         said = caught(lambda moving=moving: _solve(moving, step=0.25))
@@ -190,14 +192,15 @@ def errors() -> dict[str, Any]:
 
 def main() -> None:
     """Print the results of all systems."""
-    times = np.linspace(0.05, 2.0, 12)
+    times = np.linspace(0.05, 2.0, 8)
     system, plate = sheet(across)
     found: dict[str, Any] = {"force": statics(system, plate.at(across), times)}
     system, cord = wheel(along, along(0.0))
     found["wheel"] = statics(system, cord.at(along), times)
     found["motion"] = motion()
     found["bead"] = slide(Path(sys.argv[1]))
-    found["errors"] = errors()
+    if COMM.size == 3:
+        found["errors"] = errors()
     if COMM.rank == 0:
         print(json.dumps(found))
 
