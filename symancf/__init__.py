@@ -8,7 +8,7 @@ MPI ranks.
 The rooms of the package, each importing only from those below it (`lint-imports` checks it):
 
     command, bench, verify
-    view, solve             pictures; equilibria, paths and motions
+    solve                   equilibria, paths and motions
     output                  histories, checkpoints, files
     system                  bodies and terms, distributed and numbered
     catalogue               terms ready for use: loads, supports, joints, gas, flexures
@@ -92,7 +92,7 @@ _MODULES = {
     "energies": "energies",
     "joints": "catalogue.joints",
     "output": "output",
-    "view": "view",
+    "view": "output.view",
 }
 
 __all__ = [
@@ -159,7 +159,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from . import elements, energies, output, view
+    from . import elements, energies, output
     from .bodies.body import Body
     from .bodies.natural import RigidBody
     from .bodies.plane import Factor, PlanarBody, prescribe
@@ -185,7 +185,7 @@ if TYPE_CHECKING:
     from .kinematics.local import implicit, local
     from .kinematics.memory import memory, remember
     from .mesh import Mesh, Region
-    from .output import checkpoint
+    from .output import checkpoint, view
     from .output.sampling import sample
     from .places.ends import Ground
     from .runtime.launch import print

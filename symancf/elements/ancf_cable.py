@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The ANCF cable with 12 coordinates."""
 
+from ..cells.shape import Field
+from ..cells.table import LINE
 from ..kinematics import cable
-from .cells import LINE
 from .element import Element
-from .shape import Field
 
 ancf_cable = Element(
     "ancf_cable",

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The fully parameterised ANCF plate with 48 coordinates."""
 
+from ..cells.shape import Field
+from ..cells.table import QUAD
 from ..kinematics import director_solid
 from .ancf_thin_plate import INCOMPLETE_QUARTIC
-from .cells import QUAD
 from .element import Element
-from .shape import Field
 
 ancf_plate = Element(
     "ancf_plate",

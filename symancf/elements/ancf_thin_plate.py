@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The thin ANCF plate with 36 coordinates."""
 
+from ..cells.shape import Field
+from ..cells.table import QUAD
 from ..kinematics import thin_plate
-from .cells import QUAD
 from .element import Element
-from .shape import Field
 
 INCOMPLETE_QUARTIC = (
     "1 xi eta xi**2 xi*eta eta**2 xi**3 xi**2*eta xi*eta**2 eta**3 xi**3*eta xi*eta**3"

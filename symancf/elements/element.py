@@ -13,15 +13,15 @@ import sympy as sp
 from symancf_codegen.declare import Rule
 
 from ..arrays import Array, Ints
+from ..cells.quadrature import counts_for, gauss, parse
+from ..cells.shape import ElementSpace, Field, ShapeFunctions, TableJets
 from ..errors import KinematicsError
-from .quadrature import counts_for, gauss, parse
-from .shape import ElementSpace, Field, ShapeFunctions, TableJets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..cells.table import Cell
     from ..kinematics import Kinematics, KinematicsFamily
-    from .cells import Cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,11 @@ class Element:
     @cached_property
     def functions(self) -> dict[str, ShapeFunctions]:
         """The solved shape functions of every field."""
-        return {name: field.solve(self.topology) for name, field in self.fields.items()}
+        cell = self.topology
+        return {
+            name: field.solve(cell.coordinates, cell.vertices)
+            for name, field in self.fields.items()
+        }
 
     @cached_property
     def space(self) -> ElementSpace:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The serendipity hexahedron of second order with 60 coordinates."""
 
+from ..cells.table import HEXAHEDRON20
 from ..kinematics import solid
-from .cells import HEXAHEDRON20
 from .element import Element
 from .quad8 import quad8
 

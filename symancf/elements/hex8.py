@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The trilinear hexahedron with 24 coordinates."""
 
+from ..cells.table import HEXAHEDRON
 from ..kinematics import solid
-from .cells import HEXAHEDRON
 from .element import Element
 from .quad4 import quad4
 

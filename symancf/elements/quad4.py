@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The bilinear quadrilateral with 12 coordinates: faces of hexahedra, for loads on them."""
 
+from ..cells.table import QUAD
 from ..kinematics import surface
-from .cells import QUAD
 from .element import Element
 
 quad4 = Element(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The quadrilateral of second order with 24 coordinates: faces of hexahedra, for loads on them."""
 
+from ..cells.table import QUAD8
 from ..kinematics import surface
-from .cells import QUAD8
 from .element import Element
 
 quad8 = Element(

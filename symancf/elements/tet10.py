@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tetrahedron of second order with 30 coordinates."""
 
+from ..cells.table import TETRA10
 from ..kinematics import solid
-from .cells import TETRA10
 from .element import Element
 from .tri6 import tri6
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The triangle of second order with 18 coordinates: faces of tetrahedra, for loads on them."""
 
+from ..cells.table import TRIANGLE6
 from ..kinematics import surface
-from .cells import TRIANGLE6
 from .element import Element
 
 tri6 = Element(

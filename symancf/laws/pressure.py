@@ -30,7 +30,7 @@ import sympy as sp
 from symancf_codegen.declare import Parameter, PointLaw, Rule, reference, scalar_jets, unknown
 from symancf_codegen.legendre import gauss_legendre
 
-from ..elements.quadrature import counts_for, gauss
+from ..cells.quadrature import counts_for, gauss
 from ..kinematics.quantity import cross, dot, real, vector
 from .build import Kinds, closure, kinds_of
 

@@ -10,9 +10,8 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import ArrayLike
 
-from .. import elements
 from ..arrays import Array, Ints
-from ..elements import Element
+from ..cells import CELLS
 from ..errors import MeshError
 from ..runtime.collective import lookup, reduced, together
 from ..values import arguments
@@ -266,18 +265,11 @@ class Mesh:
             rows.append((region.name, str(region.dim), held or "none"))
         width = max(len(row[0]) for row in rows)
         lines = [repr(self)[1:-1], *(f"  {a:<{width}}  {b:>3}  {c}" for a, b, c in rows)]
-        if unsupported := sorted(set(self.cells) - _used()):
-            lines.append(f"  (no element of symancf uses cells of type {', '.join(unsupported)})")
+        if unsupported := sorted(set(self.cells) - set(CELLS)):
+            lines.append(f"  (cells of type {', '.join(unsupported)} are of no use here)")
         if self.comm.size > 1:
             lines.append(f"  in slices on {self.comm.size} ranks")
         return "\n".join(lines)
-
-
-def _used() -> set[str]:
-    """Return the types of cells that elements have, and of their faces and edges."""
-    own = [element.topology for element in vars(elements).values() if isinstance(element, Element)]
-    sides = (cell.name for c in own for cell, _ in (*c.whole_edges, *c.whole_faces))
-    return {"vertex", *(c.name for c in own), *sides}
 
 
 __all__ = ["Cells", "Mesh", "Region"]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Ints
-from ..elements.cells import CELLS, Cell
+from ..cells.table import CELLS, Cell
 from ..errors import MeshError
 from ..runtime.collective import block_starts, together
 from ..values.arguments import among

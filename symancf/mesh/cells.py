@@ -8,8 +8,8 @@ import re
 import numpy as np
 
 from ..arrays import Array, Integers, Mask
-from ..elements.cells import CELLS, Cell
-from ..elements.quadrature import counts_for, gauss
+from ..cells.quadrature import counts_for, gauss
+from ..cells.table import CELLS, Cell
 
 DIMENSIONS = {  # of what meshio knows, by the beginning of the name
     **{"vertex": 0, "line": 1, "triangle": 2, "quad": 2, "polygon": 2},

@@ -15,7 +15,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from ..arrays import Array, Integers, Ints
-from ..elements.cells import CELLS
+from ..cells.table import CELLS
 from ..errors import MeshError
 from ..runtime.collective import exchange, owners_of, reduced, share_error
 from .cells import dimension

@@ -10,7 +10,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ..arrays import Array
-from ..elements.cells import CELLS
+from ..cells.table import CELLS
 from ..errors import MeshError
 from ..runtime.collective import reduced, share_error
 from .cells import corner_jacobians, repeated_vertices, sizes
@@ -24,7 +24,7 @@ from .conformity import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..elements.cells import Cell
+    from ..cells.table import Cell
     from . import Mesh
     from .slices import Cells
 

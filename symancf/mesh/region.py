@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Ints
-from ..elements.cells import CELLS
+from ..cells.table import CELLS
 from ..errors import MeshError
 from ..runtime.collective import exchange, owners_of, share_error
 from .cells import dimension

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array, Ints
-from ..elements.cells import CELLS
+from ..cells.table import CELLS
 from ..errors import MeshError
 from ..runtime.collective import block_starts, scatter_blocks
 from ..values.parameter import label

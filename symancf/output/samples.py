@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Data, Ints
-from ..elements import CELLS
+from ..cells import CELLS
 from ..errors import SymancfError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 
 from ..arrays import Data
-from ..elements import CELLS
+from ..cells import CELLS
 from ..errors import SymancfError
 from ..runtime.files import replacing
 from .samples import Samples

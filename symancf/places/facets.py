@@ -11,7 +11,8 @@ from symancf_codegen.legendre import gauss_legendre
 
 from ..arrays import Array, Ints, Ints32
 from ..assembly.resolved import Resolved, Rows
-from ..elements import CELLS, ancf_cable
+from ..cells import CELLS
+from ..elements import ancf_cable
 from ..errors import MeshError
 from ..mesh.conformity import side_keys
 from ..runtime.collective import exchange, exchange_blocks, shares

@@ -12,15 +12,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..elements import CELLS
+from ..cells import CELLS
 from ..runtime.collective import together
 
 if TYPE_CHECKING:
     from mpi4py import MPI
     from scipy.spatial import cKDTree
 
-    from ..elements import Cell
-    from ..elements.cells import Surface
+    from ..cells import Cell
+    from ..cells.table import Surface
     from ..mesh import Region
 
 Item = TypeVar("Item")

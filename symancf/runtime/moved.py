@@ -21,6 +21,9 @@ MOVED = {
     "demos": "command.demos",
     "doctor": "command.doctor",
     "domain": "values.domain",
+    "elements.cells": "cells.table",
+    "elements.quadrature": "cells.quadrature",
+    "elements.shape": "cells.shape",
     "dynamics": "solve.dynamics",
     "files": "runtime.files",
     "flexure": "catalogue.flexure",
@@ -58,6 +61,7 @@ MOVED = {
     "substitution": "terms.substitution",
     "ties": "catalogue.ties",
     "tracking": "output.tracking",
+    "view": "output.view",
     "viscosity": "catalogue.viscosity",
     "work": "terms.work",
 }
@@ -75,10 +79,12 @@ class Signpost:
         ModuleNotFoundError : says its present name.
         """
         package, _, rest = name.partition(".")
-        first, dot, last = rest.partition(".")
-        if package == "symancf" and first in MOVED:
-            now = f"symancf.{MOVED[first]}{dot}{last}"
-            raise ModuleNotFoundError(f"{name} has moved: import {now}", name=name)
+        parts = rest.split(".")
+        for count in (1, 2):
+            first = ".".join(parts[:count])
+            if package == "symancf" and first in MOVED:
+                now = ".".join(["symancf", MOVED[first], *parts[count:]])
+                raise ModuleNotFoundError(f"{name} has moved: import {now}", name=name)
 
 
 def put_up() -> None:

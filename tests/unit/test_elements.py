@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 
 from symancf import elements
-from symancf.elements.quadrature import counts_for
+from symancf.cells.quadrature import counts_for
 
 if TYPE_CHECKING:
     from symancf.elements import Cell, Element

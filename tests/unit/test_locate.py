@@ -11,7 +11,7 @@ import pytest
 from mpi4py import MPI
 
 import symancf as sa
-from symancf.elements import CELLS
+from symancf.cells import CELLS
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
 from symancf.places.locate import locate
 from symancf.places.projection import locate_on

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
-from symancf.elements import CELLS
+from symancf.cells import CELLS
 from symancf.errors import MeshError
 from symancf.mesh import Mesh
 

@@ -15,9 +15,9 @@ from mpi4py import MPI
 import symancf as sa
 from symancf.mesh.conformity import side_keys
 from symancf.output.sampling import sample
+from symancf.output.view.surface import surface_of
 from symancf.output.vtu import read_vtu, write_vtu
 from symancf.places.interpolation import Interpolation
-from symancf.view.surface import surface_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

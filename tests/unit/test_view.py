@@ -13,8 +13,8 @@ from symancf import output, view
 from symancf.errors import SymancfError
 from symancf.mesh import Mesh
 from symancf.output import Samples
-from symancf.view import picture
-from symancf.view.surface import surface_of
+from symancf.output.view import picture
+from symancf.output.view.surface import surface_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -217,8 +217,8 @@ def test_animates_a_series_and_at_most_300_states(
     path = view.animate(series, tmp_path / "a", **style)
     assert path.name == "a.gif"
     assert len(opened(path)) == 7
-    monkeypatch.setattr("symancf.view.animation.MOST", 3)
-    monkeypatch.setattr("symancf.view.animation.BATCH", 2)
+    monkeypatch.setattr("symancf.output.view.animation.MOST", 3)
+    monkeypatch.setattr("symancf.output.view.animation.BATCH", 2)
     few = opened(view.animate(series.path, tmp_path / "b", **style))
     assert len(few) == 3
     whole = opened(path)

@@ -13,7 +13,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array, Integers, Ints, Ints32
-from ...elements.cells import HEXAHEDRON, LINE, QUAD, Links
+from ...cells.table import HEXAHEDRON, LINE, QUAD, Links
 from ...runtime import jit
 from ...runtime.collective import exchange_blocks, reduced
 from ...runtime.petsc import PETSc, functions

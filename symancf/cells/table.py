@@ -117,7 +117,7 @@ class Cell:
     @cached_property
     def functions(self) -> ShapeFunctions:
         """The functions of the nodes, of the parameters."""
-        return self.field.solve(self)
+        return self.field.solve(self.coordinates, self.vertices)
 
     def degree_of(self, functions: ShapeFunctions) -> int:
         """Return the highest power of a parameter; of cells with simplices the total degree."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Array
+from ...arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

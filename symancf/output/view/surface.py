@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Array, Data, Ints
-from ..elements import CELLS
+from ...arrays import Array, Data, Ints
+from ...cells import CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..output import Samples
+    from .. import Samples
 
 
 SHARP = np.cos(np.radians(35.0))

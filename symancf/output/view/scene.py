@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..output import Samples, gather, read
-from ..runtime.collective import together
+from ...runtime.collective import together
+from .. import Samples, gather, read
 
 if TYPE_CHECKING:
     from mpi4py import MPI

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from ..arrays import Array
-from ..errors import SymancfError
-from ..runtime.files import write_whole
+from ...arrays import Array
+from ...errors import SymancfError
+from ...runtime.files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,7 +21,7 @@ from symancf_codegen.legendre import gauss_legendre
 from ..arrays import Array
 
 if TYPE_CHECKING:
-    from .cells import Cell
+    from .table import Cell
 
 
 #: Most points of a rule: its tables are part of the generated C.

@@ -13,12 +13,12 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from ..arrays import Array, Ints
-from ..errors import SymancfError
-from ..output import Samples, Series, read_state, states
-from ..runtime.collective import together
-from ..runtime.files import write_whole
-from ..values import arguments
+from ...arrays import Array, Ints
+from ...errors import SymancfError
+from ...runtime.collective import together
+from ...runtime.files import write_whole
+from ...values import arguments
+from .. import Samples, Series, read_state, states
 from .picture import Picture, value_range
 from .scene import Scene, gathered
 from .surface import Surface, surface_of

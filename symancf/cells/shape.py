@@ -19,7 +19,7 @@ from symancf_codegen.declare import Space
 from ..arrays import Array, Ints
 
 if TYPE_CHECKING:
-    from .cells import Cell
+    from collections.abc import Sequence
 
 Exponents = tuple[int, ...]
 
@@ -66,9 +66,16 @@ class Field:
     monomials: str
     nodal: tuple[str | None, ...]
 
-    def solve(self, cell: Cell) -> ShapeFunctions:
-        """Return the shape functions: the i-th nodal coordinate of the j-th is delta_ij."""
-        names = cell.coordinates
+    def solve(
+        self, names: tuple[str, ...], vertices: Sequence[tuple[Fraction, ...]]
+    ) -> ShapeFunctions:
+        """Return the shape functions: the i-th nodal coordinate of the j-th is delta_ij.
+
+        Parameters
+        ----------
+        names : of the coordinates.
+        vertices : coordinates of the nodes.
+        """
         symbols = sp.symbols(names, real=True)
         exponents = tuple(
             sp.Poly(sp.sympify(text, dict(zip(names, symbols, strict=True))), *symbols).monoms()[0]
@@ -76,7 +83,7 @@ class Field:
         )
         rows: list[list[Fraction | int]] = []
         slots: list[int] = []
-        for v, vertex in enumerate(cell.vertices):
+        for v, vertex in enumerate(vertices):
             for k, name in enumerate(self.nodal):
                 if name is None:
                     continue
@@ -90,7 +97,7 @@ class Field:
             exponents,
             tuple(map(tuple, matrix.inv().to_dense().rep.to_list())),
             tuple(slots),
-            len(cell.vertices) * len(self.nodal),
+            len(vertices) * len(self.nodal),
         )
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from mpi4py import MPI
 
-from ..errors import SymancfError
-from ..runtime.collective import together
-from ..values import arguments
+from ...errors import SymancfError
+from ...runtime.collective import together
+from ...values import arguments
 from .animation import animate, write_gif
 from .picture import Picture
 from .scene import Scene, gathered
