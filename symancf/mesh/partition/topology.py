@@ -16,7 +16,7 @@ from ...runtime.collective import exchange_blocks, owners_of, together
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-    from ...elements.cells import Links
+    from ...cells.table import Links
     from .halo import Halo
 
 
