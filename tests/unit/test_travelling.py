@@ -214,3 +214,30 @@ def test_a_bead_on_a_cable_that_is_pulled_comes_to_the_middle_by_symmetry() -> N
     problem.solve(to=2.0, step=0.1)  # the other end rises: the bead goes down past several nodes
     assert place.slid(system)[0] < -0.1
     assert before < system.matrix.revision < before + 5
+
+
+def test_a_bead_is_followed_past_nodes_along_a_path() -> None:
+    ways = []
+    for follows in (False, True):
+        pull = sa.Parameter("pull", 0.0)
+        cord = rope(12, EA=100.0, EI=0.05)
+        held = [sa.fix(cord["x0"], "position"), sa.fix(cord["x1"], "position")]
+        weight = sa.gravity((0.0, 0.0, -9.81))
+        system, place = bead(
+            cord,
+            0.45,
+            *(lambda *_, term=term: term for term in (*held, weight)),
+            lambda _, place: sa.Potential(lambda s_a: 5.0 * s_a**2, place, name="hold"),
+            lambda mass, _, pull=pull: sa.force(mass, (pull, 0.0, 0.0)),
+        )
+        problem = sa.StaticProblem(system, options={"snes_rtol": 1e-11}, check_held=False)
+        problem.solve(to=1.0)
+        if follows:
+            problem.follow(pull, to=3.0, step=0.5)
+        else:
+            for force in np.linspace(0.0, 3.0, 13):
+                pull.value = force
+                problem.solve(to=1.0)
+        ways.append(float(place.slid(system)[0]))
+    assert ways[0] > 0.15  # past nodes at 0.5 and 0.583
+    assert abs(ways[1] - ways[0]) < 1e-9

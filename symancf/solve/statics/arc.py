@@ -12,6 +12,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...assembly.numbering import MOVING
+from ...assembly.revisions import REVISIONS
 from ...errors import ParameterError, SymancfError
 from ...newton import iterate
 from ...runtime.collective import share_error
@@ -362,8 +363,18 @@ class Arc:
         """Find the equilibrium on a plane, None if there is none near by (collective).
 
         `rows` and `value` are where to start from; `radius` is how far Newton's method may go.
-        After a failure `trouble` says why; the state of the system is then of no use.
+        After a failure `trouble` says why; the state of the system is then of no use. Where the
+        equilibrium has other lists of entities it is found again with these.
         """
+        for _ in range(REVISIONS):
+            found = self._found(rows, value, plane, radius)
+            if found is None or not self.system.revise(self.system.time):
+                return found
+            rows, value = found.rows, found.value
+        self.trouble = "lists of entities change with each solution"
+        return None
+
+    def _found(self, rows: Array, value: float, plane: Plane, radius: float) -> Equilibrium | None:
         snes = self.solver.snes
         self._linear = 0
         convergence = self.solver.convergence

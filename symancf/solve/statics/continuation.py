@@ -311,7 +311,6 @@ class Continuation:
             for _ in range(MANY if steps is None else steps):
                 if self._along(*self._advance(most, smallest * self.unit), to, until):
                     return
-                self.solver.system.revise(self.solver.system.time)
                 if to is not None and abs(self.point.value - to) > AWAY * max(way, self.unit):
                     raise ConvergenceError(
                         f"follow({self.arc.name}): the path leads away from {self.arc.name} = "
