@@ -151,7 +151,7 @@ class Body:
     def __repr__(self) -> str:
         return (
             f"Body {self.name!r}: {self.region.size} {self.element.name} "
-            f"with {self.energy_function.__name__}"
+            f"with {signature(self.energy_function).name}"
         )
 
     def _complete(self, given: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from symancf_codegen.declare import PointLaw, Rule, unknown
 
 from ..arrays import Array, Ints
 from ..errors import KinematicsError
+from ..kinematics.naming import signature
 from ..places.interpolation import Interpolated, Interpolation
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _tell(
     comm: MPI.Comm,
 ) -> None:
     """Look at reference coefficients R (cells, n, 3), and parameters by name."""
-    which = f"energy {energy.__name__}() of body {name!r}"
+    which = f"energy {signature(energy).name}() of body {name!r}"
     u = np.zeros_like(R)
     found = np.zeros(5)  # not finite: energy, force, stiffness; stress; lowest stiffness
     if len(R):

@@ -11,10 +11,9 @@ an energy that is stationary in them, or equations::
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import sympy as sp
 
@@ -22,6 +21,7 @@ from symancf_codegen.declare import Local
 
 from ..errors import KinematicsError
 from ..values.arguments import among
+from ..values.domain import marked
 from .symbols import declaring, entries, given_value, is_symmetric, symbols_of
 
 if TYPE_CHECKING:
@@ -111,13 +111,15 @@ def local(
 
     def declare(function: Function) -> Function:
         declaring(function, start, "solves for")
-
-        @functools.wraps(function)
-        def law(*arguments: object, **parameters: object) -> object:
-            return function(*arguments, **parameters)
-
-        law.local = Declared(dict(start), at)  # type: ignore[attr-defined]
-        return cast("Function", law)
+        more = declared_local(function)
+        if more is not None and more.at != at:
+            raise KinematicsError(
+                f"{', '.join(more.start)} are unknowns of each {more.at}, {', '.join(start)} of "
+                f"each {at}: a law has unknowns of points or of cells",
+                asked=at,
+                offered=(more.at,),
+            )
+        return marked(function, local=Declared({**(more.start if more else {}), **start}, at))
 
     return declare
 
@@ -184,7 +186,7 @@ def equations_of(
                     offered=tuple(symbols),
                 )
         for key in symbols:
-            if key not in equations:
+            if equations.get(key) is None:
                 raise KinematicsError(
                     f"{name} gives no equation for its unknown {key!r}", asked=key
                 )

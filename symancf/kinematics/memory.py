@@ -25,6 +25,7 @@ import sympy as sp
 from symancf_codegen.declare import Local, Memory
 
 from ..errors import KinematicsError
+from ..values.domain import marked
 from .local import declared_local, equations_of, unknowns
 from .quantity import Value, real
 from .symbols import declaring, entries, given_value, is_symmetric, symbols_of
@@ -99,8 +100,7 @@ def memory(**initial: Initial) -> Callable[[Function], Function]:
 
     def declare(function: Function) -> Function:
         declaring(function, initial, "remembers")
-        function.memory = dict(initial)  # type: ignore[attr-defined]
-        return function
+        return marked(function, memory={**declared(function), **initial})
 
     return declare
 
@@ -245,6 +245,10 @@ def _values(name: str, found: Result, initial: Mapping[str, Value]) -> dict[str,
         raise KinematicsError(
             f"{name} remembers {listed}, so it must return remember(..., "
             f"{', '.join(f'{key}=...' for key in initial)}, stored=...)"
+        )
+    if found.stored is None:
+        raise KinematicsError(
+            f"{name}: remember(..., stored=None): give the energy in the state at the end of a step"
         )
     if set(found.values) != set(initial):
         raise KinematicsError(

@@ -237,27 +237,31 @@ class FieldKernels:
         resultants = THROUGH if body.element.has_thickness else ()
         self.through = {k: v for k, v in fields.items() if isinstance(v, str) and v in resultants}
         plain = {k: v for k, v in fields.items() if k not in self.through}
-        self.parts: list[tuple[Mask, Fields, PointLaw, jit.Kernel]] = []
-        self.sections: list[tuple[Rule, PointLaw, jit.Kernel]] = []
         owned = system.of(body, Interpolation).owned
-        for laws, cells in body.variants(system):
-            options = {} if laws is body.laws else {"curved": True}
-            made = self._fields(plain, options)
-            outputs = {**made.outputs, MEASURE: body.element.kinematics(**options).measure}
-            ((law, _),) = body.sampled_laws(outputs, remembering=self.remembering, **options)
-            self.parts.append((cells[owned], made, law, _kernel(law, system)))
-        if self.through and declared(body.energy_function):
-            field = next(iter(self.through))
-            raise KinematicsError(
-                f"field {field!r}: {self.through[field]!r} is a sum through the thickness, which "
-                "energies with memory do not offer: ask for 'S' or 'cauchy' at='gauss'",
-                asked=field,
-            )
-        if self.through:
-            self.stress = self._fields({"S": "S"}, {})
-            outputs = {**self.stress.outputs, MEASURE: body.element.kinematics().measure}
-            for law, rule in body.sampled_laws(outputs, by_rule=True):
-                self.sections.append((rule, law, _kernel(law, system)))
+        variants = [(laws is not body.laws, cells[owned]) for laws, cells in body.variants(system)]
+        parts: list[tuple[Mask, Fields, PointLaw]] = []
+        sections: list[tuple[Rule, PointLaw]] = []
+        with together(system.comm):  # functions of the user may fail on one rank only
+            for curved, cells in variants:
+                options = {"curved": True} if curved else {}
+                made = self._fields(plain, options)
+                outputs = {**made.outputs, MEASURE: body.element.kinematics(**options).measure}
+                ((law, _),) = body.sampled_laws(outputs, remembering=self.remembering, **options)
+                parts.append((cells, made, law))
+            if self.through and declared(body.energy_function):
+                field = next(iter(self.through))
+                raise KinematicsError(
+                    f"field {field!r}: {self.through[field]!r} is a sum through the thickness, "
+                    "which energies with memory do not offer: ask for 'S' or 'cauchy' at='gauss'",
+                    asked=field,
+                )
+            if self.through:
+                self.stress = self._fields({"S": "S"}, {})
+                outputs = {**self.stress.outputs, MEASURE: body.element.kinematics().measure}
+                pairs = body.sampled_laws(outputs, by_rule=True)
+                sections = [(rule, law) for law, rule in pairs]
+        self.parts = [(cells, made, law, _kernel(law, system)) for cells, made, law in parts]
+        self.sections = [(rule, law, _kernel(law, system)) for rule, law in sections]
 
     def _fields(self, fields: Mapping[str, Sampled], options: Mapping[str, bool]) -> Fields:
         body = self.body

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,13 +14,13 @@ from ..bodies.natural import RigidBody
 from ..errors import SymancfError
 from ..laws.sampled import default_fields
 from ..places.interpolation import Interpolation
+from ..runtime.collective import together
+from ..values.arguments import number
 from ..values.parameter import label
 from .fields import At, FieldKernels, Points, heights
 from .samples import Samples
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy.typing as npt
 
     from ..laws import Sampled
@@ -110,7 +111,10 @@ def sample(
     >>> samples.cell_data["sigma"].shape, round(float(samples.cell_data["J"][0]), 6)
     ((1, 3, 3), 1.2)
     """
-    state = system.state if state is None else state
+    with together(system.comm):
+        state = _local_vector(system, system.state if state is None else state)
+        must = "be a whole number of parts, at least 1"
+        number("sample", "divisions", divisions, must, lambda x: x >= 1 and x == int(x))
     labels = dict(units or {})
     if isinstance(body, RigidBody):
         if fields:
@@ -121,12 +125,11 @@ def sample(
     element = body.element
     if solid and not element.has_thickness:
         raise SymancfError(f"{element.name} has no faces: solid=True is for plates")
-    for name in {*(fields or {})} & {"displacement", "number"}:
-        raise SymancfError(f"sample(fields=...): the name {name!r} is taken, choose another one")
     remembering = isinstance(at, str) and at in ("gauss", "cells")
     if fields is None:
         names = default_fields(element, body.energy_function, remembering)
         fields = {name: name for name in names}
+    _require_names(fields, "u" if reference else "displacement")
     kernels = FieldKernels(system, body, fields, remembering)
     shown = _Shown(system, body, kernels, state, reference)
     if not isinstance(at, str):
@@ -139,6 +142,28 @@ def sample(
         )
     lattice = shown.lattice(divisions if element.dimension < 3 else 1, solid, at)
     return _named(lattice, labels)
+
+
+def _require_names(fields: object, displacement: str) -> None:
+    if not isinstance(fields, Mapping) or not all(isinstance(n, str) and n for n in fields):
+        raise SymancfError(
+            f"sample(fields={label(fields)}): give names with what they are, such as "
+            '{"J": lambda J: J, "sigma": "cauchy"}'
+        )
+    for name in (displacement, "number"):
+        if name in fields:
+            raise SymancfError(f"sample(fields=...): the name {name!r} is taken, choose another")
+
+
+def _local_vector(system: System, given: npt.ArrayLike) -> Array:
+    """Return a state that a call was given as a local vector of the system."""
+    state = np.asarray(given)
+    if state.shape != system.state.shape or state.dtype.kind not in "fi":
+        raise SymancfError(
+            f"sample(state=...) takes numbers like system.state, of the shape "
+            f"{system.state.shape}; given {state.dtype} of the shape {state.shape}"
+        )
+    return np.asarray(state, dtype=float)
 
 
 def _named(samples: Samples, units: dict[str, str]) -> Samples:

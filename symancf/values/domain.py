@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,21 @@ import numpy.typing as npt
 from ..errors import ParameterError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def marked(function: Function, **marks: object) -> Function:
+    """Return a function that does the same, with what is declared of it as attributes.
+
+    The function itself stays as it is: it may be declared otherwise elsewhere.
+    """
+
+    @functools.wraps(function)
+    def law(*arguments: Any, **parameters: Any) -> Any:
+        return function(*arguments, **parameters)
+
+    law.__name__ = getattr(function, "__name__", type(function).__name__)
+    law.__dict__.update(marks)
+    return cast("Function", law)
 
 
 @dataclass(frozen=True)
@@ -90,8 +106,7 @@ def domains(**given: Domain) -> Callable[[Function], Function]:
     """
 
     def declare(energy: Function) -> Function:
-        energy.domains = given  # type: ignore[attr-defined]
-        return energy
+        return marked(energy, domains={**domains_of(energy), **given})
 
     return declare
 
@@ -107,5 +122,4 @@ def stressed_at_rest(energy: Function) -> Function:
 
     Without it a body with such an energy is warned of; see `rest`.
     """
-    energy.stressed_at_rest = True  # type: ignore[attr-defined]
-    return energy
+    return marked(energy, stressed_at_rest=True)

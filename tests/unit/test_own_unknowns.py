@@ -14,6 +14,7 @@ from scipy.optimize import brentq
 import symancf as sa
 from symancf.elements import hex8
 from symancf.laws import energy_laws
+from symancf.values.domain import domains, domains_of, positive
 from symancf.verify.states import positions
 from symancf_codegen.compiler import compile_cells
 from tests.saddle import in_space, mixed
@@ -134,6 +135,7 @@ def test_declarations_that_do_not_fit_are_told() -> None:
         (sa.local(J=0)(lambda I1, *, J: I1 * J), "the name of a quantity"),
         (sa.local(p=0)(lambda J, *, p: sa.implicit(J, q=p)), "which is no unknown of its own"),
         (sa.local(p=0)(lambda J, *, p: sa.implicit(J, p=[[1, 2]])), r"the shape \(1, 2\)"),
+        (sa.local(p=0)(lambda J, *, p: sa.implicit(J, p=None)), "no equation for its unknown"),
         (sa.local(p=0, at="cell")(lambda J, *, p: sa.implicit(J, p=p)), "energy is stationary"),
         (sa.local(p=lambda q: q)(lambda J, *, p: p * J - p**2), "asks for 'q'"),
         (lambda J: sa.implicit(J, p=1), "write @sa.local"),
@@ -141,6 +143,34 @@ def test_declarations_that_do_not_fit_are_told() -> None:
     ):
         with pytest.raises(sa.KinematicsError, match=word):
             sa.Body(region, hex8, energy, volumetric=None if word[:3] != "are" else "reduced")
+
+
+def test_declarations_leave_the_function_as_it_is() -> None:
+    """One function with several declarations is several laws; declarations add up."""
+
+    def law(epsilon: E, *, a: E, b: E, EA: E) -> E:
+        return EA * (epsilon - a - b) ** 2
+
+    for declare, name in ((sa.memory, "memory"), (sa.local, "local")):
+        first, second = declare(a=0)(law), declare(a=1)(law)  # type: ignore[operator]
+        both = declare(b=2)(first)  # type: ignore[operator]
+        starts = [getattr(x, name) for x in (first, second, both)]
+        starts = [getattr(x, "start", x) for x in starts]
+        assert starts == [{"a": 0}, {"a": 1}, {"a": 0, "b": 2}]
+    assert not vars(law)
+    with pytest.raises(sa.KinematicsError, match="unknowns of points or of cells"):
+        sa.local(b=0, at="cell")(sa.local(a=0)(law))
+    strict = domains(EA=positive())(law)
+    assert domains_of(domains(a=positive())(strict)) == {"EA": positive(), "a": positive()}
+    assert domains_of(strict) == {"EA": positive()}
+
+    class Law:
+        def energy(self, epsilon: E, *, a: E, EA: E) -> object:
+            return sa.remember(EA * (epsilon - a) ** 2, a=a, stored=None)
+
+    line = sa.Mesh.box((1.0,), (1,))["body"]
+    with pytest.raises(sa.KinematicsError, match="stored=None"):
+        sa.Body(line, sa.elements.ancf_cable, sa.memory(a=0)(Law().energy), EA=1.0)
 
 
 def mixed_of_points(J: E, I1: E, *, p: E) -> dict[str, E]:

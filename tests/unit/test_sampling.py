@@ -302,6 +302,27 @@ def test_places_and_units_that_are_not_possible_are_told() -> None:
         sample(system, PlanarBody(at=(0.0, 0.0)))
     with pytest.raises(SymancfError, match="is not on body"):
         sample(system, body, at=[(9.0, 9.0, 9.0)])
+    with pytest.raises(SymancfError, match="the name 'u' is taken"):
+        sample(system, body, fields={"u": "J"}, reference=True)
+    for fields in (["J"], {"": "J"}, {3: "J"}):
+        with pytest.raises(SymancfError, match="give names with what they are"):
+            sample(system, body, fields=fields)  # type: ignore[arg-type]
+    with pytest.raises(SymancfError, match=r"divisions=0.*at least 1"):
+        sample(system, body, divisions=0)
+
+
+@pytest.mark.collective
+def test_what_fails_on_one_rank_fails_on_all() -> None:
+    system, body = block()
+    last = COMM.rank == COMM.size - 1
+
+    def failing(J: Any) -> Any:
+        return 1 / 0 if last else J
+
+    with pytest.raises(SymancfError, match=r"field .J. failed .*ZeroDivisionError"):
+        sample(system, body, fields={"J": failing})
+    with pytest.raises(SymancfError, match=r"numbers like system\.state, of the shape"):
+        sample(system, body, state=system.state[:-3] if last else system.state)
 
 
 @pytest.mark.collective
