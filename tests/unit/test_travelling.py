@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import gc
+import math
 import tracemalloc
 from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff
@@ -241,3 +243,33 @@ def test_a_bead_is_followed_past_nodes_along_a_path() -> None:
         ways.append(float(place.slid(system)[0]))
     assert ways[0] > 0.15  # past nodes at 0.5 and 0.583
     assert abs(ways[1] - ways[0]) < 1e-9
+
+
+def test_a_wheel_rolls_down_a_cable() -> None:
+    """Its own rotation included: a = g sin(slope)/(1 + J/(m R^2)), over a joint of two cells."""
+    R, m, g, slope, time = 0.05, 2.0, 9.81, 0.3, 0.3
+    J = m * R**2 / 2
+    region = sa.Mesh.box((1.0,), (6,))["body"]
+    given = {"EA": 1e6, "EI": 1e4, "rho": 1e3, "A": 1e-3}
+    rail = sa.Body(region, sa.elements.ancf_cable, sa.energies.cable(), **given)
+    foot = rail.sliding((0.3, 0, 0))
+    wheel = sa.PlanarBody(at=(0.3, R, 0.0), mass=m, inertia=J)
+    hub = wheel.at((0, 0))
+
+    def touches(r_a: Any, r_b: Any, rs_b: Any, *, R: sp.Expr) -> list[sp.Expr]:
+        t, d = rs_b / sp.sqrt(rs_b.dot(rs_b)), r_a - r_b
+        return [d.dot(t), d[1] * t[0] - d[0] * t[1] - R]
+
+    def rolls(theta_a: sp.Expr, s_b: sp.Expr, *, R: sp.Expr) -> sp.Expr:
+        return s_b + R * theta_a
+
+    terms = [
+        sa.fix(rail["body"]),
+        *(sa.Constraint(law, hub, foot, R=R) for law in (touches, rolls)),
+    ]
+    weight = sa.gravity((g * math.sin(slope), -g * math.cos(slope), 0.0))
+    system = sa.System(rail, wheel, terms=[*terms, weight])
+    sa.DynamicProblem(system, prefix="rolling_").solve(to=time, step=0.02)
+    way = g * math.sin(slope) / (1.0 + J / (m * R**2)) * time**2 / 2
+    assert foot.slid(system) == pytest.approx([way], rel=1e-6)
+    assert wheel.position(system) == pytest.approx([0.3 + way, R, -way / R], rel=1e-6)
