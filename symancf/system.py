@@ -21,14 +21,15 @@ from .assembly.revisions import Change
 from .bodies.members import Members
 from .errors import ConstraintError, KinematicsError, ParameterError
 from .newton.redundant import find_redundant
-from .places.ends import End, Nodes, require_place
+from .places.ends import End, require_place
+from .places.on_body import Nodes
 from .runtime.collective import together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .assembly.piece import Piece
-    from .places.ends import PointsOnBody
+    from .places.on_body import PointsOnBody
 
 
 class System(Configuration):

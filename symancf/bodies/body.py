@@ -28,8 +28,8 @@ from ..laws import (
 )
 from ..mesh import Region
 from ..mesh.partition import Family
-from ..places.ends import Nodes, PointsOnBody
 from ..places.interpolation import Interpolation, Patch, slopes_block
+from ..places.on_body import Nodes, PointsOnBody
 from ..places.sliding import Sliding
 from ..places.travelling import Travelling
 from ..runtime import jit

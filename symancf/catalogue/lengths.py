@@ -12,8 +12,8 @@ import sympy as sp
 
 from ..arrays import Array
 from ..errors import ConstraintError, ParameterError
-from ..places.ends import Nodes
 from ..places.lines import Line
+from ..places.on_body import Nodes
 from ..terms.constraint import Constraint
 from ..terms.term import AtPlaces, vector_of
 from ..values.arguments import named, one_of

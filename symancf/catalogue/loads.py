@@ -17,9 +17,10 @@ from ..bodies.plane import Factor, PlanarBody, PlanarPoint
 from ..errors import ConstraintError, ParameterError
 from ..laws import body_force_laws, dead_load_laws
 from ..mesh.partition import Family
-from ..places.ends import End, Ground, Nodes, require_place, require_region
+from ..places.ends import End, Ground, require_place
 from ..places.facets import FacetPoints
 from ..places.interpolation import Interpolation
+from ..places.on_body import Nodes, require_region
 from ..terms.quantities import symbols_of
 from ..terms.term import AtPlaces
 from ..terms.work import Potential, VirtualWork

@@ -23,7 +23,8 @@ import sympy as sp
 
 from ..bodies.plane import Factor, PlanarBody, PlanarPoint
 from ..errors import KinematicsError, ParameterError
-from ..places.ends import End, Ground, Nodes, PointsOnBody
+from ..places.ends import End, Ground
+from ..places.on_body import Nodes, PointsOnBody
 from ..terms.quantities import E, S, V, asking, symbols_of
 from ..terms.work import Potential, VirtualWork
 from ..values.arguments import among, named

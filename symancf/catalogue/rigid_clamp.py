@@ -14,7 +14,7 @@ from ..assembly.vertices import AtVertices
 from ..bodies.natural import RigidBody, RigidPoint
 from ..bodies.plane import Clamp, PlanarBody
 from ..errors import ConstraintError
-from ..places.ends import End, Ground, Nodes, PointsOnBody, _vector_rows
+from ..places.ends import End, Ground, vector_rows
 from ..places.geometry import unit
 from ..places.glue import (
     POINT,
@@ -27,6 +27,7 @@ from ..places.glue import (
     slots,
 )
 from ..places.interpolation import Interpolation
+from ..places.on_body import Nodes, PointsOnBody
 from ..runtime.collective import block_starts
 from ..terms.constraint import Constraint, Reaction
 from ..values.arguments import named, one_of
@@ -109,7 +110,7 @@ class Slopes(End):
         weights = np.einsum("nka,na->nk", on.basis[vertices[:, 0]], slope)
         weights[np.abs(weights) < 1e-15] = 0.0
         offset = on.offset(vertices, "slope0")
-        return _vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
+        return vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
 
     def __str__(self) -> str:
         return f"slopes of {self.place}"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import ConstraintError
-from ..places.ends import Nodes, PointsOnBody, require_region
+from ..places.on_body import Nodes, PointsOnBody, require_region
 from ..terms.constraint import Constraint
 from ..terms.quantities import E, Law, V, asking
 from ..values.parameter import label

@@ -16,7 +16,7 @@ from ..elements import ancf_cable
 from ..errors import MeshError
 from ..mesh.conformity import side_keys
 from ..runtime.collective import exchange, exchange_blocks, shares
-from .ends import End, _vector_rows
+from .ends import End, vector_rows
 from .geometry import _arc_slope, unit
 from .interpolation import Interpolation, tabulate
 
@@ -172,7 +172,7 @@ class FacetPoints(End):
         slopes: Array | None,
     ) -> Rows:
         on = configuration.of(self.body, Interpolation)
-        return _vector_rows(*on.combined(vertices, positions, slopes))
+        return vector_rows(*on.combined(vertices, positions, slopes))
 
     def constant(self, places: Resolved, jet: str) -> Array | None:
         """Return None: reference values follow from coordinates, as edges are curved."""

@@ -11,9 +11,9 @@ import numpy as np
 from ..arrays import Array, Ints, Mask
 from ..errors import ConstraintError, ParameterError
 from ..runtime.collective import exchange, lookup, owners_of, shares
-from .ends import Nodes, PointsOnBody
 from .geometry import perpendicular, unit
 from .interpolation import Interpolation
+from .on_body import Nodes, PointsOnBody
 
 if TYPE_CHECKING:
     from mpi4py import MPI

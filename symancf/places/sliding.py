@@ -12,8 +12,9 @@ from ..arrays import Array, Ints, Ints32
 from ..assembly.numbering import Block
 from ..assembly.resolved import Resolved, Rows
 from ..errors import ConstraintError, MeshError
-from .ends import PointsOnBody, Symbols, _vector_rows
+from .ends import Symbols, vector_rows
 from .interpolation import Interpolation, tabulate
+from .on_body import PointsOnBody
 from .projection import Foots
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ class Sliding(PointsOnBody):
         tables[3:] = [tables[3] - tables[4]]
         table = np.repeat(tables[TAYLOR.index(jet)], places.size, axis=0)
         cells = vertices[:, :2]
-        return _vector_rows(*on.combined(cells, *on.weighted(table, cells)))
+        return vector_rows(*on.combined(cells, *on.weighted(table, cells)))
 
     def slide(self, configuration: Configuration, places: Resolved) -> Rows:
         """Return the jet ``slide`` of all places; see `End.slide`."""

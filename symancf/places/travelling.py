@@ -12,7 +12,8 @@ from ..assembly.resolved import Resolved
 from ..errors import ParameterError
 from ..runtime.collective import together
 from ..values.parameter import label
-from .ends import PointsOnBody, _points
+from .ends import points_of
+from .on_body import PointsOnBody
 from .projection import Foots
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Travelling(PointsOnBody):
         self.X = self._course(0.0)
 
     def _course(self, time: float) -> Array:
-        return _points(f"body {self.body.name!r}", self.course(time))
+        return points_of(f"body {self.body.name!r}", self.course(time))
 
     def _find(self, layout: Layout) -> Resolved:
         """Find the points at the beginning, t = 0 (collective)."""

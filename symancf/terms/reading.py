@@ -20,9 +20,10 @@ from ..arrays import Array
 from ..errors import ConstraintError, ParameterError, SymancfError, in_words
 from ..kinematics.memory import STEP, Called, call_own, own_arguments
 from ..kinematics.quantity import real
-from ..places.ends import End, Ground, Nodes, PointsOnBody
+from ..places.ends import End, Ground
 from ..places.facets import FacetPoints
 from ..places.lines import Line
+from ..places.on_body import Nodes, PointsOnBody
 from ..runtime.collective import together
 from ..values.parameter import label
 from .quantities import (

@@ -13,7 +13,7 @@ from ...assembly.numbering import RIGID_AXES, RIGID_POINT, Block
 from ...assembly.resolved import Resolved, Rows
 from ...errors import ParameterError
 from ...laws import weight_law
-from ...places.ends import End, _points, _vector_rows, frame_of
+from ...places.ends import End, frame_of, points_of, vector_rows
 from ...runtime import jit
 from ...values.arguments import text
 from ...values.motion import Motion
@@ -396,7 +396,7 @@ class RigidPoint(End):
         self.body = body
         self.given = points if isinstance(points, End) else None
         if not isinstance(points, End):
-            self.local = _points(f"rigid body {body.name!r}", points)
+            self.local = points_of(f"rigid body {body.name!r}", points)
             self.X: Array = body.origin + self.local @ body.frame.T
         axes = frame_of(f"a point of rigid body {body.name!r}", frame)
         if axes is not None:
@@ -448,7 +448,7 @@ class RigidPoint(End):
         values[:, :2] /= -self.body.length, self.body.length
         values[:, 0] += float(jet == "value")
         values[np.abs(values) < 1e-15] = 0.0
-        return _vector_rows(offsets, values)
+        return vector_rows(offsets, values)
 
     def __str__(self) -> str:
         if self.given is not None:

@@ -10,7 +10,8 @@ import sympy as sp
 
 from ...arrays import Array
 from ...errors import ConstraintError
-from ...places.ends import End, Ground, PointsOnBody
+from ...places.ends import End, Ground
+from ...places.on_body import PointsOnBody
 from ...terms.constraint import Constraint
 from ...values.arguments import named
 from .body import PlanarBody

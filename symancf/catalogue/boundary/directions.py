@@ -11,7 +11,7 @@ import sympy as sp
 from ...arrays import Array, Ints, Ints32, Mask
 from ...assembly.resolved import Resolved, Rows
 from ...assembly.vertices import AtVertices
-from ...places.ends import End, _vector_rows
+from ...places.ends import End, vector_rows
 from ...places.glue import PerPlace
 from ...places.interpolation import Interpolation
 from ...terms.constraint import Constraint
@@ -130,7 +130,7 @@ class Directions(End):
         weights = np.ones((places.size, 1)) if value else self.weights[places.ids]
         on = configuration.of(self.body, Interpolation)
         offset = on.offset(vertices, "value" if value else "slope0")
-        rows = _vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
+        rows = vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
         if self.turning:
             return rows
         values = rows.value * self._along(places.ids)[rows.place, rows.component]

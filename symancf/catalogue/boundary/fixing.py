@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from ...bodies.body import Body
 from ...bodies.node import OneNode
 from ...errors import ConstraintError, ParameterError
-from ...places.ends import Nodes, PointsOnBody, require_place
+from ...places.ends import require_place
+from ...places.on_body import Nodes, PointsOnBody
 from ...values.arguments import named
 from .nodes import NodeSupport
 from .planes import Mirror, Roller

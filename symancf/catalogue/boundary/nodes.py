@@ -10,10 +10,10 @@ import numpy as np
 
 from ...arrays import Array, Ints, Ints32, Mask
 from ...errors import MeshError, ParameterError
-from ...places.ends import Nodes, PointsOnBody
 from ...places.geometry import unit
 from ...places.glue import EDGE, Glue, NodesHere, glue_of
 from ...places.interpolation import Interpolation
+from ...places.on_body import Nodes, PointsOnBody
 from ...values.motion import Motion
 from .clamp import ALIGNED, Clamp
 from .directions import EXACT, Conditions

@@ -18,8 +18,8 @@ from .nodes import NodeSupport
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
-    from ...places.ends import Nodes, PointsOnBody
     from ...places.glue import Glue, NodesHere
+    from ...places.on_body import Nodes, PointsOnBody
     from ...values.motion import Displacement
 
 

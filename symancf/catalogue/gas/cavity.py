@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece
     from ...assembly.protocol import Carriers
-    from ...places.ends import Face, Nodes
+    from ...places.on_body import Face, Nodes
     from ...values.parameter import Scalar
 
 TIGHT = 1e-10  # of the area: the resultant of a pressure on a closed surface, in any state

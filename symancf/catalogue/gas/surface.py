@@ -13,9 +13,10 @@ from ...arrays import Array, Integers, Ints, Ints32
 from ...bodies.body import Body
 from ...errors import MeshError, ParameterError
 from ...mesh.conformity import side_keys
-from ...places.ends import End, Face, Nodes
+from ...places.ends import End
 from ...places.facets import WORDS
 from ...places.interpolation import Interpolation
+from ...places.on_body import Face, Nodes
 from ...runtime.collective import share_error
 from ...values.parameter import Scalar, label
 
