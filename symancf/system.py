@@ -309,7 +309,9 @@ class System(Configuration):
         """Return what a body or a term with memory remembers, on every rank (collective).
 
         By name, ``e`` of a number and ``e11`` of an entry of a matrix: (places,) or, of the cells
-        of a body, (cells, points). ``dissipated`` is the energy that each has dissipated [J].
+        of a body, (cells, points), in the order of the mesh's cells whatever rank has them (those
+        of `sample` are in the order of each rank). ``dissipated`` is the energy that each has
+        dissipated [J].
         """
         return self.memory.gathered(self.name(item))
 

@@ -22,7 +22,7 @@ from symancf_codegen.declare import Local
 from ..errors import KinematicsError
 from ..values.arguments import among
 from ..values.domain import marked
-from .symbols import declaring, entries, given_value, is_symmetric, symbols_of
+from .symbols import declaring, entries, given_value
 
 if TYPE_CHECKING:
     from .quantity import Value
@@ -70,7 +70,7 @@ def local(
         the sum of the energy over the points is stationary.
     start : name -> where Newton's method begins: a number, a matrix of numbers or a function of
         parameters of the law, ``lambda k: ...``. Of a matrix that begins symmetric one triangle
-        is unknown.
+        is unknown, unless its equations are not symmetric.
 
     The function has these names as keyword-only arguments. It returns an energy (or named parts)
     that is stationary in them: a minimum, a maximum or a saddle. Or it returns `implicit`.
@@ -143,15 +143,19 @@ def declared_local(function: Callable[..., object]) -> Declared | None:
     return found if isinstance(found, Declared) else None
 
 
-def unknowns(
+def first_values(
     name: str, function: Callable[..., object], arguments: Mapping[str, Value]
-) -> tuple[dict[str, Value], dict[str, Value]]:
-    """Return the symbols of a function's own unknowns, and where they begin, by name."""
+) -> dict[str, Value]:
+    """Return where a function's own unknowns begin, by name."""
     declared = declared_local(function)
-    if declared is None:
-        return {}, {}
-    start = {key: given_value(name, key, x, arguments) for key, x in declared.start.items()}
-    return {key: symbols_of(key, value, is_symmetric(value)) for key, value in start.items()}, start
+    given = {} if declared is None else declared.start
+    return {key: given_value(name, key, x, arguments) for key, x in given.items()}
+
+
+def given_equations(found: Result) -> dict[str, Value]:
+    """Return the equations of a result that are matrices."""
+    equations = found.equations if isinstance(found, Solved) else {}
+    return {key: sp.ImmutableMatrix(x) for key, x in equations.items() if hasattr(x, "__len__")}
 
 
 def equations_of(

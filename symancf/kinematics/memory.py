@@ -26,7 +26,7 @@ from symancf_codegen.declare import Local, Memory
 
 from ..errors import KinematicsError
 from ..values.domain import marked
-from .local import declared_local, equations_of, unknowns
+from .local import declared_local, equations_of, first_values, given_equations
 from .quantity import Value, real
 from .symbols import declaring, entries, given_value, is_symmetric, symbols_of
 
@@ -184,8 +184,22 @@ def call_own(
     """
     declared_unknowns = declared_local(function)
     shared = declared_unknowns is not None and declared_unknowns.at == "cell"
-    own, start = unknowns(name, function, {**arguments, **_remembered(name, function, arguments)})
-    called = _call(name, function, arguments, lambda symbols: call({**symbols, **own}))
+    start = first_values(name, function, {**arguments, **_remembered(name, function, arguments)})
+    for key in start.keys() & declared(function).keys():
+        raise KinematicsError(
+            f"{name} has the unknown {key!r}, which it remembers, too: give them two names, "
+            f"local(x=lambda {key}: {key}) and remember(..., {key}=x)",
+            asked=key,
+        )
+    symmetric = {key for key, value in start.items() if is_symmetric(value)}
+    while True:
+        own = {key: symbols_of(key, value, key in symmetric) for key, value in start.items()}
+        called = _call(name, function, arguments, call, own)
+        given = given_equations(called.result)
+        turned = {key for key in symmetric & given.keys() if not is_symmetric(given[key])}
+        if not turned:
+            break
+        symmetric -= turned
     result, local = equations_of(name, called.result, own, start, shared)
     return called._replace(result=result, local=local, shared=shared)
 
@@ -203,11 +217,12 @@ def _call(
     function: Callable[..., object],
     arguments: Mapping[str, Value],
     call: Callable[[Mapping[str, Value]], Result],
+    own: Mapping[str, Value],
 ) -> Called:
-    """Call a function with the symbols of its memory."""
+    """Call a function with the symbols of its memory, and those of its own unknowns."""
     names = declared(function)
     if not names:
-        result = call({})
+        result = call(own)
         if isinstance(result, Remembered):
             raise KinematicsError(
                 f"{name} returns remember({', '.join(result.values)}) but declares no memory: "
@@ -219,7 +234,7 @@ def _call(
     step = {STEP: real(STEP)} if STEP in inspect.signature(function).parameters else {}
     while True:
         symbols = {key: symbols_of(key, value, key in symmetric) for key, value in initial.items()}
-        found = call({**symbols, **step})
+        found = call({**symbols, **step, **own})
         after = _values(name, found, initial)
         turned = {key for key in symmetric if not is_symmetric(after[key])}
         if not turned:

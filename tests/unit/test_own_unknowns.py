@@ -173,5 +173,23 @@ def test_declarations_leave_the_function_as_it_is() -> None:
         sa.Body(line, sa.elements.ancf_cable, sa.memory(a=0)(Law().energy), EA=1.0)
 
 
+def test_equations_need_not_be_symmetric() -> None:
+    """An unknown matrix that begins as zero has all entries that its equations tell apart."""
+    turn = sp.Matrix([[0, 1], [3, 0]])
+
+    def law(epsilon: E, kappa: E, *, Y: sp.Matrix, EA: E) -> object:
+        soft = EA / 2 * (epsilon**2 + kappa**2 + (Y[1, 0] - Y[0, 1]) * epsilon)
+        return sa.implicit(soft, Y=Y - turn * epsilon)
+
+    line = sa.Mesh.box((1.0,), (1,))["body"]
+    body = sa.Body(line, sa.elements.ancf_cable, sa.local(Y=sp.zeros(2, 2))(law), EA=2.0)
+    held = [sa.fix(body["x0"], "position"), sa.fix(body["all"], ["y", "z"])]
+    system = sa.System(body, terms=[*held, sa.force(body["x1"], (0.6, 0.0, 0.0))])
+    sa.StaticProblem(system, prefix="turned_").solve()  # force EA (epsilon + (3 - 1) epsilon / 2)
+    np.testing.assert_allclose(system.displacement(body["x1"])[0, 0], 0.15, rtol=1e-12)
+    with pytest.raises(sa.KinematicsError, match="remembers, too: give them two names"):
+        sa.Body(line, sa.elements.ancf_cable, sa.memory(Y=0)(sa.local(Y=0)(law)), EA=2.0)
+
+
 def mixed_of_points(J: E, I1: E, *, p: E) -> dict[str, E]:
     return {"deviatoric": I1 - 3 + p**2, "volumetric": p * (J - 1)}
