@@ -320,22 +320,21 @@ class Body:
         return self._laws(curved=True)
 
     def sampled_laws(
-        self,
-        outputs: Mapping[str, sp.Expr],
-        *,
-        by_rule: bool = False,
-        remembering: bool = False,
-        **options: bool,
+        self, outputs: Mapping[str, sp.Expr], *, by_rule: bool = False, **options: bool
     ) -> Laws:
         """Return the energy's laws with outputs, for any points: see `laws.sampled`.
 
         One law of the whole energy, or with `by_rule` those of its parts with their rules.
-        `remembering` : for the points at which it remembers.
         """
         whole = {} if by_rule else {"volumetric": "full", "quadrature": None}
         fields = dict.fromkeys(self.fields, "cell")
         laws = self._laws(outputs=outputs, fields=fields, **whole, **options)
-        return [(at_points(law, remembering=remembering), rule) for law, rule in laws]
+        return [(at_points(law), rule) for law, rule in laws]
+
+    @property
+    def remembers(self) -> bool:
+        """Whether its energy has memory."""
+        return any(law.history for law, _ in self.laws)
 
     def uniform_values(self) -> dict[str, Scalar]:
         """Return the values of the kernels' uniform parameters; these watch their domain."""

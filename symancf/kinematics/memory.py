@@ -18,6 +18,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import sympy as sp
@@ -149,6 +150,7 @@ class Called(NamedTuple):
     stored : energy in the state; None: the function has no memory.
     local : unknowns of its own, not yet looked at.
     shared : whether they are those of a cell.
+    values : what is remembered at the end of a step, and unknowns, in the function's shapes.
     """
 
     result: Result
@@ -156,6 +158,7 @@ class Called(NamedTuple):
     stored: object = None
     local: tuple[Local, ...] = ()
     shared: bool = False
+    values: Mapping[str, Value] = MappingProxyType({})
 
     @property
     def symbols(self) -> set[sp.Symbol]:
@@ -201,7 +204,8 @@ def call_own(
             break
         symmetric -= turned
     result, local = equations_of(name, called.result, own, start, shared)
-    return called._replace(result=result, local=local, shared=shared)
+    values = {**called.values, **own}
+    return called._replace(result=result, local=local, shared=shared, values=values)
 
 
 def _remembered(
@@ -250,7 +254,7 @@ def _call(
         history += kept.values()
     if found.dissipated != 0:
         history.append(Memory(real(DISSIPATED), found.dissipated, total=True))
-    return Called(found.result, tuple(history), found.stored)
+    return Called(found.result, tuple(history), found.stored, values=after)
 
 
 def _values(name: str, found: Result, initial: Mapping[str, Value]) -> dict[str, Value]:

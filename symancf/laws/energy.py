@@ -48,6 +48,7 @@ class Parts:
     kinematics : what the element offers.
     parts : the named parts; an energy without parts is ``{"": W}``.
     named : scalars that its body gives a name, in order.
+    values : what is remembered at the end of a step, and unknowns, by the function's names.
     history : what its points remember.
     stored : energy in the state at the end of a step, of an energy with memory.
     local, shared : unknowns of its own, and whether they are those of a cell.
@@ -58,6 +59,7 @@ class Parts:
     kinematics: Kinematics
     parts: Mapping[str, sp.Expr]
     named: Mapping[str, sp.Expr]
+    values: Mapping[str, sp.Expr | sp.Matrix]
     history: tuple[Memory, ...] = ()
     stored: sp.Expr | None = None
     local: tuple[Local, ...] = ()
@@ -147,6 +149,7 @@ def evaluate_energy(
         stored=stored,
         local=local,
         shared=called.shared,
+        values=called.values,
     )
 
 
@@ -307,7 +310,8 @@ def energy_laws(
         `volumetric`, but where ``volumetric="split"`` is given the rule of the part
         ``"volumetric"`` takes the place of the element's reduced one. Rules are names (see
         `Element.rule`) or `Rule` objects.
-    outputs : expressions of quantities that every law has at its points, see `sampled`.
+    outputs : expressions of quantities that every law has at its points, see `sampled`; None: the
+        unknowns of cells.
     options : variants of the kinematics, e.g. ``curved=True``.
 
     Returns
@@ -336,6 +340,7 @@ def energy_laws(
         complete = set(called.parts) <= {label for label, _ in chosen}
         name = called.name if complete else "_".join([called.name, *labels])
         local = _local_of(called, [w for _, w in chosen])
+        told = {str(x.symbol.name): x.symbol for x in local} if called.shared else {}
         law = build_law(
             name,
             called.kinematics,
@@ -344,7 +349,7 @@ def energy_laws(
             extra_geometry=tuple(geometry),
             kinds=kinds,
             title=_title(called, labels),
-            outputs=outputs,
+            outputs=told if outputs is None else outputs,
             history=called.history if rule is remembers else (),
             stored=called.stored if rule is remembers else None,
             local=local,

@@ -8,19 +8,19 @@ of the body's energy; the compiler makes them (`symancf_codegen.functions.force_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.declare import Memory, Parameter, PointLaw, reference
+from symancf_codegen.declare import Local, Memory, Parameter, PointLaw, reference
 from symancf_codegen.functions import force_on, obstacle
 
 from ..errors import KinematicsError, ParameterError, closest, in_words
 from ..kinematics.local import declared_local
-from ..kinematics.memory import STEP, declared
+from ..kinematics.memory import declared
 from ..kinematics.naming import require_quantities, signature
 from ..kinematics.quantity import Kinematics, Quantity, cross, dot, real, vector
 from .energy import evaluate_energy
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..elements.element import Element
     from ..kinematics.naming import Energy
     from ..values.parameter import Value
+    from .energy import Parts
 
 Sampled = str | Callable[..., object]
 
@@ -43,17 +44,14 @@ THROUGH = {
 PLACE = ("u", "r", "X", "t")
 
 
-def default_fields(element: Element, energy: Energy, remembering: bool) -> tuple[str, ...]:
+def default_fields(element: Element, energy: Energy, *, remembered: bool = True) -> tuple[str, ...]:
     """Return the fields that are sampled of a body if it is not said which.
 
-    What a law remembers, and unknowns of a cell, are known at its quadrature points alone, and its
-    stress with it.
+    `remembered` : whether at points where it is known what a law remembers.
     """
     offered = element.kinematics().quantities
     strained = set(signature(energy).quantities) - set(PLACE)
-    own = declared_local(energy)
-    of_cell = own is not None and own.at == "cell"
-    strained = set() if of_cell or (declared(energy) and not remembering) else strained
+    strained = strained if remembered or not declared(energy) else set()
     if "F" in offered:
         return ("von_mises",) * bool(strained) + ("thickness",) * element.has_thickness
     if not strained:
@@ -186,18 +184,20 @@ def sampled_fields(
     fields: Mapping[str, Sampled],
     *,
     values: Mapping[str, Value],
-    remembering: bool = False,
+    remembered: bool = True,
     **options: bool,
 ) -> Fields:
     """Return fields as expressions of the quantities of an element and of its energy.
+
+    Of laws with memory the stress is that of the present step, and what is remembered that at its
+    end, by the names of the law; unknowns of points and cells are quantities, too.
 
     Parameters
     ----------
     fields : name -> the name of a quantity, or a function of quantities (and, keyword-only, of
         parameters of the body) that returns a scalar or a matrix.
     values : the body's parameters by name.
-    remembering : the points are those at which the energy remembers: stresses and what is
-        remembered at the end of the step, by its names, are offered too.
+    remembered : whether it is known at the points what the law remembers.
     options : variants of the kinematics.
 
     Raises
@@ -207,9 +207,14 @@ def sampled_fields(
     """
     called = evaluate_energy(element, energy, given=None, **options)
     density = sp.Add(*called.parts.values()) if called.stored is None else called.stored
-    of_energy = stresses(called.kinematics, density) | _memory(energy, called.history)
-    known = not called.shared and (remembering or not called.history)
-    offered = {**called.kinematics.quantities, **(of_energy if known else {})}
+    of_energy = stresses(called.kinematics, density)
+    of_law = _own(energy, called)
+    refused: dict[str, Quantity] = {}
+    if called.history and not remembered:
+        moved = {n: q for n, q in of_energy.items() if n == "W" or q.value.has(force_on)}
+        refused = moved | of_law
+    offered = {**called.kinematics.quantities, **of_energy, **of_law}
+    offered = {name: q for name, q in offered.items() if name not in refused}
     if "thickness" not in values:
         for name in ("von_mises_top", "von_mises_bottom"):
             offered.pop(name, None)
@@ -217,18 +222,20 @@ def sampled_fields(
     names, shapes = {}, {}
     parameters = {p: real(p) for p in values}
     for k, (field, asked) in enumerate(fields.items()):
-        if not known and isinstance(asked, str) and asked in of_energy:
-            remedy = ""
-            if called.shared:
-                owner = f"the unknowns that {called.signature.name}() has in each cell"
-            else:
-                owner = f"what {called.signature.name}() remembers"
-                remedy = ": ask for them, at='gauss', or for means of cells, at='cells'"
-            raise KinematicsError(
-                f"field {field!r}: {asked!r} follows from {owner}, known at its quadrature points "
-                f"alone{remedy}",
-                asked=asked,
-            )
+        for name in _names(asked):
+            if name in refused:
+                raise KinematicsError(
+                    f"field {field!r}: {name!r} follows from what {called.signature.name}() "
+                    "remembers, which is known at its quadrature points alone: choose at='gauss' "
+                    "for these, or at='cells' for means",
+                    asked=name,
+                )
+            if name in of_law and name in of_energy:
+                raise KinematicsError(
+                    f"field {field!r}: {name!r} is a name in {called.signature.name}(), and also "
+                    f"{of_energy[name].meaning}: choose another name in the law",
+                    asked=name,
+                )
         value = _value(field, asked, offered, parameters, element.name)
         components = list(value) if isinstance(value, sp.MatrixBase) else [value]
         allowed = set(parameters.values()).union(
@@ -240,6 +247,29 @@ def sampled_fields(
         shapes[field] = _shape(value)
         outputs.update(zip(names[field], map(sp.sympify, components), strict=True))
     return Fields(outputs, names, shapes)
+
+
+def _own(energy: Energy, called: Parts) -> dict[str, Quantity]:
+    """Return what a law has of its own: memory at the end of the step, unknowns."""
+    unknowns = declared_local(energy)
+    found: dict[str, Quantity] = {}
+    for name, value in called.values.items():
+        meaning = "remembered at the end of the step"
+        if unknowns is not None and name in unknowns.start:
+            meaning = f"unknown of each {unknowns.at}"
+        found[name] = Quantity(value, meaning)
+    for m in called.history:
+        if m.total:  # remembered is the integral over the point's part of the cell
+            meaning = f"energy dissipated since the beginning [{called.kinematics.unit}]"
+            found[m.name] = Quantity(m.symbol / called.kinematics.measure + m.update, meaning)
+    return found
+
+
+def _names(asked: object) -> tuple[str, ...]:
+    """Return the names of the quantities that a field asks for."""
+    if isinstance(asked, str):
+        return (asked,)
+    return signature(asked).quantities if callable(asked) else ()
 
 
 def _value(
@@ -309,55 +339,17 @@ def _shape(value: object) -> tuple[int, ...]:
     return (rows,) if columns == 1 else (rows, columns)
 
 
-def _memory(energy: Energy, history: Sequence[Memory]) -> dict[str, Quantity]:
-    """Return what an energy remembers, as it is at the end of the step, by the declared names."""
-    updates = {m.name: m.update for m in history if not m.total}
-    names, found = declared(energy), {}
-    for name in names:
-        own = [m for m in updates if m.startswith(name) and (m == name or m not in names)]
-        places = {m.removeprefix(name): updates[m] for m in own}
-        value: sp.Expr | sp.Matrix
-        if "" in places:
-            value = places[""]
-        else:
-            entries = {place: e for place, e in places.items() if place.isdigit()}
-            rows = max(int(place[0]) for place in entries)
-            columns = max(int(place[-1]) for place in entries) if len(min(entries)) > 1 else 1
-            full = {**{place[::-1]: e for place, e in entries.items()}, **entries}
-            value = sp.Matrix(
-                rows,
-                columns,
-                lambda i, k, full=full, one=columns == 1: full[
-                    f"{i + 1}" if one else f"{i + 1}{k + 1}"
-                ],
-            )
-        found[name] = Quantity(value, "remembered at the end of the step")
-    return found
-
-
-def _forgetful(law: PointLaw) -> PointLaw:
-    """Return a law of no energy, with what depends neither on memory nor on unknowns of it."""
-    own = {real(STEP), *(m.symbol for m in law.history), *(x.symbol for x in law.local)}
-    lets: list[tuple[sp.Symbol, sp.Expr]] = []
-    for s, e in law.lets:
-        if e.free_symbols & own:
-            own.add(s)
-        else:
-            lets.append((s, e))
-    parameters = tuple(p for p in law.parameters if p.symbol not in own)
-    law = replace(law, energy=sp.S.Zero, lets=tuple(lets), parameters=parameters)
-    return replace(law, history=(), stored=None, local=(), shared=False)
-
-
-def at_points(law: PointLaw, *, remembering: bool = False) -> PointLaw:
+def at_points(law: PointLaw) -> PointLaw:
     """Return a law on cells as one on the jets of a single point, wherever that is.
 
     The unknowns are the jets of the displacement; those of the reference, ``R_xi1`` and so on, and
-    ``zeta`` are parameters per point. Of a law with memory its outputs are left, not its energy,
-    unless the points are those at which it is `remembering`; so of one with unknowns of a cell.
+    ``zeta`` are parameters per point, and so are unknowns of cells and what was remembered at the
+    beginning of the step.
     """
-    if law.shared or (law.history and not remembering):
-        law = _forgetful(law)
+    own: list[Local | Memory] = [*law.history, *(law.local if law.shared else ())]
+    given = (*law.parameters, *(Parameter(x.symbol, "cell") for x in own))
+    local = () if law.shared else law.local
+    law = replace(law, parameters=given, history=(), stored=None, local=local, shared=False)
     expressions = [law.energy, *law.outputs.values(), *law.domain]
     expressions += [e for _, e in (*law.geometry, *law.lets)]
     expressions += [e for x in law.local for e in (x.start, x.equation or 0)]

@@ -8,20 +8,20 @@ a quadrature rule, or anywhere in the material.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays import Array, Ints, Mask
-from ..errors import KinematicsError
-from ..kinematics.memory import STEP, declared
+from ..errors import SymancfError
 from ..laws import sampled_fields
 from ..laws.sampled import THROUGH
 from ..places.interpolation import Interpolation
 from ..runtime import jit
 from ..runtime.collective import together
 from ..values.parameter import Field, call_array
+from .internal import Internal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,21 +47,26 @@ class Points:
     cells : (n,) numbers among the cells that this rank owns.
     xi : (m, d) parameter values, those of all cells, or (n, m, d).
     zeta : (m,) through the thickness, -1 to 1; 0 where there is none.
+    numbers : (m,) of points of a rule, their numbers there.
     """
 
     cells: Ints
     xi: Array
     zeta: Array
+    numbers: Ints | None = None
 
     def through(self, zeta: Array) -> Points:
         """Return, for each of these points, points at the heights `zeta` (k,), one by one."""
         k, m = len(zeta), self.xi.shape[-2]
-        return Points(self.cells, np.repeat(self.xi, k, axis=-2), np.tile(zeta, m))
+        numbers = self.numbers
+        if numbers is not None:
+            numbers = np.add.outer(k * numbers, np.arange(k)).ravel()
+        return Points(self.cells, np.repeat(self.xi, k, axis=-2), np.tile(zeta, m), numbers)
 
     def of(self, chosen: Mask) -> Points:
         """Return the points of some of the cells (n,)."""
         xi = self.xi[chosen] if self.xi.ndim == 3 else self.xi
-        return Points(self.cells[chosen], xi, self.zeta)
+        return Points(self.cells[chosen], xi, self.zeta, self.numbers)
 
 
 def heights(rule: Rule) -> Array:
@@ -69,6 +74,11 @@ def heights(rule: Rule) -> Array:
     count = len(rule.section_weights)
     table = np.asarray(rule.section_points, dtype=float).reshape(count, -1)
     return table[:, 0].copy() if table.shape[1] else np.zeros(count)
+
+
+def weights(rule: Rule) -> Array:
+    """Return the weights of all points of a rule, those through the section next to each other."""
+    return np.multiply.outer(rule.weights, rule.section_weights).ravel()
 
 
 def coefficients(system: System, body: Body, vector: Array, cells: Ints | None = None) -> Array:
@@ -112,6 +122,8 @@ def jets_at(body: Body, e: Array, jet: str, xi: Array, z: Array) -> Array:
 class At:
     """A body at some points, in a state of its system (collective): its jets and parameters.
 
+    `internal` : what its law has of its own there, if that is asked for.
+
     Attributes
     ----------
     z : (cells, points) height above the mid-surface [m].
@@ -124,7 +136,7 @@ class At:
         body: Body,
         points: Points,
         state: Array,
-        remembered: Mapping[str, Array] | None = None,
+        internal: Internal | None = None,
     ) -> None:
         self.body, self.points = body, points
         self._u = coefficients(system, body, state, points.cells)
@@ -133,9 +145,7 @@ class At:
         self.values: dict[str, float | Array] = {
             "t": system.time,
             "zeta": np.broadcast_to(points.zeta, shape),
-            STEP: system.memory.length(system.time),
             **body.numbers(system.time),
-            **(remembered or {}),
         }
         of_cells = [name for name, kind in body.fields.items() if kind == "cell"]
         if of_cells:
@@ -144,6 +154,8 @@ class At:
             self.values |= {name: given[:, k, None] for k, name in enumerate(of_cells)}
         with together(system.comm):  # functions of the user may fail on one rank only
             self.values |= {name: self._over_points(name) for name in body.fields}
+        if internal is not None:
+            self.values |= internal.at(points)
         thickness = np.asarray(self.values.get("thickness", 0.0))
         self.z = np.broadcast_to(points.zeta * thickness / 2, shape)
 
@@ -198,6 +210,10 @@ def evaluate(
     """Return the outputs of a law at points, arrays of a shape, by its kernel.
 
     `u`, `R` : jets (*shape, 3) of displacement and reference by name; `values` : parameters.
+
+    Raises
+    ------
+    SymancfError : the law has unknowns of its own, without a solution somewhere.
     """
     known = dict(values)
     for jet, table in R.items():
@@ -207,8 +223,11 @@ def evaluate(
     given = np.stack(columns, axis=1) if columns else np.zeros((count, 0))
     at: dict[str, float | Array] = {name: known[name] for name in kernel.uniform}
     at |= {name: np.broadcast_to(known[name], shape).ravel() for name in kernel.cell}
-    (found,) = kernel.outputs(given, None, at)[0].values()
-    return {name: rows.reshape(shape) for name, rows in found.items()}
+    rows, bad = kernel.outputs(given, None, at)
+    if bad and law.local:
+        raise SymancfError(f"{law.name}: its own unknowns have no solution at {bad} points")
+    (found,) = rows.values()
+    return {name: values.reshape(shape) for name, values in found.items()}
 
 
 def _kernel(law: PointLaw, system: System) -> jit.Kernel:
@@ -221,22 +240,30 @@ def _kernel(law: PointLaw, system: System) -> jit.Kernel:
 
 
 class FieldKernels:
-    """The kernels of some fields of a body (collective); see `sample`.
+    """The kernels of some fields of a body in a state of its system (collective); see `sample`.
 
-    `remembering` : they are asked at the points of the energy's rule alone, where it remembers.
+    `remembered` : whether they are asked at the points of the energy's rule alone, where it is
+    known what its law remembers.
     """
 
     def __init__(
-        self, system: System, body: Body, fields: Mapping[str, Sampled], remembering: bool
+        self,
+        system: System,
+        body: Body,
+        fields: Mapping[str, Sampled],
+        state: Array,
+        *,
+        remembered: bool,
     ) -> None:
-        self.system, self.body = system, body
-        self.remembering = remembering and bool(declared(body.energy_function))
-        if self.remembering and not system.memory.known:
-            with together(system.comm):
-                system.update(system.time)
+        self.system, self.body, self.state = system, body, state
+        self._remembered = remembered
         resultants = THROUGH if body.element.has_thickness else ()
         self.through = {k: v for k, v in fields.items() if isinstance(v, str) and v in resultants}
         plain = {k: v for k, v in fields.items() if k not in self.through}
+        self.parts: list[tuple[Mask, Fields, PointLaw, jit.Kernel]] = []
+        self.sections: list[tuple[Rule, PointLaw, jit.Kernel]] = []
+        if not fields:
+            return
         owned = system.of(body, Interpolation).owned
         variants = [(laws is not body.laws, cells[owned]) for laws, cells in body.variants(system)]
         parts: list[tuple[Mask, Fields, PointLaw]] = []
@@ -246,22 +273,16 @@ class FieldKernels:
                 options = {"curved": True} if curved else {}
                 made = self._fields(plain, options)
                 outputs = {**made.outputs, MEASURE: body.element.kinematics(**options).measure}
-                ((law, _),) = body.sampled_laws(outputs, remembering=self.remembering, **options)
+                ((law, _),) = body.sampled_laws(outputs, **options)
                 parts.append((cells, made, law))
-            if self.through and declared(body.energy_function):
-                field = next(iter(self.through))
-                raise KinematicsError(
-                    f"field {field!r}: {self.through[field]!r} is a sum through the thickness, "
-                    "which energies with memory do not offer: ask for 'S' or 'cauchy' at='gauss'",
-                    asked=field,
-                )
             if self.through:
-                self.stress = self._fields({"S": "S"}, {})
+                self.stress = self._fields(dict.fromkeys(self.through, "S"), {})
                 outputs = {**self.stress.outputs, MEASURE: body.element.kinematics().measure}
                 pairs = body.sampled_laws(outputs, by_rule=True)
                 sections = [(rule, law) for law, rule in pairs]
         self.parts = [(cells, made, law, _kernel(law, system)) for cells, made, law in parts]
         self.sections = [(rule, law, _kernel(law, system)) for rule, law in sections]
+        self.internal = Internal(system, body, state)
 
     def _fields(self, fields: Mapping[str, Sampled], options: Mapping[str, bool]) -> Fields:
         body = self.body
@@ -270,43 +291,34 @@ class FieldKernels:
             body.energy_function,
             fields,
             values=body.parameters,
-            remembering=self.remembering,
+            remembered=self._remembered,
             **options,
         )
 
-    def _remembered(self, number: int, law: PointLaw) -> dict[str, Array]:
-        """Return what part `number` remembers on the cells that this rank owns, (n, points)."""
-        own = self.system.name(self.body)
-        name = f"{own} (curved)" if number else own
-        for piece in self.system.memory.pieces if self.remembering else ():
-            if piece.name == name and piece.remembered is not None:
-                table = piece.remembered[piece.owned]
-                each = len(law.history)
-                table = table.reshape(len(table), table.shape[1] // each, each)
-                return {m.name: table[..., k] for k, m in enumerate(law.history)}
-        return {}
+    def _at(self, points: Points) -> At:
+        return At(self.system, self.body, points, self.state, self.internal)
 
-    def at(self, points: Points, state: Array) -> tuple[dict[str, Array], Array]:
+    def at(self, points: Points) -> tuple[dict[str, Array], Array]:
         """Return the fields (cells, points, ...) and the measure (cells, points) (collective)."""
         shape = (len(points.cells), points.xi.shape[-2])
         found: dict[str, Array] = {}
         measure = np.zeros(shape)
-        for number, (cells, fields, law, kernel) in enumerate(self.parts):
+        for cells, fields, law, kernel in self.parts:
             chosen = cells[points.cells]
-            held = self._remembered(number, law)
-            at = At(self.system, self.body, points.of(chosen), state, held)
-            rows = at.outputs(law, kernel)
+            at = self._at(points.of(chosen))
+            with together(self.system.comm):
+                rows = at.outputs(law, kernel)
             measure[chosen] = rows[MEASURE]
             for name, values in fields.put(rows).items():
                 to = found.setdefault(name, np.zeros((*shape, *fields.shapes[name])))
                 to[chosen] = values
         if self.through:
-            force, moment = self._resultants(points, state)
+            force, moment = self._resultants(points)
             for name, asked in self.through.items():
                 found[name] = force if asked == "membrane_force" else moment
         return found, measure
 
-    def _resultants(self, points: Points, state: Array) -> tuple[Array, Array]:
+    def _resultants(self, points: Points) -> tuple[Array, Array]:
         r"""Return :math:`\int S\,dz` and :math:`-\int S\,z\,dz` in the mid-surface's plane.
 
         Each part of the energy under its own rule, as in the residual; per area of the reference.
@@ -314,13 +326,15 @@ class FieldKernels:
         n, m = len(points.cells), points.xi.shape[-2]
         total = np.zeros((2, n, m, 3, 3))
         middle = Points(points.cells, points.xi, np.zeros(m))
-        area, normal = At(self.system, self.body, middle, state).area()
+        area, normal = self._at(middle).area()
         for rule, law, kernel in self.sections:
             zeta, weights = heights(rule), np.asarray(rule.section_weights, dtype=float)
-            at = At(self.system, self.body, middle.through(zeta), state)
-            rows = at.outputs(law, kernel)
+            numbers = None if points.numbers is None else points.numbers // len(zeta)
+            at = self._at(replace(middle, numbers=numbers).through(zeta))
+            with together(self.system.comm):
+                rows = at.outputs(law, kernel)
             share = rows[MEASURE].reshape(n, m, len(zeta)) * weights / area[..., None]
-            S = self.stress.put(rows)["S"].reshape(n, m, len(zeta), 3, 3)
+            S = self.stress.put(rows)[next(iter(self.through))].reshape(n, m, len(zeta), 3, 3)
             for k, by in enumerate((share, -share * at.z.reshape(n, m, len(zeta)))):
                 total[k] += np.einsum("nmk,nmkab->nmab", by, S)
         plane = np.eye(3) - normal[..., :, None] * normal[..., None, :]

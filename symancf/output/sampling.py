@@ -18,6 +18,7 @@ from ..runtime.collective import together
 from ..values.arguments import number
 from ..values.parameter import label
 from .fields import At, FieldKernels, Points, heights
+from .internal import weights
 from .samples import Samples
 
 if TYPE_CHECKING:
@@ -72,11 +73,15 @@ def sample(
         through the thickness (by their names only), and ``thickness``, the distance of the faces;
         of cables ``axial_force`` [N] and ``bending_moment`` [N m].
 
+        Of laws with memory these are the stresses with which the step was solved, ``W`` is what is
+        stored, and what is remembered at the end of the step has the names of the law;
+        ``dissipated`` is an energy density as W. All this is known at quadrature points alone:
+        ``at="gauss"`` or ``"cells"``. Unknowns of points and cells have their names, too, anywhere.
+
         Default: the von Mises stresses or section forces of the element, if the energy measures
-        strain, and ``thickness``. Where a volumetric part is integrated at fewer points, its
-        pressure is meaningful at those only; the von Mises stress does not depend on it. Where
-        the energy remembers, its stresses and what it remembers (by the declared names, at the
-        end of the step) are there for ``at="gauss"`` and ``"cells"``; ``W`` is what is stored.
+        strain, and ``thickness``; on a lattice the means of cells, if the law has memory. Where a
+        volumetric part is integrated at fewer points, its pressure is meaningful at those only;
+        the von Mises stress does not depend on it.
     at : ``"lattice"``: points of a lattice in each cell; ``"cells"``: one value per cell, the mean
         over its volume (area, length), as cell data; ``"gauss"``: the points of the energy's rule;
         or points (k, 3) of the material, which the rank has that owns their cell, with the point
@@ -95,8 +100,9 @@ def sample(
 
     Raises
     ------
-    KinematicsError : a quantity that is not offered; the message lists those that are.
-    SymancfError : a place or a field that this body cannot have.
+    KinematicsError : a quantity that is not offered, there or anywhere; the message says what is.
+    SymancfError : a place or a field that this body cannot have; unknowns of the law without a
+        solution in this state.
 
     Examples
     --------
@@ -125,12 +131,14 @@ def sample(
     element = body.element
     if solid and not element.has_thickness:
         raise SymancfError(f"{element.name} has no faces: solid=True is for plates")
-    remembering = isinstance(at, str) and at in ("gauss", "cells")
+    if fields is None and body.remembers and isinstance(at, str) and at == "lattice":
+        at = "cells"  # where it is known what it remembers
+    inside = isinstance(at, str) and at in ("cells", "gauss")
     if fields is None:
-        names = default_fields(element, body.energy_function, remembering)
-        fields = {name: name for name in names}
+        chosen = default_fields(element, body.energy_function, remembered=inside)
+        fields = dict(zip(chosen, chosen, strict=True))
     _require_names(fields, "u" if reference else "displacement")
-    kernels = FieldKernels(system, body, fields, remembering)
+    kernels = FieldKernels(system, body, fields, state, remembered=inside)
     shown = _Shown(system, body, kernels, state, reference)
     if not isinstance(at, str):
         return _named(shown.material(at), labels)
@@ -199,7 +207,7 @@ class _Shown:
         u, X = place.u().reshape(-1, 3), place.X().reshape(-1, 3)
         data: dict[str, Data] = {"u" if self.reference else "displacement": u}
         if fields:
-            found, _ = self.kernels.at(points, self.state)
+            found, _ = self.kernels.at(points)
             data |= {name: _rows(values) for name, values in found.items()}
         return X if self.reference else X + u, data
 
@@ -230,14 +238,16 @@ class _Shown:
         """Return the points of the energy's rule with the most points, and their weights."""
         rules = [rule for _, rule in self.body.laws]
         rule = max(rules, key=lambda r: r.size)
-        flat = Points(self.cells, np.asarray(rule.points), np.zeros(len(rule.points)))
-        weights = np.multiply.outer(rule.weights, rule.section_weights).ravel()
-        return flat.through(heights(rule)), weights
+        count = len(rule.points)
+        flat = Points(self.cells, np.asarray(rule.points), np.zeros(count), np.arange(count))
+        return flat.through(heights(rule)), weights(rule)
 
     def _means(self) -> dict[str, Array]:
-        points, weights = self._rule()
-        found, measure = self.kernels.at(points, self.state)
-        share = measure * weights
+        points, share = self._rule()
+        found, measure = self.kernels.at(points)
+        if not found:
+            return {}
+        share = measure * share
         share = share / share.sum(axis=1, keepdims=True)
         return {name: np.einsum("nm,nm...->n...", share, v) for name, v in found.items()}
 

@@ -117,9 +117,15 @@ def test_a_flow_rule_is_solved_at_each_point() -> None:
         a = brentq(rule, -1.0, 1.0, xtol=1e-16)
         stored = EA / 2 * (strain - a) ** 2
         assert system.energies()["body"] == pytest.approx(stored, rel=1e-13)
-    data = sa.sample(system, body, fields={"N": "axial_force", "a": "a"}, at="gauss").point_data
-    np.testing.assert_allclose(data["N"], EA * (strain - a), rtol=1e-12)
-    np.testing.assert_allclose(data["a"], a, rtol=1e-12)
+    fields = {"x": "x", "a": "a", "N": "axial_force", "lost": "dissipated"}
+    found = sa.sample(system, body, fields=fields, at="gauss").point_data
+    np.testing.assert_allclose(found["x"], a, rtol=1e-13)
+    np.testing.assert_array_equal(found["a"], found["x"])
+    np.testing.assert_allclose(found["N"], EA * (strain - a), rtol=1e-12)
+    lost = system.remembered(body)["dissipated"].sum()  # of a length of 1
+    np.testing.assert_allclose(found["lost"], lost, rtol=1e-12)
+    plain = sa.sample(system, body, fields={"e": "epsilon"}).point_data["e"]
+    np.testing.assert_allclose(plain, strain, rtol=1e-13)
     assert all(step.iterations <= 6 for step in problem.history.steps)
 
 
