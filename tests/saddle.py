@@ -16,7 +16,8 @@ def mixed(J: sp.Expr, I1: sp.Expr, *, mu: sp.Expr, k: sp.Expr, p: sp.Expr) -> di
     """Rubber with a pressure per cell: stationary where p = k times the mean of J - 1."""
     return {
         "deviatoric": mu / 2 * (J ** sp.Rational(-2, 3) * I1 - 3),
-        "volumetric": p * (J - 1) - p**2 / (2 * k),
+        "volumetric": p * (J - 1),
+        "bulk": -(p**2) / (2 * k),
     }
 
 

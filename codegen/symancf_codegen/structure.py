@@ -179,10 +179,25 @@ def _rows_of_points(segments: list[Segment], laws: Sequence[PointLaw]) -> None:
         row += use.rule.size * len(use.law.history)
 
 
+def _determined(use: LawUse) -> set[str]:
+    """Return the unknowns of the cell on which their own equations depend in a law."""
+    local = use.results.local
+    if local is None or not local.shared:
+        return set()
+    size, zero = len(local.unknowns), use.results.graph.zero
+    rows = [local.slopes[k * size : (k + 1) * size] for k in range(size)]
+    pairs = zip(use.law.local, rows, strict=True)
+    return {x.symbol.name for x, row in pairs if any(node != zero for node in row)}
+
+
 def _rows_of_unknowns(uses: Sequence[LawUse]) -> tuple[str, ...]:
     """Give the unknowns of points and cells their rows; return the names of the latter."""
     of_cell = (x.symbol.name for use in uses if use.law.shared for x in use.law.local)
     shared = tuple(dict.fromkeys(of_cell))
+    for name in shared:  # the laws of a cell add to one equation
+        if not any(name in _determined(use) for use in uses):
+            first = next(u.law.name for u in uses if name in (x.symbol.name for x in u.law.local))
+            raise CompileError(f"law {first!r}: the energy does not determine {name}")
     owners: dict[str, LawUse] = {}
     for use in uses:
         names = [x.symbol.name for x in use.law.local]

@@ -113,7 +113,9 @@ def cells(count: int, scale: float = 1.0) -> tuple[Array, Array, Array]:
     return scale * (cube + 0.1 * noise[0]), scale * 0.1 * noise[1], scale * noise[2]
 
 
-@pytest.mark.parametrize("rules", [None, {"volumetric": "2x2x2", "deviatoric": "3x3x3"}])
+@pytest.mark.parametrize(
+    "rules", [None, {"volumetric": "2x2x2", "deviatoric": "3x3x3", "bulk": "1x1x1"}]
+)
 def test_a_pressure_per_cell_is_eliminated_as_by_hand(rules: dict[str, str] | None) -> None:
     """At one set of points, and at two; against a kernel of displacements and pressure."""
     laws = energy_laws(hex8, mixed, quadrature=rules, volumetric=None if rules else "full")

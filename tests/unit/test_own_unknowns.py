@@ -197,5 +197,15 @@ def test_equations_need_not_be_symmetric() -> None:
         sa.Body(line, sa.elements.ancf_cable, sa.memory(Y=0)(sa.local(Y=0)(law)), EA=2.0)
 
 
+def test_a_cells_equation_is_that_of_all_rules_together() -> None:
+    def free(J: E, I1: E, *, p: E) -> dict[str, E]:
+        return {"deviatoric": I1 - 3, "volumetric": p * (J - 1)}
+
+    region = sa.Mesh.box(3 * (1.0,), 3 * (1,))["body"]
+    body = sa.Body(region, hex8, sa.local(p=0, at="cell")(free), volumetric="reduced")
+    with pytest.raises(sa.CompileError, match=r"law 'free_volumetric': .* does not determine p"):
+        sa.System(body)
+
+
 def mixed_of_points(J: E, I1: E, *, p: E) -> dict[str, E]:
     return {"deviatoric": I1 - 3 + p**2, "volumetric": p * (J - 1)}

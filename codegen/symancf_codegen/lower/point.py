@@ -326,7 +326,7 @@ def _local(law: PointLaw, scope: Scope, density: Node | None) -> Solved | None:
                 f"law {law.name!r}: {x.symbol.name} begins at {x.start}, which depends on the "
                 "unknowns: it may depend on parameters and the reference only"
             )
-        if not set(unknowns) & set(g.reach([equation])):
+        if not law.shared and not set(unknowns) & set(g.reach([equation])):
             raise CompileError(
                 f"law {law.name!r}: {'the energy' if x.equation is None else x.equation} does not "
                 f"determine {x.symbol.name}"
