@@ -197,7 +197,7 @@ ALONE = ("bodies_on_different_communicators",)
 
 @cache
 def raised(script: str, ranks: int) -> Any:
-    return run_mpi(ranks, FOLDER / script, timeout=180.0)
+    return run_mpi(ranks, FOLDER / script, timeout=180.0, kept=script != "check_cache.py")
 
 
 def check(found: list[list[str]], ranks: int, expected: tuple[str, str]) -> None:

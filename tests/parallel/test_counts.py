@@ -13,7 +13,9 @@ pytestmark = pytest.mark.parallel
 
 
 def test_many_joints_and_a_mass_that_changes_on_three_ranks() -> None:
-    first, *others = run_mpi(3, Path(__file__).with_name("check_counts.py"), timeout=180.0)
+    first, *others = run_mpi(
+        3, Path(__file__).with_name("check_counts.py"), timeout=180.0, kept=True
+    )
     assert all(other == first for other in others)
     assert first["angles"] == pytest.approx([0.1 * k for k in range(26)], abs=1e-12)
     assert first["rows"].pop("position") == 0.0

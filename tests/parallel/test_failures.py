@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.parallel, pytest.mark.parametrize("ranks", RANKS)]
 
 @cache
 def results(ranks: int, *cases: str) -> Any:
-    return run_mpi(ranks, SCRIPT, *cases, timeout=180.0)
+    return run_mpi(ranks, SCRIPT, *cases, timeout=180.0, kept=True)
 
 
 def result(case: str, ranks: int) -> dict[str, Any]:

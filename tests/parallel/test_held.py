@@ -71,7 +71,7 @@ FREE: dict[str, tuple[int, tuple[str, ...]]] = {
 
 @cache
 def verdicts(ranks: int) -> Any:
-    return run_mpi(ranks, SCRIPT, timeout=180.0)
+    return run_mpi(ranks, SCRIPT, timeout=180.0, kept=True)
 
 
 def verdict(case: str, ranks: int) -> str:

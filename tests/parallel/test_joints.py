@@ -20,7 +20,7 @@ pytestmark = pytest.mark.parallel
 @cache
 def solved(ranks: int) -> dict[str, Any]:
     """Places and reactions of every system."""
-    found: dict[str, Any] = run_mpi(ranks, SCRIPT, timeout=240.0)
+    found: dict[str, Any] = run_mpi(ranks, SCRIPT, timeout=240.0, kept=True)
     return found
 
 

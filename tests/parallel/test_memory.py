@@ -67,7 +67,7 @@ if MPI.COMM_WORLD.rank == 0:
 @cache
 def held(ranks: int) -> dict[str, dict[str, int]]:
     """Bytes on the rank that holds most, by part."""
-    result: dict[str, dict[str, int]] = run_mpi(ranks, SCRIPT)
+    result: dict[str, dict[str, int]] = run_mpi(ranks, SCRIPT, kept=True)
     return result
 
 

@@ -23,7 +23,7 @@ SETS = [*MESHES, "mixed", "bodies only", "apart", "one cell"]
 
 @cache
 def all_results(ranks: int) -> Any:
-    return run_mpi(ranks, SCRIPT, *SETS, "failures", "no ptscotch", timeout=120.0)
+    return run_mpi(ranks, SCRIPT, *SETS, "failures", "no ptscotch", timeout=120.0, kept=True)
 
 
 def check(ranks: int, case: str) -> Any:

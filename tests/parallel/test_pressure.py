@@ -21,7 +21,7 @@ pytestmark = pytest.mark.parallel
 @cache
 def solved(ranks: int) -> dict[str, Any]:
     """Numbers of every case."""
-    found: dict[str, Any] = run_mpi(ranks, SCRIPT, timeout=240.0)
+    found: dict[str, Any] = run_mpi(ranks, SCRIPT, timeout=240.0, kept=True)
     return found
 
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.parallel
 @cache
 def solved(ranks: int) -> dict[str, list[list[float]]]:
     """Displacements and slopes of every system, in the order of the meshes' nodes."""
-    found: dict[str, list[list[float]]] = run_mpi(ranks, SCRIPT, timeout=240.0)
+    found: dict[str, list[list[float]]] = run_mpi(ranks, SCRIPT, timeout=240.0, kept=True)
     return found
 
 

@@ -25,7 +25,7 @@ def solved(ranks: int) -> dict[str, Any]:
     """What the script prints."""
     if ranks > 1:
         solved(1)  # writes the checkpoint that others go on from
-    found: dict[str, Any] = run_mpi(ranks, SCRIPT, FOLDER, timeout=240.0)
+    found: dict[str, Any] = run_mpi(ranks, SCRIPT, FOLDER, timeout=240.0, kept=True)
     return found
 
 
