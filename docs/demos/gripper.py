@@ -13,9 +13,11 @@ tangent, a Newton loop - comes from one SymPy expression and PETSc.
 # **What you learn**: rigid bodies in the plane without a mesh, flexures, load paths with warm
 # start, finding the force for a given opening, choosing what Newton's method does by PETSc
 # options, and checking a simplified model against geometrically exact cables. Units: mm, uN.
+# `-short` takes fewer points on paths and curves.
 
 # %%
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +29,7 @@ from symancf.catalogue.flexure import export, ground_wrench, symbolic, tangent_p
 from symancf.runtime.console import plain_console
 
 RESULTS = Path("results")
+SHORT = "-short" in sys.argv
 ROOT = MPI.COMM_WORLD.rank == 0
 console = plain_console(quiet=not ROOT, width=100)
 
@@ -200,7 +203,7 @@ def exact_closing_force(elements):
     return F.value(system)
 
 
-def exact_movement(elements, step=2):
+def exact_movement(elements, step=10 if SHORT else 2):
     """Return forces and effector positions with geometrically exact flexures."""
     force = sa.Parameter("F", 0.0)
     system, effector = exact_gripper(
@@ -243,7 +246,7 @@ def iterations(options, warm):
     problem = sa.StaticProblem(system, prefix="strategy_", options={**STOP, **options})
     problem.solve()
     counts = {}
-    for F in range(1, 78):
+    for F in range(1, 21 if SHORT else 78):
         force.value = float(F)
         if not warm:
             system.state[:] = 0.0
@@ -402,7 +405,9 @@ def main():
         table.add_row(f"exact, {n} cables each", f"{forces[n]:.3f}", "", error)
     console.print(table)
 
-    console.print("\nIterations of Newton's method, loads 1 to 77 uN, partial model")
+    console.print(
+        "\nIterations of Newton's method, loads 1 to 77 uN (`-short`: 20 uN), partial model"
+    )
     counts = {}
     for name, strategy in STRATEGIES.items():
         counts[name] = iterations(*strategy)
@@ -413,7 +418,8 @@ def main():
 
     # cross-sections: the force is proportional to EI, the stress E h M/(2 EI) to the height
     solve, closed, flexures = closing("partial", stiffness)
-    heights, bases = np.linspace(2, 10, 9), np.linspace(10, 50, 9)
+    count = 3 if SHORT else 9
+    heights, bases = np.linspace(2, 10, count), np.linspace(10, 50, count)
     force = np.array([[solve(bending_stiffness(base=b, height=h)) for b in bases] for h in heights])
     bent = max(np.abs(f.bending_moment(closed)).max() for f in flexures) / stiffness.value  # 1/mm
     stress = YOUNG["silicon"] * 1e-6 * bent * heights * 1e-3 / 2  # MPa
@@ -422,9 +428,10 @@ def main():
 
     at = whole_gripper(EI)
     ends = (0.0, forces["partial"], OPEN + 1.0)
-    loads = [*np.linspace(0, ends[1], 20), *np.linspace(ends[1], ends[2], 40)]
+    count = 8 if SHORT else 20
+    loads = [*np.linspace(0, ends[1], count), *np.linspace(ends[1], ends[2], 2 * count)]
     frames = [(F, at(F)) for F in loads]
-    shapes = (frames[0][1], frames[19][1], frames[-1][1])
+    shapes = (frames[0][1], frames[count - 1][1], frames[-1][1])
     if ROOT:
         sections = (heights, bases, force, stress)
         picture(paths, forces, shapes, counts, sections, RESULTS / "gripper.png")

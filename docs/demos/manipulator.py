@@ -11,10 +11,11 @@ that announces the example prints no data; these are a proposal (papers/manipula
 #
 # **What you learn**: a hinge without a joint (bodies of one mesh share positions, not slopes), a
 # rigid payload, motors with PID control as functions of what is measured and of what is driven,
-# and the limit of stiff links against a rigid model.
+# and the limit of stiff links against a rigid model. `-short` traces one side of the square.
 
 # %%
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from symancf.energies import cable
 from symancf.runtime.console import plain_console
 
 RESULTS = Path("results")
+SHORT = "-short" in sys.argv
 ROOT = MPI.COMM_WORLD.rank == 0
 console = plain_console(quiet=not ROOT, width=100)
 
@@ -87,7 +89,7 @@ def elbow_target(target):
     return second - first
 
 
-PATHS = {"circle": (circle, 4.0), "square": (square, 8.0)}
+PATHS = {"circle": (circle, 4.0), "square": (square, 2.0 if SHORT else 8.0)}
 
 # %% [markdown]
 # ## Motors
@@ -273,7 +275,7 @@ def animate(results, path):
 
     def frames():
         for name, (times, links, _, goals) in results.items():
-            for k in range(0, len(times), 10):
+            for k in range(0, len(times), 50 if SHORT else 10):
                 ax.clear()
                 ax.plot(*goals.T, "k:", lw=1)
                 ax.plot(links[: k + 1, -1, 0], links[: k + 1, -1, 2], "tab:red", lw=1.5)

@@ -50,6 +50,8 @@ SHORT = (
     "corner",
     "cavity",
     "finger",
+    "manipulator",
+    "gripper",
 )
 
 
