@@ -27,6 +27,13 @@ FOLDERS = {"parallel": "parallel", "demos": "demo", "packaging": "packaging"}
 LONG = ("[A21_deep_arch_215]", "[A43_spin_up]", "::test_guide", "[C10_tube_inflation]")
 
 
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """On several ranks, do not import files without a test for them."""
+    if SIZE == 1 or not collection_path.name.startswith("test_"):
+        return None
+    return True if "collective" not in collection_path.read_text(encoding="utf-8") else None
+
+
 def place(item: pytest.Item) -> int:
     """Return the place of a test in the order of length, 0 for the longest."""
     found = (k for k, name in enumerate(LONG) if item.nodeid.endswith(name))

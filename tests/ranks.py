@@ -20,7 +20,7 @@ import warnings
 from mpi4py import MPI
 from petsc4py import PETSc
 
-PAUSE = 5e-3  # s between looks for the next script: ranks that wait take no time from others
+PAUSE = 2e-2  # s between looks for the next script: ranks that wait take no time from others
 MARK = "@@ranks "
 
 
