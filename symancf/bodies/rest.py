@@ -79,7 +79,8 @@ def check_rest(
     values |= {name: piece.cell[: len(chosen), k] for k, name in enumerate(kernel.cell)}
     on = configuration.of(body, Interpolation)
     R = on.coefficients(on.cells[chosen], on.maps[chosen])
-    _tell(body.name, body.energy_function, kernel, R, values, configuration.comm)
+    own = dict.fromkeys(x.symbol.name for law, _ in laws for x in law.local)
+    _tell(body.name, body.energy_function, kernel, R, values, configuration.comm, tuple(own))
 
 
 def _tell(
@@ -89,14 +90,15 @@ def _tell(
     R: Array,
     values: Mapping[str, Array | float],
     comm: MPI.Comm,
+    unknowns: Sequence[str],
 ) -> None:
     """Look at reference coefficients R (cells, n, 3), and parameters by name."""
     which = f"energy {signature(energy).name}() of body {name!r}"
     u = np.zeros_like(R)
-    found = np.zeros(5)  # not finite: energy, force, stiffness; stress; lowest stiffness
+    found = np.zeros(6)  # not finite: energy, force, stiffness; stress; lowest stiffness; bad
     if len(R):
         W, _ = kernel.energy(u, R, values)
-        f, _ = kernel.residual(u, R, values)
+        f, bad = kernel.residual(u, R, values)
         scale, lowest, finite = 0.0, 0.0, True
         random = np.random.default_rng(0).standard_normal((4, *R.shape[1:]))
         for k, shape in enumerate([R, *(np.broadcast_to(x, R.shape) for x in random)]):
@@ -111,8 +113,13 @@ def _tell(
         stress = float(np.abs(f).max())
         found[:3] = not np.isfinite(W).all(), not np.isfinite(f).all(), not finite
         found[3] = stress / scale if scale > 0.0 and np.isfinite(stress) else 0.0
-        found[4] = -lowest
+        found[4:] = -lowest, bad
     found = np.max(comm.allgather(found), axis=0)
+    if found[5] and unknowns:
+        raise KinematicsError(
+            f"{which} has no solution for {', '.join(unknowns)} at rest: Newton's method finds "
+            "none in the undeformed body; look at the equation, at parameters and where it starts"
+        )
     wrong = [w for w, bad in zip(("W", "dW/du", "d2W/du2"), found, strict=False) if bad]
     if wrong:
         raise KinematicsError(

@@ -197,7 +197,9 @@ def test_equations_need_not_be_symmetric() -> None:
         sa.Body(line, sa.elements.ancf_cable, sa.memory(Y=0)(sa.local(Y=0)(law)), EA=2.0)
 
 
-def test_a_cells_equation_is_that_of_all_rules_together() -> None:
+def test_unknowns_without_a_solution_are_told() -> None:
+    """Of a cell when no rule has an equation for it, of a point where it has no root at rest."""
+
     def free(J: E, I1: E, *, p: E) -> dict[str, E]:
         return {"deviatoric": I1 - 3, "volumetric": p * (J - 1)}
 
@@ -205,6 +207,14 @@ def test_a_cells_equation_is_that_of_all_rules_together() -> None:
     body = sa.Body(region, hex8, sa.local(p=0, at="cell")(free), volumetric="reduced")
     with pytest.raises(sa.CompileError, match=r"law 'free_volumetric': .* does not determine p"):
         sa.System(body)
+
+    def rootless(epsilon: E, kappa: E, *, p: E) -> object:
+        return sa.implicit((epsilon - p) ** 2 + kappa**2, p=p**2 + 1)
+
+    line = sa.Mesh.box((1.0,), (1,))["body"]
+    cord = sa.Body(line, sa.elements.ancf_cable, sa.local(p=0)(rootless))
+    with pytest.raises(sa.KinematicsError, match="has no solution for p at rest"):
+        sa.System(cord)
 
 
 def mixed_of_points(J: E, I1: E, *, p: E) -> dict[str, E]:
