@@ -50,7 +50,6 @@ SHORT = (
     "corner",
     "cavity",
     "finger",
-    "manipulator",
     "gripper",
 )
 
