@@ -20,7 +20,7 @@ from symancf_codegen.declare import RATE_FACTOR, Parameter, PointLaw, unknown
 from symancf_codegen.functions import rate
 
 from ..errors import KinematicsError
-from ..kinematics.memory import declared
+from ..kinematics.memory import own_arguments
 from ..kinematics.quantity import Value, real
 from .build import Kinds, closure
 
@@ -108,10 +108,11 @@ def viscous_law(
     ------
     KinematicsError : it asks for, or returns a stress of, what the element does not offer.
     """
-    if declared(function):
+    own = sorted(own_arguments(function))
+    if own:
         raise KinematicsError(
-            f"{function.__name__}() remembers: viscous stresses follow from rates alone; let the "
-            "energy of the body remember"
+            f"{function.__name__}() remembers or solves for {', '.join(own)}: viscous stresses "
+            "follow from rates alone; let the energy of the body do that"
         )
     values = {n: q.value for n, q in kinematics.quantities.items()}
     if any(s.name == "kappa_squared" for s, _ in kinematics.lets):

@@ -216,6 +216,13 @@ def test_unknowns_without_a_solution_are_told() -> None:
     with pytest.raises(sa.KinematicsError, match="has no solution for p at rest"):
         sa.System(cord)
 
+    def flow(epsilon_rate: E, *, p: E) -> object:
+        return sa.implicit(epsilon_rate * p, p=p - 1)
+
+    stiff = sa.Body(line, sa.elements.ancf_cable, sa.energies.cable(), EA=1.0, EI=1.0)
+    with pytest.raises(sa.KinematicsError, match="remembers or solves for p: viscous stresses"):
+        sa.System(stiff, terms=[sa.Viscosity(stiff, sa.local(p=0)(flow))])
+
 
 def mixed_of_points(J: E, I1: E, *, p: E) -> dict[str, E]:
     return {"deviatoric": I1 - 3 + p**2, "volumetric": p * (J - 1)}
