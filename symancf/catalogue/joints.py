@@ -79,7 +79,7 @@ def _direction(name: str, axis: npt.ArrayLike) -> Array:
     """
     try:
         given = np.asarray(axis, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         given = np.zeros(0)
     length = np.linalg.norm(given) if given.shape == (3,) else 0.0
     if not (np.isfinite(length) and length > 0.0):
@@ -193,7 +193,7 @@ def universal(
     a, b = _as_end(name, a), _as_end(name, b)
     try:
         first, second = axes
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ConstraintError(f"{name}: axes is {label(axes)}: give two directions") from None
     one, two = _direction(name, first), _direction(name, second)
     if abs(one @ two) > 1e-6:

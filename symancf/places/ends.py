@@ -168,7 +168,7 @@ def frame_of(what: str, given: npt.ArrayLike | None) -> Array | None:
         return None
     try:
         frame = np.array(given, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         frame = np.zeros(0)
     if frame.shape != (3, 3) or not np.isfinite(frame).all():
         raise ParameterError(f"{what}: a frame is a matrix (3, 3) of axes; given {label(given)}")
@@ -188,7 +188,7 @@ def points_of(where: str, given: npt.ArrayLike) -> Array:
     """Return points as a finite (k, 3) array."""
     try:
         points: Array = np.array(given, dtype=float)  # of our own: users change theirs
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         points = np.zeros(0)
     if points.shape[-1:] != (3,) or points.ndim > 2 or not np.isfinite(points).all():
         raise ParameterError(

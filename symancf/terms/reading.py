@@ -405,7 +405,7 @@ def _numbers(what: str, given: npt.ArrayLike) -> Array:
     """
     try:
         return np.array(given, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(
             f"{what} is {label(given)}: give a number, an sa.Parameter, a function of time, or one "
             "number for each place"

@@ -50,7 +50,7 @@ class Parameter:
             if isinstance(value, str | bytes):
                 raise TypeError
             self._value = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ParameterError(
                 f"the value of the parameter {self.name!r} is {label(value)}: give a number; what "
                 "varies in time or space is given where the parameter is used, as a function of "
@@ -167,7 +167,7 @@ def call_array(
         if np.asarray(given).dtype.kind in "USc":
             raise TypeError("texts and complex numbers")
         result = np.array(given, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ParameterError(
             f"{what}: {label(function)} must return numbers, not {label(given)}"
         ) from error
@@ -215,7 +215,7 @@ def takes_place(function: Callable[..., npt.ArrayLike]) -> bool:
     """Tell whether a user's function asks for (X, time), not for the time alone."""
     try:
         arguments = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # a ufunc, for example
+    except (TypeError, ValueError, OverflowError):  # a ufunc, for example
         return False
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     required = [a for a in arguments if a.kind in positional and a.default is a.empty]
@@ -296,7 +296,7 @@ def _three(name: str, function: Callable[[float], npt.ArrayLike], time: float) -
     given = call(name, function, float(time))
     try:
         result = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         result = np.zeros(0)
     if result.shape != (3,):
         raise ParameterError(
@@ -314,7 +314,7 @@ def matrix3(what: str, given: npt.ArrayLike) -> Array:
     """
     try:
         matrix = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         matrix = np.zeros(0)
     if matrix.shape != (3, 3) or not np.isfinite(matrix).all():
         raise ParameterError(f"{what}; it is {label(given)}")

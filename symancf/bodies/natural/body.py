@@ -367,7 +367,7 @@ def _vector(what: str, given: npt.ArrayLike) -> Array:
     """Return three finite numbers."""
     try:
         values = np.array(given, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = np.zeros(0)
     if values.shape != (3,) or not np.isfinite(values).all():
         raise ParameterError(f"{what} is {label(given)}: give three finite numbers")

@@ -87,7 +87,7 @@ def inertia_of(what: str, mass: float, centre: npt.ArrayLike, J: npt.ArrayLike |
 def _numbers(what: str, given: npt.ArrayLike, shapes: tuple[tuple[int, ...], ...]) -> Array:
     try:
         values = np.array(given, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = np.full(7, np.nan)
     if values.shape not in shapes or not np.isfinite(values).all():
         possible = " or ".join("one number" if not s else str(s) for s in shapes)

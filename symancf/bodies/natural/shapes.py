@@ -90,7 +90,7 @@ def size_of(what: str, given: npt.ArrayLike, count: int, kind: str = "length") -
     """
     try:
         size = np.array(given, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         size = np.zeros(0)
     shape = () if count == 1 else (count,)
     if size.shape != shape or not np.isfinite(size).all() or (size <= 0.0).any():

@@ -97,8 +97,9 @@ def fix(
     >>> print(sa.fix(rod["x0"]))
     fix:body.x0: holds position, the direction of the tangent (its length is free)
     """
-    if direction is not None or dofs == "normal":
-        if dofs != "normal" or direction is None or gradient is not None:
+    normal = isinstance(dofs, str) and dofs == "normal"
+    if direction is not None or normal:
+        if not normal or direction is None or gradient is not None:
             raise ParameterError(
                 "fix: dofs='normal' and direction=(x, y, z) go together, without gradient=: they "
                 "hold the displacement along the direction"

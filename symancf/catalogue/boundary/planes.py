@@ -129,7 +129,7 @@ def _unit(name: str, direction: npt.ArrayLike) -> Array:
     """
     try:
         vector = np.asarray(direction, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         vector = np.zeros(0)
     if vector.shape != (3,) or not np.isfinite(vector).all() or not vector.any():
         raise ParameterError(f"{name}: direction is {label(direction)}: give three numbers")

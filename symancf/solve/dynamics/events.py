@@ -201,7 +201,7 @@ class Events:
         given = event.function()
         try:
             value = float(np.asarray(given, dtype=float).item())
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             value = np.nan
         if not np.isfinite(value):
             raise ParameterError(f"{event.name} returns {given!r}: give a finite number")
