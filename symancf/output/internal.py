@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..bodies.body import Body
     from ..system import System
-    from .fields import Points
+    from .points import Points
 
 
 def weights(rule: Rule) -> Array:

@@ -17,8 +17,9 @@ from ..places.interpolation import Interpolation
 from ..runtime.collective import together
 from ..values.arguments import number
 from ..values.parameter import label
-from .fields import At, FieldKernels, Points, heights
+from .fields import At, FieldKernels, heights
 from .internal import weights
+from .points import Points
 from .samples import Samples
 
 if TYPE_CHECKING:
