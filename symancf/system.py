@@ -17,7 +17,7 @@ from .assembly.matrix import Matrix
 from .assembly.memory import Memory
 from .assembly.numbering import IDLE, Block
 from .assembly.plan import Plan
-from .assembly.revisions import Change
+from .assembly.revisions import Change, Review, Verdict
 from .bodies.members import Members
 from .errors import ConstraintError, KinematicsError, ParameterError
 from .newton.redundant import find_redundant
@@ -83,12 +83,15 @@ class System(Configuration):
         self._settling = protocol.having(self._members, protocol.Settles)
         revising = protocol.having(self._members, protocol.Revises)
         self.changing = [item for item in revising if item.changes(self)]
+        self._reviewing = protocol.having(self._members, protocol.Reviews)
         self.motion: protocol.InMotion | None = None
         self._mass_changes = self._mass_placed = False
         self._idle_multipliers()
         self.redundant = find_redundant(self, self.pieces)
         self._leave_out(self.redundant.left_out)
-        self.memory = Memory(self.comm, self.pieces)
+        keeping = protocol.having(self._members, protocol.Keeps)
+        kept = [number for item in keeping for number in item.keeps(self)]
+        self.memory = Memory(self.comm, self.pieces, kept)
         self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
         self.memory.prepare(self.plan)
         if self.memory.moves:  # before its entities do
@@ -272,8 +275,23 @@ class System(Configuration):
         Between steps and where one is tried again, never within Newton's method. Returns whether
         a list has other entities than before: what was solved with those has to be solved again.
         """
+        return bool(self._revised(time))
+
+    def review(self, time: float) -> Review:
+        """Judge the present state, which solves the equations of `time` (collective).
+
+        Lists of entities first, see `revise`; where they stand the terms that review solutions.
+        """
+        if others := self._revised(time):
+            return Review(Verdict.AGAIN, others)
+        found = [(term.review(self), self.name(term)) for term in self._reviewing]
+        worst = max((verdict for verdict, _ in found), default=Verdict.STANDS)
+        return Review(worst, [name for verdict, name in found if verdict is worst])
+
+    def _revised(self, time: float) -> list[str]:
+        """Replace lists; return the names of the terms with other entities (collective)."""
         if not self.changing:
-            return False
+            return []
         asked = [(term, term.search(self, time)) for term in self.changing]
         changed = [term for term, change in asked if change]
         if changed:
@@ -283,7 +301,7 @@ class System(Configuration):
             for holder in self._living():
                 holder.relisted(pieces, rebuilt)
         self.refresh()
-        return any(change is Change.OTHER for _, change in asked)
+        return [self.name(term) for term, change in asked if change is Change.OTHER]
 
     def settle(self) -> None:
         """Give coordinates that are functions of the others their values (collective)."""

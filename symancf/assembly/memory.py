@@ -11,6 +11,8 @@ Between `begin` and `accept` evaluations change nothing, however many there are.
 they see the beginning of the step and its length still, so that forces and energies that are
 read there are those with which the step was solved.
 
+Numbers that a term changes as it reviews solutions (`Kept`) go the same way.
+
 Where a list of entities changes between steps (`Revises`) every rank keeps what all of its
 entities remember, by their numbers: whichever of them come here, in whichever order.
 """
@@ -36,6 +38,20 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 
+@dataclass
+class Kept:
+    """Numbers of a term that belong to the accepted state, such as a stiffness that grows.
+
+    Attributes
+    ----------
+    name : in checkpoints; no other of the system.
+    value : any shape, the same on every rank. Assign another array, never write to this one.
+    """
+
+    name: str
+    value: Array
+
+
 @dataclass(frozen=True)
 class Held:
     """What is remembered; the arrays are never written to.
@@ -47,6 +63,7 @@ class Held:
     length, since : of the last step and where the present one began [s].
     stepping : whether there is a present step.
     known : whether the initial values have been found.
+    kept : values of all `Kept`.
     """
 
     old: tuple[Array, ...]
@@ -55,6 +72,7 @@ class Held:
     since: float = 0.0
     stepping: bool = False
     known: bool = True
+    kept: tuple[Array, ...] = ()
 
 
 class Memory:
@@ -63,14 +81,15 @@ class Memory:
     Parameters
     ----------
     pieces : of the system; those with memory get a place for it here.
+    kept : numbers of terms.
 
     Attributes
     ----------
     pieces : those with memory.
     """
 
-    def __init__(self, comm: MPI.Comm, pieces: Sequence[Piece]) -> None:
-        self.comm = comm
+    def __init__(self, comm: MPI.Comm, pieces: Sequence[Piece], kept: Sequence[Kept] = ()) -> None:
+        self.comm, self.kept = comm, tuple(kept)
         self._numbers = [k for k, piece in enumerate(pieces) if piece.kernel.memory]
         self.pieces = [pieces[k] for k in self._numbers]
         length: Callable[[float], float] = self.length  # one object for all: one source
@@ -83,7 +102,8 @@ class Memory:
                 piece.recall = partial(self._recall, k)
         rows = [len(piece.kernel.memory) for piece in self.pieces]
         none = tuple(map(np.zeros, zip(sizes, rows, strict=True)))
-        self.put(Held(none, none, known=not self.pieces))
+        self._first = tuple(number.value for number in self.kept)
+        self.put(Held(none, none, known=not self.pieces, kept=self._first))
 
     def _total(self, piece: Piece) -> int:
         """Return the number of entities of all ranks (collective)."""
@@ -130,7 +150,7 @@ class Memory:
         KinematicsError : they are not finite.
         """
         values = self._evaluate(plan, state, initial=True)
-        self._now = Held(values, values)
+        self._now = Held(values, values, kept=self._first)
         if not self.moves:
             self.put(self._now)
 
@@ -138,17 +158,17 @@ class Memory:
         """Let all ranks know initial values of lists that change (collective)."""
         if self.moves:
             values = self._shared(self._now.next)
-            self.put(Held(values, values))
+            self.put(Held(values, values, kept=self._first))
 
     def forget(self) -> None:
         """Let the next `System.update` find the initial values again."""
-        self._now = replace(self._now, known=not self.pieces)
+        self.put(replace(self._now, known=not self.pieces, kept=self._first))
 
     def begin(self, time: float) -> None:
         """Begin a step at a time, unless one has begun."""
         if self.pieces and not self._now.stepping:
             assert self.known
-            now = self._now
+            now = self.hold()
             self.put(replace(now, old=now.next, since=time, stepping=True))
 
     def accept(self, plan: Plan, state: Array, time: float) -> None:
@@ -167,22 +187,26 @@ class Memory:
 
     def hold(self) -> Held:
         """Return what is remembered now, for `put`."""
-        return self._now
+        return replace(self._now, kept=tuple(number.value for number in self.kept))
 
     def put(self, held: Held | None) -> None:
         """Remember what was held, if something was; the next `System.update` tells the kernels."""
         self._now = self._now if held is None else held
         for k, (piece, old) in enumerate(zip(self.pieces, self._now.old, strict=True)):
             piece.remembered = old if piece.plans is None else self._recall(k)
+        for number, value in zip(self.kept, self._now.kept, strict=True):
+            number.value = value
 
     def own(self, values: Sequence[Array]) -> list[Array]:
         """Return what the entities of this rank remember, of `Held.old` or `next`."""
         pairs = zip(self.pieces, values, strict=True)
         return [v if piece.plans is None else v[piece.ids] for piece, v in pairs]
 
-    def held(self, old: Sequence[Array], after: Sequence[Array], length: float) -> Held:
+    def held(
+        self, old: Sequence[Array], after: Sequence[Array], length: float, kept: Sequence[Array]
+    ) -> Held:
         """Return what is held of the entities of this rank (collective)."""
-        return Held(self._shared(old), self._shared(after), length)
+        return Held(self._shared(old), self._shared(after), length, kept=tuple(kept))
 
     def _shared(self, values: Sequence[Array]) -> tuple[Array, ...]:
         """Let all ranks know what the entities of lists that change remember (collective)."""

@@ -14,6 +14,7 @@ The phases, each for bodies first and then for terms, in the order in which they
 `pieces`               to give kernels and the entities that they are evaluated on
 `idle`                 to tell which multipliers nothing can answer
 `search`, `renew`      between steps, of lists that change: to find entities, to replace them
+`review`               of each solution: to judge it
 =====================  ===========================================================================
 
 Only `declare` sees the `Layout`, what follows sees a `Configuration`. All are collective. What a
@@ -38,9 +39,10 @@ if TYPE_CHECKING:
     from ..mesh import Region
     from .agreement import Given
     from .configuration import Configuration, Layout
+    from .memory import Kept
     from .piece import Piece
     from .plan import Plan
-    from .revisions import Change
+    from .revisions import Change, Verdict
     from .vertices import AtVertices
 
 Part = TypeVar("Part")
@@ -172,6 +174,8 @@ class Revises(Protocol):
     `System.revise` asks it, between steps, in the order `search`, `needed`, `renew`.
     """
 
+    name: str
+
     def changes(self, configuration: Configuration, /) -> bool:
         """Tell whether it has such a list in this system; the same answer on every rank."""
 
@@ -190,6 +194,29 @@ class Revises(Protocol):
 
         Every rank has all entities that touch its rows; their vertices are on it by now.
         """
+
+
+@runtime_checkable
+class Reviews(Protocol):
+    """Judges solutions of Newton's method; `System.review` asks it."""
+
+    name: str
+
+    def review(self, configuration: Configuration, /) -> Verdict:
+        """Judge the present state, a solution with the present lists of entities (collective).
+
+        The same answer on every rank. What it changes to have Newton's method go on belongs to
+        the step: let `Keeps` have it, so that a step that is cut begins with the old values. It
+        is asked `REVISIONS` times at most, then the step is cut.
+        """
+
+
+@runtime_checkable
+class Keeps(Protocol):
+    """Has numbers that belong to the accepted state, as memory does, but not to its points."""
+
+    def keeps(self, configuration: Configuration, /) -> list[Kept]:
+        """Return them; asked once, when the pieces are there."""
 
 
 # ---- motions -------------------------------------------------------------------------------------

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists of entities that change between steps: what searches find, and who has to know of it."""
+"""What a solution changes: lists of entities, numbers of contacts; and who has to know of it."""
 
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,13 +13,36 @@ if TYPE_CHECKING:
     from .piece import Piece
 
 
-REVISIONS = 4  # solutions at one time, each with the lists of entities that the last one asks for
+REVISIONS = 12  # solutions at one time, each with what the last one asks for
 
 
 class Change(IntEnum):
     """What a search has found: the same entities, others of the same vertices, or others."""
 
     NONE, WITHIN, OTHER = 0, 1, 2
+
+
+class Verdict(IntEnum):
+    """What a term thinks of a solution; the largest of all terms counts.
+
+    STANDS: the step may end. AGAIN: the term has changed something, such as a stiffness, and
+    Newton's method goes on from here. CUT: the step is too long, it is made again in parts.
+    """
+
+    STANDS, AGAIN, CUT = 0, 1, 2
+
+
+class Review(NamedTuple):
+    """The verdict on a solution, and the names of the terms from which it comes."""
+
+    verdict: Verdict
+    names: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        who = ", ".join(map(repr, self.names))
+        if self.verdict is Verdict.CUT:
+            return f"the step is too long for {who}"
+        return f"each of {REVISIONS} solutions changes {who}"
 
 
 class HoldsVectors(Protocol):

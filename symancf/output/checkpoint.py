@@ -11,6 +11,7 @@ One HDF5 file::
     reference/<block>           (n, size) reference positions, for comparison, and slopes
     memory/<number>/            of each piece whose laws remember: ids (n,) of cells or places,
                                 old and next (n, rows), see `symancf.assembly.memory`
+    kept/<number>               numbers of terms that belong to the state, likewise
 
 The file does not depend on the number of ranks that wrote it. Rank 0 writes what the others send
 it slice by slice, under a temporary name that is replaced when all has reached the disk: a run
@@ -83,6 +84,7 @@ def fingerprint(system: System) -> Facts:
             for k, count in zip(kinds, coordinates, strict=True)
         },
         "memory": {p.name: [p.kernel.name, *p.kernel.memory] for p in system.memory.pieces},
+        "kept": {number.name: list(number.value.shape) for number in system.memory.kept},
     }
 
 
@@ -93,6 +95,7 @@ def differences(saved: Facts, present: Facts) -> list[str]:
         ("bodies", "body", _body_text),
         ("blocks", "block", _block_text),
         ("memory", "memory of", _memory_text),
+        ("kept", "kept numbers", lambda shape: f"an array {tuple(shape)}"),
     ]
     for kind, one, text in kinds:
         old, new = saved.get(kind, {}), present[kind]
@@ -257,6 +260,9 @@ def save(
                 file.append(f"vectors/{name}/{block.name}", values)
             if _has_reference(block):
                 file.append(f"reference/{block.name}", rows.sorted([system.reference])[1][0])
+        rank0 = slice(None if system.comm.rank == 0 else 0)
+        for k, values in enumerate(memory.kept):
+            file.append(f"kept/{k}", values.reshape(-1)[rank0])
         for k, (group, entities) in enumerate(_remembering(system)):
             ids, pair = entities.sort([v[k][entities.owned] for v in remembered])
             file.append(f"{group}/ids", ids)
@@ -377,8 +383,8 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
         elif reference:
             with together(system.comm):
                 _turn_slopes(path, system, rows, there, list(vectors.values()))
-    if system.memory:
-        attributes["memory"] = _recalled(path, system, attributes.pop("length"))
+    if system.memory or system.memory.kept:
+        attributes["memory"] = _recalled(path, system, attributes.pop("length", 0.0))
     return vectors, attributes
 
 
@@ -391,7 +397,13 @@ def _recalled(path: Path, system: System, length: float) -> Held:
             ids, *rows = _slices(path, names, system.comm)
         pairs.append(entities.find(ids.astype(np.int64), rows))
     old, after = ([pair[k] for pair in pairs] for k in (0, 1))
-    return system.memory.held(old, after, length)
+    kept = []
+    for k, number in enumerate(system.memory.kept):
+        with together(system.comm):
+            (mine,) = _slices(path, [f"kept/{k}"], system.comm)
+        every = np.concatenate(system.comm.allgather(mine))
+        kept.append(every.reshape(number.value.shape))
+    return system.memory.held(old, after, length, kept)
 
 
 def _head(path: Path) -> tuple[Facts, list[str], Facts, int]:

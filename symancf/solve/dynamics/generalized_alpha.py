@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arrays import Array, Ints
-from ...assembly.revisions import REVISIONS
+from ...assembly.revisions import REVISIONS, Review, Verdict
 from ...errors import ConvergenceError
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
@@ -97,6 +97,7 @@ class GeneralizedAlpha:
         self.adaptive = False
         motion.system.register(self)
         self.error: BaseException | None = None
+        self._review = Review(Verdict.STANDS)
         self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
         self.iterations = self.linear_iterations = self.rejections = 0
 
@@ -269,10 +270,12 @@ class GeneralizedAlpha:
             converged = self.newton.solve(h)
             self.iterations += snes.getIterationNumber()
             self.linear_iterations += snes.getLinearSolveIterations()
-            if not (converged and system.revise(t + h)):
+            self._review = system.review(t + h) if converged else Review(Verdict.STANDS)
+            if self._review.verdict is not Verdict.AGAIN:
                 break
-        else:
-            converged = False  # lists of entities change with each solution
+            with together(self.newton.comm):
+                system.update(t + h)
+        converged = converged and self._review.verdict is Verdict.STANDS
         if converged:
             np.subtract(m.state, self.newton.base, out=self.auxiliary)
             self.auxiliary *= self._k
@@ -331,6 +334,8 @@ class GeneralizedAlpha:
             h *= factor
             if h < smallest:
                 name, text = reason_name(self.newton.snes)
+                if self._review.verdict is not Verdict.STANDS:
+                    name, text = "REVIEW", str(self._review)
                 raise ConvergenceError(
                     f"no solution of a time step of {h / factor:.3g} from t = {t:g}: {text}",
                     reason=name,

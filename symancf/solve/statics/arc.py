@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ...arrays import Array
 from ...assembly.numbering import MOVING
-from ...assembly.revisions import REVISIONS
+from ...assembly.revisions import REVISIONS, Verdict
 from ...errors import ParameterError, SymancfError
 from ...newton import iterate
 from ...runtime.collective import share_error
@@ -50,6 +50,7 @@ class Equilibrium:
     state : local vector.
     rows : the same as rows of this rank.
     value : of the parameter.
+    kept : what terms keep of it, see `symancf.assembly.memory`.
     """
 
     state: Array
@@ -58,6 +59,7 @@ class Equilibrium:
     iterations: int = 0
     linear: int = 0
     norms: dict[str, float] | None = None
+    kept: tuple[Array, ...] = ()
 
 
 @dataclass
@@ -146,6 +148,8 @@ class Arc:
     def put(self, point: Equilibrium) -> None:
         """Bring the system to an equilibrium."""
         self.system.state[:] = point.state
+        memory = self.system.memory
+        memory.put(replace(memory.hold(), kept=point.kept))
         self.prescribe(point.value)
 
     def here(self, iterations: int = 0, linear: int = 0) -> Equilibrium:
@@ -153,7 +157,8 @@ class Arc:
         state = self.system.state.copy()
         norms = self.solver.convergence.norms
         rows = self.system.numbering.to_rows(state)
-        return Equilibrium(state, rows, self.value, iterations, linear, norms)
+        kept = self.system.memory.hold().kept
+        return Equilibrium(state, rows, self.value, iterations, linear, norms, kept)
 
     # ---- measures -------------------------------------------------------------------------------
     def product(self, a: Direction, b: Direction) -> float:
@@ -368,10 +373,15 @@ class Arc:
         """
         for _ in range(REVISIONS):
             found = self._found(rows, value, plane, radius)
-            if found is None or not self.system.revise(self.system.time):
+            if found is None:
+                return None
+            review = self.system.review(self.system.time)
+            if review.verdict is Verdict.STANDS:
                 return found
+            if review.verdict is Verdict.CUT:
+                break
             rows, value = found.rows, found.value
-        self.trouble = "lists of entities change with each solution"
+        self.trouble = str(review)
         return None
 
     def _found(self, rows: Array, value: float, plane: Plane, radius: float) -> Equilibrium | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...assembly.protocol import Chooses
-from ...assembly.revisions import REVISIONS
+from ...assembly.revisions import REVISIONS, Review, Verdict
 from ...assembly.vectors import Vectors
 from ...errors import ConvergenceError, SymancfError
 from ...newton import Leftover, PartBacktracking
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from ...system import System
 
 Monitor = Callable[[Step], None]
-UNSETTLED = "LISTS", "lists of entities change with each solution"
 Path = Sequence[tuple[float, Array]]  # pseudo-times and equilibria there
 
 
@@ -211,7 +210,7 @@ class EquilibriumSolver:
             guessed = self.branch.guess(path, time, self.convergence)
             if not guessed:
                 self._extra_linear = self.branch.follow_supports(before)
-            iteration, linear, settled = self._solve(time)
+            iteration, linear, review = self._solve(time)
         except PETSc.Error as error:
             self.ready = False  # what PETSc leaves behind is not to be trusted
             for thrown in (self._error, self.linear.error):
@@ -223,12 +222,13 @@ class EquilibriumSolver:
             self.history.seconds["solve"] += spent
         share_error(system.comm, self._error)
         share_error(system.comm, self._cuts.error)
-        if self.snes.getConvergedReason() > 0 and settled:
+        stands = review.verdict is Verdict.STANDS
+        if self.snes.getConvergedReason() > 0 and stands:
             linear += self._extra_linear
             warn_unproved(system, self.convergence, self.snes, time, before)
             self.convergence.tell(f"at pseudo-time {time:g}", 5)
             return Step(time, iteration, linear, self.convergence.norms)
-        name, text = reason_name(self.snes) if settled else UNSETTLED
+        name, text = reason_name(self.snes) if stands else ("REVIEW", str(review))
         self.history.wasted += iteration
         linear_failed = PETSc.SNES.ConvergedReason.DIVERGED_LINEAR_SOLVE
         failed = self.snes.getConvergedReason() == linear_failed
@@ -237,11 +237,11 @@ class EquilibriumSolver:
         system.state[:] = before
         return self._failure(time, name, text, iteration)
 
-    def _solve(self, time: float) -> tuple[int, int, bool]:
-        """Solve; where the solution has other lists of entities, go on with these (collective).
+    def _solve(self, time: float) -> tuple[int, int, Review]:
+        """Solve, and go on where the solution changes lists of entities or numbers (collective).
 
-        Returns the numbers of iterations, of Newton's method and of the linear solver, and whether
-        lists are those of the solution.
+        Returns the numbers of iterations, of Newton's method and of the linear solver, and what
+        the system thinks of the last solution.
         """
         iterations = linear = 0
         for _ in range(REVISIONS):
@@ -250,11 +250,13 @@ class EquilibriumSolver:
             iterations += self.snes.getIterationNumber()
             linear += self.snes.getLinearSolveIterations()
             if self.snes.getConvergedReason() <= 0 or self._error is not None:
-                return iterations, linear, True
+                return iterations, linear, Review(Verdict.STANDS)
             self.vectors.to_local(self.x, self.system.state)
-            if not self.system.revise(time):
-                return iterations, linear, True
-        return iterations, linear, False
+            review = self.system.review(time)
+            if review.verdict is not Verdict.AGAIN:
+                break
+            self.leave_out(time)
+        return iterations, linear, review
 
     def leave_out(self, time: float) -> None:
         """Take the loads of a time, without what has yet to fade in (collective)."""
