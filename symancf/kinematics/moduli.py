@@ -59,6 +59,20 @@ def bulk_modulus(kinematics: Kinematics, energy: sp.Expr) -> sp.Expr:
     return sp.factor((derivative(derivative(w, s), s).subs(s, 1) - 6 * first) / 9)
 
 
+def young_modulus(kinematics: Kinematics, energy: sp.Expr) -> sp.Expr:
+    """Return Young's modulus E = 9 k mu/(3 k + mu) at F = I; of a cable the stiffness EA.
+
+    That is d^2 W/d epsilon^2 without strain and bending.
+    """
+    if kinematics.name == "cable":
+        strains = {s for s in energy.free_symbols if str(s).startswith("epsilon")}
+        second = sp.Add(*(derivative(derivative(energy, s), s) for s in strains))
+        known = {s for value in kinematics.lets for s in value[:1]}
+        return second.xreplace(dict.fromkeys(known, sp.S.Zero))
+    mu, k = shear_modulus(kinematics, energy), bulk_modulus(kinematics, energy)
+    return sp.factor(9 * k * mu / (3 * k + mu))
+
+
 def split_factor(kinematics: Kinematics, parts: Mapping[str, sp.Expr]) -> sp.Expr:
     r"""Return the share of the volumetric part that is integrated at the full rule.
 

@@ -91,21 +91,38 @@ class FacetPoints(End):
         MeshError
         """
         mesh, (_, facets) = self.region.mesh, self.region.slice(self.kind)
-        comm, element = mesh.comm, self.body.element
-        cells = self.body.region.slice(element.cell)[1]
-        sides = cells[:, element.topology.sides(self.kind)].reshape(-1, facets.shape[1])
-        known, asked = side_keys(self.kind, sides), side_keys(self.kind, facets)
-        to_known, to = (keys % np.uint64(comm.size) for keys in (known, asked))
-        order = np.argsort(to, kind="stable")
-        _, (known,) = exchange(comm, to_known.astype(np.int64), known)
-        counts, (keys,) = exchange(comm, to.astype(np.int64), asked)
-        _, (answers,) = exchange_blocks(comm, counts, np.isin(keys, known))
-        found = np.empty(len(facets), dtype=bool)
-        found[order] = answers
+        comm, found = mesh.comm, self.beside()[0] > 0
         first = np.concatenate(comm.allgather(facets[~found][:1]))
         count = comm.allreduce(int((~found).sum()))
         if count:
             raise self._no_side(first[0], mesh.fetch_points(first[0]), count)
+
+    def beside(self, told: Ints | None = None) -> tuple[Ints, Ints]:
+        """Return of how many of the body's cells each facet of this rank is a side (collective).
+
+        And what one of them tells: `told` (cells, sides, k) of this rank's cells.
+        """
+        comm, element = self.region.mesh.comm, self.body.element
+        sides = element.topology.sides(self.kind)
+        cells, facets = self.body.region.slice(element.cell)[1], self.region.slice(self.kind)[1]
+        known = side_keys(self.kind, cells[:, sides].reshape(-1, facets.shape[1]))
+        asked = side_keys(self.kind, facets)
+        to_known, to = (keys % np.uint64(comm.size) for keys in (known, asked))
+        told = (
+            told.reshape(len(known), -1)
+            if told is not None
+            else np.zeros((len(known), 0), np.int64)
+        )
+        _, (known, told) = exchange(comm, to_known.astype(np.int64), known, told)
+        counts, (keys,) = exchange(comm, to.astype(np.int64), asked)
+        order = np.argsort(known, kind="stable")
+        first = np.searchsorted(known, keys, sorter=order)
+        number = np.searchsorted(known, keys, "right", sorter=order) - first
+        answers = np.zeros((len(keys), told.shape[1]), dtype=np.int64)
+        answers[number > 0] = told[order[first[number > 0]]]
+        _, (number, answers) = exchange_blocks(comm, counts, number, answers)
+        back = np.argsort(np.argsort(to, kind="stable"), kind="stable")
+        return number[back], answers[back]
 
     def _no_side(self, points: Ints, X: Array, count: int) -> MeshError:
         """Return what to raise: the first of `count` such facets has these points, at X (nv, 3)."""
@@ -184,12 +201,15 @@ class FacetPoints(End):
 
     def _jacobian(self, configuration: Configuration, places: Resolved, vertices: Ints32) -> Array:
         """Return the reference area or length by that of the unit facet."""
-        found = self._coefficients(configuration, places, vertices, 1)
-        rows = self._rows(configuration, vertices, *found)
-        tangent = np.zeros((places.size, 3))
-        moved = rows.value * configuration.reference[rows.coordinate]
-        np.add.at(tangent, (rows.place, rows.component), moved)
-        return np.asarray(np.linalg.norm(tangent, axis=1))
+        dimension = CELLS[self.kind].dimension
+        tangents = np.zeros((dimension, places.size, 3))
+        for k, tangent in enumerate(tangents, 1):
+            found = self._coefficients(configuration, places, vertices, k)
+            rows = self._rows(configuration, vertices, *found)
+            moved = rows.value * configuration.reference[rows.coordinate]
+            np.add.at(tangent, (rows.place, rows.component), moved)
+        spanned = tangents[0] if dimension == 1 else np.cross(*tangents)
+        return np.asarray(np.linalg.norm(spanned, axis=1))
 
     def __str__(self) -> str:
         return f"region {self.region.name!r} of {self.body.name!r}"

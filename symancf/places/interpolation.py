@@ -58,11 +58,15 @@ def slopes_block(body: Interpolated, name: str) -> str:
     )
 
 
-def tabulate(element: Element, jet: str, xi: Array) -> Array:
-    """Return the coefficients (k, n) of a point jet at parameter values, on z = 0."""
+def tabulate(element: Element, jet: str, xi: Array, z: Array | None = None) -> Array:
+    """Return the coefficients (k, n) of a point jet at parameter values, on z = 0 or at z (k,)."""
     spread = element.space.point_jets[jet]
     tables = tuple(name for name, factor in spread.items() if factor == 1)
-    return np.asarray(element.space.tabulate(tables, xi).sum(axis=1))
+    table = np.asarray(element.space.tabulate(tables, xi).sum(axis=1))
+    directors = tuple(name for name in spread if name not in tables)
+    if z is not None and directors:
+        table += z[:, None] * element.space.tabulate(directors, xi).sum(axis=1)
+    return table
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Laws of contact at a point, whatever gap, normal and anchor are there: SymPy expressions.
+
+The normal law is an energy psi(g) of the gap g, per area (of cables: length) of the reference,
+
+.. math:: p = -\frac{d\psi}{dg} \ge 0, \qquad \psi = \tfrac k2 \max(-g, 0)^2 \text{ by default.}
+
+In a motion it is taken at the gap that is to be expected a part theta of a step later,
+
+.. math:: \hat g = g + \theta\,(g - g_0), \qquad
+    \Pi = \frac{\psi(\hat g)}{1 + \theta}, \qquad p = -\frac{d\Pi}{dg} = -\psi'(\hat g),
+
+g_0 the gap at the beginning of the step: a damper that takes energy from stiff impacts. It is an
+energy of g, so the tangent stays symmetric; theta is 0 in statics.
+
+Friction acts by an *anchor*, a material point r_a of the target, and an elastic stretch k_t = k
+between it and the point: t = r_s - r_a, T = t - n (n . t), and with the limit m N, N = p,
+
+.. math:: f = -T \min\Big(k_t, \frac{m N}{|T|}\Big).
+
+What the step leaves of T is the stretch T_e = -f/k_t; |T| - |T_e| has slid, and m N times that is
+dissipated. The potential of f in T at fixed N is k_t/2 |T|^2, or m N |T| - (m N)^2/(2 k_t).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import sympy as sp
+
+from symancf_codegen.functions import derivative, kinked, obstacle
+
+from ..errors import ParameterError, in_words
+from ..kinematics.quantity import dot, real
+from ..values import arguments
+from ..values.parameter import depends_on_time, evaluate, label
+
+if TYPE_CHECKING:
+    from ..values.parameter import Scalar
+
+NormalLaw: TypeAlias = "Callable[..., sp.Expr]"  # (g, *, k, own parameters) -> psi
+Coefficient: TypeAlias = "float | tuple[float, float] | Callable[..., sp.Expr]"
+
+Defaults: TypeAlias = "tuple[()] | tuple[Scalar]"  # of an argument: none or one
+
+K = real("k")  # stiffness of the contact at a point [Pa/m], of cables [Pa]
+DAMPING = real("damping")  # theta, a part of a step
+SLIPPED = real("slip")  # speed of slip in the last step, or 1 where it slid and 0 where it stuck
+
+
+def penalty(g: sp.Expr, *, k: sp.Expr) -> sp.Expr:
+    r"""Return the energy of a linear spring that acts in compression alone.
+
+    .. math:: \psi = \tfrac k2 \max(-g, 0)^2.
+    """
+    return k / 2 * sp.Max(-g, 0) ** 2
+
+
+class Normal:
+    """The energy psi of a gap, as a user's function gives it.
+
+    Parameters
+    ----------
+    who : begins messages.
+    function : takes the gap, and keyword-only ``k`` (if it needs it) and parameters of its own.
+    given : values of parameters; those that the function does not know are left to others.
+
+    Attributes
+    ----------
+    parameters : values of its own parameters, ``k`` excepted.
+    symbols : of these, in the order of the function.
+
+    Raises
+    ------
+    ParameterError : it is no such function, fails on symbols, does not depend on the gap, or a
+        parameter is missing.
+
+    Examples
+    --------
+    >>> from sympy import Max, Symbol
+    >>> from symancf.contact.laws import Normal, penalty
+    >>> Normal("contact", penalty).pressure(Symbol("g", real=True))
+    Piecewise((-g*k, g < 0), (0, True))
+    """
+
+    def __init__(
+        self, who: str, function: NormalLaw, given: Mapping[str, Scalar] | None = None
+    ) -> None:
+        self.who = f"{who}: the law {label(function)}"
+        function = arguments.function(f"{who}: law", function)
+        positional, own = _split(self.who, function)
+        if len(positional) != 1:
+            raise ParameterError(
+                f"{self.who} asks for {', '.join(positional) or 'nothing'}: it takes the gap, "
+                "def law(g, *, k): ..."
+            )
+        self.parameters = _values(self.who, own, given or {}, (str(K),))
+        self.symbols = tuple(real(name) for name in self.parameters)
+        self._g = real("gap_")
+        self._psi = _called(
+            self.who, function, (self._g,), {name: real(name) for name in own}, {self._g}
+        )
+        if self._g not in self._psi.free_symbols:
+            raise ParameterError(f"{self.who} does not depend on the gap")
+        self._p = _simplified(-derivative(self._psi, self._g))
+
+    def energy(self, g: sp.Expr) -> sp.Expr:
+        """Return psi at a gap."""
+        return self._psi.xreplace({self._g: g})
+
+    def pressure(self, g: sp.Expr) -> sp.Expr:
+        """Return p = -psi' at a gap."""
+        return self._p.xreplace({self._g: g})
+
+
+def expected(g: sp.Expr, before: sp.Expr) -> sp.Expr:
+    """Return the gap g + theta (g - g_0) at which the normal law is taken; see above."""
+    return g + DAMPING * (g - before)
+
+
+class Coulomb:
+    """Coefficient of friction m: from what a point did in the last step, constant in this one.
+
+    Parameters
+    ----------
+    who : begins messages.
+    mu : a number; two, for points that stuck in the last step and for those that slid; or a
+        function of the speed of slip v of the last step [m/s] with parameters of its own,
+        ``def mu(v, *, a): ...``.
+    given : values of the parameters of such a function; others are left alone.
+
+    Attributes
+    ----------
+    parameters : values by name: ``mu_s`` and ``mu_d``, or those of the function.
+    speeds : whether it is a function of the speed; else `SLIPPED` is 0 or 1.
+
+    Raises
+    ------
+    ParameterError : a negative number, a sliding coefficient above the static one, no function.
+    """
+
+    def __init__(
+        self, who: str, mu: Coefficient, given: Mapping[str, Scalar] | None = None
+    ) -> None:
+        self.speeds = callable(mu)
+        self.parameters: dict[str, Scalar]
+        if callable(mu):
+            what = f"{who}: mu, {label(mu)},"
+            positional, own = _split(what, mu)
+            if len(positional) != 1:
+                raise ParameterError(f"{what} takes the speed of slip, def mu(v, *, a): ...")
+            self.parameters = _values(what, own, given or {}, ())
+            symbols = {name: real(name) for name in own}
+            self.coefficient = _called(what, mu, (SLIPPED,), symbols, {SLIPPED})
+            return
+        pair = mu if isinstance(mu, tuple | list) else (mu, mu)
+        if len(pair) != 2:
+            raise ParameterError(
+                f"{who}: mu={label(mu)} has {len(pair)} numbers: give one, or two, static and "
+                "sliding"
+            )
+        for value in pair:
+            number = evaluate(f"mu of {who}", value, 0.0)
+            arguments.number(who, "mu", number, "be at least 0", lambda x: x >= 0.0)
+        if not any(map(depends_on_time, pair)) and pair[1] > pair[0]:
+            raise ParameterError(
+                f"{who}: mu={label(mu)}: the sliding coefficient is the second and not larger than "
+                "the static one"
+            )
+        self.parameters = {"mu_s": pair[0], "mu_d": pair[1]}
+        stuck, slid = real("mu_s"), real("mu_d")
+        self.coefficient = stuck + (slid - stuck) * SLIPPED
+
+    def slipped(self, friction: Friction, dt: sp.Expr) -> sp.Expr:
+        """Return what `SLIPPED` is in the next step."""
+        if self.speeds:
+            return sp.Piecewise((friction.length / dt, dt > 0), (0, True))
+        return sp.Piecewise((0, friction.sticks), (1, True))
+
+
+class Friction(NamedTuple):
+    """Friction at a point in a step; see the top of this file.
+
+    Attributes
+    ----------
+    force : f, per area or length, on the point; -f acts on the target (3, 1).
+    stretch : T_e, what the step leaves of T (3, 1); the anchor of the next step is at T_e from
+        the point, or at the closest point of the target where that is open.
+    sticks : condition of sticking; points without pressure slide without force.
+    length : that has slid in the step [m].
+    dissipated : in the step, per area or length.
+    """
+
+    force: sp.Matrix
+    stretch: sp.Matrix
+    sticks: sp.Basic
+    length: sp.Expr
+    dissipated: sp.Expr
+
+
+def friction(T: sp.Matrix, N: sp.Expr, m: sp.Expr, k: sp.Expr = K) -> Friction:
+    """Return the friction of a tangential stretch T (3, 1) at the pressure N.
+
+    T and N had best be names (lets): they occur several times. Sticking comes first, so that
+    nothing is divided by |T| = 0.
+    """
+    square, limit = dot(T, T), m * N
+    sticks = k**2 * square <= limit**2
+    size = sp.sqrt(square)
+    part = sp.Piecewise((1, sticks), (limit / (k * size), True))
+    length = sp.Piecewise((0, sticks), (size - limit / k, True))
+    stretch = part * T
+    return Friction(-k * stretch, stretch, sticks, length, limit * length)
+
+
+# ---- functions of the user -----------------------------------------------------------------------
+def _split(who: str, function: Callable[..., object]) -> tuple[list[str], dict[str, Defaults]]:
+    """Return the names of positional arguments, and the keyword-only ones with a default if any."""
+    try:
+        signature = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{who} is no function that could be read") from error
+    own = {
+        a.name: () if a.default is a.empty else (a.default,)
+        for a in signature
+        if a.kind is a.KEYWORD_ONLY
+    }
+    return [a.name for a in signature if a.name not in own], own
+
+
+def _values(
+    who: str, own: Mapping[str, Defaults], given: Mapping[str, Scalar], known: tuple[str, ...]
+) -> dict[str, Scalar]:
+    """Return the values of a function's own parameters, defaults filled in."""
+    found: dict[str, Scalar] = {}
+    for name in own.keys() - {*known}:
+        values = (given[name],) if name in given else own[name]
+        if not values:
+            raise ParameterError(f"{who} needs the parameter {name!r}: give {name}=", name=name)
+        (found[name],) = values
+    return {name: found[name] for name in own if name in found}
+
+
+def _called(
+    who: str,
+    function: Callable[..., object],
+    positional: tuple[sp.Symbol, ...],
+    keywords: Mapping[str, sp.Symbol],
+    known: set[sp.Symbol],
+) -> sp.Expr:
+    """Return what a user's function of symbols returns, an expression of these alone."""
+    try:
+        found = sp.sympify(function(*positional, **keywords), strict=True)
+    except Exception as error:
+        raise ParameterError(f"{who} failed on symbols: {in_words(error)}") from error
+    if not isinstance(found, sp.Expr) or (why := obstacle(found)):
+        raise ParameterError(
+            f"{who} returned {label(found)}: it must return an expression"
+            + (f"; {why}" if isinstance(found, sp.Expr) else "")
+        )
+    strange = found.free_symbols - known - {*keywords.values()}
+    if strange:
+        raise ParameterError(
+            f"{who} contains {sorted(map(str, strange))[0]!r}, which is none of its arguments: add "
+            "it as a keyword-only one"
+        )
+    return found
+
+
+def _simplified(p: sp.Expr) -> sp.Expr:
+    """Return a pressure without the zeros that differentiation by branches leaves."""
+    return sp.piecewise_fold(p) if kinked(p) else p

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sides of contact: points, weights, outward normals, local size and modulus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf import elements, energies
+from symancf.contact.sides import Side
+
+if TYPE_CHECKING:
+    from symancf.assembly.configuration import Layout
+
+pytestmark = pytest.mark.collective
+SOLID = {"E": 2e6, "nu": 0.3}
+
+
+def solid(element: elements.element.Element) -> sa.Body:
+    mesh = sa.Mesh.box((1.0, 2.0, 3.0), (2, 3, 4), cell=element.cell)
+    return sa.Body(mesh["body"], element, energies.saint_venant_kirchhoff, **SOLID)
+
+
+def plate(**given: object) -> sa.Body:
+    mesh = sa.Mesh.box((1.0, 2.0), (2, 3))
+    thick = {"thickness": 0.1, **SOLID, **given}
+    return sa.Body(mesh["body"], elements.ancf_plate, energies.saint_venant_kirchhoff, **thick)
+
+
+def cable() -> sa.Body:
+    mesh = sa.Mesh.box((2.0,), (3,))
+    return sa.Body(mesh["body"], elements.ancf_cable, energies.cable(), EA=3.0, EI=1.0)
+
+
+def integrals(body: sa.Body, side: Side) -> np.ndarray:
+    """Return the integral of X over the side, and its size."""
+    terms = [
+        sa.Potential(lambda X_a, u_a: X_a[0] * (1 + u_a[0]), side, name="x"),
+        sa.Potential(lambda X_a, u_a: X_a[1] * (1 + u_a[0]), side, name="y"),
+        sa.Potential(lambda X_a, u_a: X_a[2] * (1 + u_a[0]), side, name="z"),
+        sa.Potential(lambda u_a: 1 + u_a[0], side, name="one"),
+    ]
+    found = sa.System(body, terms=terms).energies()
+    return np.array([found[name] for name in ("x", "y", "z", "one")])
+
+
+def layout(body: sa.Body) -> Layout:
+    return sa.System(body).layout
+
+
+@pytest.mark.parametrize(
+    ("element", "points", "size"),
+    [(elements.hex8, 4, 0.75), (elements.hex20, 9, 0.75), (elements.tet10, 6, 0.25)],
+    ids=lambda x: getattr(x, "name", str(x)),
+)
+def test_facets_of_solids(element: elements.element.Element, points: int, size: float) -> None:
+    body = solid(element)
+    side = Side("contact", body["z1"])
+    assert len(side.weights) == points
+    assert integrals(body, side) == pytest.approx([1.0, 2.0, 6.0, 2.0], rel=1e-12)
+    own = side.facets(layout(body))
+    assert own.length == pytest.approx(size, rel=1e-12)
+    assert own.modulus == pytest.approx(2e6, rel=1e-12)
+    corners = layout(body).fetch_points(own.vertices.ravel()).reshape(*own.vertices.shape, 3)
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    assert (normal[:, 2] > 0.0).all()  # out of the body
+
+
+def test_faces_of_plates_and_cables() -> None:
+    for side in (+1, -1):
+        body = plate()
+        face = Side("contact", body["body"].face(side))
+        assert integrals(body, face) == pytest.approx([1.0, 2.0, side * 0.1, 2.0], rel=1e-12)
+        own = face.facets(layout(body))
+        assert own.length == pytest.approx(0.1)
+        X = layout(body).fetch_points(own.vertices.ravel()).reshape(*own.vertices.shape, 3)
+        normal = np.cross(X[:, 1] - X[:, 0], X[:, 3] - X[:, 0])
+        assert (side * normal[:, 2] > 0.0).all()
+    body = cable()
+    axis = Side("contact", body["body"], radius=0.01)
+    assert axis.rho == 0.01
+    assert integrals(body, axis) == pytest.approx([2.0, 0.0, 0.0, 2.0], abs=1e-12)
+    assert axis.facets(layout(body)).modulus == pytest.approx(3.0 / (np.pi * 1e-4))
+
+
+def test_modulus_of_a_field_is_that_of_the_cell_behind_each_facet() -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (4, 2, 2))
+    E = sa.Field(lambda X: 1e6 * (1.0 + X[:, 0]))
+    body = sa.Body(mesh["body"], elements.hex8, energies.saint_venant_kirchhoff, E=E, nu=0.3)
+    side = Side("contact", body["z1"])
+    known = layout(body)
+    own = side.facets(known)
+    X = known.fetch_points(own.vertices.ravel()).reshape(*own.vertices.shape, 3).mean(axis=1)
+    assert own.modulus == pytest.approx(1e6 * (1.0 + X[:, 0]))
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        (lambda: plate()["body"], "two sides"),
+        (lambda: plate()["x0"], "edges"),
+        (lambda: cable()["body"], "radius="),
+        (lambda: solid(elements.hex8)["z1"].face(+1), "face"),
+        (lambda: sa.ground, "no surface"),
+    ],
+)
+def test_what_has_no_side_is_told(place: object, told: str) -> None:
+    with pytest.raises(sa.ParameterError, match=told):
+        Side("contact", place())  # type: ignore[operator]
+
+
+def test_facets_within_a_body_and_thickness_in_time_are_told() -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
+    body = sa.Body(mesh["body"], elements.hex8, energies.saint_venant_kirchhoff, **SOLID)
+    inside = plate(thickness=lambda t: 0.1 + t)
+    with pytest.raises(sa.ParameterError, match="thickness"):
+        Side("contact", inside["body"].face(+1)).facets(layout(inside))
+    with pytest.raises(sa.ParameterError, match="radius"):
+        Side("contact", body["z1"], radius=0.1)
