@@ -103,6 +103,8 @@ class Piece:
         `cell`, in place of those there.
     plans : of a list that changes, the plans that it is a piece of; None: it never changes.
     timed : whether the entities are functions of time.
+    kinked : whether forces may have kinks, as those of contact and friction: Newton's method
+        looks where full steps lead.
     former : the list before, once it was replaced.
     recall : returns `remembered` of the present list, where that changes.
     """
@@ -123,6 +125,7 @@ class Piece:
     multipliers: int = 0
     plans: list[weakref.ref[Evaluates]] | None = None
     timed: bool = False
+    kinked: bool = False
     former: Former | None = None
     ids: Ints | None = None
     remembered: Array | None = None

@@ -14,10 +14,13 @@ from ..runtime.petsc import PETSc, functions, loosely
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .leftover import Leftover
     from .norms import RowNorms
 
 
 HALVINGS = 12
+KINKS = 8  # halvings where forces have kinks
+STILL = 1e-9  # of the displacements: a step that round-off may make
 
 
 class PartTest(Protocol):
@@ -39,17 +42,29 @@ def _slope(snes: PETSc.SNES) -> float | None:
 
 
 class PartBacktracking:
-    """Halves the step of each part that would leave the domain of a law, or grow too much.
+    r"""Halves the step of each part that would leave the domain of a law, or lead astray.
 
     Parts are independent: a step that is full for one and cut for another is what each of them
     would make alone. PETSc's line search looks at the norm of all of them together, so it would
     cut the steps of all for one, and never see what a part with small forces does.
+
+    Where forces have kinks (contact, friction) full steps may go to and fro for ever. There the
+    largest part a = 1, 1/2, ... of a step :math:`\delta u = K^{-1} R(u)` is made for which
+
+    .. math:: |K^{-1} R(u - a \delta u)| < |\delta u| ,
+
+    with K of the step's beginning (natural monotonicity: P. Deuflhard, Newton Methods for Nonlinear
+    Problems, Springer 2004, section 3.3), else the one that makes it smallest. Unlike a norm of
+    the residual this knows no units, and lets a slender body stretch that turns. Near a solution
+    steps are full, so that Newton's method stays quadratic. For K^-1 with Krylov's methods see
+    `Leftover.corrections`.
 
     Parameters
     ----------
     test : tells which parts have converged: these are not cut for growing.
     evaluate : writes the residual at unknowns, vectors of rows; returns the number of quadrature
         points on all ranks that left the domain of a law.
+    leftover : measures corrections, where forces have kinks.
 
     Attributes
     ----------
@@ -62,27 +77,33 @@ class PartBacktracking:
         test: PartTest,
         evaluate: Callable[[PETSc.Vec, PETSc.Vec], int],
         vector: PETSc.Vec,
+        leftover: Leftover | None = None,
     ) -> None:
         self.rows, self.test, self.evaluate = test.rows, test, evaluate
         self._trial, self._g = vector.duplicate(), vector.duplicate()
         self._alpha = _slope(snes)
-        self._snes = snes
+        self._snes, self._leftover = snes, leftover
         self.error: BaseException | None = None
-        if test.rows.parts > 1:
+        if test.rows.parts > 1 or leftover is not None:
             snes.setLineSearchPreCheck(loosely(self._cut))
 
     def _cut(self, x: PETSc.Vec, y: PETSc.Vec) -> bool:
         """Cut the step: x - y will be the next unknowns. Tell whether it changed."""
         try:
-            rows = self.rows
+            rows, leftover = self.rows, self._leftover
+            here, step = x.getArray(readonly=True), y.getArray(readonly=True).copy()
             f = self._snes.getFunction()[0].getArray(readonly=True)
             (norms,) = rows.of(f)
             before, part = rows.total(norms), np.ones(rows.parts)
-            step = y.getArray(readonly=True).copy()
-            for _ in range(HALVINGS):
-                self._trial.setArray(x.getArray(readonly=True) - part[rows.row_part] * step)
+            best, least = part.copy(), np.full(rows.parts, np.inf)
+            if leftover is not None:
+                length = leftover.corrections(f)
+                moving = (length > STILL * leftover.lengths(here)) & ~self.test.closed
+            for _ in range(HALVINGS if leftover is None else KINKS + 1):
+                self._trial.setArray(here - part[rows.row_part] * step)
                 bad = self.evaluate(self._trial, self._g)
-                (norms,) = rows.of(self._g.getArray(readonly=True))
+                g = self._g.getArray(readonly=True)
+                (norms,) = rows.of(g)
                 after = rows.total(norms)
                 wrong = ~np.isfinite(after)
                 if bad and not wrong.any():
@@ -90,9 +111,16 @@ class PartBacktracking:
                 if self._alpha is not None:
                     limit = before * np.sqrt(np.maximum(0.0, 1.0 - 2.0 * self._alpha * part))
                     wrong |= (after > limit) & (before > 0.0) & ~self.test.closed
+                if leftover is not None:
+                    left = leftover.corrections(np.where(wrong[rows.row_part], 0.0, g))
+                    left[wrong] = np.inf
+                    best, least = np.where(left < least, part, best), np.minimum(left, least)
+                    wrong |= moving & (left >= length)
                 if not wrong.any():
                     break
                 part[wrong] /= 2.0
+            else:
+                part = np.where(wrong & (least < np.inf), best, part)
             if (part < 1.0).any():
                 y.setArray(part[rows.row_part] * step)
                 return True

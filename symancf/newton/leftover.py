@@ -100,6 +100,16 @@ class Leftover:
         found = np.array(self._y.getArray(readonly=True))
         return found if np.isfinite(self._y.norm()) else None
 
+    def lengths(self, change: Array) -> Array:
+        """Return the size of a change (rows) of the displacements of each part (collective)."""
+        (norms,) = self.rows.of(np.where(self._moves, change / self._unit, 0.0))
+        return self.rows.total(norms)
+
+    def corrections(self, rows: Array) -> Array:
+        """Return the size of the correction of each part for a residual (collective)."""
+        y = self._solve(rows)
+        return np.full(self.rows.parts, np.nan) if y is None else self.lengths(y)
+
     def settled(self, f: Array, x: Array, step: Array | None, noise: Callable[[], Array]) -> bool:
         """Tell whether Newton's method may end here (collective).
 

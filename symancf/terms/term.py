@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from ..values.parameter import Scalar
     from .quantities import At, Given, JetOfEnd, Law, V
 
+KINKS = sp.Max, sp.Min, sp.Piecewise, sp.Abs, sp.sign, sp.Heaviside
+
 
 @dataclass
 class AtPlaces:
@@ -205,7 +207,7 @@ class PlaceTerm:
             self.law if self.multipliers_of_place else None,
             self.multipliers_of_place,
         )
-        piece.growing = self.growing
+        piece.growing, piece.kinked = self.growing, _kinked(self.law)
         if entities.changing and configuration.layout.find(self, Piece) is None:
             configuration.keep(self, piece)
         return [piece]
@@ -329,3 +331,10 @@ def state_names(what: str, given: Any) -> list[str]:
                 'states=("integral",)'
             )
     return names
+
+
+def _kinked(law: declare.PointLaw) -> bool:
+    """Whether the forces of a law may have kinks."""
+    powers = [part for pair in law.powers for part in pair]
+    work = [*law.work.values()] if law.work is not None else [law.energy]
+    return any(sp.sympify(e).has(*KINKS) for e in [*work, *powers, *(v for _, v in law.lets)])

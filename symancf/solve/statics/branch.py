@@ -29,6 +29,7 @@ BEHIND = 10.0  # times the prediction at the end: that of stiffening structures 
 TURN = 0.3  # cosine of the angle between the predictions at both ends: less is a jump, or a guess
 STEEP = 5.0  # times faster than at the start: near a limit point, as tried
 
+ALIKE = 0.1  # of the stiffness of contacts: as much changes while points stay as they are
 NOISE = 8.0  # times the estimate of round-off: a residual that is none
 
 JUMPED = "what Newton's method found is not on the path of the last equilibrium"
@@ -48,6 +49,10 @@ class Branch:
     further away, lies on the branch that comes back, or has another v. So may an equilibrium
     have that is on the path but far away: then a shorter step will show it.
 
+    Where forces have kinks and these are passed (points come into contact, or begin to slide)
+    neither tangent tells the way. But nothing then moves farther than the softer one predicts,
+    unless all that is between is softer still; shorter steps show that.
+
     Changes are measured in all displacements, without multipliers.
 
     Attributes
@@ -64,6 +69,24 @@ class Branch:
         self._counts = moves[numbering.coordinate_of_row]
         self._rhs, self._v = vectors.new(), vectors.new()
         self.fading: Array = np.zeros(numbering.rows)
+        self._kinked = np.array([piece.kinked for piece in system.pieces], dtype=bool)
+
+    def _passed_kinks(self, before: Array, after: Array) -> bool:
+        """Whether the forces with kinks have other tangents at two states (collective)."""
+        if not self._kinked.any():
+            return False
+        system, numbering = self.system, self.system.numbering
+        change = numbering.natural(system.extent) * numbering.random(5)
+        answers = []
+        with system.plan.only(self._kinked):
+            for state in (before, after):
+                answer = np.zeros_like(state)
+                system.plan.product(state, change, answer)
+                answers.append(numbering.to_rows(answer))
+        first, second = answers
+        apart = first - second
+        sums = system.sum(np.array([first @ first, second @ second, apart @ apart]))
+        return bool(sums[2] > ALIKE**2 * sums[:2].max())
 
     def answer(self, state: Array, unbalanced: Array, change: Array) -> PETSc.Vec | None:
         """Solve K v = -(unbalanced + K_fc change) at a state; None where that fails (collective).
@@ -188,10 +211,13 @@ class Branch:
         if not np.isfinite(sums).all() or size == 0.0:
             return ""  # a singular tangent tells nothing
         # what remembers yields at once: stiff at the start of a step, soft at its end
-        if size > AHEAD * (max(ahead, behind) if system.memory else ahead):
+        kinks = self._passed_kinks(before, after)
+        if size > AHEAD * (max(ahead, behind) if system.memory or kinks else ahead):
             return (
                 f"it is {size / ahead:.2g} times as far from the last one as its tangent predicts"
             )
+        if kinks:
+            return ""
         if sums[3] < 0.0:
             return "the path through it goes backward there"
         if sums[4] < TURN * ahead * behind:

@@ -108,7 +108,14 @@ class EquilibriumSolver:
             system, self.convergence.rows, self.snes.getKSP(), self.x
         )
         self.snes.setJacobian(loosely(self._jacobian), self.linear.operator, self.J)
-        self._cuts = PartBacktracking(self.snes, self.convergence, loosely(self._evaluate), self.x)
+        kinked = any(piece.kinked for piece in system.pieces)
+        self._cuts = PartBacktracking(
+            self.snes,
+            self.convergence,
+            loosely(self._evaluate),
+            self.x,
+            self.convergence.leftover if kinked else None,
+        )
         self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP())
         self.stability: Stability = Stability(system, self.linear)
         if self.check_held:
