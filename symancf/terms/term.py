@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import sympy as sp
 
+from symancf_codegen.functions import kinked
+
 from ..arrays import Array, Ints, Ints32
 from ..assembly import numbering
 from ..assembly.piece import Piece
@@ -38,8 +40,6 @@ if TYPE_CHECKING:
     from ..places.ends import End
     from ..values.parameter import Scalar
     from .quantities import At, Given, JetOfEnd, Law, V
-
-KINKS = sp.Max, sp.Min, sp.Piecewise, sp.Abs, sp.sign, sp.Heaviside
 
 
 @dataclass
@@ -337,4 +337,4 @@ def _kinked(law: declare.PointLaw) -> bool:
     """Whether the forces of a law may have kinks."""
     powers = [part for pair in law.powers for part in pair]
     work = [*law.work.values()] if law.work is not None else [law.energy]
-    return any(sp.sympify(e).has(*KINKS) for e in [*work, *powers, *(v for _, v in law.lets)])
+    return any(kinked(sp.sympify(e)) for e in [*work, *powers, *(v for _, v in law.lets)])

@@ -153,30 +153,41 @@ def warn_unproved(
         )
 
 
-def outside(system: System) -> str:
-    """Tell of quadrature points outside the domain of a law: on the way, or at rest (collective).
+def outside(system: System, state: Array) -> str:
+    """Tell of quadrature points outside the domain of a law: at rest, or at a state (collective).
 
-    Terms are evaluated one by one without any displacement.
+    Terms are evaluated one by one, first without any displacement.
     """
-    plan, found = system.plan, ""
+    plan, f = system.plan, np.zeros_like(state)
     names = list(dict.fromkeys(piece.name for piece in plan.pieces))
-    rest, f = np.zeros_like(system.state), np.zeros_like(system.state)
-    for name in names:
-        bad = 0
-        with together(system.comm), plan.only(np.array([p.name == name for p in plan.pieces])):
-            bad = plan.residual(rest, f)
-        wrong = np.flatnonzero(~np.isfinite(f))
-        if system.comm.allreduce(bad + len(wrong)):
-            found = _at_rest(system, name, wrong)
-            break
-    return found or "; quadrature points left the domain of their law (J <= 0 or not finite)"
+    for at in (np.zeros_like(state), state):
+        told = []
+        for name in names:
+            bad, mine = 0, np.array([piece.name == name for piece in plan.pieces])
+            with together(system.comm), plan.only(mine):
+                bad = plan.residual(at, f)
+            wrong = np.flatnonzero(~np.isfinite(f))
+            if system.comm.allreduce(bad + len(wrong)):
+                if at is not state:
+                    return _at_rest(system, name, wrong)
+                contact = any(p.kinked for p in plan.pieces if p.name == name)
+                why = "" if contact else " (J <= 0 or not finite)"
+                told.append(f"{name!r}{why}{_near(system, wrong)}")
+        if told:
+            return f"; on the way points left the domain of the law of {' and of '.join(told)}"
+    return "; quadrature points left the domain of their law (J <= 0 or not finite)"
 
 
-def _at_rest(system: System, name: str, wrong: npt.NDArray[np.intp]) -> str:
+def _near(system: System, wrong: npt.NDArray[np.intp]) -> str:
+    """Tell where a residual is not finite (collective)."""
     vertex = system.numbering.vertex_of[wrong[:1]]
     place = [tuple(x) for x in system.points[vertex].tolist()]
     places = [x for part in system.comm.allgather(place) for x in part]
-    near = "" if not places else ", near ({:.4g}, {:.4g}, {:.4g})".format(*min(places))
+    return "" if not places else ", near ({:.4g}, {:.4g}, {:.4g})".format(*min(places))
+
+
+def _at_rest(system: System, name: str, wrong: npt.NDArray[np.intp]) -> str:
+    near = _near(system, wrong)
     return (
         f"; the law of {name!r} is not finite already at rest, without any displacement{near}: "
         "look at its parameters, and at terms such as 1/x, sqrt(x), log(x) where x is 0 there"

@@ -73,7 +73,8 @@ class EquilibriumSolver:
         self.ready = self.restored = False
         self.fade = 0.0  # part of the imbalance that is left out
         self._error: BaseException | None = None
-        self._left_domain, self._extra_linear = 0, 0
+        self._outside: Array | None = None  # a state on the way at which a law is not defined
+        self._extra_linear = 0
 
     # ---- set-up -------------------------------------------------------------------------------
     def prepare(self) -> None:
@@ -160,9 +161,8 @@ class EquilibriumSolver:
 
     # ---- callbacks: never let an exception cross PETSc -----------------------------------------
     def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
-        if bad := self._evaluate(x, F):
+        if self._evaluate(x, F):
             F.set(np.nan)
-            self._left_domain = max(self._left_domain, bad)
 
     def _evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
         """Write the residual at unknowns `x`; return the number of bad points of all ranks."""
@@ -176,6 +176,8 @@ class EquilibriumSolver:
         except BaseException as error:
             self._error, bad = self._error or error, 1
         bad = self.system.comm.allreduce(bad)  # a rank without rows must be heard, too
+        if bad:
+            self._outside = self.system.state.copy()
         self.history.seconds["assembly"] += clock.process_time() - start
         return int(bad)
 
@@ -274,9 +276,9 @@ class EquilibriumSolver:
     def _without_unknowns(self, time: float) -> ConvergenceError | Step:
         """Step of a system all of whose coordinates are prescribed."""
         plan, state = self.system.plan, self.system.state
-        self._left_domain = self.guarded(lambda: plan.residual(state, self.local_f))
-        if not self._left_domain:
+        if not self.guarded(lambda: plan.residual(state, self.local_f)):
             return Step(time, 0, 0, {})
+        self._outside = state.copy()
         return self._failure(time, "DIVERGED_FUNCTION_DOMAIN", "all coordinates are prescribed", 0)
 
     def refused(self, step: Step, before: Array, accepted: Array) -> ConvergenceError | None:
@@ -292,8 +294,8 @@ class EquilibriumSolver:
         return self._failure(step.time, "JUMP", f"{JUMPED}: {why};", step.iterations)
 
     def _failure(self, time: float, reason: str, text: str, iteration: int) -> ConvergenceError:
-        if self._left_domain:
-            text += outside(self.system)
+        if self._outside is not None:
+            text += outside(self.system, self._outside)
         text = f"no equilibrium at pseudo-time {time:g}: {text} after {iteration} iterations"
         return ConvergenceError(text, reason=reason, iteration=iteration, time=time)
 
