@@ -282,7 +282,12 @@ class System(Configuration):
 
         Lists of entities first, see `revise`; where they stand the terms that review solutions.
         """
-        if others := self._revised(time):
+        self.reviewing = True
+        try:
+            others = self._revised(time)
+        finally:
+            self.reviewing = False
+        if others:
             return Review(Verdict.AGAIN, others)
         found = [(term.review(self), self.name(term)) for term in self._reviewing]
         worst = max((verdict for verdict, _ in found), default=Verdict.STANDS)

@@ -227,7 +227,11 @@ class Configuration(ABC):
     stiffness, scale : of the multipliers: a multiplier times `stiffness` is a force; the same as
         a function of time, one for all kernels.
     memory : what laws remember from one step to the next; after all pieces are made.
+    reviewing : whether lists are asked for with a solution, not with the state that a step begins
+        with.
     """
+
+    reviewing = False
 
     numbering: Numbering
     reference: Array

@@ -9,6 +9,7 @@ the same source in all pieces of a group: one number, Parameter or function.
 
 from __future__ import annotations
 
+import ctypes
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -16,8 +17,9 @@ import numpy.typing as npt
 
 from ..arrays import Array, Integers, Ints, Ints32
 from ..runtime.jit import Kernel, declare
-from .piece import Cells, Jets, Piece
-from .structures import LANES, Term, address, aligned, batched
+from .feet import table_of
+from .piece import Cells, Feet, Jets, Piece
+from .structures import LANES, Opposite, Term, address, aligned, batched
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -41,7 +43,8 @@ def grouped(pieces: Sequence[Piece]) -> list[list[int]]:
     """Return the numbers of the pieces that are evaluated together, by the first of each group."""
     found: dict[Hashable, list[int]] = {}
     for number, piece in enumerate(pieces):
-        found.setdefault(number if piece.size >= FEW else _kind(piece), []).append(number)
+        alone = piece.size >= FEW or isinstance(piece.entities, Feet)
+        found.setdefault(number if alone else _kind(piece), []).append(number)
     return list(found.values())
 
 
@@ -107,6 +110,8 @@ class Group:
         cells = [e for e in entities if isinstance(e, Cells)]
         if cells:
             self._take_cells(own[0].name, cells, most)
+        elif isinstance(own[0].entities, Feet):
+            self._take_feet(kernel, own[0].entities)
         else:
             jets = [e for e in entities if isinstance(e, Jets)]
             self.term.jets = kernel.rows
@@ -171,6 +176,41 @@ class Group:
         term.column_coordinate = self._hold(coordinate[once], np.int32)
         term.column_vertex = self._hold(vertex[once], np.int32)
         term.columns = int(count.max(initial=0))
+
+    def _take_feet(self, kernel: Kernel, feet: Feet) -> None:
+        hold = self._hold
+        vectors = feet.patch_offsets.shape[1]
+        rows = len(kernel.cell)
+        self._feet = Opposite(
+            basis=table_of(feet.basis, hold),
+            facets=len(feet.numbers),
+            offset=hold(feet.offsets, np.int32),
+            maps=hold(feet.maps, np.float64),
+            normals=hold(feet.normals, np.float64),
+            number=hold(feet.numbers, np.int32),
+            size=hold(feet.sizes, np.float64),
+            vectors=vectors,
+            patches=len(feet.candidates),
+            patch_offset=hold(feet.patch_offsets, np.int32),
+            vector_vertex=hold(feet.vector_vertex, np.int32),
+            facet_start=hold(feet.facet_start, np.int32),
+            candidates=hold(feet.candidates, np.int32),
+            facet=hold(feet.facet, np.int32),
+            corner=hold(feet.corner, np.int32),
+            patch=hold(feet.patch, np.int32),
+            value=hold(feet.value, np.float64),
+            first=hold(feet.first, np.float64),
+            reach=feet.reach,
+            row=kernel.cell.index(feet.row),
+            memory=rows - len(kernel.memory),
+            gap=kernel.memory.index(feet.gap) if feet.gap else -1,
+            damping=kernel.uniform.index(feet.damping) if feet.damping else -1,
+            anchor=feet.anchor,
+            rate=feet.rate,
+        )
+        self.term.jets = kernel.rows
+        self.term.columns = 3 * (vectors + 2 * feet.basis.functions)
+        self.term.feet = ctypes.addressof(self._feet)
 
     def _place(self, own: list[Piece], first: Ints) -> None:
         """Find where the values of the pieces go: to slots, and to rows of their lanes."""

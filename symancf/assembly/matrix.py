@@ -215,7 +215,7 @@ class Matrix:
         self, pieces: Sequence[Piece], start: Ints, adjacent: Ints32, offsets: Ints32
     ) -> list[Positions]:
         vertex_start, vertices, pair_start, positions = _places(_joined(pieces))
-        end = np.cumsum([0, *(piece.size for piece in pieces)])
+        end = np.cumsum([0, *(len(piece.vertex_start) - 1 for piece in pieces)])
         missing = self._library.symancf_positions(
             self.numbering.owned_vertices,
             _pointer(start),

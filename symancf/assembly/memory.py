@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ..arrays import Array
+from ..arrays import Array, Ints, Mask
 from ..errors import ConvergenceError, KinematicsError
 from ..kinematics.memory import STEP
-from ..runtime.collective import reduced, together
+from ..runtime.collective import block_starts, reduced, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -98,7 +98,7 @@ class Memory:
             if STEP in piece.kernel.uniform:
                 piece.uniform[STEP] = length
             if piece.plans is not None:
-                sizes[k] = self._total(piece)
+                sizes[k] = piece.total = self._total(piece)
                 piece.recall = partial(self._recall, k)
         rows = [len(piece.kernel.memory) for piece in self.pieces]
         none = tuple(map(np.zeros, zip(sizes, rows, strict=True)))
@@ -108,6 +108,8 @@ class Memory:
     def _total(self, piece: Piece) -> int:
         """Return the number of entities of all ranks (collective)."""
         assert piece.ids is not None
+        if piece.total is not None:
+            return piece.total
         return int(self.comm.allreduce(int(piece.ids.max(initial=-1)), MPI.MAX)) + 1
 
     def _recall(self, k: int) -> Array:
@@ -197,26 +199,68 @@ class Memory:
         for number, value in zip(self.kept, self._now.kept, strict=True):
             number.value = value
 
+    def remembered(self, piece: Piece) -> tuple[Array, Array]:
+        """Return what all entities of a list that changes remember, before and after the step."""
+        k = next(k for k, own in enumerate(self.pieces) if own is piece)
+        return self._now.old[k], self._now.next[k]
+
     def own(self, values: Sequence[Array]) -> list[Array]:
         """Return what the entities of this rank remember, of `Held.old` or `next`."""
         pairs = zip(self.pieces, values, strict=True)
         return [v if piece.plans is None else v[piece.ids] for piece, v in pairs]
 
+    def parts(self) -> list[tuple[Ints, Mask]]:
+        """Return numbers of entities of each piece, and which of them this rank tells others.
+
+        Those of this rank; of lists that change a share of all, in whichever list they are.
+        """
+        found = []
+        for piece in self.pieces:
+            assert piece.ids is not None
+            ids, owned = piece.ids, piece.owned
+            if piece.plans is not None:
+                starts = block_starts(self._total(piece), self.comm.size)
+                ids = np.arange(*starts[self.comm.rank : self.comm.rank + 2])
+                owned = np.ones(len(ids), dtype=bool)
+            found.append((ids, owned))
+        return found
+
+    def told(self, values: Sequence[Array]) -> list[Array]:
+        """Return what the entities of `parts` remember, of `Held.old` or `next`."""
+        rows = zip(self.pieces, self.parts(), values, strict=True)
+        return [v if piece.plans is None else v[ids] for piece, (ids, _), v in rows]
+
     def held(
         self, old: Sequence[Array], after: Sequence[Array], length: float, kept: Sequence[Array]
     ) -> Held:
-        """Return what is held of the entities of this rank (collective)."""
-        return Held(self._shared(old), self._shared(after), length, kept=tuple(kept))
+        """Return what is held where the entities of `parts` remember this (collective)."""
+        return Held(self._joined(old), self._joined(after), length, kept=tuple(kept))
+
+    def _joined(self, values: Sequence[Array]) -> tuple[Array, ...]:
+        """Return the shares of entities of lists that change as one (collective)."""
+        pairs = zip(self.pieces, values, strict=True)
+        return tuple(
+            v if piece.plans is None else np.concatenate(self.comm.allgather(v))
+            for piece, v in pairs
+        )
 
     def _shared(self, values: Sequence[Array]) -> tuple[Array, ...]:
-        """Let all ranks know what the entities of lists that change remember (collective)."""
+        """Let all ranks know what the entities of lists that change remember (collective).
+
+        Those that are in no list forget all but totals.
+        """
         found = []
-        for piece, own in zip(self.pieces, values, strict=True):
+        for piece, own, before in zip(self.pieces, values, self._now.next, strict=True):
             known = own
             if piece.plans is not None and piece.ids is not None:
-                every: Array = np.zeros((self._total(piece), own.shape[1]))
-                every[piece.ids[piece.owned]] = own[piece.owned]
-                known = reduced(self.comm, every)
+                every: Array = np.zeros((self._total(piece), own.shape[1] + 1))
+                every[piece.ids[piece.owned], :-1] = own[piece.owned]
+                every[piece.ids[piece.owned], -1] = 1.0
+                every = reduced(self.comm, every)
+                absent, totals = every[:, -1] == 0.0, list(piece.kernel.totals)
+                known = every[:, :-1]
+                if len(before) == len(known):
+                    known[np.ix_(absent, totals)] = before[np.ix_(absent, totals)]
             found.append(known)
         return tuple(found)
 
@@ -251,12 +295,13 @@ class Memory:
         of the entities' numbers. An entity that a rank lacks is on another one.
         """
         found: dict[str, Array] = {}
-        for piece, values in zip(self.pieces, self.own(self._now.next), strict=True):
-            if piece.name != name or piece.ids is None:
+        rows = zip(self.pieces, self.parts(), self.told(self._now.next), strict=True)
+        for piece, (ids, owned), values in rows:
+            if piece.name != name:
                 continue
             names = [row.partition("[")[0] for row in piece.kernel.memory]
             every: Array = np.zeros((self._total(piece), values.shape[1]))
-            every[piece.ids[piece.owned]] = values[piece.owned]
+            every[ids[owned]] = values[owned]
             every = reduced(self.comm, every)
             for quantity in dict.fromkeys(names):
                 table = every[:, [k for k, other in enumerate(names) if other == quantity]]
@@ -266,7 +311,8 @@ class Memory:
     def dissipated(self, chosen: Sequence[Piece]) -> float:
         """Return the energy dissipated since the first step by pieces (this rank's part) [J]."""
         total = 0.0
-        for piece, values in zip(self.pieces, self.own(self._now.next), strict=True):
+        rows = zip(self.pieces, self.parts(), self.told(self._now.next), strict=True)
+        for piece, (_, owned), values in rows:
             if piece in chosen:
-                total += float(values[piece.owned][:, list(piece.kernel.totals)].sum())
+                total += float(values[owned][:, list(piece.kernel.totals)].sum())
         return total

@@ -56,6 +56,77 @@ class Jets:
     value: Array
 
 
+@dataclass(frozen=True)
+class Basis:
+    """The functions of facets: N_i = sum_k coefficients[k, i] xi^a eta^b, (a, b) = exponents[k].
+
+    They belong to the vertices one after the other: of each the position, then its slopes.
+    """
+
+    corners: int
+    slopes: int
+    exponents: Ints32
+    coefficients: Array
+
+    @property
+    def functions(self) -> int:
+        """Number of functions."""
+        return self.coefficients.shape[1]
+
+
+@dataclass
+class Feet:
+    """Entities of a point kernel whose jets are made before each evaluation; see feet.h.
+
+    Points of facets, each with its foot on the nearest of the facets opposite. A *patch* is a
+    facet that has points with those opposite; `vertices` and `vertex_start` of the piece are of
+    patches, the vertices of the facet that has the points first. Offsets are local, of the
+    vectors (position, slopes) of a facet's vertices.
+
+    Attributes
+    ----------
+    basis : of the facets opposite.
+    offsets, maps, numbers, sizes : (facets, functions); (facets, corners, s, s), the slopes of
+        elements from those of vertices; (facets,) global numbers; (facets,) lengths of cells.
+    normals : (facets, 4, 3) polynomials 1, xi, eta, xi eta of the normals; may be written to
+        between steps.
+    patch_offsets : (patches, vectors) of the facet that has the points.
+    vector_vertex : (vectors,) vertex of the patch that each belongs to.
+    facet_start, candidates : (patches + 1,), (patches,) how many of the facets may hold feet, by
+        ascending number; the others hold anchors.
+    facet, corner : (k,), (k, corners) the facets of patches, their vertices among the patch's.
+    patch, value : (n,), (n, vectors) of points: patch, and weights of the vectors.
+    first : (n, 3) anchors of points that remember none: facet + 1, xi, eta; may be written to, too.
+    reach : gap beyond which the law vanishes.
+    row : name of the first of the parameters that are written: S^-1 (9), n, n_1, n_2 (9), g.
+    gap, damping : names of the gap at the beginning of the step in the kernel's memory, and of the
+        uniform parameter theta: the law is taken at g + theta (g - gap); "": at g.
+    anchor, rate : number of the first of the jets t and of the rates of d; -1: there are none.
+    """
+
+    basis: Basis
+    offsets: Ints32
+    maps: Array
+    numbers: Ints32
+    sizes: Array
+    normals: Array
+    patch_offsets: Ints32
+    vector_vertex: Ints32
+    facet_start: Ints32
+    candidates: Ints32
+    facet: Ints32
+    corner: Ints32
+    patch: Ints32
+    value: Array
+    first: Array
+    reach: float
+    row: str
+    gap: str = ""
+    damping: str = ""
+    anchor: int = -1
+    rate: int = -1
+
+
 class Evaluates(Protocol):
     """What evaluates pieces: a plan."""
 
@@ -95,7 +166,7 @@ class Piece:
     growing : uniform parameters that are sizes of loads which turn with the body; statics lets
         them grow where they are there at once.
     owned : (n,) whether this rank counts the entity.
-    vertices : (n, corners) or a flat array with `vertex_start`.
+    vertices : (n, corners) or a flat array with `vertex_start`; of `Feet` for each patch.
     law, multipliers : of a constraint, the point law of its kernel, lambda . Phi, and the number
         of multipliers, its last unknowns; its time derivatives are made of them.
     ids : (n,) numbers of the entities that are the same on any number of ranks.
@@ -107,6 +178,7 @@ class Piece:
         looks where full steps lead.
     former : the list before, once it was replaced.
     recall : returns `remembered` of the present list, where that changes.
+    total : of a list that changes, number of all entities that may come into it.
     """
 
     name: str
@@ -117,7 +189,7 @@ class Piece:
     owned: Mask
     vertices: Ints32
     vertex_start: Ints32
-    entities: Cells | Jets
+    entities: Cells | Jets | Feet
     cell_at: Callable[[float], Array] | None = None
     given: Sequence[Given] = ()
     growing: tuple[str, ...] = ()
@@ -130,6 +202,7 @@ class Piece:
     ids: Ints | None = None
     remembered: Array | None = None
     recall: Callable[[], Array] | None = None
+    total: int | None = None
     _joined: tuple[Array, Array, Array] | None = field(default=None, repr=False)
 
     def changing(self, time: float) -> Array | None:

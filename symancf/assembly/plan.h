@@ -36,7 +36,7 @@ typedef struct {
   double *table;      /* [batches][table_rows][8], what kernels tell of points; NULL: nothing */
   int32_t table_rows;
   const uint8_t *owned;  /* [n] this rank counts the entity's energy */
-  const int32_t *vertex_start; /* [n + 1] */
+  const int32_t *vertex_start; /* [n + 1]; of points with feet for each patch instead */
   const int32_t *vertices;     /* local vertex numbers */
   const int64_t *pair_start;   /* [n + 1] into positions */
   const int32_t *positions;    /* offset of vertex j in the rows of i; ~offset off-diagonal */
@@ -60,12 +60,14 @@ typedef struct {
   const int32_t *column_start; /* [n + 1] */
   const int32_t *column_coordinate, *column_vertex;
   int32_t columns; /* the most that an entity has */
+  const struct symancf_feet *feet; /* points whose jets are made before each evaluation, feet.h */
 } symancf_term;
 
 typedef struct {
   int32_t terms;
   symancf_term *term;
   const double *reference;     /* reference coordinates, local vector */
+  int32_t coordinates;         /* length of local vectors */
   const int32_t *row;          /* per coordinate: owned free row or -1 */
   const int32_t *rank_in_vertex; /* per coordinate: number among its vertex's free ones or -1 */
   const int32_t *vertex_row;   /* per vertex: its first row if owned, else -1 */

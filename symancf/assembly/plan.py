@@ -60,6 +60,7 @@ class Plan:
         self._addresses: dict[int, tuple[weakref.ref[Array], int]] = {}
         self._plan = Terms(
             reference=address(reference),
+            coordinates=numbering.coordinates,
             row=address(numbering.row),
             rank_in_vertex=address(numbering.rank_in_vertex),
             vertex_row=address(numbering.vertex_row),

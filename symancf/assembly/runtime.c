@@ -4,20 +4,23 @@
  *
  * One call evaluates the plan of all terms (plan.h).  Two contractions exist:
  *   cells     the kernel is tabulated and works on batches of 8 cells (cells.h, tiles.h);
- *   entities  the kernel works on a few jets of local coordinates (entities.h).
+ *   entities  the kernel works on a few jets of local coordinates (entities.h); those of points
+ *             with feet on facets are made before (feet.h).
  */
 #include "cells.h"
 #include "entities.h"
+#include "feet.h"
 #include "plan.h"
 
 #include <stdlib.h>
 
 /* What the caller mirrors by hand or must not exceed; see plan.py. */
-void symancf_limits(int64_t limits[3])
+void symancf_limits(int64_t limits[4])
 {
   limits[0] = sizeof(symancf_term);
   limits[1] = sizeof(symancf_plan);
-  limits[2] = MAX_VECTORS;
+  limits[2] = sizeof(symancf_feet);
+  limits[3] = MAX_VECTORS;
 }
 
 /* Doubles of scratch that one term needs. */
@@ -59,8 +62,14 @@ int64_t symancf_assemble(const symancf_plan *plan, int what, const double *x, co
     if (!t->n || (what == PRODUCT && !t->has_tangent)) continue;
     if (what == PARAMETER && !t->uniform_rate) continue;
     if (tabulates(what) && !t->table) continue;
-    bad += t->tabulated ? cells(plan, t, what, x, v, f, energies, work, &cleared)
-                        : entities(plan, t, what, x, v, f, energies, work, &cleared);
+    const int64_t found = t->tabulated ? cells(plan, t, what, x, v, f, energies, work, &cleared)
+                          : t->feet    ? feet(plan, t, what, x, v, f, energies, work, &cleared)
+                                       : entities(plan, t, what, x, v, f, energies, work, &cleared);
+    if (found < 0) {
+      free(work);
+      return -1;
+    }
+    bad += found;
   }
   if (what == TANGENT) clear_rows(plan, &cleared, plan->owned);
   free(work);

@@ -40,6 +40,34 @@ class Term(ctypes.Structure):
         *((name, _ADDRESS) for name in ("entry_vertex", "entry_value", "entry_column")),
         *((name, _ADDRESS) for name in ("column_start", "column_coordinate", "column_vertex")),
         ("columns", _NUMBER),
+        ("feet", _ADDRESS),
+    ]
+
+
+class Basis(ctypes.Structure):
+    """Functions of a facet as polynomials: ``symancf_basis``."""
+
+    _fields_ = [
+        *((name, _NUMBER) for name in ("functions", "monomials", "corners", "slopes")),
+        *((name, _ADDRESS) for name in ("exponents", "coefficients")),
+    ]
+
+
+class Opposite(ctypes.Structure):
+    """Points and the facets opposite: ``symancf_feet``."""
+
+    _fields_ = [
+        ("basis", Basis),
+        ("facets", _NUMBER),
+        *((name, _ADDRESS) for name in ("offset", "maps", "normals", "number", "size")),
+        *((name, _NUMBER) for name in ("vectors", "patches")),
+        *((name, _ADDRESS) for name in ("patch_offset", "vector_vertex", "facet_start")),
+        *(
+            (name, _ADDRESS)
+            for name in ("candidates", "facet", "corner", "patch", "value", "first")
+        ),
+        ("reach", ctypes.c_double),
+        *((name, _NUMBER) for name in ("row", "memory", "gap", "damping", "anchor", "rate")),
     ]
 
 
@@ -49,7 +77,9 @@ class Terms(ctypes.Structure):
     _fields_ = [
         ("terms", _NUMBER),
         ("term", ctypes.POINTER(Term)),
-        *((name, _ADDRESS) for name in ("reference", "row", "rank_in_vertex", "vertex_row")),
+        ("reference", _ADDRESS),
+        ("coordinates", _NUMBER),
+        *((name, _ADDRESS) for name in ("row", "rank_in_vertex", "vertex_row")),
         *((name, _NUMBER) for name in ("owned", "rows")),
         *((name, _ADDRESS) for name in ("vertex_plain", "diagonal_start", "off_start")),
         *((name, _ADDRESS) for name in ("diagonal", "off", "rate", "rate_factor")),
@@ -63,13 +93,14 @@ def most_vectors(library: ctypes.CDLL) -> int:
     ------
     RuntimeError : the structures of C are not those that are declared here.
     """
-    found = (ctypes.c_int64 * 3)()
+    found = (ctypes.c_int64 * 4)()
     library.symancf_limits(found)
-    term, plan, vectors = found
-    if (term, plan) != (ctypes.sizeof(Term), ctypes.sizeof(Terms)):
+    *sizes, vectors = found
+    here = [ctypes.sizeof(kind) for kind in (Term, Terms, Opposite)]
+    if sizes != here:
         raise RuntimeError(
-            f"plan.h and structures.py differ: a term has {term} bytes in C and "
-            f"{ctypes.sizeof(Term)} here, a plan {plan} and {ctypes.sizeof(Terms)}"
+            f"plan.h, feet.h and structures.py differ: a term, a plan and feet have {sizes} bytes "
+            f"in C and {here} here"
         )
     return vectors
 

@@ -301,7 +301,7 @@ def named(jacobian: Jacobian, pieces: Sequence[Piece], keys: Ints) -> tuple[list
     found: dict[tuple[int, int], tuple[float, ...]] = {}  # of many places the least
     for number, piece in enumerate(pieces):
         start, flat = piece.vertex_start, np.asarray(piece.vertices).ravel()
-        entity = np.repeat(np.arange(piece.size), np.diff(start))
+        entity = np.repeat(np.arange(len(start) - 1), np.diff(start))
         for e, vertex in zip(entity[wanted[flat]], flat[wanted[flat]], strict=True):
             vertices = flat[start[e] : start[e + 1]]
             placed = vertices[position[vertices] >= 0]

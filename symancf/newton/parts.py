@@ -51,7 +51,9 @@ def connected_parts(numbering: Numbering, pieces: Sequence[Piece]) -> Parts:
     free = np.zeros(numbering.vertices, dtype=bool)
     free[numbering.vertex_of[numbering.free]] = True
     flat = [np.asarray(piece.vertices, dtype=np.int32).ravel() for piece in pieces]
-    entity = [np.repeat(np.arange(p.size), np.diff(p.vertex_start)) for p in pieces]
+    entity = [
+        np.repeat(np.arange(len(p.vertex_start) - 1), np.diff(p.vertex_start)) for p in pieces
+    ]
     heads, tails = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
     for vertices, of in zip(flat, entity, strict=True):
         chosen = free[vertices]

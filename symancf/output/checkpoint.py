@@ -204,10 +204,9 @@ class _Rows(_ById):
 def _remembering(system: System) -> list[tuple[str, _ById]]:
     """Return where in a file the memory of each piece is, and its entities (collective)."""
     found = []
-    for number, piece in enumerate(system.memory.pieces):
-        assert piece.ids is not None
-        total = system.comm.allreduce(int(piece.ids.max(initial=-1)), MPI.MAX) + 1
-        rows = _ById(system.comm, total, piece.ids, piece.owned)
+    for number, (ids, owned) in enumerate(system.memory.parts()):
+        total = system.comm.allreduce(int(ids.max(initial=-1)), MPI.MAX) + 1
+        rows = _ById(system.comm, total, ids, owned)
         found.append((f"memory/{number}", rows))
     return found
 
@@ -246,7 +245,7 @@ def save(
             system.update(system.time)
         memory = system.memory.hold()
         facts |= {"length": memory.length} if system.memory else {}
-        remembered = [system.memory.own(v) for v in (memory.old, memory.next)]
+        remembered = [system.memory.told(v) for v in (memory.old, memory.next)]
         kept = {name: _attribute(name, value) for name, value in facts.items()}
     about: dict[str, str | int] = {"format": FORMAT, "version": VERSION}
     text = json.dumps(fingerprint(system))

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The foot of a point on a facet: r = r_m(xi, eta) + g n(xi, eta), n = m/|m| the unit vector along
+ * the interpolated normals of the corners, which are numbers. Facets and normals are polynomials:
+ * r_m = sum_k P_k xi^a eta^b, m = N_0 + N_1 xi + N_2 eta + N_3 xi eta.
+ */
+#ifndef SYMANCF_FOOT_H
+#define SYMANCF_FOOT_H
+
+#include <math.h>
+#include <stdint.h>
+
+#define MOST_POWERS 5     /* powers of a parameter in a polynomial, 1 included */
+#define MOST_MONOMIALS 16
+#define CONVERGED 1e-10   /* step in the parameters: what laws make of it is exact to its square */
+#define INSIDE 1e-9       /* beyond an edge */
+
+typedef struct {
+  int32_t functions, monomials, corners, slopes; /* slopes of a corner that a facet's maps turn */
+  const int32_t *exponents;   /* [monomials][2] */
+  const double *coefficients; /* [monomials][functions] */
+} symancf_basis;
+
+typedef struct {
+  double xi[2], g, r[3], a[2][3]; /* place on the facet, gap, r_m and its derivatives */
+  double n[3], dn[2][3];          /* n and its derivatives */
+  double inverse[3][3];           /* of [a_1 + g n_1 | a_2 + g n_2 | n] */
+} symancf_foot;
+
+static inline double dot3(const double *a, const double *b)
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static inline void cross3(const double *a, const double *b, double *c)
+{
+  c[0] = a[1] * b[2] - a[2] * b[1];
+  c[1] = a[2] * b[0] - a[0] * b[2];
+  c[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* Monomials at a place, and their derivatives: [3][monomials]. */
+static inline void monomials(const symancf_basis *s, const double *xi, double m[3][MOST_MONOMIALS])
+{
+  double p[2][MOST_POWERS];
+  for (int d = 0; d < 2; d++) {
+    p[d][0] = 1.0;
+    for (int k = 1; k < MOST_POWERS; k++) p[d][k] = p[d][k - 1] * xi[d];
+  }
+  for (int k = 0; k < s->monomials; k++) {
+    const int a = s->exponents[2 * k], b = s->exponents[2 * k + 1];
+    m[0][k] = p[0][a] * p[1][b];
+    m[1][k] = a ? a * p[0][a - 1] * p[1][b] : 0.0;
+    m[2][k] = b ? b * p[0][a] * p[1][b - 1] : 0.0;
+  }
+}
+
+/* The functions of a facet at a place, and their derivatives: [3][functions]. */
+static inline void functions(const symancf_basis *s, const double *xi, double *N)
+{
+  double m[3][MOST_MONOMIALS];
+  monomials(s, xi, m);
+  for (int d = 0; d < 3; d++)
+    for (int i = 0; i < s->functions; i++) {
+      double sum = 0.0;
+      for (int k = 0; k < s->monomials; k++) sum += m[d][k] * s->coefficients[k * s->functions + i];
+      N[d * s->functions + i] = sum;
+    }
+}
+
+/* What a foot at o->xi with the gap o->g is made of; 0 where facet and normals have no volume. */
+static inline int at_foot(const symancf_basis *s, const double *P, const double *Q, symancf_foot *o)
+{
+  double m[3][MOST_MONOMIALS], v[3], d[2][3], column[2][3], c[3];
+  const double x = o->xi[0], y = o->xi[1];
+  monomials(s, o->xi, m);
+  for (int a = 0; a < 3; a++) o->r[a] = o->a[0][a] = o->a[1][a] = 0.0;
+  for (int k = 0; k < s->monomials; k++)
+    for (int a = 0; a < 3; a++) {
+      o->r[a] += m[0][k] * P[3 * k + a];
+      o->a[0][a] += m[1][k] * P[3 * k + a];
+      o->a[1][a] += m[2][k] * P[3 * k + a];
+    }
+  for (int a = 0; a < 3; a++) {
+    v[a] = Q[a] + Q[3 + a] * x + (Q[6 + a] + Q[9 + a] * x) * y;
+    d[0][a] = Q[3 + a] + Q[9 + a] * y;
+    d[1][a] = Q[6 + a] + Q[9 + a] * x;
+  }
+  const double length = sqrt(dot3(v, v));
+  if (!(length > 0.0)) return 0;
+  for (int a = 0; a < 3; a++) o->n[a] = v[a] / length;
+  for (int k = 0; k < 2; k++) {
+    const double along = dot3(o->n, d[k]);
+    for (int a = 0; a < 3; a++) {
+      o->dn[k][a] = (d[k][a] - along * o->n[a]) / length;
+      column[k][a] = o->a[k][a] + o->g * o->dn[k][a];
+    }
+  }
+  cross3(column[0], column[1], c);
+  const double det = dot3(c, o->n);
+  if (!(det > 1e-6 * sqrt(dot3(o->a[0], o->a[0]) * dot3(o->a[1], o->a[1])))) return 0;
+  cross3(column[1], o->n, o->inverse[0]);
+  cross3(o->n, column[0], o->inverse[1]);
+  for (int a = 0; a < 3; a++) {
+    o->inverse[0][a] /= det;
+    o->inverse[1][a] /= det;
+    o->inverse[2][a] = c[a] / det;
+  }
+  return 1;
+}
+
+/* How far a place is outside of the facet, in its parameters. */
+static inline double outside(const symancf_basis *s, const double *xi)
+{
+  const double low = fmax(-xi[0], -xi[1]);
+  return fmax(low, s->corners == 3 ? xi[0] + xi[1] - 1.0 : fmax(xi[0], xi[1]) - 1.0);
+}
+
+/*
+ * Find the foot of r by Newton's method from the centre; 0: there is none within `beyond` of the
+ * facet. It is exact but for the last step, which is below CONVERGED.
+ */
+static int find_foot(const symancf_basis *s, const double *P, const double *Q, const double *r,
+                     double beyond, symancf_foot *o)
+{
+  const double wide = beyond + 0.5;
+  o->xi[0] = o->xi[1] = s->corners == 3 ? 1.0 / 3.0 : 0.5;
+  o->g = 0.0;
+  for (int iteration = 0; iteration < 25; iteration++) {
+    double e[3], step[2];
+    if (!at_foot(s, P, Q, o)) return 0;
+    for (int a = 0; a < 3; a++) e[a] = r[a] - o->r[a] - (iteration ? o->g * o->n[a] : 0.0);
+    if (!iteration) { /* the gap at the centre first: it may be larger than the facet */
+      o->g = dot3(e, o->n);
+      if (!at_foot(s, P, Q, o)) return 0;
+      for (int a = 0; a < 3; a++) e[a] -= o->g * o->n[a];
+    }
+    step[0] = dot3(o->inverse[0], e);
+    step[1] = dot3(o->inverse[1], e);
+    const double size = fmax(fabs(step[0]), fabs(step[1]));
+    if (size < CONVERGED) return outside(s, o->xi) <= beyond;
+    if (!(size < 1e6)) return 0;
+    const double part = size > 0.75 ? 0.75 / size : 1.0;
+    o->xi[0] += part * step[0];
+    o->xi[1] += part * step[1];
+    o->g += part * dot3(o->inverse[2], e);
+    if (iteration > 1 && outside(s, o->xi) > wide) return 0;
+  }
+  return 0;
+}
+
+#endif

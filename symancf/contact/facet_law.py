@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""The law of a point against a deformable facet.
+
+The gap of a point r_s is measured along interpolated normals :math:`\hat n` of the facets,
+
+.. math:: r_s = r_m(\xi) + g\,\hat n(\xi), \qquad
+    \begin{pmatrix} d\xi \\ dg \end{pmatrix} = S^{-1} (d - g_0 \hat n_0), \qquad
+    S = [a_1 + g \hat n_{,1} \mid a_2 + g \hat n_{,2} \mid \hat n],
+
+d = r_s - r_m at the foot that was found before the evaluation, where S, n and its derivatives and
+g_0 are numbers. The pressure p along n = n_0 + n_{,a} d\xi^a and the friction f act on the motion
+v = d' - a_a' d\xi^a, so that all first derivatives are exact, those of the place where the force
+acts among them. Forces are in balance; the couple that is left is the gap times the friction.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from symancf_codegen.declare import Memory, Parameter, PointLaw
+
+from ..kinematics.quantity import dot, real
+from .laws import DAMPING, SLIPPED, K, expected, friction
+
+if TYPE_CHECKING:
+    from .laws import Coulomb, Normal
+
+FOOT = [real(f"foot{k}") for k in range(1, 20)]  # S^-1, n, n_,1, n_,2, g: see feet.h
+WEIGHT, BASE, GROWN = real("weight"), real("stiffness"), real("grown")
+GAP = real("gap")  # at the beginning of the step
+
+
+def _three(name: str) -> sp.Matrix:
+    return sp.Matrix([real(f"{name}{a}") for a in (1, 2, 3)])
+
+
+def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
+    """Return the law of points on facets, of jets d, a_1, a_2 and, with friction, t."""
+    d, a, t = _three("d"), [_three("a1"), _three("a2")], _three("t")
+    inverse, n0 = sp.Matrix(3, 3, FOOT[:9]), sp.Matrix(FOOT[9:12])
+    slopes, g0 = [sp.Matrix(FOOT[12:15]), sp.Matrix(FOOT[15:18])], FOOT[18]
+    lets: list[tuple[sp.Symbol, sp.Expr]] = []
+
+    def let(key: str, e: sp.Expr) -> sp.Symbol:
+        lets.append((real(key), e))
+        return lets[-1][0]
+
+    def vector(key: str, e: sp.Matrix) -> sp.Matrix:
+        return sp.Matrix([let(f"{key}{i}", x) for i, x in enumerate(e, 1)])
+
+    let(K.name, BASE * GROWN)
+    off = vector("off", d - g0 * n0)
+    move = vector("move", inverse * off)  # dxi, deta, dg
+    n = vector("n", n0 + slopes[0] * move[0] + slopes[1] * move[1])
+    g = let("g", g0 + move[2])
+    ahead = let("ahead", expected(g, GAP))
+    p = let("p", normal.pressure(ahead))
+    force, stored = p * n, normal.energy(g)
+    unknowns, history = [*d, *a[0], *a[1]], [Memory(GAP, g)]
+    parameters = [BASE, WEIGHT, *FOOT]
+    uniform = [GROWN, DAMPING, *normal.symbols]
+    if coulomb is not None:
+        unknowns += list(t)
+        T = vector("T", t - n * dot(n, t))
+        rub = friction(T, p, let("m", coulomb.coefficient))
+        stretch = vector("stretch", rub.stretch)
+        force = force - K * stretch
+        stored += K / 2 * dot(stretch, stretch)
+        dt = real("dt")
+        slip = sp.Piecewise((0, p <= 0), (coulomb.slipped(rub, dt), True))
+        status = sp.Piecewise((-1, p <= 0), (0, rub.sticks), (1, True))
+        shift = [Memory(real(s), -x) for s, x in zip(("facet", "xi", "eta"), stretch, strict=True)]
+        history = [*shift, Memory(SLIPPED, slip), Memory(real("status"), status), *history]
+        history.append(Memory(real("dissipated"), WEIGHT * rub.dissipated, total=True))
+        uniform += [real(s) for s in coulomb.parameters] + ([dt] if coulomb.speeds else [])
+    force = vector("force", WEIGHT * force)
+    rates = {s: real(f"rate_{s}") for s in (*d, *a[0], *a[1])}
+    motions = [rates[d[i]] - rates[a[0][i]] * move[0] - rates[a[1][i]] * move[1] for i in range(3)]
+    return PointLaw(
+        name=name,
+        unknowns=tuple(unknowns),
+        lets=tuple(lets),
+        work={},
+        rate_of=rates,
+        powers=tuple(zip(motions, force, strict=True)),
+        parameters=(
+            *(Parameter(s) for s in uniform),
+            *(Parameter(s, "cell") for s in parameters),
+        ),
+        history=tuple(history),
+        stored=WEIGHT * stored,
+        title="pressure and friction of a point on a facet",
+    )

@@ -1,0 +1,438 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Contact of points with deformable facets: what may touch, and who has it.
+
+The law is `facet_law`. The normals of facets are those of the accepted state, and follow a step
+that turns them by more than `TURN`.
+
+What may pass through what
+--------------------------
+Points of quadrature are looked at, edges and nodes are not: what is smaller than their distance
+passes between those of one side, and is seen as points of the other. A point cannot get through a
+facet in a step: `FacetPass.review` follows all points from the accepted state to the solution on
+straight lines, relative to the facets that were in reach, in parts of half a cell at most; one
+that comes to lie deeper than `search.BEHIND` of a cell behind a facet, within its edges, was
+before it, and the step is cut. Points that pass within half a cell outside of the rim of a side
+are not seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Array, Ints, Ints32, Mask
+from ..assembly.piece import Feet, Piece
+from ..assembly.revisions import Change, Verdict
+from ..mesh.partition import Family
+from ..places.interpolation import Interpolation
+from ..runtime import jit
+from ..runtime.collective import owners_of
+from ..runtime.shared import Shared
+from .facet_law import BASE, FOOT, GAP, WEIGHT, facet_law
+from .laws import DAMPING
+from .search import BEHIND, Shape, candidates, motion
+from .skin import Skin
+
+if TYPE_CHECKING:
+    from symancf_codegen.declare import PointLaw
+
+    from ..assembly.configuration import Configuration, Layout
+    from ..values.parameter import Value
+    from .laws import Coulomb, Normal
+    from .sides import Side
+
+TURN = 0.02  # [rad] by which a step may turn normals
+_LAWS: Shared[PointLaw] = Shared()
+
+
+@dataclass
+class Lists:
+    """What a pass has found in a system.
+
+    Attributes
+    ----------
+    skins : of the side that has the points, and of the one opposite.
+    area : (F q,) areas of the reference that the points stand for.
+    stiffness : (F q,) of the points.
+    rest : the shapes in the reference, of sides of one body.
+    accepted : the shapes in the accepted state.
+    listed : the positions for which the list was made.
+    pairs : (k, 2) facets that may touch, and of them those opposite that hold anchors alone.
+    margin : distance that pairs were looked for in.
+    former : the pairs before.
+    local : (facets,) numbers of the facets opposite that this rank has, as in its `Feet`.
+    used : polynomials of the normals that this step uses, of all facets opposite.
+    """
+
+    skins: tuple[Skin, Skin]
+    area: Array
+    stiffness: Array
+    rest: tuple[Shape, Shape] | None
+    accepted: tuple[Shape, Shape] | None = None
+    listed: tuple[Array, Array] | None = None
+    pairs: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+    extra: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+    margin: float = 0.0
+    former: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+    local: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    used: Array = field(default_factory=lambda: np.zeros((0, 4, 3)))
+
+
+class FacetPass:
+    """Points of a deformable side against the facets of another, or of the same.
+
+    Parameters
+    ----------
+    name : of the piece and of the entities.
+    contactor, target : the sides.
+    normal, coulomb : the laws; None: without friction.
+    part : of the area that the points count for: 1/2 where the target is looked at likewise.
+    stiffness : of all points [Pa/m]; None: from those of the sides, see `Side.parts`.
+    uniform : values of the parameters of the laws by name.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        contactor: Side,
+        target: Side,
+        normal: Normal,
+        coulomb: Coulomb | None,
+        part: float = 0.5,
+        stiffness: float | None = None,
+        uniform: dict[str, Value] | None = None,
+    ) -> None:
+        self.name, self.contactor, self.target = name, contactor, target
+        self.normal, self.coulomb, self.part, self.stiffness = normal, coulomb, part, stiffness
+        self.uniform: dict[str, Value] = {"damping": 0.0, "grown": 1.0, **normal.parameters}
+        self.uniform |= {} if coulomb is None else coulomb.parameters
+        self.uniform |= uniform or {}
+
+    # ---- as a part of a term --------------------------------------------------------------------
+    def declare(self, layout: Layout) -> None:
+        """Announce the facets that have points (collective)."""
+        own = self.contactor.facets(layout, self.stiffness is None)
+        first = int(own.starts[layout.comm.rank])
+        ids = np.arange(first, first + len(own.vertices))
+        one = Skin(self.contactor, layout)
+        both = one, one if self.target is self.contactor else Skin(self.target, layout)
+        family = Family(self.name, ids, own.vertices, partitioned=False)
+        layout.announce_changing(family, len(one.ids))
+        none = np.zeros(0)
+        layout.keep(self, Lists(both, none, none, None))
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return the kernel, with no entities yet (collective)."""
+        lists = configuration.of(self, Lists)
+        for skin in dict.fromkeys(lists.skins):
+            skin.place(configuration)
+        X = [skin.vectors(configuration, configuration.reference) for skin in lists.skins]
+        shapes = [Shape(skin, x) for skin, x in zip(lists.skins, X, strict=True)]
+        if self.contactor.body is self.target.body:
+            lists.rest = shapes[0], shapes[1]
+        s, m = lists.skins
+        _, d1, d2 = s.tables(self.contactor.points)
+        e = s.elements(X[0])
+        across = np.cross(np.einsum("qi,fia->fqa", d1, e), np.einsum("qi,fia->fqa", d2, e))
+        area = np.linalg.norm(across, axis=2)
+        lists.area = (self.part * area * self.contactor.weights).ravel()
+        lists.stiffness = np.full(len(lists.area), self.stiffness or 0.0)
+        if self.stiffness is None:
+            soft = np.maximum(s.length / s.modulus, (m.length / m.modulus).mean())
+            q = len(self.contactor.weights)
+            lists.stiffness = np.repeat(self.contactor.parts / soft, q)
+        piece = self._piece(configuration, lists)
+        piece.plans, piece.total = [], len(lists.area)
+        return [configuration.keep(self, piece)]
+
+    # ---- lists that change, see `Revises` -------------------------------------------------------
+    def search(self, configuration: Configuration) -> Change:
+        """Find what may touch; the same on every rank (collective)."""
+        lists = configuration.of(self, Lists)
+        x = self._positions(configuration, lists)
+        if configuration.reviewing:
+            if not self._left(lists, x):
+                return Change.NONE
+            return self._list(configuration, lists, x)
+        before = lists.accepted
+        moved = 0.0 if before is None else motion(*_joined(x, (before[0].x, before[1].x)))
+        shapes = self._shapes(lists, x)
+        lists.accepted, lists.used = shapes, shapes[1].Q
+        size = 0.5 * float(np.mean([np.mean(shape.radius) for shape in shapes]))
+        feet = configuration.of(self, Piece).entities
+        assert isinstance(feet, Feet)
+        feet.normals[...] = lists.used[lists.local]
+        feet.first[...] = 0.0
+        if before is None or self._left(lists, x) or self._lost(configuration, lists):
+            lists.margin = max(size, 3.0 * moved)
+            return self._list(configuration, lists, x)
+        return Change.NONE
+
+    def _positions(self, configuration: Configuration, lists: Lists) -> tuple[Array, Array]:
+        """Return the present vectors of the nodes of both sides (collective)."""
+        present = configuration.reference + configuration.state
+        one = lists.skins[0].vectors(configuration, present)
+        same = lists.skins[0] is lists.skins[1]
+        return one, one if same else lists.skins[1].vectors(configuration, present)
+
+    @staticmethod
+    def _shapes(lists: Lists, x: tuple[Array, Array]) -> tuple[Shape, Shape]:
+        s, m = lists.skins
+        one = Shape(s, x[0])
+        return one, one if s is m else Shape(m, x[1])
+
+    @staticmethod
+    def _left(lists: Lists, x: tuple[Array, Array]) -> bool:
+        """Tell whether a pair that is not listed may be closer than nothing now."""
+        return lists.listed is None or 2.0 * motion(*_joined(x, lists.listed)) > lists.margin
+
+    def _anchors(self, configuration: Configuration, lists: Lists) -> Ints:
+        """Return pairs of facets: those with points, and where these have their anchors."""
+        piece = configuration.of(self, Piece)
+        if self.coulomb is None:
+            return np.zeros((0, 2), dtype=np.int64)
+        found = []
+        for rows in configuration.memory.remembered(piece):
+            at = np.flatnonzero(rows[:, 0] > 0.0)
+            facet = rows[at, 0].astype(np.int64) - 1
+            found.append(np.stack([at // len(self.contactor.weights), facet], axis=1))
+        return np.asarray(np.unique(np.concatenate(found), axis=0))
+
+    def _lost(self, configuration: Configuration, lists: Lists) -> bool:
+        """Tell whether the list lacks facets of anchors."""
+        anchors = self._anchors(configuration, lists)
+        return bool((~_among(anchors, np.concatenate([lists.pairs, lists.extra]))).any())
+
+    def _list(self, configuration: Configuration, lists: Lists, x: tuple[Array, Array]) -> Change:
+        """Make the list for the way from the accepted state to the present one."""
+        assert lists.accepted is not None
+        s, m = lists.accepted
+        path = self._shapes(lists, x) if configuration.reviewing else (s, m)
+        pairs = np.stack(candidates(s, m, lists.rest, lists.margin, path), axis=1)
+        lists.listed = x
+        anchors = self._anchors(configuration, lists)
+        anchors = anchors[np.isin(anchors[:, 0], pairs[:, 0])]
+        extra = anchors[~_among(anchors, pairs)]
+        if np.array_equal(pairs, lists.pairs) and np.array_equal(extra, lists.extra):
+            return Change.NONE
+        lists.former = np.concatenate([lists.pairs, lists.extra])
+        lists.pairs, lists.extra = pairs, extra
+        return Change.OTHER
+
+    def _mine(self, configuration: Configuration, lists: Lists, pairs: Ints) -> Mask:
+        """Return which pairs (k,) are of patches that have a vertex of this rank."""
+        topology = configuration.topology
+        first, end = topology.starts[topology.comm.rank : topology.comm.rank + 2]
+        s, m = lists.skins
+        own = [
+            ((skin.numbers >= first) & (skin.numbers < end))[skin.facets].any(axis=1)
+            for skin in (s, m)
+        ]
+        touched = np.zeros(s.size, dtype=bool)
+        touched[pairs[:, 0]] = own[0][pairs[:, 0]]
+        touched[pairs[own[1][pairs[:, 1]], 0]] = True
+        return np.asarray(touched[pairs[:, 0]])
+
+    def needed(self, configuration: Configuration) -> Ints:
+        """Return the numbers of the vertices of this rank's patches, old and new."""
+        lists, found = configuration.of(self, Lists), [np.zeros(0, dtype=np.int64)]
+        s, m = lists.skins
+        for pairs in (np.concatenate([lists.pairs, lists.extra]), lists.former):
+            a, b = pairs[self._mine(configuration, lists, pairs)].T
+            found += [s.numbers[s.facets[np.unique(a)]].ravel()]
+            found += [m.numbers[m.facets[np.unique(b)]].ravel()]
+        return np.unique(np.concatenate(found))
+
+    def renew(self, configuration: Configuration) -> list[Piece]:
+        """Replace the points and their patches (collective)."""
+        piece = configuration.of(self, Piece)
+        piece.replace(self._piece(configuration, configuration.of(self, Lists)))
+        return [piece]
+
+    # ---- entities -------------------------------------------------------------------------------
+    def _piece(self, configuration: Configuration, lists: Lists) -> Piece:
+        """Return the points of patches that have a vertex of this rank."""
+        coulomb = self.coulomb
+        key = (self.normal.energy(GAP),)
+        key += () if coulomb is None else (coulomb.coefficient, coulomb.speeds)
+        law = _LAWS.get(key, lambda: facet_law("facet_contact", self.normal, coulomb))
+        kernel = jit.points(law, configuration.comm)
+        s, m = lists.skins
+        every = np.concatenate([lists.pairs, lists.extra])
+        anchors = np.arange(len(every)) >= len(lists.pairs)
+        mine = self._mine(configuration, lists, every)
+        order = np.lexsort((every[mine, 1], anchors[mine], every[mine, 0]))
+        (a, b), only = every[mine][order].T, anchors[mine][order]
+        facets, patch, count = np.unique(a, return_inverse=True, return_counts=True)
+        q, n = len(self.contactor.weights), len(facets)
+        topology = configuration.topology
+        vertices, start, corner = self._patches(lists, facets, patch.ravel(), b)
+        local = topology.local(vertices)
+        opposite, of = np.unique(b, return_inverse=True)
+        lists.local = opposite
+        points = (facets[:, None] * q + np.arange(q)).ravel()
+        table = np.einsum(
+            "qi,fij->fqj", s.tables(self.contactor.points)[0], self._mapped(s, facets)
+        )
+        width = s.basis.functions
+        feet = Feet(
+            basis=m.basis,
+            offsets=self._offsets(configuration, m, opposite),
+            maps=m.maps[opposite] if hasattr(m, "maps") else np.zeros((0, m.basis.corners, 0, 0)),
+            numbers=opposite.astype(np.int32),
+            sizes=m.length[opposite],
+            normals=np.ascontiguousarray(lists.used[opposite]),
+            patch_offsets=self._offsets(configuration, s, facets),
+            vector_vertex=(np.arange(width) // (1 + s.basis.slopes)).astype(np.int32),
+            facet_start=np.concatenate([[0], np.cumsum(count)]).astype(np.int32),
+            candidates=np.bincount(patch.ravel()[~only], minlength=n).astype(np.int32),
+            facet=of.ravel().astype(np.int32),
+            corner=corner,
+            patch=np.repeat(np.arange(n, dtype=np.int32), q),
+            value=np.ascontiguousarray(table.reshape(n * q, width)),
+            first=self._first(lists, facets, patch.ravel()[~only], b[~only]),
+            reach=0.0,
+            row=FOOT[0].name,
+            gap=GAP.name,
+            damping=DAMPING.name,
+            anchor=-1 if coulomb is None else 9,
+        )
+        known = {WEIGHT.name: lists.area, BASE.name: lists.stiffness}
+        zero = np.zeros(len(points))
+        cell = [known[r][points] if r in known else zero for r in kernel.cell]
+        owners = owners_of(topology.starts, s.numbers[s.facets[facets, 0]])
+        return Piece(
+            name=self.name,
+            kernel=kernel,
+            role="potential",
+            uniform=dict(self.uniform),
+            cell=np.stack(cell, axis=1),
+            owned=np.repeat(owners == topology.comm.rank, q),
+            vertices=local,
+            vertex_start=start,
+            entities=feet,
+            ids=points,
+        )
+
+    @staticmethod
+    def _patches(
+        lists: Lists, facets: Ints, patch: Ints, opposite: Ints
+    ) -> tuple[Ints, Ints32, Ints32]:
+        """Return the numbers of vertices of patches, where those begin, and corners (k, nv)."""
+        s, m = lists.skins
+        nv, width = s.facets.shape[1], len(m.ids)
+        keys = patch[:, None] * width + m.facets[opposite]
+        unique, at = np.unique(keys, return_inverse=True)
+        of = unique // width
+        first = np.searchsorted(of, np.arange(len(facets)))
+        start = np.concatenate([[0], np.cumsum(nv + np.bincount(of, minlength=len(facets)))])
+        vertices = np.zeros(int(start[-1]), dtype=np.int64)
+        own = start[:-1, None] + np.arange(nv)
+        vertices[own] = s.numbers[s.facets[facets]]
+        within = np.arange(len(unique)) - first[of] + nv
+        vertices[start[of] + within] = m.numbers[unique % width]
+        corner = within[at.reshape(keys.shape)].astype(np.int32)
+        return vertices, start.astype(np.int32), corner
+
+    @staticmethod
+    def _mapped(skin: Skin, facets: Ints) -> Array:
+        """Return matrices (k, functions, vectors): functions of elements to vectors of nodes."""
+        n, s = skin.basis.functions, skin.basis.slopes
+        found = np.tile(np.eye(n), (len(facets), 1, 1))
+        for v in range(n // (1 + s) if s else 0):
+            at = slice(v * (1 + s) + 1, (v + 1) * (1 + s))
+            found[:, at, at] = skin.maps[facets, v]
+        return found
+
+    @staticmethod
+    def _offsets(configuration: Configuration, skin: Skin, facets: Ints) -> Ints32:
+        """Return the local offsets (k, functions) of the vectors of facets."""
+        on = configuration.of(skin.side.body, Interpolation)
+        numbers = skin.numbers[skin.facets[facets]]
+        local = configuration.topology.local(numbers.ravel()).reshape(numbers.shape)
+        jets = ["value", *(f"slope{k}" for k in range(skin.basis.slopes))]
+        found = np.stack([on.offset(local, jet) for jet in jets], axis=2)
+        return np.ascontiguousarray(found.reshape(len(facets), skin.basis.functions), np.int32)
+
+    def _first(self, lists: Lists, facets: Ints, patch: Ints, b: Ints) -> Array:
+        """Return the closest points of the accepted state (n, 3) as anchors of points."""
+        q, (s, m) = len(self.contactor.weights), lists.skins
+        found = np.zeros((len(facets) * q, 3))
+        if self.coulomb is None or not len(b):
+            return found
+        assert lists.accepted is not None
+        one, other = lists.accepted
+        table, _, _ = s.tables(self.contactor.points)
+        r = np.einsum("qi,fia->fqa", table, s.elements(one.x)[facets]).reshape(-1, 3)
+        point = (patch[:, None] * q + np.arange(q)).ravel()
+        facet = np.repeat(b, q)
+        away = np.linalg.norm(r[point] - other.centre[facet], axis=1)
+        near = away < other.radius[facet] + lists.margin
+        point, facet = point[near], facet[near]
+        xi, g = m.feet(other.P, other.Q, facet, r[point])
+        there = ~np.isnan(g)
+        point, facet, xi, g = point[there], facet[there], xi[there], g[there]
+        order = np.lexsort((facet, np.abs(g), point))
+        point, at = np.unique(point[order], return_index=True)
+        at = order[at]
+        found[point, 0], found[point, 1:] = facet[at] + 1.0, xi[at]
+        return found
+
+    # ---- solutions, see `Reviews` ---------------------------------------------------------------
+    def review(self, configuration: Configuration) -> Verdict:
+        """Cut a step in which a point has crossed a facet; renew normals (collective)."""
+        lists = configuration.of(self, Lists)
+        if not len(lists.pairs) or lists.accepted is None:
+            return Verdict.STANDS
+        x = self._positions(configuration, lists)
+        if self._crossed(configuration, lists, x):
+            return Verdict.CUT
+        m, opposite = lists.skins[1], np.unique(lists.pairs[:, 1])
+        now = m.normals(x[1])
+        if not (np.abs(now - lists.used)[opposite] > TURN).any():
+            return Verdict.STANDS
+        lists.used = now
+        feet = configuration.of(self, Piece).entities
+        assert isinstance(feet, Feet)
+        feet.normals[...] = now[lists.local]
+        return Verdict.AGAIN
+
+    def _crossed(self, configuration: Configuration, lists: Lists, x: tuple[Array, Array]) -> bool:
+        """Tell whether a point has come to lie behind a facet since the accepted state."""
+        assert lists.accepted is not None
+        s, m = lists.skins
+        before = lists.accepted[0].x, lists.accepted[1].x
+        way = motion(*_joined(x, before))
+        parts = min(int(np.ceil(2.0 * way / m.length.min())), 64) or 1
+        comm, q = configuration.comm, len(self.contactor.weights)
+        a, b = lists.pairs[comm.rank :: comm.size].T
+        table, _, _ = s.tables(self.contactor.points)
+        crossed = False
+        for part in np.arange(1, parts + 1) / parts:
+            y = [(1.0 - part) * old + part * new for old, new in zip(before, x, strict=True)]
+            r = np.einsum("qi,fia->fqa", table, s.elements(y[0]))[a].reshape(-1, 3)
+            facet = np.repeat(b, q)
+            shape = Shape(m, y[1], lists.used)
+            near = np.linalg.norm(r - shape.centre[facet], axis=1)
+            deep = 2.0 * m.length[facet] + way
+            near = near < shape.radius[facet] + deep
+            facet, r = facet[near], r[near]
+            _, g = m.feet(shape.P, shape.Q, facet, r)
+            with np.errstate(invalid="ignore"):
+                crossed |= bool((g < -BEHIND * m.length[facet]).any())
+        return bool(comm.allreduce(crossed))
+
+
+def _joined(x: tuple[Array, Array], y: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Return the positions of the nodes of both sides in two states, each (n, 3)."""
+    one, other = (np.concatenate([part[:, 0] for part in of]) for of in (x, y))
+    return one, other
+
+
+def _among(some: Ints, every: Ints) -> Mask:
+    """Return which of some pairs (n,) are among others."""
+    width = 1 + max((int(p.max()) for p in (some, every) if len(p)), default=0)
+    one, other = (p[:, 0] * width + p[:, 1] for p in (some, every))
+    return np.isin(one, other)

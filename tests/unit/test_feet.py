@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Points against deformable facets: tangents, forces in balance, flat and sliding contact."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.assembly.piece import Piece
+from tests.unit.facing import shifted, stacked
+
+
+@pytest.mark.parametrize("mu", [None, 0.3, 1e-3])
+@pytest.mark.parametrize("cell", ["hexahedron", "hexahedron20", "tetra10", "plate"])
+def test_tangents_are_derivatives_and_forces_balance(cell: str, mu: float | None) -> None:
+    """On facets distorted at random; mu = 0.3 sticks, 1e-3 slides."""
+    A, B, contact = stacked(cell, mu, bend=0.2)
+    system, rng = sa.System(A, B, terms=[contact]), np.random.default_rng(1)
+    for k in range(len(system.numbering.blocks)):
+        at = system.numbering.coordinates_of(k)
+        system.state[at] += 0.005 * rng.standard_normal(at.shape)
+    system.revise(1.0)
+    system.update(1.0)
+    touched = [system.of(one, Piece).size for one in contact.passes]
+    assert min(touched) > 30
+    system.state[:] = u = shifted(system, B, (0.02, 0.01, -0.03))
+    w, step = rng.standard_normal(len(u)), 1e-7
+    f, Kw, up, down = (np.zeros_like(u) for _ in range(4))
+    with system.plan.only(np.array([p.name.startswith("contact") for p in system.pieces])):
+        assert system.plan.residual(u, f) == 0
+        system.plan.product(u, w, Kw)
+        system.plan.residual(u + step * w, up)
+        system.plan.residual(u - step * w, down)
+    error = (up - down) / (2.0 * step) - Kw
+    assert np.abs(error).max() < 2e-9 * np.abs(Kw).max()
+    sums, size = system.wrench(f, np.zeros(3)), np.abs(f).sum()
+    assert size > 0.1
+    assert np.abs(sums[:3]).max() < 1e-14 * size
+    # the couple is the gap times the friction: here up to 6 % of the size
+    assert np.abs(sums[3:]).max() < (1e-14 if mu is None else 0.06 * mu) * size
+    system.plan.product(u, w, Kw)
+    system.plan.tangent(u, f, system.matrix)
+    x, y = system.matrix.mat.createVecs()
+    x.setArray(system.numbering.to_rows(w))
+    system.matrix.mat.mult(x, y)
+    assert np.abs(y.getArray() - system.numbering.to_rows(Kw)).max() < 1e-14 * np.abs(Kw).max()
+
+
+@pytest.mark.parametrize(("n", "most"), [(((4, 4, 2), (3, 5, 2)), 0.01), (((4, 4, 2),) * 2, 1e-10)])
+def test_pressure_passes_flat_interfaces(n: tuple[tuple[int, ...], ...], most: float) -> None:
+    """Two blocks between rollers: one stress, within 1 % where the meshes do not match."""
+    A, B, contact = stacked("hexahedron", n=n)
+    rollers = [sa.fix(body[f"{axis}0"], axis) for body in (A, B) for axis in "xy"]
+    press = sa.fix(B["z1"], "z", displacement=(0.0, 0.0, -0.05))
+    system = sa.System(A, B, terms=[contact, *rollers, sa.fix(A["z0"], "z"), press])
+    problem = sa.StaticProblem(system)
+    problem.solve()
+    assert problem.history.steps[-1].iterations <= 5
+    for body in (A, B):
+        u = system.displacement(body.at(_grid(body)))
+        X = _grid(body)
+        slope = np.polyfit(X[:, 2], u[:, 2], 1)[0]
+        error = u[:, 2] - u[:, 2].mean() - slope * (X[:, 2] - X[:, 2].mean())
+        assert np.abs(error).max() < most * np.abs(slope) * 0.5
+
+
+def _grid(body: sa.Body) -> np.ndarray:
+    z = 0.25 if body.name == "lower" else 0.75
+    x, y, dz = np.meshgrid([0.1, 0.5, 0.9], [0.1, 0.5, 0.9], [-0.1, 0.1])
+    return np.stack([x.ravel(), y.ravel(), z + dz.ravel()], axis=1)
