@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..arrays import Mask
+from ..arrays import Array, Mask
 from ..runtime.petsc import PETSc, functions, loosely
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 HALVINGS = 12
 KINKS = 8  # halvings where forces have kinks
+LATELY = 3  # iterations
+FALLEN = 0.9  # of the smallest correction of these: more is no gain
 STILL = 1e-9  # of the displacements: a step that round-off may make
 
 
@@ -55,9 +57,10 @@ class PartBacktracking:
 
     with K of the step's beginning (natural monotonicity: P. Deuflhard, Newton Methods for Nonlinear
     Problems, Springer 2004, section 3.3), else the one that makes it smallest. Unlike a norm of
-    the residual this knows no units, and lets a slender body stretch that turns. Near a solution
-    steps are full, so that Newton's method stays quadratic. For K^-1 with Krylov's methods see
-    `Leftover.corrections`.
+    the residual this knows no units, and lets a slender body stretch that turns. Where corrections
+    have not become smaller for some iterations points come and go in turn, and a begins with 1/2.
+    Near a solution steps are full, so that Newton's method stays quadratic. For K^-1 with Krylov's
+    methods see `Leftover.corrections`.
 
     Parameters
     ----------
@@ -83,9 +86,18 @@ class PartBacktracking:
         self._trial, self._g = vector.duplicate(), vector.duplicate()
         self._alpha = _slope(snes)
         self._snes, self._leftover = snes, leftover
+        self._trail: list[Array] = []
         self.error: BaseException | None = None
         if test.rows.parts > 1 or leftover is not None:
             snes.setLineSearchPreCheck(loosely(self._cut))
+
+    def _stalls(self, length: Array) -> Mask:
+        """Tell of which parts the corrections have not become smaller: they go round."""
+        trail = self._trail if self._snes.getIterationNumber() else []
+        self._trail = [*trail[-LATELY:], length]
+        if len(trail) < LATELY:
+            return np.zeros(len(length), dtype=bool)
+        return np.asarray(length > FALLEN * np.min(trail[-LATELY:], axis=0))
 
     def _cut(self, x: PETSc.Vec, y: PETSc.Vec) -> bool:
         """Cut the step: x - y will be the next unknowns. Tell whether it changed."""
@@ -98,6 +110,7 @@ class PartBacktracking:
             best, least = part.copy(), np.full(rows.parts, np.inf)
             if leftover is not None:
                 length = leftover.corrections(f)
+                part[self._stalls(length)] = 0.5
                 moving = (length > STILL * leftover.lengths(here)) & ~self.test.closed
             for _ in range(HALVINGS if leftover is None else KINKS + 1):
                 self._trial.setArray(here - part[rows.row_part] * step)

@@ -14,7 +14,7 @@ from ...assembly.numbering import MOVING
 from ...runtime.collective import together
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ...assembly.vectors import Vectors
     from ...runtime.petsc import PETSc
@@ -29,6 +29,8 @@ BEHIND = 10.0  # times the prediction at the end: that of stiffening structures 
 TURN = 0.3  # cosine of the angle between the predictions at both ends: less is a jump, or a guess
 STEEP = 5.0  # times faster than at the start: near a limit point, as tried
 
+AT_ONCE = 1e-4  # of a step: too little for points to touch or to slide in it
+PARTS = (1.0, 0.5, 0.25, 0.0)  # of a prediction
 ALIKE = 0.1  # of the stiffness of contacts: as much changes while points stay as they are
 NOISE = 8.0  # times the estimate of round-off: a residual that is none
 
@@ -177,6 +179,45 @@ class Branch:
         system.state += du
         if self._outside():  # too far
             system.state[:] = old
+        return int(self.ksp.getIterationNumber())
+
+    def follow_tangent(
+        self, before: Array, start: float, time: float, prescribe: Callable[[float], None]
+    ) -> int:
+        """Move the free coordinates as the path does where it is now (collective).
+
+        Where forces have kinks the tangent of the last equilibrium knows which points touch and
+        stick there; that of its state under the loads of another time does not. Without points
+        outside the domain of their law: so far, at most.
+
+        Parameters
+        ----------
+        before, start : last equilibrium and its time.
+        prescribe : writes loads and prescribed coordinates of a time.
+
+        Returns the linear iterations.
+        """
+        system, fixed = self.system, self.system.numbering.fixed_by >= 0
+        there = []
+        for share in (AT_ONCE, 0.0):
+            system.state[:] = before
+            prescribe(start + share * (time - start))
+            there.append((system.state.copy(), self.unbalanced(before)))
+        (later, ahead), (_, now) = there
+        change = np.where(fixed, later - before, 0.0) / AT_ONCE
+        rate = (ahead - now) / AT_ONCE
+        v = None
+        if system.comm.allreduce(bool(rate.any() or change.any())):
+            v = self.answer(before, now + rate, change)
+        prescribe(time)
+        if v is None:
+            return 0
+        goal, du = system.state.copy(), np.zeros_like(before)
+        self.vectors.to_local(v, du)
+        for part in PARTS:
+            system.state[:] = np.where(fixed, goal, before + part * du)
+            if not self._outside():
+                break
         return int(self.ksp.getIterationNumber())
 
     def _outside(self) -> bool:

@@ -148,12 +148,12 @@ class Continuation:
         system = solver.system
         solver.sudden.forget()
         before, self._held = system.state.copy(), system.memory.hold()
-        result = solver.advance(system.time, before, 0.0)
+        result = solver.advance(system.time, system.time, before, 0.0)
         if system.memory and (isinstance(result, ConvergenceError) or result.iterations):
             # no end of a step, whose tangent tells how the path goes on
             system.state[:] = before
             system.memory.begin(system.time)
-            result = solver.advance(system.time, before, 0.0)
+            result = solver.advance(system.time, system.time, before, 0.0)
         if isinstance(result, ConvergenceError):
             system.memory.put(self._held)
             raise ConvergenceError(

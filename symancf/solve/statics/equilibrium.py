@@ -75,6 +75,7 @@ class EquilibriumSolver:
         self._error: BaseException | None = None
         self._outside: Array | None = None  # a state on the way at which a law is not defined
         self._extra_linear = 0
+        self._predicts = True
 
     # ---- set-up -------------------------------------------------------------------------------
     def prepare(self) -> None:
@@ -109,13 +110,13 @@ class EquilibriumSolver:
             system, self.convergence.rows, self.snes.getKSP(), self.x
         )
         self.snes.setJacobian(loosely(self._jacobian), self.linear.operator, self.J)
-        kinked = any(piece.kinked for piece in system.pieces)
+        self._kinked = any(piece.kinked for piece in system.pieces)
         self._cuts = PartBacktracking(
             self.snes,
             self.convergence,
             loosely(self._evaluate),
             self.x,
-            self.convergence.leftover if kinked else None,
+            self.convergence.leftover if self._kinked else None,
         )
         self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP())
         self.stability: Stability = Stability(system, self.linear)
@@ -202,13 +203,13 @@ class EquilibriumSolver:
 
     # ---- one Newton solution --------------------------------------------------------------------
     def advance(
-        self, time: float, before: Array, fade: float, path: Path = ()
+        self, start: float, time: float, before: Array, fade: float, path: Path = ()
     ) -> ConvergenceError | Step:
-        """Try one step; on failure return the error with the state put back."""
+        """Try a step from one time to another; on failure return the error, the state put back."""
         system = self.system
-        self._error, self._left_domain, self._extra_linear = None, 0, 0
+        self._error, self._outside, self._extra_linear = None, None, 0
         self.fade, self.hopeless, self._cuts.error = fade, False, None
-        start = clock.process_time()
+        begun = clock.process_time()
         assembly = self.history.seconds["assembly"]
         self.convergence.begin()
         system.revise(time)
@@ -217,7 +218,9 @@ class EquilibriumSolver:
             return self._without_unknowns(time)
         try:
             guessed = self.branch.guess(path, time, self.convergence)
-            if not guessed:
+            if not guessed and self._kinked and self._predicts and start != time:
+                self._extra_linear = self.branch.follow_tangent(before, start, time, self.leave_out)
+            elif not guessed:
                 self._extra_linear = self.branch.follow_supports(before)
             iteration, linear, review = self._solve(time)
         except PETSc.Error as error:
@@ -227,18 +230,20 @@ class EquilibriumSolver:
             said = complaint(error)
             raise SymancfError(f"PETSc failed at pseudo-time {time:g}: {said}") from error
         finally:
-            spent = clock.process_time() - start - (self.history.seconds["assembly"] - assembly)
+            spent = clock.process_time() - begun - (self.history.seconds["assembly"] - assembly)
             self.history.seconds["solve"] += spent
         share_error(system.comm, self._error)
         share_error(system.comm, self._cuts.error)
         stands = review.verdict is Verdict.STANDS
         if self.snes.getConvergedReason() > 0 and stands:
             linear += self._extra_linear
+            self._predicts = True
             warn_unproved(system, self.convergence, self.snes, time, before)
             self.convergence.tell(f"at pseudo-time {time:g}", 5)
             return Step(time, iteration, linear, self.convergence.norms)
         name, text = reason_name(self.snes) if stands else ("REVIEW", str(review))
         self.history.wasted += iteration
+        self._predicts = not self._predicts  # both ways to begin, one after the other
         linear_failed = PETSc.SNES.ConvergedReason.DIVERGED_LINEAR_SOLVE
         failed = self.snes.getConvergedReason() == linear_failed
         self.hopeless = failed and self.linear.direct and iteration == 0 and not guessed

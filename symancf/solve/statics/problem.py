@@ -123,9 +123,10 @@ class StaticProblem:
                 whole = fraction + self._part > 1.0 - 1e-9
                 trial = 1.0 if whole else fraction + self._part
                 time = goal if whole else start + trial * (goal - start)
-                system.memory.begin(start + fraction * (goal - start))
+                now = start + fraction * (goal - start)
+                system.memory.begin(now)
                 accepted = solver.convergence.accepted
-                result = solver.advance(time, before, 1.0 - trial, self._path)
+                result = solver.advance(now, time, before, 1.0 - trial, self._path)
                 if smallest < 1.0 and isinstance(result, Step) and not self._jump:
                     hard = result.iterations > HARD or self.history.cut_backs > cuts
                     result = (hard and solver.refused(result, before, accepted)) or result
