@@ -24,6 +24,10 @@ DEMOS = {
     "gripper": (2, ("results/gripper.png", "results/gripper.gif", "results/gripper_c/mechanism.h")),
     "plate_pendulum": (2, ("results/plate_pendulum.png", "results/curved_pendulum.gif")),
     "cavity": (1, ("results/cavity.png", "results/cavity_shapes.png")),
+    "pneumatic_gripper": (
+        2,
+        ("results/pneumatic_gripper.png", "results/pneumatic_gripper_shapes.png"),
+    ),
     "inflated_cylinder": (
         2,
         ("results/inflated_cylinder.png", "results/inflated_cylinder_shapes.png"),
@@ -51,6 +55,7 @@ SHORT = (
     "cavity",
     "finger",
     "gripper",
+    "pneumatic_gripper",
 )
 
 
