@@ -45,8 +45,13 @@ def table_of(basis: Basis, hold: Hold) -> Table:
     )
 
 
+def library(comm: MPI.Comm) -> ctypes.CDLL:
+    """Return the runtime (collective)."""
+    return jit.load_runtime(Path(__file__).with_name("runtime.c"), comm=comm)
+
+
 def feet_of(
-    basis: Basis, P: Array, Q: Array, facet: Ints, r: Array, beyond: float, comm: MPI.Comm
+    library: ctypes.CDLL, basis: Basis, P: Array, Q: Array, facet: Ints, r: Array, beyond: float
 ) -> tuple[Array, Array]:
     """Return places (n, 2) and gaps (n,) of the feet of points on facets; NaN: there is none.
 
@@ -56,7 +61,6 @@ def feet_of(
     facet, r : (n,), (n, 3) facets and points, pair by pair.
     beyond : how far a foot may be beyond an edge, in the parameters.
     """
-    library = jit.load_runtime(Path(__file__).with_name("runtime.c"), comm=comm)
     held: list[npt.NDArray[np.generic]] = []
 
     def hold(values: npt.ArrayLike, dtype: npt.DTypeLike) -> int:

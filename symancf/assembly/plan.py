@@ -7,7 +7,6 @@ import ctypes
 import weakref
 from contextlib import contextmanager
 from itertools import compress, pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +16,7 @@ from symancf_codegen.modes import MODES
 from ..arrays import Array, Ints, Mask
 from ..runtime import jit
 from ..values.parameter import Value, depends_on_time, evaluate
+from .feet import library as load_library
 from .group import Group, grouped, parameters, source
 from .structures import LANES, Term, Terms, address, most_vectors
 
@@ -50,7 +50,7 @@ class Plan:
     ) -> None:
         self.pieces = list(pieces)
         self.numbering, self._comm = numbering, comm
-        library = jit.load_runtime(Path(__file__).with_name("runtime.c"), comm=comm)
+        library = load_library(comm)
         self._most = most_vectors(library)
         self._assemble = library.symancf_assemble
         self._assemble.restype = ctypes.c_int64

@@ -56,6 +56,7 @@ class Lists:
     skins : of the side that has the points, and of the one opposite.
     area : (F q,) areas of the reference that the points stand for.
     stiffness : (F q,) of the points.
+    kernel : of the law.
     rest : the shapes in the reference, of sides of one body.
     accepted : the shapes in the accepted state.
     listed : the positions for which the list was made.
@@ -70,6 +71,7 @@ class Lists:
     area: Array
     stiffness: Array
     rest: tuple[Shape, Shape] | None
+    kernel: jit.Kernel | None = None
     accepted: tuple[Shape, Shape] | None = None
     listed: tuple[Array, Array] | None = None
     pairs: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
@@ -143,6 +145,11 @@ class FacetPass:
             soft = np.maximum(s.length / s.modulus, (m.length / m.modulus).mean())
             q = len(self.contactor.weights)
             lists.stiffness = np.repeat(self.contactor.parts / soft, q)
+        coulomb, own = self.coulomb, self.normal
+        key = (own.energy(GAP),)
+        key += () if coulomb is None else (coulomb.coefficient, coulomb.speeds)
+        law = _LAWS.get(key, lambda: facet_law("facet_contact", own, coulomb))
+        lists.kernel = jit.points(law, configuration.comm)
         piece = self._piece(configuration, lists)
         piece.plans, piece.total = [], len(lists.area)
         return [configuration.keep(self, piece)]
@@ -254,11 +261,6 @@ class FacetPass:
     # ---- entities -------------------------------------------------------------------------------
     def _piece(self, configuration: Configuration, lists: Lists) -> Piece:
         """Return the points of patches that have a vertex of this rank."""
-        coulomb = self.coulomb
-        key = (self.normal.energy(GAP),)
-        key += () if coulomb is None else (coulomb.coefficient, coulomb.speeds)
-        law = _LAWS.get(key, lambda: facet_law("facet_contact", self.normal, coulomb))
-        kernel = jit.points(law, configuration.comm)
         s, m = lists.skins
         every = np.concatenate([lists.pairs, lists.extra])
         anchors = np.arange(len(every)) >= len(lists.pairs)
@@ -297,10 +299,11 @@ class FacetPass:
             row=FOOT[0].name,
             gap=GAP.name,
             damping=DAMPING.name,
-            anchor=-1 if coulomb is None else 9,
+            anchor=-1 if self.coulomb is None else 9,
         )
         known = {WEIGHT.name: lists.area, BASE.name: lists.stiffness}
-        zero = np.zeros(len(points))
+        kernel, zero = lists.kernel, np.zeros(len(points))
+        assert kernel is not None
         cell = [known[r][points] if r in known else zero for r in kernel.cell]
         owners = owners_of(topology.starts, s.numbers[s.facets[facets, 0]])
         return Piece(

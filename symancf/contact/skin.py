@@ -18,7 +18,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from ..arrays import Array, Ints
-from ..assembly.feet import feet_of
+from ..assembly.feet import feet_of, library
 from ..assembly.piece import Basis
 from ..places.interpolation import Interpolation
 
@@ -74,7 +74,7 @@ class Skin:
         self.facets = at.reshape(nodes.shape)
         self._corners = element.topology.corners
         self._at = element.topology.to_domain(element.topology.unit[: self._corners])
-        self._comm = comm
+        self._library = library(comm)
         cell = element.topology
         self.middle = cell.to_domain(cell.centre)
         steps = 3 if element.degree > 1 else 2
@@ -195,4 +195,4 @@ class Skin:
         `P`, `Q` : `polynomials` and `normals`; `facet` (n,), `r` (n, 3); a foot may be `beyond`
         the edges, in the parameters.
         """
-        return feet_of(self.basis, P, Q, facet, r, beyond, self._comm)
+        return feet_of(self._library, self.basis, P, Q, facet, r, beyond)
