@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from ..values.parameter import Scalar
     from .entities import Entities
     from .quantities import Given
+    from .substitution import Let
 
 
 def _on_all_ranks(ends: Sequence[End]) -> AbstractContextManager[None]:
@@ -123,6 +124,8 @@ class Reading:
     per_place : arrays of one value for each place.
     result : what the function returned.
     history, stored : what a place remembers, and the energy stored there; see `PointLaw`.
+    lets : names of quantities in the result, one after the other, and their expressions: the
+        attribute ``lets`` of the function after it was called. They are stages of the derivatives.
 
     Raises
     ------
@@ -175,6 +178,7 @@ class Reading:
                     ) from error
             own[key] = asked
         called = asked.called
+        self.lets: tuple[Let, ...] = tuple(getattr(function, "lets", ()))
         if called.local:
             own_unknowns = ", ".join(str(x.symbol) for x in called.local)
             raise ConstraintError(
@@ -312,6 +316,7 @@ class Reading:
             self.uses_time,
             self.history,
             self.stored,
+            self.lets,
         )
 
     @property
@@ -333,6 +338,7 @@ class Reading:
     def known(self) -> set[sp.Symbol]:
         """All symbols that the function's result may contain."""
         own = [*self.states.values(), *self.keywords.values(), TIME, *self._remembered]
+        own += [symbol for symbol, _ in self.lets]
         return {*self.unknowns, *self.velocities, *self.references, *own}
 
     def law_parameters(self, *expressions: sp.Expr) -> list[declare.Parameter]:

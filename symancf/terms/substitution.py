@@ -9,6 +9,7 @@ expressions of the coordinates, which the compiler differentiates through.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -88,6 +89,15 @@ class Substitution:
         """Return the one of these kinds of ends and these jets."""
         key = (*map(kind_of_end, ends), *map(tuple, (jets, rates, gathered)))
         return _SUBSTITUTIONS.get(key, lambda: cls(ends, jets, rates, gathered))
+
+    def with_lets(self, lets: Sequence[Let]) -> Substitution:
+        """Return the same with more lets, those of a law, behind its own."""
+        if not lets:
+            return self
+        more = copy(self)
+        more.__dict__.pop("_values", None)
+        more.lets = [*self.lets, *((s, self.known(e)) for s, e in lets)]
+        return more
 
     @staticmethod
     def _gather(ends: Sequence[End], jet: JetOfEnd, into: list[JetOfEnd]) -> None:

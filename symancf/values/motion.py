@@ -3,14 +3,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
 from ..errors import ParameterError
-from .parameter import Scalar, Vector, call, call_array, components, matrix3, takes_place
+from .parameter import (
+    Scalar,
+    Value,
+    Vector,
+    call,
+    call_array,
+    components,
+    depends_on_time,
+    matrix3,
+    takes_place,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,6 +68,12 @@ class Motion:
             self._components = components(f"{name}: displacement", given, axes)
         if gradient is not None and not callable(gradient):
             self.gradient = self._matrix(gradient)
+
+    @property
+    def changes(self) -> bool:
+        """Whether it may change while time goes on."""
+        given = (self.displacement, self.gradient)
+        return any(depends_on_time(cast("Value", part)) for part in given)
 
     def u(self, X: Array, time: float) -> Array:
         """Return the displacements (n, 3) at X (n, 3)."""

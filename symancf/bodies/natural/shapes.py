@@ -19,10 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shape:
-    """Points (n, 3) in the frame of a body, and hexahedra (k, 8) of them."""
+    """Points (n, 3) in the frame of a body, and hexahedra (k, 8) of them.
+
+    `form` and `sizes` : what its surface is exactly, ``"box"`` by half of its edges, ``"cylinder"``
+    by radius and length, ``"sphere"`` by radius; ``""`` where it is only drawn.
+    """
 
     points: Array
     cells: Ints
+    form: str = ""
+    sizes: tuple[float, ...] = ()
 
     @property
     def reach(self) -> float:
@@ -47,7 +53,7 @@ def _lattice(m: int) -> tuple[Array, Ints]:
 def box(half: npt.ArrayLike) -> Shape:
     """Return a box by half of its edges (3,)."""
     points, cells = _lattice(1)
-    return Shape(points * np.asarray(half), cells)
+    return Shape(points * np.asarray(half), cells, "box", tuple(np.asarray(half).tolist()))
 
 
 def cylinder(radius: float, length: float) -> Shape:
@@ -55,7 +61,7 @@ def cylinder(radius: float, length: float) -> Shape:
     points, cells = _lattice(6)
     x, y, z = points.T
     disc = np.stack([x * np.sqrt(1 - y**2 / 2), y * np.sqrt(1 - x**2 / 2), z], axis=1)
-    return Shape(disc * [radius, radius, length / 2.0], cells)
+    return Shape(disc * [radius, radius, length / 2.0], cells, "cylinder", (radius, length))
 
 
 def sphere(radius: float) -> Shape:
@@ -65,13 +71,14 @@ def sphere(radius: float) -> Shape:
     for a in range(3):
         b, c = (points[:, (a + k) % 3] ** 2 for k in (1, 2))
         sides.append(points[:, a] * np.sqrt(1 - b / 2 - c / 2 + b * c / 3))
-    return Shape(radius * np.stack(sides, axis=1), cells)
+    return Shape(radius * np.stack(sides, axis=1), cells, "sphere", (radius,))
 
 
 def equivalent(inertia: Inertia | None, length: float) -> Shape:
     """Return the box with the mass moments of a body; a small cube where it has no mass."""
     if inertia is None:
-        return box(np.full(3, length / 4.0))
+        made = box(np.full(3, length / 4.0))
+        return Shape(made.points, made.cells)
     c = inertia.centre
     P = inertia.second / inertia.mass - np.outer(c, c)
     squares, axes = np.linalg.eigh(P)

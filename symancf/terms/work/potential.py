@@ -42,10 +42,12 @@ class Potential(PlaceTerm):
     ) -> None:
         super().__init__(function, ends, name, parameters, rates=False)
         self.energy = self.reading.scalar(self.reading.result, "it must return one expression")
-        if not self.energy.free_symbols & set(self.reading.unknowns):
+        known = Substitution.of(self.ends, self.reading.jets)
+        self.substitution = known.with_lets(self.reading.lets)
+        named = {s for s, _ in self.reading.lets}
+        if not self.energy.free_symbols & {*self.reading.unknowns, *named}:
             raise ConstraintError(f"{self.what}: {self.energy} does not depend on the ends")
         self.results = [self.energy]
-        self.substitution = Substitution.of(self.ends, self.reading.jets)
 
     def _law(self) -> declare.PointLaw:
         """Return the point law of the energy."""

@@ -65,9 +65,8 @@ class _Motions:
         self.changing = [name for name, s in reading.keywords.items() if s in changing]
         moved = [r for r in self.rates if r not in reading.jets]
         gathered = [r for r in self.rates if used & set(symbols_of(r, "rate"))]
-        self.substitution = Substitution.of(
-            reading.ends, [*reading.jets, *moved], self.rates, gathered
-        )
+        known = Substitution.of(reading.ends, [*reading.jets, *moved], self.rates, gathered)
+        self.substitution = known.with_lets(reading.lets)
 
     @staticmethod
     def _require_linear(reading: Reading, motion: sp.Expr) -> None:

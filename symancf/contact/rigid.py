@@ -1,0 +1,408 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Points against a rigid shape: a law of their jets, without any search.
+
+In the frame of the shape, with origin o and axes e_k, a point r_s has the coordinates x and, with
+the signed distance s of the shape and the distance rho at which the point touches, the gap g:
+
+.. math:: x_k = e_k \cdot (r_s - o), \quad g = s(x) - \rho, \quad G = \nabla s, \quad
+    x_c = x - (g + \rho)\, G.
+
+x_c is the point of the shape that it touches. Friction lives in that frame: the anchor is A,
+T = (I - G G^T)(x - A), and the force on the point is F = sum_k (p G_k + f_k) e_k. Its power is that
+of F on v_s - v_o - x_k e_k', which vanishes where both move as one: force and moment balance.
+
+A ball that rolls has two anchors, one in its own frame, y, beside that in the frame of the shape;
+after each step both are at the present point of contact, the stretch kept.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import sympy as sp
+
+from ..arrays import Array, Mask
+from ..kinematics.memory import STEP, remember
+from ..kinematics.quantity import dot, real
+from ..runtime import jit
+from ..terms.quantities import asking, symbols_of
+from ..terms.term import PlaceTerm
+from ..terms.work import Potential, VirtualWork
+from ..values.parameter import evaluate
+from . import laws
+from .laws import DAMPING, SLIPPED, K
+from .shapes import X
+
+if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration
+    from ..kinematics.memory import Remembered
+    from ..places.ends import End
+    from ..terms.quantities import At, V
+    from ..terms.substitution import Let
+    from ..values.parameter import Scalar
+    from .laws import Coulomb, Normal
+    from .shapes import Shape
+
+AXES, SPINS = ("e1", "e2", "e3"), ("w1", "w2", "w3")
+RHO, BASE, GROWN = real("rho"), real("stiffness"), real("grown")
+OVERLAP, RELEASE = real("overlap"), real("release")
+FRAME = [real(f"origin{a}") for a in (1, 2, 3)]
+FRAME += [real(f"axis{k}{a}") for k in (1, 2, 3) for a in (1, 2, 3)]
+BEFORE, ANCHOR, OWN = "gap_before", "anchor", "own_anchor"
+
+AGAINST = -0.25  # cosine of two normals of one point that has passed through a shape
+INSIDE = 0.01  # parts of l that a way may lie within a shape
+PROBES = 64  # of a way, at most
+
+
+class Touch:
+    """The law of a point against a shape, as a function of quantities that terms can read.
+
+    Parameters
+    ----------
+    shape, law, coulomb : the target and the laws; no `Coulomb`: without friction, an energy.
+    rolls : the point is the centre of a rigid ball of radius rho: it has two anchors.
+
+    Attributes
+    ----------
+    lets : the named stages, after it was called.
+    gap, pressure, force, arm, point, status : at the place, expressions of `lets`: force (3,) per
+        area, arm (3,) rho n, `point` is x, in the frame of the shape, `status` 0 open, 1 stick (or
+        without friction), 2 slip.
+    """
+
+    def __init__(
+        self, name: str, shape: Shape, law: Normal, coulomb: Coulomb | None, rolls: bool
+    ) -> None:
+        self.__name__ = name
+        self.shape, self.law, self.coulomb = shape, law, coulomb
+        self.rolls = rolls and coulomb is not None
+        self.lets: list[Let] = []
+        own = ("r", *AXES) if self.rolls else ("r",)
+        names = [f"{q}_a" for q in own]
+        names += [f"{q}_b" for q in ("r", *AXES)] if shape.body is not None else []
+        if coulomb is not None:
+            names += ["v_a", *(f"{w}_a" for w in SPINS if self.rolls)]
+            names += [f"{q}_b" for q in ("v", *SPINS)] if shape.body is not None else []
+        self._names = names
+        self.memory = self._first()
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        asking(self, names, [inspect.Parameter(k, keyword) for k in self._keywords()])
+
+    def _keywords(self) -> list[str]:
+        """Return the names of parameters and of what is remembered."""
+        own = [] if self.coulomb is None else list(self.coulomb.parameters)
+        known = [BASE, GROWN, DAMPING, RHO, OVERLAP, RELEASE]
+        known += FRAME if self.shape.body is None else []
+        shape = [f"shape_{name}" for name in self.shape.parameters]
+        step = [STEP] if self.coulomb is not None and self.coulomb.speeds else []
+        names = [*map(str, known), *shape, *self.law.parameters, *own, *self.memory, *step]
+        return list(dict.fromkeys(names))
+
+    # ---- geometry -------------------------------------------------------------------------------
+    def distance(self, x: Sequence[sp.Expr]) -> tuple[sp.Expr, list[sp.Expr]]:
+        """Return the signed distance and its gradient at coordinates in the frame."""
+        names = {real(name): real(f"shape_{name}") for name in self.shape.parameters}
+        slopes = [s.xreplace(names) for s in self.shape.slopes(x)]
+        return self.shape.distance(x).xreplace(names), slopes
+
+    def _first(self) -> dict[str, sp.Expr]:
+        """Return what a point remembers before the first step, of the reference configuration."""
+        X = symbols_of((0, "value"), "reference")
+        o, E = FRAME[:3], [FRAME[3 + 3 * k : 6 + 3 * k] for k in range(3)]
+        if self.shape.body is not None:
+            o = symbols_of((1, "value"), "reference")
+            E = [symbols_of((1, f"axis{k}"), "reference") for k in range(3)]
+        d = [a - b for a, b in zip(X, o, strict=True)]
+        x = [dot(e, d) for e in E]
+        s, G = self.distance(x)
+        found: dict[str, sp.Expr] = {BEFORE: s - RHO + OVERLAP}
+        found |= {f"{ANCHOR}{k}": a - s * b for k, a, b in zip((1, 2, 3), x, G, strict=True)}
+        if self.coulomb is not None:
+            found[str(SLIPPED)] = sp.S.Zero
+        if self.rolls:
+            n = _in_space(G, E)
+            for k in range(3):
+                own = symbols_of((0, f"axis{k}"), "reference")
+                found[f"{OWN}{k + 1}"] = -RHO * dot(own, n)
+        return found
+
+    # ---- the law --------------------------------------------------------------------------------
+    def _let(self, name: str, expression: sp.Expr) -> sp.Symbol:
+        self.lets.append((real(name), sp.sympify(expression)))
+        return real(name)
+
+    def _three(self, name: str, expressions: Sequence[sp.Expr]) -> list[sp.Symbol]:
+        return [self._let(f"{name}{k}", e) for k, e in enumerate(expressions, 1)]
+
+    def __call__(self, *quantities: V, **own: sp.Symbol) -> Remembered:
+        """Return forces and motions, or an energy, with what is remembered."""
+        q = dict(zip(self._names, quantities, strict=True))
+        self.lets.clear()
+        o, E = sp.Matrix(FRAME[:3]), [sp.Matrix(FRAME[3 + 3 * k : 6 + 3 * k]) for k in range(3)]
+        if self.shape.body is not None:
+            o, E = q["r_b"], [q[f"{e}_b"] for e in AXES]
+        x = self._three("x", [dot(e, q["r_a"] - o) for e in E])
+        s, slopes = self.distance(x)
+        s, G = self._let("distance", s), self._three("slope", slopes)
+        touched = [a - s * b for a, b in zip(x, G, strict=True)]
+        g = self._let("gap", s - RHO + RELEASE * OVERLAP)
+        self._let(str(K), BASE * GROWN)
+        ahead = self._let("gap_ahead", laws.expected(g, own[BEFORE]))
+        p = self._let("pressure", self.law.pressure(ahead))
+        stored = self.law.energy(g)
+        lost = (p - self.law.pressure(g)) * (own[BEFORE] - g)
+        self.gap, self.pressure, self.point = g, p, x
+        self.arm = [RHO * n for n in _in_space(G, E)]
+        if self.coulomb is None:
+            self.force = [p * n for n in _in_space(G, E)]
+            self.status = sp.Piecewise((1, p > 0), (0, True))
+            energy = self.law.energy(ahead) / (1 + DAMPING)
+            after = {BEFORE: g} | {f"{ANCHOR}{k}": a for k, a in enumerate(touched, 1)}
+            return remember(energy, stored=stored, dissipated=lost, **after)
+        anchor, at, motion = [own[f"{ANCHOR}{k}"] for k in (1, 2, 3)], x, q["v_a"]
+        stretched: Sequence[sp.Expr] = x
+        after = {BEFORE: g}
+        if self.rolls:
+            axes = [q[f"{e}_a"] for e in AXES]
+            y = [own[f"{OWN}{k}"] for k in (1, 2, 3)]
+            material = q["r_a"] + y[0] * axes[0] + y[1] * axes[1] + y[2] * axes[2]
+            stretched = self._three("material", [dot(e, material - o) for e in E])
+            n = self._three("n", _in_space(G, E))
+            arm = self._three("arm", [-RHO * dot(e, n) for e in axes])
+            for a, w in zip(arm, SPINS, strict=True):
+                motion = motion + a * q[f"{w}_a"]
+            at = [a - RHO * b for a, b in zip(x, G, strict=True)]
+            after |= {f"{OWN}{k}": a for k, a in enumerate(arm, 1)}
+        if self.shape.body is not None:
+            motion = motion - q["v_b"]
+            for a, w in zip(at, SPINS, strict=True):
+                motion = motion - a * q[f"{w}_b"]
+        t = self._three("stretch", [a - b for a, b in zip(stretched, anchor, strict=True)])
+        along = self._let("stretch_n", dot(G, t))
+        T = sp.Matrix(self._three("T", [a - along * b for a, b in zip(t, G, strict=True)]))
+        m = self._let("coefficient", self.coulomb.coefficient)
+        rub = laws.friction(T, p, m)
+        local = [p * a + f for a, f in zip(G, rub.force, strict=True)]
+        self.force = self._three("F", _in_space(local, E))
+        self.status = sp.Piecewise((0, p <= 0), (1, rub.sticks), (2, True))
+        near = self._three("near", [a - b for a, b in zip(touched, rub.stretch, strict=True)])
+        s, slopes = self.distance(near)
+        for k, (old, a, b) in enumerate(zip(anchor, near, slopes, strict=True), 1):
+            new = a - s * b
+            kept = new if self.rolls else sp.Piecewise((old, rub.sticks), (new, True))
+            after[f"{ANCHOR}{k}"] = sp.Piecewise((touched[k - 1], p <= 0), (kept, True))
+        slid = self.coulomb.slipped(rub, real(STEP))
+        after[str(SLIPPED)] = sp.Piecewise((0, p <= 0), (slid, True))
+        pairs = [(sp.Matrix(motion), sp.Matrix(self.force))]
+        return remember(pairs, stored=stored, dissipated=lost + rub.dissipated, **after)
+
+
+def _in_space(local: Sequence[sp.Expr], E: Sequence[Sequence[sp.Expr]]) -> list[sp.Expr]:
+    """Return components along the axes of space of a vector along axes E."""
+    return [sp.Add(*(c * e[a] for c, e in zip(local, E, strict=True))) for a in range(3)]
+
+
+class OfStep:
+    """A parameter that is no function of time: it belongs to the step or to the problem."""
+
+    changes = False
+
+    def __init__(self, value: Callable[[], float]) -> None:
+        self.value = value
+
+    def __call__(self, time: float) -> float:
+        """Return the present value."""
+        return self.value()
+
+
+class Numbers:
+    """What the points of this rank are given, by the symbols of `Touch`; each (n,).
+
+    `length` is the local size l, `stiffness` k before it grows, `overlap` what is let out.
+    """
+
+    def __init__(self, length: Array, stiffness: Array, overlap: Array) -> None:
+        self.length, self.stiffness, self.overlap = length, stiffness, overlap
+
+
+class RigidPass(PlaceTerm):
+    """Points of one side against a rigid shape: a term of a `Contact`.
+
+    Parameters
+    ----------
+    name : of the contact.
+    touch : the law.
+    ends : the points, and the place of the shape's frame on a rigid body if it is on one.
+    values : of the parameters of laws and of friction, and rho.
+    """
+
+    touch: Touch
+
+    @classmethod
+    def of(cls, name: str, touch: Touch, side: End, values: Mapping[str, Scalar]) -> RigidPass:
+        """Return the pass: an energy without friction, else forces on motions."""
+        ends, shape = [side], touch.shape
+        if shape.body is not None:
+            ends.append(shape.body.at(shape.point, shape.frame))
+        given: dict[str, Any] = {str(s): 0.0 for s in (BASE, OVERLAP, RELEASE, DAMPING, *FRAME)}
+        given |= {str(GROWN): 1.0, **values}
+        given |= {f"shape_{name}": value for name, value in shape.parameters.items()}
+        asked = touch._keywords()
+        given = {k: v for k, v in given.items() if k in asked}
+        made = (Frictionless if touch.coulomb is None else Frictional)(
+            touch, *ends, name=name, **given
+        )
+        made.touch = touch
+        return made
+
+    # ---- parameters -----------------------------------------------------------------------------
+    def cell_values(self, configuration: Configuration) -> dict[str, Array]:
+        """Return what the law takes at each of this rank's places, (n,) by symbol."""
+        own = configuration.of(self, Numbers)
+        found = super().cell_values(configuration)
+        return found | {str(BASE): own.stiffness, str(OVERLAP): own.overlap}
+
+    def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
+        """Return the values of parameters that are the same at all places."""
+        found = {**super().uniform(configuration), **self.frame()}
+        del found[str(BASE)], found[str(OVERLAP)]
+        return found | configuration.of(self, Uniform).values
+
+    def frame(self) -> dict[str, Scalar]:
+        """Return origin and axes of a shape of the ground, by symbol."""
+        shape = self.touch.shape
+        if shape.body is not None:
+            return {}
+        names, motion = list(map(str, FRAME)), shape.motion
+
+        def part(k: int) -> Scalar:
+            return lambda time: float(_placed(shape, time)[k])
+
+        if motion.changes:
+            return {name: part(k) for k, name in enumerate(names)}
+        return dict(zip(names, map(float, _placed(shape, 0.0)), strict=True))
+
+    # ---- at the places of this rank -------------------------------------------------------------
+    def here(self, configuration: Configuration, expressions: Sequence[sp.Expr]) -> Array:
+        """Return expressions of `touch` at the present state at this rank's places, (n, k)."""
+        n = len(self.entities(configuration).ids)
+        if not n:
+            return np.zeros((0, len(expressions)))
+        made = self._compiled(tuple(expressions))(self.at_places(configuration))
+        return np.stack([np.broadcast_to(column, (n,)) for column in made], axis=1)
+
+    def look(self, configuration: Configuration) -> Look:
+        """Return what a review asks of this rank's places."""
+        touch, numbers = self.touch, configuration.of(self, Numbers)
+        found = self.here(configuration, [touch.gap, touch.status, *touch.point])
+        gap, status, x = found[:, 0], found[:, 1], found[:, 2:]
+        through = np.zeros(len(gap), dtype=bool)
+        if touch.shape.bounded:
+            through = self._through(configuration, gap, x, numbers.length)
+        return Look(gap, numbers.length, status, through, self.entities(configuration).owned)
+
+    def _through(self, configuration: Configuration, gap: Array, x: Array, length: Array) -> Mask:
+        """Tell which points have passed through the shape since the beginning of the step.
+
+        Those within it that another side of it pushes out now; and those outside whose way was
+        through it, by steps as long as the distance allows.
+        """
+        at = configuration.memory.at(configuration.name(self))
+        before: Array = at[BEFORE]
+        anchor: Array = np.stack([at[f"{ANCHOR}{k}"] for k in (1, 2, 3)], axis=1)
+        sizes = self._sizes(configuration)
+        _, old = self._distances(anchor, sizes)
+        s, new = self._distances(x, sizes)
+        turned: Mask = (gap < 0.0) & (np.einsum("na,na->n", old, new) < AGAINST)
+        rho = s - gap
+        start: Array = anchor + (before + rho)[:, None] * old
+        way: Array = x - start
+        far = np.linalg.norm(way, axis=1)
+        open_ = (gap >= 0.0) & (before >= 0.0) & (far > gap + before)
+        part: Array = np.zeros(len(gap))
+        for _ in range(PROBES):
+            going = np.flatnonzero(open_ & (part < 1.0))
+            if not len(going):
+                break
+            s, _ = self._distances(start[going] + part[going, None] * way[going], sizes)
+            s = s - rho[going]
+            turned[going] |= s < -INSIDE * length[going]
+            part[going] += np.maximum(s, far[going] / PROBES) / far[going]
+        return np.asarray(turned)
+
+    def _sizes(self, configuration: Configuration) -> dict[str, Array | float]:
+        names = {f"shape_{name}": value for name, value in self.touch.shape.parameters.items()}
+        return {k: evaluate(k, value, configuration.time) for k, value in names.items()}
+
+    def _distances(self, x: Array, sizes: Mapping[str, Array | float]) -> tuple[Array, Array]:
+        """Return distances (n,) and their gradients (n, 3) at coordinates in the frame."""
+        if not len(x):
+            return np.zeros(0), np.zeros((0, 3))
+        s, *G = self._field({**sizes, **dict(zip(map(str, X), x.T, strict=True))})
+        shape = (len(x),)
+        return np.broadcast_to(s, shape), np.stack([np.broadcast_to(g, shape) for g in G], axis=1)
+
+    @cached_property
+    def _field(self) -> jit.Values:
+        s, G = self.touch.distance(X)
+        return jit.Values([s, *G], (), {})
+
+    def weights(self, configuration: Configuration) -> Array:
+        """Return the area (length, number) that each of this rank's places stands for, (n,)."""
+        entities = self.entities(configuration)
+        if self.reading.edges is None:
+            return np.ones(len(entities.ids))
+        return self.reading.lengths(configuration, entities)
+
+    def first_gaps(self, configuration: Configuration) -> Array:
+        """Return the gaps of this rank's places in the reference, (n,)."""
+        gap = self.substitution.known(self.touch.memory[BEFORE] - OVERLAP)
+        entities = self.entities(configuration)
+        at: At = {**self.reading.cell_values(configuration, entities)}
+        for name, value in {**self.parameters, **self.frame()}.items():
+            at[name] = value(0.0) if callable(value) else value  # type: ignore[assignment]
+        (found,) = jit.Values([gap], (), {})(at)
+        return np.broadcast_to(found, (len(entities.ids),))
+
+
+class Uniform:
+    """Parameters of a contact that have one value, of its state and of the problem."""
+
+    def __init__(self, values: dict[str, Scalar]) -> None:
+        self.values = values
+
+
+class Look(NamedTuple):
+    """What is seen of the points of this rank: gap, size l, status, each (n,).
+
+    `through` : which of them have passed through the shape; `owned` : which this rank counts.
+    """
+
+    gap: Array
+    length: Array
+    status: Array
+    through: Mask
+    owned: Mask
+
+
+class Frictionless(RigidPass, Potential):
+    """Without friction: an energy of the gap, so that the tangent is symmetric."""
+
+    kind = "contact"
+
+
+class Frictional(RigidPass, VirtualWork):
+    """With friction: forces on motions."""
+
+    kind = "contact"
+
+
+def _placed(shape: Shape, time: float) -> Array:
+    """Return origin and axes one after the other, (12,)."""
+    origin, axes = shape.placed(time)
+    return np.concatenate([origin, axes.T.ravel()])

@@ -1,0 +1,435 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Rigid shapes: what deformable and rigid bodies touch, by their signed distance.
+
+A shape has a frame, of the ground or of a rigid body; x = (x1, x2, x3) are coordinates there, and
+its signed distance s(x) is negative inside, with :math:`|\nabla s| = 1`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from symancf_codegen.functions import derivative, obstacle
+
+from ..arrays import Array
+from ..bodies.natural import RigidBody
+from ..errors import ParameterError, in_words
+from ..kinematics.quantity import real
+from ..places.ends import frame_of, points_of
+from ..values import arguments
+from ..values.motion import Motion
+from ..values.parameter import label
+
+if TYPE_CHECKING:
+    from ..values.motion import Displacement, Gradient
+    from ..values.parameter import Scalar
+
+TINY = 1e-12
+X = tuple(real(f"x{k}") for k in (1, 2, 3))
+Expressions: TypeAlias = "Sequence[sp.Expr]"
+
+
+class How(TypedDict, total=False):
+    """How a shape is moved, and its name; see `Shape`."""
+
+    displacement: Displacement
+    gradient: Gradient
+    body: RigidBody | None
+    name: str | None
+
+
+class Shape:
+    """A rigid shape, at rest, moved by functions of time or on a rigid body.
+
+    Parameters
+    ----------
+    point : origin of its frame in the reference configuration; of a shape on a body (`body`) in
+        the frame of that.
+    frame : (3, 3), columns are its axes e1, e2, e3; default: those of the ground or the body.
+    sizes : parameters of its distance by name, numbers or functions of time.
+    displacement, gradient : of the frame, as of a rigid body that `sa.fix` moves: u of the
+        origin, and R - 1 with the rotation R; numbers or functions of time.
+    body : a rigid body that carries it.
+    name : shown in messages.
+
+    Attributes
+    ----------
+    parameters : `sizes`.
+    bounded : whether something could pass through it within a step.
+
+    Raises
+    ------
+    ParameterError : no point, frame or motion; a motion of a shape on a body.
+    """
+
+    kind = "shape"
+    bounded = True
+
+    def __init__(
+        self,
+        point: npt.ArrayLike,
+        frame: npt.ArrayLike | None = None,
+        *,
+        sizes: Mapping[str, Scalar] | None = None,
+        displacement: Displacement = None,
+        gradient: Gradient = None,
+        body: RigidBody | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.name = arguments.named(name, self.kind)
+        what = f"{self.kind} {self.name!r}" if name else self.kind
+        found = points_of(what, point)
+        if len(found) != 1:
+            raise ParameterError(f"{what}: give one point, the origin of its frame")
+        self.point: Array = found[0]
+        axes = frame_of(what, frame)
+        self.frame: Array = np.eye(3) if axes is None else axes
+        self.moved = displacement is not None or gradient is not None
+        given: object = body
+        if body is not None and not isinstance(given, RigidBody):
+            raise ParameterError(f"{what}: body={label(body)} is no rigid body: give sa.RigidBody")
+        if body is not None and self.moved:
+            raise ParameterError(
+                f"{what} is on body {body.name!r} and moves with it: displacement= and gradient= "
+                "are for shapes without body="
+            )
+        self.body = body
+        self.motion = Motion(what, displacement, gradient, rotation=True)
+        self.parameters = dict(sizes or {})
+
+    def distance(self, x: Expressions) -> sp.Expr:
+        """Return the signed distance s at coordinates in the frame, with `parameters` as symbols.
+
+        Raises
+        ------
+        ParameterError : of a user's function that is none.
+        """
+        raise NotImplementedError
+
+    def slopes(self, x: Expressions) -> list[sp.Expr]:
+        """Return the gradient of the signed distance at coordinates in the frame."""
+        raise NotImplementedError
+
+    def placed(self, time: float) -> tuple[Array, Array]:
+        """Return origin (3,) and axes (3, 3), columns, of a shape of the ground at a time."""
+        at = self.point[None]
+        origin = self.point + self.motion.u(at, time)[0]
+        return origin, self.frame + self.motion.G(at, time)[0] @ self.frame
+
+    def __repr__(self) -> str:
+        where = f"on {self.body.name!r}" if self.body else "moved" if self.moved else "at rest"
+        return f"{type(self).__name__} {self.name!r}, {where}"
+
+
+def _sizes(what: str, **given: float) -> dict[str, Scalar]:
+    """Return sizes that must be positive."""
+    return {name: arguments.positive(what, name, value) for name, value in given.items()}
+
+
+def _along(what: str, axis: npt.ArrayLike) -> Array:
+    """Return a frame whose third axis is along a vector.
+
+    Raises
+    ------
+    ParameterError : the vector is zero.
+    """
+    e3 = points_of(what, axis)[0]
+    length = float(np.linalg.norm(e3))
+    if not length > 0.0:
+        raise ParameterError(f"{what} is zero: give a direction")
+    e3 = e3 / length
+    e1 = np.cross(np.eye(3)[int(np.argmin(np.abs(e3)))], e3)
+    e1 /= np.linalg.norm(e1)
+    return np.stack([e1, np.cross(e3, e1), e3], axis=1)
+
+
+def _root(parts: Expressions, size: sp.Expr) -> sp.Expr:
+    """Return the length of a vector, at least 1e-12 of a size: it has a slope everywhere."""
+    return sp.sqrt(sp.Max(sp.Add(*(p**2 for p in parts)), (TINY * size) ** 2))
+
+
+def _outside(q: Expressions) -> sp.Expr:
+    """Return the distance from a body |q_i| <= 0: within it the largest of q, else the norm."""
+    over = sp.Add(*(sp.Max(a, 0) ** 2 for a in q))
+    return sp.Piecewise((sp.sqrt(over), sp.Max(*q) > 0), (sp.Max(*q), True))
+
+
+def _slopes_outside(q: Expressions, slopes: Sequence[Expressions]) -> list[sp.Expr]:
+    """Return the gradient of `_outside` from those of q."""
+    over = [sp.Max(a, 0) for a in q]
+    norm, largest = sp.sqrt(sp.Add(*(a**2 for a in over))), sp.Max(*q)
+
+    def slope(k: int) -> sp.Expr:
+        outer = sp.Add(*(a * s[k] for a, s in zip(over, slopes, strict=True))) / norm
+        inner = [(s[k], a >= largest) for a, s in zip(q, slopes, strict=True)]
+        return sp.Piecewise((outer, largest > 0), *inner[:-1], (inner[-1][0], True))
+
+    return [slope(k) for k in range(3)]
+
+
+class Plane(Shape):
+    """A half-space: all that lies against the normal from a plane.
+
+    Parameters
+    ----------
+    point : on the plane.
+    normal : out of the half-space.
+    others : as for `Shape`.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> floor = sa.Plane((0, 0, 0), normal=(0, 0, 1))
+    >>> wall = sa.Plane((1, 0, 0), normal=(-1, 0, 0), displacement=lambda t: (-0.1 * t, 0, 0))
+    """
+
+    kind, bounded = "plane", False
+
+    def __init__(
+        self,
+        point: npt.ArrayLike = (0.0, 0.0, 0.0),
+        normal: npt.ArrayLike = (0.0, 0.0, 1.0),
+        **how: Unpack[How],
+    ) -> None:
+        super().__init__(point, _along("the normal of a plane", normal), **how)
+
+    def distance(self, x: Expressions) -> sp.Expr:
+        """Return x3."""
+        return x[2]
+
+    def slopes(self, x: Expressions) -> list[sp.Expr]:
+        """Return e3."""
+        return [sp.S.Zero, sp.S.Zero, sp.S.One]
+
+
+class Sphere(Shape):
+    """A ball; `point` is its centre. See `Shape`."""
+
+    kind = "sphere"
+
+    def __init__(
+        self,
+        radius: float,
+        point: npt.ArrayLike = (0.0, 0.0, 0.0),
+        **how: Unpack[How],
+    ) -> None:
+        super().__init__(point, sizes=_sizes("Sphere", radius=radius), **how)
+
+    def distance(self, x: Expressions) -> sp.Expr:
+        """Return |x| - R."""
+        return _root(x, real("radius")) - real("radius")
+
+    def slopes(self, x: Expressions) -> list[sp.Expr]:
+        """Return x/|x|."""
+        size = _root(x, real("radius"))
+        return [a / size for a in x]
+
+
+class Cylinder(Shape):
+    """A cylinder along `axis` through `point`; of a `length` about it, or without ends.
+
+    Others as for `Shape`.
+    """
+
+    kind = "cylinder"
+
+    def __init__(
+        self,
+        radius: float,
+        point: npt.ArrayLike = (0.0, 0.0, 0.0),
+        axis: npt.ArrayLike = (0.0, 0.0, 1.0),
+        length: float | None = None,
+        **how: Unpack[How],
+    ) -> None:
+        sizes = {"radius": radius} if length is None else {"radius": radius, "length": length}
+        super().__init__(
+            point, _along("the axis of a cylinder", axis), sizes=_sizes("Cylinder", **sizes), **how
+        )
+
+    def distance(self, x: Expressions) -> sp.Expr:
+        """Return sqrt(x1^2 + x2^2) - R, and what the ends make of it."""
+        across = _root(x[:2], real("radius")) - real("radius")
+        return _outside(self._parts(x)) if "length" in self.parameters else across
+
+    @staticmethod
+    def _parts(x: Expressions) -> list[sp.Expr]:
+        across = _root(x[:2], real("radius")) - real("radius")
+        return [across, sp.Abs(x[2]) - real("length") / 2]
+
+    def slopes(self, x: Expressions) -> list[sp.Expr]:
+        """Return that of the mantle, or what the ends make of it."""
+        size = _root(x[:2], real("radius"))
+        across = [x[0] / size, x[1] / size, sp.S.Zero]
+        if "length" not in self.parameters:
+            return across
+        return _slopes_outside(self._parts(x), [across, [sp.S.Zero, sp.S.Zero, sp.sign(x[2])]])
+
+
+class Capsule(Shape):
+    """All within `radius` of a line of a `length` along `axis` about `point`. See `Shape`."""
+
+    kind = "capsule"
+
+    def __init__(
+        self,
+        radius: float,
+        length: float,
+        point: npt.ArrayLike = (0.0, 0.0, 0.0),
+        axis: npt.ArrayLike = (0.0, 0.0, 1.0),
+        **how: Unpack[How],
+    ) -> None:
+        super().__init__(
+            point,
+            _along("the axis of a capsule", axis),
+            sizes=_sizes("Capsule", radius=radius, length=length),
+            **how,
+        )
+
+    def distance(self, x: Expressions) -> sp.Expr:
+        """Return the distance from the line, less R."""
+        return _root(self._from_line(x), real("radius")) - real("radius")
+
+    @staticmethod
+    def _from_line(x: Expressions) -> list[sp.Expr]:
+        half = real("length") / 2
+        return [x[0], x[1], x[2] - sp.Max(-half, sp.Min(x[2], half))]
+
+    def slopes(self, x: Expressions) -> list[sp.Expr]:
+        """Return the direction away from the line."""
+        y = self._from_line(x)
+        size = _root(y, real("radius"))
+        return [a / size for a in y]
+
+
+class Box(Shape):
+    """A box with edges `size` (3,) along its axes, `point` is its centre. See `Shape`."""
+
+    kind = "box"
+
+    def __init__(
+        self,
+        size: npt.ArrayLike,
+        point: npt.ArrayLike = (0.0, 0.0, 0.0),
+        frame: npt.ArrayLike | None = None,
+        **how: Unpack[How],
+    ) -> None:
+        edges = points_of("the size of a box", size)[0]
+        named = {f"size{k}": float(a) for k, a in enumerate(edges, 1)}
+        super().__init__(point, frame, sizes=_sizes("Box", **named), **how)
+
+    def distance(self, x: Expressions) -> sp.Expr:
+        """Return the largest of |x_k| - size_k/2; outside the distance from the box."""
+        return _outside(self._parts(x))
+
+    @staticmethod
+    def _parts(x: Expressions) -> list[sp.Expr]:
+        return [sp.Abs(a) - real(f"size{k}") / 2 for k, a in enumerate(x, 1)]
+
+    def slopes(self, x: Expressions) -> list[sp.Expr]:
+        """Return the normal of the nearest face, or the direction from the nearest edge."""
+        signs = [[sp.sign(a) if i == k else sp.S.Zero for k in range(3)] for i, a in enumerate(x)]
+        return _slopes_outside(self._parts(x), signs)
+
+
+class Distance(Shape):
+    """A shape by a function of the user, its signed distance.
+
+    Parameters
+    ----------
+    function : ``def s(x1, x2, x3, *, R): ...`` of coordinates in the frame, a SymPy expression,
+        negative inside; its gradient should have the length 1, as forces per area and friction
+        are by this measure.
+    others : as for `Shape`, and values of the function's parameters.
+
+    Raises
+    ------
+    ParameterError : it is no such function; a parameter is missing.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> from sympy import sqrt
+    >>> def torus(x1, x2, x3, *, R, r):
+    ...     return sqrt((sqrt(x1**2 + x2**2) - R) ** 2 + x3**2) - r
+    >>> ring = sa.Distance(torus, (0, 0, 0), R=0.1, r=0.01)
+    """
+
+    kind = "signed distance"
+
+    def __init__(
+        self,
+        function: Callable[..., sp.Expr],
+        point: npt.ArrayLike = (0.0, 0.0, 0.0),
+        frame: npt.ArrayLike | None = None,
+        *,
+        displacement: Displacement = None,
+        gradient: Gradient = None,
+        body: RigidBody | None = None,
+        name: str | None = None,
+        **parameters: Scalar,
+    ) -> None:
+        self.function = arguments.function("a signed distance", function)
+        super().__init__(
+            point,
+            frame,
+            sizes=parameters,
+            displacement=displacement,
+            gradient=gradient,
+            body=body,
+            name=name or label(function).removesuffix("()"),
+        )
+        self.distance(X)
+
+    def distance(self, x: Expressions) -> sp.Expr:
+        """Return the user's function of symbols."""
+        own = {name: real(name) for name in self.parameters}
+        what = f"the signed distance {self.name!r}"
+        try:
+            found = sp.sympify(self.function(*x, **own), strict=True)
+        except Exception as error:
+            raise ParameterError(f"{what} failed on symbols: {in_words(error)}") from error
+        known = {*own.values()}.union(*(sp.sympify(a).free_symbols for a in x))
+        if not isinstance(found, sp.Expr) or found.free_symbols - known or obstacle(found):
+            raise ParameterError(
+                f"{what} returned {label(found)}: it must be an expression of x1, x2, x3 and its "
+                "parameters"
+            )
+        return found
+
+    def slopes(self, x: Expressions) -> list[sp.Expr]:
+        """Return the derivatives of the user's function."""
+        at = dict(zip(X, x, strict=True))
+        s = self.distance(X)
+        return [derivative(s, a).xreplace(at) for a in X]
+
+
+def shape_of(who: str, given: Shape | RigidBody) -> Shape:
+    """Return the shape that something is; of a rigid body that of its surface.
+
+    Raises
+    ------
+    ParameterError : a rigid body without a surface, or no shape.
+    """
+    if isinstance(given, Shape):
+        return given
+    if not isinstance(given, RigidBody):
+        raise ParameterError(
+            f"{who}: {label(given)} is no rigid shape: give sa.Plane, sa.Sphere, sa.Cylinder, "
+            "sa.Capsule, sa.Box, sa.Distance, or a rigid body with a surface, sa.RigidBody.sphere"
+        )
+    form, sizes, name = given.shape.form, given.shape.sizes, given.name
+    if form == "sphere":
+        return Sphere(sizes[0], body=given, name=name)
+    if form == "cylinder":
+        return Cylinder(sizes[0], length=sizes[1], body=given, name=name)
+    if form == "box":
+        return Box([2.0 * a for a in sizes], body=given, name=name)
+    raise ParameterError(
+        f"{who}: rigid body {name!r} has no surface of its own: make it by RigidBody.sphere, .box "
+        f"or .cylinder, or give a shape on it, sa.Sphere(radius, body={name})"
+    )
