@@ -190,6 +190,7 @@ class Friction(NamedTuple):
         the point, or at the closest point of the target where that is open.
     sticks : condition of sticking; points without pressure slide without force.
     length : that has slid in the step [m].
+    stored : energy of the stretch at the end of the step, per area or length.
     dissipated : in the step, per area or length.
     """
 
@@ -197,22 +198,47 @@ class Friction(NamedTuple):
     stretch: sp.Matrix
     sticks: sp.Basic
     length: sp.Expr
+    stored: sp.Expr
     dissipated: sp.Expr
 
 
-def friction(T: sp.Matrix, N: sp.Expr, m: sp.Expr, k: sp.Expr = K) -> Friction:
+def friction(
+    T: sp.Matrix,
+    N: sp.Expr,
+    m: sp.Expr,
+    before: sp.Matrix | None = None,
+    let: Callable[[str, sp.Expr], sp.Expr] = lambda name, e: e,
+) -> Friction:
     """Return the friction of a tangential stretch T (3, 1) at the pressure N.
 
     T and N had best be names (lets): they occur several times. Sticking comes first, so that
     nothing is divided by |T| = 0.
+
+    Parameters
+    ----------
+    before : the stretch T_0 at the beginning of the step, what the last one left; then f is that of
+        T + theta (T - T_0): a damper, as of the gap.
+    let : gives names to intermediate results.
     """
-    square, limit = dot(T, T), m * N
-    sticks = k**2 * square <= limit**2
-    size = sp.sqrt(square)
-    part = sp.Piecewise((1, sticks), (limit / (k * size), True))
-    length = sp.Piecewise((0, sticks), (size - limit / k, True))
-    stretch = part * T
-    return Friction(-k * stretch, stretch, sticks, length, limit * length)
+    ahead, limit = T, m * N
+    if before is not None:
+        ahead = T + DAMPING * (T - before)
+        ahead = sp.Matrix([let(f"ahead{k}", a) for k, a in enumerate(ahead, 1)])
+    square = dot(ahead, ahead)
+    sticks = K**2 * square <= limit**2
+    part = let("part", sp.Piecewise((1, sticks), (limit / (K * sp.sqrt(square)), True)))
+    force = -K * part * ahead
+    if before is None:
+        stretch, damped = part * T, sp.S.Zero
+    else:
+        stretch = (part * ahead + DAMPING * before) / (1 + DAMPING)
+        stretch = sp.Matrix([let(f"left{k}", a) for k, a in enumerate(stretch, 1)])
+        damped = -dot(force + K * stretch, stretch - before)
+    slid = T - stretch
+    size = sp.sqrt(dot(slid, slid))
+    length = sp.Piecewise((0, sticks), (size, True))
+    stored = K / 2 * dot(stretch, stretch)
+    return Friction(force, stretch, sticks, length, stored, limit * length + damped)
 
 
 # ---- functions of the user -----------------------------------------------------------------------

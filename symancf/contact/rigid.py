@@ -52,7 +52,7 @@ RHO, BASE, GROWN = real("rho"), real("stiffness"), real("grown")
 OVERLAP, RELEASE = real("overlap"), real("release")
 FRAME = [real(f"origin{a}") for a in (1, 2, 3)]
 FRAME += [real(f"axis{k}{a}") for k in (1, 2, 3) for a in (1, 2, 3)]
-BEFORE, ANCHOR, OWN = "gap_before", "anchor", "own_anchor"
+BEFORE, ANCHOR, OWN, STRETCH = "gap_before", "anchor", "own_anchor", "stretch_before"
 
 AGAINST = -0.25  # cosine of two normals of one point that has passed through a shape
 INSIDE = 0.01  # parts of l that a way may lie within a shape
@@ -123,7 +123,7 @@ class Touch:
         found: dict[str, sp.Expr] = {BEFORE: s - RHO + OVERLAP}
         found |= {f"{ANCHOR}{k}": a - s * b for k, a, b in zip((1, 2, 3), x, G, strict=True)}
         if self.coulomb is not None:
-            found[str(SLIPPED)] = sp.S.Zero
+            found |= dict.fromkeys((str(SLIPPED), *(f"{STRETCH}{k}" for k in (1, 2, 3))), sp.S.Zero)
         if self.rolls:
             n = _in_space(G, E)
             for k in range(3):
@@ -186,7 +186,8 @@ class Touch:
         along = self._let("stretch_n", dot(G, t))
         T = sp.Matrix(self._three("T", [a - along * b for a, b in zip(t, G, strict=True)]))
         m = self._let("coefficient", self.coulomb.coefficient)
-        rub = laws.friction(T, p, m)
+        before = sp.Matrix([own[f"{STRETCH}{k}"] for k in (1, 2, 3)])
+        rub = laws.friction(T, p, m, before, self._let)
         local = [p * a + f for a, f in zip(G, rub.force, strict=True)]
         self.force = self._three("F", _in_space(local, E))
         self.status = sp.Piecewise((0, p <= 0), (1, rub.sticks), (2, True))
@@ -196,8 +197,10 @@ class Touch:
             new = a - s * b
             kept = new if self.rolls else sp.Piecewise((old, rub.sticks), (new, True))
             after[f"{ANCHOR}{k}"] = sp.Piecewise((touched[k - 1], p <= 0), (kept, True))
+            after[f"{STRETCH}{k}"] = sp.Piecewise((0, p <= 0), (rub.stretch[k - 1], True))
         slid = self.coulomb.slipped(rub, real(STEP))
         after[str(SLIPPED)] = sp.Piecewise((0, p <= 0), (slid, True))
+        stored += sp.Piecewise((0, p <= 0), (rub.stored, True))
         pairs = [(sp.Matrix(motion), sp.Matrix(self.force))]
         return remember(pairs, stored=stored, dissipated=lost + rub.dissipated, **after)
 

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Contact with rigid shapes: tangents, balance, friction, rolling, what is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from sympy import sqrt
+
+import symancf as sa
+from symancf import elements, energies
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.collective
+SVK = energies.saint_venant_kirchhoff
+FLOOR = {"point": (0.0, 0.0, 0.0), "normal": (0.0, 0.0, 1.0)}
+
+
+def block(n: int = 2, E: float = 1e6, size: float = 1.0, **given: Any) -> sa.Body:
+    mesh = sa.Mesh.box((size,) * 3, (n, n, n))
+    return sa.Body(mesh["body"], elements.hex8, SVK, E=E, nu=0.3, name="block", **given)
+
+
+def turn(v: tuple[float, float, float]) -> np.ndarray:
+    from scipy.spatial.transform import Rotation
+
+    return np.asarray(Rotation.from_rotvec(v).as_matrix())
+
+
+def torus(x1: Any, x2: Any, x3: Any, *, R: Any, r: Any) -> Any:
+    return sqrt((sqrt(x1**2 + x2**2) - R) ** 2 + x3**2) - r
+
+
+def master(shape: Callable[[sa.RigidBody], sa.contact.shapes.Shape]) -> Any:
+    body = sa.RigidBody.box((1, 1, 1), at=(0.3, 0.1, -1.0), frame=turn((0.3, 0.2, 0.1)), rho=1.0)
+    return shape(body)
+
+
+# ---- tangents and balance ------------------------------------------------------------------------
+SHAPES: dict[str, Callable[[], Any]] = {
+    "drum": lambda: sa.Cylinder(2.0, (0.5, 0.5, -0.46), axis=(0, 0.1, 1), length=1.0),
+    "capsule": lambda: sa.Capsule(2.0, 1.0, (0.4, 0.5, -1.96), axis=(0.1, 1, 0)),
+    "box": lambda: sa.Box((3, 3, 1), (0.4, 0.5, -0.46)),
+    "torus": lambda: sa.Distance(torus, (2.5, 0.5, -1.0), turn((0.2, 0.1, 0)), R=2.0, r=1.04),
+    "sphere on a body": lambda: sa.Sphere(2.0, (-0.2, 0.8, -0.95), body=carrier()),
+    "ball on a body": lambda: sa.Sphere(2.0, (-0.2, 0.8, -0.95), body=carrier()),
+}
+
+
+def carrier() -> sa.RigidBody:
+    frame = turn((0.3, 0.2, 0.1))
+    return sa.RigidBody.box((1, 1, 1), at=(0.3, 0.1, -1.0), frame=frame, rho=1.0, name="carrier")
+
+
+def stepped(system: sa.System, before: np.ndarray, now: np.ndarray) -> None:
+    """Let a system go through one state and be at another one, in its second step."""
+    for time, state in ((0.1, before), (0.2, now)):
+        system.update(time - 0.1)
+        system.memory.begin(time - 0.1)
+        system.state[:], system.time = state, time
+        system.update(time)
+        if time == 0.1:
+            system.accept()
+
+
+@pytest.mark.parametrize(
+    ("kind", "mu"), [("drum", 0.0), *((kind, (0.4, 0.05)) for kind in SHAPES if kind != "drum")]
+)
+def test_tangent_is_that_of_differences(kind: str, mu: Any) -> None:
+    shape, rolls = SHAPES[kind](), kind.startswith("ball")
+    body = sa.RigidBody.sphere(0.3, at=(0.5, 0.5, 0.2), rho=1.0) if rolls else block()
+    side, given = (body, {"stiffness": 1e4}) if rolls else (body["z0"], {})
+    contact = sa.Contact(side, shape, mu=mu, initial="press", name="c", **given)
+    system = sa.System(*filter(None, (body, shape.body)), terms=[contact])
+    random = system.numbering.random
+    start = 1e-3 * random(0)
+    stepped(system, start, start + 1e-2 * random(1))
+    chosen = np.array([piece.name == "c" for piece in system.pieces])
+    v, h = random(2), 1e-7
+    f, forward, backward = (np.zeros_like(v) for _ in range(3))
+    with system.plan.only(chosen):
+        system.plan.product(system.state, v, f)
+        system.plan.residual(system.state + h * v, forward)
+        system.plan.residual(system.state - h * v, backward)
+    own = system.numbering.free_owned
+    error, size = (forward - backward)[own] / (2 * h) - f[own], f[own]
+    both = system.sum(np.array([error @ error, size @ size]))
+    assert both[1] > 0.0
+    assert both[0] < 1e-14 * both[1]
+
+
+@pytest.mark.parametrize("rolls", [False, True])
+def test_forces_and_moments_balance(rolls: bool) -> None:
+    """Also where the target has turned, and gaps are not small."""
+    shape = sa.Sphere(2.0, (-0.2, 0.8, -0.95), body=carrier())
+    body = sa.RigidBody.sphere(0.3, at=(0.5, 0.5, 0.2), rho=1.0) if rolls else block()
+    side, given = (body, {"stiffness": 1e4}) if rolls else (body["z0"], {})
+    contact = sa.Contact(side, shape, mu=0.4, initial="press", name="c", **given)
+    system = sa.System(body, shape.body, terms=[contact])
+    R, state = turn((0.01, 0.02, -0.01)), system.state.copy()
+    master = shape.body
+    assert master is not None
+    here = master.here(system)
+    q = system.reference[here].reshape(-1, 4, 3)
+    moved = np.concatenate([q[:, :2] - master.origin, q[:, 2:]], axis=1) @ R.T
+    moved[:, :2] += master.origin
+    state[here] = (moved - q).reshape(state[here].shape)
+    if not rolls:
+        state += np.where(system.numbering.those("position"), 0.01, 0.0)
+        state[here] -= np.where(system.numbering.those("position")[here], 0.01, 0.0)
+    stepped(system, 0.5 * state, state)
+    f = np.zeros_like(state)
+    with system.plan.only(np.array([piece.name == "c" for piece in system.pieces])):
+        system.plan.residual(system.state, f)
+    owned = system.numbering.vertex_of < system.numbering.owned_vertices
+    wrench = system.sum(system.wrench(np.where(owned, f, 0.0), np.zeros(3)))
+    force = contact.force(system)
+    assert np.linalg.norm(force) > 10.0
+    assert np.abs(wrench).max() < 1e-12 * np.abs(force).max()
+    assert contact.force(system, on=master) == pytest.approx(-force)
+
+
+# ---- rigid bodies --------------------------------------------------------------------------------
+def slope(degrees: float) -> tuple[float, float, float]:
+    angle = np.radians(degrees)
+    return 9.81 * np.sin(angle), 0.0, -9.81 * np.cos(angle)
+
+
+def on_plane(
+    body: sa.RigidBody, mu: Any, g: tuple[float, float, float], **given: Any
+) -> tuple[sa.System, sa.Contact]:
+    contact = sa.Contact(body, sa.Plane(**FLOOR), mu=mu, stiffness=1e5, **given)
+    return sa.System(body, terms=[contact, sa.gravity(g)]), contact
+
+
+def speed(body: sa.RigidBody, system: sa.System) -> float:
+    return float(body.coordinates(system, system.rate)[0, 0])
+
+
+@pytest.mark.parametrize(
+    ("mu", "linear", "angular"), [(0.3, 3.503571, 3.503571), (0.1, 4.055429, 2.123927)]
+)
+def test_sphere_rolls_or_slides_down_a_slope(mu: float, linear: float, angular: float) -> None:
+    ball = sa.RigidBody.sphere(0.1, at=(0, 0, 0.1), rho=1000.0, name="ball")
+    system, contact = on_plane(ball, mu, slope(30.0))
+    problem = sa.DynamicProblem(system)
+    problem.solve(0.5, step=2e-3)
+    assert speed(ball, system) / 0.5 == pytest.approx(linear, rel=2e-3)
+    spin = ball.angular_velocity(system)
+    assert 0.1 * spin[1] / 0.5 == pytest.approx(angular, rel=2e-3)
+    assert np.abs(spin[[0, 2]]).max() < 1e-9
+    N = ball.mass * 9.81 * np.cos(np.radians(30.0))
+    assert contact.force(system)[2] == pytest.approx(N, rel=5e-3)
+    assert ("1 slip" in str(contact)) == (mu == 0.1)
+
+
+def test_sphere_thrown_slides_and_then_rolls() -> None:
+    ball = sa.RigidBody.sphere(0.1, at=(0, 0, 0.1), rho=1000.0, velocity=(1, 0, 0))
+    system, _ = on_plane(ball, 0.2, (0, 0, -9.81))
+    problem = sa.DynamicProblem(system)
+    problem.solve(0.145624, step=0.145624 / 80)
+    assert ball.position(system)[0] == pytest.approx(0.124821, rel=2e-3)
+    assert speed(ball, system) == pytest.approx(5 / 7, rel=2e-3)
+    problem.solve(0.3, step=2e-3)
+    assert speed(ball, system) == pytest.approx(5 / 7, rel=2e-3)
+    assert 0.1 * ball.angular_velocity(system)[1] == pytest.approx(5 / 7, rel=2e-3)
+
+
+@pytest.mark.parametrize(("degrees", "slides"), [(21.65, False), (21.85, True), (30.0, True)])
+def test_box_on_an_incline_slides_beyond_the_angle_of_friction(
+    degrees: float, slides: bool
+) -> None:
+    """It begins in equilibrium, with the friction that holds it; a flat box has equal corners."""
+    box = sa.RigidBody.box((0.2, 0.2, 2e-3), at=(0, 0, 1e-3 - 1e-6), rho=1000.0)
+    tilt = [sa.Parameter(n, a) for n, a in zip("xyz", slope(21.6), strict=True)]
+    system, contact = on_plane(box, (0.4, 0.3), tilt, initial="press")
+    sa.StaticProblem(system).solve()
+    assert "4 stick, 0 slip" in str(contact)
+    for part, a in zip(tilt, slope(degrees), strict=True):
+        part.value = a
+    problem = sa.DynamicProblem(system)
+    problem.solve(1.25, step=5e-3)
+    first = speed(box, system)
+    problem.solve(1.5, step=5e-3)
+    a = (speed(box, system) - first) / 0.25
+    angle = np.radians(degrees)
+    expected = 9.81 * (np.sin(angle) - 0.3 * np.cos(angle)) if slides else 0.0
+    assert a == pytest.approx(expected, rel=1e-3, abs=2e-3)
+
+
+# ---- what is refused -----------------------------------------------------------------------------
+def of_block(*shape: Any, **given: Any) -> Callable[[], object]:
+    return lambda: sa.Contact(block()["z0"], *(shape or (sa.Plane(**FLOOR),)), **given)
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        (of_block(mu=-0.1), "at least 0"),
+        (of_block(mu=(0.3, 0.4)), "sliding"),
+        (of_block(mu=(0.1, 0.2, 0.3)), "3 numbers"),
+        (of_block(stiffness=1.0, k=1.0), "give one of them"),
+        (of_block(stiffness=-1.0), "positive"),
+        (of_block(colour=3.0), "no parameter 'colour'"),
+        (of_block(initial="jump"), "release"),
+        (of_block(law=lambda g, *, k, d: k * (g - d) ** 2), "needs the parameter 'd'"),
+        (of_block(law=lambda g, *, k: k), "does not depend on the gap"),
+        (of_block(3.0), "no rigid shape"),
+        (of_block(sa.RigidBody(mass=1.0, inertia=(1, 1, 1), name="dot")), "no surface"),
+        (lambda: sa.Contact(block()["z0"]), "not possible yet"),
+        (lambda: sa.Contact(sa.RigidBody.sphere(1.0), sa.Plane(**FLOOR)), "give stiffness="),
+        (lambda: sa.Sphere(-1.0), "positive"),
+        (lambda: sa.Plane((0, 0, 0), normal=(0, 0, 0)), "zero"),
+        (lambda: sa.Distance(lambda x1, x2, x3: 3 * sa, (0, 0, 0)), "failed"),
+    ],
+)
+def test_bad_input_is_told(made: Callable[[], object], told: str) -> None:
+    with pytest.raises(sa.ParameterError, match=told):
+        made()
+
+
+def test_initial_overlap_is_told_with_its_depth() -> None:
+    body = block()
+    contact = sa.Contact(body["z0"], sa.Plane((0, 0, 0.02), normal=(0, 0, 1)), name="stand")
+    with pytest.raises(sa.ConstraintError, match=r"lies within plane 'plane' by up to 0[.]02"):
+        sa.System(body, terms=[contact])
+
+
+def test_a_body_does_not_touch_itself() -> None:
+    ball = sa.RigidBody.sphere(1.0, name="ball")
+    with pytest.raises(sa.ConstraintError, match="the same rigid body"):
+        sa.Contact(ball, sa.Plane(**FLOOR, body=ball), stiffness=1.0)
