@@ -207,13 +207,18 @@ class Contact(Results):
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Take this rank's points (collective)."""
-        first = np.array([1.0, 1.0 if self.initial == "release" else 0.0])
+        first = np.array([1.0, 1.0 if self.initial == "release" else 0.0, 0.0])
         kept = configuration.keep(self, Kept(configuration.name(self), first))
+
+        def damping() -> float:
+            """Return theta in steps of a motion; at its start the last step is one of statics."""
+            stepped = bool(kept.value[2]) or configuration.memory.hold().stepping
+            return self.damping if stepped and _moves(configuration) else 0.0
 
         values: dict[str, Scalar] = {
             str(GROWN): OfStep(lambda: float(kept.value[0])),
             str(RELEASE): OfStep(lambda: float(kept.value[1])),
-            str(DAMPING): OfStep(lambda: self.damping if _moves(configuration) else 0.0),
+            str(DAMPING): OfStep(damping),
         }
         found: list[tuple[str, Ints32]] = []
         for each in self.passes:
@@ -269,7 +274,11 @@ class Contact(Results):
         share_error(configuration.comm, error)
 
     def keeps(self, configuration: Configuration) -> list[Kept]:
-        """Return the factor of the stiffness, and the part of the overlap that is left."""
+        """Return what `Kept` holds.
+
+        The factor of the stiffness, the part of an overlap that is left, and whether the last step
+        was one of a motion.
+        """
         return [configuration.of(self, Kept)]
 
     # ---- solutions ------------------------------------------------------------------------------
@@ -288,12 +297,13 @@ class Contact(Results):
                 counts += [(own.status[own.owned] == s).sum() for s in range(3)]
         deepest, passed = _largest(configuration, deepest, float(through))
         total = configuration.sum(counts)
-        grown, left = map(float, kept.value)
+        grown, left, moved = float(kept.value[0]), float(kept.value[1]), float(moves)
+        kept.value = np.array([grown, left, moved])
         self._report = Report((int(total[0]), int(total[1]), int(total[2])), deepest, grown)
         if passed:
             return Verdict.CUT
         if left > 0.0:
-            kept.value = np.array([grown, max(0.0, left - 1.0 / PARTS)])
+            kept.value = np.array([grown, max(0.0, left - 1.0 / PARTS), moved])
             return Verdict.STANDS if moves else Verdict.AGAIN
         if deepest <= self.penetration:
             return Verdict.STANDS
@@ -303,7 +313,7 @@ class Contact(Results):
         self._tell(configuration, deepest, grown, min(larger, most) if may else None)
         if not may:
             return Verdict.STANDS
-        kept.value = np.array([min(larger, most), left])
+        kept.value = np.array([min(larger, most), left, moved])
         return Verdict.AGAIN
 
     def _tell(
