@@ -68,6 +68,8 @@ class PartBacktracking:
     evaluate : writes the residual at unknowns, vectors of rows; returns the number of quadrature
         points on all ranks that left the domain of a law.
     leftover : measures corrections, where forces have kinks.
+    fresh : tells whether the tangent is that of the step's beginning: with an older one steps are
+        not cut.
 
     Attributes
     ----------
@@ -81,11 +83,12 @@ class PartBacktracking:
         evaluate: Callable[[PETSc.Vec, PETSc.Vec], int],
         vector: PETSc.Vec,
         leftover: Leftover | None = None,
+        fresh: Callable[[], bool] = lambda: True,
     ) -> None:
         self.rows, self.test, self.evaluate = test.rows, test, evaluate
         self._trial, self._g = vector.duplicate(), vector.duplicate()
         self._alpha = _slope(snes)
-        self._snes, self._leftover = snes, leftover
+        self._snes, self._leftover, self._fresh = snes, leftover, fresh
         self._trail: list[Array] = []
         self.error: BaseException | None = None
         if test.rows.parts > 1 or leftover is not None:
@@ -101,6 +104,8 @@ class PartBacktracking:
 
     def _cut(self, x: PETSc.Vec, y: PETSc.Vec) -> bool:
         """Cut the step: x - y will be the next unknowns. Tell whether it changed."""
+        if not self._fresh():
+            return False
         try:
             rows, leftover = self.rows, self._leftover
             here, step = x.getArray(readonly=True), y.getArray(readonly=True).copy()

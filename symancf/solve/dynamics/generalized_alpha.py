@@ -327,7 +327,7 @@ class GeneralizedAlpha:
                 factor = max(0.2, 0.9 * error ** (-1.0 / 3.0))
             else:
                 self.calm = 0 if self.calm else CALM
-                tried = not tried
+                tried, self.newton.careful = not tried, CALM
                 factor = 1.0 if tried else 0.5  # both ways to begin with each length
             self.rejections += 1
             self._restore()

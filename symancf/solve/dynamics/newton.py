@@ -11,7 +11,7 @@ from mpi4py import MPI
 from ...arrays import Array
 from ...assembly.vectors import Vectors
 from ...errors import ConvergenceError
-from ...newton import Leftover
+from ...newton import Leftover, PartBacktracking
 from ...runtime.collective import share_error, together
 from ...runtime.petsc import PETSc, loosely
 from .balance import Balance
@@ -53,6 +53,7 @@ class Newton:
     balance : `Balance`.
     renewals : number of tangents made.
     stale : set it to have the next tangent made anew.
+    careful : steps for which `PartBacktracking` looks where forces have kinks.
     """
 
     def __init__(self, motion: Motion, snes: PETSc.SNES) -> None:
@@ -73,9 +74,15 @@ class Newton:
         snes.setConvergenceTest(loosely(self._test))
         self.balance = Balance(motion, self._f)
         self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), self.x)
+        self._cuts: PartBacktracking | None = None
+        if any(piece.kinked for piece in self.system.pieces):
+            evaluate = loosely(self._evaluate)
+            self._cuts = PartBacktracking(
+                snes, self.balance, evaluate, self.x, self.leftover, self._looks
+            )
         self.size = 1.0
         self.error: BaseException | None = None
-        self.renewals, self.stale = 0, True
+        self.renewals, self.stale, self.careful = 0, True, 0
         self._slow = SLOW_LARGE if numbering.size > LARGE else SLOW
         self._step_of_tangent = 0.0
         self._fewest, self._beyond = 0.0, 0.0
@@ -121,6 +128,11 @@ class Newton:
 
     # ---- callbacks: never let an exception cross PETSc ------------------------------------------
     def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
+        if self._evaluate(x, F):
+            F.set(np.nan)
+
+    def _evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
+        """Write the residual at unknowns `x`; return the number of bad points of all ranks."""
         bad = 0
         try:
             self.vectors.to_local(x, self.motion.state)
@@ -129,10 +141,11 @@ class Newton:
             self.vectors.to_global(self._f, F)
         except BaseException as error:
             self.error, bad = self.error or error, 1
-        if self.comm.size > 1:
-            bad = self.comm.allreduce(bad)
-        if bad:
-            F.set(np.nan)
+        return bad if self.comm.size == 1 else int(self.comm.allreduce(bad))
+
+    def _looks(self) -> bool:
+        """Whether it is looked where a step leads: not with an old tangent, which may mislead."""
+        return self._made_now and self.careful > 0
 
     def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
         iteration = len(self._shares) - 1
@@ -206,7 +219,7 @@ class Newton:
     def forget(self) -> None:
         """Forget all that earlier steps left, so that what follows depends on the state alone."""
         self.balance.forget()
-        self._eager = self._needy = 0
+        self._eager = self._needy = self.careful = 0
         self.stale = True
 
     def solve(self, h: float) -> bool:
@@ -233,10 +246,13 @@ class Newton:
             share_error(self.comm, self.error)
             raise self._unsolved(error) from error
         share_error(self.comm, self.error)
+        if self._cuts is not None:
+            share_error(self.comm, self._cuts.error)
         if self.snes.getConvergedReason() <= 0:
             self.stale = True
             return False
         self.vectors.to_local(self.x, self.motion.state)
+        self.careful = max(0, self.careful - 1)
         self.follow()
         self.balance.accept()
         self.leftover.warn(f"at time {self.system.time:g}", 8)
