@@ -31,7 +31,6 @@ STEEP = 5.0  # times faster than at the start: near a limit point, as tried
 
 AT_ONCE = 1e-4  # of a step: too little for points to touch or to slide in it
 PARTS = (1.0, 0.5, 0.25, 0.0)  # of a prediction
-ALIKE = 0.1  # of the stiffness of contacts: as much changes while points stay as they are
 NOISE = 8.0  # times the estimate of round-off: a residual that is none
 
 JUMPED = "what Newton's method found is not on the path of the last equilibrium"
@@ -51,9 +50,10 @@ class Branch:
     further away, lies on the branch that comes back, or has another v. So may an equilibrium
     have that is on the path but far away: then a shorter step will show it.
 
-    Where forces have kinks and these are passed (points come into contact, or begin to slide)
-    neither tangent tells the way. But nothing then moves farther than the softer one predicts,
-    unless all that is between is softer still; shorter steps show that.
+    Where forces with kinks act, as where something touches, neither tangent tells the way: points
+    come and go, and a body that rolls on points of quadrature snaps from one to the next. But
+    nothing moves farther than the softer one predicts, unless all that is between is softer still;
+    shorter steps show that.
 
     Changes are measured in all displacements, without multipliers.
 
@@ -73,22 +73,17 @@ class Branch:
         self.fading: Array = np.zeros(numbering.rows)
         self._kinked = np.array([piece.kinked for piece in system.pieces], dtype=bool)
 
-    def _passed_kinks(self, before: Array, after: Array) -> bool:
-        """Whether the forces with kinks have other tangents at two states (collective)."""
+    def _touches(self, *states: Array) -> bool:
+        """Whether forces with kinks act at one of some states (collective)."""
         if not self._kinked.any():
             return False
-        system, numbering = self.system, self.system.numbering
-        change = numbering.natural(system.extent) * numbering.random(5)
-        answers = []
+        system, change = self.system, self.system.numbering.random(5)
+        answer, found = np.zeros_like(change), False
         with system.plan.only(self._kinked):
-            for state in (before, after):
-                answer = np.zeros_like(state)
+            for state in states:
                 system.plan.product(state, change, answer)
-                answers.append(numbering.to_rows(answer))
-        first, second = answers
-        apart = first - second
-        sums = system.sum(np.array([first @ first, second @ second, apart @ apart]))
-        return bool(sums[2] > ALIKE**2 * sums[:2].max())
+                found |= bool(system.numbering.to_rows(answer).any())
+        return bool(system.comm.allreduce(found))
 
     def answer(self, state: Array, unbalanced: Array, change: Array) -> PETSc.Vec | None:
         """Solve K v = -(unbalanced + K_fc change) at a state; None where that fails (collective).
@@ -252,12 +247,12 @@ class Branch:
         if not np.isfinite(sums).all() or size == 0.0:
             return ""  # a singular tangent tells nothing
         # what remembers yields at once: stiff at the start of a step, soft at its end
-        kinks = self._passed_kinks(before, after)
-        if size > AHEAD * (max(ahead, behind) if system.memory or kinks else ahead):
+        touches = self._touches(before, after)
+        if size > AHEAD * (max(ahead, behind) if system.memory or touches else ahead):
             return (
                 f"it is {size / ahead:.2g} times as far from the last one as its tangent predicts"
             )
-        if kinks:
+        if touches:
             return ""
         if sums[3] < 0.0:
             return "the path through it goes backward there"
