@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..mesh import Mesh
     from ..mesh.partition import Topology
     from .memory import Memory
+    from .plan import Plan
     from .resolved import Resolved
     from .revisions import HoldsVectors
 
@@ -83,7 +84,7 @@ class Layout(Kept):
     ) -> None:
         super().__init__()
         self.comm = comm
-        self._names = names or {}
+        self._names = dict(names or {})
         self.bodies, self.terms = bodies, terms
         self._ids = {id(body) for body in bodies}
         self._numbers = {id(term): k for k, term in enumerate(terms)}
@@ -130,6 +131,10 @@ class Layout(Kept):
     def name(self, item: Named) -> str:
         """Return the name of a body or term in this system: no other has it."""
         return self._names.get(id(item), item.name)
+
+    def call(self, part: Named, name: str) -> None:
+        """Let a part of a term have a name of its own in this system."""
+        self._names[id(part)] = name
 
     def number(self, term: Named) -> int:
         """Return the number of a term among those of the system.
@@ -226,7 +231,8 @@ class Configuration(ABC):
     time : of the state [s].
     stiffness, scale : of the multipliers: a multiplier times `stiffness` is a force; the same as
         a function of time, one for all kernels.
-    memory : what laws remember from one step to the next; after all pieces are made.
+    memory, plan : what laws remember from one step to the next, and the kernels; after all pieces
+        are made.
     reviewing : whether lists are asked for with a solution, not with the state that a step begins
         with.
     """
@@ -237,6 +243,7 @@ class Configuration(ABC):
     reference: Array
     state: Array
     memory: Memory
+    plan: Plan
 
     def __init__(self, layout: Layout, mirrors: Sequence[Any] = ()) -> None:
         self.comm, self.layout, self.mirrors = layout.comm, layout, mirrors

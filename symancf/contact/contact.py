@@ -5,48 +5,52 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 from mpi4py import MPI
 
-from ..arrays import Ints32
+from ..arrays import Ints, Ints32
 from ..assembly.memory import Kept
 from ..assembly.revisions import Verdict
 from ..bodies.natural import RigidBody
 from ..errors import ConstraintError, ParameterError
 from ..places.on_body import Face, Nodes
-from ..runtime.collective import reduced, share_error, together
+from ..runtime.collective import reduced, together
 from ..values import arguments
 from ..values.parameter import evaluate, label
-from .laws import DAMPING, Coulomb, Normal, penalty
+from .facets import FacetPass
+from .laws import Coulomb, Normal, penalty
 from .results import Results
-from .rigid import GROWN, RELEASE, RHO, Numbers, OfStep, RigidPass, Touch, Uniform
+from .rigid import Points, RigidPass, Touch
 from .shapes import Plane, Shape, shape_of
 from .sides import Side
+from .steps import Step
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
+    from ..assembly.memory import Kept
     from ..assembly.piece import Piece
-    from ..places.ends import End
+    from ..assembly.revisions import Change
     from ..values.parameter import Scalar
     from .laws import Coefficient, NormalLaw
 
-DEEP = 1e-3  # parts of l by which a surface may lie within another one at the start
 PARTS = 8  # in which an initial overlap is let out
 MOST, MOST_IN_MOTION = 1000.0, 30.0  # c, up to which a stiffness grows
+Pass: TypeAlias = "RigidPass | FacetPass"
 
 
 @dataclass(frozen=True)
 class Report:
     """What the last review has seen: shown by ``print(contact)``.
 
-    `counts` of points that are open, stick and slip; `deepest` penetration in parts of l, `grown`
-    the factor of the stiffness.
+    `counts` of points that are open, stick and slip; `deepest` penetration in parts of l, and its
+    `mean` weighted by the force; `grown` the factor of the stiffness.
     """
 
     counts: tuple[int, int, int]
     deepest: float
+    mean: float
     grown: float
 
 
@@ -60,9 +64,10 @@ class Contact(Results):
     ----------
     side : facets of a solid, ``body["outside"]``; a face of full-gradient plates,
         ``plate["skin"].face(+1)``; cables, ``cord["body"]`` with `radius`; or a rigid ball or box.
-    target : a shape (`Plane`, `Sphere`, `Cylinder`, `Capsule`, `Box`, `Distance`) at rest, moved
-        or on a rigid body, or a rigid body with a surface, ``RigidBody.sphere``. Of two rigid
-        bodies one is a ball, or a box on a plane.
+    target : another side (its points press, too, each with half of the weight; none: the side
+        itself); or a shape (`Plane`, `Sphere`, `Cylinder`, `Capsule`, `Box`, `Distance`) at rest,
+        moved or on a rigid body, or a rigid body with a surface, ``RigidBody.sphere``. Of two
+        rigid bodies one is a ball, or a box on a plane.
     mu : coefficient of friction; two, (static, sliding); or a function of the speed of slip,
         ``def mu(v, *, a)``. Default: none.
     law : energy of the gap per area, ``def law(g, *, k)``, with parameters of its own; default
@@ -71,8 +76,9 @@ class Contact(Results):
     stiffness, k : of the law [Pa/m], of cables [Pa], of rigid bodies [N/m]: one of them. Default:
         k = c E/l with the modulus E and the size l of the cell behind each point, c = 10 (solids)
         or 1 (plates, cables: k = E). A stiffness that is given does not grow.
-    penetration : part of l; where a solution is deeper, k is doubled until it is not, to at most
-        c = 1000 (in motions 30), and told once.
+    penetration : part of l; where the mean depth of a solution, weighted by the force, is more, k
+        is doubled until it is not, to at most c = 1000 (in motions 30), and told once. Single
+        points at corners may be deeper.
     damping : theta, a part of the step by which the law looks ahead in motions; 0: none.
     initial : for surfaces that lie in each other in the reference: ``"press"`` lets them press,
         ``"release"`` lets the overlap out in the first step of statics, in eight parts, or in the
@@ -126,6 +132,7 @@ class Contact(Results):
             arguments.one_of(f"{who}: initial", initial, ("press", "release"))
         self.initial = initial
         self.law = Normal(who, law, parameters)
+        self.c = 10.0
         self.mu, self.coulomb = mu, None if _is_zero(mu) else Coulomb(who, mu, parameters)
         values = {
             **self.law.parameters,
@@ -137,200 +144,196 @@ class Contact(Results):
         for value in values:
             evaluate(f"{value} of {who}", values[value], 0.0)
         side, target = _ordered(side, target)
-        self.side, self.c = side, 1.0
-        if target is None or isinstance(target, Nodes | Face):
-            raise ParameterError(
-                f"{who}: contact of deformable bodies with each other is not possible yet; give a "
-                "rigid shape or a rigid body as the target"
-            )
-        self.shape = shape_of(who, target)
-        self._require_two(side)
-        self.points, rho, rolls = self._points(side, radius)
-        touch = Touch(f"contact_{self.shape.kind}", self.shape, self.law, self.coulomb, rolls)
-        self.passes = [RigidPass.of(self.name, touch, self.points, {**values, str(RHO): rho})]
+        self.passes = self._passes(side, target, radius, values)
         self._report: Report | None = None
         self._told = False
 
     # ---- what touches ---------------------------------------------------------------------------
-    def _require_two(self, side: Nodes | Face | RigidBody) -> None:
-        """Raise where side and shape are the same rigid body."""
-        if side is self.shape.body and self.shape.body is not None:
+    def _passes(
+        self,
+        side: Nodes | Face | RigidBody,
+        target: Shape | RigidBody | Nodes | Face | None,
+        radius: float | None,
+        values: dict[str, Scalar],
+    ) -> list[Pass]:
+        """Return the contactors, each against its target."""
+        if target is None or isinstance(target, Nodes | Face):
+            return self._facing(side, target, radius)
+        shape = shape_of(self.who, target)
+        if shape.body is not None and side is shape.body:
             raise ConstraintError(
-                f"{self.who}: {_named(side)} and {self.shape.name!r} are the same rigid body"
+                f"{self.who}: {side.name!r} and {shape.name!r} are the same rigid body"
             )
+        points = self._points(side, shape, radius)
+        self.between = (
+            str(points.end),
+            f"{shape.kind} {shape.name!r}".removesuffix(f" {shape.kind!r}"),
+        )
+        self.bodies = (
+            side if isinstance(side, RigidBody) else cast("Side", points.end).body,
+            shape.body or shape,
+        )
+        touch = Touch(f"contact_{shape.kind}", shape, self.law, self.coulomb, points.rolls)
+        return [RigidPass.of(self.name, touch, points, values)]
 
-    def _points(
-        self, side: Nodes | Face | RigidBody, radius: float | None
-    ) -> tuple[End, float, bool]:
-        """Return the points, the distance at which they touch, and whether they roll."""
+    def _facing(
+        self, side: Nodes | Face | RigidBody, target: Nodes | Face | None, radius: float | None
+    ) -> list[Pass]:
+        """Return the passes of deformable sides: each has points on the other, or on itself."""
+        if isinstance(side, RigidBody):
+            raise ParameterError(
+                f"{self.who}: {side.name!r} is rigid: give what it touches as target="
+            )
+        one = Side(self.who, side, radius)
+        two = one if target is None else Side(self.who, target, radius if one.cable else None)
+        if one.cable or two.cable:
+            raise ParameterError(
+                f"{self.who}: {one if one.cable else two} is a cable; cables touch rigid shapes, "
+                "not yet each other or deformable bodies"
+            )
+        if self.initial is not None:
+            raise ParameterError(
+                f"{self.who}: initial={self.initial!r} is for rigid targets; deformable surfaces "
+                "that overlap press as they are"
+            )
+        self.between = str(one), "itself" if one is two else str(two)
+        self.bodies = one.body, two.body
+        pairs = [(one, two)] if one is two else [(one, two), (two, one)]
+        return [
+            FacetPass(f"{self.name}:{k}", *pair, self.law, self.coulomb, 0.5, self.stiffness)
+            for k, pair in enumerate(pairs, 1)
+        ]
+
+    def _points(self, side: Nodes | Face | RigidBody, shape: Shape, radius: float | None) -> Points:
+        """Return the points of the contactor against a shape."""
+        k, initial = self.stiffness, self.initial
         if not isinstance(side, RigidBody):
             found = Side(self.who, side, radius)
             self.c = found.parts
-            return found, found.rho, False
+            return Points(self.who, found, found.rho, k, initial=initial)
         if radius is not None:
             raise ParameterError(f"{self.who}: radius= is for cables; {side.name!r} is rigid")
         form, sizes = side.shape.form, side.shape.sizes
-        self._length = min(sizes, default=0.0)
-        if form == "sphere" or (form == "box" and isinstance(self.shape, Plane)):
-            self._require_stiffness(side)
         if form == "sphere":
-            return side.at((0.0, 0.0, 0.0)), sizes[0], True
-        if form == "box" and isinstance(self.shape, Plane):
+            self._require_stiffness(side, shape, sizes[0])
+            return Points(self.who, side.at((0, 0, 0)), sizes[0], k, sizes[0], True, initial)
+        if form == "box" and isinstance(shape, Plane):
+            self._require_stiffness(side, shape, min(sizes))
             signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3, indexing="ij")).reshape(3, 8).T
-            self._length *= 2.0
-            return side.at(signs * np.array(sizes)), 0.0, False
+            corners = side.at(signs * np.array(sizes))
+            return Points(self.who, corners, 0.0, k, 2.0 * min(sizes), initial=initial)
         raise ParameterError(
             f"{self.who}: of two rigid bodies one has to be a ball, RigidBody.sphere, or a box on "
             f"a plane, RigidBody.box; {side.name!r} is {f'a {form}' if form else 'of no shape'} "
-            f"and its target a {self.shape.kind}"
+            f"and its target a {shape.kind}"
         )
 
-    def _require_stiffness(self, side: RigidBody) -> None:
+    def _require_stiffness(self, side: RigidBody, shape: Shape, length: float) -> None:
         """Raise where rigid bodies, which have no material, are given no stiffness."""
         if self.stiffness is None:
-            m, l = side.mass, self._length
-            try_ = (
-                f", for example m g/(1e-4 R) = {m * 9.81 / (1e-4 * l):.3g} in SI units" if m else ""
-            )
+            value = f"{side.mass * 9.81 / (1e-4 * length):.3g} in SI units"
+            proposed = f", for example m g/(1e-4 R) = {value}" if side.mass else ""
             raise ParameterError(
-                f"{self.who}: {side.name!r} and {self.shape.name!r} are rigid and have no modulus "
-                f"from which a stiffness would follow: give stiffness= [force per length]{try_}"
+                f"{self.who}: {side.name!r} and {shape.name!r} are rigid and have no modulus from "
+                f"which a stiffness would follow: give stiffness= [force per length]{proposed}"
             )
 
     # ---- as a term ------------------------------------------------------------------------------
     def declare(self, layout: Layout) -> None:
         """Announce the points (collective)."""
         for each in self.passes:
+            layout.call(each, each.name.replace(self.name, layout.name(self), 1))
             each.declare(layout)
-        if isinstance(self.points, Side):
-            self.points.facets(layout, modulus=self.stiffness is None)
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Take this rank's points (collective)."""
-        first = np.array([1.0, 1.0 if self.initial == "release" else 0.0, 0.0])
-        kept = configuration.keep(self, Kept(configuration.name(self), first))
-
-        def damping() -> float:
-            """Return theta in steps of a motion; at its start the last step is one of statics."""
-            stepped = bool(kept.value[2]) or configuration.memory.hold().stepping
-            return self.damping if stepped and _moves(configuration) else 0.0
-
-        values: dict[str, Scalar] = {
-            str(GROWN): OfStep(lambda: float(kept.value[0])),
-            str(RELEASE): OfStep(lambda: float(kept.value[1])),
-            str(DAMPING): OfStep(damping),
-        }
-        found: list[tuple[str, Ints32]] = []
+        overlap, found = float(self.initial == "release"), list[tuple[str, Ints32]]()
+        step = Step(configuration, configuration.name(self), self.damping, overlap)
+        for owner in (self, *self.passes):
+            configuration.keep(owner, step)
         for each in self.passes:
-            configuration.keep(each, Uniform(values))
-            found += each.carriers(configuration)
-            configuration.keep(each, self._numbers(configuration, each))
+            if isinstance(each, RigidPass):
+                found += each.carriers(configuration)
         return found
-
-    def _numbers(self, configuration: Configuration, each: RigidPass) -> Numbers:
-        """Return size and stiffness at this rank's points (collective)."""
-        ids = each.entities(configuration).ids
-        none = np.zeros(len(ids))
-        if not isinstance(self.points, Side):
-            assert self.stiffness is not None
-            return Numbers(none + self._length, none + self.stiffness, none)
-        l, E, _ = self.points.numbers(configuration.layout, ids).T
-        if self.stiffness is not None:
-            return Numbers(l, none + self.stiffness, none)
-        return Numbers(l, self.c * (E if self.points.cable else E / l), none)
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels and points on this rank (collective)."""
-        found: list[Piece] = []
-        for each in self.passes:
-            self._look_at_overlap(configuration, each)
-            found += each.pieces(configuration)
-        return found
-
-    def _look_at_overlap(self, configuration: Configuration, each: RigidPass) -> None:
-        """Let an initial overlap out, or raise where nobody said what it means (collective)."""
-        numbers = configuration.of(each, Numbers)
-        with together(configuration.comm):
-            depth = -each.first_gaps(configuration)
-        deep = depth > DEEP * numbers.length
-        if self.initial == "release":
-            numbers.overlap = np.maximum(depth, 0.0)
-        if self.initial is not None:
-            return
-        error = None
-        worst = float(
-            reduced(
-                configuration.comm, np.array([np.where(deep, depth, 0.0).max(initial=0.0)]), MPI.MAX
-            )[0]
-        )
-        if worst > 0.0 and (deep & (depth == worst)).any():
-            x = each.entities(configuration).here[0].X[int(np.argmax(depth))]
-            error = ConstraintError(
-                f"{self.who}: in the reference {self.points} lies within {self.shape.kind} "
-                f"{self.shape.name!r} by up to {worst:.3g}, at ({x[0]:g}, {x[1]:g}, {x[2]:g}); "
-                "move one of them, or give initial='press' where that is meant, initial='release' "
-                "to let it out gradually"
-            )
-        share_error(configuration.comm, error)
+        return [piece for each in self.passes for piece in each.pieces(configuration)]
 
     def keeps(self, configuration: Configuration) -> list[Kept]:
-        """Return what `Kept` holds.
+        """Return the numbers that belong to the accepted state; see `Step`."""
+        return [configuration.of(self, Step).kept]
 
-        The factor of the stiffness, the part of an overlap that is left, and whether the last step
-        was one of a motion.
-        """
-        return [configuration.of(self, Kept)]
+    # ---- lists that change, see `Revises` -------------------------------------------------------
+    @property
+    def facing(self) -> list[FacetPass]:
+        """The passes whose lists change."""
+        return [each for each in self.passes if isinstance(each, FacetPass)]
 
-    # ---- solutions ------------------------------------------------------------------------------
+    def changes(self, configuration: Configuration) -> bool:
+        """Tell whether the target is deformable."""
+        return bool(self.facing)
+
+    def search(self, configuration: Configuration, time: float) -> Change:
+        """Find what may touch (collective)."""
+        return max(each.search(configuration) for each in self.facing)
+
+    def needed(self, configuration: Configuration) -> Ints:
+        """Return the numbers of the vertices that the points of this rank need."""
+        return np.concatenate([each.needed(configuration) for each in self.facing])
+
+    def renew(self, configuration: Configuration) -> list[Piece]:
+        """Replace the lists (collective)."""
+        return [piece for each in self.facing for piece in each.renew(configuration)]
+
+    # ---- solutions, see `Reviews` ---------------------------------------------------------------
     def review(self, configuration: Configuration) -> Verdict:
         """Judge a solution: has a point passed through, is one too deep? (collective)."""
-        kept, moves = (
-            configuration.of(self, Kept),
-            getattr(configuration, "motion", None) is not None,
-        )
-        deepest, through, counts = 0.0, False, np.zeros(3)
+        step = configuration.of(self, Step)
+        grown, overlap, solved = step.grown, step.overlap, step.most()
+        step.put(grown, overlap)
+        verdict = max(each.review(configuration) for each in self.passes)
+        if verdict is not Verdict.STANDS:
+            return verdict
+        self._report = self._seen(configuration, grown)
+        if overlap > 0.0:
+            step.put(grown, max(0.0, overlap - 1.0 / PARTS))
+            return Verdict.STANDS if step.moves else Verdict.AGAIN
+        over = self._report.mean / self.penetration
+        if over <= 1.0:
+            return Verdict.STANDS
+        most = min((MOST_IN_MOTION if step.moves else MOST) / self.c, solved)
+        may = self.stiffness is None and grown < most
+        self._tell(configuration, grown if may else None)
+        if may:
+            step.put(min(grown * min(2.0 ** np.ceil(np.log2(over)), 4.0), most), overlap)
+        return Verdict.AGAIN if may else Verdict.STANDS
+
+    def _seen(self, configuration: Configuration, grown: float) -> Report:
+        """Return what all points are at, of all ranks (collective)."""
+        counts, deepest, mean = np.zeros(3), 0.0, np.zeros(2)
         with together(configuration.comm):
             for each in self.passes:
                 own = each.look(configuration)
-                deepest = max(deepest, float((-own.gap / own.length).max(initial=0.0)))
-                through |= bool(own.through.any())
+                part, force = -own.gap / own.length, own.pressure * own.weight * own.owned
+                deepest = max(deepest, float(part.max(initial=0.0)))
                 counts += [(own.status[own.owned] == s).sum() for s in range(3)]
-        deepest, passed = _largest(configuration, deepest, float(through))
-        total = configuration.sum(counts)
-        grown, left, moved = float(kept.value[0]), float(kept.value[1]), float(moves)
-        kept.value = np.array([grown, left, moved])
-        self._report = Report((int(total[0]), int(total[1]), int(total[2])), deepest, grown)
-        if passed:
-            return Verdict.CUT
-        if left > 0.0:
-            kept.value = np.array([grown, max(0.0, left - 1.0 / PARTS), moved])
-            return Verdict.STANDS if moves else Verdict.AGAIN
-        if deepest <= self.penetration:
-            return Verdict.STANDS
-        most = (MOST_IN_MOTION if moves else MOST) / self.c
-        larger = min(2.0 ** np.ceil(np.log2(deepest / self.penetration)), 8.0) * grown
-        may = self.stiffness is None and grown < most
-        self._tell(configuration, deepest, grown, min(larger, most) if may else None)
-        if not may:
-            return Verdict.STANDS
-        kept.value = np.array([min(larger, most), left, moved])
-        return Verdict.AGAIN
+                mean += force @ part, force.sum()
+        deepest = float(reduced(configuration.comm, np.array([deepest]), MPI.MAX)[0])
+        *every, sunk, force = configuration.sum(np.concatenate([counts, mean]))
+        opened, stuck, slid = map(int, every)
+        return Report((opened, stuck, slid), deepest, sunk / force if force > 0.0 else 0.0, grown)
 
-    def _tell(
-        self, configuration: Configuration, deepest: float, grown: float, larger: float | None
-    ) -> None:
-        if self._told or configuration.comm.rank:
-            self._told = True
+    def _tell(self, configuration: Configuration, grown: float | None) -> None:
+        told, self._told = self._told, True
+        if told or configuration.comm.rank or self._report is None:
             return
-        self._told = True
-        so = (
-            f"its stiffness is raised from c = {self.c * grown:g} on"
-            if larger is not None
-            else "its stiffness was given, or is as large as it may be"
-        )
+        so = "its stiffness was given, or is as large as it may be"
+        if grown is not None:
+            so = f"its stiffness is raised from c = {self.c * grown:g} on"
         warnings.warn(
-            f"{self.who}: a point lies {100 * deepest:.3g} % of the local size deep, more than "
-            f"penetration={self.penetration:g}; {so} (told once)",
+            f"{self.who}: points lie {100 * self._report.mean:.3g} % of the local size deep in the "
+            f"mean by force, more than penetration={self.penetration:g}; {so} (told once)",
             stacklevel=2,
         )
 
@@ -340,25 +343,15 @@ class Contact(Results):
             mu = f", mu = {label(self.mu)}"
             if isinstance(self.mu, tuple | list):
                 mu = f", mu = {label(self.mu[0])}, sliding {label(self.mu[1])}"
-        named = "" if self.shape.name == self.shape.kind else f" {self.shape.name!r}"
-        text = f"{self.who}: {self.points} on {self.shape.kind}{named}{mu}"
+        text = f"{self.who}: {' on '.join(self.between)}{mu}"
         report = self._report
         if report is None:
             return text
         _, stuck, slid = report.counts
         state = f"{stuck} stick, {slid} slip" if self.coulomb else f"{stuck} touch"
         text += f"; of {sum(report.counts)} points {state}; deepest {report.deepest:.2g} l"
+        text += f", in the mean {report.mean:.2g} l"
         return text + (f"; stiffness grown {report.grown:g} times" if report.grown > 1 else "")
-
-
-def _moves(configuration: Configuration) -> bool:
-    """Tell whether a motion is being solved, not a static problem."""
-    return getattr(configuration, "motion", None) is not None
-
-
-def _largest(configuration: Configuration, *values: float) -> list[float]:
-    """Return the largest of each number over the ranks (collective)."""
-    return [float(v) for v in reduced(configuration.comm, np.array(values, dtype=float), MPI.MAX)]
 
 
 def _is_zero(mu: Any) -> bool:
@@ -375,8 +368,3 @@ def _ordered(side: Any, target: Any) -> tuple[Any, Any]:
     if pair and side.shape.form != "sphere" and target.shape.form == "sphere":
         side, target = target, side
     return side, target
-
-
-def _named(side: Any) -> str:
-    """Return a side for messages."""
-    return repr(side.name) if isinstance(side, RigidBody) else str(side)

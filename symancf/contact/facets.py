@@ -18,6 +18,7 @@ are not seen.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,20 +26,25 @@ import numpy as np
 from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.piece import Feet, Piece
 from ..assembly.revisions import Change, Verdict
+from ..kinematics.quantity import real
 from ..mesh.partition import Family
 from ..places.interpolation import Interpolation
 from ..runtime import jit
 from ..runtime.collective import owners_of
 from ..runtime.shared import Shared
+from ..values.parameter import evaluate
 from .facet_law import BASE, FOOT, GAP, WEIGHT, facet_law
-from .laws import DAMPING
+from .laws import DAMPING, K, expected
+from .look import Look
 from .search import BEHIND, Shape, candidates, motion
 from .skin import Skin
+from .steps import Step
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw
 
     from ..assembly.configuration import Configuration, Layout
+    from ..terms.quantities import At
     from ..values.parameter import Value
     from .laws import Coulomb, Normal
     from .sides import Side
@@ -120,7 +126,7 @@ class FacetPass:
         ids = np.arange(first, first + len(own.vertices))
         one = Skin(self.contactor, layout)
         both = one, one if self.target is self.contactor else Skin(self.target, layout)
-        family = Family(self.name, ids, own.vertices, partitioned=False)
+        family = Family(layout.name(self), ids, own.vertices, partitioned=False)
         layout.announce_changing(family, len(one.ids))
         none = np.zeros(0)
         layout.keep(self, Lists(both, none, none, None))
@@ -307,10 +313,10 @@ class FacetPass:
         cell = [known[r][points] if r in known else zero for r in kernel.cell]
         owners = owners_of(topology.starts, s.numbers[s.facets[facets, 0]])
         return Piece(
-            name=self.name,
+            name=configuration.name(self),
             kernel=kernel,
             role="potential",
-            uniform=dict(self.uniform),
+            uniform=self._uniform(configuration),
             cell=np.stack(cell, axis=1),
             owned=np.repeat(owners == topology.comm.rank, q),
             vertices=local,
@@ -318,6 +324,11 @@ class FacetPass:
             entities=feet,
             ids=points,
         )
+
+    def _uniform(self, configuration: Configuration) -> dict[str, Value]:
+        """Return the parameters that are the same for all points."""
+        step = configuration.layout.find(self, Step)
+        return dict(self.uniform) if step is None else {**self.uniform, **step.uniform}
 
     @staticmethod
     def _patches(
@@ -382,6 +393,32 @@ class FacetPass:
         at = order[at]
         found[point, 0], found[point, 1:] = facet[at] + 1.0, xi[at]
         return found
+
+    # ---- results --------------------------------------------------------------------------------
+    def look(self, configuration: Configuration) -> Look:
+        """Return what is seen of this rank's points."""
+        lists, piece = configuration.of(self, Lists), configuration.of(self, Piece)
+        ids, plan = piece.ids, configuration.plan
+        assert ids is not None
+        number = plan.pieces.index(piece)
+        found, _ = plan.tabulate("update", [number], configuration.state)
+        names = piece.kernel.memory
+        end = dict(
+            zip(names, found[number].T if piece.size else np.zeros((len(names), 0)), strict=True)
+        )
+        uniform = self._uniform(configuration)
+        at: At = {k: evaluate(k, value, configuration.time) for k, value in uniform.items()}
+        at[K.name] = lists.stiffness[ids] * at["grown"]
+        at |= {GAP.name: end[GAP.name], "before": configuration.memory.at(piece.name)[GAP.name]}
+        p = np.broadcast_to(self._pressure(at)[0], (len(ids),))
+        status = np.asarray(p > 0.0, dtype=float)
+        status = np.rint(end["status"]) + 1.0 if "status" in end else status
+        length = lists.skins[0].length[ids // len(self.contactor.weights)]
+        return Look(end[GAP.name], length, p, status, lists.area[ids], ids, piece.owned)
+
+    @cached_property
+    def _pressure(self) -> jit.Values:
+        return jit.Values([self.normal.pressure(expected(GAP, real("before")))], (), {})
 
     # ---- solutions, see `Reviews` ---------------------------------------------------------------
     def review(self, configuration: Configuration) -> Verdict:

@@ -3,18 +3,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from ..arrays import Array
+from ..arrays import Array, Ints, Mask
+from ..bodies.body import Body
 from ..bodies.natural import RigidBody
 from ..errors import ParameterError
+from ..places.interpolation import Interpolation, tabulate
+from ..runtime.collective import together
 from ..values.parameter import label
+from .facets import FacetPass
+from .sides import Side
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
     from .rigid import RigidPass
+    from .shapes import Shape
+
+
+class Counts(NamedTuple):
+    """Numbers of points by what they do; without friction those that touch count as sticking."""
+
+    open: int
+    stick: int
+    slip: int
+
+
+class Nodal(NamedTuple):
+    """Means over the nodes of a side, by their functions N; the same on every rank.
+
+    Attributes
+    ----------
+    ids : (n,) of the nodes among the points of the meshes of the system.
+    X : (n, 3) reference positions.
+    pressure, gap : (n,) integral of N p over that of N, and of N g.
+    touch, slip : (n,) parts of the area around a node that touch, and that slide.
+    """
+
+    ids: Ints
+    X: Array
+    pressure: Array
+    gap: Array
+    touch: Array
+    slip: Array
 
 
 class Results:
@@ -22,40 +56,117 @@ class Results:
 
     name: str
     who: str
-    passes: list[RigidPass]
+    passes: list[RigidPass | FacetPass]
+    bodies: tuple[Body | RigidBody, Body | RigidBody | Shape]
 
+    # ---- forces ---------------------------------------------------------------------------------
     def force(self, system: Configuration, on: object = None) -> Array:
         """Return the resultant (3,) of the contact [N].
 
-        `on` : the body on which it acts, one of the two; default: that of the contactor side.
+        `on` : the body or the shape on which it acts, one of the two; default: the first.
         """
         return self._wrench(system, on, np.zeros(3))[:3]
 
-    def moment(self, system: Configuration, on: object = None, about: Array | None = None) -> Array:
-        """Return the moment (3,) about a point of space, default the origin [N m]; see `force`."""
-        return self._wrench(system, on, np.zeros(3) if about is None else np.asarray(about))[3:]
+    def moment(
+        self, system: Configuration, on: object = None, about: npt.ArrayLike = (0.0, 0.0, 0.0)
+    ) -> Array:
+        """Return the moment (3,) about a point of space [N m]; see `force`."""
+        return self._wrench(system, on, np.asarray(about, dtype=float))[3:]
 
     def _wrench(self, system: Configuration, on: object, about: Array) -> Array:
-        total, sign = np.zeros(6), self._sign(on)
-        for each in self.passes:
-            mine = each.entities(system).owned
-            f = each.here(system, each.touch.force) * each.weights(system)[:, None]
-            r = each.positions(system, 0) - about
-            if each.touch.rolls:  # it acts on the surface of the ball
-                r = r - each.here(system, each.touch.arm)
-            total[:3] += f[mine].sum(axis=0)
-            total[3:] += np.cross(r, f)[mine].sum(axis=0)
-        return sign * system.sum(total)
+        first, second = self.bodies
+        if on is not None and on is not first and on is not second:
+            names = " and ".join(repr(body.name) for body in dict.fromkeys(self.bodies))
+            given = repr(on.name) if isinstance(on, Body | RigidBody) else label(on)
+            raise ParameterError(f"{self.who} is between {names}; on={given} is none of them")
+        body, sign = first, 1.0
+        if on is second and on is not first:
+            body, sign = (second, 1.0) if isinstance(second, Body | RigidBody) else (first, -1.0)
+        f = np.zeros(system.numbering.coordinates)
+        chosen = np.array([piece.name in self._pieces(system) for piece in system.plan.pieces])
+        with together(system.comm):
+            system.plan.update(system.time)
+        with system.plan.only(chosen):
+            system.plan.residual(system.state, f)
+        assert isinstance(body, Body | RigidBody)
+        mine = _coordinates(system, body)
+        return sign * system.sum(-system.wrench(np.where(mine, f, 0.0), about))
 
-    def _sign(self, on: object) -> float:
-        """Return 1 for the body of the points, -1 for that of the shape."""
-        each = self.passes[0]
-        bodies = (each.ends[0].body, each.touch.shape.body)  # type: ignore[attr-defined]
-        if on is None or on is bodies[0]:
-            return 1.0
-        if on is each.touch.shape or (bodies[1] is not None and on is bodies[1]):
-            return -1.0
-        raise ParameterError(
-            f"{self.who} is between {bodies[0].name!r} and {each.touch.shape.name!r}; on="
-            f"{on.name if isinstance(on, RigidBody) else label(on)} is none of them"
-        )
+    def _pieces(self, system: Configuration) -> set[str]:
+        return {system.name(each) for each in self.passes}
+
+    def dissipated(self, system: Configuration) -> float:
+        """Return the energy that friction and damper have dissipated since the first step [J]."""
+        names = self._pieces(system)
+        chosen = [piece for piece in system.plan.pieces if piece.name in names]
+        return float(system.sum(np.array([system.memory.dissipated(chosen)]))[0])
+
+    # ---- points ---------------------------------------------------------------------------------
+    def status(self, system: Configuration) -> Counts:
+        """Return how many points are open, stick and slip."""
+        found = np.zeros(3)
+        with together(system.comm):
+            for each in self.passes:
+                look = each.look(system)
+                found += [(look.status[look.owned] == s).sum() for s in range(3)]
+        return Counts(*map(int, system.sum(found)))
+
+    def penetration_of(self, system: Configuration) -> tuple[float, float]:
+        """Return the deepest penetration [m], and the deepest in parts of the local size."""
+        looks = [each.look(system) for each in self.passes]
+        deep = [float((-look.gap).max(initial=0.0)) for look in looks]
+        part = [float((-look.gap / look.length).max(initial=0.0)) for look in looks]
+        every = system.comm.allgather((max(deep), max(part)))
+        return max(d for d, _ in every), max(p for _, p in every)
+
+    def nodal(self, system: Configuration, number: int = 0) -> Nodal:
+        """Return means over nodes of the first side, or of the second (`number` 1).
+
+        Raises
+        ------
+        ParameterError : the points are those of a rigid body.
+        """
+        each = self.passes[min(number, len(self.passes) - 1)]
+        side = each.contactor if isinstance(each, FacetPass) else each.ends[0]
+        if not isinstance(side, Side):
+            raise ParameterError(f"{self.who}: {side} has no surface; ask for force()")
+        facets = np.concatenate(system.comm.allgather(side.facets(system.layout).vertices))
+        ids, at = np.unique(facets, return_inverse=True)
+        at, q = at.reshape(facets.shape), len(side.weights)
+        assert side.element is not None
+        N = tabulate(side.element, "value", side.points).reshape(q, facets.shape[1], -1)[..., 0]
+        with together(system.comm):
+            look = each.look(system)
+            mine, total = look.owned, np.zeros((len(ids), 5))
+            nodes, point = at[look.ids[mine] // q], look.ids[mine] % q
+            status = look.status[mine]
+            rows = [np.ones(len(status)), look.pressure[mine], look.gap[mine]]
+            rows += [(status > s).astype(float) for s in (0.0, 1.0)]
+            weighted = N[point] * look.weight[mine][:, None]
+            for k, row in enumerate(rows):
+                np.add.at(total[:, k], nodes, weighted * row[:, None])
+        area, *sums = system.sum(total).T
+        means = [np.divide(s, area, out=np.zeros_like(s), where=area > 0.0) for s in sums]
+        return Nodal(ids, system.layout.fetch_points(ids), *means)
+
+    def pressure(self, system: Configuration, number: int = 0) -> Array:
+        """Return nodal pressures (n,), of cables per length; places are `nodal(system).X`."""
+        return self.nodal(system, number).pressure
+
+    def gap(self, system: Configuration, number: int = 0) -> Array:
+        """Return nodal gaps (n,) [m]; of facets on facets those that are near."""
+        return self.nodal(system, number).gap
+
+
+def _coordinates(system: Configuration, body: Body | RigidBody) -> Mask:
+    """Return which local coordinates are those of a body and owned by this rank."""
+    found = np.zeros(system.numbering.coordinates, dtype=bool)
+    if isinstance(body, RigidBody):
+        found[body.here(system)] = True
+    else:
+        on = system.of(body, Interpolation)
+        vertices = np.zeros(len(system.points), dtype=bool)
+        vertices[np.unique(on.cells)] = True
+        found = vertices[system.numbering.vertex_of]
+    owned = system.numbering.vertex_of < system.numbering.owned_vertices
+    return np.asarray(found & owned)

@@ -18,27 +18,36 @@ after each step both are at the present point of contact, the stretch kept.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
+from mpi4py import MPI
 
-from ..arrays import Array, Mask
+from ..arrays import Array, Ints, Ints32, Mask
+from ..assembly.revisions import Verdict
+from ..errors import ConstraintError
 from ..kinematics.memory import STEP, remember
 from ..kinematics.quantity import dot, real
 from ..runtime import jit
+from ..runtime.collective import reduced, share_error, together
 from ..terms.quantities import asking, symbols_of
 from ..terms.term import PlaceTerm
 from ..terms.work import Potential, VirtualWork
 from ..values.parameter import evaluate
 from . import laws
 from .laws import DAMPING, SLIPPED, K
+from .look import Look
 from .shapes import X
+from .sides import Side
+from .steps import GROWN, RELEASE, Step
 
 if TYPE_CHECKING:
-    from ..assembly.configuration import Configuration
+    from ..assembly.configuration import Configuration, Layout
+    from ..assembly.piece import Piece
     from ..kinematics.memory import Remembered
     from ..places.ends import End
     from ..terms.quantities import At, V
@@ -48,12 +57,12 @@ if TYPE_CHECKING:
     from .shapes import Shape
 
 AXES, SPINS = ("e1", "e2", "e3"), ("w1", "w2", "w3")
-RHO, BASE, GROWN = real("rho"), real("stiffness"), real("grown")
-OVERLAP, RELEASE = real("overlap"), real("release")
+RHO, BASE, OVERLAP = real("rho"), real("stiffness"), real("overlap")
 FRAME = [real(f"origin{a}") for a in (1, 2, 3)]
 FRAME += [real(f"axis{k}{a}") for k in (1, 2, 3) for a in (1, 2, 3)]
 BEFORE, ANCHOR, OWN, STRETCH = "gap_before", "anchor", "own_anchor", "stretch_before"
 
+DEEP = 1e-3  # parts of l by which a surface may lie within another one at the start
 AGAINST = -0.25  # cosine of two normals of one point that has passed through a shape
 INSIDE = 0.01  # parts of l that a way may lie within a shape
 PROBES = 64  # of a way, at most
@@ -91,9 +100,10 @@ class Touch:
         self._names = names
         self.memory = self._first()
         keyword = inspect.Parameter.KEYWORD_ONLY
-        asking(self, names, [inspect.Parameter(k, keyword) for k in self._keywords()])
+        self.keywords = self._asked()
+        asking(self, names, [inspect.Parameter(k, keyword) for k in self.keywords])
 
-    def _keywords(self) -> list[str]:
+    def _asked(self) -> list[str]:
         """Return the names of parameters and of what is remembered."""
         own = [] if self.coulomb is None else list(self.coulomb.parameters)
         known = [BASE, GROWN, DAMPING, RHO, OVERLAP, RELEASE]
@@ -210,19 +220,6 @@ def _in_space(local: Sequence[sp.Expr], E: Sequence[Sequence[sp.Expr]]) -> list[
     return [sp.Add(*(c * e[a] for c, e in zip(local, E, strict=True))) for a in range(3)]
 
 
-class OfStep:
-    """A parameter that is no function of time: it belongs to the step or to the problem."""
-
-    changes = False
-
-    def __init__(self, value: Callable[[], float]) -> None:
-        self.value = value
-
-    def __call__(self, time: float) -> float:
-        """Return the present value."""
-        return self.value()
-
-
 class Numbers:
     """What the points of this rank are given, by the symbols of `Touch`; each (n,).
 
@@ -233,6 +230,41 @@ class Numbers:
         self.length, self.stiffness, self.overlap = length, stiffness, overlap
 
 
+@dataclass(frozen=True)
+class Points:
+    """The points of a contactor, as `RigidPass` takes them.
+
+    Attributes
+    ----------
+    who : begins messages.
+    end : the places.
+    rho : distance at which they touch [m].
+    stiffness : k of all points; None: c E/l of their `Side`, of cables c E.
+    length : size l of rigid bodies; of a `Side` it is that of the cells [m].
+    rolls : they are the centre of a rigid ball.
+    initial : what an overlap in the reference means, see `symancf.Contact`.
+    """
+
+    who: str
+    end: End
+    rho: float
+    stiffness: float | None
+    length: float = 0.0
+    rolls: bool = False
+    initial: str | None = None
+
+    def numbers(self, configuration: Configuration, ids: Ints) -> Numbers:
+        """Return size and stiffness at places, by number (collective)."""
+        none = np.zeros(len(ids))
+        if not isinstance(self.end, Side):
+            assert self.stiffness is not None
+            return Numbers(none + self.length, none + self.stiffness, none)
+        l, E, _ = self.end.numbers(configuration.layout, ids).T
+        if self.stiffness is not None:
+            return Numbers(l, none + self.stiffness, none)
+        return Numbers(l, self.end.parts * (E if self.end.cable else E / l), none)
+
+
 class RigidPass(PlaceTerm):
     """Points of one side against a rigid shape: a term of a `Contact`.
 
@@ -240,28 +272,68 @@ class RigidPass(PlaceTerm):
     ----------
     name : of the contact.
     touch : the law.
-    ends : the points, and the place of the shape's frame on a rigid body if it is on one.
-    values : of the parameters of laws and of friction, and rho.
+    points : of the contactor.
+    values : of the parameters of laws and of friction.
     """
 
     touch: Touch
+    points: Points
 
     @classmethod
-    def of(cls, name: str, touch: Touch, side: End, values: Mapping[str, Scalar]) -> RigidPass:
+    def of(cls, name: str, touch: Touch, points: Points, values: Mapping[str, Scalar]) -> RigidPass:
         """Return the pass: an energy without friction, else forces on motions."""
-        ends, shape = [side], touch.shape
+        ends, shape = [points.end], touch.shape
         if shape.body is not None:
             ends.append(shape.body.at(shape.point, shape.frame))
         given: dict[str, Any] = {str(s): 0.0 for s in (BASE, OVERLAP, RELEASE, DAMPING, *FRAME)}
-        given |= {str(GROWN): 1.0, **values}
+        given |= {str(GROWN): 1.0, str(RHO): points.rho, **values}
         given |= {f"shape_{name}": value for name, value in shape.parameters.items()}
-        asked = touch._keywords()
-        given = {k: v for k, v in given.items() if k in asked}
-        made = (Frictionless if touch.coulomb is None else Frictional)(
-            touch, *ends, name=name, **given
-        )
-        made.touch = touch
+        given = {k: v for k, v in given.items() if k in touch.keywords}
+        kind = Frictionless if touch.coulomb is None else Frictional
+        made = kind(touch, *ends, name=name, **given)
+        made.touch, made.points = touch, points
         return made
+
+    # ---- as a part of a term --------------------------------------------------------------------
+    def declare(self, layout: Layout) -> None:
+        """Announce the points (collective)."""
+        if isinstance(self.points.end, Side):
+            self.points.end.facets(layout, modulus=self.points.stiffness is None)
+        super().declare(layout)
+
+    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
+        """Take this rank's points (collective)."""
+        found = super().carriers(configuration)
+        ids = self.entities(configuration).ids
+        configuration.keep(self, self.points.numbers(configuration, ids))
+        return found
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return the kernel and the points on this rank (collective)."""
+        self._look_at_overlap(configuration)
+        return super().pieces(configuration)
+
+    def _look_at_overlap(self, configuration: Configuration) -> None:
+        """Let an initial overlap out, or raise where nobody said what it means (collective)."""
+        numbers, initial = configuration.of(self, Numbers), self.points.initial
+        with together(configuration.comm):
+            depth = -self.first_gaps(configuration)
+        if initial == "release":
+            numbers.overlap = np.maximum(depth, 0.0)
+        if initial is not None:
+            return
+        error, deep = None, np.where(depth > DEEP * numbers.length, depth, 0.0)
+        worst = float(reduced(configuration.comm, np.array([deep.max(initial=0.0)]), MPI.MAX)[0])
+        if worst > 0.0 and (deep == worst).any():
+            x = self.entities(configuration).here[0].X[int(np.argmax(deep))]
+            shape = self.touch.shape
+            error = ConstraintError(
+                f"{self.points.who}: in the reference {self.points.end} lies within {shape.kind} "
+                f"{shape.name!r} by up to {worst:.3g}, at ({x[0]:g}, {x[1]:g}, {x[2]:g}); move one "
+                "of them, or give initial='press' where that is meant, initial='release' to let it "
+                "out gradually"
+            )
+        share_error(configuration.comm, error)
 
     # ---- parameters -----------------------------------------------------------------------------
     def cell_values(self, configuration: Configuration) -> dict[str, Array]:
@@ -274,7 +346,7 @@ class RigidPass(PlaceTerm):
         """Return the values of parameters that are the same at all places."""
         found = {**super().uniform(configuration), **self.frame()}
         del found[str(BASE)], found[str(OVERLAP)]
-        return found | configuration.of(self, Uniform).values
+        return found | configuration.of(self, Step).uniform
 
     def frame(self) -> dict[str, Scalar]:
         """Return origin and axes of a shape of the ground, by symbol."""
@@ -299,22 +371,31 @@ class RigidPass(PlaceTerm):
         made = self._compiled(tuple(expressions))(self.at_places(configuration))
         return np.stack([np.broadcast_to(column, (n,)) for column in made], axis=1)
 
-    def look(self, configuration: Configuration) -> Look:
-        """Return what a review asks of this rank's places."""
-        touch, numbers = self.touch, configuration.of(self, Numbers)
-        found = self.here(configuration, [touch.gap, touch.status, *touch.point])
-        gap, status, x = found[:, 0], found[:, 1], found[:, 2:]
-        through = np.zeros(len(gap), dtype=bool)
-        if touch.shape.bounded:
-            through = self._through(configuration, gap, x, numbers.length)
-        return Look(gap, numbers.length, status, through, self.entities(configuration).owned)
+    def review(self, configuration: Configuration) -> Verdict:
+        """Cut a step in which a point has passed through the shape (collective)."""
+        if not self.touch.shape.bounded:
+            return Verdict.STANDS
+        with together(configuration.comm):
+            through = self._through(configuration)
+        passed = configuration.comm.allreduce(bool(through.any()), MPI.LOR)
+        return Verdict.CUT if passed else Verdict.STANDS
 
-    def _through(self, configuration: Configuration, gap: Array, x: Array, length: Array) -> Mask:
+    def look(self, configuration: Configuration) -> Look:
+        """Return what is seen of this rank's places."""
+        touch, numbers = self.touch, configuration.of(self, Numbers)
+        gap, status, p = self.here(configuration, [touch.gap, touch.status, touch.pressure]).T
+        own, weight = self.entities(configuration), self.weights(configuration)
+        return Look(gap, numbers.length, p, status, weight, own.ids, own.owned)
+
+    def _through(self, configuration: Configuration) -> Mask:
         """Tell which points have passed through the shape since the beginning of the step.
 
         Those within it that another side of it pushes out now; and those outside whose way was
         through it, by steps as long as the distance allows.
         """
+        length, found = configuration.of(self, Numbers).length, [self.touch.gap, *self.touch.point]
+        values = self.here(configuration, found)
+        gap, x = values[:, 0], values[:, 1:]
         at = configuration.memory.at(configuration.name(self))
         before: Array = at[BEFORE]
         anchor: Array = np.stack([at[f"{ANCHOR}{k}"] for k in (1, 2, 3)], axis=1)
@@ -371,26 +452,6 @@ class RigidPass(PlaceTerm):
             at[name] = value(0.0) if callable(value) else value  # type: ignore[assignment]
         (found,) = jit.Values([gap], (), {})(at)
         return np.broadcast_to(found, (len(entities.ids),))
-
-
-class Uniform:
-    """Parameters of a contact that have one value, of its state and of the problem."""
-
-    def __init__(self, values: dict[str, Scalar]) -> None:
-        self.values = values
-
-
-class Look(NamedTuple):
-    """What is seen of the points of this rank: gap, size l, status, each (n,).
-
-    `through` : which of them have passed through the shape; `owned` : which this rank counts.
-    """
-
-    gap: Array
-    length: Array
-    status: Array
-    through: Mask
-    owned: Mask
 
 
 class Frictionless(RigidPass, Potential):

@@ -211,7 +211,6 @@ def of_block(*shape: Any, **given: Any) -> Callable[[], object]:
         (of_block(law=lambda g, *, k: k), "does not depend on the gap"),
         (of_block(3.0), "no rigid shape"),
         (of_block(sa.RigidBody(mass=1.0, inertia=(1, 1, 1), name="dot")), "no surface"),
-        (lambda: sa.Contact(block()["z0"]), "not possible yet"),
         (lambda: sa.Contact(sa.RigidBody.sphere(1.0), sa.Plane(**FLOOR)), "give stiffness="),
         (lambda: sa.Sphere(-1.0), "positive"),
         (lambda: sa.Plane((0, 0, 0), normal=(0, 0, 0)), "zero"),

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is seen of the points of a contact at the present state."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..arrays import Array, Ints, Mask
+
+
+class Look(NamedTuple):
+    """What is seen of the points of this rank, each (n,).
+
+    Attributes
+    ----------
+    gap, length : and the local size l [m].
+    pressure : per area of the reference, of cables per length, of rigid bodies a force.
+    status : 0 open, 1 stick (without friction: closed), 2 slip.
+    weight : area (length, 1) that each stands for.
+    ids : numbers of the points, with q of them on a facet: q facet + point.
+    owned : which of them this rank counts.
+    """
+
+    gap: Array
+    length: Array
+    pressure: Array
+    status: Array
+    weight: Array
+    ids: Ints
+    owned: Mask

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Numbers of a contact that belong to the step: grown stiffness, overlap let out, damper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..assembly.memory import Kept
+from ..kinematics.quantity import real
+from .laws import DAMPING
+
+if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration
+    from ..values.parameter import Scalar
+
+GROWN, RELEASE = real("grown"), real("release")
+
+
+class OfStep:
+    """A parameter that is no function of time: it belongs to the step or to the problem."""
+
+    changes = False
+
+    def __init__(self, value: Callable[[], float]) -> None:
+        self.value = value
+
+    def __call__(self, time: float) -> float:
+        """Return the present value."""
+        return self.value()
+
+
+class Step:
+    """The numbers of one contact in one system.
+
+    Parameters
+    ----------
+    name : of the contact.
+    damping : theta in the steps of motions.
+    overlap : part of an initial overlap that is there at first.
+
+    Attributes
+    ----------
+    kept : `grown`, `overlap`, whether the last step was one of a motion, and the factor of the
+        stiffness beyond which a step could not be solved; they belong to the accepted state.
+    uniform : parameters of laws by name.
+    """
+
+    def __init__(
+        self, configuration: Configuration, name: str, damping: float, overlap: float
+    ) -> None:
+        self.configuration, self.damping = configuration, damping
+        self.kept = Kept(name, np.array([1.0, overlap, 0.0, np.inf]))
+        self._tried, self._most = 0.0, np.inf
+        self.uniform: dict[str, Scalar] = {
+            GROWN.name: OfStep(lambda: self.grown),
+            RELEASE.name: OfStep(lambda: self.overlap),
+            DAMPING.name: OfStep(self._damping),
+        }
+
+    @property
+    def grown(self) -> float:
+        """Factor of the stiffness."""
+        return float(self.kept.value[0])
+
+    @property
+    def overlap(self) -> float:
+        """Part of the initial overlap that is not let out yet."""
+        return float(self.kept.value[1])
+
+    @property
+    def moves(self) -> bool:
+        """Whether a motion is being solved, not a static problem."""
+        return getattr(self.configuration, "motion", None) is not None
+
+    def most(self) -> float:
+        """Return the largest factor of the stiffness with which steps can be solved, as is known.
+
+        One that was tried in vain has been put back since.
+        """
+        if self._tried > self.grown:
+            self._most = self.grown
+        self._tried = 0.0
+        self._most = min(self._most, float(self.kept.value[3]))
+        return self._most
+
+    def put(self, grown: float, overlap: float) -> None:
+        """Take other numbers; a stiffness that has grown is tried."""
+        self._tried = grown if grown > self.grown else 0.0
+        self.kept.value = np.array([grown, overlap, float(self.moves), self._most])
+
+    def _damping(self) -> float:
+        """Return theta in steps of a motion; at its start the last step is one of statics."""
+        stepped = bool(self.kept.value[2]) or self.configuration.memory.hold().stepping
+        return self.damping if stepped and self.moves else 0.0
