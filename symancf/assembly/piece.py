@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..values.parameter import Value
     from .agreement import Given
 
-Role = Literal["strain", "potential", "constraint", "work", "dissipation", "inertia"]
+Role = Literal["strain", "potential", "contact", "constraint", "work", "dissipation", "inertia"]
 
 
 @dataclass
@@ -155,7 +155,7 @@ class Piece:
 
     Attributes
     ----------
-    role : ``strain`` and ``potential`` are energies of the audit; ``constraint`` is
+    role : ``strain``, ``potential`` and ``contact`` are energies of the audit; ``constraint`` is
         lambda . Phi; ``work`` and ``dissipation`` (of dampers) have no energy; ``inertia`` is
         the kinetic energy of a vector of rates.
     uniform : parameter -> value for all entities (number, Parameter or function of time), in a

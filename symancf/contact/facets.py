@@ -315,7 +315,7 @@ class FacetPass:
         return Piece(
             name=configuration.name(self),
             kernel=kernel,
-            role="potential",
+            role="contact",
             uniform=self._uniform(configuration),
             cell=np.stack(cell, axis=1),
             owned=np.repeat(owners == topology.comm.rank, q),

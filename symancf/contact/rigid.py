@@ -457,13 +457,17 @@ class RigidPass(PlaceTerm):
 class Frictionless(RigidPass, Potential):
     """Without friction: an energy of the gap, so that the tangent is symmetric."""
 
-    kind = "contact"
+    kind, role = "contact", "contact"
 
 
 class Frictional(RigidPass, VirtualWork):
     """With friction: forces on motions."""
 
     kind = "contact"
+
+    def __init__(self, *given: Any, **parameters: Any) -> None:
+        super().__init__(*given, **parameters)
+        self.role = "contact"
 
 
 def _placed(shape: Shape, time: float) -> Array:

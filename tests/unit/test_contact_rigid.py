@@ -233,3 +233,21 @@ def test_a_body_does_not_touch_itself() -> None:
     ball = sa.RigidBody.sphere(1.0, name="ball")
     with pytest.raises(sa.ConstraintError, match="the same rigid body"):
         sa.Contact(ball, sa.Plane(**FLOOR, body=ball), stiffness=1.0)
+
+
+def test_audit_tells_what_contact_stores_and_loses() -> None:
+    """A box dropped on a belt that runs: it takes up speed by friction alone."""
+    mu, size, belt, h, steps = 0.3, 0.2, 1.0, 2e-3, 20
+    box = sa.RigidBody.box((size,) * 3, at=(0, 0, size / 2), rho=1000.0, name="box")
+    plane = sa.Plane(**FLOOR, displacement=lambda t: (belt * t, 0.0, 0.0))
+    contact = sa.Contact(box, plane, mu=mu, stiffness=1e6, initial="press")
+    problem = sa.DynamicProblem(sa.System(box, terms=[contact, sa.gravity(slope(0.0))]))
+    problem.solve(to=h * steps, step=h)
+    e, N, t = problem.energies, 1000.0 * size**3 * 9.81, h * steps
+    slid = belt * t - 0.5 * mu * 9.81 * t**2
+    once = mu * N * belt * h  # of one step: at the start friction is there at once
+    assert e.friction == e.dissipated == pytest.approx(mu * N * slid, abs=once)
+    assert e.contact > 0.99 * N**2 / (2.0 * 4.0 * 1e6)
+    assert e.work == pytest.approx(mu * N * belt * t, abs=once)
+    assert abs(e.drift) < 1e-3 * e.work
+    assert e.total == e.kinetic + e.potential + e.contact

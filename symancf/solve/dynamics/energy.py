@@ -27,25 +27,29 @@ class Energies:
     ----------
     kinetic, strain, potential : of the present state; potentials are those of loads that do not
         depend on time.
-    work : done since the beginning by loads that depend on time, motors, supports that move
-        and constraints that depend on time (trapezoidal rule); and what changes from outside
+    contact : stored in contacts, by pressure and by the stretches of sticking.
+    work : done since the beginning by loads that depend on time, motors, supports and shapes that
+        move and constraints that depend on time (trapezoidal rule); and what changes from outside
         have added, by actions of events and between two calls of `solve`; also the kinetic
         energy of mass that came or went, at the velocity of its body, with a density that changes.
     dissipated : lost since the beginning in dampers, and in laws with memory as these tell.
-    drift : kinetic + strain + potential - work + dissipated, less its initial value.
+    friction : of this in contacts, by friction and their damper.
+    drift : kinetic + strain + potential + contact - work + dissipated, less its initial value.
     """
 
     kinetic: float
     strain: float
     potential: float
+    contact: float
     work: float
     dissipated: float
+    friction: float
     drift: float
 
     @property
     def total(self) -> float:
-        """Kinetic + strain + potential energy."""
-        return self.kinetic + self.strain + self.potential
+        """Kinetic + strain + potential energy, and that of contact."""
+        return self.kinetic + self.strain + self.potential + self.contact
 
 
 def driven(piece: Piece) -> bool:
@@ -53,7 +57,8 @@ def driven(piece: Piece) -> bool:
     changes = piece.cell_at is not None or piece.timed or "t" in piece.kernel.uniform
     own = ("scale", STEP) if piece.remembered is not None else ("scale",)
     changes = changes or any(depends_on_time(v) for k, v in piece.uniform.items() if k not in own)
-    return piece.role == "work" or (piece.role in ("potential", "constraint") and changes)
+    energies = "potential", "contact", "constraint"
+    return piece.role == "work" or (piece.role in energies and changes)
 
 
 class Audit:
@@ -75,13 +80,20 @@ class Audit:
         self._potential = np.array(
             [p.role == "potential" and not driven(p) for p in pieces], dtype=float
         )
-        self._remembering = [p for p in system.memory.pieces if not driven(p)]
-        self._lost = 0.0  # by laws with memory, when this was last looked at
+        self._contact = np.array([p.role == "contact" for p in pieces], dtype=float)
+        self._moved = np.array([p.role == "contact" and driven(p) for p in pieces], dtype=float)
+        remembering, touching = system.memory.pieces, {p for p in pieces if p.role == "contact"}
+        self._remembering = [
+            [p for p in remembering if p in touching or not driven(p)],
+            [p for p in remembering if p in touching],
+            [p for p in remembering if p in touching and driven(p)],
+        ]
+        self._lost: Array = np.zeros(3)  # see `_present`, when this was last looked at
         self._f: Array = np.zeros(system.numbering.coordinates)
         owned = system.numbering.vertex_of < system.numbering.owned_vertices
         self._owned = np.where(owned & motion.second, 1.0, 0.0)
         self._fixed = owned & motion.second & (system.numbering.fixed_by >= 0)
-        self.work = self.dissipated = 0.0
+        self.work = self.dissipated = self.friction = 0.0
         self._start: float | None = None
         self._total: float | None = None
         self._power: Array = np.zeros(2)
@@ -93,7 +105,7 @@ class Audit:
     def closed(self) -> bool:
         """Whether no energy comes in and none is dissipated, so that nothing adds up."""
         damping = self.motion.damping
-        if self._plans or self.motion.moving or self._mass_changes or self._remembering:
+        if self._plans or self.motion.moving or self._mass_changes or self._remembering[0]:
             return False
         return not (damping.mass or damping.stiffness)
 
@@ -148,58 +160,68 @@ class Audit:
         keep : the motion has come here by a step, of which the work is added.
         """
         parts, brought, lost, power = self._present(keep)
-        gained = np.zeros(2)
+        work, dissipated, friction = self.work + brought, self.dissipated, self.friction
         if self._start is not None:
             gained = 0.5 * (self.motion.system.time - self._time) * (power + self._power)
-            gained[1] += lost - self._lost
-        work, dissipated = (
-            self.work + float(gained[0]) + brought,
-            self.dissipated + float(gained[1]),
-        )
-        T, U, V = parts
-        start = T + U + V if self._start is None else self._start
+            more = lost - self._lost
+            work += float(gained[0] + more[2])
+            dissipated += float(gained[1] + more[0])
+            friction += float(more[1])
+        total = float(parts.sum())
+        start = total if self._start is None else self._start
         if keep:
-            self.work, self.dissipated, self._start = work, dissipated, start
-            self._stand(T + U + V, lost, power)
-        return Energies(T, U, V, work, dissipated, T + U + V - work + dissipated - start)
+            self.work, self.dissipated, self.friction = work, dissipated, friction
+            self._start = start
+            self._stand(total, lost, power)
+        drift = total - work + dissipated - start
+        T, U, V, C = parts.tolist()
+        return Energies(T, U, V, C, work, dissipated, friction, drift)
 
     def jump(self) -> Energies:
         """Return the energies after a change from outside, which is work (collective)."""
         if self._start is None:
             return self.measure()
-        (T, U, V), _, lost, power = self._present()
+        parts, _, lost, power = self._present()
+        total = float(parts.sum())
         if self._total is not None:
-            self.work += T + U + V - self._total
-        self._stand(T + U + V, lost, power)
-        drift = T + U + V - self.work + self.dissipated - self._start
-        return Energies(T, U, V, self.work, self.dissipated, drift)
+            self.work += total - self._total
+        self._stand(total, lost, power)
+        drift = total - self.work + self.dissipated - self._start
+        T, U, V, C = parts.tolist()
+        return Energies(T, U, V, C, self.work, self.dissipated, self.friction, drift)
 
-    def _present(self, keep: bool = True) -> tuple[tuple[float, float, float], float, float, Array]:
-        """Return kinetic, strain and potential energy, and what changes them.
+    def _present(self, keep: bool = True) -> tuple[Array, float, Array, Array]:
+        """Return kinetic, strain and potential energy and that of contact, and what changes them.
 
-        What mass brought, what laws with memory have dissipated since their first step, the powers.
+        What mass brought; what laws with memory have dissipated since their first step, of this in
+        contacts, and what contacts have stored and dissipated whose shapes move: their motion does
+        this work beside that of the forces on bodies; the powers.
         """
         m, system = self.motion, self.motion.system
-        parts = np.zeros(7)
+        found = np.zeros(10)
         with together(system.comm):  # powers ask the user's functions of time
             values, _ = system.plan.energies(m.state)
             kinetic, _ = m.mass.energies(m.rate)
-            brought = self._brought() if keep else 0.0
-            parts[:4] = kinetic.sum(), values @ self._strain, values @ self._potential, brought
-            parts[4] = system.memory.dissipated(self._remembering)
-            parts[5:] = self._powers()
-        T, U, V, brought, lost, *powers = system.sum(parts).tolist()
-        return (T, U, V), brought, lost, np.array(powers)
+            found[0] = kinetic.sum()
+            found[1:4] = [values @ own for own in (self._strain, self._potential, self._contact)]
+            found[4] = self._brought() if keep else 0.0
+            found[5:8] = [system.memory.dissipated(pieces) for pieces in self._remembering]
+            found[7] += values @ self._moved
+            found[8:] = self._powers()
+        found = system.sum(found)
+        return found[:4], float(found[4]), found[5:8], found[8:]
 
-    def _stand(self, total: float, lost: float, power: Array) -> None:
+    def _stand(self, total: float, lost: Array, power: Array) -> None:
         self._total, self._lost, self._power = total, lost, power
         self._time = self.motion.system.time
 
     def resume(self, saved: dict[str, float]) -> None:
         """Go on from what `state` returned."""
         self.work, self.dissipated = saved["work"], saved["dissipated"]
+        self.friction = saved.get("friction", 0.0)
         self._start, self._time = saved["start"], saved["time"]
-        self._total, self._lost = saved.get("total"), saved.get("lost", 0.0)
+        self._total = saved.get("total")
+        self._lost = np.append(saved.get("lost", 0.0), [0.0, 0.0])[:3]
         self._power = np.array(saved["power"])
 
     def state(self) -> dict[str, float]:
@@ -207,9 +229,10 @@ class Audit:
         return {
             "work": self.work,
             "dissipated": self.dissipated,
+            "friction": self.friction,
             "start": self._start,
             "time": self._time,
             "total": self._total,
-            "lost": self._lost,
+            "lost": self._lost.tolist(),
             "power": self._power.tolist(),
         }

@@ -110,7 +110,7 @@ class DynamicProblem:
         self._events = Events(system.comm)
         self._ready = self._started = self._moving = False
         self._interruption, self._progress = Interruption(system.comm), Progress(system.comm)
-        self._energies: Energies | None = Energies(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        self._energies: Energies | None = Energies(*[0.0] * 8)
         self.steps = 0
         self._scaled_for = math.inf
         self._left: tuple[Array, Array] | None = None
