@@ -470,6 +470,8 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
       take(t, b, point, k, &o);
     } else if (what == UPDATE || what == INITIAL) {
       open_point(t, point, k, &o, what);
+    } else if (what == OUTPUTS) { /* nothing is opposite */
+      for (int row = 0; row < t->table_rows; row++) told(t, point)[row * LANES] = NAN;
     }
   }
   free(r), free(P), free(whole), free(bounds), free(b);

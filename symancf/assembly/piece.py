@@ -130,6 +130,13 @@ class Feet:
 class Evaluates(Protocol):
     """What evaluates pieces: a plan."""
 
+    pieces: list[Piece]
+
+    def tabulate(
+        self, mode: str, pieces: Sequence[int], x: Array, /
+    ) -> tuple[dict[int, Array], int]:
+        """Return what a function of kernels tells of the points of pieces, by their numbers."""
+
     def replace(self, piece: Piece, /) -> None:
         """Take up the new entities of a piece."""
 

@@ -23,12 +23,13 @@ from symancf_codegen.declare import Memory, Parameter, PointLaw
 
 from ..kinematics.quantity import dot, real
 from .laws import DAMPING, SLIPPED, K, expected, friction
+from .steps import GROWN
 
 if TYPE_CHECKING:
     from .laws import Coulomb, Normal
 
 FOOT = [real(f"foot{k}") for k in range(1, 20)]  # S^-1, n, n_,1, n_,2, g: see feet.h
-WEIGHT, BASE, GROWN = real("weight"), real("stiffness"), real("grown")
+WEIGHT, BASE = real("weight"), real("stiffness")
 GAP = real("gap")  # at the beginning of the step
 
 
@@ -57,24 +58,24 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
     g = let("g", g0 + move[2])
     ahead = let("ahead", expected(g, GAP))
     p = let("p", normal.pressure(ahead))
-    force, stored = p * n, normal.energy(g)
+    force, stored, lost = p * n, normal.energy(g), (p - normal.pressure(g)) * (GAP - g)
     unknowns, history = [*d, *a[0], *a[1]], [Memory(GAP, g)]
     parameters = [BASE, WEIGHT, *FOOT]
     uniform = [GROWN, DAMPING, *normal.symbols]
     if coulomb is not None:
         unknowns += list(t)
         T = vector("T", t - n * dot(n, t))
-        rub = friction(T, p, let("m", coulomb.coefficient))
+        rub = friction(T, p, let("m", coulomb.coefficient), let=let)
         stretch = vector("stretch", rub.stretch)
-        force = force - K * stretch
-        stored += K / 2 * dot(stretch, stretch)
+        force = force + rub.force
+        stored, lost = stored + rub.stored, lost + rub.dissipated
         dt = real("dt")
         slip = sp.Piecewise((0, p <= 0), (coulomb.slipped(rub, dt), True))
         status = sp.Piecewise((-1, p <= 0), (0, rub.sticks), (1, True))
         shift = [Memory(real(s), -x) for s, x in zip(("facet", "xi", "eta"), stretch, strict=True)]
         history = [*shift, Memory(SLIPPED, slip), Memory(real("status"), status), *history]
-        history.append(Memory(real("dissipated"), WEIGHT * rub.dissipated, total=True))
         uniform += [real(s) for s in coulomb.parameters] + ([dt] if coulomb.speeds else [])
+    history.append(Memory(real("dissipated"), WEIGHT * lost, total=True))
     force = vector("force", WEIGHT * force)
     rates = {s: real(f"rate_{s}") for s in (*d, *a[0], *a[1])}
     motions = [rates[d[i]] - rates[a[0][i]] * move[0] - rates[a[1][i]] * move[1] for i in range(3)]

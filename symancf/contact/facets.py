@@ -17,28 +17,28 @@ are not seen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Array, Ints, Ints32, Mask
+from ..arrays import Array, Ints, Mask
 from ..assembly.piece import Feet, Piece
 from ..assembly.revisions import Change, Verdict
+from ..errors import ConstraintError
 from ..kinematics.quantity import real
 from ..mesh.partition import Family
-from ..places.interpolation import Interpolation
 from ..runtime import jit
 from ..runtime.collective import owners_of
 from ..runtime.shared import Shared
 from ..values.parameter import evaluate
 from .facet_law import BASE, FOOT, GAP, WEIGHT, facet_law
 from .laws import DAMPING, K, expected
+from .lists import Lists, among, joined, mapped, offsets, patches
 from .look import Look
-from .search import BEHIND, Shape, candidates, motion
+from .search import BEHIND, FACING, Shape, candidates, close, motion
 from .skin import Skin
-from .steps import Step
+from .steps import GROWN, Step
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw
@@ -49,43 +49,10 @@ if TYPE_CHECKING:
     from .laws import Coulomb, Normal
     from .sides import Side
 
+DEPTH = 3.0  # cells: overlaps that are looked for in the reference
+DEEP = 0.05  # of a cell: facets of curved surfaces overlap so far
 TURN = 0.02  # [rad] by which a step may turn normals
 _LAWS: Shared[PointLaw] = Shared()
-
-
-@dataclass
-class Lists:
-    """What a pass has found in a system.
-
-    Attributes
-    ----------
-    skins : of the side that has the points, and of the one opposite.
-    area : (F q,) areas of the reference that the points stand for.
-    stiffness : (F q,) of the points.
-    kernel : of the law.
-    rest : the shapes in the reference, of sides of one body.
-    accepted : the shapes in the accepted state.
-    listed : the positions for which the list was made.
-    pairs : (k, 2) facets that may touch, and of them those opposite that hold anchors alone.
-    margin : distance that pairs were looked for in.
-    former : the pairs before.
-    local : (facets,) numbers of the facets opposite that this rank has, as in its `Feet`.
-    used : polynomials of the normals that this step uses, of all facets opposite.
-    """
-
-    skins: tuple[Skin, Skin]
-    area: Array
-    stiffness: Array
-    rest: tuple[Shape, Shape] | None
-    kernel: jit.Kernel | None = None
-    accepted: tuple[Shape, Shape] | None = None
-    listed: tuple[Array, Array] | None = None
-    pairs: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
-    extra: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
-    margin: float = 0.0
-    former: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
-    local: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    used: Array = field(default_factory=lambda: np.zeros((0, 4, 3)))
 
 
 class FacetPass:
@@ -98,7 +65,6 @@ class FacetPass:
     normal, coulomb : the laws; None: without friction.
     part : of the area that the points count for: 1/2 where the target is looked at likewise.
     stiffness : of all points [Pa/m]; None: from those of the sides, see `Side.parts`.
-    uniform : values of the parameters of the laws by name.
     """
 
     def __init__(
@@ -110,13 +76,12 @@ class FacetPass:
         coulomb: Coulomb | None,
         part: float = 0.5,
         stiffness: float | None = None,
-        uniform: dict[str, Value] | None = None,
     ) -> None:
         self.name, self.contactor, self.target = name, contactor, target
         self.normal, self.coulomb, self.part, self.stiffness = normal, coulomb, part, stiffness
-        self.uniform: dict[str, Value] = {"damping": 0.0, "grown": 1.0, **normal.parameters}
+        self.uniform: dict[str, Value] = {GROWN.name: 1.0, DAMPING.name: 0.0}
+        self.uniform |= normal.parameters
         self.uniform |= {} if coulomb is None else coulomb.parameters
-        self.uniform |= uniform or {}
 
     # ---- as a part of a term --------------------------------------------------------------------
     def declare(self, layout: Layout) -> None:
@@ -124,25 +89,21 @@ class FacetPass:
         own = self.contactor.facets(layout, self.stiffness is None)
         first = int(own.starts[layout.comm.rank])
         ids = np.arange(first, first + len(own.vertices))
+        self._require_apart(layout)
         one = Skin(self.contactor, layout)
         both = one, one if self.target is self.contactor else Skin(self.target, layout)
         family = Family(layout.name(self), ids, own.vertices, partitioned=False)
         layout.announce_changing(family, len(one.ids))
         none = np.zeros(0)
-        layout.keep(self, Lists(both, none, none, None))
+        layout.keep(self, Lists(both, none, none, self.contactor.body is self.target.body))
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernel, with no entities yet (collective)."""
-        lists = configuration.of(self, Lists)
-        for skin in dict.fromkeys(lists.skins):
-            skin.place(configuration)
-        X = [skin.vectors(configuration, configuration.reference) for skin in lists.skins]
-        shapes = [Shape(skin, x) for skin, x in zip(lists.skins, X, strict=True)]
-        if self.contactor.body is self.target.body:
-            lists.rest = shapes[0], shapes[1]
+        lists = self._placed(configuration)
+        self._require_outside(lists)
         s, m = lists.skins
         _, d1, d2 = s.tables(self.contactor.points)
-        e = s.elements(X[0])
+        e = s.elements(lists.shapes[0].x)
         across = np.cross(np.einsum("qi,fia->fqa", d1, e), np.einsum("qi,fia->fqa", d2, e))
         area = np.linalg.norm(across, axis=2)
         lists.area = (self.part * area * self.contactor.weights).ravel()
@@ -160,6 +121,62 @@ class FacetPass:
         piece.plans, piece.total = [], len(lists.area)
         return [configuration.keep(self, piece)]
 
+    def _require_apart(self, layout: Layout) -> None:
+        """Raise where two bodies have nodes in common (collective)."""
+        if self.target.body is self.contactor.body:
+            return
+        every = [
+            np.unique(np.concatenate(layout.comm.allgather(side.facets(layout).vertices.ravel())))
+            for side in (self.contactor, self.target)
+        ]
+        common = np.intersect1d(*every)
+        if len(common):
+            x = layout.fetch_points(common[:1])[0]
+            raise ConstraintError(
+                f"{self.contactor.who}: {self.contactor} and {self.target} have {len(common)} "
+                f"nodes in common, e.g. that at ({x[0]:g}, {x[1]:g}, {x[2]:g}): what is joined "
+                "cannot touch; leave these facets out of the regions"
+            )
+
+    def _require_outside(self, lists: Lists) -> None:
+        """Raise where points lie deeper than `DEEP` in facets in the reference."""
+        s, m = lists.shapes
+        margin = DEPTH * float(m.skin.length.max(initial=0.0))
+        a, b = (
+            close(s, m, margin) if lists.rest is None else candidates(s, m, (s, m), margin, (s, m))
+        )
+        q = len(self.contactor.weights)
+        table = s.skin.tables(self.contactor.points)[0]
+        X = np.einsum("qi,fia->fqa", table, s.skin.elements(s.x)).reshape(-1, 3)
+        point, facet = (a[:, None] * q + np.arange(q)).ravel(), np.repeat(b, q)
+        _, g = m.skin.feet(m.P, m.Q, facet, X[point])
+        order = np.flatnonzero(~np.isnan(g))
+        order = order[np.lexsort((np.abs(g[order]), point[order]))]
+        found, first = np.unique(point[order], return_index=True)
+        at = order[first]
+        faces = np.einsum("ka,ka->k", s.normal[found // q], m.normal[facet[at]]) < FACING
+        inside = faces & (g[at] < 0.0) & (g[at] > -margin)
+        depth = np.where(inside, -g[at], 0.0)
+        deep = depth > DEEP * s.skin.length[found // q]
+        if deep.any():
+            k = int(np.argmax(np.where(deep, depth, 0.0)))
+            x = X[found[k]]
+            raise ConstraintError(
+                f"{self.contactor.who}: in the reference {self.contactor} lies within "
+                f"{self.target} by up to {depth[k]:.3g}, at ({x[0]:g}, {x[1]:g}, {x[2]:g}); move "
+                "one of them"
+            )
+
+    def _placed(self, configuration: Configuration) -> Lists:
+        """Return the lists, with the nodes found in the numbered configuration (collective)."""
+        lists = configuration.of(self, Lists)
+        if lists.reference is None:
+            for skin in dict.fromkeys(lists.skins):
+                skin.place(configuration)
+            X = [skin.vectors(configuration, configuration.reference) for skin in lists.skins]
+            lists.reference = self._shapes(lists, (X[0], X[1]))
+        return lists
+
     # ---- lists that change, see `Revises` -------------------------------------------------------
     def search(self, configuration: Configuration) -> Change:
         """Find what may touch; the same on every rank (collective)."""
@@ -170,7 +187,7 @@ class FacetPass:
                 return Change.NONE
             return self._list(configuration, lists, x)
         before = lists.accepted
-        moved = 0.0 if before is None else motion(*_joined(x, (before[0].x, before[1].x)))
+        moved = 0.0 if before is None else motion(*joined(x, (before[0].x, before[1].x)))
         shapes = self._shapes(lists, x)
         lists.accepted, lists.used = shapes, shapes[1].Q
         size = 0.5 * float(np.mean([np.mean(shape.radius) for shape in shapes]))
@@ -199,7 +216,7 @@ class FacetPass:
     @staticmethod
     def _left(lists: Lists, x: tuple[Array, Array]) -> bool:
         """Tell whether a pair that is not listed may be closer than nothing now."""
-        return lists.listed is None or 2.0 * motion(*_joined(x, lists.listed)) > lists.margin
+        return lists.listed is None or 2.0 * motion(*joined(x, lists.listed)) > lists.margin
 
     def _anchors(self, configuration: Configuration, lists: Lists) -> Ints:
         """Return pairs of facets: those with points, and where these have their anchors."""
@@ -216,7 +233,7 @@ class FacetPass:
     def _lost(self, configuration: Configuration, lists: Lists) -> bool:
         """Tell whether the list lacks facets of anchors."""
         anchors = self._anchors(configuration, lists)
-        return bool((~_among(anchors, np.concatenate([lists.pairs, lists.extra]))).any())
+        return bool((~among(anchors, np.concatenate([lists.pairs, lists.extra]))).any())
 
     def _list(self, configuration: Configuration, lists: Lists, x: tuple[Array, Array]) -> Change:
         """Make the list for the way from the accepted state to the present one."""
@@ -227,7 +244,7 @@ class FacetPass:
         lists.listed = x
         anchors = self._anchors(configuration, lists)
         anchors = anchors[np.isin(anchors[:, 0], pairs[:, 0])]
-        extra = anchors[~_among(anchors, pairs)]
+        extra = anchors[~among(anchors, pairs)]
         if np.array_equal(pairs, lists.pairs) and np.array_equal(extra, lists.extra):
             return Change.NONE
         lists.former = np.concatenate([lists.pairs, lists.extra])
@@ -276,23 +293,21 @@ class FacetPass:
         facets, patch, count = np.unique(a, return_inverse=True, return_counts=True)
         q, n = len(self.contactor.weights), len(facets)
         topology = configuration.topology
-        vertices, start, corner = self._patches(lists, facets, patch.ravel(), b)
+        vertices, start, corner = patches(lists, facets, patch.ravel(), b)
         local = topology.local(vertices)
         opposite, of = np.unique(b, return_inverse=True)
         lists.local = opposite
         points = (facets[:, None] * q + np.arange(q)).ravel()
-        table = np.einsum(
-            "qi,fij->fqj", s.tables(self.contactor.points)[0], self._mapped(s, facets)
-        )
+        table = np.einsum("qi,fij->fqj", s.tables(self.contactor.points)[0], mapped(s, facets))
         width = s.basis.functions
         feet = Feet(
             basis=m.basis,
-            offsets=self._offsets(configuration, m, opposite),
+            offsets=offsets(configuration, m, opposite),
             maps=m.maps[opposite] if hasattr(m, "maps") else np.zeros((0, m.basis.corners, 0, 0)),
             numbers=opposite.astype(np.int32),
             sizes=m.length[opposite],
             normals=np.ascontiguousarray(lists.used[opposite]),
-            patch_offsets=self._offsets(configuration, s, facets),
+            patch_offsets=offsets(configuration, s, facets),
             vector_vertex=(np.arange(width) // (1 + s.basis.slopes)).astype(np.int32),
             facet_start=np.concatenate([[0], np.cumsum(count)]).astype(np.int32),
             candidates=np.bincount(patch.ravel()[~only], minlength=n).astype(np.int32),
@@ -322,6 +337,7 @@ class FacetPass:
             vertices=local,
             vertex_start=start,
             entities=feet,
+            kinked=True,
             ids=points,
         )
 
@@ -329,46 +345,6 @@ class FacetPass:
         """Return the parameters that are the same for all points."""
         step = configuration.layout.find(self, Step)
         return dict(self.uniform) if step is None else {**self.uniform, **step.uniform}
-
-    @staticmethod
-    def _patches(
-        lists: Lists, facets: Ints, patch: Ints, opposite: Ints
-    ) -> tuple[Ints, Ints32, Ints32]:
-        """Return the numbers of vertices of patches, where those begin, and corners (k, nv)."""
-        s, m = lists.skins
-        nv, width = s.facets.shape[1], len(m.ids)
-        keys = patch[:, None] * width + m.facets[opposite]
-        unique, at = np.unique(keys, return_inverse=True)
-        of = unique // width
-        first = np.searchsorted(of, np.arange(len(facets)))
-        start = np.concatenate([[0], np.cumsum(nv + np.bincount(of, minlength=len(facets)))])
-        vertices = np.zeros(int(start[-1]), dtype=np.int64)
-        own = start[:-1, None] + np.arange(nv)
-        vertices[own] = s.numbers[s.facets[facets]]
-        within = np.arange(len(unique)) - first[of] + nv
-        vertices[start[of] + within] = m.numbers[unique % width]
-        corner = within[at.reshape(keys.shape)].astype(np.int32)
-        return vertices, start.astype(np.int32), corner
-
-    @staticmethod
-    def _mapped(skin: Skin, facets: Ints) -> Array:
-        """Return matrices (k, functions, vectors): functions of elements to vectors of nodes."""
-        n, s = skin.basis.functions, skin.basis.slopes
-        found = np.tile(np.eye(n), (len(facets), 1, 1))
-        for v in range(n // (1 + s) if s else 0):
-            at = slice(v * (1 + s) + 1, (v + 1) * (1 + s))
-            found[:, at, at] = skin.maps[facets, v]
-        return found
-
-    @staticmethod
-    def _offsets(configuration: Configuration, skin: Skin, facets: Ints) -> Ints32:
-        """Return the local offsets (k, functions) of the vectors of facets."""
-        on = configuration.of(skin.side.body, Interpolation)
-        numbers = skin.numbers[skin.facets[facets]]
-        local = configuration.topology.local(numbers.ravel()).reshape(numbers.shape)
-        jets = ["value", *(f"slope{k}" for k in range(skin.basis.slopes))]
-        found = np.stack([on.offset(local, jet) for jet in jets], axis=2)
-        return np.ascontiguousarray(found.reshape(len(facets), skin.basis.functions), np.int32)
 
     def _first(self, lists: Lists, facets: Ints, patch: Ints, b: Ints) -> Array:
         """Return the closest points of the accepted state (n, 3) as anchors of points."""
@@ -444,7 +420,7 @@ class FacetPass:
         assert lists.accepted is not None
         s, m = lists.skins
         before = lists.accepted[0].x, lists.accepted[1].x
-        way = motion(*_joined(x, before))
+        way = motion(*joined(x, before))
         parts = min(int(np.ceil(2.0 * way / m.length.min())), 64) or 1
         comm, q = configuration.comm, len(self.contactor.weights)
         a, b = lists.pairs[comm.rank :: comm.size].T
@@ -463,16 +439,3 @@ class FacetPass:
             with np.errstate(invalid="ignore"):
                 crossed |= bool((g < -BEHIND * m.length[facet]).any())
         return bool(comm.allreduce(crossed))
-
-
-def _joined(x: tuple[Array, Array], y: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Return the positions of the nodes of both sides in two states, each (n, 3)."""
-    one, other = (np.concatenate([part[:, 0] for part in of]) for of in (x, y))
-    return one, other
-
-
-def _among(some: Ints, every: Ints) -> Mask:
-    """Return which of some pairs (n,) are among others."""
-    width = 1 + max((int(p.max()) for p in (some, every) if len(p)), default=0)
-    one, other = (p[:, 0] * width + p[:, 1] for p in (some, every))
-    return np.isin(one, other)

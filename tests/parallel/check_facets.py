@@ -58,7 +58,7 @@ def dragged(goes: str) -> list[list[float]]:
     place = strip.at([(1.0, 0.4, 0.4), (1.5, 0.6, 0.5)])
     for k, time in enumerate(times, 1):
         problem.solve(to=time)
-        found = system.memory.gathered("contact 0")
+        found = system.memory.gathered("contact:1")
         touches = float((found["status"] > -0.5).sum())
         more = [*np.ravel(pull.reaction(system)), found["dissipated"].sum(), touches]
         rows.append([*system.displacement(place).ravel().tolist(), *map(float, more)])

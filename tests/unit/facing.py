@@ -4,73 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import symancf as sa
 from symancf import elements
-from symancf.contact.facets import FacetPass
-from symancf.contact.laws import Coulomb, Normal, penalty
-from symancf.contact.sides import Side
 from symancf.energies import neo_hooke
 from symancf.places.interpolation import Interpolation
-
-if TYPE_CHECKING:
-    from symancf.assembly.piece import Piece
-    from symancf.assembly.revisions import Change, Verdict
 
 Array = Any
 MATERIAL = {"mu": 1.0 / 2.6, "lam": 0.3 / (1.3 * 0.4)}  # E = 1, nu = 0.3
 SOLIDS = {"hexahedron": elements.hex8, "hexahedron20": elements.hex20, "tetra10": elements.tet10}
 
 
-class Touching:
-    """A term of passes."""
-
-    def __init__(self, passes: list[FacetPass]) -> None:
-        self.name, self.passes = "contact", passes
-
-    def declare(self, layout: Any) -> None:
-        """Announce facets."""
-        for one in self.passes:
-            one.declare(layout)
-
-    def pieces(self, configuration: Any) -> list[Piece]:
-        """Return all pieces."""
-        return [piece for one in self.passes for piece in one.pieces(configuration)]
-
-    def changes(self, configuration: Any) -> bool:
-        """Tell that lists change."""
-        return True
-
-    def search(self, configuration: Any, time: float) -> Change:
-        """Find what may touch."""
-        return max(one.search(configuration) for one in self.passes)
-
-    def needed(self, configuration: Any) -> Array:
-        """Return vertices."""
-        return np.concatenate([one.needed(configuration) for one in self.passes])
-
-    def renew(self, configuration: Any) -> list[Piece]:
-        """Replace lists."""
-        return [piece for one in self.passes for piece in one.renew(configuration)]
-
-    def review(self, configuration: Any) -> Verdict:
-        """Judge a solution."""
-        return max(one.review(configuration) for one in self.passes)
-
-
-def touching(a: Any, b: Any = None, mu: Any = None, stiffness: float | None = None) -> Touching:
+def touching(a: Any, b: Any = None, mu: Any = 0.0, stiffness: float | None = None) -> sa.Contact:
     """Return the contact of two places, or of one with itself."""
-    law = Normal("contact", penalty)
-    rub = None if mu is None else Coulomb("contact", mu)
-    one = Side("contact", a)
-    two = one if b is None else Side("contact", b)
-    pairs = [(one, two), (two, one)][: 1 if b is None else 2]
-    return Touching(
-        [FacetPass(f"contact {k}", *pair, law, rub, 0.5, stiffness) for k, pair in enumerate(pairs)]
-    )
+    return sa.Contact(a, b, mu=mu, stiffness=stiffness, name="contact")
 
 
 def bowl(z: float, k: float) -> Callable[[Array], Array]:
@@ -85,8 +35,8 @@ def bowl(z: float, k: float) -> Callable[[Array], Array]:
 
 
 def stacked(
-    cell: str, mu: Any = None, n: Any = ((3, 3, 1), (2, 4, 1)), bend: float = 0.0, **more: Any
-) -> tuple[sa.Body, sa.Body, Touching]:
+    cell: str, mu: Any = 0.0, n: Any = ((3, 3, 1), (2, 4, 1)), bend: float = 0.0, **more: Any
+) -> tuple[sa.Body, sa.Body, sa.Contact]:
     """Return two bodies of height 0.5 (plates: 0.1) that touch at z = 0.5 (0.05)."""
     if cell == "plate":
         low = sa.Mesh.box((1.0, 1.0), n[0][:2], warp=bowl(0.0, bend))

@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 
 import symancf as sa
+from symancf import elements
 from symancf.assembly.piece import Piece
-from tests.unit.facing import shifted, stacked
+from symancf.energies import neo_hooke
+from tests.unit.facing import MATERIAL, bowl, shifted, stacked
 
 
-@pytest.mark.parametrize("mu", [None, 0.3, 1e-3])
+@pytest.mark.parametrize("mu", [0.0, 0.3, 1e-3])
 @pytest.mark.parametrize("cell", ["hexahedron", "hexahedron20", "tetra10", "plate"])
-def test_tangents_are_derivatives_and_forces_balance(cell: str, mu: float | None) -> None:
+def test_tangents_are_derivatives_and_forces_balance(cell: str, mu: float) -> None:
     """On facets distorted at random; mu = 0.3 sticks, 1e-3 slides."""
     A, B, contact = stacked(cell, mu, bend=0.2)
     system, rng = sa.System(A, B, terms=[contact]), np.random.default_rng(1)
@@ -38,7 +40,7 @@ def test_tangents_are_derivatives_and_forces_balance(cell: str, mu: float | None
     assert size > 0.1
     assert np.abs(sums[:3]).max() < 1e-14 * size
     # the couple is the gap times the friction: here up to 6 % of the size
-    assert np.abs(sums[3:]).max() < (1e-14 if mu is None else 0.06 * mu) * size
+    assert np.abs(sums[3:]).max() < (0.06 * mu + 1e-14) * size
     system.plan.product(u, w, Kw)
     system.plan.tangent(u, f, system.matrix)
     x, y = system.matrix.mat.createVecs()
@@ -69,3 +71,17 @@ def _grid(body: sa.Body) -> np.ndarray:
     z = 0.25 if body.name == "lower" else 0.75
     x, y, dz = np.meshgrid([0.1, 0.5, 0.9], [0.1, 0.5, 0.9], [-0.1, 0.1])
     return np.stack([x.ravel(), y.ravel(), z + dz.ravel()], axis=1)
+
+
+def test_what_is_joined_or_overlaps_cannot_touch() -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 2))
+    block = sa.Body(mesh["body"], elements.hex8, neo_hooke, name="block", **MATERIAL)
+    other = sa.Body(mesh["body"], elements.hex8, neo_hooke, name="other", **MATERIAL)
+    with pytest.raises(sa.ConstraintError, match="4 nodes in common"):
+        sa.System(block, other, terms=[sa.Contact(block["z0"], other["z0"])])
+    A, _, _ = stacked("hexahedron")
+    sunk = sa.Mesh.box((1.0, 1.0, 0.5), (2, 2, 1), warp=bowl(0.3, 0.0))
+    B = sa.Body(sunk["body"], elements.hex8, neo_hooke, name="sunk", **MATERIAL)
+    low = sa.Contact(A["z1"], B["z0"], name="deep")
+    with pytest.raises(sa.ConstraintError, match=r"within region 'z0' of 'sunk' by up to 0\.2"):
+        sa.System(A, B, terms=[low])

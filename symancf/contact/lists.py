@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a pass between deformable sides has found in a system, and how ranks take it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Array, Ints, Ints32, Mask
+from ..places.interpolation import Interpolation
+
+if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration
+    from ..runtime import jit
+    from .search import Shape
+    from .skin import Skin
+
+
+@dataclass
+class Lists:
+    """What a pass has found in a system.
+
+    Attributes
+    ----------
+    skins : of the side that has the points, and of the one opposite.
+    area : (F q,) areas of the reference that the points stand for.
+    stiffness : (F q,) of the points.
+    one : whether both sides are of one body.
+    reference, accepted : the shapes in the reference and in the accepted state.
+    kernel : of the law.
+    listed : the positions for which the list was made.
+    pairs : (k, 2) facets that may touch, and of them those opposite that hold anchors alone.
+    margin : distance that pairs were looked for in.
+    former : the pairs before.
+    local : (facets,) numbers of the facets opposite that this rank has, as in its `Feet`.
+    used : polynomials of the normals that this step uses, of all facets opposite.
+    """
+
+    skins: tuple[Skin, Skin]
+    area: Array
+    stiffness: Array
+    one: bool
+    reference: tuple[Shape, Shape] | None = None
+    kernel: jit.Kernel | None = None
+    accepted: tuple[Shape, Shape] | None = None
+    listed: tuple[Array, Array] | None = None
+    pairs: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+    extra: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+    margin: float = 0.0
+    former: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+    local: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    used: Array = field(default_factory=lambda: np.zeros((0, 4, 3)))
+
+    @property
+    def shapes(self) -> tuple[Shape, Shape]:
+        """The shapes in the reference, which have been found."""
+        assert self.reference is not None
+        return self.reference
+
+    @property
+    def rest(self) -> tuple[Shape, Shape] | None:
+        """These of sides of one body: what is behind each other there never touches."""
+        return self.reference if self.one else None
+
+
+def patches(lists: Lists, facets: Ints, patch: Ints, opposite: Ints) -> tuple[Ints, Ints32, Ints32]:
+    """Return the numbers of vertices of patches, where those begin, and corners (k, nv)."""
+    s, m = lists.skins
+    nv, width = s.facets.shape[1], len(m.ids)
+    keys = patch[:, None] * width + m.facets[opposite]
+    unique, at = np.unique(keys, return_inverse=True)
+    of = unique // width
+    first = np.searchsorted(of, np.arange(len(facets)))
+    start = np.concatenate([[0], np.cumsum(nv + np.bincount(of, minlength=len(facets)))])
+    vertices = np.zeros(int(start[-1]), dtype=np.int64)
+    own = start[:-1, None] + np.arange(nv)
+    vertices[own] = s.numbers[s.facets[facets]]
+    within = np.arange(len(unique)) - first[of] + nv
+    vertices[start[of] + within] = m.numbers[unique % width]
+    corner = within[at.reshape(keys.shape)].astype(np.int32)
+    return vertices, start.astype(np.int32), corner
+
+
+def mapped(skin: Skin, facets: Ints) -> Array:
+    """Return matrices (k, functions, vectors): functions of elements to vectors of nodes."""
+    n, s = skin.basis.functions, skin.basis.slopes
+    found = np.tile(np.eye(n), (len(facets), 1, 1))
+    for v in range(n // (1 + s) if s else 0):
+        at = slice(v * (1 + s) + 1, (v + 1) * (1 + s))
+        found[:, at, at] = skin.maps[facets, v]
+    return found
+
+
+def offsets(configuration: Configuration, skin: Skin, facets: Ints) -> Ints32:
+    """Return the local offsets (k, functions) of the vectors of facets."""
+    on = configuration.of(skin.side.body, Interpolation)
+    numbers = skin.numbers[skin.facets[facets]]
+    local = configuration.topology.local(numbers.ravel()).reshape(numbers.shape)
+    jets = ["value", *(f"slope{k}" for k in range(skin.basis.slopes))]
+    found = np.stack([on.offset(local, jet) for jet in jets], axis=2)
+    return np.ascontiguousarray(found.reshape(len(facets), skin.basis.functions), np.int32)
+
+
+def joined(x: tuple[Array, Array], y: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Return the positions of the nodes of both sides in two states, each (n, 3)."""
+    one, other = (np.concatenate([part[:, 0] for part in of]) for of in (x, y))
+    return one, other
+
+
+def among(some: Ints, every: Ints) -> Mask:
+    """Return which of some pairs (n,) are among others."""
+    width = 1 + max((int(p.max()) for p in (some, every) if len(p)), default=0)
+    one, other = (p[:, 0] * width + p[:, 1] for p in (some, every))
+    return np.isin(one, other)
