@@ -12,19 +12,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arrays import Array
+from ...assembly.rounded import Rounded
 from ...newton import PartScaling
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, functions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from ...assembly.numbering import Numbering
     from ...assembly.vectors import Vectors
     from ...newton import RowNorms
     from ...system import System
 
 
-RENEWAL = 20  # iterations of CG that cost as much as multigrid's set-up, about
+RENEWAL = 40  # iterations of CG that cost as much as multigrid's set-up, about
 
 _INDEFINITE = PETSc.KSP.ConvergedReason.DIVERGED_INDEFINITE_MAT
 _Mult = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -39,49 +41,22 @@ def release() -> None:
         _trim(ctypes.c_size_t(0))
 
 
-class Tangent:
-    """The tangent at a given state as PETSc's operator: products by the kernels, no entries.
-
-    On hexahedra and plates it takes less time than a product with the assembled matrix.
+class Shell:
+    """A matrix of PETSc that only multiplies: ``multiply(x, y)`` of the handles of two vectors.
 
     Attributes
     ----------
-    state : local vector; whoever changes it calls ``mat.stateIncrease()``.
     mat : of PETSc's type shell. (Its type python cannot be used: PETSc destroys its last objects
         after Python is gone.)
     error : what a product raised, if any.
-    border : vectors c and d of rows (of this rank): products are those of K + c d^T.
-
-    Parameters
-    ----------
-    scratch : two local vectors and a vector of rows that products may overwrite; of the first,
-        the fixed coordinates are zero and stay so.
     """
 
-    def __init__(
-        self, system: System, vectors: Vectors, scratch: tuple[Array, Array, PETSc.Vec]
-    ) -> None:
-        self.state = system.state.copy()
+    def __init__(self, numbering: Numbering, multiply: Callable[[int, int], None]) -> None:
         self.error: BaseException | None = None
-        self.border: tuple[Array, Array] | None = None
-        numbering = vectors.numbering
-        plan = system.plan
-        state, (v, f, ours) = self.state, scratch
-        handle = ctypes.c_void_p(ours.handle)
 
         def mult(mat: int, x: int, y: int) -> int:
             try:
-                functions.VecCopy(ctypes.c_void_p(x), handle)
-                vectors.to_local(ours, v)
-                part = 0.0
-                if self.border is not None:
-                    along = self.border[1] @ ours.getArray(readonly=True)
-                    part = float(system.sum(np.array([along]))[0])
-                plan.product(state, v, f)
-                vectors.to_global(f, ours)
-                if self.border is not None:
-                    ours.setArray(ours.getArray(readonly=True) + part * self.border[0])
-                functions.VecCopy(handle, ctypes.c_void_p(y))
+                multiply(x, y)
             except BaseException as error:
                 self.error = self.error or error
                 return _PETSC_ERR_USER
@@ -96,13 +71,55 @@ class Tangent:
         functions.MatShellSetOperation(ctypes.c_void_p(self.mat.handle), _MATOP_MULT, self._mult)
 
 
+class Tangent(Shell):
+    """The tangent at a given state as PETSc's operator: products by the kernels, no entries.
+
+    To assemble it takes as long as about six of its products.
+
+    Attributes
+    ----------
+    state : local vector; whoever changes it calls ``mat.stateIncrease()``.
+    border : vectors c and d of rows (of this rank): products are those of K + c d^T.
+
+    Parameters
+    ----------
+    scratch : two local vectors and a vector of rows that products may overwrite; of the first,
+        the fixed coordinates are zero and stay so.
+    """
+
+    def __init__(
+        self, system: System, vectors: Vectors, scratch: tuple[Array, Array, PETSc.Vec]
+    ) -> None:
+        self.state = system.state.copy()
+        self.border: tuple[Array, Array] | None = None
+        plan = system.plan
+        state, (v, f, ours) = self.state, scratch
+        handle = ctypes.c_void_p(ours.handle)
+
+        def multiply(x: int, y: int) -> None:
+            functions.VecCopy(ctypes.c_void_p(x), handle)
+            vectors.to_local(ours, v)
+            part = 0.0
+            if self.border is not None:
+                along = self.border[1] @ ours.getArray(readonly=True)
+                part = float(system.sum(np.array([along]))[0])
+            plan.product(state, v, f)
+            vectors.to_global(f, ours)
+            if self.border is not None:
+                ours.setArray(ours.getArray(readonly=True) + part * self.border[0])
+            functions.VecCopy(handle, ctypes.c_void_p(y))
+
+        super().__init__(vectors.numbering, multiply)
+
+
 class LinearSolver:
     """Operators of a KSP along Newton's iterations.
 
     A direct solver gets the assembled tangent of each state. A Krylov solver works with the
     tangent of the present state as a product of the kernels; the assembled matrix only serves
     to build a preconditioner, which is kept until the iterations beyond the fewest seen with it
-    add up to `RENEWAL`. Multigrid smooths with the tangent for which it was built.
+    add up to `RENEWAL`. Multigrid smooths with the tangent for which it was built, by its entries
+    in single precision; the option ``pc_use_amat`` 0 has it smooth with PETSc's own products.
 
     Attributes
     ----------
@@ -128,7 +145,9 @@ class LinearSolver:
         self._scaling: PartScaling | None = None
         if not self.direct:
             both = (np.zeros_like(system.state), self._scratch, vectors.new())
-            self._present, self._smoothed = (Tangent(system, vectors, both) for _ in range(2))
+            self._present = Tangent(system, vectors, both)
+            self._rounded = Rounded(system.matrix)
+            self._smoothed = Shell(system.numbering, self._rounded.multiply)
             if rows.parts > 1:
                 self._scaling = PartScaling(ksp, rows, both[2])
 
@@ -239,10 +258,16 @@ class LinearSolver:
     def _renew(self, state: Array) -> int:
         self._fewest, self._beyond = 0.0, 0.0
         self.renewals += 1
-        self._smoothed.state[:] = state
-        self._smoothed.mat.stateIncrease()
         bad = self.assemble(state)
-        self.ksp.setOperators(self._smoothed.mat, self.matrix)
+        multiplies = ctypes.c_int(0)  # as multigrid does, other than with what it is made of
+        functions.PCGetUseAmat(ctypes.c_void_p(self.ksp.getPC().handle), ctypes.byref(multiplies))
+        if multiplies.value:
+            with together(self.system.comm):
+                self._rounded.renew()
+            self._smoothed.mat.stateIncrease()
+        self.ksp.setOperators(
+            self._smoothed.mat if multiplies.value else self.operator, self.matrix
+        )
         if not self.system.comm.allreduce(bad):
             release()  # before the set-up of multigrid, which needs most memory of all
             self.ksp.setUp()
