@@ -99,6 +99,7 @@ class Arc:
     size, share : s, 0 where displacements do not count, and c.
     step : what the parameter changes by in a step, about; differences are a part of it.
     stability : counts the eigenvalues of K.
+    kinked : whether forces may have kinks.
     scale : what the residual of the last step was measured by, by class of rows.
     floor : what that of the next one is measured by at least.
     """
@@ -123,6 +124,7 @@ class Arc:
         self.size, self.share, self.step = 0.0, 1.0, 1.0
         self.trouble, self._still = "", False
         self.stability = solver.stability
+        self.kinked = any(piece.kinked for piece in self.system.pieces)
         self.scale, self.floor = np.zeros(rows.count), np.zeros(rows.count)
 
     # ---- places on the path ---------------------------------------------------------------------
@@ -296,6 +298,19 @@ class Arc:
         if along is None:
             return Direction(w, 1.0)
         return self.unit(Direction(w, 1.0 + g * self.product(along, Direction(w, 0.0))), along)
+
+    def beyond(
+        self, at: Equilibrium, way: Direction, length: float
+    ) -> tuple[Direction, int] | None:
+        """Return (du/dp, 1) and the negative eigenvalues beside the path (collective).
+
+        At a distance from an equilibrium along a direction; None where they are not known.
+        """
+        if not self._try(at.rows + length * way.rows, at.value + length * way.rate):
+            return None
+        on = self.tangent()
+        number = None if on is None else self.negative()
+        return None if on is None or number is None else (on, number)
 
     def negative(self, shift: float = 0.0) -> int | None:
         """Return how many eigenvalues of K are negative at the present place (collective).

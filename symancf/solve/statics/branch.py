@@ -30,6 +30,7 @@ TURN = 0.3  # cosine of the angle between the predictions at both ends: less is 
 STEEP = 5.0  # times faster than at the start: near a limit point, as tried
 
 AT_ONCE = 1e-4  # of a step: too little for points to touch or to slide in it
+FAR = 0.05  # of the displacements: a way in contact that iterations need not have followed
 PARTS = (1.0, 0.5, 0.25, 0.0)  # of a prediction
 NOISE = 8.0  # times the estimate of round-off: a residual that is none
 
@@ -53,7 +54,8 @@ class Branch:
     Where forces with kinks act, as where something touches, neither tangent tells the way: points
     come and go, and a body that rolls on points of quadrature snaps from one to the next. But
     nothing moves farther than the softer one predicts, unless all that is between is softer still;
-    shorter steps show that.
+    shorter steps show that. And they show that many iterations have not led far off: the way
+    becomes shorter with the step, or it is a jump.
 
     Changes are measured in all displacements, without multipliers.
 
@@ -230,10 +232,11 @@ class Branch:
             self.system.plan.residual(state, f)
         return np.asarray(self.system.numbering.to_rows(f) - self.fading)
 
-    def break_between(self, before: Array, after: Array) -> str:
+    def break_between(self, before: Array, after: Array, iterations: int) -> str:
         """Tell why two equilibria are not on one path, or "" (collective).
 
-        `before` and `after` are local vectors; parameters are those of `after`.
+        `before` and `after` are local vectors; parameters are those of `after`, which Newton's
+        method found in `iterations`.
         """
         system, fixed = self.system, self.system.numbering.fixed_by >= 0
         change, unbalanced = np.where(fixed, after - before, 0.0), self.unbalanced(before)
@@ -253,6 +256,11 @@ class Branch:
                 f"it is {size / ahead:.2g} times as far from the last one as its tangent predicts"
             )
         if touches:
+            (whole,) = system.sum(
+                np.array([np.square(system.numbering.to_rows(after))[self._counts].sum()])
+            )
+            if iterations > HARD and size > FAR * np.sqrt(whole):
+                return "something touches, and Newton's method came from far away"
             return ""
         if sums[3] < 0.0:
             return "the path through it goes backward there"

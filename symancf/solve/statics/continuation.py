@@ -33,6 +33,7 @@ WANTED = 5  # Newton iterations of a step
 TURN = 0.3  # radians by which a step should turn the path
 ASIDE = math.cos(0.45)  # of the angle between the chord of a step and the tangents at its ends
 BENT = 0.15  # radians by which these angles may exceed the turn of an arc that bends one way
+CORNER = 1e-4  # of the first step: shorter ones may be before a corner
 DOUBT = 0.1  # of a step: this far beside the prediction it may have passed over a part of the path
 PARTS = 20  # first step by default, a part of the way to the value that is asked for
 AWAY = 100.0  # times the way to `to`, or the first step: further off the path is given up
@@ -234,6 +235,7 @@ class Continuation:
         memory.begin(solver.system.time)
         self._stepping = memory.hold()
         while True:
+            memory.put(self._stepping)
             length = min(self.step, largest)
             found = self._step(a, length)
             if isinstance(found, Point):
@@ -248,6 +250,9 @@ class Continuation:
                 length = passed.gap
             solver.history.cut_backs += 1
             self.step = length / 2.0
+            if length < CORNER * self.unit and (turned := self._corner(a, length)):
+                a, self.step = turned, self.unit
+                continue
             if self.step < smallest:
                 raise ConvergenceError(
                     f"follow({self.arc.name}): the path could not be followed beyond "
@@ -261,6 +266,37 @@ class Continuation:
         self.step = length * max(0.3, min(2.0, ease, TURN / max(self._turn, 1e-9)))
         self._keep_bend(a, found)
         return found, passed.crossings
+
+    def _corner(self, a: Point, length: float) -> Point | None:
+        """Return a point with the tangent that the path has behind a kink right after it.
+
+        Where something comes into contact, or leaves it, the path has a corner, and no step over it
+        is short enough. Along a path the rate of the parameter has the sign of det K, or always
+        the other one, also where K jumps: so the number of negative eigenvalues behind the kink
+        tells which way the path goes on. None: there is no kink, or it is not known.
+        """
+        if not self.arc.kinked or a.negative is None or a.corner:
+            return None
+        way, number, heading = a.way, a.negative, a.heading
+        for distance in (length, *[0.1 * self.unit] * 3):  # until it is that of its own place
+            behind = self.arc.beyond(a.at, way, distance)
+            if behind is None:
+                break
+            on, number = behind
+            heading = a.heading * (-1) ** (number - a.negative)
+            size = heading * self.arc.norm(on)
+            last, way = way, Direction(on.rows / size, on.rate / size)
+            if self.arc.product(last, way) > SHARP:
+                break
+        self.arc.put(a.at)
+        if self.arc.product(a.way, way) > SHARP:
+            return None
+        extreme = heading != a.heading
+        point = Point(a.at, a.arc, way, number, heading, extreme, a.negative, True)
+        if extreme:
+            self._note(point, rising=a.heading > 0)
+        self.point, self._bend = point, None
+        return point
 
     def _keep_bend(self, a: Point, b: Point) -> None:
         length = b.arc - a.arc

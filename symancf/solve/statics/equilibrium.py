@@ -289,7 +289,7 @@ class EquilibriumSolver:
     def refused(self, step: Step, before: Array, accepted: Array) -> ConvergenceError | None:
         """Return the error, with the state put back, if a step left the path of the last one."""
         state = self.system.state
-        why = self.branch.break_between(before, state.copy())
+        why = self.branch.break_between(before, state.copy(), step.iterations)
         if not why:
             return None
         self.history.wasted += step.iterations

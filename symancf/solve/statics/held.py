@@ -123,8 +123,14 @@ def require_held(system: System) -> None:
     if not told:
         return
     count = "1 rigid motion is" if len(told) == 1 else f"{len(told)} rigid motions are"
+    touching = ""
+    if any(piece.kinked for piece in system.pieces):
+        touching = (
+            ", or let bodies touch: contact holds what it presses already, as with an overlap and "
+            "initial='press'"
+        )
     raise ConstraintError(
-        f"{count} free ({_sentence(told)}). Fix coordinates with sa.fix or add a joint; "
+        f"{count} free ({_sentence(told)}). Fix coordinates with sa.fix or add a joint{touching}; "
         "StaticProblem(..., check_held=False) solves all the same",
         names=sorted({name for names, _ in told for name in names}),
     )

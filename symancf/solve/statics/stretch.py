@@ -31,6 +31,7 @@ class Point:
         not known.
     heading : 1 or -1, the sense in which the parameter goes on from here.
     before : at a limit point, the negative eigenvalues in front of it.
+    corner : whether the path turns sharply here; `way` is that behind it.
     """
 
     at: Equilibrium
@@ -40,6 +41,7 @@ class Point:
     heading: int = 0
     limit: bool = False
     before: int | None = None
+    corner: bool = False
 
     def __post_init__(self) -> None:
         self.heading = self.heading or (-1 if self.way.rate < 0.0 else 1)

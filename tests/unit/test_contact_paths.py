@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Paths of equilibria with contact: an arch that snaps through onto a floor."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.elements import hex8
+from symancf.energies import neo_hooke
+
+CELLS, RISE, THICK, FLOOR = 24, 0.05, 0.02, -0.003
+
+
+def arch(mu: float) -> tuple[sa.System, sa.Contact, sa.Parameter, sa.Body]:
+    """A shallow arch, clamped, with a load P on its top, above a floor."""
+    x, s = np.linspace(0.0, 1.0, CELLS + 1), np.linspace(0.0, 1.0, 3)
+    at = np.stack(np.meshgrid(x, [0.0, 0.02], s, indexing="ij"), axis=-1).reshape(-1, 3)
+    points = at.copy()
+    points[:, 2] = RISE * np.sin(np.pi * at[:, 0]) + THICK * (at[:, 2] - 0.5)
+    number = np.arange(len(points)).reshape(CELLS + 1, 2, 3)
+    near = [(0, 0), (1, 0), (1, 1), (0, 1)]
+    cells = [
+        [number[i + a, b, k + c] for c in (0, 1) for a, b in near]
+        for i in range(CELLS)
+        for k in (0, 1)
+    ]
+    below = [[number[i + a, b, 0] for b, a in near] for i in range(2, CELLS - 2)]
+    ends = np.concatenate([number[0].ravel(), number[-1].ravel()])
+    regions = {"ends": ("vertex", ends[:, None]), "below": ("quad", np.array(below))}
+    mesh = sa.Mesh.from_arrays(points, {"hexahedron": cells}, regions)
+    body = sa.Body(mesh["all"], hex8, neo_hooke, mu=0.385, lam=0.577, name="arch")
+    P, top = sa.Parameter("P", 0.0), body.at((0.5, 0.01, RISE))
+    contact = sa.Contact(body["below"], sa.Plane((0.0, 0.0, FLOOR)), mu=mu, name="floor")
+    push = sa.Potential(lambda r_a, *, P: P * r_a[2], top, P=P)
+    held = [sa.fix(body["ends"]), sa.fix(body["all"], "y")]
+    return sa.System(body, terms=[*held, push, contact]), contact, P, body
+
+
+@pytest.mark.parametrize("mu", [0.0, pytest.param(0.3, marks=pytest.mark.collective)])
+def test_a_path_turns_where_it_meets_a_floor(mu: float) -> None:
+    system, contact, P, body = arch(mu)
+    problem = sa.StaticProblem(system)
+    history = problem.follow(P, to=1e-6, step=1e-8, steps=100)
+    highest, lowest = history.limit_points
+    assert (highest.kind, lowest.kind) == ("maximum", "minimum")
+    assert not history.bifurcations
+    assert P.value == 1e-6
+    # the path falls until the floor is reached, where it turns at once
+    assert lowest.parameter < 0.995 * highest.parameter
+    assert contact.force(system)[2] > 0.5 * (P.value - lowest.parameter)
+    system.state[:] = lowest.state
+    low = (system.position(body["below"])[:, 2]).min()
+    assert low == pytest.approx(FLOOR, abs=0.05 * THICK)
+    assert abs(contact.force(system)[2]) < 1e-3 * lowest.parameter
