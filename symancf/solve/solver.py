@@ -59,7 +59,7 @@ def defaults(system: System, asked: str | None = None) -> dict[str, Option]:
     Multigrid: CG (GMRES if unsymmetric), solved as loosely as Newton's method allows, with
     smoothed aggregation on the rigid modes. Smoothing is Jacobi's method with Chebyshev
     polynomials, which needs products only: on the finest level with entries in single precision
-    (see `symancf.solve.statics.linear`). They span 1/20 of the spectrum instead of 1/10: nearly
+    (see `symancf.solve.smoother`). They span 1/20 of the spectrum instead of 1/10: nearly
     incompressible bodies converge faster so. The largest eigenvalues are estimated anew with each
     preconditioner (GAMG would keep those of the first one: they grow as bodies deform, and where
     they leave the interval the preconditioner is indefinite).

@@ -60,6 +60,20 @@ def travelling() -> sa.System:
     return sa.System(cord, mass, terms=terms)
 
 
+@pytest.fixture
+def renewed(monkeypatch: pytest.MonkeyPatch) -> list[Rounded]:
+    """Return a list that grows each time that entries are rounded."""
+    calls: list[Rounded] = []
+    renew = Rounded.renew
+
+    def spy(self: Rounded) -> None:
+        calls.append(self)
+        renew(self)
+
+    monkeypatch.setattr(Rounded, "renew", spy)
+    return calls
+
+
 def differ(system: sa.System, rounded: Rounded) -> float:
     """Return how far the product is from PETSc's, as a part of its largest row."""
     mat = system.matrix.mat
@@ -97,17 +111,9 @@ def test_products_are_those_of_petsc(made: Callable[[], sa.System]) -> None:
 
 @pytest.mark.parametrize("follows", [False, True], ids=["cg", "gmres"])
 def test_smoothing_in_single_precision_takes_no_more_iterations(
-    monkeypatch: pytest.MonkeyPatch, follows: bool
+    renewed: list[Rounded], follows: bool
 ) -> None:
     """Nor do stiffnesses that single precision cannot hold; PETSc's way has an option."""
-    renewed: list[Rounded] = []
-    renew = Rounded.renew
-
-    def spy(self: Rounded) -> None:
-        renewed.append(self)
-        renew(self)
-
-    monkeypatch.setattr(Rounded, "renew", spy)
     iterations, states = [], []
     for scale, use in ((1.0, "1"), (2.0**130, "1"), (1.0, "0")):
         renewed.clear()
@@ -128,3 +134,21 @@ def test_smoothing_in_single_precision_takes_no_more_iterations(
     moved = system.comm.allreduce(float(np.abs(states[2]).max()))
     for state in states[:2]:
         assert np.abs(state - states[2]).max() < 1e-9 * moved
+
+
+def test_motions_smooth_alike(renewed: list[Rounded]) -> None:
+    """Each solve begins with accelerations, for which the same solver has another matrix."""
+    found = []
+    for use in ("1", "0"):
+        renewed.clear()
+        body, terms = block()
+        system = sa.System(body, terms=terms)
+        problem = sa.DynamicProblem(system, options={"pc_type": "gamg", "pc_use_amat": use})
+        for time in (2e-3, 3e-3):
+            problem.solve(to=time, step=1e-3)
+        assert bool(renewed) == (use == "1")
+        steps = problem.history.steps
+        found.append((system.state.copy(), [step.linear_iterations for step in steps]))
+    assert max(abs(a - b) for a, b in zip(found[0][1], found[1][1], strict=True)) <= 1
+    moved = system.comm.allreduce(float(np.abs(found[1][0]).max()))
+    assert np.abs(found[0][0] - found[1][0]).max() < 1e-9 * moved

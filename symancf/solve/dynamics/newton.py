@@ -14,6 +14,7 @@ from ...errors import ConvergenceError
 from ...newton import Leftover, PartBacktracking
 from ...runtime.collective import share_error, together
 from ...runtime.petsc import PETSc, loosely
+from ..smoother import Smoother
 from .balance import Balance
 from .idle import idle_bodies, undetermined
 
@@ -74,6 +75,7 @@ class Newton:
         snes.setConvergenceTest(loosely(self._test))
         self.balance = Balance(motion, self._f)
         self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), self.x)
+        self._smoother = Smoother(motion.matrix, snes.getKSP())
         self._cuts: PartBacktracking | None = None
         if any(piece.kinked for piece in self.system.pieces):
             evaluate = loosely(self._evaluate)
@@ -154,17 +156,28 @@ class Newton:
         self._made_now = self.stale or slow or at_once
         if not self._made_now:
             return
+        bad = 0
         try:
             with together(self.comm):
-                self.motion.tangent(self._scratch)
+                bad = self.motion.tangent(self._scratch)
             if not self._determined:
                 self._require_determined()
             self.balance.constraints.refresh()
+            if not self.comm.allreduce(bad):
+                self._prepare_smoother(snes.getKSP())
         except BaseException as error:
             self.error = self.error or error
         self.renewals += 1
         self.stale, self._fresh = False, True
         self._fewest, self._beyond = 0.0, 0.0
+
+    def _prepare_smoother(self, ksp: PETSc.KSP) -> None:
+        """Build multigrid of a new tangent with products of its own (collective)."""
+        smoother = self._smoother.renewed()
+        if smoother is not None:
+            ksp.setOperators(smoother, self.J)
+            ksp.setUp()
+            ksp.setOperators(self.J, self.J)
 
     def _require_determined(self) -> None:
         """Require once that bodies without inertia do not turn as they like (collective)."""
@@ -243,7 +256,8 @@ class Newton:
         try:
             self.snes.solve(None, self.x)
         except PETSc.Error as error:
-            share_error(self.comm, self.error)
+            for thrown in (self.error, self._smoother.error):
+                share_error(self.comm, thrown)
             raise self._unsolved(error) from error
         share_error(self.comm, self.error)
         if self._cuts is not None:

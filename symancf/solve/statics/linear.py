@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arrays import Array
-from ...assembly.rounded import Rounded
 from ...newton import PartScaling
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, functions
+from ..smoother import Shell, Smoother
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from ...assembly.numbering import Numbering
     from ...assembly.vectors import Vectors
     from ...newton import RowNorms
     from ...system import System
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
 RENEWAL = 40  # iterations of CG that cost as much as multigrid's set-up, about
 
 _INDEFINITE = PETSc.KSP.ConvergedReason.DIVERGED_INDEFINITE_MAT
-_Mult = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-_MATOP_MULT = 3
-_PETSC_ERR_USER = 83
 _trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
 
 
@@ -39,36 +35,6 @@ def release() -> None:
     """Return freed memory to the machine: Open MPI tells glibc to keep all of it."""
     if _trim is not None:
         _trim(ctypes.c_size_t(0))
-
-
-class Shell:
-    """A matrix of PETSc that only multiplies: ``multiply(x, y)`` of the handles of two vectors.
-
-    Attributes
-    ----------
-    mat : of PETSc's type shell. (Its type python cannot be used: PETSc destroys its last objects
-        after Python is gone.)
-    error : what a product raised, if any.
-    """
-
-    def __init__(self, numbering: Numbering, multiply: Callable[[int, int], None]) -> None:
-        self.error: BaseException | None = None
-
-        def mult(mat: int, x: int, y: int) -> int:
-            try:
-                multiply(x, y)
-            except BaseException as error:
-                self.error = self.error or error
-                return _PETSC_ERR_USER
-            return 0
-
-        self._mult = _Mult(mult)
-        self.mat = PETSc.Mat().create(numbering.comm)
-        size = (numbering.rows, numbering.size)
-        self.mat.setSizes((size, size))
-        self.mat.setType(PETSc.Mat.Type.SHELL)
-        self.mat.setUp()
-        functions.MatShellSetOperation(ctypes.c_void_p(self.mat.handle), _MATOP_MULT, self._mult)
 
 
 class Tangent(Shell):
@@ -146,8 +112,7 @@ class LinearSolver:
         if not self.direct:
             both = (np.zeros_like(system.state), self._scratch, vectors.new())
             self._present = Tangent(system, vectors, both)
-            self._rounded = Rounded(system.matrix)
-            self._smoothed = Shell(system.numbering, self._rounded.multiply)
+            self._smoother = Smoother(system.matrix, ksp)
             if rows.parts > 1:
                 self._scaling = PartScaling(ksp, rows, both[2])
 
@@ -202,7 +167,7 @@ class LinearSolver:
     def error(self) -> BaseException | None:
         """What a product raised while PETSc solved, if any."""
         scaling = None if self._scaling is None else self._scaling.error
-        return None if self.direct else self._present.error or self._smoothed.error or scaling
+        return None if self.direct else self._present.error or self._smoother.error or scaling
 
     def forget(self) -> None:
         """Drop a factorisation that failed: it would be used again."""
@@ -259,15 +224,7 @@ class LinearSolver:
         self._fewest, self._beyond = 0.0, 0.0
         self.renewals += 1
         bad = self.assemble(state)
-        multiplies = ctypes.c_int(0)  # as multigrid does, other than with what it is made of
-        functions.PCGetUseAmat(ctypes.c_void_p(self.ksp.getPC().handle), ctypes.byref(multiplies))
-        if multiplies.value:
-            with together(self.system.comm):
-                self._rounded.renew()
-            self._smoothed.mat.stateIncrease()
-        self.ksp.setOperators(
-            self._smoothed.mat if multiplies.value else self.operator, self.matrix
-        )
+        self.ksp.setOperators(self._smoother.renewed() or self.operator, self.matrix)
         if not self.system.comm.allreduce(bad):
             release()  # before the set-up of multigrid, which needs most memory of all
             self.ksp.setUp()
