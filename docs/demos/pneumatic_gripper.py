@@ -48,7 +48,10 @@ DISC, THICKNESS = 50e-3, 12e-3  # m, the base
 UPRIGHT = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])  # third axis along y
 VOLUME = 11.406e-6  # m^3, of an actuator
 WEIGHT = 0.64  # N, of base and actuators
-PALM, TOP = 33e-3, -35e-3  # m: distance of the palms from the axis; height of the ball's top
+TILT = np.radians(20.0)  # of the fingers towards the axis
+PALM, TOP = 33.1e-3, -9.4e-3  # m: distance of the roots from the axis; height of the ball's top
+FRICTION = (0.4, 0.3)
+SINK = 1e-5  # m, by which the platform gives way under the ball
 LAYERS, SIZE = (1, 3.5e-3) if SHORT else (2, 2.5e-3)
 
 # %% [markdown]
@@ -63,14 +66,19 @@ def gas(t):
     return FULL * min(t / INFLATED, 1.0)
 
 
+def hung(X, angle):
+    """Return where points of an actuator are that hangs at an angle about the vertical axis."""
+    outward, down = np.array([np.cos(angle), 0.0, np.sin(angle)]), np.array([0.0, -1.0, 0.0])
+    c, s = np.cos(TILT), np.sin(TILT)
+    frame = np.stack([c * down - s * outward, np.cross(outward, down), c * outward + s * down])
+    return X @ frame + PALM * outward
+
+
 def finger(angle, layers=LAYERS, size=SIZE, half=False):
     """Return an actuator that hangs at an angle about the vertical axis."""
     made = actuator["arrays"](layers, size, half) if ROOT else (None, None, None)
     if ROOT:
-        outward = np.array([np.cos(angle), 0.0, np.sin(angle)])
-        across = np.array([np.sin(angle), 0.0, -np.cos(angle)])
-        frame = np.stack([[0.0, -1.0, 0.0], across, outward])
-        made = made[0] @ frame + PALM * outward, *made[1:]
+        made = hung(made[0], angle), *made[1:]
     mesh = sa.Mesh.from_arrays(*made, name="actuator")
     return sa.Body(
         mesh["silicone"],
@@ -133,13 +141,12 @@ class Gripper:
 
     Parameters
     ----------
-    contacts : function of a gripper that returns two lists of terms, those of the grip and those
-        of the platform below the ball, which is held there if it has none.
+    touch : whether palms, ball and platform touch; without contact the ball is held up to 2 s.
     sixth : half a finger, a sixth of base and ball.
     """
 
-    def __init__(self, contacts=None, layers=LAYERS, size=SIZE, sixth=False):
-        share = 1 / 6 if sixth else 1.0
+    def __init__(self, touch=True, layers=LAYERS, size=SIZE, sixth=False, stiffness=None):
+        share = self.share = 1 / 6 if sixth else 1.0
         angles = [0.0] if sixth else 2 * np.pi / 3 * np.arange(3)
         self.fingers = [finger(angle, layers, size, sixth) for angle in angles]
         mass = share * (WEIGHT / GRAVITY - 3 * SILICONE["rho"] * VOLUME)
@@ -167,11 +174,34 @@ class Gripper:
             self.terms += [sa.fix(self.fingers[0].at(below), dofs="z")]
             along = (0.0, 1.0, 0.0)
             self.terms += [sa.joints.prismatic(b.centre, axis=along) for b in self.bodies[1:]]
-        self.contacts, self.platform = ([], []) if contacts is None else contacts(self)
+        self.grips = [
+            sa.Contact(body["palm"], self.ball, mu=FRICTION, stiffness=stiffness, name=f"grip {k}")
+            for k, body in enumerate(self.fingers)
+        ]
+        self.away = sa.Parameter("way of the platform", 0.0)
+        floor = sa.Plane(
+            (0.0, TOP - 2 * BALL + SINK, 0.0),
+            normal=(0.0, 1.0, 0.0),
+            displacement=(0.0, self.away, 0.0),
+        )
+        platform = sa.Contact(
+            self.ball,
+            floor,
+            stiffness=self.ball.mass * GRAVITY / SINK,
+            initial="press",
+            name="platform",
+        )
+        self.contacts = [*self.grips, platform] if touch else []
 
     def watched(self, system):
-        """Return functions of what the contacts say, by names."""
-        return {}
+        """Return functions of what the contacts say, by names: forces on the ball [N]."""
+        if not self.contacts:
+            return {}
+        *grips, platform = self.contacts
+        return {
+            "grip": lambda: sum(c.force(system, on=self.ball) for c in grips) / self.share,
+            "platform": lambda: platform.force(system) / self.share,
+        }
 
     def system(self, *supports, held=()):
         """Return a system with these supports; bodies that are `held` do not move."""
@@ -221,7 +251,7 @@ class Course:
         g, system, start = self.gripper, problem.system, time.perf_counter()
         problem.record("ball", g.ball.centre)
         problem.record("base", g.base.centre)
-        problem.record("tip", g.fingers[0].at((PALM, -actuator["LENGTH"], 0.0)))
+        problem.record("tip", g.fingers[0].at(hung([actuator["LENGTH"], 0.0, 0.0], 0.0)))
         for name, what in g.watched(system).items():
             problem.record(name, what)
         self.draw(system)
@@ -257,20 +287,21 @@ def let_go(gripper, system):
         system.rate[at] = rate[at]
 
 
-def sequence(gripper, load=0.05, step=0.05, adaptive=None, rtol=1e-5, pictures=(), until=END):
+def sequence(gripper, load=0.05, step=0.05, adaptive=None, rtol=1e-4, pictures=(), until=END):
     """Run the sequence up to a time; return its course and the last system."""
     g, course, options = gripper, Course(gripper, pictures), {"options": DIRECT}
     lifted = g.bodies if g.contacts else g.bodies[:-1]
     motion = {"step": step, "adaptive": adaptive, "rtol": rtol}
-    system = g.system(*g.platform, held=[g.base] if g.platform else [g.base, g.ball])
+    system = g.system(held=[g.base] if g.contacts else [g.base, g.ball])
     statics = sa.StaticProblem(system, prefix="inflate_", **options)
     course.go(statics, min(until, DROPPED - 0.1), step=load)
     for stop in (DROPPED, LIFTED, END):
         if system.time >= until:
             break
         if stop == LIFTED:
-            system = moved_on(system, g.system(held=[g.base]))
-        if stop == END:
+            g.away.value = -1.0
+            system = system if g.contacts else moved_on(system, g.system(held=[g.base]))
+        elif stop == END:
             force = g.weight(system, *lifted)
             lift = sa.force(g.base.centre, (0.0, force, 0.0), name="F_C")
             system = moved_on(system, g.system(lift))
@@ -281,38 +312,69 @@ def sequence(gripper, load=0.05, step=0.05, adaptive=None, rtol=1e-5, pictures=(
 
 
 # %%
-def curves(course, path):
-    """Draw the pressure and where ball, base and tip are over time."""
+def curves(course, twin, path):
+    """Draw the gas, the ball, the base and the force of the grip, with contact and without."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(12, 3.6), layout="constrained")
-    axes = figure.subplots(1, 3)
+    figure = Figure(figsize=(12, 6.4), layout="constrained")
+    axes = figure.subplots(2, 3).ravel()
     t = course["time"]
     axes[0].plot(t, [gas(x) / 1e3 for x in t], lw=1.5)
     axes[0].set(ylabel="p [kPa]", title="Gas in all chambers")
-    for name in ("base", "tip"):
-        change = course[name] - course[name][0]
-        axes[1].plot(t, 1e3 * change[:, 1], lw=1.5, label=f"{name}, y")
-        axes[1].plot(t, -1e3 * change[:, 0], lw=1.0, ls="--", label=f"{name}, towards the axis")
-    axes[1].set(ylabel="displacement [mm]", title="Base and tip of a finger")
-    axes[1].legend(fontsize=8)
-    fall = 1e3 * (course["ball"] - course["ball"][0])
-    for k, axis in enumerate("xyz"):
-        axes[2].plot(t, fall[:, k], lw=1.5, label=axis)
-    axes[2].set(ylabel="displacement [mm]", title="Ball")
-    axes[2].legend(fontsize=8)
+    moved = 1e3 * (course["ball"] - course["ball"][0])
+    for ax, part, title in (
+        (axes[1], t <= LIFTED, "Ball, up to 3 s"),
+        (axes[2], t >= LIFTED, "Ball, from 3 s on"),
+    ):
+        for k, axis in enumerate("xyz"):
+            ax.plot(t[part], moved[part, k], lw=1.3, label=axis)
+        ax.set(ylabel="displacement [mm]", title=title)
+    for name, force in (("grip", course["grip"]), ("platform", course["platform"])):
+        axes[3].plot(t, force[:, 1], lw=1.0, label=name)
+    heavy = GRAVITY * DENSITY * 4 / 3 * np.pi * BALL**3
+    axes[3].axhline(heavy, color="k", lw=0.8, ls=":", label="weight of the ball")
+    axes[3].set(ylabel="force on the ball, y [N]", title="Contact forces")
+    for name, label in (("base", "base, y"), ("tip", "tip of a finger, y")):
+        axes[4].plot(t, 1e3 * (course[name] - course[name][0])[:, 1], lw=1.3, label=label)
+    inwards = -1e3 * (course["tip"] - course["tip"][0])[:, 0]
+    axes[4].plot(t, inwards, lw=1.3, label="tip, towards the axis")
+    axes[4].set(ylabel="displacement [mm]", title="Base and tip")
+    t, y = twin["time"], 1e3 * (twin["ball"] - twin["ball"][0])[:, 1]
+    axes[5].plot(t, y / 1e3, lw=1.3, label="ball, y")
+    axes[5].set(ylabel="[m]", title="Ball without contact")
     for ax in axes:
         ax.set(xlabel="t [s]")
         ax.grid(alpha=0.3)
         ax.margins(x=0.0)
+        if ax.get_legend_handles_labels()[1]:
+            ax.legend(fontsize=8)
     figure.savefig(path, dpi=110)
 
 
 # %%
+def report(title, course, times):
+    """Print where things are at some times, and what the parts took."""
+    table = Table(title=title, title_style="bold")
+    forces = "grip" in course.rows
+    for column in ("t, s", "p, kPa", "tip, inwards", "tip, y", "base, y", "ball, y"):
+        table.add_column(column, justify="right")
+    for column in ("grip on ball, N", "platform, N") if forces else ():
+        table.add_column(column, justify="right")
+    for t in times:
+        tip, base, ball = (1e3 * (course.at(t, n) - course[n][0]) for n in ("tip", "base", "ball"))
+        numbers = (-tip[0], tip[1], base[1], ball[1])
+        row = [f"{t}", f"{gas(t) / 1e3:g}", *(f"{x:.3f}" for x in numbers)]
+        row += [f"{course.at(t, n)[1]:.4f}" for n in ("grip", "platform")] if forces else []
+        table.add_row(*row)
+    console.print(table)
+    for until, (seconds, steps, iterations) in course.seconds.items():
+        console.print(f"  to {until} s: {steps} steps, {iterations} iterations, {seconds:.1f} s")
+
+
+# %%
 def main(short=SHORT):
-    """Bend one actuator, run the sequence, print where things are, draw; return the course."""
+    """Bend one actuator, run the sequence with contact and without; return both courses."""
     RESULTS.mkdir(exist_ok=True)
-    times = (0.0, 0.7, 2.05) if short else (0.0, 0.7, 1.0, 2.0, 2.05, 2.1)
     for name, case in {} if short else ALONE.items():
         rows, size, seconds = alone(*case)
         console.print(f"One actuator, {name}, {size} unknowns, {seconds:.0f} s:")
@@ -321,40 +383,46 @@ def main(short=SHORT):
                 f"  {kilo} kPa: x and z of the tip {top[0]:.2f}, {top[2]:.2f} mm on top, "
                 f"{low[0]:.2f}, {low[2]:.2f} mm at the palm"
             )
+    stops = (0.7, 1.0, 1.9, 2.0, 3.0, 6.0)
+    apart = (0.7, 1.0, 2.02)
+    twin, _ = sequence(Gripper(touch=False, sixth=short), pictures=apart)
+    report("Without contact: displacements, mm", twin, stops)
+    until, pictures = (2.02, (0.0, 1.0, 2.02)) if short else (END, (0.0, 0.7, 1.0, 3.0, 4.0, 6.0))
     gripper = Gripper(sixth=short)
-    course, _ = sequence(gripper, pictures=times)
-    table = Table(title="Without contact: displacements, mm", title_style="bold")
-    for column in ("t, s", "p, kPa", "tip, inwards", "tip, y", "base, y", "ball, y"):
-        table.add_column(column, justify="right")
-    for t in (0.5, 0.7, 1.0, 1.9, 2.0, 3.0, 6.0):
-        tip, base, ball = (1e3 * (course.at(t, n) - course[n][0]) for n in ("tip", "base", "ball"))
-        numbers = (-tip[0], tip[1], base[1], ball[1])
-        table.add_row(f"{t}", f"{gas(t) / 1e3:g}", *(f"{x:.2f}" for x in numbers))
-    console.print(table)
-    for until, (seconds, steps, iterations) in course.seconds.items():
-        console.print(f"  to {until} s: {steps} steps, {iterations} iterations, {seconds:.1f} s")
+    course, _ = sequence(gripper, step=1e-4, adaptive=True, pictures=pictures, until=until)
+    report("With contact", course, [t for t in (*stops[:4], 2.02, *stops[4:]) if t <= until])
     if ROOT:
-        curves(course, RESULTS / "pneumatic_gripper.png")
-    panels = {f"{t:g} s": course.shapes[t] for t in course.shapes}
-    sa.view.render(
-        panels,
-        RESULTS / "pneumatic_gripper_shapes.png",
-        field="von_mises",
-        label="von Mises stress",
-        unit="Pa",
-        title="Three actuators, base and ball, without contact",
-        undeformed=False,
-        up=(0.0, 1.0, 0.0),
-        eye=(0.3, 0.15, 1.0),
-    )
-    console.print(f"Files: {RESULTS}/pneumatic_gripper.png, pneumatic_gripper_shapes.png")
-    return course
+        curves(course, twin, RESULTS / "pneumatic_gripper.png")
+    for name, shapes in (("shapes", course.shapes), ("apart", twin.shapes)):
+        sa.view.render(
+            {f"{t:g} s": shape for t, shape in shapes.items()},
+            RESULTS / f"pneumatic_gripper_{name}.png",
+            field="von_mises",
+            label="von Mises stress",
+            unit="Pa",
+            title=f"With{'out' if name == 'apart' else ''} contact",
+            undeformed=False,
+            up=(0.0, 1.0, 0.0),
+            eye=(0.3, 0.15, 1.0),
+        )
+    console.print(f"Files: {RESULTS}/pneumatic_gripper.png, _shapes.png, _apart.png")
+    return course, twin
 
 
 # %%
 if __name__ == "__main__":
-    course = main()
-    t, base, ball = course["time"], course["base"], course["ball"]
+    course, twin = main()
+    t, base, ball = twin["time"], twin["base"], twin["ball"]
     fall = ball[:, 1] - ball[0, 1] + GRAVITY / 2 * np.maximum(t - DROPPED, 0.0) ** 2
     assert abs(fall).max() < 1e-6  # m: free from 2 s on
     assert abs(base[-1] - base[0] - [0.0, SPEED * (END - LIFTED), 0.0]).max() < 1e-6
+    heavy = GRAVITY * DENSITY * 4 / 3 * np.pi * BALL**3
+    on_platform = sum(course.at(DROPPED - 0.1, name)[1] for name in ("grip", "platform"))
+    assert abs(on_platform / heavy - 1) < 1e-3
+    drop = course["ball"][0, 1] - course.at(2.02 if SHORT else LIFTED, "ball")[1]
+    assert 0.1e-3 < drop < 3e-3
+    if not SHORT:
+        late = course["time"] > 5.0
+        assert abs(course["grip"][late, 1].mean() / heavy - 1) < 0.01
+        way = course["ball"][-1, 1] - course["ball"][0, 1] + drop
+        assert abs(way - SPEED * (END - LIFTED)) < 1e-4

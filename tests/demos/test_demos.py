@@ -26,7 +26,11 @@ DEMOS = {
     "cavity": (1, ("results/cavity.png", "results/cavity_shapes.png")),
     "pneumatic_gripper": (
         2,
-        ("results/pneumatic_gripper.png", "results/pneumatic_gripper_shapes.png"),
+        (
+            "results/pneumatic_gripper.png",
+            "results/pneumatic_gripper_shapes.png",
+            "results/pneumatic_gripper_apart.png",
+        ),
     ),
     "inflated_cylinder": (
         2,
