@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 DEPTH = 3.0  # cells: overlaps that are looked for in the reference
 DEEP = 0.05  # of a cell: facets of curved surfaces overlap so far
+PARTS = 256  # of a step, half a cell long: one with more is cut
 TURN = 0.02  # [rad] by which a step may turn normals
 _LAWS: Shared[PointLaw] = Shared()
 
@@ -142,9 +143,10 @@ class FacetPass:
         """Raise where points lie deeper than `DEEP` in facets in the reference."""
         s, m = lists.shapes
         margin = DEPTH * float(m.skin.length.max(initial=0.0))
-        a, b = (
-            close(s, m, margin) if lists.rest is None else candidates(s, m, (s, m), margin, (s, m))
-        )
+        near = np.stack(close(s, m, margin), axis=1)
+        if lists.rest is not None:
+            near, _ = candidates(s, m, lists.rest, margin, (s, m))
+        a, b = near[:, 0], near[:, 1]
         q = len(self.contactor.weights)
         table = s.skin.tables(self.contactor.points)[0]
         X = np.einsum("qi,fia->fqa", table, s.skin.elements(s.x)).reshape(-1, 3)
@@ -239,8 +241,12 @@ class FacetPass:
         """Make the list for the way from the accepted state to the present one."""
         assert lists.accepted is not None
         s, m = lists.accepted
-        path = self._shapes(lists, x) if configuration.reviewing else (s, m)
-        pairs = np.stack(candidates(s, m, lists.rest, lists.margin, path), axis=1)
+        path, margin = (s, m), lists.margin
+        if configuration.reviewing:
+            path = self._shapes(lists, x)
+            margin = max(margin, motion(*joined(x, (s.x, m.x))))  # all that lies on the way
+        lists.near, kept = candidates(s, m, lists.rest, margin, path)
+        pairs = lists.near[kept]
         lists.listed = x
         anchors = self._anchors(configuration, lists)
         anchors = anchors[np.isin(anchors[:, 0], pairs[:, 0])]
@@ -400,7 +406,7 @@ class FacetPass:
     def review(self, configuration: Configuration) -> Verdict:
         """Cut a step in which a point has crossed a facet; renew normals (collective)."""
         lists = configuration.of(self, Lists)
-        if not len(lists.pairs) or lists.accepted is None:
+        if not len(lists.near) or lists.accepted is None:
             return Verdict.STANDS
         x = self._positions(configuration, lists)
         if self._crossed(configuration, lists, x):
@@ -421,21 +427,27 @@ class FacetPass:
         s, m = lists.skins
         before = lists.accepted[0].x, lists.accepted[1].x
         way = motion(*joined(x, before))
-        parts = min(int(np.ceil(2.0 * way / m.length.min())), 64) or 1
+        parts = max(1, int(np.ceil(2.0 * way / m.length.min())))
+        if parts > PARTS:
+            return True
         comm, q = configuration.comm, len(self.contactor.weights)
-        a, b = lists.pairs[comm.rank :: comm.size].T
+        a, b = lists.near[comm.rank :: comm.size].T
         table, _, _ = s.tables(self.contactor.points)
-        crossed = False
-        for part in np.arange(1, parts + 1) / parts:
+        facet, crossed, last = np.repeat(b, q), False, np.zeros(0)
+        deep = BEHIND * m.length[facet]
+        for part in np.arange(parts + 1) / parts:
             y = [(1.0 - part) * old + part * new for old, new in zip(before, x, strict=True)]
             r = np.einsum("qi,fia->fqa", table, s.elements(y[0]))[a].reshape(-1, 3)
-            facet = np.repeat(b, q)
             shape = Shape(m, y[1], lists.used)
-            near = np.linalg.norm(r - shape.centre[facet], axis=1)
-            deep = 2.0 * m.length[facet] + way
-            near = near < shape.radius[facet] + deep
-            facet, r = facet[near], r[near]
-            _, g = m.feet(shape.P, shape.Q, facet, r)
+            away = np.linalg.norm(r - shape.centre[facet], axis=1)
+            near = np.flatnonzero(away < 2.0 * shape.radius[facet] + 4.0 * deep)
+            xi, found = m.feet(shape.P, shape.Q, facet[near], r[near], beyond=0.5)
+            within = m.element.topology.clamped(xi)
+            g = np.full(len(facet), np.nan)
+            g[near] = found
+            on = np.zeros(len(facet), dtype=bool)
+            on[near] = np.abs(within - xi).max(axis=1, initial=0.0) < 1e-9
             with np.errstate(invalid="ignore"):
-                crossed |= bool((g < -BEHIND * m.length[facet]).any())
+                crossed |= bool(part and (on & (g < -deep) & (last >= -deep)).any())
+            last = g
         return bool(comm.allreduce(crossed))

@@ -31,7 +31,8 @@ class Lists:
     reference, accepted : the shapes in the reference and in the accepted state.
     kernel : of the law.
     listed : the positions for which the list was made.
-    pairs : (k, 2) facets that may touch, and of them those opposite that hold anchors alone.
+    pairs, near, extra : (k, 2) facets that may touch; with those that are behind each other; of
+        which one holds anchors of the other's points alone.
     margin : distance that pairs were looked for in.
     former : the pairs before.
     local : (facets,) numbers of the facets opposite that this rank has, as in its `Feet`.
@@ -47,6 +48,7 @@ class Lists:
     accepted: tuple[Shape, Shape] | None = None
     listed: tuple[Array, Array] | None = None
     pairs: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+    near: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
     extra: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
     margin: float = 0.0
     former: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))

@@ -87,8 +87,10 @@ def behind(s: Shape, m: Shape, a: Ints, b: Ints, depth: float) -> Mask:
 
 def candidates(
     s: Shape, m: Shape, rest: tuple[Shape, Shape] | None, margin: float, path: tuple[Shape, Shape]
-) -> tuple[Ints, Ints]:
-    """Return the pairs of facets that may touch, sorted: one that has points, one opposite.
+) -> tuple[Ints, Mask]:
+    """Return pairs of facets (k, 2), sorted, one that has points, one opposite; which may touch.
+
+    The others are behind each other in the accepted state: they can be passed, not touched.
 
     Parameters
     ----------
@@ -111,9 +113,10 @@ def candidates(
     alone = ~share_nodes(s.skin, m.skin, a, b)
     a, b = a[alone], b[alone]
     kept = ~behind(s, m, a, b, BEHIND)
-    if rest is not None:
-        kept &= ~behind(*rest, a, b, 0.25)
-    return a[kept], b[kept]
+    if rest is not None:  # these are in the way of each other for ever
+        first = ~behind(*rest, a, b, 0.25)
+        a, b, kept = a[first], b[first], kept[first]
+    return np.stack([a, b], axis=1), kept
 
 
 def motion(x: Array, y: Array) -> float:
