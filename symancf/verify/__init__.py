@@ -42,6 +42,9 @@ _MODULES = (
     "rigid_motions",
     "mechanisms",
     "trunk",
+    "contact_rigid",
+    "contact_cables",
+    "contact_hertz",
 )
 
 

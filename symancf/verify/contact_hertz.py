@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Elastic bodies pressed by rigid ones, of which Hertz, Cattaneo and Mindlin give the answer.
+
+Only the neighbourhood of the contact is made of cells: their outer faces move as the half-space
+does there under the resultant (Boussinesq, Flamant), so that the size of the mesh hardly matters.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Array
+from ..bodies.body import Body
+from ..catalogue.boundary import Support, fix
+from ..contact.contact import Contact
+from ..contact.rigid import RigidPass
+from ..contact.shapes import Cylinder
+from ..contact.shapes import Sphere as Ball
+from ..elements import hex8
+from ..energies import neo_hooke, saint_venant_kirchhoff
+from ..mesh import Mesh
+from ..solve.statics.problem import StaticProblem
+from ..system import System
+from ..values.parameter import Parameter
+from .case import Number, case
+from .contact_theory import Line, Sphere, boussinesq, flamant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def graded(cell: float, count: int, growth: float, length: float) -> Array:
+    """Return places from 0 to `length` or beyond: `count` cells of a size, then larger ones."""
+    places, h = [0.0], cell
+    while places[-1] < length * (1.0 - 1e-9):
+        places.append(places[-1] + h)
+        if len(places) > count:
+            h *= growth
+    return np.array(places)
+
+
+def block(x: Array, y: Array, z: Array) -> Mesh:
+    """Return hexahedra between planes at x, y, and at the heights z, which rise."""
+
+    def warp(X: Array) -> Array:
+        i = np.rint(X).astype(int)
+        return np.stack([x[i[:, 0]], y[i[:, 1]], z[i[:, 2]]], axis=1)
+
+    counts = [len(places) - 1 for places in (x, y, z)]
+    return Mesh.box([float(n) for n in counts], counts, warp=warp)
+
+
+def lame(E: float, nu: float) -> tuple[float, float]:
+    """Return Lame's parameters."""
+    return E / (2.0 * (1.0 + nu)), E * nu / ((1.0 + nu) * (1.0 - 2.0 * nu))
+
+
+def half_space(hertz: Sphere, fine: int, reach: float = 8.0) -> tuple[Body, list[Support]]:
+    """Return a quarter of the ground under a sphere, and what holds it.
+
+    `fine` cells to the radius a, `reach` a wide and deep. Its outer faces rise by the approach,
+    and with the displacement of the half-space under P.
+    """
+    h = hertz.a / fine
+    x, depth = (graded(h, n, g, reach * hertz.a) for n, g in ((fine + 1, 1.5), (2, 1.4)))
+    body = Body(
+        block(x, x, -depth[::-1])["body"],
+        hex8,
+        saint_venant_kirchhoff,
+        name="ground",
+        E=hertz.E,
+        nu=hertz.nu,
+    )
+
+    def outer(X: Array, t: float) -> Array:
+        up = np.array([0.0, 0.0, hertz.approach])
+        return np.asarray(t * (boussinesq(X, hertz.P, hertz.E, hertz.nu) + up))
+
+    held = [fix(body["x0"], "x"), fix(body["y0"], "y")]
+    return body, [*held, *(fix(body[side], displacement=outer) for side in ("x1", "y1", "z0"))]
+
+
+def strip(hertz: Line, fine: int, reach: float = 12.0) -> tuple[Body, list[Support]]:
+    """Return the ground under a cylinder along y, in plane strain, one cell thick along y.
+
+    `fine` cells to the half-width a, `reach` a to both sides and deep. Its outer faces rise by
+    the approach, and with the displacement of the half-space under P.
+    """
+    h = hertz.a / fine
+    right, depth = (graded(h, n, 1.3, reach * hertz.a) for n in (fine + 2, 2))
+    x = np.concatenate([-right[:0:-1], right])
+    mesh = block(x, np.array([0.0, h]), -depth[::-1])
+    mu, lam = lame(hertz.E, hertz.nu)
+    body = Body(mesh["body"], hex8, neo_hooke, volumetric="reduced", name="ground", mu=mu, lam=lam)
+    deepest = float(depth[-1])
+
+    def outer(X: Array, t: float) -> Array:
+        u = flamant(X, hertz.P, hertz.E, hertz.nu, deepest)
+        up = hertz.approach(deepest)
+        return np.asarray(t * np.stack([u[:, 0], 0.0 * u[:, 0], u[:, 1] + up], axis=1))
+
+    held = [fix(body[side], "y") for side in ("y0", "y1")]
+    return body, [*held, *(fix(body[s], ["x", "z"], outer) for s in ("x0", "x1", "z0"))]
+
+
+def at_points(system: System, contact: Contact) -> tuple[Array, Array]:
+    """Return places and forces (n, 3) of the points of a contact, on every rank."""
+    (each,) = contact.passes
+    assert isinstance(each, RigidPass)
+    mine = each.entities(system).owned
+    force = each.weights(system)[:, None] * each.here(system, each.touch.force)
+    found = (each.positions(system, 0)[mine], force[mine])
+    x, f = (np.concatenate(system.comm.allgather(values)) for values in found)
+    return x, f
+
+
+@case("F06_hertz_sphere", "Hertz (Johnson, Contact Mechanics, ch. 4)")
+def hertz_sphere() -> Iterator[Number]:
+    """A rigid sphere on elastic ground, a seventh of the radius fine: force and radius."""
+    soft = Sphere(1e6, 0.3, 0.02, 0.3616)
+    light = Sphere(1e6, 0.3, 0.02, 0.003616)
+    for hertz, name, tolerance in ((soft, "a/R = 0.085", 0.03), (light, "a/R = 0.018", 0.01)):
+        yield from _indented(hertz, name, tolerance)
+
+
+@case("D25_hertz_sphere", "Hertz (Johnson, Contact Mechanics, ch. 4)")
+def steel_sphere() -> Iterator[Number]:
+    """Steel, R = 10 mm, 100 N: force and radius at the approach of Hertz (mm, N, MPa)."""
+    yield from _indented(Sphere(210e3, 0.3, 10.0, 100.0), "steel", 0.01)
+
+
+def _indented(hertz: Sphere, name: str, tolerance: float) -> Iterator[Number]:
+    body, held = half_space(hertz, 7)
+    on = Contact(body["z1"], Ball(hertz.R, (0.0, 0.0, hertz.R)))
+    system = System(body, terms=[*held, on])
+    StaticProblem(system).solve()
+    x, force = at_points(system, on)
+    P = -float(force[:, 2].sum())
+    r = np.hypot(x[:, 0], x[:, 1])
+    # of p0 sqrt(1 - (r/a)^2): the mean of r^2 is 2/5 a^2, and p0 = 3 P/(2 pi a^2)
+    a = math.sqrt(-2.5 * float(force[:, 2] @ r**2) / P)
+    yield Number(f"force at the approach of Hertz: {name}", 4.0 * P, hertz.P, tolerance)
+    yield Number(f"radius of the contact: {name}", a, hertz.a, tolerance)
+    nodal = on.nodal(system)
+    middle = int(np.linalg.norm(nodal.X, axis=1).argmin())
+    yield Number(f"pressure in the middle: {name}", nodal.pressure[middle], hertz.p0, 3 * tolerance)
+
+
+@case("F07_hertz_line", "Hertz, Cattaneo (Johnson, Contact Mechanics, sections 4.2 and 7.2)")
+def hertz_line() -> Iterator[Number]:
+    """A cylinder on elastic ground, and pushed along it: force, width, stick and slip."""
+    for hertz in (Line(1e6, 0.3, 0.02, 20.0), Line(1e6, 0.3, 0.02, 0.2)):
+        body, held = strip(hertz, 8)
+        on = Contact(body["z1"], Cylinder(hertz.R, (0.0, 0.0, hertz.R), axis=(0.0, 1.0, 0.0)))
+        system = System(body, terms=[*held, on])
+        StaticProblem(system).solve()
+        x, force = at_points(system, on)
+        P = -float(force[:, 2].sum())
+        a = 2.0 * math.sqrt(-float(force[:, 2] @ x[:, 0] ** 2) / P)  # the mean of x^2 is a^2/4
+        per = hertz.a / 8.0
+        yield Number(
+            f"force at the approach of Hertz: a/R = {hertz.a / hertz.R:.2g}", P / per, hertz.P, 0.01
+        )
+        yield Number(f"half-width of the contact: a/R = {hertz.a / hertz.R:.2g}", a, hertz.a, 0.01)
+    # without Poisson's ratio near 1/2 normal and tangential forces are coupled, unlike Cattaneo's
+    hertz, mu, way = Line(1e6, 0.495, 0.02, 0.2), 0.4, Parameter("way", 0.0)
+    body, held = strip(hertz, 8)
+
+    def moved(t: float) -> tuple[float, float, float]:
+        return way.value, 0.0, 0.0
+
+    drum = Cylinder(hertz.R, (0.0, 0.0, hertz.R), axis=(0.0, 1.0, 0.0), displacement=moved)
+    on = Contact(body["z1"], drum, mu=mu)
+    system = System(body, terms=[*held, on])
+    problem = StaticProblem(system)
+    problem.solve()
+    for k in (2.0, 3.0, 4.0):
+        way.value = 0.25 * k * mu * hertz.P / hertz.E
+        problem.solve()
+        x, force = at_points(system, on)
+        N, Q = -force[:, 2], force[:, 0]
+        share = float(Q.sum() / (mu * N.sum()))
+        # q = mu (p(a) - c/a p(c)), (c/a)^2 = 1 - share: moments and the value in the middle
+        found = float(Q @ x[:, 0] ** 2 / (mu * N @ x[:, 0] ** 2))
+        exact = 1.0 - hertz.stick(share) ** 4
+        yield Number(f"second moment of friction, Q = {share:.2f} mu P", found, exact, 0.015)
+        middle = np.abs(x[:, 0]) < 0.25 * hertz.a
+        found = float(Q[middle].sum() / (mu * N[middle].sum()))
+        yield Number(
+            f"friction over mu p in the middle, Q = {share:.2f} mu P",
+            found,
+            _middle(hertz, share),
+            0.01,
+        )
+
+
+def _middle(hertz: Line, share: float) -> float:
+    """Return the mean of Cattaneo's friction over mu p between x = -a/4 and a/4."""
+
+    def under(half: float) -> float:  # of sqrt(1 - (x/half)^2) from 0 to a/4
+        s = 0.25 / half
+        return 0.5 * half * (s * math.sqrt(1.0 - s * s) + math.asin(s))
+
+    c = hertz.stick(share)
+    return 1.0 - c * under(c) / under(1.0)
