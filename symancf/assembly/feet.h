@@ -6,7 +6,9 @@
  * With xi, eta, g the foot of r_s = r_m + g n the jets are d = r_s - r_m, the tangents a_1 and a_2,
  * and where the law asks for them t = r_s - r_a, r_a the anchor that the point remembers, and the
  * rate of d; all combinations of positions, their coefficients numbers. What the foot depends on
- * them by stands in rows of the point's parameters: S^-1 (9), n, n_1, n_2 (9), g; see foot.h.
+ * them by stands in rows of the point's parameters: S^-1 (9), n, n_1, n_2 (9), g; see foot.h. Then
+ * come the share with which the point counts, 2 chi_m/(chi_s + chi_m), and its derivatives by xi and
+ * eta: a point that slides off a side fades, and its neighbours on the other side count for it.
  *
  * A point with friction remembers its anchor, (facet + 1, xi, eta) by the global number of the
  * facet, 0: none; how it slipped in the last step; and its status, -1 open, 0 stick, 1 slip. Its
@@ -20,7 +22,6 @@
 
 #include <stdlib.h>
 
-#define FOOT_ROWS 19 /* S^-1, n, n_1, n_2, g */
 #define ANCHOR_ROWS 5 /* of the memory: facet + 1, xi, eta, slip, status */
 
 typedef struct symancf_feet {
@@ -32,6 +33,7 @@ typedef struct symancf_feet {
   const double *normals;  /* [facets][4][3] */
   const int32_t *number;  /* [facets] global */
   const double *size;     /* [facets] a length of the facet's cell */
+  const int32_t *free;    /* [facets] their free edges, a bit for each */
   /* patches: a facet that has points, and what is opposite */
   int32_t vectors, patches; /* coefficient vectors of such a facet */
   const int32_t *patch_offset;  /* [patches][vectors] */
@@ -43,6 +45,7 @@ typedef struct symancf_feet {
   /* points */
   const int32_t *patch; /* [n], ascending */
   const double *value;  /* [n][vectors] */
+  const double *own;    /* [n] chi of the points on their own side */
   const double *first;  /* [n][3] anchors of points that remember none, as they remember them */
   double reach;         /* the law vanishes where the gap is larger */
   int32_t row;          /* first of the rows of parameters that are written here */
@@ -303,6 +306,11 @@ static void take(const symancf_term *t, symancf_batch *b, int point, int k, cons
     to[(15 + a) * LANES] = o->dn[1][a];
   }
   to[18 * LANES] = o->g;
+  double chi[3];
+  inner(s, c->free[f], o->xi, chi);
+  const double own = c->own[point] + LEAST, all = own + chi[0] + LEAST;
+  to[19 * LANES] = 2.0 * (chi[0] + LEAST) / all;
+  for (int d = 0; d < 2; d++) to[(20 + d) * LANES] = 2.0 * own / (all * all) * chi[1 + d];
 }
 
 /* Where what a point remembers is written. */
@@ -494,6 +502,16 @@ void symancf_feet_of(const symancf_basis *s, const double *P, const double *Q, i
     } else {
       xi[2 * k] = xi[2 * k + 1] = g[k] = NAN;
     }
+  }
+}
+
+/* chi at places xi [n][2] of facets with the free edges `free` [n]. */
+void symancf_inner(const symancf_basis *s, int64_t n, const int32_t *free, const double *xi, double *chi)
+{
+  for (int64_t k = 0; k < n; k++) {
+    double found[3];
+    inner(s, free[k], xi + 2 * k, found);
+    chi[k] = found[0];
   }
 }
 

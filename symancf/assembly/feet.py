@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Array, Ints
+from ..arrays import Array, Ints, Ints32
 from ..runtime import jit
 from .structures import Basis as Table
 from .structures import address
@@ -82,3 +82,18 @@ def feet_of(
         ctypes.c_void_p(address(g)),
     )
     return xi, g
+
+
+def inner(library: ctypes.CDLL, basis: Basis, free: Ints32, xi: Array) -> Array:
+    """Return chi (n,) at places (n, 2) of facets with free edges (n,) as bits; see foot.h."""
+    held: list[npt.NDArray[np.generic]] = []
+
+    def hold(values: npt.ArrayLike, dtype: npt.DTypeLike) -> int:
+        held.append(np.ascontiguousarray(values, dtype=dtype))
+        return address(held[-1])
+
+    chi, table = np.zeros(len(free)), table_of(basis, hold)
+    pointers = [ctypes.c_void_p(hold(a, kind)) for a, kind in ((free, np.int32), (xi, np.float64))]
+    count, out = ctypes.c_int64(len(free)), ctypes.c_void_p(address(chi))
+    library.symancf_inner(ctypes.byref(table), count, *pointers, out)
+    return chi

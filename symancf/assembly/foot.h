@@ -14,6 +14,7 @@
 #define MOST_MONOMIALS 16
 #define CONVERGED 1e-10   /* step in the parameters: what laws make of it is exact to its square */
 #define INSIDE 1e-9       /* beyond an edge */
+#define LEAST 1e-3        /* share of a point whose foot is on a free edge */
 
 typedef struct {
   int32_t functions, monomials, corners, slopes; /* slopes of a corner that a facet's maps turn */
@@ -114,6 +115,25 @@ static inline double outside(const symancf_basis *s, const double *xi)
 {
   const double low = fmax(-xi[0], -xi[1]);
   return fmax(low, s->corners == 3 ? xi[0] + xi[1] - 1.0 : fmax(xi[0], xi[1]) - 1.0);
+}
+
+/*
+ * chi at a place and its derivatives: 1 within a side, 0 on its free edges, a bit for each edge in
+ * `free` (edge c goes from corner c to c + 1); it falls by t^2 (3 - 2 t) over one facet.
+ */
+static void inner(const symancf_basis *s, int free, const double *xi, double chi[3])
+{
+  static const double quad[4][3] = {{0, 0, 1}, {1, -1, 0}, {1, 0, -1}, {0, 1, 0}};
+  static const double tri[3][3] = {{0, 0, 1}, {1, -1, -1}, {0, 1, 0}};
+  chi[0] = 1.0, chi[1] = chi[2] = 0.0;
+  for (int c = 0; c < s->corners; c++) {
+    if (!(free >> c & 1)) continue;
+    const double *edge = s->corners == 3 ? tri[c] : quad[c];
+    const double t = fmin(fmax(edge[0] + edge[1] * xi[0] + edge[2] * xi[1], 0.0), 1.0);
+    const double part = t * t * (3.0 - 2.0 * t), slope = 6.0 * t * (1.0 - t);
+    for (int d = 0; d < 2; d++) chi[1 + d] = chi[1 + d] * part + chi[0] * slope * edge[1 + d];
+    chi[0] *= part;
+  }
 }
 
 /*

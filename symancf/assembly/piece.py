@@ -88,6 +88,8 @@ class Feet:
     basis : of the facets opposite.
     offsets, maps, numbers, sizes : (facets, functions); (facets, corners, s, s), the slopes of
         elements from those of vertices; (facets,) global numbers; (facets,) lengths of cells.
+    free, own : (facets,) free edges, a bit for each; (n,) chi of points, see `foot.h`: 1 within
+        their own side, 0 on its free edges.
     normals : (facets, 4, 3) polynomials 1, xi, eta, xi eta of the normals; may be written to
         between steps.
     patch_offsets : (patches, vectors) of the facet that has the points.
@@ -98,7 +100,8 @@ class Feet:
     patch, value : (n,), (n, vectors) of points: patch, and weights of the vectors.
     first : (n, 3) anchors of points that remember none: facet + 1, xi, eta; may be written to, too.
     reach : gap beyond which the law vanishes.
-    row : name of the first of the parameters that are written: S^-1 (9), n, n_1, n_2 (9), g.
+    row : name of the first of the parameters that are written: S^-1 (9), n, n_1, n_2 (9), g,
+        share (3).
     gap, damping : names of the gap at the beginning of the step in the kernel's memory, and of the
         uniform parameter theta: the law is taken at g + theta (g - gap); "": at g.
     anchor, rate : number of the first of the jets t and of the rates of d; -1: there are none.
@@ -109,6 +112,7 @@ class Feet:
     maps: Array
     numbers: Ints32
     sizes: Array
+    free: Ints32
     normals: Array
     patch_offsets: Ints32
     vector_vertex: Ints32
@@ -118,6 +122,7 @@ class Feet:
     corner: Ints32
     patch: Ints32
     value: Array
+    own: Array
     first: Array
     reach: float
     row: str

@@ -59,12 +59,12 @@ class Opposite(ctypes.Structure):
     _fields_ = [
         ("basis", Basis),
         ("facets", _NUMBER),
-        *((name, _ADDRESS) for name in ("offset", "maps", "normals", "number", "size")),
+        *((name, _ADDRESS) for name in ("offset", "maps", "normals", "number", "size", "free")),
         *((name, _NUMBER) for name in ("vectors", "patches")),
         *((name, _ADDRESS) for name in ("patch_offset", "vector_vertex", "facet_start")),
         *(
             (name, _ADDRESS)
-            for name in ("candidates", "facet", "corner", "patch", "value", "first")
+            for name in ("candidates", "facet", "corner", "patch", "value", "own", "first")
         ),
         ("reach", ctypes.c_double),
         *((name, _NUMBER) for name in ("row", "memory", "gap", "damping", "anchor", "rate")),

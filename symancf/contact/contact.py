@@ -262,7 +262,8 @@ class Contact(Results):
 
     def keeps(self, configuration: Configuration) -> list[Kept]:
         """Return the numbers that belong to the accepted state; see `Step`."""
-        return [configuration.of(self, Step).kept]
+        normals = [kept for each in self.facing for kept in each.keeps(configuration)]
+        return [configuration.of(self, Step).kept, *normals]
 
     # ---- lists that change, see `Revises` -------------------------------------------------------
     @property
@@ -276,7 +277,7 @@ class Contact(Results):
 
     def search(self, configuration: Configuration, time: float) -> Change:
         """Find what may touch (collective)."""
-        return max(each.search(configuration) for each in self.facing)
+        return max(each.search(configuration, time) for each in self.facing)
 
     def needed(self, configuration: Configuration) -> Ints:
         """Return the numbers of the vertices that the points of this rank need."""

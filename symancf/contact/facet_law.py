@@ -10,7 +10,13 @@ The gap of a point r_s is measured along interpolated normals :math:`\hat n` of 
 d = r_s - r_m at the foot that was found before the evaluation, where S, n and its derivatives and
 g_0 are numbers. The pressure p along n = n_0 + n_{,a} d\xi^a and the friction f act on the motion
 v = d' - a_a' d\xi^a, so that all first derivatives are exact, those of the place where the force
-acts among them. Forces are in balance; the couple that is left is the gap times the friction.
+acts among them. Points count with the share
+
+.. math:: \frac{2 \chi_m}{\chi_s + \chi_m},
+
+chi being 1 within a side and 0 on its free edges, of the point and of its foot: the force does not
+jump where a point leaves a side, and both passes together count the area once. Forces are in
+balance; the couple that is left is the gap times the friction.
 """
 
 from __future__ import annotations
@@ -28,7 +34,7 @@ from .steps import GROWN
 if TYPE_CHECKING:
     from .laws import Coulomb, Normal
 
-FOOT = [real(f"foot{k}") for k in range(1, 20)]  # S^-1, n, n_,1, n_,2, g: see feet.h
+FOOT = [real(f"foot{k}") for k in range(1, 23)]  # S^-1, n, n_,1, n_,2, g, share: see feet.h
 WEIGHT, BASE = real("weight"), real("stiffness")
 GAP = real("gap")  # at the beginning of the step
 
@@ -58,6 +64,7 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
     g = let("g", g0 + move[2])
     ahead = let("ahead", expected(g, GAP))
     p = let("p", normal.pressure(ahead))
+    share = let("share", WEIGHT * (FOOT[19] + FOOT[20] * move[0] + FOOT[21] * move[1]))
     force, stored, lost = p * n, normal.energy(g), (p - normal.pressure(g)) * (GAP - g)
     unknowns, history = [*d, *a[0], *a[1]], [Memory(GAP, g)]
     parameters = [BASE, WEIGHT, *FOOT]
@@ -75,8 +82,8 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
         shift = [Memory(real(s), -x) for s, x in zip(("facet", "xi", "eta"), stretch, strict=True)]
         history = [*shift, Memory(SLIPPED, slip), Memory(real("status"), status), *history]
         uniform += [real(s) for s in coulomb.parameters] + ([dt] if coulomb.speeds else [])
-    history.append(Memory(real("dissipated"), WEIGHT * lost, total=True))
-    force = vector("force", WEIGHT * force)
+    history.append(Memory(real("dissipated"), share * lost, total=True))
+    force = vector("force", share * force)
     rates = {s: real(f"rate_{s}") for s in (*d, *a[0], *a[1])}
     motions = [rates[d[i]] - rates[a[0][i]] * move[0] - rates[a[1][i]] * move[1] for i in range(3)]
     return PointLaw(
@@ -91,6 +98,6 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
             *(Parameter(s, "cell") for s in parameters),
         ),
         history=tuple(history),
-        stored=WEIGHT * stored,
+        stored=share * stored,
         title="pressure and friction of a point on a facet",
     )

@@ -21,15 +21,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from mpi4py import MPI
 
 from ..arrays import Array, Ints, Mask
+from ..assembly.memory import Kept
 from ..assembly.piece import Feet, Piece
 from ..assembly.revisions import Change, Verdict
 from ..errors import ConstraintError
 from ..kinematics.quantity import real
 from ..mesh.partition import Family
 from ..runtime import jit
-from ..runtime.collective import owners_of
+from ..runtime.collective import owners_of, reduced
 from ..runtime.shared import Shared
 from ..values.parameter import evaluate
 from .facet_law import BASE, FOOT, GAP, WEIGHT, facet_law
@@ -118,6 +120,8 @@ class FacetPass:
         key += () if coulomb is None else (coulomb.coefficient, coulomb.speeds)
         law = _LAWS.get(key, lambda: facet_law("facet_contact", own, coulomb))
         lists.kernel = jit.points(law, configuration.comm)
+        lists.normals = Kept(f"normals of {configuration.name(self)}", lists.shapes[1].Q)
+        lists.least = 0.5 * float(np.mean([np.mean(shape.radius) for shape in lists.shapes]))
         piece = self._piece(configuration, lists)
         piece.plans, piece.total = [], len(lists.area)
         return [configuration.keep(self, piece)]
@@ -179,26 +183,31 @@ class FacetPass:
             lists.reference = self._shapes(lists, (X[0], X[1]))
         return lists
 
+    def keeps(self, configuration: Configuration) -> list[Kept]:
+        """Return the normals with which the accepted state was found."""
+        return [configuration.of(self, Lists).normals]
+
     # ---- lists that change, see `Revises` -------------------------------------------------------
-    def search(self, configuration: Configuration) -> Change:
-        """Find what may touch; the same on every rank (collective)."""
+    def search(self, configuration: Configuration, time: float) -> Change:
+        """Find what may touch in a step that ends at `time`; the same on every rank (collective).
+
+        Where no step begins the normals are those with which the present state was found.
+        """
         lists = configuration.of(self, Lists)
         x = self._positions(configuration, lists)
         if configuration.reviewing:
-            if not self._left(lists, x):
-                return Change.NONE
-            return self._list(configuration, lists, x)
-        before = lists.accepted
-        moved = 0.0 if before is None else motion(*joined(x, (before[0].x, before[1].x)))
-        shapes = self._shapes(lists, x)
-        lists.accepted, lists.used = shapes, shapes[1].Q
-        size = 0.5 * float(np.mean([np.mean(shape.radius) for shape in shapes]))
-        feet = configuration.of(self, Piece).entities
+            return self._list(configuration, lists, x) if self._left(lists, x) else Change.NONE
+        begins = configuration.memory.hold().stepping or time != configuration.time
+        before, feet = lists.accepted, configuration.of(self, Piece).entities
         assert isinstance(feet, Feet)
-        feet.normals[...] = lists.used[lists.local]
-        feet.first[...] = 0.0
+        if begins or before is None:
+            lists.accepted = self._shapes(lists, x)
+            lists.normals.value = lists.accepted[1].Q
+            feet.first[...] = 0.0
+        feet.normals[...] = lists.normals.value[lists.local]
         if before is None or self._left(lists, x) or self._lost(configuration, lists):
-            lists.margin = max(size, 3.0 * moved)
+            moved = 0.0 if before is None else motion(*joined(x, (before[0].x, before[1].x)))
+            lists.margin = max(lists.least, 3.0 * moved)
             return self._list(configuration, lists, x)
         return Change.NONE
 
@@ -240,7 +249,7 @@ class FacetPass:
     def _list(self, configuration: Configuration, lists: Lists, x: tuple[Array, Array]) -> Change:
         """Make the list for the way from the accepted state to the present one."""
         assert lists.accepted is not None
-        s, m = lists.accepted
+        s, m = lists.accepted if configuration.reviewing else self._shapes(lists, x)
         path, margin = (s, m), lists.margin
         if configuration.reviewing:
             path = self._shapes(lists, x)
@@ -312,7 +321,8 @@ class FacetPass:
             maps=m.maps[opposite] if hasattr(m, "maps") else np.zeros((0, m.basis.corners, 0, 0)),
             numbers=opposite.astype(np.int32),
             sizes=m.length[opposite],
-            normals=np.ascontiguousarray(lists.used[opposite]),
+            free=m.free[opposite],
+            normals=np.ascontiguousarray(lists.normals.value[opposite]),
             patch_offsets=offsets(configuration, s, facets),
             vector_vertex=(np.arange(width) // (1 + s.basis.slopes)).astype(np.int32),
             facet_start=np.concatenate([[0], np.cumsum(count)]).astype(np.int32),
@@ -321,6 +331,7 @@ class FacetPass:
             corner=corner,
             patch=np.repeat(np.arange(n, dtype=np.int32), q),
             value=np.ascontiguousarray(table.reshape(n * q, width)),
+            own=s.inner(self.contactor.points)[facets].ravel(),
             first=self._first(lists, facets, patch.ravel()[~only], b[~only]),
             reach=0.0,
             row=FOOT[0].name,
@@ -409,27 +420,33 @@ class FacetPass:
         if not len(lists.near) or lists.accepted is None:
             return Verdict.STANDS
         x = self._positions(configuration, lists)
-        if self._crossed(configuration, lists, x):
+        crossed, touched = self._crossed(configuration, lists, x)
+        if crossed:
             return Verdict.CUT
-        m, opposite = lists.skins[1], np.unique(lists.pairs[:, 1])
-        now = m.normals(x[1])
-        if not (np.abs(now - lists.used)[opposite] > TURN).any():
+        now = lists.skins[1].normals(x[1])
+        if not (np.abs(now - lists.normals.value)[touched] > TURN).any():
             return Verdict.STANDS
-        lists.used = now
+        lists.normals.value = now
         feet = configuration.of(self, Piece).entities
         assert isinstance(feet, Feet)
         feet.normals[...] = now[lists.local]
         return Verdict.AGAIN
 
-    def _crossed(self, configuration: Configuration, lists: Lists, x: tuple[Array, Array]) -> bool:
-        """Tell whether a point has come to lie behind a facet since the accepted state."""
+    def _crossed(
+        self, configuration: Configuration, lists: Lists, x: tuple[Array, Array]
+    ) -> tuple[bool, Mask]:
+        """Tell whether a point has come to lie behind a facet in this step (collective).
+
+        And which facets have points behind them now.
+        """
         assert lists.accepted is not None
         s, m = lists.skins
         before = lists.accepted[0].x, lists.accepted[1].x
         way = motion(*joined(x, before))
         parts = max(1, int(np.ceil(2.0 * way / m.length.min())))
+        touched = np.zeros(m.size, dtype=bool)
         if parts > PARTS:
-            return True
+            return True, touched
         comm, q = configuration.comm, len(self.contactor.weights)
         a, b = lists.near[comm.rank :: comm.size].T
         table, _, _ = s.tables(self.contactor.points)
@@ -438,7 +455,7 @@ class FacetPass:
         for part in np.arange(parts + 1) / parts:
             y = [(1.0 - part) * old + part * new for old, new in zip(before, x, strict=True)]
             r = np.einsum("qi,fia->fqa", table, s.elements(y[0]))[a].reshape(-1, 3)
-            shape = Shape(m, y[1], lists.used)
+            shape = Shape(m, y[1], lists.normals.value)
             away = np.linalg.norm(r - shape.centre[facet], axis=1)
             near = np.flatnonzero(away < 2.0 * shape.radius[facet] + 4.0 * deep)
             xi, found = m.feet(shape.P, shape.Q, facet[near], r[near], beyond=0.5)
@@ -449,5 +466,6 @@ class FacetPass:
             on[near] = np.abs(within - xi).max(axis=1, initial=0.0) < 1e-9
             with np.errstate(invalid="ignore"):
                 crossed |= bool(part and (on & (g < -deep) & (last >= -deep)).any())
+                touched[facet[on & (g < 0.0)]] = part == 1.0
             last = g
-        return bool(comm.allreduce(crossed))
+        return bool(comm.allreduce(crossed)), reduced(comm, touched, MPI.LOR)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array, Ints, Ints32, Mask
+from ..assembly.memory import Kept
 from ..places.interpolation import Interpolation
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ class Lists:
     margin : distance that pairs were looked for in.
     former : the pairs before.
     local : (facets,) numbers of the facets opposite that this rank has, as in its `Feet`.
-    used : polynomials of the normals that this step uses, of all facets opposite.
+    least : the margin where nothing moves.
+    normals : polynomials (F, 4, 3) of the normals that this step uses, of all facets opposite.
     """
 
     skins: tuple[Skin, Skin]
@@ -53,7 +55,8 @@ class Lists:
     margin: float = 0.0
     former: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
     local: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    used: Array = field(default_factory=lambda: np.zeros((0, 4, 3)))
+    least: float = 0.0
+    normals: Kept = field(default_factory=lambda: Kept("", np.zeros((0, 4, 3))))
 
     @property
     def shapes(self) -> tuple[Shape, Shape]:

@@ -18,7 +18,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from ..arrays import Array, Ints
-from ..assembly.feet import feet_of, library
+from ..assembly.feet import feet_of, inner, library
 from ..assembly.piece import Basis
 from ..places.interpolation import Interpolation
 
@@ -50,6 +50,7 @@ class Skin:
     side, basis : whose facets these are, and their functions.
     ids : (U,) ids of all nodes, ascending.
     facets : (F, nv) their places among the nodes.
+    free : (F,) edges without a neighbour, or with one beyond a kink: a bit for each.
     length, modulus : (F,) local size and Young's modulus.
     maps : (F, corners, s, s) slopes of elements from those of nodes, after `place`.
     middle : (2,) parameters of the middle.
@@ -107,6 +108,9 @@ class Skin:
         a, b = first // n, other // n
         smooth = np.einsum("ka,ka->k", normal[a], normal[b]) > KINK
         first, other = first[smooth], other[smooth]
+        free = np.ones(F * n, dtype=np.int32)
+        free[first] = free[other] = 0
+        self.free = (free.reshape(F, n) << np.arange(n, dtype=np.int32)).sum(1).astype(np.int32)
         # the edge from corner c to c + 1 of one runs the other way in its neighbour
         nexts = [np.where(k % n == n - 1, k - n + 1, k + 1) for k in (first, other)]
         same = ring.ravel()[first] == ring.ravel()[other]
@@ -186,6 +190,12 @@ class Skin:
         if self._corners == 4:
             found[:, 3] = n[:, 0] - n[:, 1] + n[:, 2] - n[:, 3]
         return found
+
+    def inner(self, xi: Array) -> Array:
+        """Return chi (F, q) at places (q, 2) of all facets; see `assembly.feet.inner`."""
+        q = len(xi)
+        chi = inner(self._library, self.basis, np.repeat(self.free, q), np.tile(xi, (self.size, 1)))
+        return chi.reshape(self.size, q)
 
     def feet(
         self, P: Array, Q: Array, facet: Ints, r: Array, beyond: float = 1e-9

@@ -123,3 +123,43 @@ def test_no_throw_ends_behind_a_thin_wall() -> None:
             assert (Verdict.CUT in judged) == through, throw
         sunk += through
     assert 5 < sunk < 20
+
+
+def test_a_block_is_dragged_over_a_bump() -> None:
+    """Friction 0.3, 32 steps; in statics the work of the drag is stored or dissipated."""
+
+    def bump(x: np.ndarray) -> np.ndarray:
+        x = x * [3.0, 1.0, 1.0]
+        up = 0.12 * np.exp(-(((x[:, 0] - 1.5) / 0.4) ** 2)) * x[:, 2] / 0.5
+        return np.asarray(x + up[:, None] * [0.0, 0.0, 1.0])
+
+    def sledge(x: np.ndarray) -> np.ndarray:
+        up = 0.08 * (2.0 * (x[:, 0] - 0.5)) ** 4 * (1.0 - x[:, 2] / 0.5)
+        return np.asarray(x * [0.7, 1.0, 0.8] + [0.1, 0.0, 0.52] + up[:, None] * [0.0, 0.0, 1.0])
+
+    def drag(time: float) -> np.ndarray:
+        return np.array([2.0 * max(time - 1.0, 0.0), 0.0, -0.08 * min(time, 1.0)])
+
+    low = sa.Mesh.box((1.0, 1.0, 0.5), (20, 1, 4), warp=bump)
+    high = sa.Mesh.box((1.0, 1.0, 0.5), (6, 1, 3), warp=sledge)
+    strip = sa.Body(low["body"], elements.hex8, neo_hooke, name="strip", **MATERIAL)
+    block = sa.Body(high["body"], elements.hex8, neo_hooke, name="block", **MATERIAL)
+    contact = sa.Contact(strip["z1"], block["z0"], mu=0.3, penetration=0.5)
+    pull = sa.fix(block["z1"], displacement=drag)
+    system = sa.System(strip, block, terms=[contact, sa.fix(strip["z0"]), pull])
+    problem = sa.StaticProblem(system, options={"snes_rtol": 1e-9})
+    problem.solve(to=1.0)
+    stored, before, work = sum(system.energies().values()), np.zeros(3), 0.0
+    for k in range(32):
+        problem.solve(to=1.0 + (k + 1) / 32)
+        force = np.ravel(pull.reaction(system))
+        work += float((force + before)[0] / 2.0 * 2.0 / 32 if k else force[0] * 2.0 / 32)
+        before = force
+        on_block = contact.force(system, on=block)
+        assert np.abs(on_block + force).max() < 1e-7 * np.abs(force).max()
+    iterations = [step.iterations for step in problem.history.steps[1:]]
+    assert np.mean(iterations) <= 10.0
+    gone = sum(system.memory.gathered(f"contact:{k}")["dissipated"].sum() for k in (1, 2))
+    left = work + stored - sum(system.energies().values()) - gone
+    assert gone > 0.01
+    assert abs(left) < 0.05 * work, (left, work, gone)
