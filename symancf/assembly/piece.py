@@ -186,6 +186,7 @@ class Piece:
         `cell`, in place of those there.
     plans : of a list that changes, the plans that it is a piece of; None: it never changes.
     timed : whether the entities are functions of time.
+    moving : whether it acts in motions alone.
     kinked : whether forces may have kinks, as those of contact and friction: Newton's method
         looks where full steps lead.
     former : the list before, once it was replaced.
@@ -209,6 +210,7 @@ class Piece:
     multipliers: int = 0
     plans: list[weakref.ref[Evaluates]] | None = None
     timed: bool = False
+    moving: bool = False
     kinked: bool = False
     former: Former | None = None
     ids: Ints | None = None

@@ -78,7 +78,8 @@ class Plan:
                 piece.plans.append(weakref.ref(self))
         self._collect()
         self._place()
-        self._active = np.ones(len(self.pieces), dtype=bool)
+        self._moving: Mask = np.array([piece.moving for piece in self.pieces], dtype=bool)
+        self._active: Mask = ~self._moving
         self._turning: dict[jit.Kernel, jit.Kernel] = {}
         self._tables: dict[tuple[jit.Kernel, str], jit.Kernel] = {}
         self._regroup()
@@ -238,6 +239,8 @@ class Plan:
 
         `factor` (local vector) is d rate / d coordinate of the time integrator. None: no motion.
         """
+        if self._moving.any():
+            self._active, self._stale = np.where(self._moving, rate is not None, self._active), True
         for name, vector in (("rate", rate), ("rate_factor", factor)):
             self._vectors[name] = vector
             setattr(self._plan, name, None if vector is None else address(vector))

@@ -22,7 +22,7 @@ from ..values.parameter import evaluate, label
 from .facets import FacetPass
 from .laws import Coulomb, Normal, penalty
 from .results import Results
-from .rigid import Points, RigidPass, Touch
+from .rigid import Part, Points, RigidPass, Touch
 from .shapes import Plane, Shape, shape_of
 from .sides import Side
 from .steps import Step
@@ -144,6 +144,7 @@ class Contact(Results):
         for value in values:
             evaluate(f"{value} of {who}", values[value], 0.0)
         side, target = _ordered(side, target)
+        self.dampers: list[RigidPass] = []
         self.passes = self._passes(side, target, radius, values)
         self._report: Report | None = None
         self._told = False
@@ -173,7 +174,11 @@ class Contact(Results):
             side if isinstance(side, RigidBody) else cast("Side", points.end).body,
             shape.body or shape,
         )
-        touch = Touch(f"contact_{shape.kind}", shape, self.law, self.coulomb, points.rolls)
+        if self.damping:
+            touch = Touch("damper", shape, self.law)
+            self.dampers = [RigidPass.of(f"{self.name}:damper", touch, points, values)]
+        part: Part = "energy" if self.coulomb is None else "friction"
+        touch = Touch(part, shape, self.law, self.coulomb, points.rolls)
         return [RigidPass.of(self.name, touch, points, values)]
 
     def _facing(
@@ -241,7 +246,7 @@ class Contact(Results):
     # ---- as a term ------------------------------------------------------------------------------
     def declare(self, layout: Layout) -> None:
         """Announce the points (collective)."""
-        for each in self.passes:
+        for each in (*self.passes, *self.dampers):
             layout.call(each, each.name.replace(self.name, layout.name(self), 1))
             each.declare(layout)
 
@@ -249,16 +254,17 @@ class Contact(Results):
         """Take this rank's points (collective)."""
         overlap, found = float(self.initial == "release"), list[tuple[str, Ints32]]()
         step = Step(configuration, configuration.name(self), self.damping, overlap)
-        for owner in (self, *self.passes):
+        for owner in (self, *self.passes, *self.dampers):
             configuration.keep(owner, step)
-        for each in self.passes:
+        for each in (*self.passes, *self.dampers):
             if isinstance(each, RigidPass):
                 found += each.carriers(configuration)
         return found
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels and points on this rank (collective)."""
-        return [piece for each in self.passes for piece in each.pieces(configuration)]
+        every = (*self.passes, *self.dampers)
+        return [piece for each in every for piece in each.pieces(configuration)]
 
     def keeps(self, configuration: Configuration) -> list[Kept]:
         """Return the numbers that belong to the accepted state; see `Step`."""

@@ -47,6 +47,7 @@ Defaults: TypeAlias = "tuple[()] | tuple[Scalar]"  # of an argument: none or one
 
 K = real("k")  # stiffness of the contact at a point [Pa/m], of cables [Pa]
 DAMPING = real("damping")  # theta, a part of a step
+SPAN = real("span")  # length of the step in a motion, 0 else [s]
 SLIPPED = real("slip")  # speed of slip in the last step, or 1 where it slid and 0 where it stuck
 
 
@@ -118,6 +119,15 @@ class Normal:
 def expected(g: sp.Expr, before: sp.Expr) -> sp.Expr:
     """Return the gap g + theta (g - g_0) at which the normal law is taken; see above."""
     return g + DAMPING * (g - before)
+
+
+def ahead(e: sp.Expr, rate: sp.Expr) -> sp.Expr:
+    """Return e + theta h e', what is to be expected of e a part theta of a step later.
+
+    By its rate, which knows what gaps at the ends of steps do not: in a stiff impact velocities
+    change their sign from step to step while positions rest.
+    """
+    return e + DAMPING * SPAN * rate
 
 
 class Coulomb:
@@ -206,6 +216,7 @@ def friction(
     T: sp.Matrix,
     N: sp.Expr,
     m: sp.Expr,
+    *,
     before: sp.Matrix | None = None,
     let: Callable[[str, sp.Expr], sp.Expr] = lambda name, e: e,
 ) -> Friction:
@@ -217,28 +228,24 @@ def friction(
     Parameters
     ----------
     before : the stretch T_0 at the beginning of the step, what the last one left; then f is that of
-        T + theta (T - T_0): a damper, as of the gap.
+        T + theta (T - T_0), so that sticking does not ring.
     let : gives names to intermediate results.
     """
-    ahead, limit = T, m * N
+    on, limit = T, m * N
     if before is not None:
-        ahead = T + DAMPING * (T - before)
-        ahead = sp.Matrix([let(f"ahead{k}", a) for k, a in enumerate(ahead, 1)])
-    square = dot(ahead, ahead)
+        on = sp.Matrix([let(f"on{k}", a) for k, a in enumerate(T + DAMPING * (T - before), 1)])
+    square = dot(on, on)
     sticks = K**2 * square <= limit**2
     part = let("part", sp.Piecewise((1, sticks), (limit / (K * sp.sqrt(square)), True)))
-    force = -K * part * ahead
-    if before is None:
-        stretch, damped = part * T, sp.S.Zero
-    else:
-        stretch = (part * ahead + DAMPING * before) / (1 + DAMPING)
-        stretch = sp.Matrix([let(f"left{k}", a) for k, a in enumerate(stretch, 1)])
-        damped = -dot(force + K * stretch, stretch - before)
+    force, stretch, lost = -K * part * on, part * T, sp.S.Zero
+    if before is not None:
+        left = (part * on + DAMPING * before) / (1 + DAMPING)
+        stretch = sp.Matrix([let(f"left{k}", a) for k, a in enumerate(left, 1)])
+        lost = -dot(force + K * stretch, stretch - before)
     slid = T - stretch
-    size = sp.sqrt(dot(slid, slid))
-    length = sp.Piecewise((0, sticks), (size, True))
+    length = sp.Piecewise((0, sticks), (sp.sqrt(dot(slid, slid)), True))
     stored = K / 2 * dot(stretch, stretch)
-    return Friction(force, stretch, sticks, length, stored, limit * length + damped)
+    return Friction(force, stretch, sticks, length, stored, limit * length + lost)
 
 
 # ---- functions of the user -----------------------------------------------------------------------

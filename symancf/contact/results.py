@@ -57,6 +57,7 @@ class Results:
     name: str
     who: str
     passes: list[RigidPass | FacetPass]
+    dampers: list[RigidPass]
     bodies: tuple[Body | RigidBody, Body | RigidBody | Shape]
 
     # ---- forces ---------------------------------------------------------------------------------
@@ -93,7 +94,7 @@ class Results:
         return sign * system.sum(-system.wrench(np.where(mine, f, 0.0), about))
 
     def _pieces(self, system: Configuration) -> set[str]:
-        return {system.name(each) for each in self.passes}
+        return {system.name(each) for each in (*self.passes, *self.dampers)}
 
     def dissipated(self, system: Configuration) -> float:
         """Return the energy that friction and damper have dissipated since the first step [J]."""

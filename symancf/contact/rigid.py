@@ -18,14 +18,16 @@ after each step both are at the present point of contact, the stretch kept.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import sympy as sp
 from mpi4py import MPI
+
+from symancf_codegen.functions import rate
 
 from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.revisions import Verdict
@@ -37,9 +39,9 @@ from ..runtime.collective import reduced, share_error, together
 from ..terms.quantities import asking, symbols_of
 from ..terms.term import PlaceTerm
 from ..terms.work import Potential, VirtualWork
-from ..values.parameter import evaluate
+from ..values.parameter import difference, evaluate
 from . import laws
-from .laws import DAMPING, SLIPPED, K
+from .laws import DAMPING, SLIPPED, SPAN, K, ahead
 from .look import Look
 from .shapes import X
 from .sides import Side
@@ -62,6 +64,8 @@ FRAME = [real(f"origin{a}") for a in (1, 2, 3)]
 FRAME += [real(f"axis{k}{a}") for k in (1, 2, 3) for a in (1, 2, 3)]
 BEFORE, ANCHOR, OWN, STRETCH = "gap_before", "anchor", "own_anchor", "stretch_before"
 
+Part: TypeAlias = Literal["energy", "damper", "friction"]
+
 DEEP = 1e-3  # parts of l by which a surface may lie within another one at the start
 AGAINST = -0.25  # cosine of two normals of one point that has passed through a shape
 INSIDE = 0.01  # parts of l that a way may lie within a shape
@@ -73,28 +77,35 @@ class Touch:
 
     Parameters
     ----------
-    shape, law, coulomb : the target and the laws; no `Coulomb`: without friction, an energy.
+    part : ``"energy"`` of the gap, or forces with ``"friction"``; and the ``"damper"`` of motions
+        to either.
+    shape, law, coulomb : the target and the laws.
     rolls : the point is the centre of a rigid ball of radius rho: it has two anchors.
 
     Attributes
     ----------
     lets : the named stages, after it was called.
-    gap, pressure, force, arm, point, status : at the place, expressions of `lets`: force (3,) per
-        area, arm (3,) rho n, `point` is x, in the frame of the shape, `status` 0 open, 1 stick (or
-        without friction), 2 slip.
+    gap, pressure, point, status : at the place, expressions of `lets`: `point` is x, in the frame
+        of the shape, `status` 0 open, 1 stick (or without friction), 2 slip.
     """
 
     def __init__(
-        self, name: str, shape: Shape, law: Normal, coulomb: Coulomb | None, rolls: bool
+        self,
+        part: Part,
+        shape: Shape,
+        law: Normal,
+        coulomb: Coulomb | None = None,
+        rolls: bool = False,
     ) -> None:
-        self.__name__ = name
+        self.part = part
+        self.__name__ = f"contact_{part}_{shape.kind}{'_moved' if shape.moved else ''}"
         self.shape, self.law, self.coulomb = shape, law, coulomb
-        self.rolls = rolls and coulomb is not None
+        self.rolls = rolls and part == "friction"
         self.lets: list[Let] = []
         own = ("r", *AXES) if self.rolls else ("r",)
         names = [f"{q}_a" for q in own]
         names += [f"{q}_b" for q in ("r", *AXES)] if shape.body is not None else []
-        if coulomb is not None:
+        if part != "energy":
             names += ["v_a", *(f"{w}_a" for w in SPINS if self.rolls)]
             names += [f"{q}_b" for q in ("v", *SPINS)] if shape.body is not None else []
         self._names = names
@@ -106,7 +117,8 @@ class Touch:
     def _asked(self) -> list[str]:
         """Return the names of parameters and of what is remembered."""
         own = [] if self.coulomb is None else list(self.coulomb.parameters)
-        known = [BASE, GROWN, DAMPING, RHO, OVERLAP, RELEASE]
+        known = [BASE, GROWN, RHO, OVERLAP, RELEASE]
+        known += {"energy": [], "friction": [DAMPING], "damper": [DAMPING, SPAN]}[self.part]
         known += FRAME if self.shape.body is None else []
         shape = [f"shape_{name}" for name in self.shape.parameters]
         step = [STEP] if self.coulomb is not None and self.coulomb.speeds else []
@@ -130,6 +142,8 @@ class Touch:
         d = [a - b for a, b in zip(X, o, strict=True)]
         x = [dot(e, d) for e in E]
         s, G = self.distance(x)
+        if self.part == "damper":
+            return {}
         found: dict[str, sp.Expr] = {BEFORE: s - RHO + OVERLAP}
         found |= {f"{ANCHOR}{k}": a - s * b for k, a, b in zip((1, 2, 3), x, G, strict=True)}
         if self.coulomb is not None:
@@ -149,7 +163,7 @@ class Touch:
     def _three(self, name: str, expressions: Sequence[sp.Expr]) -> list[sp.Symbol]:
         return [self._let(f"{name}{k}", e) for k, e in enumerate(expressions, 1)]
 
-    def __call__(self, *quantities: V, **own: sp.Symbol) -> Remembered:
+    def __call__(self, *quantities: V, **own: sp.Symbol) -> Remembered | list[tuple[V, V]]:
         """Return forces and motions, or an energy, with what is remembered."""
         q = dict(zip(self._names, quantities, strict=True))
         self.lets.clear()
@@ -162,21 +176,16 @@ class Touch:
         touched = [a - s * b for a, b in zip(x, G, strict=True)]
         g = self._let("gap", s - RHO + RELEASE * OVERLAP)
         self._let(str(K), BASE * GROWN)
-        ahead = self._let("gap_ahead", laws.expected(g, own[BEFORE]))
-        p = self._let("pressure", self.law.pressure(ahead))
-        stored = self.law.energy(g)
-        lost = (p - self.law.pressure(g)) * (own[BEFORE] - g)
-        self.gap, self.pressure, self.point = g, p, x
-        self.arm = [RHO * n for n in _in_space(G, E)]
-        if self.coulomb is None:
-            self.force = [p * n for n in _in_space(G, E)]
+        still = self.law.pressure(g)
+        self.gap, self.point, stored = g, x, self.law.energy(g)
+        after: dict[str, sp.Expr] = {BEFORE: g}
+        p = self.pressure = self._let("pressure", still)
+        if self.part == "energy":
             self.status = sp.Piecewise((1, p > 0), (0, True))
-            energy = self.law.energy(ahead) / (1 + DAMPING)
-            after = {BEFORE: g} | {f"{ANCHOR}{k}": a for k, a in enumerate(touched, 1)}
-            return remember(energy, stored=stored, dissipated=lost, **after)
-        anchor, at, motion = [own[f"{ANCHOR}{k}"] for k in (1, 2, 3)], x, q["v_a"]
+            after |= {f"{ANCHOR}{k}": a for k, a in enumerate(touched, 1)}
+            return remember(stored, stored=stored, **after)
+        at, motion = x, q["v_a"]
         stretched: Sequence[sp.Expr] = x
-        after = {BEFORE: g}
         if self.rolls:
             axes = [q[f"{e}_a"] for e in AXES]
             y = [own[f"{OWN}{k}"] for k in (1, 2, 3)]
@@ -192,14 +201,26 @@ class Touch:
             motion = motion - q["v_b"]
             for a, w in zip(at, SPINS, strict=True):
                 motion = motion - a * q[f"{w}_b"]
+        if self.part == "damper":
+            speed = motion
+            if self.shape.moved:
+                speed = speed - sp.Matrix([rate(s) for s in FRAME[:3]])
+                for a, k in zip(at, (3, 6, 9), strict=True):
+                    speed = speed - a * sp.Matrix([rate(s) for s in FRAME[k : k + 3]])
+            n = self._three("n", _in_space(G, E))
+            away = self._let("gap_rate", dot(n, speed))
+            more = self.law.pressure(ahead(g, away)) - p
+            return [(sp.Matrix(motion), sp.Matrix(self._three("F", [more * a for a in n])))]
+        assert self.coulomb is not None
+        anchor = [own[f"{ANCHOR}{k}"] for k in (1, 2, 3)]
         t = self._three("stretch", [a - b for a, b in zip(stretched, anchor, strict=True)])
         along = self._let("stretch_n", dot(G, t))
         T = sp.Matrix(self._three("T", [a - along * b for a, b in zip(t, G, strict=True)]))
         m = self._let("coefficient", self.coulomb.coefficient)
         before = sp.Matrix([own[f"{STRETCH}{k}"] for k in (1, 2, 3)])
-        rub = laws.friction(T, p, m, before, self._let)
+        rub = laws.friction(T, p, m, before=before, let=self._let)
         local = [p * a + f for a, f in zip(G, rub.force, strict=True)]
-        self.force = self._three("F", _in_space(local, E))
+        F = self._three("F", _in_space(local, E))
         self.status = sp.Piecewise((0, p <= 0), (1, rub.sticks), (2, True))
         near = self._three("near", [a - b for a, b in zip(touched, rub.stretch, strict=True)])
         s, slopes = self.distance(near)
@@ -211,8 +232,8 @@ class Touch:
         slid = self.coulomb.slipped(rub, real(STEP))
         after[str(SLIPPED)] = sp.Piecewise((0, p <= 0), (slid, True))
         stored += sp.Piecewise((0, p <= 0), (rub.stored, True))
-        pairs = [(sp.Matrix(motion), sp.Matrix(self.force))]
-        return remember(pairs, stored=stored, dissipated=lost + rub.dissipated, **after)
+        pairs = [(sp.Matrix(motion), sp.Matrix(F))]
+        return remember(pairs, stored=stored, dissipated=rub.dissipated, **after)
 
 
 def _in_space(local: Sequence[sp.Expr], E: Sequence[Sequence[sp.Expr]]) -> list[sp.Expr]:
@@ -285,12 +306,12 @@ class RigidPass(PlaceTerm):
         ends, shape = [points.end], touch.shape
         if shape.body is not None:
             ends.append(shape.body.at(shape.point, shape.frame))
-        given: dict[str, Any] = {str(s): 0.0 for s in (BASE, OVERLAP, RELEASE, DAMPING, *FRAME)}
+        zero = BASE, OVERLAP, RELEASE, DAMPING, SPAN, *FRAME
+        given: dict[str, Any] = {str(s): 0.0 for s in zero}
         given |= {str(GROWN): 1.0, str(RHO): points.rho, **values}
         given |= {f"shape_{name}": value for name, value in shape.parameters.items()}
         given = {k: v for k, v in given.items() if k in touch.keywords}
-        kind = Frictionless if touch.coulomb is None else Frictional
-        made = kind(touch, *ends, name=name, **given)
+        made = _KINDS[touch.part](touch, *ends, name=name, **given)
         made.touch, made.points = touch, points
         return made
 
@@ -310,8 +331,12 @@ class RigidPass(PlaceTerm):
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernel and the points on this rank (collective)."""
-        self._look_at_overlap(configuration)
-        return super().pieces(configuration)
+        if self.touch.part != "damper":
+            self._look_at_overlap(configuration)
+        made = super().pieces(configuration)
+        for piece in made:
+            piece.moving = self.touch.part == "damper"
+        return made
 
     def _look_at_overlap(self, configuration: Configuration) -> None:
         """Let an initial overlap out, or raise where nobody said what it means (collective)."""
@@ -359,7 +384,9 @@ class RigidPass(PlaceTerm):
             return lambda time: float(_placed(shape, time)[k])
 
         if motion.changes:
-            return {name: part(k) for k, name in enumerate(names)}
+            found = {name: part(k) for k, name in enumerate(names)}
+            rates = {f"rate_{name}": difference(name, value) for name, value in found.items()}
+            return found | (rates if self.touch.part != "energy" else {})
         return dict(zip(names, map(float, _placed(shape, 0.0)), strict=True))
 
     # ---- at the places of this rank -------------------------------------------------------------
@@ -454,20 +481,28 @@ class RigidPass(PlaceTerm):
         return np.broadcast_to(found, (len(entities.ids),))
 
 
-class Frictionless(RigidPass, Potential):
+class _Energy(RigidPass, Potential):
     """Without friction: an energy of the gap, so that the tangent is symmetric."""
 
     kind, role = "contact", "contact"
 
 
-class Frictional(RigidPass, VirtualWork):
-    """With friction: forces on motions."""
+class _Forces(RigidPass, VirtualWork):
+    """With friction, or the damper: forces on motions."""
 
     kind = "contact"
 
-    def __init__(self, *given: Any, **parameters: Any) -> None:
-        super().__init__(*given, **parameters)
-        self.role = "contact"
+    def __init__(self, touch: Touch, *ends: End, name: str, **parameters: Any) -> None:
+        damper = touch.part == "damper"
+        super().__init__(touch, *ends, name=name, dissipation=damper, **parameters)
+        self.role = "dissipation" if damper else "contact"
+
+
+_KINDS: dict[str, Callable[..., RigidPass]] = {
+    "energy": _Energy,
+    "damper": _Forces,
+    "friction": _Forces,
+}
 
 
 def _placed(shape: Shape, time: float) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..assembly.memory import Kept
 from ..kinematics.quantity import real
-from .laws import DAMPING
+from .laws import DAMPING, SPAN
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
@@ -24,12 +24,12 @@ class OfStep:
 
     changes = False
 
-    def __init__(self, value: Callable[[], float]) -> None:
+    def __init__(self, value: Callable[[float], float]) -> None:
         self.value = value
 
     def __call__(self, time: float) -> float:
         """Return the present value."""
-        return self.value()
+        return self.value(time)
 
 
 class Step:
@@ -55,9 +55,10 @@ class Step:
         self.kept = Kept(name, np.array([1.0, overlap, 0.0, np.inf]))
         self._tried, self._most = 0.0, np.inf
         self.uniform: dict[str, Scalar] = {
-            GROWN.name: OfStep(lambda: self.grown),
-            RELEASE.name: OfStep(lambda: self.overlap),
+            GROWN.name: OfStep(lambda time: self.grown),
+            RELEASE.name: OfStep(lambda time: self.overlap),
             DAMPING.name: OfStep(self._damping),
+            SPAN.name: OfStep(self._span),
         }
 
     @property
@@ -91,7 +92,11 @@ class Step:
         self._tried = grown if grown > self.grown else 0.0
         self.kept.value = np.array([grown, overlap, float(self.moves), self._most])
 
-    def _damping(self) -> float:
+    def _span(self, time: float) -> float:
+        """Return the length of the step in a motion."""
+        return self.configuration.memory.length(time) if self._damping(time) else 0.0
+
+    def _damping(self, time: float) -> float:
         """Return theta in steps of a motion; at its start the last step is one of statics."""
         stepped = bool(self.kept.value[2]) or self.configuration.memory.hold().stepping
         return self.damping if stepped and self.moves else 0.0

@@ -91,7 +91,7 @@ def linear_defaults(
     worth a direct solver of one process; chains of cables and rigid bodies, with few entries in
     a row, get one without dense blocks (PETSc's own where no pivot can be zero, else KLU).
     """
-    symmetric = all(piece.kernel.symmetric for piece in system.pieces)
+    symmetric = all(p.kernel.symmetric for p in system.pieces if dynamic or not p.moving)
     definite = all(piece.role != "constraint" for piece in system.pieces)
     if asked == "gamg" or not _direct(system):
         return {

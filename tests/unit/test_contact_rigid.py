@@ -130,9 +130,7 @@ def slope(degrees: float) -> tuple[float, float, float]:
     return 9.81 * np.sin(angle), 0.0, -9.81 * np.cos(angle)
 
 
-def on_plane(
-    body: sa.RigidBody, mu: Any, g: tuple[float, float, float], **given: Any
-) -> tuple[sa.System, sa.Contact]:
+def on_plane(body: sa.RigidBody, mu: Any, g: Any, **given: Any) -> tuple[sa.System, sa.Contact]:
     contact = sa.Contact(body, sa.Plane(**FLOOR), mu=mu, stiffness=1e5, **given)
     return sa.System(body, terms=[contact, sa.gravity(g)]), contact
 
@@ -145,13 +143,16 @@ def speed(body: sa.RigidBody, system: sa.System) -> float:
     ("mu", "linear", "angular"), [(0.3, 3.503571, 3.503571), (0.1, 4.055429, 2.123927)]
 )
 def test_sphere_rolls_or_slides_down_a_slope(mu: float, linear: float, angular: float) -> None:
-    ball = sa.RigidBody.sphere(0.1, at=(0, 0, 0.1), rho=1000.0, name="ball")
-    system, contact = on_plane(ball, mu, slope(30.0))
+    deep = 4e3 / 3e5 * np.pi * 1e-3 * 9.81 * np.cos(np.radians(30.0))
+    ball = sa.RigidBody.sphere(0.1, at=(0, 0, 0.1 - deep), rho=1000.0, name="ball")
+    system, contact = on_plane(ball, mu, slope(30.0), initial="press")
     problem = sa.DynamicProblem(system)
+    problem.solve(0.1, step=2e-3)
+    v, w = speed(ball, system), ball.angular_velocity(system)
     problem.solve(0.5, step=2e-3)
-    assert speed(ball, system) / 0.5 == pytest.approx(linear, rel=2e-3)
+    assert (speed(ball, system) - v) / 0.4 == pytest.approx(linear, rel=2e-3)
     spin = ball.angular_velocity(system)
-    assert 0.1 * spin[1] / 0.5 == pytest.approx(angular, rel=2e-3)
+    assert 0.1 * (spin - w)[1] / 0.4 == pytest.approx(angular, rel=2e-3)
     assert np.abs(spin[[0, 2]]).max() < 1e-9
     N = ball.mass * 9.81 * np.cos(np.radians(30.0))
     assert contact.force(system)[2] == pytest.approx(N, rel=5e-3)
@@ -159,15 +160,16 @@ def test_sphere_rolls_or_slides_down_a_slope(mu: float, linear: float, angular: 
 
 
 def test_sphere_thrown_slides_and_then_rolls() -> None:
-    ball = sa.RigidBody.sphere(0.1, at=(0, 0, 0.1), rho=1000.0, velocity=(1, 0, 0))
-    system, _ = on_plane(ball, 0.2, (0, 0, -9.81))
+    deep = 4e3 / 3e5 * np.pi * 1e-3 * 9.81
+    ball = sa.RigidBody.sphere(0.1, at=(0, 0, 0.1 - deep), rho=1000.0, velocity=(1, 0, 0))
+    system, _ = on_plane(ball, 0.2, (0, 0, -9.81), initial="press")
     problem = sa.DynamicProblem(system)
     problem.solve(0.145624, step=0.145624 / 80)
-    assert ball.position(system)[0] == pytest.approx(0.124821, rel=2e-3)
-    assert speed(ball, system) == pytest.approx(5 / 7, rel=2e-3)
+    assert ball.position(system)[0] == pytest.approx(0.124821, rel=3e-3)
+    assert speed(ball, system) == pytest.approx(5 / 7, rel=5e-3)
     problem.solve(0.3, step=2e-3)
-    assert speed(ball, system) == pytest.approx(5 / 7, rel=2e-3)
-    assert 0.1 * ball.angular_velocity(system)[1] == pytest.approx(5 / 7, rel=2e-3)
+    assert speed(ball, system) == pytest.approx(5 / 7, rel=5e-3)
+    assert 0.1 * ball.angular_velocity(system)[1] == pytest.approx(5 / 7, rel=5e-3)
 
 
 @pytest.mark.parametrize(("degrees", "slides"), [(21.65, False), (21.85, True), (30.0, True)])
@@ -246,7 +248,8 @@ def test_audit_tells_what_contact_stores_and_loses() -> None:
     e, N, t = problem.energies, 1000.0 * size**3 * 9.81, h * steps
     slid = belt * t - 0.5 * mu * 9.81 * t**2
     once = mu * N * belt * h  # of one step: at the start friction is there at once
-    assert e.friction == e.dissipated == pytest.approx(mu * N * slid, abs=once)
+    assert e.friction == pytest.approx(mu * N * slid, abs=once)
+    assert 0.0 < e.dissipated - e.friction < 2e-3 * e.friction  # the damper
     assert e.contact > 0.99 * N**2 / (2.0 * 4.0 * 1e6)
     assert e.work == pytest.approx(mu * N * belt * t, abs=once)
     assert abs(e.drift) < 1e-3 * e.work

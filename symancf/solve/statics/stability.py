@@ -73,7 +73,7 @@ class Stability:
         if not self.linear.direct and ksp.getPC().getType() not in FACTORS:
             return "none"
         if has("mumps"):
-            symmetric = all(piece.kernel.symmetric for piece in self.system.pieces)
+            symmetric = all(p.kernel.symmetric for p in self.system.pieces if not p.moving)
             return "pivots" if symmetric else "determinant"
         small = self.system.comm.size == 1 and self.system.numbering.size <= LARGEST
         return "determinant" if small else "none"

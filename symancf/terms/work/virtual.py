@@ -54,7 +54,7 @@ class _Motions:
     ) -> None:
         for motion in motions:
             self._require_linear(reading, motion)
-        every = (*forces, *state_rates)
+        every = (*forces, *state_rates, *(e for _, e in reading.lets))
         used = {s for f in every for s in f.free_symbols}
         changing = {s for f in every for r in f.atoms(rate) for s in r.free_symbols}
         self.rates = list(reading.rates)
