@@ -85,8 +85,9 @@ class Touch:
     Attributes
     ----------
     lets : the named stages, after it was called.
-    gap, pressure, point, status : at the place, expressions of `lets`: `point` is x, in the frame
-        of the shape, `status` 0 open, 1 stick (or without friction), 2 slip.
+    gap, pressure, force, point, status : at the place, expressions of `lets`: `force` (3,) per area
+        on the point, `point` is x, in the frame of the shape, `status` 0 open, 1 stick (or without
+        friction), 2 slip.
     """
 
     def __init__(
@@ -181,6 +182,7 @@ class Touch:
         after: dict[str, sp.Expr] = {BEFORE: g}
         p = self.pressure = self._let("pressure", still)
         if self.part == "energy":
+            self.force = [p * n for n in _in_space(G, E)]
             self.status = sp.Piecewise((1, p > 0), (0, True))
             after |= {f"{ANCHOR}{k}": a for k, a in enumerate(touched, 1)}
             return remember(stored, stored=stored, **after)
@@ -220,7 +222,7 @@ class Touch:
         before = sp.Matrix([own[f"{STRETCH}{k}"] for k in (1, 2, 3)])
         rub = laws.friction(T, p, m, before=before, let=self._let)
         local = [p * a + f for a, f in zip(G, rub.force, strict=True)]
-        F = self._three("F", _in_space(local, E))
+        F = self.force = self._three("F", _in_space(local, E))
         self.status = sp.Piecewise((0, p <= 0), (1, rub.sticks), (2, True))
         near = self._three("near", [a - b for a, b in zip(touched, rub.stretch, strict=True)])
         s, slopes = self.distance(near)
