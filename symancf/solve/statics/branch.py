@@ -30,7 +30,7 @@ TURN = 0.3  # cosine of the angle between the predictions at both ends: less is 
 STEEP = 5.0  # times faster than at the start: near a limit point, as tried
 
 AT_ONCE = 1e-4  # of a step: too little for points to touch or to slide in it
-FAR = 0.05  # of the displacements: a way in contact that iterations need not have followed
+FAR = 0.05  # of the displacements: a small change where something touches
 PARTS = (1.0, 0.5, 0.25, 0.0)  # of a prediction
 NOISE = 8.0  # times the estimate of round-off: a residual that is none
 
@@ -52,10 +52,9 @@ class Branch:
     have that is on the path but far away: then a shorter step will show it.
 
     Where forces with kinks act, as where something touches, neither tangent tells the way: points
-    come and go, and a body that rolls on points of quadrature snaps from one to the next. But
-    nothing moves farther than the softer one predicts, unless all that is between is softer still;
-    shorter steps show that. And they show that many iterations have not led far off: the way
-    becomes shorter with the step, or it is a jump.
+    come and go, and a body that rolls on points of quadrature snaps from one to the next. Small
+    changes are taken as they are. A large one is refused where it is longer than the softer tangent
+    predicts, or took many iterations: along a path it becomes smaller with the step.
 
     Changes are measured in all displacements, without multipliers.
 
@@ -249,19 +248,20 @@ class Branch:
         size, ahead, behind = np.sqrt(sums[:3])
         if not np.isfinite(sums).all() or size == 0.0:
             return ""  # a singular tangent tells nothing
-        # what remembers yields at once: stiff at the start of a step, soft at its end
         touches = self._touches(before, after)
+        if touches:
+            rows = system.numbering.to_rows(after)[self._counts]
+            (whole,) = np.sqrt(system.sum(np.array([rows @ rows])))
+            if size <= FAR * whole:
+                return ""
+        # what remembers yields at once: stiff at the start of a step, soft at its end
         if size > AHEAD * (max(ahead, behind) if system.memory or touches else ahead):
             return (
                 f"it is {size / ahead:.2g} times as far from the last one as its tangent predicts"
             )
         if touches:
-            (whole,) = system.sum(
-                np.array([np.square(system.numbering.to_rows(after))[self._counts].sum()])
-            )
-            if iterations > HARD and size > FAR * np.sqrt(whole):
-                return "something touches, and Newton's method came from far away"
-            return ""
+            far = iterations > HARD
+            return "something touches, and Newton's method came from far away" if far else ""
         if sums[3] < 0.0:
             return "the path through it goes backward there"
         if sums[4] < TURN * ahead * behind:
