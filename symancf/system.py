@@ -51,6 +51,7 @@ class System(Configuration):
     memory : what laws remember from one step to the next.
     stiffness : scale of the multipliers: a multiplier times `stiffness` is a force.
     changing : terms with lists of entities that `revise` may replace.
+    reviews : whether a term judges solutions.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class System(Configuration):
         revising = protocol.having(self._members, protocol.Revises)
         self.changing = [item for item in revising if item.changes(self)]
         self._reviewing = protocol.having(self._members, protocol.Reviews)
+        self.reviews = bool(self._reviewing)
         self.motion: protocol.InMotion | None = None
         self._mass_changes = self._mass_placed = False
         self._idle_multipliers()

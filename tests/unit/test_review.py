@@ -83,9 +83,9 @@ def test_statics_go_on_with_what_a_review_changed(tmp_path: Path) -> None:
     resumed.restore(path)
     assert other.stiffness(0.0) == floor.stiffness(0.0)
     history = resumed.solve()
-    assert history.steps[-1].iterations <= 1
+    assert history.steps[-1].iterations <= 2
     assert other.stiffness(0.0) == floor.stiffness(0.0)
-    assert other.asked == 1
+    assert other.asked == 2
 
 
 def test_a_step_is_cut_that_a_review_refuses() -> None:

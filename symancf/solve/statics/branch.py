@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 HARD = 10  # Newton iterations beyond which an equilibrium may be one of another branch
+DOUBTFUL = 20  # likewise, where something touches
 AHEAD = 2.0  # times the prediction at the start: what a path that ends in a limit point reaches
 BEHIND = 10.0  # times the prediction at the end: that of stiffening structures is 1 to 5
 TURN = 0.3  # cosine of the angle between the predictions at both ends: less is a jump, or a guess
@@ -260,7 +261,7 @@ class Branch:
                 f"it is {size / ahead:.2g} times as far from the last one as its tangent predicts"
             )
         if touches:
-            far = iterations > HARD
+            far = iterations > DOUBTFUL
             return "something touches, and Newton's method came from far away" if far else ""
         if sums[3] < 0.0:
             return "the path through it goes backward there"

@@ -39,6 +39,7 @@ class Convergence(Stopping):
     accepted : by class, those with which the last step ended; empty: there is none.
     driven : of loads known otherwise, by class; they are references, too.
     leftover : `Leftover`, once there is a linear solver.
+    going_on : whether the next solution goes on with the last one, and is measured like that.
     tested : whether this test has been asked since `begin`.
     by_tolerance : the largest share of its reference that a residual had when the user's absolute
         tolerance ended the last step; 0 where it did not.
@@ -66,7 +67,7 @@ class Convergence(Stopping):
         self._violations: Array | None = None
         self._before = np.zeros(numbering.rows)
         self.leftover: Leftover | None = None
-        self.tested = False
+        self.tested = self.going_on = False
         self.by_tolerance = 0.0
 
     @property
@@ -132,7 +133,8 @@ class Convergence(Stopping):
             return int(reasons.DIVERGED_FNORM_NAN)
         rtol, atol, stol, _ = snes.getTolerances()
         if iteration == 0:
-            self._first, self._largest = n, self._zero
+            if not self.going_on:
+                self._first, self._largest = n, self._zero
             self.constraints.begin()
             self._start(self.settled(n))
         self._largest = np.maximum(self._largest, n)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ...system import System
 
 Monitor = Callable[[Step], None]
+LOOSE = 1e-4  # of the forces: a residual with which a solution may be reviewed
 Path = Sequence[tuple[float, Array]]  # pseudo-times and equilibria there
 
 
@@ -59,6 +60,7 @@ class EquilibriumSolver:
     ready : `prepare` has been called, and nothing since has spoilt it.
     restored : the scale of the multipliers is that of a checkpoint.
     fade : part of the imbalance at the start of a step that is still left out.
+    hardest : most iterations of a solution in the last step, which may take several.
     hopeless : the last failure would be that of any smaller step.
     """
 
@@ -72,6 +74,7 @@ class EquilibriumSolver:
         self.monitors: list[Monitor] = []
         self.ready = self.restored = False
         self.fade = 0.0  # part of the imbalance that is left out
+        self.hardest = 0
         self._error: BaseException | None = None
         self._outside: Array | None = None  # a state on the way at which a law is not defined
         self._extra_linear = 0
@@ -254,22 +257,35 @@ class EquilibriumSolver:
     def _solve(self, time: float) -> tuple[int, int, Review]:
         """Solve, and go on where the solution changes lists of entities or numbers (collective).
 
+        What a solution changes, one that is good to `LOOSE` changes as well.
+
         Returns the numbers of iterations, of Newton's method and of the linear solver, and what
         the system thinks of the last solution.
         """
-        iterations = linear = 0
-        for _ in range(REVISIONS):
-            self.vectors.to_global(self.system.state, self.x)
-            self.snes.solve(None, self.x)
-            iterations += self.snes.getIterationNumber()
-            linear += self.snes.getLinearSolveIterations()
-            if self.snes.getConvergedReason() <= 0 or self._error is not None:
-                return iterations, linear, Review(Verdict.STANDS)
-            self.vectors.to_local(self.x, self.system.state)
-            review = self.system.review(time)
-            if review.verdict is not Verdict.AGAIN:
-                break
-            self.leave_out(time)
+        iterations = linear = self.hardest = 0
+        rtol, test = self.snes.getTolerances()[0], self.convergence
+        tight, accepted = not self.system.reviews, test.accepted
+        try:
+            for k in range(REVISIONS):
+                test.going_on = k > 0
+                self.snes.setTolerances(rtol=rtol if tight else max(rtol, LOOSE))
+                self.vectors.to_global(self.system.state, self.x)
+                self.snes.solve(None, self.x)
+                made = self.snes.getIterationNumber()
+                iterations, self.hardest = iterations + made, max(self.hardest, made)
+                linear += self.snes.getLinearSolveIterations()
+                if self.snes.getConvergedReason() <= 0 or self._error is not None:
+                    return iterations, linear, Review(Verdict.STANDS)
+                self.vectors.to_local(self.x, self.system.state)
+                review = self.system.review(time)
+                if review.verdict is Verdict.AGAIN:
+                    self.leave_out(time)
+                elif tight or review.verdict is Verdict.CUT:
+                    break
+                else:
+                    tight, test.accepted = True, accepted
+        finally:
+            self.snes.setTolerances(rtol=rtol)
         return iterations, linear, review
 
     def leave_out(self, time: float) -> None:
@@ -289,7 +305,7 @@ class EquilibriumSolver:
     def refused(self, step: Step, before: Array, accepted: Array) -> ConvergenceError | None:
         """Return the error, with the state put back, if a step left the path of the last one."""
         state = self.system.state
-        why = self.branch.break_between(before, state.copy(), step.iterations)
+        why = self.branch.break_between(before, state.copy(), self.hardest)
         if not why:
             return None
         self.history.wasted += step.iterations

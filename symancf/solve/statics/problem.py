@@ -128,7 +128,7 @@ class StaticProblem:
                 accepted = solver.convergence.accepted
                 result = solver.advance(now, time, before, 1.0 - trial, self._path)
                 if smallest < 1.0 and isinstance(result, Step) and not self._jump:
-                    hard = result.iterations > HARD or self.history.cut_backs > cuts
+                    hard = solver.hardest > HARD or self.history.cut_backs > cuts
                     result = (hard and solver.refused(result, before, accepted)) or result
                 if isinstance(result, ConvergenceError):
                     system.memory.put(reached)
@@ -145,7 +145,7 @@ class StaticProblem:
                     self._path = [*self._path[-2:], (time, before)]
                 iterations += result.iterations
                 linear += result.linear_iterations
-                ease = math.sqrt(EASY / max(1, result.iterations))
+                ease = math.sqrt(EASY / max(1, solver.hardest))
                 self._part = min(1.0, self._part * min(2.0, max(0.5, ease)))
                 if whole or not faded:
                     last, last_time, held = before, time, reached
