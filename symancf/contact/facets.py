@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 DEPTH = 3.0  # cells: overlaps that are looked for in the reference
 DEEP = 0.05  # of a cell: facets of curved surfaces overlap so far
 PARTS = 256  # of a step, half a cell long: one with more is cut
+CORNERS = np.array([[1.0, x, y, x * y] for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))])
 TURN = 0.02  # [rad] by which a step may turn normals
 _LAWS: Shared[PointLaw] = Shared()
 
@@ -424,7 +425,8 @@ class FacetPass:
         if crossed:
             return Verdict.CUT
         now = lists.skins[1].normals(x[1])
-        if not (np.abs(now - lists.normals.value)[touched] > TURN).any():
+        turned = CORNERS @ (now - lists.normals.value)[touched]
+        if not (np.linalg.norm(turned, axis=2) > TURN).any():
             return Verdict.STANDS
         lists.normals.value = now
         feet = configuration.of(self, Piece).entities

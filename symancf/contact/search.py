@@ -37,7 +37,7 @@ class Shape:
         grid = skin.sampled
         points = np.einsum("gi,fia->fga", grid, skin.elements(x))
         self.low, self.high = points.min(axis=1), points.max(axis=1)
-        self.centre = (self.low + self.high) / 2.0
+        self.centre = points.mean(axis=1)
         self.radius = np.linalg.norm(points - self.centre[:, None], axis=2).max(axis=1)
         n = np.einsum("k,fka->fa", [1.0, *skin.middle, skin.middle[0] * skin.middle[1]], self.Q)
         size = np.linalg.norm(n, axis=1)
