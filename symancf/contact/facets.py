@@ -39,7 +39,7 @@ from .laws import DAMPING, K, expected
 from .lists import Lists, among, joined, mapped, offsets, patches
 from .look import Look
 from .search import BEHIND, FACING, Shape, candidates, close, motion
-from .skin import Skin
+from .skin import skin_of
 from .steps import GROWN, Step
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ class FacetPass:
         first = int(own.starts[layout.comm.rank])
         ids = np.arange(first, first + len(own.vertices))
         self._require_apart(layout)
-        one = Skin(self.contactor, layout)
-        both = one, one if self.target is self.contactor else Skin(self.target, layout)
+        one = skin_of(self.contactor, layout)
+        both = one, skin_of(self.target, layout)
         family = Family(layout.name(self), ids, own.vertices, partitioned=False)
         layout.announce_changing(family, len(one.ids))
         none = np.zeros(0)
@@ -409,6 +409,27 @@ class FacetPass:
         status = np.rint(end["status"]) + 1.0 if "status" in end else status
         length = lists.skins[0].length[ids // len(self.contactor.weights)]
         return Look(end[GAP.name], length, p, status, lists.area[ids], ids, piece.owned)
+
+    def gaps(self, configuration: Configuration, look: Look) -> Array:
+        """Return the gaps (n,) that were seen; NaN where nothing is opposite (collective).
+
+        There memory holds exactly 0.
+        """
+        lists, q = configuration.of(self, Lists), len(self.contactor.weights)
+        (s, m), x = lists.skins, self._positions(configuration, lists)
+        gap, asked = look.gap.copy(), np.flatnonzero(look.gap == 0.0)
+        facet, point = np.divmod(look.ids[asked], q)
+        first, last = (np.searchsorted(lists.pairs[:, 0], facet, side=k) for k in ("left", "right"))
+        of = np.repeat(np.arange(len(asked)), last - first)
+        pair = np.arange(len(of)) + np.repeat(
+            first - np.cumsum(last - first) + last - first, last - first
+        )
+        table = s.tables(self.contactor.points)[0]
+        r = np.einsum("ki,kia->ka", table[point], s.elements(x[0])[facet])
+        _, g = m.feet(m.polynomials(x[1]), lists.normals.value, lists.pairs[pair, 1], r[of])
+        there = np.bincount(of, ~np.isnan(g), minlength=len(asked)) > 0.0
+        gap[asked[~there]] = np.nan
+        return gap
 
     @cached_property
     def _pressure(self) -> jit.Values:

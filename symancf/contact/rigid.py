@@ -302,6 +302,11 @@ class RigidPass(PlaceTerm):
     touch: Touch
     points: Points
 
+    @property
+    def contactor(self) -> End:
+        """The points."""
+        return self.points.end
+
     @classmethod
     def of(cls, name: str, touch: Touch, points: Points, values: Mapping[str, Scalar]) -> RigidPass:
         """Return the pass: an energy without friction, else forces on motions."""

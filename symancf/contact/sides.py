@@ -89,6 +89,7 @@ class Side(FacetPoints):
     ----------
     body, region, kind : whose cells or faces of cells these are, and their type.
     points, weights : (q, d) parameters and (q,) weights of the rule on a facet.
+    unit : (q, d) the points in the unit cell.
     rho : distance from the facets at which something touches [m]: the radius of cables, else 0.
     parts : c, to which k l/E is set where nobody says otherwise: 10 on solids, 1 else.
 
@@ -117,7 +118,7 @@ class Side(FacetPoints):
         rule = gauss(cell, counts_for(cell, degree))
         low, high = cell.domain
         self.points, self.weights = np.asarray(rule.points), np.asarray(rule.weights)
-        self._unit = (self.points - low) / (high - low)
+        self.unit = (self.points - low) / (high - low)
         self.cable = element.dimension == 1
         if not self.cable and radius is not None:
             raise ParameterError(
@@ -297,7 +298,7 @@ class Side(FacetPoints):
     def _find(self, layout: Layout) -> Resolved:
         """Find the points (collective)."""
         own, q = self.facets(layout), len(self.weights)
-        value, _ = CELLS[self.kind].evaluate(self._unit)
+        value, _ = CELLS[self.kind].evaluate(self.unit)
         nodes = layout.fetch_points(own.vertices.ravel()).reshape(*own.vertices.shape, 3)
         X = np.einsum("qv,nva->nqa", value, nodes)
         within = np.empty((len(own.vertices), q, self.points.shape[1] + 1))

@@ -42,6 +42,11 @@ def basis_of(element: Element) -> Basis:
     return Basis(element.vertices, slopes, np.array(exponents, dtype=np.int32), coefficients)
 
 
+def skin_of(side: Side, layout: Layout) -> Skin:
+    """Return the skin of a side, made once (collective)."""
+    return layout.find(side, Skin) or layout.keep(side, Skin(side, layout))
+
+
 class Skin:
     """The facets of a side on every rank.
 
@@ -55,12 +60,14 @@ class Skin:
     maps : (F, corners, s, s) slopes of elements from those of nodes, after `place`.
     middle : (2,) parameters of the middle.
     sampled : (k, functions) functions at some places all over a facet.
-    group : (F, corners) numbers of the normals that are interpolated.
+    group : (F, corners) numbers of the normals that are interpolated; of cables of the nodes.
     numbers : (U,) global numbers of the nodes, after `place`.
+    placed : whether that was called.
     """
 
     maps: Array
     numbers: Ints
+    placed = False
 
     def __init__(self, side: Side, layout: Layout) -> None:
         self.side, comm = side, layout.comm
@@ -79,8 +86,8 @@ class Skin:
         cell = element.topology
         self.middle = cell.to_domain(cell.centre)
         steps = 3 if element.degree > 1 else 2
-        grid = np.linspace(0.0, 1.0, steps)
-        unit = cell.clamped(np.stack(np.meshgrid(grid, grid), axis=2).reshape(-1, 2))
+        grid = np.meshgrid(*[np.linspace(0.0, 1.0, steps)] * cell.dimension)
+        unit = cell.clamped(np.stack(grid, axis=-1).reshape(-1, cell.dimension))
         self.sampled = self.tables(cell.to_domain(unit))[0]
         X = np.zeros((len(self.ids), 1 + self.basis.slopes, 3))
         X[:, 0] = layout.fetch_points(self.ids)
@@ -95,6 +102,8 @@ class Skin:
         """Return numbers (F, corners) of the normals: of the facets at a node between kinks."""
         n, F = self._corners, self.size
         ring = self.facets[:, :n]
+        if n == 2:  # a cable has none
+            return np.asarray(ring)
         x = X[ring]
         normal = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
         if n == 4:
@@ -123,6 +132,7 @@ class Skin:
     def place(self, configuration: Configuration) -> None:
         """Find the nodes and the maps of slopes in a numbered configuration (collective)."""
         topology, comm = configuration.topology, configuration.comm
+        self.placed = True
         self.numbers = configuration.numbers(self.ids)
         s = self.basis.slopes
         self.maps = np.zeros((self.size, self.basis.corners, s, s))
@@ -131,9 +141,11 @@ class Skin:
         self._mine, self._local = np.flatnonzero(mine), topology.local(self.numbers[mine])
         if s:
             own = np.flatnonzero(mine[self.facets[:, 0]])
-            local = topology.find(self.ids[self.facets[own]].ravel()).reshape(len(own), -1)
+            ids = self.ids[self.facets[own]]
+            local = topology.find(ids.ravel()).reshape(ids.shape)
             self.maps[own] = configuration.of(self.side.body, Interpolation).maps_of(local)
-            self.maps[own, :, -1] *= self.height[own, None, None]  # of the director
+            if self._corners > 2:  # of the director
+                self.maps[own, :, -1] *= self.height[own, None, None]
             self.maps = configuration.sum(self.maps)
 
     def vectors(self, configuration: Configuration, values: Array) -> Array:
@@ -158,17 +170,14 @@ class Skin:
         return np.asarray(np.einsum("ki,fia->fka", self.basis.coefficients, self.elements(x)))
 
     def tables(self, xi: Array) -> Array:
-        """Return values and derivatives (3, k, functions) of the functions at places (k, 2)."""
-        a, b = self.basis.exponents.T
-        x, y = xi[:, :1], xi[:, 1:]
-        m = np.stack(
-            [
-                x**a * y**b,
-                a * x ** np.maximum(a - 1, 0) * y**b,
-                b * x**a * y ** np.maximum(b - 1, 0),
-            ]
-        )
-        return np.asarray(m @ self.basis.coefficients)
+        """Return values and derivatives (1 + d, k, functions) of the functions at places (k, d)."""
+        powers, d = self.basis.exponents, xi.shape[1]
+        found = []
+        for along in range(-1, d):
+            factor = powers[:, along] if along >= 0 else 1
+            lower = np.maximum(powers - (np.arange(d) == along), 0)
+            found.append(factor * np.prod(xi[:, None, :] ** lower, axis=2))
+        return np.asarray(np.stack(found) @ self.basis.coefficients)
 
     def normals(self, x: Array) -> Array:
         """Return the polynomials 1, xi, eta, xi eta of normals (F, 4, 3) at vectors of the nodes.

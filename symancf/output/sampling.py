@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import Array, Data, Ints
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
+from ..contact.contact import Contact
 from ..errors import SymancfError
 from ..laws.sampled import default_fields
 from ..places.interpolation import Interpolation
@@ -21,6 +22,7 @@ from .fields import At, FieldKernels, heights
 from .internal import weights
 from .points import Points
 from .samples import Samples
+from .touching import touching
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -47,7 +49,7 @@ def _rigid(system: System, body: RigidBody, state: Array, reference: bool) -> Sa
 
 def sample(
     system: System,
-    body: Body | RigidBody,
+    body: Body | RigidBody | Contact,
     *,
     fields: Mapping[str, Sampled] | None = None,
     at: Place | npt.ArrayLike = "lattice",
@@ -56,8 +58,11 @@ def sample(
     reference: bool = False,
     units: Mapping[str, str] | None = None,
     state: Array | None = None,
+    on: Body | RigidBody | None = None,
 ) -> Samples:
     r"""Return fields of a body on this rank's cells, in the deformed position (collective).
+
+    Of a contact on its share of the facets of deformable sides, at the present state.
 
     Parameters
     ----------
@@ -83,6 +88,10 @@ def sample(
         strain, and ``thickness``; on a lattice the means of cells, if the law has memory. Where a
         volumetric part is integrated at fewer points, its pressure is meaningful at those only;
         the von Mises stress does not depend on it.
+        Of a contact ``pressure`` [Pa], of cables [N/m], of rigid bodies [N]; ``gap`` [m], NaN where
+        nothing is opposite; ``status``, 0 open, 1 stick (without friction: closed), 2 slip. On the
+        nodes of facets, ``at="lattice"``, means of points (see `symancf.contact.nodal`); the points
+        themselves with ``at="gauss"``. Of rigid bodies the points.
     at : ``"lattice"``: points of a lattice in each cell; ``"cells"``: one value per cell, the mean
         over its volume (area, length), as cell data; ``"gauss"``: the points of the energy's rule;
         or points (k, 3) of the material, which the rank has that owns their cell, with the point
@@ -93,6 +102,7 @@ def sample(
         displacement is then called ``u``.
     units : labels of fields for ParaView, such as ``{"sigma": "MPa"}``; nothing is converted.
     state : local vector; default the present one.
+    on : of a contact of two sides: the body whose side is shown; default both.
 
     Returns
     -------
@@ -123,12 +133,16 @@ def sample(
         must = "be a whole number of parts, at least 1"
         number("sample", "divisions", divisions, must, lambda x: x >= 1 and x == int(x))
     labels = dict(units or {})
+    if isinstance(body, Contact):
+        return _named(touching(system, body, fields, at, on, divisions, reference), labels)
     if isinstance(body, RigidBody):
         if fields:
             raise SymancfError(f"a rigid body has no field {next(iter(fields))!r}, only a shape")
         return _named(_rigid(system, body, state, reference), labels)
     if not isinstance(body, Body):
-        raise SymancfError(f"sample() takes a body of cells or a rigid body, not {label(body)}")
+        raise SymancfError(
+            f"sample() takes a body of cells, a rigid body or a contact, not {label(body)}"
+        )
     element = body.element
     if solid and not element.has_thickness:
         raise SymancfError(f"{element.name} has no faces: solid=True is for plates")

@@ -109,7 +109,7 @@ class FacetPoints(End):
         asked = side_keys(self.kind, facets)
         to_known, to = (keys % np.uint64(comm.size) for keys in (known, asked))
         told = (
-            told.reshape(len(known), -1)
+            told.reshape(-1, told.shape[-1])
             if told is not None
             else np.zeros((len(known), 0), np.int64)
         )

@@ -31,6 +31,7 @@ def render(
     label: str = "",
     unit: str = "",
     cmap: str = "dawn",
+    classes: Sequence[str] = (),
     limits: tuple[float, float] | None = None,
     shared: bool = True,
     undeformed: bool = True,
@@ -56,6 +57,8 @@ def render(
     unit : unit of the field, e.g. "Pa"; the colour bar then counts in kPa, MPa, ...
     cmap : "dawn" (viridis, lightened so that shading and element borders stay visible) or any
         colour map of Matplotlib.
+    classes : names of the values 0, 1, ... of the field, such as ``("open", "stick", "slip")`` of a
+        contact's status; each face then has one colour.
     limits : smallest and largest value of the colours; default those of the field.
     shared : whether the panels share colours and one colour bar.
     undeformed : whether to show the outline of the undeformed bodies.
@@ -82,11 +85,13 @@ def render(
     with together(comm):
         if comm.rank == 0:
             panels = {
-                caption: [surface_of(s, field) for s in bodies if len(s.points)]
+                caption: [
+                    surface_of(s, field, whole=bool(classes)) for s in bodies if len(s.points)
+                ]
                 for caption, bodies in held.items()
             }
             if not any(panels.values()):
                 raise SymancfError("nothing to draw: the samples hold no points")
-            picture = Picture(panels, limits, shared, undeformed, eye, up)
+            picture = Picture(panels, limits, shared, undeformed, eye, up, classes=classes)
             picture.compose(path, title, label or (field or ""), unit, cmap, columns, width, engine)
     return path

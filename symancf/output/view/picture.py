@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,8 +46,9 @@ class Picture:
         eye: Sequence[float],
         up: Sequence[float],
         frame: Array | None = None,
+        classes: Sequence[str] = (),
     ) -> None:
-        self.panels = panels
+        self.panels, self.classes = panels, tuple(classes)
         self.shared = shared
         self.undeformed = undeformed
         self.toward = _unit(np.asarray(eye, float))
@@ -60,15 +62,32 @@ class Picture:
             self.frames[:] = frame
         elif np.allclose(self.frames, self.frames[:1], atol=0.35 * extent.max()):
             self.frames[:] = self.frames[:, 0].min(axis=0), self.frames[:, 1].max(axis=0)
+        for bodies in panels.values():
+            self._lift(bodies)
         self.coloured = any(b.values is not None for bodies in panels.values() for b in bodies)
         ranges = [value_range(bodies) for bodies in panels.values()]
         if shared:
             known = [r for r in ranges if r is not None]
             whole = (min(r[0] for r in known), max(r[1] for r in known)) if known else None
             ranges = [whole] * len(panels)
+        if classes:
+            limits = -0.5, len(classes) - 0.5
         self.limits = np.array([limits or r or (0.0, 1.0) for r in ranges], float)
         flat = np.ptp(self.limits, axis=1) == 0
         self.limits[flat] += [-0.5, 0.5]
+
+    def _lift(self, bodies: list[Surface]) -> None:
+        """Draw coloured sheets before bodies without the field, whose faces they may be."""
+        plain = any(b.values is None for b in bodies)
+        for k, body in enumerate(bodies):
+            if plain and body.values is not None and not body.solid:
+                by = 1e-3 * np.ptp(self.frames, axis=1).max() * self.toward
+                bodies[k] = replace(body, points=body.points + by)
+
+    def _colours(self, cmap: str) -> Array:
+        """Return 256 colours, one after the other or in as many steps as there are classes."""
+        colours, n = _colours(cmap), len(self.classes)
+        return colours[(np.arange(256) * n // 256 * 256 + 128) // n] if n else colours
 
     def _frame(self, bodies: list[Surface]) -> Array:
         """Lower left and upper right corner of a panel in the plane of the picture [m]."""
@@ -143,7 +162,7 @@ class Picture:
             )
             axes.set_xticks([])
             axes.set_yticks([])
-            shade = ScalarMappable(Normalize(*self.limits[i]), ListedColormap(_colours(cmap)))
+            shade = ScalarMappable(Normalize(*self.limits[i]), ListedColormap(self._colours(cmap)))
             if pictures is not None:
                 axes.imshow(pictures[i], interpolation="antialiased", aspect="auto")
             else:
@@ -186,6 +205,8 @@ class Picture:
             engineering = EngFormatter(unit)
             bar.formatter = FuncFormatter(lambda x, _: engineering(x) if x else "0")
         bar.update_ticks()
+        if self.classes:
+            bar.set_ticks(range(len(self.classes)), labels=self.classes)
         bar.outline.set_visible(False)
         bar.set_label(label.replace("_", " "), size=10, color=INK)
         axes.tick_params(labelsize=9, color=INK, labelcolor=INK, length=3)
@@ -200,7 +221,7 @@ class Picture:
             # Twice the dots of the PNG, within what a processor draws in a second or two.
             "size": (np.array([size, tall]) * min(2 * dots, 2400 / size)).astype(int),
             "limits": self.limits,
-            "colours": _colours(cmap),
+            "colours": self._colours(cmap),
             "frame": self.frames,
             "extent": np.ptp(self.frames, axis=1).max(axis=1),
             "depth": [

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,8 +51,11 @@ class Surface:
         return bool(np.abs(self.points - self.reference).max(initial=0.0) > 1e-6 * scale)
 
 
-def surface_of(samples: Samples, field: str | None) -> Surface:
-    """Find the outer faces, borders and outline of samples."""
+def surface_of(samples: Samples, field: str | None, *, whole: bool = False) -> Surface:
+    """Find the outer faces, borders and outline of samples.
+
+    `whole` : values are numbers of classes: each face has one, that of most of its points.
+    """
     points = np.asarray(samples.points, float)
     moved = samples.point_data.get("displacement")
     reference = points if moved is None else points - moved
@@ -65,7 +68,7 @@ def surface_of(samples: Samples, field: str | None) -> Surface:
     faces = np.concatenate([sheets, outer])
     united_points, united_reference = points[first], reference[first]
     outline = _borders(united_reference, sheets, outer)
-    return Surface(
+    found = Surface(
         points=united_points,
         reference=united_reference,
         faces=faces,
@@ -74,6 +77,25 @@ def surface_of(samples: Samples, field: str | None) -> Surface:
         outline=outline,
         values=_values(samples, field, place, len(first)),
         solid=len(outer) > 0,
+    )
+    return _apart(found) if whole and found.values is not None else found
+
+
+def _apart(surface: Surface) -> Surface:
+    """Give each face points of its own with one value: that of most, of two the larger."""
+    faces, first = surface.faces, len(surface.points)
+    assert surface.values is not None
+    values = np.rint(surface.values)[faces]
+    count = (values[:, :, None] == values[:, None, :]).sum(axis=2)
+    best = np.take_along_axis(values, np.lexsort((values, count), axis=1)[:, -1:], axis=1)
+    own = first + np.arange(faces.size).reshape(faces.shape)
+    own[:, 3] -= faces[:, 3] == faces[:, 2]  # triangles
+    return replace(
+        surface,
+        points=np.concatenate([surface.points, surface.points[faces.ravel()]]),
+        reference=np.concatenate([surface.reference, surface.reference[faces.ravel()]]),
+        faces=own,
+        values=np.concatenate([surface.values, np.repeat(best[:, 0], 4)]),
     )
 
 

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fields of a contact on its facets or at its points, for files, pictures and tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Array, Data
+from ..contact.facets import FacetPass
+from ..contact.nodal import told
+from ..contact.sides import Side
+from ..errors import SymancfError
+from ..runtime.collective import block_starts
+from ..values.parameter import label
+from .samples import Samples, join
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..contact.contact import Contact
+    from ..contact.nodal import Told
+    from ..contact.rigid import RigidPass
+    from ..system import System
+
+FIELDS = "pressure", "gap", "status"
+
+
+def touching(
+    system: System,
+    contact: Contact,
+    fields: Mapping[str, object] | None,
+    at: object,
+    on: object,
+    divisions: int,
+    reference: bool,
+) -> Samples:
+    """Return a contact's fields on this rank's share of its facets (collective).
+
+    Raises
+    ------
+    SymancfError : another place, or a field or a body that it has not.
+    """
+    if at not in ("lattice", "gauss"):
+        raise SymancfError(
+            f"sample(at={label(at)}) of {contact.who}: choose 'lattice', the nodes of its facets, "
+            "or 'gauss', its points"
+        )
+    asked = {name: name for name in FIELDS} if fields is None else fields
+    for name, what in asked.items():
+        if what not in FIELDS:
+            raise SymancfError(
+                f"{contact.who} has no field {label(what)}, asked for as {name!r}; it has "
+                f"{', '.join(FIELDS)}"
+            )
+    bodies = [
+        each.contactor.body if isinstance(each, FacetPass) else contact.bodies[0]
+        for each in contact.passes
+    ]
+    passes = [p for p, body in zip(contact.passes, bodies, strict=True) if on in (None, body)]
+    if not passes:
+        names = " and ".join(dict.fromkeys(repr(body.name) for body in bodies))
+        raise SymancfError(
+            f"{contact.who} has points on {names}; sample(on={label(on)}) is none of them"
+        )
+    found: list[tuple[Told, Array, Array]] = []
+    parts: list[Samples] = []
+    for each in passes:
+        if isinstance(each, FacetPass) or isinstance(each.contactor, Side):
+            here = told(each, system)
+            X, x = (
+                here.skin.vectors(system, vector)
+                for vector in (system.reference, system.reference + system.state)
+            )
+            found.append((here, X, x))
+        else:
+            parts.append(_of_points(system, each, reference))
+    # facets of all passes one after the other, in shares: the same order on any number of ranks
+    total, first = sum(here.skin.size for here, _, _ in found), 0
+    start, end = block_starts(total, system.comm.size)[system.comm.rank : system.comm.rank + 2]
+    for here, X, x in found:
+        own = slice(max(start - first, 0), max(end - first, 0))
+        parts.append(_of_facets(here, own, X, x, at == "gauss", divisions, reference))
+        first += here.skin.size
+    whole = join(parts) if any(len(p.points) for p in parts) else parts[0]
+    known = whole.point_data
+    whole.point_data = {k: v for k, v in known.items() if k not in FIELDS}
+    whole.point_data |= {name: known[str(what)] for name, what in asked.items()}
+    return whole
+
+
+def _of_facets(
+    here: Told, own: slice, X: Array, x: Array, gauss: bool, divisions: int, reference: bool
+) -> Samples:
+    """Return some of the facets."""
+    skin, side = here.skin, here.skin.side
+    assert side.element is not None
+    cell, q = side.element.topology, len(side.weights)
+    if gauss:
+        xi, parts, kind = side.points, np.arange(q)[:, None], "vertex"
+        fields = {name: v.reshape(-1, q)[own] for name, v in here.values.items()}
+    else:
+        xi, parts = cell.lattice(divisions if side.element.slopes else 1)
+        low, high = cell.domain
+        fields = {k: v[own] for k, v in here.on_lattice((xi - low) / (high - low)).items()}
+        kind = side.kind
+    table, _ = skin.tables(xi)[:2]
+    at, moved = (np.einsum("qi,fia->fqa", table, skin.elements(v)[own]) for v in (X, x))
+    cells = (len(xi) * np.arange(len(at))[:, None, None] + parts[None]).reshape(-1, parts.shape[1])
+    points = (at if reference else moved).reshape(-1, 3)
+    data: dict[str, Data] = {"u" if reference else "displacement": (moved - at).reshape(-1, 3)}
+    return Samples(points, {kind: cells}, data | {k: v.ravel() for k, v in fields.items()})
+
+
+def _of_points(system: System, each: RigidPass, reference: bool) -> Samples:
+    """Return the points of a rigid body on the rank that counts them; pressures are forces."""
+    look, own = each.look(system), each.entities(system)
+    X, x = own.here[0].X[own.owned], each.positions(system, 0)[own.owned]
+    data: dict[str, Data] = {"u" if reference else "displacement": x - X}
+    values = {"pressure": look.pressure, "gap": look.gap, "status": np.rint(look.status)}
+    data |= {name: v[own.owned] for name, v in values.items()}
+    data["status"] = data["status"].astype(np.int64)
+    return Samples(X if reference else x, {"vertex": np.arange(len(X))[:, None]}, data)
