@@ -85,6 +85,17 @@ static void add_matrix(const symancf_plan *plan, const symancf_term *t, int enti
   }
 }
 
+/* Whether 8 entities of a compact term have no force, nor a tangent then; P is scratch. */
+static int idle(const symancf_term *t, int what, int lanes, const double *cell, const double *g,
+                double *P)
+{
+  if (!t->compact || (what != RESIDUAL && what != TANGENT && what != PRODUCT)) return 0;
+  if (t->residual(lanes, t->uniform, cell, NULL, g, P)) return 0; /* the caller counts them */
+  for (int k = 0; k < t->jets * LANES; k++)
+    if (P[k] != 0.0) return 0;
+  return 1;
+}
+
 static int64_t entities(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
                         const double *v, double *f, double *energies, double *work,
                         int32_t *cleared)
@@ -98,6 +109,7 @@ static int64_t entities(const symancf_plan *plan, const symancf_term *t, int wha
     const double *cell = t->cell + (int64_t)(first / LANES) * t->cell_rows * LANES;
     const int matrix = what == TANGENT && t->has_tangent;
     jets(t, first, lanes, x, plan->rate, g);
+    if (idle(t, what, lanes, cell, g, P)) continue;
     if (what == ENERGY) {
       bad += t->energy(lanes, t->uniform, cell, NULL, g, P);
       add_energies(t, first, lanes, P, &piece, energies);

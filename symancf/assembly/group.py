@@ -55,7 +55,7 @@ def _kind(piece: Piece) -> tuple[Hashable, ...]:
         shapes = entities.blocks.shape[1:], entities.maps.shape[1:], entities.scalars.shape[1:]
         layout = *shapes, entities.widths
     sources = (source(piece.uniform.get(name)) for name in kernel.uniform)
-    return id(kernel), piece.role, piece.growing, *layout, *sources
+    return id(kernel), piece.role, piece.growing, piece.compact, *layout, *sources
 
 
 def parameters(piece: Piece) -> list[str]:
@@ -93,6 +93,7 @@ class Group:
         self._end = np.cumsum(sizes)
         self.term = Term(
             tabulated=kernel.tabulated,
+            compact=own[0].compact,
             n=self.size,
             cell_rows=len(kernel.cell),
             piece_end=self._hold(self._end, np.int32),

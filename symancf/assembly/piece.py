@@ -187,6 +187,7 @@ class Piece:
     plans : of a list that changes, the plans that it is a piece of; None: it never changes.
     timed : whether the entities are functions of time.
     moving : whether it acts in motions alone.
+    compact : whether its tangent is zero where its force is, as of a gap that is open.
     kinked : whether forces may have kinks, as those of contact and friction: Newton's method
         looks where full steps lead.
     former : the list before, once it was replaced.
@@ -211,6 +212,7 @@ class Piece:
     plans: list[weakref.ref[Evaluates]] | None = None
     timed: bool = False
     moving: bool = False
+    compact: bool = False
     kinked: bool = False
     former: Former | None = None
     ids: Ints | None = None

@@ -26,6 +26,7 @@ SYMANCF_MODES(MODE_TYPE)
 
 typedef struct {
   int32_t tabulated, symmetric, has_tangent;
+  int32_t compact; /* where there is no force there is no tangent: most entities, in contact */
   int32_t n;         /* entities */
   int32_t cell_rows; /* parameters per entity */
   SYMANCF_MODES(MODE_FIELD) /* NULL: the kernel has no such function */

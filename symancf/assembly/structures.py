@@ -22,7 +22,7 @@ class Term(ctypes.Structure):
     """Entities with one kernel: ``symancf_term``."""
 
     _fields_ = [
-        *((name, _NUMBER) for name in ("tabulated", "symmetric", "has_tangent")),
+        *((name, _NUMBER) for name in ("tabulated", "symmetric", "has_tangent", "compact")),
         *((name, _NUMBER) for name in ("n", "cell_rows")),
         *((mode, _ADDRESS) for mode in MODES),
         *((name, _ADDRESS) for name in ("piece_end", "piece")),

@@ -80,9 +80,9 @@ class Contact(Results):
         is doubled until it is not, to at most c = 1000 (in motions 30), and told once. Single
         points at corners may be deeper.
     damping : theta, a part of the step by which the law looks ahead in motions; 0: none.
-    initial : for surfaces that lie in each other in the reference: ``"press"`` lets them press,
-        ``"release"`` lets the overlap out in the first step of statics, in eight parts, or in the
-        first eight steps of a motion. Default: that is an error.
+    initial : for surfaces that lie in each other in the reference: ``"press"`` lets them press at
+        once (statics lets the forces grow), ``"release"`` lets the overlap out in the first eight
+        steps of a motion. Default: that is an error.
     name : shown in messages.
     parameters : values of the parameters of `law` and `mu`.
 
@@ -304,8 +304,8 @@ class Contact(Results):
             return verdict
         self._report = self._seen(configuration, grown)
         if overlap > 0.0:
-            step.put(grown, max(0.0, overlap - 1.0 / PARTS))
-            return Verdict.STANDS if step.moves else Verdict.AGAIN
+            step.put(grown, max(0.0, overlap - 1.0 / PARTS) if step.moves else 0.0)
+            return Verdict.STANDS
         over = self._report.mean / self.penetration
         if over <= 1.0:
             return Verdict.STANDS

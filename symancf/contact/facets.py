@@ -349,6 +349,7 @@ class FacetPass:
             name=configuration.name(self),
             kernel=kernel,
             role="contact",
+            compact=self.normal.compact,
             uniform=self._uniform(configuration),
             cell=np.stack(cell, axis=1),
             owned=np.repeat(owners == topology.comm.rank, q),

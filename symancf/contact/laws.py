@@ -72,6 +72,7 @@ class Normal:
     ----------
     parameters : values of its own parameters, ``k`` excepted.
     symbols : of these, in the order of the function.
+    compact : whether it has parts, one of them without pressure: then there is no stiffness either.
 
     Raises
     ------
@@ -105,6 +106,7 @@ class Normal:
         )
         if self._g not in self._psi.free_symbols:
             raise ParameterError(f"{self.who} does not depend on the gap")
+        self.compact = kinked(self._psi)
         self._p = _simplified(-derivative(self._psi, self._g))
 
     def energy(self, g: sp.Expr) -> sp.Expr:

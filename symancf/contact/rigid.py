@@ -343,6 +343,7 @@ class RigidPass(PlaceTerm):
         made = super().pieces(configuration)
         for piece in made:
             piece.moving = self.touch.part == "damper"
+            piece.compact = self.touch.law.compact
         return made
 
     def _look_at_overlap(self, configuration: Configuration) -> None:
@@ -424,8 +425,8 @@ class RigidPass(PlaceTerm):
     def _through(self, configuration: Configuration) -> Mask:
         """Tell which points have passed through the shape since the beginning of the step.
 
-        Those within it that another side of it pushes out now; and those outside whose way was
-        through it, by steps as long as the distance allows.
+        Those that were or are within it, and that another side of it is the nearest to now; and
+        those outside whose way was through it, by steps as long as the distance allows.
         """
         length, found = configuration.of(self, Numbers).length, [self.touch.gap, *self.touch.point]
         values = self.here(configuration, found)
@@ -436,7 +437,7 @@ class RigidPass(PlaceTerm):
         sizes = self._sizes(configuration)
         _, old = self._distances(anchor, sizes)
         s, new = self._distances(x, sizes)
-        turned: Mask = (gap < 0.0) & (np.einsum("na,na->n", old, new) < AGAINST)
+        turned: Mask = (np.minimum(gap, before) < 0.0) & (np.einsum("na,na->n", old, new) < AGAINST)
         rho = s - gap
         start: Array = anchor + (before + rho)[:, None] * old
         way: Array = x - start

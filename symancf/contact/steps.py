@@ -56,7 +56,7 @@ class Step:
         self._tried, self._most = 0.0, np.inf
         self.uniform: dict[str, Scalar] = {
             GROWN.name: OfStep(lambda time: self.grown),
-            RELEASE.name: OfStep(lambda time: self.overlap),
+            RELEASE.name: OfStep(lambda time: self.overlap if self.moves else 0.0),
             DAMPING.name: OfStep(self._damping),
             SPAN.name: OfStep(self._span),
         }
