@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from mpi4py import MPI
 
 from ..arrays import Array, Ints, Mask
 from ..bodies.body import Body
@@ -119,6 +120,24 @@ class Results:
         part = [float((-look.gap / look.length).max(initial=0.0)) for look in looks]
         every = system.comm.allgather((max(deep), max(part)))
         return max(d for d, _ in every), max(p for _, p in every)
+
+    def clearance(self, system: Configuration) -> float:
+        """Return the smallest gap of all points [m], negative where they press.
+
+        Its zeros are events of a motion, in which contact begins and ends::
+
+            begins = problem.event(lambda: contact.clearance(system), direction=-1)
+            ends = problem.event(lambda: contact.clearance(system), direction=1)
+
+        Where no point is near its target it is the size of the system.
+        """
+        least = system.extent
+        for each in self.passes:
+            with together(system.comm):
+                look = each.look(system)
+            gaps = each.gaps(system, look) if isinstance(each, FacetPass) else look.gap
+            least = min(least, float(np.min(gaps, initial=np.inf, where=np.isfinite(gaps))))
+        return float(system.comm.allreduce(least, op=MPI.MIN))
 
     def nodal(self, system: Configuration, number: int = 0) -> Nodal:
         """Return means over nodes of the first side, or of the second (`number` 1).

@@ -54,3 +54,21 @@ def test_a_path_turns_where_it_meets_a_floor(mu: float) -> None:
     low = (system.position(body["below"])[:, 2]).min()
     assert low == pytest.approx(FLOOR, abs=0.05 * THICK)
     assert abs(contact.force(system)[2]) < 1e-3 * lowest.parameter
+
+
+def test_contact_begins_and_ends_in_events_of_a_motion() -> None:
+    """A ball falls on a stiff floor and is thrown back."""
+    g, drop, k = 9.81, 0.1, 1e5
+    ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.1 + drop), rho=1000.0)
+    contact = sa.Contact(ball, sa.Plane(), stiffness=k, damping=0.0)
+    system = sa.System(ball, terms=[contact, sa.gravity((0.0, 0.0, -g))])
+    assert contact.clearance(system) == pytest.approx(drop)
+    problem = sa.DynamicProblem(system, rho=1.0)
+    begins = problem.event(lambda: contact.clearance(system), direction=-1)
+    ends = problem.event(lambda: contact.clearance(system), direction=1)
+    problem.solve(0.2, step=5e-4)
+    fall, w = np.sqrt(2.0 * drop / g), np.sqrt(k / (4.0 / 3.0 * np.pi * 0.1**3 * 1000.0))
+    lasts = (np.pi + 2.0 * np.arctan(np.sqrt(g / (2.0 * drop)) / w)) / w
+    assert begins == [pytest.approx(fall, rel=1e-10)]
+    assert ends == [pytest.approx(fall + lasts, rel=1e-4)]
+    assert contact.clearance(system) > 0.0
