@@ -45,6 +45,7 @@ _MODULES = (
     "contact_rigid",
     "contact_cables",
     "contact_hertz",
+    "contact_bodies",
 )
 
 

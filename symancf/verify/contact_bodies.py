@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Deformable bodies that press, rub, carry and hit each other, rigid shapes and walls."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ..arrays import Array
+from ..bodies.body import Body
+from ..catalogue.boundary import fix
+from ..catalogue.loads import traction
+from ..contact.contact import Contact
+from ..contact.shapes import Cylinder, Plane
+from ..elements import hex8
+from ..energies import neo_hooke, saint_venant_kirchhoff
+from ..mesh import Mesh
+from ..output.sampling import sample
+from ..solve.dynamics import DynamicProblem
+from ..solve.statics.problem import StaticProblem
+from ..system import System
+from .case import TIGHT, Number, case
+from .contact_theory import bar_impact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+MU, LAM = 1.0 / 2.6, 0.3 / 0.52  # of E = 1, nu = 0.3
+
+
+def brick(
+    name: str,
+    size: Sequence[float],
+    cells: Sequence[int],
+    at: Sequence[float] = (0.0, 0.0, 0.0),
+    stiff: float = 1.0,
+) -> Body:
+    """Return a box of neo-Hookean rubber with a corner at a place."""
+    mesh = Mesh.box(size, cells, warp=lambda X: X + np.asarray(at), name=f"mesh of {name}")
+    return Body(mesh["body"], hex8, neo_hooke, name=name, mu=stiff * MU, lam=stiff * LAM)
+
+
+def uniaxial(P: float) -> tuple[float, float]:
+    """Return stretches along and across of neo-Hookean rubber, E = 1, at the nominal stress P.
+
+    P_i = mu (l_i - 1/l_i) + lam ln(J)/l_i, zero across.
+    """
+
+    def nominal(l: float, J: float) -> float:
+        return MU * (l - 1.0 / l) + LAM * math.log(J) / l
+
+    def across(l: float) -> float:
+        return float(brentq(lambda s: nominal(s, l * s * s), 0.7, 1.5, xtol=1e-15))
+
+    long = brentq(lambda l: nominal(l, l * across(l) ** 2) - P, 0.5, 1.5, xtol=1e-15)
+    return float(long), across(float(long))
+
+
+@case("F08_patch", "homogeneous state: sigma = P/l^2 everywhere, one scalar equation")
+def patch() -> Iterator[Number]:
+    """Two blocks press on each other, meshes that match and that do not: stress in all cells."""
+    P = -0.05
+    exact = P / uniaxial(P)[1] ** 2
+    for cells, limits in (((3, 5), (0.01, 0.003)), ((4, 4), (1e-10, 1e-10))):
+        low = brick("low", (1.0, 1.0, 0.5), (4, 4, 2))
+        high = brick("high", (1.0, 1.0, 0.5), (*cells, 2), (0.0, 0.0, 0.5))
+        held = [fix(body[f"{axis}0"], axis) for body in (low, high) for axis in "xy"]
+        between = Contact(low["z1"], high["z0"])
+        load = traction(high["z1"], (0.0, 0.0, P))
+        system = System(low, high, terms=[*held, fix(low["z0"], "z"), load, between])
+        StaticProblem(system, options=TIGHT).solve()
+        error = []
+        for body in (low, high):
+            means = sample(system, body, fields={"stress": "cauchy"}, at="cells")
+            stress = np.asarray(means.cell_data["stress"], dtype=float).reshape(-1, 9)[:, 8]
+            error.append(stress / exact - 1.0)
+        off = np.concatenate(system.comm.allgather(np.concatenate(error)))
+        name = f"4x4 on {cells[0]}x{cells[1]} facets"
+        yield Number(f"largest error of the stress: {name}", np.abs(off).max(), 0.0, limits[0])
+        rms = float(np.sqrt((off**2).mean()))
+        yield Number(f"mean error of the stress: {name}", rms, 0.0, limits[1])
+
+
+def ironed(steps: int) -> tuple[Array, list[int], tuple[float, float, float]]:
+    """Return force, iterations and (work, stored, dissipated) of a block drawn over a drum.
+
+    It is pressed on by a quarter of its height, in one step, and drawn along by half its length.
+    """
+    mesh = Mesh.box((1.2, 0.05, 0.4), (24, 1, 8))
+    body = Body(mesh["body"], hex8, neo_hooke, name="block", volumetric="reduced", mu=MU, lam=LAM)
+
+    def drawn(t: float) -> tuple[float, float, float]:
+        return -0.6 * max(0.0, t - 1.0), 0.0, -0.1 * min(t, 1.0)
+
+    held = fix(body["z1"], displacement=drawn)
+    drum = Cylinder(0.3, (0.3, 0.0, -0.3), axis=(0.0, 1.0, 0.0))
+    on = Contact(body["z0"], drum, mu=0.4, stiffness=200.0)
+    system = System(body, terms=[held, fix(body["body"], "y"), on])
+    problem = StaticProblem(system)
+    problem.solve(to=1.0)
+    stored, lost = sum(system.energies().values()), on.dissipated(system)
+    problem.record("force", lambda: held.reaction(system))
+    first = len(problem.history.steps)
+    run = problem.solve(to=2.0, step=1.0 / steps)
+    F, taken = run["force"], run.steps[first:]
+    x = np.array([0.0] + [drawn(step.time)[0] for step in taken])
+    work = float(np.sum((F[1:, 0] + F[:-1, 0]) / 2.0 * np.diff(x[-len(F) :])))
+    stored, lost = sum(system.energies().values()) - stored, on.dissipated(system) - lost
+    return F[-1], [step.iterations for step in taken], (work, stored, lost)
+
+
+@case("F09_ironing", "the same in steps of other lengths; work = stored + dissipated")
+def ironing() -> Iterator[Number]:
+    """A soft block is pressed on a rigid drum and drawn over it, mu = 0.4, in 1 to 32 steps."""
+    fine, iterations, (work, stored, lost) = ironed(32)
+    mean = sum(iterations) / 32.0
+    yield Number("iterations per step over 8, or 1, in 32 steps", max(mean / 8.0, 1.0), 1.0, 1e-9)
+    yield Number("stored and dissipated over the work", (stored + lost) / work, 1.0, 5e-3)
+    for steps in (1, 8):
+        coarse, _, _ = ironed(steps)
+        for axis, a in (("x", 0), ("z", 2)):
+            name = f"force along {axis} in {steps} steps over that in 32"
+            yield Number(name, coarse[a] / fine[a], 1.0, 1e-3)
+
+
+def gripped(turn: float) -> tuple[Array, float]:
+    """Return the force on one jaw in its axes, and what is dissipated.
+
+    A block is held by two jaws alone, which shear it by friction; they carry it by 70 mm and turn
+    by an angle about y.
+    """
+    parts = [
+        brick("lower", (0.02, 0.02, 0.01), (3, 3, 1), (0.0, 0.0, 0.0), 1e6),
+        brick("block", (0.016, 0.016, 0.01), (2, 2, 2), (0.002, 0.002, 0.01), 1e6),
+        brick("upper", (0.02, 0.02, 0.01), (3, 3, 1), (0.0, 0.0, 0.02), 1e6),
+    ]
+    lower, block, upper = parts
+    way, middle = np.array([0.07 if turn else 0.0, 0.0, 0.0]), np.array([0.01, 0.01, 0.015])
+
+    def carried(press: Array) -> Callable[[Array, float], Array]:
+        def u(X: Array, t: float) -> Array:
+            angle, on = turn * max(0.0, t - 1.0), min(t, 1.0)
+            c, s = math.cos(angle), math.sin(angle)
+            R = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+            there = (
+                middle
+                + (way if turn else 0.0) * max(0.0, t - 1.0)
+                + (X + on * press - middle) @ R.T
+            )
+            return np.asarray(there - X)
+
+        return u
+
+    grip = np.array([1e-4, 0.0, -5e-4])
+    held = [
+        fix(lower["z0"], displacement=carried(-grip)),
+        fix(upper["z1"], displacement=carried(grip)),
+    ]
+    touching = [
+        Contact(lower["z1"], block["z0"], mu=0.5),
+        Contact(block["z1"], upper["z0"], mu=0.5),
+    ]
+    system = System(*parts, terms=[*held, *touching])
+    problem = StaticProblem(system, options=TIGHT)
+    problem.solve(to=1.0, step=0.5)
+    problem.solve(to=2.0, step=0.25)
+    c, s = math.cos(turn), math.sin(turn)
+    R = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    return held[1].reaction(system) @ R, sum(on.dissipated(system) for on in touching)
+
+
+@case("F10_carried", "a rigid motion of all partners changes nothing")
+def carried_away() -> Iterator[Number]:
+    """A block held by friction between soft jaws is carried by 70 mm and turned by 90 degrees."""
+    rest, lost = gripped(0.0)
+    moved, more = gripped(math.pi / 2.0)
+    size = float(np.linalg.norm(rest))
+    for axis, a in (("along", 0), ("across", 2)):
+        yield Number(f"force {axis} the jaws [N]", moved[a], rest[a], 1e-6, size)
+    yield Number("dissipated on the way [J]", more - lost, 0.0, 1e-10, size * 1e-3)
+
+
+def struck(two: bool, courant: float = 1.0) -> tuple[float, float, float, float]:
+    """Return duration, mean pressure, impulse and energy afterwards, over exact values.
+
+    A bar of 1 m, 100 cells, hits a wall at 0.1 m/s, or one of equal length and opposite speed.
+    """
+    E, rho, L, v, n, side = 1e6, 1e3, 1.0, 0.1, 100, 0.01
+    time, pressure = bar_impact(E, rho, L, v)
+    step = courant * time / (2 * n)
+    gap = 0.25 * step * v
+
+    def bar(name: str, at: float) -> Body:
+        mesh = Mesh.box(
+            (L, side, side), (n, 1, 1), warp=lambda X: X + np.array([at, 0.0, 0.0]), name=name
+        )
+        return Body(mesh["body"], hex8, saint_venant_kirchhoff, name=name, E=E, nu=0.0, rho=rho)
+
+    bars = [bar("right", gap), *([bar("left", -L - gap)] if two else [])]
+    wall = bars[1]["x1"] if two else Plane(normal=(1.0, 0.0, 0.0))
+    on = Contact(bars[0]["x0"], wall)
+    system = System(*bars, terms=[*(fix(body["body"], ["y", "z"]) for body in bars), on])
+    x = system.numbering.offset[:, 0]
+    right = system.reference[x] > 0.0
+    system.rate[x] = np.where(right, -v, v)
+    problem = DynamicProblem(system)
+    problem.record("force", lambda: on.force(system, on=bars[0])[0])
+    run = problem.solve(to=1.5 * time, step=step)
+    F, late = run["force"] / side**2, run.time
+    inside = (late > 0.1 * time) & (late < 0.9 * time)
+    impulse = float(F.sum()) * step
+    half, high = pressure / 2.0, np.flatnonzero(pressure / 2.0 < F)
+    ends = [  # where the force rises beyond half of rho c v, and falls below it
+        late[k] + step * (half - F[k]) / (F[k + 1] - F[k]) for k in (high[0] - 1, high[-1])
+    ]
+    energy = problem.energies.kinetic + problem.energies.strain
+    start = 0.5 * rho * L * side**2 * v**2 * len(bars)
+    mean = float(F[inside].mean()) / pressure
+    return (ends[1] - ends[0]) / time, mean, impulse / (2.0 * rho * L * v), energy / start
+
+
+@case("F11_bar_impact", "waves of a bar: 2 L/c, rho c v")
+def bars() -> Iterator[Number]:
+    """A bar hits a wall, or its like: duration, pressure, impulse; no energy is created."""
+    for two, name in ((False, "on a wall"), (True, "on its like")):
+        duration, pressure, impulse, energy = struck(two)
+        yield Number(f"duration over 2 L/c, {name}", duration, 1.0, 2e-3)
+        yield Number(f"mean pressure over rho c v, {name}", pressure, 1.0, 1e-2)
+        yield Number(f"impulse over 2 m v, {name}", impulse, 1.0, 1e-2)
+        yield Number(
+            f"energy afterwards over that before, or 1, {name}", max(energy, 1.0), 1.0, 1e-3
+        )
