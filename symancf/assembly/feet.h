@@ -51,7 +51,7 @@ typedef struct symancf_feet {
   int32_t row;          /* first of the rows of parameters that are written here */
   int32_t memory;       /* first row of what points remember, those of the anchor come first */
   int32_t gap;          /* row of the gap among them, or -1 */
-  int32_t damping;      /* place of theta in uniform, or -1: the law is taken at g + theta (g - gap) */
+  int32_t damping, span; /* places of theta and h in uniform: the law is taken at g + theta h g' */
   int32_t anchor, rate; /* first of the jets t and of the rates of d, or -1 */
 } symancf_feet;
 
@@ -403,6 +403,18 @@ static void positions(const symancf_plan *plan, const symancf_feet *c, const dou
       r[c->patch_offset[k] + a] = plan->reference[c->patch_offset[k] + a] + x[c->patch_offset[k] + a];
 }
 
+/* A bound of the rates of gaps. */
+static double fastest(const symancf_plan *plan, const symancf_feet *c)
+{
+  double most[2] = {0.0, 0.0};
+  if (!plan->rate) return 0.0;
+  for (int64_t k = 0; k < (int64_t)c->facets * c->basis.functions; k++)
+    most[0] = fmax(most[0], dot3(plan->rate + c->offset[k], plan->rate + c->offset[k]));
+  for (int64_t k = 0; k < (int64_t)c->patches * c->vectors; k++)
+    most[1] = fmax(most[1], dot3(plan->rate + c->patch_offset[k], plan->rate + c->patch_offset[k]));
+  return 2.0 * (sqrt(most[0]) + sqrt(most[1]));
+}
+
 static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
                     const double *v, double *f, double *energies, double *work, int32_t *cleared)
 {
@@ -443,6 +455,7 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
   b->term.vertices = b->vertices, b->term.cell = b->cell, b->term.table = b->table;
   b->term.cell_rate = t->cell_rate ? b->cell_rate : NULL;
   positions(plan, c, x, r);
+  const double reach = c->reach + fabs(t->uniform[c->damping] * t->uniform[c->span]) * fastest(plan, c);
   for (int k = 0; k < c->facets; k++) {
     coefficients_of(c, k, r, P + (int64_t)k * m);
     bound(&c->basis, P + (int64_t)k * m, c->normals + 12 * (int64_t)k, bounds + k);
@@ -467,11 +480,6 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
     for (int i = 0; i < c->vectors; i++)
       for (int a = 0; a < 3; a++)
         y[a] += c->value[(int64_t)point * c->vectors + i] * r[c->patch_offset[patch * c->vectors + i] + a];
-    double reach = c->reach;
-    if (c->damping >= 0) {
-      const double theta = t->uniform[c->damping];
-      reach += theta / (1.0 + theta) * fmax(0.0, of_point(t->cell, t->cell_rows, point, c->memory + c->gap));
-    }
     const int k = nearest(c, patch, P, bounds, y, tabulates(what) ? HUGE_VAL : reach, &o);
     if (k >= 0 && what != INITIAL && (what == OUTPUTS || o.g <= reach)) {
       place[b->term.n] = k;

@@ -207,7 +207,8 @@ class Group:
             row=kernel.cell.index(feet.row),
             memory=rows - len(kernel.memory),
             gap=kernel.memory.index(feet.gap) if feet.gap else -1,
-            damping=kernel.uniform.index(feet.damping) if feet.damping else -1,
+            damping=kernel.uniform.index(feet.damping),
+            span=kernel.uniform.index(feet.span),
             anchor=feet.anchor,
             rate=feet.rate,
         )

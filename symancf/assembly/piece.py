@@ -102,8 +102,9 @@ class Feet:
     reach : gap beyond which the law vanishes.
     row : name of the first of the parameters that are written: S^-1 (9), n, n_1, n_2 (9), g,
         share (3).
-    gap, damping : names of the gap at the beginning of the step in the kernel's memory, and of the
-        uniform parameter theta: the law is taken at g + theta (g - gap); "": at g.
+    gap, damping, span : names of the gap at the beginning of the step in the kernel's memory, ""
+        if it has none, and of theta and h in its uniform parameters: the law is taken at
+        g + theta h g'.
     anchor, rate : number of the first of the jets t and of the rates of d; -1: there are none.
     """
 
@@ -126,8 +127,9 @@ class Feet:
     first: Array
     reach: float
     row: str
-    gap: str = ""
-    damping: str = ""
+    gap: str
+    damping: str
+    span: str
     anchor: int = -1
     rate: int = -1
 

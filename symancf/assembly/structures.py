@@ -67,7 +67,10 @@ class Opposite(ctypes.Structure):
             for name in ("candidates", "facet", "corner", "patch", "value", "own", "first")
         ),
         ("reach", ctypes.c_double),
-        *((name, _NUMBER) for name in ("row", "memory", "gap", "damping", "anchor", "rate")),
+        *(
+            (name, _NUMBER)
+            for name in ("row", "memory", "gap", "damping", "span", "anchor", "rate")
+        ),
     ]
 
 

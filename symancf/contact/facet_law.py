@@ -10,7 +10,8 @@ The gap of a point r_s is measured along interpolated normals :math:`\hat n` of 
 d = r_s - r_m at the foot that was found before the evaluation, where S, n and its derivatives and
 g_0 are numbers. The pressure p along n = n_0 + n_{,a} d\xi^a and the friction f act on the motion
 v = d' - a_a' d\xi^a, so that all first derivatives are exact, those of the place where the force
-acts among them. Points count with the share
+acts among them. In motions the
+pressure is that of the gap ahead, g + theta h g', g' = n . d'. Points count with the share
 
 .. math:: \frac{2 \chi_m}{\chi_s + \chi_m},
 
@@ -28,7 +29,7 @@ import sympy as sp
 from symancf_codegen.declare import Memory, Parameter, PointLaw
 
 from ..kinematics.quantity import dot, real
-from .laws import DAMPING, SLIPPED, K, expected, friction
+from .laws import DAMPING, SLIPPED, SPAN, K, ahead, friction
 from .steps import GROWN
 
 if TYPE_CHECKING:
@@ -62,13 +63,15 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
     move = vector("move", inverse * off)  # dxi, deta, dg
     n = vector("n", n0 + slopes[0] * move[0] + slopes[1] * move[1])
     g = let("g", g0 + move[2])
-    ahead = let("ahead", expected(g, GAP))
-    p = let("p", normal.pressure(ahead))
+    rates = {s: real(f"rate_{s}") for s in (*d, *a[0], *a[1])}
+    speed = [rates[s] for s in d]
+    away = let("away", dot(n, sp.Matrix(speed)))
+    p = let("p", normal.pressure(let("ahead", ahead(g, away))))
     share = let("share", WEIGHT * (FOOT[19] + FOOT[20] * move[0] + FOOT[21] * move[1]))
-    force, stored, lost = p * n, normal.energy(g), (p - normal.pressure(g)) * (GAP - g)
+    force, stored, lost = p * n, normal.energy(g), (normal.pressure(g) - p) * SPAN * away
     unknowns, history = [*d, *a[0], *a[1]], [Memory(GAP, g)]
     parameters = [BASE, WEIGHT, *FOOT]
-    uniform = [GROWN, DAMPING, *normal.symbols]
+    uniform = [GROWN, DAMPING, SPAN, *normal.symbols]
     if coulomb is not None:
         unknowns += list(t)
         T = vector("T", t - n * dot(n, t))
@@ -84,7 +87,7 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
         uniform += [real(s) for s in coulomb.parameters] + ([dt] if coulomb.speeds else [])
     history.append(Memory(real("dissipated"), share * lost, total=True))
     force = vector("force", share * force)
-    rates = {s: real(f"rate_{s}") for s in (*d, *a[0], *a[1])}
+    unknowns += speed
     motions = [rates[d[i]] - rates[a[0][i]] * move[0] - rates[a[1][i]] * move[1] for i in range(3)]
     return PointLaw(
         name=name,

@@ -28,14 +28,13 @@ from ..assembly.memory import Kept
 from ..assembly.piece import Feet, Piece
 from ..assembly.revisions import Change, Verdict
 from ..errors import ConstraintError
-from ..kinematics.quantity import real
 from ..mesh.partition import Family
 from ..runtime import jit
 from ..runtime.collective import owners_of, reduced
 from ..runtime.shared import Shared
 from ..values.parameter import evaluate
 from .facet_law import BASE, FOOT, GAP, WEIGHT, facet_law
-from .laws import DAMPING, K, expected
+from .laws import DAMPING, SPAN, K
 from .lists import Lists, among, joined, mapped, offsets, patches
 from .look import Look
 from .search import BEHIND, FACING, Shape, candidates, close, motion
@@ -83,7 +82,7 @@ class FacetPass:
     ) -> None:
         self.name, self.contactor, self.target = name, contactor, target
         self.normal, self.coulomb, self.part, self.stiffness = normal, coulomb, part, stiffness
-        self.uniform: dict[str, Value] = {GROWN.name: 1.0, DAMPING.name: 0.0}
+        self.uniform: dict[str, Value] = {GROWN.name: 1.0, DAMPING.name: 0.0, SPAN.name: 0.0}
         self.uniform |= normal.parameters
         self.uniform |= {} if coulomb is None else coulomb.parameters
 
@@ -338,7 +337,9 @@ class FacetPass:
             row=FOOT[0].name,
             gap=GAP.name,
             damping=DAMPING.name,
+            span=SPAN.name,
             anchor=-1 if self.coulomb is None else 9,
+            rate=9 if self.coulomb is None else 12,
         )
         known = {WEIGHT.name: lists.area, BASE.name: lists.stiffness}
         kernel, zero = lists.kernel, np.zeros(len(points))
@@ -404,7 +405,7 @@ class FacetPass:
         uniform = self._uniform(configuration)
         at: At = {k: evaluate(k, value, configuration.time) for k, value in uniform.items()}
         at[K.name] = lists.stiffness[ids] * at["grown"]
-        at |= {GAP.name: end[GAP.name], "before": configuration.memory.at(piece.name)[GAP.name]}
+        at[GAP.name] = end[GAP.name]
         p = np.broadcast_to(self._pressure(at)[0], (len(ids),))
         status = np.asarray(p > 0.0, dtype=float)
         status = np.rint(end["status"]) + 1.0 if "status" in end else status
@@ -434,7 +435,7 @@ class FacetPass:
 
     @cached_property
     def _pressure(self) -> jit.Values:
-        return jit.Values([self.normal.pressure(expected(GAP, real("before")))], (), {})
+        return jit.Values([self.normal.pressure(GAP)], (), {})
 
     # ---- solutions, see `Reviews` ---------------------------------------------------------------
     def review(self, configuration: Configuration) -> Verdict:

@@ -6,13 +6,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import symancf as sa
 from symancf import elements
 from symancf.energies import neo_hooke
+from symancf.places.interpolation import Interpolation
 from tests.unit.facing import MATERIAL
 
 Array = Any
+ALONG = np.array([1.0001, 0.0, 0.0])
 
 
 def turned(angle: float) -> Array:
@@ -91,3 +94,33 @@ def test_what_is_carried_and_turned_together_does_not_slide() -> None:
     assert abs(before[6]) > 1e-4
     assert np.abs(after[:, 6:9] - before[6:9]).max() < 1e-4 * before[6]
     assert np.abs(after[1:, 6:9] - after[1, 6:9]).max() < 1e-8 * before[6]
+
+
+def test_two_bars_exchange_their_velocities() -> None:
+    """E = 1e6, rho = 1e3, 0.1 m/s: pressure rho c v/2 for 2 L/c, St. Venant (1883)."""
+    n, L, b, v = 20, 1.0, 0.05, 0.1
+    c, given = np.sqrt(1e6 / 1e3), {"mu": 0.5e6, "lam": 0.0, "rho": 1e3}
+    meshes = [sa.Mesh.box((L, b, b), (n, 1, 1), warp=lambda x, d=d: x + d) for d in (0.0, ALONG)]
+    one, two = (
+        sa.Body(mesh["body"], elements.hex8, neo_hooke, name=name, **given)
+        for mesh, name in zip(meshes, ("one", "two"), strict=True)
+    )
+    contact = sa.Contact(one["x1"], two["x0"])
+    held = [sa.fix(body[f"{a}0"], a) for body in (one, two) for a in "yz"]
+    system = sa.System(one, two, terms=[contact, *held])
+    on = system.of(one, Interpolation)
+    system.rate[on.offset(np.unique(on.cells), "value")] = v
+    problem, h, pressures = sa.DynamicProblem(system, rho=0.9), L / c / n, []
+    for k in range(1, 3 * n):
+        problem.solve(to=k * h, step=h)
+        pressures.append(float(contact.force(system, on=two)[0]) / b**2)
+    touched = np.flatnonzero(np.array(pressures) > 50.0)
+    assert abs((touched[-1] - touched[0] + 1) * h - 2.0 * L / c) <= 1.01 * h
+    assert np.mean(pressures[n : 2 * n - 2]) == pytest.approx(1e3 * c * v / 2.0, rel=0.01)
+    speeds = [
+        system.rate[on.offset(np.unique(on.cells), "value")].mean()
+        for on in (system.of(body, Interpolation) for body in (one, two))
+    ]
+    assert speeds == pytest.approx([0.0, v], abs=0.03 * v)
+    moving = 0.5 * 1e3 * b * b * L * v**2
+    assert 0.0 < contact.dissipated(system) < 0.02 * moving
