@@ -14,7 +14,6 @@ import symancf as sa
 from symancf.elements import hex8
 from symancf.energies import neo_hooke
 
-pytestmark = pytest.mark.collective
 E, NU, MU = 1.0, 0.3, 0.4
 RADIUS, DEPTH, WAY = 0.3, 0.08, 0.3
 GAUSS = 0.5 / np.sqrt(3.0)
@@ -97,6 +96,7 @@ def iterations(problem: sa.StaticProblem) -> list[int]:
     return [step.iterations for step in problem.history.steps]
 
 
+@pytest.mark.collective
 def test_steps_of_any_size_lead_to_the_same_forces() -> None:
     at_once, in_steps = pressed(WAY), pressed(WAY)
     at_once.solve(2.0)
@@ -153,6 +153,7 @@ def floor(r_a: Any, v_a: Any, *, ax: Any, ay: Any, before: Any, k: Any, mu: Any,
     )
 
 
+@pytest.mark.collective
 def test_a_thrown_cube_needs_few_cuts_and_gains_no_energy() -> None:
     size, n, E = 0.1, 4, 1e5
     mesh = sa.Mesh.box((size, size, size), (n, n, n))
