@@ -20,6 +20,8 @@ from .facets import FacetPass
 from .sides import Side
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..assembly.configuration import Configuration
     from .rigid import RigidPass
     from .shapes import Shape
@@ -138,6 +140,15 @@ class Results:
             gaps = each.gaps(system, look) if isinstance(each, FacetPass) else look.gap
             least = min(least, float(np.min(gaps, initial=np.inf, where=np.isfinite(gaps))))
         return float(system.comm.allreduce(least, op=MPI.MIN))
+
+    def series(self, system: Configuration) -> dict[str, Callable[[], npt.ArrayLike]]:
+        """Return what a history keeps of a contact, by name; see `DynamicProblem.record`."""
+        return {
+            "force": lambda: self.force(system),
+            "penetration": lambda: self.penetration_of(system)[0],
+            "dissipated": lambda: self.dissipated(system),
+            "status": lambda: self.status(system),
+        }
 
     def nodal(self, system: Configuration, number: int = 0) -> Nodal:
         """Return means over nodes of the first side, or of the second (`number` 1).

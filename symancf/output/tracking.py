@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..bodies.plane import PlanarPoint
+from ..contact.contact import Contact
 from ..errors import ParameterError
 from ..places.ends import End
 from ..system import System
@@ -19,7 +20,8 @@ from .history import History
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Watched: TypeAlias = "End | Callable[..., npt.ArrayLike]"  # what problems record
+# what problems record
+Watched: TypeAlias = "End | Contact | Callable[..., npt.ArrayLike]"
 
 
 def made_of(what: str, system: System) -> System:
@@ -62,7 +64,18 @@ class Tracked:
         return x[0] if len(x) == 1 else x
 
 
-def watched(system: System, what: Watched) -> Callable[[], npt.ArrayLike]:
+def record(history: History, system: System, name: str, what: Watched, every: int) -> None:
+    """Let a history keep a place, a function, or the series of a contact, ``name force`` ..."""
+    series = what.series(system) if isinstance(what, Contact) else {}
+    for part, function in series.items():
+        history.record(f"{name} {part}", function, every)
+    if not isinstance(what, Contact):
+        history.record(name, watched(system, what), every)
+
+
+def watched(
+    system: System, what: End | Callable[..., npt.ArrayLike]
+) -> Callable[[], npt.ArrayLike]:
     """Return the function to be recorded: `what` itself, or the position of that place.
 
     Raises

@@ -244,6 +244,7 @@ def test_audit_tells_what_contact_stores_and_loses() -> None:
     plane = sa.Plane(**FLOOR, displacement=lambda t: (belt * t, 0.0, 0.0))
     contact = sa.Contact(box, plane, mu=mu, stiffness=1e6, initial="press")
     problem = sa.DynamicProblem(sa.System(box, terms=[contact, sa.gravity(slope(0.0))]))
+    problem.record("belt", contact)
     problem.solve(to=h * steps, step=h)
     e, N, t = problem.energies, 1000.0 * size**3 * 9.81, h * steps
     slid = belt * t - 0.5 * mu * 9.81 * t**2
@@ -254,3 +255,8 @@ def test_audit_tells_what_contact_stores_and_loses() -> None:
     assert e.work == pytest.approx(mu * N * belt * t, abs=once)
     assert abs(e.drift) < 1e-3 * e.work
     assert e.total == e.kinetic + e.potential + e.contact
+    kept = problem.history
+    assert kept["belt dissipated"][-1] == pytest.approx(e.friction, rel=1e-12)
+    assert kept["belt force"][-1] == pytest.approx([mu * N, 0.0, N], rel=2e-2)
+    assert kept["belt status"][-1].tolist() == [4, 0, 4]  # of eight corners
+    assert kept["belt penetration"][-1] > 0.9 * N / (4.0 * 1e6)

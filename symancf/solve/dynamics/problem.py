@@ -15,7 +15,7 @@ from ...arrays import Array
 from ...errors import CheckpointError, ParameterError, SymancfError
 from ...output.checkpoint import load, save
 from ...output.history import History, Step
-from ...output.tracking import Watched, kept_by, made_of, watched
+from ...output.tracking import Watched, kept_by, made_of, record
 from ...runtime.collective import together
 from ...runtime.interruption import Interruption
 from ...runtime.options import Option, Options, complaint
@@ -287,9 +287,11 @@ class DynamicProblem:
         Parameters
         ----------
         what : a place, whose position is kept [m], or a function without arguments that returns
-            a number or an array.
+            a number or an array; or a contact: ``name force`` (3,) on its first body [N],
+            ``name penetration``, the deepest [m], ``name dissipated`` [J] and ``name status``,
+            the numbers of points that are open, stick and slip.
         """
-        self.history.record(name, watched(self.system, what), every)
+        record(self.history, self.system, name, what, every)
 
     def event(
         self,

@@ -11,7 +11,7 @@ from ...arrays import Array
 from ...errors import ConvergenceError, ParameterError
 from ...output import checkpoint
 from ...output.history import History, Step
-from ...output.tracking import Watched, kept_by, made_of, watched
+from ...output.tracking import Watched, kept_by, made_of, record
 from ...runtime.options import Option, Options
 from ...values import arguments
 from ..contradiction import require_consistent
@@ -304,9 +304,11 @@ class StaticProblem:
         """Keep a quantity after each step, or each `every`-th, as ``history[name]``.
 
         `what` is a place, whose position is kept [m], or a function without arguments that
-        returns a number or an array, such as ``system.strain_energy``.
+        returns a number or an array, such as ``system.strain_energy``; or a contact, of which
+        ``name force``, ``penetration``, ``dissipated`` and ``status`` are kept, see
+        `DynamicProblem.record`.
         """
-        self.history.record(name, watched(self.system, what), every)
+        record(self.history, self.system, name, what, every)
 
     def save(
         self, path: str | Path, attributes: Mapping[str, checkpoint.Given] | None = None
