@@ -17,6 +17,7 @@ from ..arrays import Array
 from ..laws import energy_laws
 from ..runtime import jit
 from .cases import Case, all_cases
+from .contact import contacts
 from .motions import compare
 
 if TYPE_CHECKING:
@@ -158,12 +159,17 @@ def solutions(sizes: Sequence[int], with_peers: bool = False) -> list[Row]:
 
 
 def measure_all(
-    with_peers: bool = False, solve: Sequence[int] = (), moving: bool = False
+    with_peers: bool = False,
+    solve: Sequence[int] = (),
+    moving: bool = False,
+    touching: Sequence[int] = (),
 ) -> dict[str, Any]:
-    """Return the peak, kernels and assembly, or motions instead; solutions and peers if asked."""
+    """Return the peak, kernels and assembly, or motions or contact instead; solutions and peers."""
     result: dict[str, Any] = {"fma_peak_gflops": jit.measure.fma_peak()}
     if moving:
         result["motions"] = compare(_measured, with_peers)
+    elif touching:
+        result["contact"] = contacts(touching)
     else:
         result |= _cells(result["fma_peak_gflops"], with_peers)
     if solve:
@@ -196,9 +202,10 @@ def main(
     peers: bool = False,
     solve: Sequence[int] = (),
     motions: bool = False,
+    contact: Sequence[int] = (),
 ) -> int:
     """Measure and print a table, or JSON."""
-    result = measure_all(peers, solve, motions)
+    result = measure_all(peers, solve, motions, contact)
     if as_json:
         json.dump(result, sys.stdout, indent=1)
         print()

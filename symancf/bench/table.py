@@ -24,6 +24,9 @@ def show(result: dict[str, Any]) -> None:
         console.print(row)
     if result.get("solutions"):
         console.print(_solutions(result["solutions"]))
+    if result.get("contact"):
+        console.print(_points(result["contact"]))
+        console.print(_beside(result["contact"]))
     if result.get("motions"):
         console.print(_motions(result["motions"]))
 
@@ -91,6 +94,34 @@ def _solutions(rows: list[dict[str, Any]]) -> Table:
             f"{row['memory_MB']:.0f}",
             f"{row['norm_u']:.8f}",
         )
+    return table
+
+
+def _points(rows: list[dict[str, Any]]) -> Table:
+    table = Table(title="A point of contact [ns], apart | pressed")
+    modes = "residual", "product", "tangent"
+    for head in ("target", "facets", "points", *modes):
+        table.add_column(head, justify="left" if head == "target" else "right")
+    for row in rows:
+        pairs = [(row[f"{m}_candidate_ns"], row[f"{m}_active_ns"]) for m in modes]
+        numbers = (f"{a:.0f} | {b:.0f}" for a, b in pairs)
+        table.add_row(row["target"], str(row["facets"]), str(row["points"]), *numbers)
+    return table
+
+
+def _beside(rows: list[dict[str, Any]]) -> Table:
+    table = Table(title="Contact with all points pressed | bodies [ms]")
+    modes = "residual", "product", "tangent"
+    for head in ("target", "facets", "cells", *modes, "look", "search", "review"):
+        table.add_column(head, justify="left" if head == "target" else "right")
+    for row in rows:
+        pairs = [[row[f"{part}_{m}_active_ms"] for part in ("contact", "bodies")] for m in modes]
+        numbers = [" | ".join(f"{ms:.2f}" for ms in pair) for pair in pairs]
+        found = [
+            f"{row[f'{k}_ms']:.1f}" if f"{k}_ms" in row else ""
+            for k in ("look", "search", "review")
+        ]
+        table.add_row(row["target"], str(row["facets"]), str(row["cells"]), *numbers, *found)
     return table
 
 

@@ -44,7 +44,7 @@ def verify(arguments: argparse.Namespace) -> int:
 def bench(arguments: argparse.Namespace) -> int:
     """Measure kernels and assembly against the peak of this machine."""
     module = importlib.import_module("symancf.bench")
-    asked = {name: getattr(arguments, name) for name in ("peers", "solve", "motions")}
+    asked = {name: getattr(arguments, name) for name in ("peers", "solve", "motions", "contact")}
     return int(module.main(as_json=arguments.json, **asked))
 
 
@@ -102,6 +102,14 @@ def parser() -> argparse.ArgumentParser:
         help="also measure DOLFINx, or Exudyn beside motions, if installed",
     )
     sub.add_argument("--motions", action="store_true", help="time steps of pendulums instead")
+    sub.add_argument(
+        "--contact",
+        metavar="N",
+        nargs="*",
+        type=int,
+        default=(),
+        help="contact with N facets instead, e.g. --contact 5000 50000",
+    )
     sub.add_argument(
         "--solve",
         metavar="N",

@@ -12,6 +12,7 @@ import pytest
 
 from symancf.bench import assembly_row, kernel_row, main, solutions
 from symancf.bench.cases import Case, all_cases
+from symancf.bench.contact import row as contact_row
 from symancf.bench.motion import move
 from symancf.bench.motions import compare
 
@@ -128,3 +129,14 @@ def test_a_peer_is_compared_with_ours() -> None:
     peers = [row for row in rows if row["peer"].startswith("Exudyn")]
     assert len(peers) == 10
     assert all(row["ratio"] == 3.0 and row["apart"] == 0.5 for row in peers)
+
+
+@pytest.mark.parametrize("rigid", [True, False])
+def test_contact(rigid: bool) -> None:
+    row = contact_row(32, rigid=rigid)
+    assert row["points"] == 4 * row["facets"]
+    assert row["cells"] == (72 if rigid else 64)
+    assert 0.0 < row["share_of_assembly"] < 1.0
+    times = [v for k, v in row.items() if k.endswith(("_ns", "_ms"))]
+    assert len(times) == (18 if rigid else 21)
+    assert min(times) > 0.0

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cost of contact beside that of the bodies: points, search, and its share of an assembly."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from mpi4py import MPI
+
+from ..assembly.revisions import Change
+from ..bodies.body import Body
+from ..contact.contact import Contact
+from ..contact.facets import FacetPass
+from ..contact.lists import Lists
+from ..contact.shapes import Plane
+from ..elements import hex8
+from ..energies import neo_hooke
+from ..mesh import Mesh
+from ..system import System
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..arrays import Array, Mask
+
+Row = dict[str, Any]
+
+RUBBER: dict[str, Any] = {"mu": 1.0 / 2.6, "lam": 0.3 / (1.3 * 0.4)}  # E = 1, nu = 0.3
+LAYERS, APART, DEPTH = 2, 0.05, 1e-3  # parts of a cell
+FACETS = 5_000, 50_000
+
+
+def block(n: int, low: float, name: str) -> Body:
+    """Return n x n x 2 cubes of the size 1 above a height."""
+    origin = np.array([0.0, 0.0, low])
+    size = float(n), float(n), float(LAYERS)
+    mesh = Mesh.box(size, (n, n, LAYERS), comm=MPI.COMM_SELF, warp=lambda x: x + origin)
+    return Body(mesh["body"], hex8, neo_hooke, name=name, **RUBBER)
+
+
+def model(facets: int, *, rigid: bool, mu: float = 0.3) -> tuple[System, Contact]:
+    """Return a block above a plane, or above another block: that many facets in all."""
+    n = max(1, round(float(np.sqrt(facets if rigid else facets / 2))))
+    upper = block(n, APART, "upper")
+    if rigid:
+        contact = Contact(upper["z0"], Plane(), mu=mu)
+        return System(upper, terms=[contact]), contact
+    lower = block(n, -float(LAYERS), "lower")
+    contact = Contact(upper["z0"], lower["z1"], mu=mu)
+    return System(lower, upper, terms=[contact]), contact
+
+
+def shifted(system: System, by: float) -> Array:
+    """Return the state with the upper block moved down."""
+    at = system.numbering.offset[:, system.numbering.block("position")] + 2
+    state = np.zeros_like(system.state)
+    state[at[system.points[:, 2] > 0.5 * APART]] = -by
+    return state
+
+
+def timed(call: Callable[[], Any], samples: int = 5) -> float:
+    """Return the median of the CPU time of this thread [s]."""
+    call()
+    times = []
+    for _ in range(samples):
+        start = time.thread_time()
+        call()
+        times.append(time.thread_time() - start)
+    return float(np.median(times))
+
+
+def row(facets: int, *, rigid: bool) -> Row:
+    """Return times of an assembly [ms] and of points [ns], apart and pressed; of a search [ms]."""
+    system, contact = model(facets, rigid=rigid)
+    system.revise(0.0)
+    system.update(0.0)
+    names = {system.name(each) for each in contact.passes}
+    own = np.array([piece.name in names for piece in system.pieces])
+    sizes = np.array([piece.size for piece in system.pieces])
+    points, cells = int(sizes[own].sum()), LAYERS * (1 if rigid else 2)
+    n = round(float(np.sqrt(facets if rigid else facets / 2)))
+    found: Row = {
+        "target": "rigid" if rigid else "deformable",
+        "facets": n * n * (1 if rigid else 2),
+        "cells": n * n * cells,
+        "points": points,
+    }
+    for what, by in (("candidate", 0.0), ("active", APART + DEPTH)):
+        times = {part: _times(system, chosen, by) for part, chosen in _parts(own).items()}
+        found |= {f"{mode}_{what}_ns": 1e9 * s / points for mode, s in times["contact"].items()}
+        for part, own_times in times.items():
+            found |= {f"{part}_{mode}_{what}_ms": 1e3 * s for mode, s in own_times.items()}
+    pressed = [found[f"{part}_tangent_active_ms"] for part in ("contact", "bodies")]
+    found["share_of_assembly"] = pressed[0] / sum(pressed)
+    return found if rigid else found | _search(system, contact)
+
+
+def _parts(own: Mask) -> dict[str, Mask]:
+    return {"contact": own, "bodies": ~own}
+
+
+def _times(system: System, chosen: Mask, by: float) -> dict[str, float]:
+    """Return CPU times [s] of residual, product and tangent of some pieces."""
+    x, v, f = shifted(system, by), system.numbering.random(1), np.zeros_like(system.state)
+    plan, matrix = system.plan, system.matrix
+    with plan.only(chosen):
+        return {
+            "residual": timed(lambda: plan.residual(x, f)),
+            "product": timed(lambda: plan.product(x, v, f)),
+            "tangent": timed(lambda: plan.tangent(x, f, matrix)),
+        }
+
+
+def _search(system: System, contact: Contact) -> Row:
+    """Return times [ms] of finding what may touch, of its new lists, and of a review."""
+    times = np.zeros(2)
+    for each in contact.passes:
+        assert isinstance(each, FacetPass)
+        lists = system.of(each, Lists)
+        for k, again in enumerate((False, True)):
+            lists.listed = None if again else lists.listed
+            start = time.thread_time()
+            assert each.search(system, 0.0) is not Change.OTHER
+            times[k] += time.thread_time() - start
+    start = time.thread_time()
+    contact.review(system)
+    review = time.thread_time() - start
+    return {"search_ms": 1e3 * times[1], "look_ms": 1e3 * times[0], "review_ms": 1e3 * review}
+
+
+def contacts(sizes: Sequence[int] = FACETS) -> list[Row]:
+    """Return the rows of rigid and deformable targets."""
+    return [row(facets, rigid=rigid) for facets in sizes for rigid in (True, False)]
