@@ -22,10 +22,11 @@ from ..values.parameter import evaluate, label
 from .facets import FacetPass
 from .laws import Coulomb, Normal, penalty
 from .results import Results
-from .rigid import Part, Points, RigidPass, Touch
+from .rigid import Points, RigidPass
 from .shapes import Plane, Shape, shape_of
 from .sides import Side
 from .steps import Step
+from .touch import Part, Touch
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -260,3 +261,75 @@ def test_audit_tells_what_contact_stores_and_loses() -> None:
     assert kept["belt force"][-1] == pytest.approx([mu * N, 0.0, N], rel=2e-2)
     assert kept["belt status"][-1].tolist() == [4, 0, 4]  # of eight corners
     assert kept["belt penetration"][-1] > 0.9 * N / (4.0 * 1e6)
+
+
+# ---- steps ---------------------------------------------------------------------------------------
+def pressed(s: float = 1.0, p: float = 1.0, **given: Any) -> tuple[Any, sa.Contact, sa.System]:
+    """A block that a ball is pressed into and drawn along, in units of s [m] and p [Pa]."""
+    mesh = sa.Mesh.box((s,) * 3, (2, 2, 2))
+    body = sa.Body(mesh["body"], elements.hex8, SVK, E=1e6 * p, nu=0.3, name="block")
+    ball = sa.Sphere(
+        2 * s,
+        (0.4 * s, 0.5 * s, -2 * s),
+        displacement=lambda t: (0.05 * s * max(t - 1, 0), 0, 0.02 * s * min(t, 1)),
+    )
+    contact = sa.Contact(body["z0"], ball, name="c", **given)
+    return body, contact, sa.System(body, terms=[contact, sa.fix(body["z1"])])
+
+
+def test_units_change_no_digit() -> None:
+    found = []
+    for s, p in ((1.0, 1.0), (1e3, 1e-6)):
+        _, contact, system = pressed(s, p, mu=(0.4, 0.3))
+        problem = sa.StaticProblem(system)
+        problem.solve(1.0)
+        problem.solve(2.0, step=0.25)
+        nodal = contact.nodal(system)
+        lost = contact.dissipated(system) / (p * s**3)
+        found.append([*contact.force(system) / (p * s * s), lost, *nodal.pressure / p])
+        assert contact.status(system).slip > 0
+        assert contact.force(system, on=contact.bodies[1]) == pytest.approx(-contact.force(system))
+    size = np.abs(found[0]).max()
+    assert np.abs(np.subtract(*found)).max() < 1e-9 * size
+
+
+def test_stiffness_grows_where_points_are_too_deep_and_is_saved(shared_tmp_path: Any) -> None:
+    _, contact, system = pressed(penetration=1e-3)
+    problem = sa.StaticProblem(system)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        problem.solve(1.0)
+    texts = [str(w.message) for w in told]
+    assert sum("more than penetration=0.001" in t for t in texts) == (system.comm.rank == 0)
+    kept = contact.keeps(system)[0].value
+    assert kept[0] >= 4.0
+    assert contact.penetration_of(system)[1] < 2e-3
+    force = contact.force(system)
+    problem.save(shared_tmp_path / "grown.h5")
+    _, other, again = pressed(penetration=1e-3)
+    sa.StaticProblem(again).restore(shared_tmp_path / "grown.h5")
+    assert other.keeps(again)[0].value == pytest.approx(kept)
+    assert other.force(again) == pytest.approx(force, rel=1e-12)
+
+
+def test_a_block_does_not_pass_through_a_thin_wall() -> None:
+    """It is pressed against it by a third of its height in one step."""
+    body = block()
+    wall = sa.Box((3, 3, 0.02), (0.5, 0.5, -0.05))
+    contact = sa.Contact(body["z0"], wall)
+    down = sa.fix(body["z1"], displacement=lambda t: (0, 0, -0.3 * t))
+    system = sa.System(body, terms=[contact, down])
+    sa.StaticProblem(system).solve(1.0)
+    assert contact.status(system).open == 0
+    assert contact.force(system)[2] > 1e5
+
+
+def test_overlap_presses_or_is_let_out() -> None:
+    for initial in ("press", "release"):
+        body = sa.RigidBody.sphere(0.1, at=(0, 0, 0.095), rho=1000.0)
+        system, contact = on_plane(body, 0.0, (0, 0, -9.81), initial=initial)
+        problem = sa.DynamicProblem(system)
+        problem.solve(1e-3, step=1e-3)
+        weight = 9.81 * body.mass
+        first = float(contact.force(system)[2]) / weight
+        assert (first > 5.0) == (initial == "press")
