@@ -16,7 +16,7 @@ from symancf import elements, energies
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = pytest.mark.collective
+collective = pytest.mark.collective
 SVK = energies.saint_venant_kirchhoff
 FLOOR = {"point": (0.0, 0.0, 0.0), "normal": (0.0, 0.0, 1.0)}
 
@@ -94,6 +94,7 @@ def test_tangent_is_that_of_differences(kind: str, mu: Any) -> None:
     assert both[0] < 1e-14 * both[1]
 
 
+@collective
 @pytest.mark.parametrize("rolls", [False, True])
 def test_forces_and_moments_balance(rolls: bool) -> None:
     """Also where the target has turned, and gaps are not small."""
@@ -160,6 +161,7 @@ def test_sphere_rolls_or_slides_down_a_slope(mu: float, linear: float, angular: 
     assert ("1 slip" in str(contact)) == (mu == 0.1)
 
 
+@collective
 def test_sphere_thrown_slides_and_then_rolls() -> None:
     deep = 4e3 / 3e5 * np.pi * 1e-3 * 9.81
     ball = sa.RigidBody.sphere(0.1, at=(0, 0, 0.1 - deep), rho=1000.0, velocity=(1, 0, 0))
@@ -225,6 +227,7 @@ def test_bad_input_is_told(made: Callable[[], object], told: str) -> None:
         made()
 
 
+@collective
 def test_initial_overlap_is_told_with_its_depth() -> None:
     body = block()
     contact = sa.Contact(body["z0"], sa.Plane((0, 0, 0.02), normal=(0, 0, 1)), name="stand")
@@ -277,6 +280,7 @@ def pressed(s: float = 1.0, p: float = 1.0, **given: Any) -> tuple[Any, sa.Conta
     return body, contact, sa.System(body, terms=[contact, sa.fix(body["z1"])])
 
 
+@collective
 def test_units_change_no_digit() -> None:
     found = []
     for s, p in ((1.0, 1.0), (1e3, 1e-6)):
@@ -293,6 +297,7 @@ def test_units_change_no_digit() -> None:
     assert np.abs(np.subtract(*found)).max() < 1e-9 * size
 
 
+@collective
 def test_stiffness_grows_where_points_are_too_deep_and_is_saved(shared_tmp_path: Any) -> None:
     _, contact, system = pressed(penetration=1e-3)
     problem = sa.StaticProblem(system)
@@ -312,6 +317,7 @@ def test_stiffness_grows_where_points_are_too_deep_and_is_saved(shared_tmp_path:
     assert other.force(again) == pytest.approx(force, rel=1e-12)
 
 
+@collective
 def test_a_block_does_not_pass_through_a_thin_wall() -> None:
     """It is pressed against it by a third of its height in one step."""
     body = block()
