@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from .laws import Coulomb, Normal
     from .sides import Side
 
-DEPTH = 3.0  # cells: overlaps that are looked for in the reference
+DEPTH = 2.0  # radii of facets: overlaps that are looked for in the reference
 DEEP = 0.05  # of a cell: facets of curved surfaces overlap so far
 PARTS = 256  # of a step, half a cell long: one with more is cut
 CORNERS = np.array([[1.0, x, y, x * y] for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))])
@@ -146,7 +146,7 @@ class FacetPass:
     def _require_outside(self, lists: Lists) -> None:
         """Raise where points lie deeper than `DEEP` in facets in the reference."""
         s, m = lists.shapes
-        margin = DEPTH * float(m.skin.length.max(initial=0.0))
+        margin = DEPTH * float(np.mean(m.radius))
         near = np.stack(close(s, m, margin), axis=1)
         if lists.rest is not None:
             near, _ = candidates(s, m, lists.rest, margin, (s, m))
