@@ -191,7 +191,8 @@ class Contact(Results):
                 f"{self.who}: {side.name!r} is rigid: give what it touches as target="
             )
         one = Side(self.who, side, radius)
-        two = one if target is None else Side(self.who, target, radius if one.cable else None)
+        lines = isinstance(target, Nodes) and target.body.element.dimension == 1
+        two = one if target is None else Side(self.who, target, radius if lines else None)
         if one.cable or two.cable:
             raise ParameterError(
                 f"{self.who}: {one if one.cable else two} is a cable; cables touch rigid shapes, "

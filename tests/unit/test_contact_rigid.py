@@ -26,6 +26,12 @@ def block(n: int = 2, E: float = 1e6, size: float = 1.0, **given: Any) -> sa.Bod
     return sa.Body(mesh["body"], elements.hex8, SVK, E=E, nu=0.3, name="block", **given)
 
 
+def cord() -> Any:
+    mesh = sa.Mesh.box((1.0,), (2,))
+    cable = energies.cable()
+    return sa.Body(mesh["body"], elements.ancf_cable, cable, EA=1.0, EI=1.0, name="cord")["body"]
+
+
 def turn(v: tuple[float, float, float]) -> np.ndarray:
     from scipy.spatial.transform import Rotation
 
@@ -246,6 +252,8 @@ def of_block(*shape: Any, **given: Any) -> Callable[[], object]:
         (of_block(3.0), "no rigid shape"),
         (of_block(sa.RigidBody(mass=1.0, inertia=(1, 1, 1), name="dot")), "no surface"),
         (lambda: sa.Contact(sa.RigidBody.sphere(1.0), sa.Plane(**FLOOR)), "give stiffness="),
+        (lambda: sa.Contact(cord(), block()["z0"], radius=0.1), "cables touch rigid shapes"),
+        (lambda: sa.Contact(cord(), sa.Plane(**FLOOR)), "give radius="),
         (lambda: sa.Sphere(-1.0), "positive"),
         (lambda: sa.Plane((0, 0, 0), normal=(0, 0, 0)), "zero"),
         (lambda: sa.Distance(lambda x1, x2, x3: 3 * sa, (0, 0, 0)), "failed"),
