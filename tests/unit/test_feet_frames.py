@@ -124,3 +124,40 @@ def test_two_bars_exchange_their_velocities() -> None:
     assert speeds == pytest.approx([0.0, v], abs=0.03 * v)
     moving = 0.5 * 1e3 * b * b * L * v**2
     assert 0.0 < contact.dissipated(system) < 0.02 * moving
+
+
+def test_a_folded_strip_is_squeezed_flat() -> None:
+    """Its inner face touches itself; its ends are squeezed to a sixth of their thickness."""
+    t, gap, nl, na = 0.12, 0.24, 20, 14
+    arc, n = np.pi * gap / 2.0, 2 * nl + na
+    S = np.concatenate([np.linspace(0, 1, nl + 1)[:-1], 1 + arc * np.linspace(0, 1, na + 1)[:-1]])
+    S = np.append(S, 1 + arc + np.linspace(0, 1, nl + 1))
+
+    def folded(x: Array) -> Array:
+        s, z = np.interp(x[:, 0], np.arange(n + 1), S), x[:, 2]
+        angle, r = np.clip((s - 1.0) / (gap / 2.0), 0.0, np.pi), gap / 2.0 + z
+        along = np.where(s < 1.0, s, np.where(s > 1.0 + arc, 2.0 + arc - s, 1.0))
+        return np.stack([along + r * np.sin(angle), 0.1 - x[:, 1], -r * np.cos(angle)], axis=1)
+
+    mesh = sa.Mesh.box((float(n), 0.1, t), (n, 1, 2), warp=folded)
+    given = {"mu": 0.5 / 1.4, "lam": 0.4 / (1.4 * 0.2)}
+    strip = sa.Body(mesh["body"], elements.hex8, neo_hooke, name="strip", **given)
+    ends = {
+        side: strip.at([(S[k], y, side * (gap / 2 + t)) for k in range(5) for y in (0.0, 0.1)])
+        for side in (-1, 1)
+    }
+    press = [
+        sa.fix(end, "z", displacement=lambda T, side=side: (0.0, 0.0, -side * 0.22 * T))
+        for side, end in ends.items()
+    ]
+    walls = [(0.0, y, side * (gap / 2 + t)) for side in ends for y in (0.0, 0.1)]
+    held = [sa.fix(strip["y0"], "y"), sa.fix(strip["y1"], "y"), sa.fix(strip.at(walls), "x")]
+    system = sa.System(strip, terms=[sa.Contact(strip["z0"], penetration=0.5), *held, *press])
+    problem = sa.StaticProblem(system)
+    for k in range(1, 17):
+        problem.solve(to=k / 16)
+    u = system.displacement(ends[1])[:, 2] - system.displacement(ends[-1])[:, 2]
+    assert np.abs(u + 0.44).max() < 1e-12
+    forces = [np.ravel(one.reaction(system))[2] for one in press]
+    assert forces[0] == pytest.approx(-forces[1], rel=1e-6)
+    assert forces[0] > 0.1
