@@ -145,11 +145,7 @@ def gripped(turn: float) -> tuple[Array, float]:
             angle, on = turn * max(0.0, t - 1.0), min(t, 1.0)
             c, s = math.cos(angle), math.sin(angle)
             R = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
-            there = (
-                middle
-                + (way if turn else 0.0) * max(0.0, t - 1.0)
-                + (X + on * press - middle) @ R.T
-            )
+            there = middle + way * max(0.0, t - 1.0) + (X + on * press - middle) @ R.T
             return np.asarray(there - X)
 
         return u
