@@ -126,6 +126,7 @@ def test_two_bars_exchange_their_velocities() -> None:
     assert 0.0 < contact.dissipated(system) < 0.02 * moving
 
 
+@pytest.mark.filterwarnings("ignore:contact:UserWarning")
 def test_a_folded_strip_is_squeezed_flat() -> None:
     """Its inner face touches itself; its ends are squeezed to a sixth of their thickness."""
     t, gap, nl, na = 0.12, 0.24, 20, 14
@@ -152,7 +153,7 @@ def test_a_folded_strip_is_squeezed_flat() -> None:
     ]
     walls = [(0.0, y, side * (gap / 2 + t)) for side in ends for y in (0.0, 0.1)]
     held = [sa.fix(strip["y0"], "y"), sa.fix(strip["y1"], "y"), sa.fix(strip.at(walls), "x")]
-    system = sa.System(strip, terms=[sa.Contact(strip["z0"], penetration=0.5), *held, *press])
+    system = sa.System(strip, terms=[sa.Contact(strip["z0"]), *held, *press])
     problem = sa.StaticProblem(system)
     for k in range(1, 17):
         problem.solve(to=k / 16)
