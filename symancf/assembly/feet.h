@@ -341,6 +341,7 @@ static void open_point(const symancf_term *t, int point, int k, const symancf_fo
   put_anchor(t, point, k, o->xi);
   to[3 * LANES] = 0.0;
   to[4 * LANES] = -1.0;
+  to[5 * LANES] = 0.0;
 }
 
 /* What a point remembers of which the kernel has told, with its foot on facet k of its patch. */

@@ -29,7 +29,7 @@ import sympy as sp
 from symancf_codegen.declare import Memory, Parameter, PointLaw
 
 from ..kinematics.quantity import dot, real
-from .laws import DAMPING, SLIPPED, SPAN, K, ahead, friction
+from .laws import DAMPING, SLID, SLIPPED, SPAN, K, ahead, friction
 from .steps import GROWN
 
 if TYPE_CHECKING:
@@ -83,7 +83,9 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
         slip = sp.Piecewise((0, p <= 0), (coulomb.slipped(rub, dt), True))
         status = sp.Piecewise((-1, p <= 0), (0, rub.sticks), (1, True))
         shift = [Memory(real(s), -x) for s, x in zip(("facet", "xi", "eta"), stretch, strict=True)]
-        history = [*shift, Memory(SLIPPED, slip), Memory(real("status"), status), *history]
+        path = Memory(SLID, sp.Piecewise((0, p <= 0), (SLID + rub.length, True)))
+        told = Memory(SLIPPED, slip), Memory(real("status"), status), path  # rows of feet.h
+        history = [*shift, *told, *history]
         uniform += [real(s) for s in coulomb.parameters] + ([dt] if coulomb.speeds else [])
     history.append(Memory(real("dissipated"), share * lost, total=True))
     force = vector("force", share * force)

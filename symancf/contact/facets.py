@@ -34,7 +34,7 @@ from ..runtime.collective import owners_of, reduced
 from ..runtime.shared import Shared
 from ..values.parameter import evaluate
 from .facet_law import BASE, FOOT, GAP, WEIGHT, facet_law
-from .laws import DAMPING, SPAN, K
+from .laws import DAMPING, SLID, SPAN, K
 from .lists import Lists, among, joined, mapped, offsets, patches
 from .look import Look
 from .search import BEHIND, FACING, Shape, candidates, close, motion
@@ -410,7 +410,8 @@ class FacetPass:
         status = np.asarray(p > 0.0, dtype=float)
         status = np.rint(end["status"]) + 1.0 if "status" in end else status
         length = lists.skins[0].length[ids // len(self.contactor.weights)]
-        return Look(end[GAP.name], length, p, status, lists.area[ids], ids, piece.owned)
+        slid = end.get(SLID.name, np.zeros(len(ids)))
+        return Look(end[GAP.name], length, p, status, slid, lists.area[ids], ids, piece.owned)
 
     def gaps(self, configuration: Configuration, look: Look) -> Array:
         """Return the gaps (n,) that were seen; NaN where nothing is opposite (collective).

@@ -48,6 +48,7 @@ Defaults: TypeAlias = "tuple[()] | tuple[Scalar]"  # of an argument: none or one
 K = real("k")  # stiffness of the contact at a point [Pa/m], of cables [Pa]
 DAMPING = real("damping")  # theta, a part of a step
 SPAN = real("span")  # length of the step in a motion, 0 else [s]
+SLID = real("slid")  # path that a point has slid since it last began to touch [m]
 SLIPPED = real("slip")  # speed of slip in the last step, or 1 where it slid and 0 where it stuck
 
 

@@ -16,6 +16,7 @@ class Look(NamedTuple):
     gap, length : and the local size l [m].
     pressure : per area of the reference, of cables per length, of rigid bodies a force.
     status : 0 open, 1 stick (without friction: closed), 2 slip.
+    slid : path of slip since it last began to touch [m]; 0 without friction.
     weight : area (length, 1) that each stands for.
     ids : numbers of the points, with q of them on a facet: q facet + point.
     owned : which of them this rank counts.
@@ -25,6 +26,7 @@ class Look(NamedTuple):
     length: Array
     pressure: Array
     status: Array
+    slid: Array
     weight: Array
     ids: Ints
     owned: Mask

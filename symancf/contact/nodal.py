@@ -46,6 +46,7 @@ class Told:
     area : (F q,) of the reference (of cables: length) that the points stand for.
     pressure : (F q,) per area, of cables per length.
     gap : (F q,) [m]; NaN where nothing is opposite.
+    slip : (F q,) path of slip since a point last began to touch [m]; None without friction.
     status : (F q,) `OPEN`, `STICK` (without friction: closed) or `SLIP`.
     """
 
@@ -53,12 +54,15 @@ class Told:
     area: Array
     pressure: Array
     gap: Array
+    slip: Array | None
     status: Ints
 
     @property
     def values(self) -> dict[str, Data]:
         """The fields at the points."""
-        return {"pressure": self.pressure, "gap": self.gap, "status": self.status}
+        found: dict[str, Data] = {"pressure": self.pressure, "gap": self.gap}
+        found |= {} if self.slip is None else {"slip": self.slip}
+        return found | {"status": self.status}
 
     @cached_property
     def _corners(self) -> Array:
@@ -84,7 +88,8 @@ class Told:
     def nodal(self) -> dict[str, Data]:
         """The fields at the corners of facets (F, corners).
 
-        The mean gap is that of points with something opposite. A node is open where no point
+        The mean gap is that of points with something opposite, the mean slip that of points that
+        touch, 0 where none does. A node is open where no point
         around it presses; else it does what most of the area does that presses.
         """
         near = np.where(np.isnan(self.gap), 0.0, self.area)
@@ -92,7 +97,11 @@ class Told:
         status = np.where(slip >= stick * (1.0 - 1e-9), SLIP, STICK)  # a tie slides
         status[stick + slip == 0.0] = OPEN
         found: dict[str, Data] = {"pressure": self._means(self.pressure, self.area)}
-        found |= {"gap": self._means(self.gap, near), "status": status}
+        found["gap"] = self._means(self.gap, near)
+        if self.slip is not None:
+            closed = self.area * (self.status != OPEN)
+            found["slip"] = np.nan_to_num(self._means(self.slip, closed))
+        found["status"] = status
         return {name: values[self.skin.group] for name, values in found.items()}
 
     def on_lattice(self, unit: Array) -> dict[str, Data]:
@@ -123,10 +132,14 @@ def told(each: RigidPass | FacetPass, configuration: Configuration) -> Told:
         look = each.look(configuration)
     mine = look.owned
     found = each.gaps(configuration, look) if isinstance(each, FacetPass) else look.gap
-    own = np.stack([look.weight, look.pressure, found, look.status, np.ones_like(found)], axis=1)
+    own = np.stack(
+        [look.weight, look.pressure, found, look.status, look.slid, np.ones_like(found)], axis=1
+    )
     table: Array = np.zeros((skin.size * len(side.weights), own.shape[1]))
     table[look.ids[mine]] = own[mine]
-    area, pressure, gap, status, seen = configuration.sum(table).T
+    area, pressure, gap, status, slid, seen = configuration.sum(table).T
     gap = np.where(seen > 0.0, gap, np.nan)
     area = configuration.of(each, Lists).area if isinstance(each, FacetPass) else area
-    return Told(skin, area, pressure, gap, np.rint(status).astype(np.int64))
+    rubs = each.coulomb if isinstance(each, FacetPass) else each.touch.coulomb
+    slip = None if rubs is None else slid
+    return Told(skin, area, pressure, gap, slip, np.rint(status).astype(np.int64))

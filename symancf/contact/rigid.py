@@ -231,9 +231,10 @@ class RigidPass(PlaceTerm):
     def look(self, configuration: Configuration) -> Look:
         """Return what is seen of this rank's places."""
         touch, numbers = self.touch, configuration.of(self, Numbers)
-        gap, status, p = self.here(configuration, [touch.gap, touch.status, touch.pressure]).T
+        asked = [touch.gap, touch.status, touch.pressure, touch.slid]
+        gap, status, p, slid = self.here(configuration, asked).T
         own, weight = self.entities(configuration), self.weights(configuration)
-        return Look(gap, numbers.length, p, status, weight, own.ids, own.owned)
+        return Look(gap, numbers.length, p, status, slid, weight, own.ids, own.owned)
 
     def _through(self, configuration: Configuration) -> Mask:
         """Tell which points have passed through the shape since the beginning of the step.

@@ -15,7 +15,7 @@ from ..kinematics.memory import STEP, remember
 from ..kinematics.quantity import dot, real
 from ..terms.quantities import asking, symbols_of
 from . import laws
-from .laws import DAMPING, SLIPPED, SPAN, K, ahead
+from .laws import DAMPING, SLID, SLIPPED, SPAN, K, ahead
 from .steps import GROWN, RELEASE
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ class Touch:
     Attributes
     ----------
     lets : the named stages, after it was called.
-    gap, pressure, force, point, status : at the place, expressions of `lets`: `force` (3,) per area
-        on the point, `point` is x, in the frame of the shape, `status` 0 open, 1 stick (or without
-        friction), 2 slip.
+    gap, pressure, force, point, status, slid : at the place, expressions of `lets`: `force` (3,)
+        per area on the point, `point` is x, in the frame of the shape, `status` 0 open, 1 stick
+        (or without friction), 2 slip, `slid` the path since it last began to touch.
     """
 
     def __init__(
@@ -110,7 +110,8 @@ class Touch:
         found: dict[str, sp.Expr] = {BEFORE: s - RHO + OVERLAP}
         found |= {f"{ANCHOR}{k}": a - s * b for k, a, b in zip((1, 2, 3), x, G, strict=True)}
         if self.coulomb is not None:
-            found |= dict.fromkeys((str(SLIPPED), *(f"{STRETCH}{k}" for k in (1, 2, 3))), sp.S.Zero)
+            stretches = (f"{STRETCH}{k}" for k in (1, 2, 3))
+            found |= dict.fromkeys((str(SLIPPED), str(SLID), *stretches), sp.S.Zero)
         if self.rolls:
             n = _in_space(G, E)
             for k in range(3):
@@ -140,6 +141,7 @@ class Touch:
         g = self._let("gap", s - RHO + RELEASE * OVERLAP)
         self._let(str(K), BASE * GROWN)
         still = self.law.pressure(g)
+        self.slid: sp.Expr = sp.S.Zero
         self.gap, self.point, stored = g, x, self.law.energy(g)
         after: dict[str, sp.Expr] = {BEFORE: g}
         p = self.pressure = self._let("pressure", still)
@@ -194,6 +196,8 @@ class Touch:
             after[f"{ANCHOR}{k}"] = sp.Piecewise((touched[k - 1], p <= 0), (kept, True))
             after[f"{STRETCH}{k}"] = sp.Piecewise((0, p <= 0), (rub.stretch[k - 1], True))
         slid = self.coulomb.slipped(rub, real(STEP))
+        self.slid = sp.Piecewise((0, p <= 0), (own[str(SLID)] + rub.length, True))
+        after[str(SLID)] = self.slid
         after[str(SLIPPED)] = sp.Piecewise((0, p <= 0), (slid, True))
         stored += sp.Piecewise((0, p <= 0), (rub.stored, True))
         pairs = [(sp.Matrix(motion), sp.Matrix(F))]

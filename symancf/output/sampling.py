@@ -89,7 +89,8 @@ def sample(
         volumetric part is integrated at fewer points, its pressure is meaningful at those only;
         the von Mises stress does not depend on it.
         Of a contact ``pressure`` [Pa], of cables [N/m], of rigid bodies [N]; ``gap`` [m], NaN where
-        nothing is opposite; ``status``, 0 open, 1 stick (without friction: closed), 2 slip. On the
+        nothing is opposite; with friction ``slip``, the path that was slid since a point last
+        began to touch [m]; ``status``, 0 open, 1 stick (without friction: closed), 2 slip. On the
         nodes of facets, ``at="lattice"``, means of points (see `symancf.contact.nodal`); the points
         themselves with ``at="gauss"``. Of rigid bodies the points.
     at : ``"lattice"``: points of a lattice in each cell; ``"cells"``: one value per cell, the mean

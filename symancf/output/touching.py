@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..contact.rigid import RigidPass
     from ..system import System
 
-FIELDS = "pressure", "gap", "status"
+FIELDS = "pressure", "gap", "slip", "status"
 
 
 def touching(
@@ -47,12 +47,13 @@ def touching(
             f"sample(at={label(at)}) of {contact.who}: choose 'lattice', the nodes of its facets, "
             "or 'gauss', its points"
         )
-    asked = {name: name for name in FIELDS} if fields is None else fields
+    offered = [name for name in FIELDS if name != "slip" or contact.coulomb is not None]
+    asked = {name: name for name in offered} if fields is None else fields
     for name, what in asked.items():
-        if what not in FIELDS:
+        if what not in offered:
             raise SymancfError(
                 f"{contact.who} has no field {label(what)}, asked for as {name!r}; it has "
-                f"{', '.join(FIELDS)}"
+                f"{', '.join(offered)}"
             )
     bodies = [
         each.contactor.body if isinstance(each, FacetPass) else contact.bodies[0]
@@ -118,7 +119,12 @@ def _of_points(system: System, each: RigidPass, reference: bool) -> Samples:
     look, own = each.look(system), each.entities(system)
     X, x = own.here[0].X[own.owned], each.positions(system, 0)[own.owned]
     data: dict[str, Data] = {"u" if reference else "displacement": x - X}
-    values = {"pressure": look.pressure, "gap": look.gap, "status": np.rint(look.status)}
+    values = {
+        "pressure": look.pressure,
+        "gap": look.gap,
+        "slip": look.slid,
+        "status": np.rint(look.status),
+    }
     data |= {name: v[own.owned] for name, v in values.items()}
     data["status"] = data["status"].astype(np.int64)
     return Samples(X if reference else x, {"vertex": np.arange(len(X))[:, None]}, data)

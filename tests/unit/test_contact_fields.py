@@ -109,7 +109,7 @@ def test_states_are_the_same_on_any_ranks(shared_tmp_path: Path) -> None:
     upper = gather(COMM, sa.sample(system, contact, on=high, fields={"p": "pressure"}))
     with pytest.raises(SymancfError, match=r"points on 'high' and 'low'; sample.on='other'"):
         sa.sample(system, contact, on="other")  # type: ignore[arg-type]
-    with pytest.raises(SymancfError, match=r"no field 'von_mises'.*pressure, gap, status"):
+    with pytest.raises(SymancfError, match=r"no field 'von_mises'.*pressure, gap, slip, status"):
         sa.sample(system, contact, fields={"s": "von_mises"})
     if COMM.rank:
         return
@@ -125,6 +125,10 @@ def test_states_are_the_same_on_any_ranks(shared_tmp_path: Path) -> None:
     r = np.linalg.norm(found["points"].points[:, :2], axis=1)
     touching = field["status"] > 0
     assert touching.sum() > 90
+    want = 3e-3 * r - 0.2 * (-field["gap"])  # what friction does not hold
+    slides = field["status"] == 2
+    np.testing.assert_allclose(field["slip"][slides], want[slides], rtol=1e-2)
+    assert (field["slip"][~slides] == 0.0).all()
     assert np.isnan(field["gap"][~touching]).any()  # beside the upper block
     assert r[field["status"] == 1].max() < r[field["status"] == 2].min() + 0.1
     assert upper is not None
