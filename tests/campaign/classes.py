@@ -16,7 +16,7 @@ CLASSES: dict[str, tuple[int, float]] = {
     "arrays": (60, 30.0),
     "files": (230, 30.0),
     "functions": (90, 30.0),
-    "mistakes": (202, 30.0),
+    "mistakes": (219, 30.0),
     "states": (44, 30.0),
     "energies": (30, 90.0),
     "frames": (60, 60.0),

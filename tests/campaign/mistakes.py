@@ -198,6 +198,26 @@ ERRORS: dict[str, Run] = {
     "a path to text": path(to="1"),
     "a path by no step": path(step=0.0),
     "a path to nan": path(to=float("nan")),
+    # contact
+    "contact of a body": on(lambda b: sa.Contact(b, sa.Plane())),
+    "contact with text": on(lambda b: sa.Contact(b["z0"], "floor")),
+    "contact with a body": on(lambda b: sa.Contact(b["z0"], block(name="other"))),
+    "contact of two planes": on(lambda b: sa.Contact(sa.Plane(), sa.Plane())),
+    "contact of a stranger": on(lambda b: sa.Contact(block(name="other")["z0"], sa.Plane())),
+    "contact within a plane": on(lambda b: sa.Contact(b["z1"], sa.Plane((0, 0, 9.0)))),
+    "friction below zero": on(lambda b: sa.Contact(b["z0"], sa.Plane(), mu=-1.0)),
+    "friction of nan": on(lambda b: sa.Contact(b["z0"], sa.Plane(), mu=float("nan"))),
+    "friction of text": on(lambda b: sa.Contact(b["z0"], sa.Plane(), mu="0.3")),
+    "friction that grows with slip": on(lambda b: sa.Contact(b["z0"], sa.Plane(), mu=(0.3, 0.4))),
+    "contact without stiffness": on(lambda b: sa.Contact(b["z0"], sa.Plane(), stiffness=0.0)),
+    "a solid with a radius": on(lambda b: sa.Contact(b["z0"], sa.Plane(), radius=0.1)),
+    "a cable without one": on(lambda b: sa.Contact(b["body"], sa.Plane()), "cable"),
+    "a law without a gap": on(lambda b: sa.Contact(b["z0"], sa.Plane(), law=lambda g: 1.0)),
+    "a plane without a normal": lambda: sa.Plane((0, 0, 0), normal=(0, 0, 0)),
+    "a sphere of no size": lambda: sa.Sphere(0.0),
+    "a rigid ball without stiffness": lambda: sa.Contact(
+        sa.RigidBody.sphere(0.1, mass=1.0), sa.Plane()
+    ),
     # solving
     "statics to text": static(to="1"),
     "statics by no step": static(step=0),
