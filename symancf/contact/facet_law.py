@@ -29,7 +29,7 @@ import sympy as sp
 from symancf_codegen.declare import Memory, Parameter, PointLaw
 
 from ..kinematics.quantity import dot, real
-from .laws import DAMPING, SLID, SLIPPED, SPAN, K, ahead, friction
+from .laws import DAMPING, NEAR, SLID, SLIPPED, SPAN, K, ahead, friction
 from .steps import GROWN
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
     off = vector("off", d - g0 * n0)
     move = vector("move", inverse * off)  # dxi, deta, dg
     n = vector("n", n0 + slopes[0] * move[0] + slopes[1] * move[1])
-    g = let("g", g0 + move[2])
+    g = let("g", g0 + move[2] - NEAR)
     rates = {s: real(f"rate_{s}") for s in (*d, *a[0], *a[1])}
     speed = [rates[s] for s in d]
     away = let("away", dot(n, sp.Matrix(speed)))
@@ -71,7 +71,7 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
     force, stored, lost = p * n, normal.energy(g), (normal.pressure(g) - p) * SPAN * away
     unknowns, history = [*d, *a[0], *a[1]], [Memory(GAP, g)]
     parameters = [BASE, WEIGHT, *FOOT]
-    uniform = [GROWN, DAMPING, SPAN, *normal.symbols]
+    uniform = [GROWN, NEAR, DAMPING, SPAN, *normal.symbols]
     if coulomb is not None:
         unknowns += list(t)
         T = vector("T", t - n * dot(n, t))

@@ -34,7 +34,7 @@ from ..runtime.collective import owners_of, reduced
 from ..runtime.shared import Shared
 from ..values.parameter import evaluate
 from .facet_law import BASE, FOOT, GAP, WEIGHT, facet_law
-from .laws import DAMPING, SLID, SPAN, K
+from .laws import DAMPING, NEAR, SLID, SPAN, TOUCHING, K
 from .lists import Lists, among, joined, mapped, offsets, patches
 from .look import Look
 from .search import BEHIND, FACING, Shape, candidates, close, motion
@@ -121,6 +121,7 @@ class FacetPass:
         law = _LAWS.get(key, lambda: facet_law("facet_contact", own, coulomb))
         lists.kernel = jit.points(law, configuration.comm)
         lists.normals = Kept(f"normals of {configuration.name(self)}", lists.shapes[1].Q)
+        lists.touching = TOUCHING * float(m.length.mean())
         lists.least = 0.5 * float(np.mean([np.mean(shape.radius) for shape in lists.shapes]))
         piece = self._piece(configuration, lists)
         piece.plans, piece.total = [], len(lists.area)
@@ -197,6 +198,7 @@ class FacetPass:
         x = self._positions(configuration, lists)
         if configuration.reviewing:
             return self._list(configuration, lists, x) if self._left(lists, x) else Change.NONE
+        known, lists.reach = lists.reach, self._reach(lists, time)
         begins = configuration.memory.hold().stepping or time != configuration.time
         before, feet = lists.accepted, configuration.of(self, Piece).entities
         assert isinstance(feet, Feet)
@@ -205,7 +207,8 @@ class FacetPass:
             lists.normals.value = lists.accepted[1].Q
             feet.first[...] = 0.0
         feet.normals[...] = lists.normals.value[lists.local]
-        if before is None or self._left(lists, x) or self._lost(configuration, lists):
+        farther = lists.reach > known
+        if before is None or farther or self._left(lists, x) or self._lost(configuration, lists):
             moved = 0.0 if before is None else motion(*joined(x, (before[0].x, before[1].x)))
             lists.margin = max(lists.least, 3.0 * moved)
             return self._list(configuration, lists, x)
@@ -223,6 +226,12 @@ class FacetPass:
         s, m = lists.skins
         one = Shape(s, x[0])
         return one, one if s is m else Shape(m, x[1])
+
+    def _reach(self, lists: Lists, time: float) -> float:
+        """Return the gap at which the law ends; facets opposite have to be wider."""
+        return self.normal.reach(
+            2.0 * lists.shapes[1].radius.max(initial=0.0), lists.stiffness.mean(), time
+        )
 
     @staticmethod
     def _left(lists: Lists, x: tuple[Array, Array]) -> bool:
@@ -254,7 +263,7 @@ class FacetPass:
         if configuration.reviewing:
             path = self._shapes(lists, x)
             margin = max(margin, motion(*joined(x, (s.x, m.x))))  # all that lies on the way
-        lists.near, kept = candidates(s, m, lists.rest, margin, path)
+        lists.near, kept = candidates(s, m, lists.rest, margin + lists.reach, path)
         pairs = lists.near[kept]
         lists.listed = x
         anchors = self._anchors(configuration, lists)
@@ -333,7 +342,7 @@ class FacetPass:
             value=np.ascontiguousarray(table.reshape(n * q, width)),
             own=s.inner(self.contactor.points)[facets].ravel(),
             first=self._first(lists, facets, patch.ravel()[~only], b[~only]),
-            reach=0.0,
+            reach=np.inf if lists.reach else lists.touching,
             row=FOOT[0].name,
             gap=GAP.name,
             damping=DAMPING.name,
@@ -364,7 +373,8 @@ class FacetPass:
     def _uniform(self, configuration: Configuration) -> dict[str, Value]:
         """Return the parameters that are the same for all points."""
         step = configuration.layout.find(self, Step)
-        return dict(self.uniform) if step is None else {**self.uniform, **step.uniform}
+        near = {NEAR.name: configuration.of(self, Lists).touching}
+        return {**self.uniform, **near, **({} if step is None else step.uniform)}
 
     def _first(self, lists: Lists, facets: Ints, patch: Ints, b: Ints) -> Array:
         """Return the closest points of the accepted state (n, 3) as anchors of points."""
@@ -379,7 +389,7 @@ class FacetPass:
         point = (patch[:, None] * q + np.arange(q)).ravel()
         facet = np.repeat(b, q)
         away = np.linalg.norm(r[point] - other.centre[facet], axis=1)
-        near = away < other.radius[facet] + lists.margin
+        near = away < other.radius[facet] + lists.margin + lists.reach
         point, facet = point[near], facet[near]
         xi, g = m.feet(other.P, other.Q, facet, r[point])
         there = ~np.isnan(g)

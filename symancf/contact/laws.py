@@ -26,8 +26,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
+import numpy as np
 import sympy as sp
 
 from symancf_codegen.functions import derivative, kinked, obstacle
@@ -38,6 +40,8 @@ from ..values import arguments
 from ..values.parameter import depends_on_time, evaluate, label
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ..values.parameter import Scalar
 
 NormalLaw: TypeAlias = "Callable[..., sp.Expr]"  # (g, *, k, own parameters) -> psi
@@ -48,8 +52,11 @@ Defaults: TypeAlias = "tuple[()] | tuple[Scalar]"  # of an argument: none or one
 K = real("k")  # stiffness of the contact at a point [Pa/m], of cables [Pa]
 DAMPING = real("damping")  # theta, a part of a step
 SPAN = real("span")  # length of the step in a motion, 0 else [s]
+NEAR = real("near")  # gap up to which points press: what touches in the reference, to round-off [m]
 SLID = real("slid")  # path that a point has slid since it last began to touch [m]
 SLIPPED = real("slip")  # speed of slip in the last step, or 1 where it slid and 0 where it stuck
+REACHES = 60  # halvings of a facet: gaps at which a law of the user may act
+TOUCHING = 1e-11  # parts of l: `NEAR`, so that the first tangent knows of all points that touch
 
 
 def penalty(g: sp.Expr, *, k: sp.Expr) -> sp.Expr:
@@ -92,7 +99,7 @@ class Normal:
         self, who: str, function: NormalLaw, given: Mapping[str, Scalar] | None = None
     ) -> None:
         self.who = f"{who}: the law {label(function)}"
-        function = arguments.function(f"{who}: law", function)
+        function = self.function = arguments.function(f"{who}: law", function)
         positional, own = _split(self.who, function)
         if len(positional) != 1:
             raise ParameterError(
@@ -117,6 +124,34 @@ class Normal:
     def pressure(self, g: sp.Expr) -> sp.Expr:
         """Return p = -psi' at a gap."""
         return self._p.xreplace({self._g: g})
+
+    def reach(self, size: float, k: float, time: float) -> float:
+        """Return a gap up to `size` beyond which the law vanishes; 0: where surfaces touch.
+
+        Of the gaps size, size/2, ... `REACHES` the first at which there is pressure, twice.
+
+        Raises
+        ------
+        ParameterError : there is pressure at `size`.
+        """
+        if self.function is penalty:
+            return 0.0
+        gaps = size * 0.5 ** np.arange(REACHES)
+        values = [evaluate(n, v, time) for n, v in self.parameters.items()]
+        with np.errstate(all="ignore"):
+            p = np.broadcast_to(self._pressures(gaps, k, *values), gaps.shape)
+        acts = np.flatnonzero(p != 0.0)
+        if len(acts) and not acts[0]:
+            raise ParameterError(
+                f"{self.who} gives a pressure at the gap {size:.3g}, as wide as a facet: between "
+                "deformable bodies it has to vanish there"
+            )
+        return float(2.0 * gaps[acts[0]]) if len(acts) else 0.0
+
+    @cached_property
+    def _pressures(self) -> Callable[..., npt.ArrayLike]:
+        made = sp.lambdify([self._g, K, *self.symbols], self._p, "numpy")
+        return cast("Callable[..., npt.ArrayLike]", made)
 
 
 def expected(g: sp.Expr, before: sp.Expr) -> sp.Expr:

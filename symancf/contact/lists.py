@@ -38,6 +38,8 @@ class Lists:
     former : the pairs before.
     local : (facets,) numbers of the facets opposite that this rank has, as in its `Feet`.
     least : the margin where nothing moves.
+    reach : the gap at which the law ends, see `Normal.reach`.
+    touching : the gap up to which points press, see `NEAR`.
     normals : polynomials (F, 4, 3) of the normals that this step uses, of all facets opposite.
     """
 
@@ -56,6 +58,8 @@ class Lists:
     former: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
     local: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     least: float = 0.0
+    reach: float = 0.0
+    touching: float = 0.0
     normals: Kept = field(default_factory=lambda: Kept("", np.zeros((0, 4, 3))))
 
     @property

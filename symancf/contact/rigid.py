@@ -33,7 +33,7 @@ from ..runtime.collective import reduced, share_error, together
 from ..terms.term import PlaceTerm
 from ..terms.work import Potential, VirtualWork
 from ..values.parameter import difference, evaluate
-from .laws import DAMPING, SPAN
+from .laws import DAMPING, NEAR, SPAN, TOUCHING
 from .look import Look
 from .shapes import X
 from .sides import Side
@@ -126,7 +126,7 @@ class RigidPass(PlaceTerm):
         ends, shape = [points.end], touch.shape
         if shape.body is not None:
             ends.append(shape.body.at(shape.point, shape.frame))
-        zero = BASE, OVERLAP, RELEASE, DAMPING, SPAN, *FRAME
+        zero = BASE, NEAR, OVERLAP, RELEASE, DAMPING, SPAN, *FRAME
         given: dict[str, Any] = {str(s): 0.0 for s in zero}
         given |= {str(GROWN): 1.0, str(RHO): points.rho, **values}
         given |= {f"shape_{name}": value for name, value in shape.parameters.items()}
@@ -186,12 +186,13 @@ class RigidPass(PlaceTerm):
         """Return what the law takes at each of this rank's places, (n,) by symbol."""
         own = configuration.of(self, Numbers)
         found = super().cell_values(configuration)
-        return found | {str(BASE): own.stiffness, str(OVERLAP): own.overlap}
+        near = TOUCHING * own.length
+        return found | {str(BASE): own.stiffness, str(NEAR): near, str(OVERLAP): own.overlap}
 
     def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the values of parameters that are the same at all places."""
         found = {**super().uniform(configuration), **self.frame()}
-        del found[str(BASE)], found[str(OVERLAP)]
+        del found[str(BASE)], found[str(NEAR)], found[str(OVERLAP)]
         return found | configuration.of(self, Step).uniform
 
     def frame(self) -> dict[str, Scalar]:

@@ -15,7 +15,7 @@ from ..kinematics.memory import STEP, remember
 from ..kinematics.quantity import dot, real
 from ..terms.quantities import asking, symbols_of
 from . import laws
-from .laws import DAMPING, SLID, SLIPPED, SPAN, K, ahead
+from .laws import DAMPING, NEAR, SLID, SLIPPED, SPAN, K, ahead
 from .steps import GROWN, RELEASE
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Touch:
     def _asked(self) -> list[str]:
         """Return the names of parameters and of what is remembered."""
         own = [] if self.coulomb is None else list(self.coulomb.parameters)
-        known = [BASE, GROWN, RHO, OVERLAP, RELEASE]
+        known = [BASE, GROWN, RHO, NEAR, OVERLAP, RELEASE]
         known += {"energy": [], "friction": [DAMPING], "damper": [DAMPING, SPAN]}[self.part]
         known += FRAME if self.shape.body is None else []
         shape = [f"shape_{name}" for name in self.shape.parameters]
@@ -138,7 +138,7 @@ class Touch:
         s, slopes = self.distance(x)
         s, G = self._let("distance", s), self._three("slope", slopes)
         touched = [a - s * b for a, b in zip(x, G, strict=True)]
-        g = self._let("gap", s - RHO + RELEASE * OVERLAP)
+        g = self._let("gap", s - RHO - NEAR + RELEASE * OVERLAP)
         self._let(str(K), BASE * GROWN)
         still = self.law.pressure(g)
         self.slid: sp.Expr = sp.S.Zero
