@@ -56,7 +56,7 @@ NEAR = real("near")  # gap up to which points press: what touches in the referen
 SLID = real("slid")  # path that a point has slid since it last began to touch [m]
 SLIPPED = real("slip")  # speed of slip in the last step, or 1 where it slid and 0 where it stuck
 REACHES = 60  # halvings of a facet: gaps at which a law of the user may act
-TOUCHING = 1e-11  # parts of l: `NEAR`, so that the first tangent knows of all points that touch
+TOUCHING = 1e-12  # parts of l: `NEAR`, so that the first tangent knows of all points that touch
 
 
 def penalty(g: sp.Expr, *, k: sp.Expr) -> sp.Expr:

@@ -12,8 +12,9 @@ from mpi4py import MPI
 from ..arrays import Array, Ints, Mask
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
+from ..cells import CELLS
 from ..errors import ParameterError
-from ..places.interpolation import Interpolation, tabulate
+from ..places.interpolation import Interpolation
 from ..runtime.collective import together
 from ..values.parameter import label
 from .facets import FacetPass
@@ -36,7 +37,7 @@ class Counts(NamedTuple):
 
 
 class Nodal(NamedTuple):
-    """Means over the nodes of a side, by their functions N; the same on every rank.
+    """Means over the corners of a side, by their linear functions N; the same on every rank.
 
     Attributes
     ----------
@@ -151,7 +152,7 @@ class Results:
         }
 
     def nodal(self, system: Configuration, number: int = 0) -> Nodal:
-        """Return means over nodes of the first side, or of the second (`number` 1).
+        """Return means over corners of the first side, or of the second (`number` 1).
 
         Raises
         ------
@@ -161,11 +162,12 @@ class Results:
         side = each.contactor if isinstance(each, FacetPass) else each.ends[0]
         if not isinstance(side, Side):
             raise ParameterError(f"{self.who}: {side} has no surface; ask for force()")
-        facets = np.concatenate(system.comm.allgather(side.facets(system.layout).vertices))
+        cell = CELLS[side.kind].straight
+        own = side.facets(system.layout).vertices[:, : cell.corners]
+        facets = np.concatenate(system.comm.allgather(own))
         ids, at = np.unique(facets, return_inverse=True)
         at, q = at.reshape(facets.shape), len(side.weights)
-        assert side.element is not None
-        N = tabulate(side.element, "value", side.points).reshape(q, facets.shape[1], -1)[..., 0]
+        N, _ = cell.evaluate(side.unit)
         with together(system.comm):
             look = each.look(system)
             mine, total = look.owned, np.zeros((len(ids), 5))
