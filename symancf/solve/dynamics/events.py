@@ -224,7 +224,7 @@ class Events:
         for event, largest in zip(self._all, np.abs(values).max(axis=0), strict=True):
             event.largest = max(event.largest, float(largest))
         passed = set[int]()  # zeros of the motion between the ends, but not of any step
-        part, sharp, landed = whole, self._sharp(whole), -1
+        part, sharp, landed, reached = whole, self._sharp(whole), -1, np.inf
         while True:
             limit = np.inf if part is whole else part.end.time - 10.0 * sharp
             roots = self._roots(part, times, values, landed)
@@ -234,9 +234,13 @@ class Events:
             t, k = min(roots)
             if self._land(made, whole, t, k):
                 landed, part = k, made.interval()
+                nearer, reached = part.end.time < reached - 10.0 * sharp, part.end.time
+                if not nearer:  # to round-off of the function
+                    times, values = self._sample(part)
+                    break
             else:
                 passed.add(k)
-                landed, part = -1, whole
+                landed, part, reached = -1, whole, np.inf
             times, values = self._sample(part)
         happened = []
         for k, event in enumerate(self._all):
