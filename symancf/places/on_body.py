@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from ..arrays import Array, Ints, Ints32
 from ..assembly.resolved import Resolved, Rows
-from ..errors import ConstraintError
+from ..errors import ConstraintError, ParameterError
 from ..runtime.collective import shares, together
+from ..values.parameter import label
 from .ends import End, Place, frame_of, points_of, require_place, vector_rows
 from .interpolation import Interpolation
 from .projection import locate_on
@@ -161,10 +162,27 @@ class PointsOnBody(_OnBody):
         """Find the points and their cells (collective)."""
         layout.require_member(self.body, str(self))
         given = None if self.given is None else self.given.resolve(layout)
-        X, starts = (self.X, None) if given is None else (given.X, given.starts)
+        X, starts = (self.alike(self.X), None) if given is None else (given.X, given.starts)
         found = self._locate(X, starts is not None)
         vertices = found.vertices + layout.base(self.body.region.mesh)
         return Resolved(X, vertices, found.unit, given=given, starts=starts)
+
+    def alike(self, X: Array, when: str = "") -> Array:
+        """Return points as rank 0 has them (collective).
+
+        Raises
+        ------
+        ParameterError : another rank has others.
+        """
+        comm = self.body.region.mesh.comm
+        first: Array = comm.bcast(X)
+        with together(comm):
+            if X.shape != first.shape or (np.abs(X - first) > 1e-9 * self.body.extent).any():
+                raise ParameterError(
+                    f"{self} is at {label(X.tolist())} on one rank and at {label(first.tolist())} "
+                    f"on another{when}: it must be the same on every rank"
+                )
+        return first
 
     def _locate(self, X: Array, shared: bool) -> Found:
         """Find the cells; points may lie on the curved reference or on the facets of the mesh."""

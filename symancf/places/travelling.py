@@ -11,7 +11,6 @@ from ..arrays import Array
 from ..assembly.resolved import Resolved
 from ..errors import ParameterError
 from ..runtime.collective import together
-from ..values.parameter import label
 from .ends import points_of
 from .on_body import PointsOnBody
 from .projection import Foots
@@ -72,13 +71,7 @@ class Travelling(PointsOnBody):
                 raise ParameterError(
                     f"{self} has {len(X)} point(s) at time {time:g}, and had {len(known.X)}"
                 )
-        first = comm.bcast(X)
-        with together(comm):
-            if (np.abs(X - first) > 1e-9 * self.body.extent).any():
-                raise ParameterError(
-                    f"{self} is at {label(X.tolist())} on one rank and at {label(first.tolist())} "
-                    f"on another at time {time:g}: it must be the same on every rank"
-                )
+        first = self.alike(X, f" at time {time:g}")
         if not np.array_equal(first, known.X):
             configuration.keep(self, self._moved(configuration.layout, known, first))
 

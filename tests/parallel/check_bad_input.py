@@ -78,6 +78,11 @@ def displacement_of_places_that_differs_by_rank() -> None:
 
 
 @case
+def point_that_differs_by_rank() -> None:
+    loaded(lambda body: sa.force(body.at((0.5, 0.5, 0.5 - 0.1 * LAST)), (0, 0, 1.0)))
+
+
+@case
 def traction_of_places_that_differs_by_rank() -> None:
     """Also where not every rank has a part of the place, and the value is there on one rank."""
     loaded(lambda body: sa.traction(body["x1"], lambda X, t: t * (X + 1.0) * COMM.rank)).solve()

@@ -43,6 +43,7 @@ EXPECTED = {
         "ParameterError",
         "displacement along x is 0 on one rank and .* at time 1",
     ),
+    "point_that_differs_by_rank": ("ParameterError", r"\[\[0.5, 0.5, 0.4\]\] on one rank"),
     "traction_of_places_that_differs_by_rank": (
         "ParameterError",
         "traction.* along . is 0 on one rank and .* at time 1",

@@ -14,6 +14,15 @@ import pytest
 from symancf.command import cli
 from symancf.errors import SymancfError
 
+BENCH: dict[str, object] = {
+    "args": (),
+    "as_json": False,
+    "peers": False,
+    "solve": (),
+    "motions": False,
+    "contact": (),
+}
+
 
 def stub(monkeypatch: pytest.MonkeyPatch, name: str) -> list[dict[str, object]]:
     """Put a module in the place of ``symancf.<name>`` that notes how its main is called."""
@@ -47,17 +56,17 @@ def stub(monkeypatch: pytest.MonkeyPatch, name: str) -> list[dict[str, object]]:
         (
             "bench --peers",
             "bench",
-            {"args": (), "as_json": False, "peers": True, "solve": (), "motions": False},
+            {**BENCH, "peers": True},
         ),
         (
             "bench --motions --json",
             "bench",
-            {"args": (), "as_json": True, "peers": False, "solve": (), "motions": True},
+            {**BENCH, "as_json": True, "motions": True},
         ),
         (
             "bench --solve 20 32",
             "bench",
-            {"args": (), "as_json": False, "peers": False, "solve": [20, 32], "motions": False},
+            {**BENCH, "solve": [20, 32]},
         ),
         ("cache show", "command.kernels", {"args": ("show",)}),
     ],
