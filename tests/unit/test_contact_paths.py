@@ -72,3 +72,29 @@ def test_contact_begins_and_ends_in_events_of_a_motion() -> None:
     assert begins == [pytest.approx(fall, rel=1e-10)]
     assert ends == [pytest.approx(fall + lasts, rel=1e-4)]
     assert contact.clearance(system) > 0.0
+
+
+def test_flat_faces_that_begin_to_press_are_on_the_path() -> None:
+    """A strip bent to a U between plates: its flat arms touch them without pressure at first."""
+    arm, r, h = 1.0, 0.25, 0.1
+
+    def bend(X: np.ndarray) -> np.ndarray:
+        s, out = X[:, 0], r - h / 2 + X[:, 2]
+        angle = np.clip((s - arm) / r, 0.0, np.pi)
+        along = np.minimum(s, arm) - np.maximum(s - arm - np.pi * r, 0.0)
+        return np.stack([along + out * np.sin(angle), X[:, 1], out * np.cos(angle)], axis=1)
+
+    mesh = sa.Mesh.box((2 * arm + np.pi * r, 0.1, h), (24, 1, 2), warp=bend)
+    strip = sa.Body(mesh["body"], hex8, neo_hooke, mu=0.357, lam=1.429, name="strip")
+    top = sa.Plane((0.0, 0.0, r + h / 2), (0, 0, -1), displacement=lambda t: (0.0, 0.0, -t))
+    below = sa.Plane((0.0, 0.0, -r - h / 2), (0, 0, 1))
+    press = sa.Contact(strip["z1"], top, name="top"), sa.Contact(strip["z1"], below, name="below")
+    held = [sa.fix(strip["body"], "y"), sa.fix(strip["x1"])]
+    system = sa.System(strip, terms=[*press, *held])
+    problem = sa.StaticProblem(system)
+    problem.solve(to=0.05, step=0.05)
+    force = press[0].force(system)[2]
+    assert force < 0.0
+    again = sa.StaticProblem(sa.System(strip, terms=[*press, *held]))
+    again.solve(to=0.05, step=0.0125)
+    assert press[0].force(again.system)[2] == pytest.approx(force, rel=1e-6)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 HARD = 10  # Newton iterations beyond which an equilibrium may be one of another branch
 DOUBTFUL = 20  # likewise, where something touches
+SHORTER = 0.6  # of a doubtful change: that of a step half as long, unless there is a jump in it
 AHEAD = 2.0  # times the prediction at the start: what a path that ends in a limit point reaches
 BEHIND = 10.0  # times the prediction at the end: that of stiffening structures is 1 to 5
 TURN = 0.3  # cosine of the angle between the predictions at both ends: less is a jump, or a guess
@@ -55,7 +56,9 @@ class Branch:
     Where forces with kinks act, as where something touches, neither tangent tells the way: points
     come and go, and a body that rolls on points of quadrature snaps from one to the next. Small
     changes are taken as they are. A large one is refused where it is longer than the softer tangent
-    predicts, or took many iterations: along a path it becomes smaller with the step.
+    predicts, or took many iterations: along a path it becomes smaller with the step. Where that
+    has been seen it is taken, however many iterations there were: from flat faces that touch
+    without pressure the points that remain are as hard to find for any step.
 
     Changes are measured in all displacements, without multipliers.
 
@@ -74,6 +77,7 @@ class Branch:
         self._rhs, self._v = vectors.new(), vectors.new()
         self.fading: Array = np.zeros(numbering.rows)
         self._kinked = np.array([piece.kinked for piece in system.pieces], dtype=bool)
+        self._doubted: tuple[Array | None, float] = None, 0.0  # from where, and how far
 
     def _touches(self, *states: Array) -> bool:
         """Whether forces with kinks act at one of some states (collective)."""
@@ -261,8 +265,11 @@ class Branch:
                 f"it is {size / ahead:.2g} times as far from the last one as its tangent predicts"
             )
         if touches:
-            far = iterations > DOUBTFUL
-            return "something touches, and Newton's method came from far away" if far else ""
+            known, refused = self._doubted
+            if iterations <= DOUBTFUL or (known is before and size <= SHORTER * refused):
+                return ""
+            self._doubted = before, float(size)
+            return "something touches, and Newton's method came from far away"
         if sums[3] < 0.0:
             return "the path through it goes backward there"
         if sums[4] < TURN * ahead * behind:
