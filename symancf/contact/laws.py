@@ -7,11 +7,11 @@ The normal law is an energy psi(g) of the gap g, per area (of cables: length) of
 
 In a motion it is taken at the gap that is to be expected a part theta of a step later,
 
-.. math:: \hat g = g + \theta\,(g - g_0), \qquad
-    \Pi = \frac{\psi(\hat g)}{1 + \theta}, \qquad p = -\frac{d\Pi}{dg} = -\psi'(\hat g),
+.. math:: p = -\psi'(g + \theta\,h\,\dot g),
 
-g_0 the gap at the beginning of the step: a damper that takes energy from stiff impacts. It is an
-energy of g, so the tangent stays symmetric; theta is 0 in statics.
+h the step's length: a damper that takes energy from stiff impacts. Its loss,
+:math:`(p + \psi'(g))\,(-\dot g) \ge 0` per time, is dissipated; the tangent of a motion is
+unsymmetric. In statics there is none.
 
 Friction acts by an *anchor*, a material point r_a of the target, and an elastic stretch k_t = k
 between it and the point: t = r_s - r_a, T = t - n (n . t), and with the limit m N, N = p,
@@ -152,11 +152,6 @@ class Normal:
     def _pressures(self) -> Callable[..., npt.ArrayLike]:
         made = sp.lambdify([self._g, K, *self.symbols], self._p, "numpy")
         return cast("Callable[..., npt.ArrayLike]", made)
-
-
-def expected(g: sp.Expr, before: sp.Expr) -> sp.Expr:
-    """Return the gap g + theta (g - g_0) at which the normal law is taken; see above."""
-    return g + DAMPING * (g - before)
 
 
 def ahead(e: sp.Expr, rate: sp.Expr) -> sp.Expr:
