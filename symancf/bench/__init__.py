@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import json
-import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +15,11 @@ from ..arrays import Array
 from ..laws import energy_laws
 from ..runtime import jit
 from .cases import Case, all_cases
-from .contact import contacts
+from .contact import contacts, timed
 from .motions import compare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 Row = dict[str, Any]
 
@@ -82,9 +80,9 @@ def assembly_row(
         system.state[start[:, None] + np.arange(3)] = displacement
     system.plan.update(0.0)
     f, matrix = np.zeros_like(system.state), system.matrix
-    tangent = _median(lambda: system.plan.tangent(system.state, f, matrix))
+    tangent = timed(lambda: system.plan.tangent(system.state, f, matrix))
     norm = float(np.linalg.norm(f))
-    residual = _median(lambda: system.plan.residual(system.state, f))
+    residual = timed(lambda: system.plan.residual(system.state, f))
     row = {
         "element": case.name,
         "energy": case.energy.__name__,
@@ -96,16 +94,6 @@ def assembly_row(
     }
     trace = float(matrix.mat.getDiagonal().sum())
     return row, {"residual_norm": norm, "trace": trace}
-
-
-def _median(call: Callable[[], Any], samples: int = 7) -> float:
-    call()
-    times = []
-    for _ in range(samples):
-        start = time.thread_time()
-        call()
-        times.append(time.thread_time() - start)
-    return statistics.median(times)
 
 
 def peers(n: int, sums: dict[str, float]) -> list[Row]:

@@ -60,7 +60,7 @@ def shifted(system: System, by: float) -> Array:
     return state
 
 
-def timed(call: Callable[[], Any], samples: int = 5) -> float:
+def timed(call: Callable[[], Any], samples: int = 7) -> float:
     """Return the median of the CPU time of this thread [s]."""
     call()
     times = []
