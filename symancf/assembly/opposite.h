@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is opposite of points: facets, of which they are candidates, and where a point may touch.
+ */
+#ifndef SYMANCF_OPPOSITE_H
+#define SYMANCF_OPPOSITE_H
+
+#include "foot.h"
+
+#include <string.h>
+
+typedef struct symancf_feet {
+  symancf_basis basis; /* of the targets */
+  /* facets that are candidates on this rank */
+  int32_t facets;
+  const int32_t *offset;  /* [facets][functions] of their vectors in the local vector */
+  const double *maps;     /* [facets][corners][slopes][slopes] */
+  const double *normals;  /* [facets][4][3] */
+  const int32_t *number;  /* [facets] global */
+  const double *size;     /* [facets] a length of the facet's cell */
+  const int32_t *free;    /* [facets] their free edges, a bit for each */
+  /* patches: a facet that has points, and what is opposite */
+  int32_t vectors, patches; /* coefficient vectors of such a facet */
+  const int32_t *patch_offset;  /* [patches][vectors] */
+  const int32_t *vector_vertex; /* [vectors] vertex among those of the patch */
+  const int32_t *facet_start;   /* [patches + 1]; the candidates ascend by number */
+  const int32_t *candidates;    /* [patches] how many; what follows holds anchors only */
+  const int32_t *facet;
+  const int32_t *corner; /* [][corners] vertices of these facets among those of the patch */
+  /* points */
+  const int32_t *patch; /* [n], ascending */
+  const double *value;  /* [n][vectors] */
+  const double *own;    /* [n] chi of the points on their own side */
+  const double *first;  /* [n][3] anchors of points that remember none, as they remember them */
+  double reach;         /* the law vanishes where the gap is larger */
+  int32_t row;          /* first of the rows of parameters that are written here */
+  int32_t memory;       /* first row of what points remember, those of the anchor come first */
+  int32_t gap;          /* row of the gap among them, or -1 */
+  int32_t damping, span; /* places of theta and h in uniform: the law is taken at g + theta h g' */
+  int32_t anchor, rate; /* first of the jets t and of the rates of d, or -1 */
+} symancf_feet;
+
+/* What is known of a facet before any point is looked at. */
+typedef struct {
+  double centre[3], n[3], radius, top, lean; /* lean: tangent of the normals' largest angle to n */
+} symancf_bound;
+
+static void coefficients_of(const symancf_feet *c, int f, const double *x, double *P)
+{
+  const symancf_basis *s = &c->basis;
+  double e[3 * MOST_MONOMIALS * 2];
+  const int width = 1 + s->slopes;
+  for (int i = 0; i < s->functions; i++) {
+    const int v = i / width, k = i % width - 1;
+    double *to = e + 3 * i;
+    if (k < 0) {
+      memcpy(to, x + c->offset[f * s->functions + i], 3 * sizeof(double));
+      continue;
+    }
+    const double *map = c->maps + (((int64_t)f * s->corners + v) * s->slopes + k) * s->slopes;
+    to[0] = to[1] = to[2] = 0.0;
+    for (int m = 0; m < s->slopes; m++)
+      for (int a = 0; a < 3; a++)
+        to[a] += map[m] * x[c->offset[f * s->functions + v * width + 1 + m] + a];
+  }
+  for (int k = 0; k < s->monomials; k++)
+    for (int a = 0; a < 3; a++) {
+      double sum = 0.0;
+      for (int i = 0; i < s->functions; i++) sum += s->coefficients[k * s->functions + i] * e[3 * i + a];
+      P[3 * k + a] = sum;
+    }
+}
+
+static void bound(const symancf_basis *s, const double *P, const double *Q, symancf_bound *b)
+{
+  static const double quad[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}}, tri[3][2] = {{0, 0}, {1, 0}, {0, 1}};
+  const double(*at)[2] = s->corners == 3 ? tri : quad;
+  symancf_foot o;
+  double bulge = 0.0; /* of what is beyond the surface through the corners: |x^2 - x| <= 1/4 ... */
+  o.g = 0.0;
+  o.xi[0] = o.xi[1] = s->corners == 3 ? 1.0 / 3.0 : 0.5;
+  b->radius = b->top = b->lean = 0.0;
+  if (!at_foot(s, P, Q, &o)) {
+    b->radius = b->lean = HUGE_VAL;
+    return;
+  }
+  memcpy(b->centre, o.r, sizeof b->centre);
+  memcpy(b->n, o.n, sizeof b->n);
+  for (int k = 0; k < s->monomials; k++) {
+    const int p = s->exponents[2 * k], q = s->exponents[2 * k + 1];
+    if (p > 1 || q > 1 || (p && q && s->corners == 3))
+      bulge += 0.5 * sqrt(dot3(P + 3 * k, P + 3 * k));
+  }
+  for (int v = 0; v < s->corners; v++) {
+    symancf_foot corner = {.xi = {at[v][0], at[v][1]}};
+    double m[3][MOST_MONOMIALS], y[3] = {0}, n[3];
+    monomials(s, corner.xi, m);
+    for (int k = 0; k < s->monomials; k++)
+      for (int a = 0; a < 3; a++) y[a] += m[0][k] * P[3 * k + a];
+    for (int a = 0; a < 3; a++) {
+      y[a] -= b->centre[a];
+      n[a] = Q[a] + Q[3 + a] * at[v][0] + (Q[6 + a] + Q[9 + a] * at[v][0]) * at[v][1];
+    }
+    const double up = dot3(y, b->n), along = dot3(n, b->n);
+    b->radius = fmax(b->radius, sqrt(dot3(y, y)));
+    b->top = fmax(b->top, fabs(up));
+    const double across = sqrt(fmax(0.0, dot3(n, n) - along * along));
+    b->lean = fmax(b->lean, along > 0.0 ? across / along : HUGE_VAL);
+  }
+  b->radius += bulge;
+  b->top += bulge;
+}
+
+/* Whether a point may have its foot on a facet, with a gap below `reach`. */
+static inline int may_touch(const symancf_bound *b, const double *r, double reach)
+{
+  const double y[3] = {r[0] - b->centre[0], r[1] - b->centre[1], r[2] - b->centre[2]};
+  const double up = dot3(y, b->n);
+  if (up > b->top + reach) return 0;
+  const double across = dot3(y, y) - up * up, wide = b->radius * (1.0 + 1e-6);
+  if (across <= wide * wide) return 1;
+  const double all = wide + (fabs(up) + b->top) * b->lean;
+  return !(across > all * all);
+}
+
+/* The nearest foot among the candidates of a patch: the number of the facet there, or -1. */
+static int nearest(const symancf_feet *c, int patch, const double *P, const symancf_bound *b,
+                   const double *r, double reach, symancf_foot *best)
+{
+  const int m = 3 * c->basis.monomials;
+  const int32_t *facet = c->facet + c->facet_start[patch];
+  int found = -1;
+  for (int k = 0; k < c->candidates[patch]; k++) {
+    const int f = facet[k];
+    symancf_foot o;
+    if (!may_touch(b + f, r, reach)) continue;
+    if (!find_foot(&c->basis, P + (int64_t)f * m, c->normals + 12 * (int64_t)f, r, INSIDE, &o)) continue;
+    if (found >= 0 && !(fabs(o.g) < fabs(best->g) - 1e-9 * c->size[f])) continue;
+    *best = o;
+    found = k;
+  }
+  return found;
+}
+
+/* The values of a facet's functions by its vectors as they are stored: of slopes, mapped. */
+static void weights(const symancf_feet *c, int f, const double *xi, double *W)
+{
+  const symancf_basis *s = &c->basis;
+  double N[3 * MOST_MONOMIALS * 2];
+  const int width = 1 + s->slopes;
+  functions(s, xi, N);
+  for (int d = 0; d < 3; d++)
+    for (int i = 0; i < s->functions; i++) {
+      const int v = i / width, m = i % width - 1;
+      double sum = N[d * s->functions + i];
+      if (m >= 0) {
+        const double *map = c->maps + ((int64_t)f * s->corners + v) * s->slopes * s->slopes;
+        sum = 0.0;
+        for (int k = 0; k < s->slopes; k++)
+          sum += N[d * s->functions + v * width + 1 + k] * map[k * s->slopes + m];
+      }
+      W[d * s->functions + i] = sum;
+    }
+}
+#endif
