@@ -13,6 +13,7 @@
 typedef struct {
   symancf_term term;
   int32_t point[LANES], piece[LANES], piece_end[LANES];
+  int32_t place[LANES]; /* of the facets of their feet in the patches */
   int32_t entry_start[LANES + 1], column_start[LANES + 1], vertex_start[LANES + 1];
   int64_t pair_start[LANES + 1];
   uint8_t owned[LANES];
@@ -59,6 +60,17 @@ static inline int anchor_of(const symancf_term *t, int point, double *xi)
   return (int)a[0];
 }
 
+/* The place of a point's anchor in its patch, or -1: none, so no friction in this step. */
+static inline int anchor_place(const symancf_term *t, int point, double *xi)
+{
+  const symancf_feet *c = t->feet;
+  const int patch = c->patch[point], first = c->facet_start[patch];
+  const int32_t number = anchor_of(t, point, xi) - 1;
+  int q = c->facet_start[patch + 1] - first - 1;
+  while (q >= 0 && (number < 0 || c->number[c->facet[first + q]] != number)) q--;
+  return q;
+}
+
 /* Take a point with its foot as the next lane; `k`: the place of its facet in the patch. */
 static void take(const symancf_term *t, symancf_batch *b, int point, int k, const symancf_foot *o)
 {
@@ -68,7 +80,7 @@ static void take(const symancf_term *t, symancf_batch *b, int point, int k, cons
   const int first = c->facet_start[patch], f = c->facet[first + k], count = vertices_of(t, patch);
   int32_t at = b->entry_start[lane], column = b->column_start[lane], begin = column;
   double W[3 * MOST_MONOMIALS * 2];
-  b->point[lane] = point;
+  b->point[lane] = point, b->place[lane] = k;
   b->foot[lane] = *o;
   b->owned[lane] = t->owned[point];
   b->pair_start[lane] = t->pair_start ? t->pair_start[patch] : 0;
@@ -97,9 +109,7 @@ static void take(const symancf_term *t, symancf_batch *b, int point, int k, cons
   }
   if (c->anchor >= 0) {
     double xi[2];
-    const int32_t number = anchor_of(t, point, xi) - 1;
-    int q = c->facet_start[patch + 1] - first - 1;
-    while (q >= 0 && (number < 0 || c->number[c->facet[first + q]] != number)) q--;
+    const int q = anchor_place(t, point, xi);
     if (q >= 0) {
       const int h = c->facet[first + q];
       weights(c, h, xi, W);
@@ -109,7 +119,7 @@ static void take(const symancf_term *t, symancf_batch *b, int point, int k, cons
         enter(b, &at, h == f ? on + 3 * i : column - begin, c->anchor, vertex, offset, -W[i]);
         if (h != f) columns_of(b, &column, offset, vertex);
       }
-    } else { /* no anchor: t = 0, so no friction in this step */
+    } else { /* t = 0 */
       int32_t kept = b->entry_start[lane];
       for (int32_t p = kept; p < at; p++) {
         if (b->jet[p] >= c->anchor && b->jet[p] < c->anchor + 3) continue;

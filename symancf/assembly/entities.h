@@ -45,6 +45,13 @@ static void directions(const symancf_plan *plan, const symancf_term *t, int firs
   }
 }
 
+/* Where H[j][k] of a kernel stands among its results. */
+static inline int packed(const symancf_term *t, int j, int k)
+{
+  if (!t->symmetric) return j * t->jets + k;
+  return j <= k ? k * (k + 1) / 2 + j : j * (j + 1) / 2 + k;
+}
+
 /* matrix += B^T H B of one entity, H being a lane; first T = H B, then by rows of B^T. */
 static void add_matrix(const symancf_plan *plan, const symancf_term *t, int entity,
                        const double *restrict H, double *restrict work)
@@ -55,10 +62,7 @@ static void add_matrix(const symancf_plan *plan, const symancf_term *t, int enti
   const int32_t *positions = t->positions + t->pair_start[entity];
   double *restrict h = work, *restrict T = h + m * m, *restrict K = T + m * n; /* h: transposed H */
   for (int j = 0; j < m; j++)
-    for (int k = 0; k < m; k++)
-      h[k * m + j] = H[(!t->symmetric ? j * m + k
-                        : j <= k      ? k * (k + 1) / 2 + j
-                                      : j * (j + 1) / 2 + k) * LANES];
+    for (int k = 0; k < m; k++) h[k * m + j] = H[packed(t, j, k) * LANES];
   memset(T, 0, (size_t)(m * n + n * n) * sizeof(double));
   for (int32_t q = start; q < end; q++) {
     const int32_t c = t->entry_coordinate[q];

@@ -17,7 +17,7 @@
 #ifndef SYMANCF_FEET_H
 #define SYMANCF_FEET_H
 
-#include "batch.h"
+#include "kept.h"
 
 #include <stdlib.h>
 
@@ -52,12 +52,12 @@ static void open_point(const symancf_term *t, int point, int k, const symancf_fo
   to[5 * LANES] = 0.0;
 }
 
-/* What a point remembers of which the kernel has told, with its foot on facet k of its patch. */
-static void remember(const symancf_term *t, const symancf_batch *b, int lane, int k, const double *P,
+/* What a point remembers of which the kernel has told. */
+static void remember(const symancf_term *t, const symancf_batch *b, int lane, const double *P,
                      const symancf_bound *bounds)
 {
   const symancf_feet *c = t->feet;
-  const int point = b->point[lane], patch = c->patch[point], first = c->facet_start[patch];
+  const int point = b->point[lane], k = b->place[lane], patch = c->patch[point];
   const symancf_foot *o = b->foot + lane;
   double *to = told(t, point);
   for (int row = 0; row < t->table_rows; row++) to[row * LANES] = b->table[row * LANES + lane];
@@ -78,7 +78,7 @@ static void remember(const symancf_term *t, const symancf_batch *b, int lane, in
       r[a] = o->r[a] + shift[a];
     }
     int h = nearest(c, patch, P, bounds, r, HUGE_VAL, &q);
-    if (h < 0 || fabs(q.g) > c->size[c->facet[first + h]]) { /* off the edge: go on from the foot */
+    if (h < 0 || fabs(q.g) > c->size[c->facet[c->facet_start[patch] + h]]) { /* off the edge: go on from the foot */
       for (int d = 0; d < 2; d++) q.xi[d] = o->xi[d] + dot3(o->inverse[d], shift);
       h = k;
     }
@@ -97,7 +97,8 @@ static int64_t flush(const symancf_plan *plan, const symancf_term *t, int what, 
         b->cell[row * LANES + l] = b->cell[row * LANES];
         b->cell_rate[row * LANES + l] = b->cell_rate[row * LANES];
       }
-    bad = entities(plan, &b->term, what, x, v, f, energies, work, cleared);
+    bad = what == LINEARIZE ? keep(plan, t, b, x, work)
+                            : entities(plan, &b->term, what, x, v, f, energies, work, cleared);
   }
   return bad;
 }
@@ -132,7 +133,6 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
   const int64_t entries = (int64_t)LANES * most * 5, rows = t->cell_rows + t->table_rows + 1;
   int32_t vertices = 0;
   int64_t bad = 0;
-  int place[LANES] = {0}; /* of the facets of their feet in the patches */
   for (int p = 0; p < c->patches; p++)
     if (vertices_of(t, p) > vertices) vertices = vertices_of(t, p);
   const int64_t reals = (int64_t)c->facets * m + entries + 3 * rows * LANES + 64;
@@ -174,7 +174,7 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
       bad += flush(plan, t, what, r, v, f, energies, work, cleared, b);
       for (int l = 0; l < b->term.n && tabulates(what); l++) {
         if (what == UPDATE) {
-          remember(t, b, l, place[l], P, bounds);
+          remember(t, b, l, P, bounds);
           continue;
         }
         double *to = told(t, b->point[l]);
@@ -191,7 +191,6 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
         y[a] += c->value[(int64_t)point * c->vectors + i] * r[c->patch_offset[patch * c->vectors + i] + a];
     const int k = nearest(c, patch, P, bounds, y, tabulates(what) ? HUGE_VAL : reach, &o);
     if (k >= 0 && what != INITIAL && (what == OUTPUTS || o.g <= reach)) {
-      place[b->term.n] = k;
       take(t, b, point, k, &o);
     } else if (what == UPDATE || what == INITIAL) {
       open_point(t, point, k, &o, what);

@@ -21,7 +21,7 @@
   typedef int (*symancf_##name)(int lanes, const double *uniform, const double *cell, \
                                 const double *reference, __VA_ARGS__);
 #define MODE_FIELD(CODE, name, ...) symancf_##name name;
-enum { SYMANCF_MODES(MODE_CODE) };
+enum { SYMANCF_MODES(MODE_CODE) LINEARIZE };
 SYMANCF_MODES(MODE_TYPE)
 
 typedef struct {
@@ -62,6 +62,7 @@ typedef struct {
   const int32_t *column_coordinate, *column_vertex;
   int32_t columns; /* the most that an entity has */
   const struct symancf_feet *feet; /* points whose jets are made before each evaluation, feet.h */
+  struct symancf_kept *kept; /* their tangent at one state, kept.h; NULL: none */
 } symancf_term;
 
 typedef struct {

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
     from mpi4py import MPI
 
+    from .linearized import Linearized
     from .matrix import Matrix
     from .numbering import Numbering
     from .piece import Piece, Role
 
-CODE = {mode: code for code, mode in enumerate(MODES)}
+CODE = {mode: code for code, mode in enumerate([*MODES, "linearize"])}
 SETS = 16  # of active pieces whose terms are kept
 
 
@@ -56,6 +57,8 @@ class Plan:
         self._assemble.restype = ctypes.c_int64
         pointer = ctypes.c_void_p
         self._assemble.argtypes = [pointer, ctypes.c_int, pointer, pointer, pointer, pointer]
+        self._kept_size = library.symancf_kept_size
+        self._kept_size.restype = ctypes.c_int64
         self.revision = 0
         self._addresses: dict[int, tuple[weakref.ref[Array], int]] = {}
         self._plan = Terms(
@@ -319,10 +322,26 @@ class Plan:
         finally:
             matrix.finish()  # collective, so also where this rank failed
 
-    def product(self, x: Array, v: Array, f: Array) -> int:
-        """Write tangent(x) . v into the local vector `f` without a matrix."""
+    def product(self, x: Array, v: Array, f: Array, linear: Linearized | None = None) -> int:
+        """Write tangent(x) . v into the local vector `f` without a matrix.
+
+        `linear`: what `linearize` has kept at `x`.
+        """
         f.fill(0.0)
-        return self._call("product", x, v, f, None)
+        if linear is None:
+            return self._call("product", x, v, f, None)
+        with linear.shown(self._by_group()):
+            return self._call("product", x, v, f, None)
+
+    def linearize(self, x: Array, linear: Linearized) -> int:
+        """Keep the tangent at `x` of points with feet on facets, whose products are dear."""
+        terms = self._by_group()
+        linear.take(terms, self._kept_size)
+        with linear.shown(terms):
+            return self._call("linearize", x, None, None, None)
+
+    def _by_group(self) -> dict[Group, Term]:
+        return dict(zip(self.groups, self._terms, strict=False))
 
     @property
     def rows(self) -> dict[int, Array]:

@@ -40,7 +40,8 @@ static int64_t scratch(const symancf_term *t)
  *   ENERGY:    energies[piece] += energy of owned entities
  *   RESIDUAL:  f += residual             (f: local vector)
  *   TANGENT:   f += residual, matrix = tangent
- *   PRODUCT:   f += tangent . v          (v: local vector)
+ *   PRODUCT:   f += tangent . v          (v: local vector), that at x or the one that is kept
+ *   LINEARIZE: keep the tangent of terms that have a place for it
  *   OUTPUTS, UPDATE, INITIAL: of each point, to the tables of the terms that have one
  *   PARAMETER: f += derivative of the residual along the direction of parameters, where that is
  * Returns the number of points that left the domain of their law, or -1 when memory is short.
@@ -62,6 +63,11 @@ int64_t symancf_assemble(const symancf_plan *plan, int what, const double *x, co
     if (!t->n || (what == PRODUCT && !t->has_tangent)) continue;
     if (what == PARAMETER && !t->uniform_rate) continue;
     if (tabulates(what) && !t->table) continue;
+    if (what == LINEARIZE && !t->kept) continue;
+    if (what == PRODUCT && t->kept) {
+      multiply(t, v, f);
+      continue;
+    }
     const int64_t found = t->tabulated ? cells(plan, t, what, x, v, f, energies, work, &cleared)
                           : t->feet    ? feet(plan, t, what, x, v, f, energies, work, &cleared)
                                        : entities(plan, t, what, x, v, f, energies, work, &cleared);

@@ -41,6 +41,7 @@ class Term(ctypes.Structure):
         *((name, _ADDRESS) for name in ("column_start", "column_coordinate", "column_vertex")),
         ("columns", _NUMBER),
         ("feet", _ADDRESS),
+        ("kept", _ADDRESS),
     ]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import symancf as sa
 from symancf import elements
+from symancf.assembly.linearized import Linearized
 from symancf.assembly.piece import Piece
 from symancf.assembly.revisions import Verdict
 from symancf.energies import neo_hooke
@@ -29,10 +30,14 @@ def test_tangents_are_derivatives_and_forces_balance(cell: str, mu: float) -> No
     assert min(touched) > 30
     system.state[:] = u = shifted(system, B, (0.02, 0.01, -0.03))
     w, step = rng.standard_normal(len(u)), 1e-7
-    f, Kw, up, down = (np.zeros_like(u) for _ in range(4))
+    f, Kw, up, down, kept = (np.zeros_like(u) for _ in range(5))
     with system.plan.only(np.array([p.name.startswith("contact") for p in system.pieces])):
         assert system.plan.residual(u, f) == 0
         system.plan.product(u, w, Kw)
+        linear = Linearized()
+        assert system.plan.linearize(u, linear) == 0
+        system.plan.product(np.zeros_like(u), w, kept, linear)  # asks for no state
+        assert np.abs(kept - Kw).max() < 1e-14 * np.abs(Kw).max()
         system.plan.residual(u + step * w, up)
         system.plan.residual(u - step * w, down)
     error = (up - down) / (2.0 * step) - Kw

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arrays import Array
+from ...assembly.linearized import Linearized
 from ...newton import PartScaling
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, functions
 from ..smoother import Shell, Smoother
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ...assembly.vectors import Vectors
     from ...newton import RowNorms
@@ -44,8 +45,8 @@ class Tangent(Shell):
 
     Attributes
     ----------
-    state : local vector; whoever changes it calls ``mat.stateIncrease()``.
-    border : vectors c and d of rows (of this rank): products are those of K + c d^T.
+    border : vectors c and d of rows (of this rank): products are those of K + c d^T. Whoever
+        changes it calls ``mat.stateIncrease()``.
 
     Parameters
     ----------
@@ -56,10 +57,10 @@ class Tangent(Shell):
     def __init__(
         self, system: System, vectors: Vectors, scratch: tuple[Array, Array, PETSc.Vec]
     ) -> None:
-        self.state = system.state.copy()
         self.border: tuple[Array, Array] | None = None
-        plan = system.plan
-        state, (v, f, ours) = self.state, scratch
+        self._plan = plan = system.plan
+        self._state, self._linear = system.state.copy(), Linearized()
+        state, linear, (v, f, ours) = self._state, self._linear, scratch
         handle = ctypes.c_void_p(ours.handle)
 
         def multiply(x: int, y: int) -> None:
@@ -69,13 +70,19 @@ class Tangent(Shell):
             if self.border is not None:
                 along = self.border[1] @ ours.getArray(readonly=True)
                 part = float(system.sum(np.array([along]))[0])
-            plan.product(state, v, f)
+            plan.product(state, v, f, linear)
             vectors.to_global(f, ours)
             if self.border is not None:
                 ours.setArray(ours.getArray(readonly=True) + part * self.border[0])
             functions.VecCopy(handle, ctypes.c_void_p(y))
 
         super().__init__(vectors.numbering, multiply)
+
+    def move(self, state: Array) -> int:
+        """Take another state; return the number of bad points."""
+        self._state[:], self.border = state, None
+        self.mat.stateIncrease()
+        return self._plan.linearize(self._state, self._linear)
 
 
 class LinearSolver:
@@ -145,8 +152,7 @@ class LinearSolver:
         if self.direct:
             bad = self.assemble(state)
         else:
-            self._present.state[:], self._present.border = state, None
-            self.operator.stateIncrease()
+            bad = self._timed(lambda: self._present.move(state))
             if self._worn():
                 bad = self._renew(state)
             goal = np.zeros(1) if needed is None else needed / 2.0
@@ -204,9 +210,13 @@ class LinearSolver:
 
     def assemble(self, state: Array) -> int:
         """Write the tangent at `state` to the matrix; return the number of bad points."""
+        plan, matrix = self.system.plan, self.system.matrix
+        return self._timed(lambda: plan.tangent(state, self._scratch, matrix))
+
+    def _timed(self, call: Callable[[], int]) -> int:
         start = time.process_time()
         with together(self.system.comm):
-            bad = self.system.plan.tangent(state, self._scratch, self.system.matrix)
+            bad = call()
         self.seconds["assembly"] += time.process_time() - start
         return bad
 

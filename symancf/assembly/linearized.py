@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tangent of points with feet on facets at one state: its products look for no feet."""
+
+from __future__ import annotations
+
+import ctypes
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .structures import address
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from .group import Group
+    from .structures import Term
+
+    Terms = Mapping[Group, Term]
+
+
+class _Kept(ctypes.Structure):
+    """Room for points: ``symancf_kept``."""
+
+    _fields_ = [("n", ctypes.c_int32), ("place", ctypes.c_void_p), ("number", ctypes.c_void_p)]
+
+    def __init__(self, points: int, size: int) -> None:
+        # pages that no point fills take no memory
+        self.held = np.empty((points, 3), dtype=np.int32), np.empty((points, size))
+        super().__init__(0, *(address(array) for array in self.held))
+
+
+class Linearized:
+    """What `Plan.linearize` keeps for `Plan.product`.
+
+    Of each point that acts: derivatives of its force by two jets, and the functions at its foot
+    and its anchor (kept.h); for quadrilaterals 312 bytes, with friction 572.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[Group, _Kept] = {}
+
+    def take(self, terms: Terms, size: Callable[[object], int]) -> None:
+        """Make room for all points of some terms; `size` tells how much one needs."""
+        known = self._kept
+        self._kept = {
+            group: known.get(group) or _Kept(group.size, size(ctypes.byref(term)))
+            for group, term in terms.items()
+            if term.feet
+        }
+        for kept in self._kept.values():
+            kept.n = 0
+
+    @contextmanager
+    def shown(self, terms: Terms) -> Iterator[None]:
+        """Let C see what is kept of some terms, for a while."""
+        chosen = [(terms[group], kept) for group, kept in self._kept.items() if group in terms]
+        try:
+            for term, kept in chosen:
+                term.kept = ctypes.addressof(kept)
+            yield
+        finally:
+            for term, _ in chosen:
+                term.kept = None
