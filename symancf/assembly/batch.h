@@ -100,7 +100,7 @@ static void take(const symancf_term *t, symancf_batch *b, int point, int k, cons
   const int32_t on = column - begin;
   for (int i = 0; i < nf; i++) {
     const int32_t offset = c->offset[(int64_t)f * nf + i], own = column - begin;
-    const int32_t vertex = c->corner[(int64_t)(first + k) * s->corners + i / width];
+    const int32_t vertex = c->corner[(int64_t)(first + k) * s->vertices + i / width];
     enter(b, &at, own, 0, vertex, offset, -W[i]);
     enter(b, &at, own, 3, vertex, offset, W[nf + i]);
     enter(b, &at, own, 6, vertex, offset, W[2 * nf + i]);
@@ -115,7 +115,7 @@ static void take(const symancf_term *t, symancf_batch *b, int point, int k, cons
       weights(c, h, xi, W);
       for (int i = 0; i < nf; i++) {
         const int32_t offset = c->offset[(int64_t)h * nf + i];
-        const int32_t vertex = c->corner[(int64_t)(first + q) * s->corners + i / width];
+        const int32_t vertex = c->corner[(int64_t)(first + q) * s->vertices + i / width];
         enter(b, &at, h == f ? on + 3 * i : column - begin, c->anchor, vertex, offset, -W[i]);
         if (h != f) columns_of(b, &column, offset, vertex);
       }

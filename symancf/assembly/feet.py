@@ -38,6 +38,7 @@ def table_of(basis: Basis, hold: Hold) -> Table:
     return Table(
         functions=basis.functions,
         monomials=len(basis.exponents),
+        vertices=basis.vertices,
         corners=basis.corners,
         slopes=basis.slopes,
         exponents=hold(basis.exponents, np.int32),

@@ -17,7 +17,7 @@
 #define LEAST 1e-3        /* share of a point whose foot is on a free edge */
 
 typedef struct {
-  int32_t functions, monomials, corners, slopes; /* slopes of a corner that a facet's maps turn */
+  int32_t functions, monomials, vertices, corners, slopes; /* slopes that a facet's maps turn */
   const int32_t *exponents;   /* [monomials][2] */
   const double *coefficients; /* [monomials][functions] */
 } symancf_basis;

@@ -26,7 +26,7 @@ typedef struct symancf_feet {
   const int32_t *facet_start;   /* [patches + 1]; the candidates ascend by number */
   const int32_t *candidates;    /* [patches] how many; what follows holds anchors only */
   const int32_t *facet;
-  const int32_t *corner; /* [][corners] vertices of these facets among those of the patch */
+  const int32_t *corner; /* [][vertices] vertices of these facets among those of the patch */
   /* points */
   const int32_t *patch; /* [n], ascending */
   const double *value;  /* [n][vectors] */

@@ -60,9 +60,11 @@ class Jets:
 class Basis:
     """The functions of facets: N_i = sum_k coefficients[k, i] xi^a eta^b, (a, b) = exponents[k].
 
-    They belong to the vertices one after the other: of each the position, then its slopes.
+    They belong to the vertices one after the other, the corners first: of each the position, then
+    its slopes.
     """
 
+    vertices: int
     corners: int
     slopes: int
     exponents: Ints32
@@ -96,7 +98,7 @@ class Feet:
     vector_vertex : (vectors,) vertex of the patch that each belongs to.
     facet_start, candidates : (patches + 1,), (patches,) how many of the facets may hold feet, by
         ascending number; the others hold anchors.
-    facet, corner : (k,), (k, corners) the facets of patches, their vertices among the patch's.
+    facet, corner : (k,), (k, vertices) the facets of patches, their vertices among the patch's.
     patch, value : (n,), (n, vectors) of points: patch, and weights of the vectors.
     first : (n, 3) anchors of points that remember none: facet + 1, xi, eta; may be written to, too.
     reach : gap beyond which the law vanishes.

@@ -49,7 +49,7 @@ class Basis(ctypes.Structure):
     """Functions of a facet as polynomials: ``symancf_basis``."""
 
     _fields_ = [
-        *((name, _NUMBER) for name in ("functions", "monomials", "corners", "slopes")),
+        *((name, _NUMBER) for name in ("functions", "monomials", "vertices", "corners", "slopes")),
         *((name, _ADDRESS) for name in ("exponents", "coefficients")),
     ]
 

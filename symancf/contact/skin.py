@@ -38,8 +38,8 @@ def basis_of(element: Element) -> Basis:
     for field in fields:
         for e, row in zip(field.exponents, field.coefficients, strict=True):
             coefficients[exponents.index(tuple(e)), list(field.slots)] += [float(x) for x in row]
-    slopes = len(element.slopes)
-    return Basis(element.vertices, slopes, np.array(exponents, dtype=np.int32), coefficients)
+    nodes = element.vertices, element.topology.corners, len(element.slopes)
+    return Basis(*nodes, np.array(exponents, dtype=np.int32), coefficients)
 
 
 def skin_of(side: Side, layout: Layout) -> Skin:

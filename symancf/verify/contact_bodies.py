@@ -15,7 +15,7 @@ from ..catalogue.boundary import fix
 from ..catalogue.loads import traction
 from ..contact.contact import Contact
 from ..contact.shapes import Cylinder, Plane
-from ..elements import hex8
+from ..elements import hex8, hex20, tet10
 from ..energies import neo_hooke, saint_venant_kirchhoff
 from ..mesh import Mesh
 from ..output.sampling import sample
@@ -28,6 +28,8 @@ from .contact_theory import bar_impact
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from ..elements import Element
+
 MU, LAM = 1.0 / 2.6, 0.3 / 0.52  # of E = 1, nu = 0.3
 
 
@@ -37,10 +39,13 @@ def brick(
     cells: Sequence[int],
     at: Sequence[float] = (0.0, 0.0, 0.0),
     stiff: float = 1.0,
+    element: Element = hex8,
 ) -> Body:
     """Return a box of neo-Hookean rubber with a corner at a place."""
-    mesh = Mesh.box(size, cells, warp=lambda X: X + np.asarray(at), name=f"mesh of {name}")
-    return Body(mesh["body"], hex8, neo_hooke, name=name, mu=stiff * MU, lam=stiff * LAM)
+    mesh = Mesh.box(
+        size, cells, cell=element.cell, warp=lambda X: X + np.asarray(at), name=f"mesh of {name}"
+    )
+    return Body(mesh["body"], element, neo_hooke, name=name, mu=stiff * MU, lam=stiff * LAM)
 
 
 def uniaxial(P: float) -> tuple[float, float]:
@@ -64,9 +69,16 @@ def patch() -> Iterator[Number]:
     """Two blocks press on each other, meshes that match and that do not: stress in all cells."""
     P = -0.05
     exact = P / uniaxial(P)[1] ** 2
-    for cells, limits in (((3, 5), (0.01, 0.003)), ((4, 4), (1e-10, 1e-10))):
-        low = brick("low", (1.0, 1.0, 0.5), (4, 4, 2))
-        high = brick("high", (1.0, 1.0, 0.5), (*cells, 2), (0.0, 0.0, 0.5))
+    equal = 1e-10, 1e-10
+    for one, other, cells, limits in (
+        (hex8, hex8, (3, 5), (0.01, 0.003)),
+        (hex8, hex8, (4, 4), equal),
+        (hex20, hex20, (4, 4), equal),
+        (tet10, tet10, (4, 4), equal),
+        (hex20, tet10, (3, 5), (0.02, 0.005)),
+    ):
+        low = brick("low", (1.0, 1.0, 0.5), (4, 4, 2), element=one)
+        high = brick("high", (1.0, 1.0, 0.5), (*cells, 2), (0.0, 0.0, 0.5), element=other)
         held = [fix(body[f"{axis}0"], axis) for body in (low, high) for axis in "xy"]
         between = Contact(low["z1"], high["z0"])
         load = traction(high["z1"], (0.0, 0.0, P))
@@ -79,6 +91,8 @@ def patch() -> Iterator[Number]:
             error.append(stress / exact - 1.0)
         off = np.concatenate(system.comm.allgather(np.concatenate(error)))
         name = f"4x4 on {cells[0]}x{cells[1]} facets"
+        if one is not hex8:
+            name += f", {one.name} on {other.name}"
         yield Number(f"largest error of the stress: {name}", np.abs(off).max(), 0.0, limits[0])
         rms = float(np.sqrt((off**2).mean()))
         yield Number(f"mean error of the stress: {name}", rms, 0.0, limits[1])

@@ -55,10 +55,20 @@ def test_tangents_are_derivatives_and_forces_balance(cell: str, mu: float) -> No
     assert np.abs(y.getArray() - system.numbering.to_rows(Kw)).max() < 1e-14 * np.abs(Kw).max()
 
 
-@pytest.mark.parametrize(("n", "most"), [(((4, 4, 2), (3, 5, 2)), 0.01), (((4, 4, 2),) * 2, 1e-10)])
-def test_pressure_passes_flat_interfaces(n: tuple[tuple[int, ...], ...], most: float) -> None:
+@pytest.mark.parametrize(
+    ("cell", "n", "most"),
+    [
+        ("hexahedron", ((4, 4, 2), (3, 5, 2)), 0.01),
+        ("hexahedron", ((4, 4, 2),) * 2, 1e-10),
+        ("hexahedron20", ((2, 3, 1),) * 2, 1e-10),
+        ("tetra10", ((2, 3, 1),) * 2, 1e-10),
+    ],
+)
+def test_pressure_passes_flat_interfaces(
+    cell: str, n: tuple[tuple[int, ...], ...], most: float
+) -> None:
     """Two blocks between rollers: one stress, within 1 % where the meshes do not match."""
-    A, B, contact = stacked("hexahedron", n=n)
+    A, B, contact = stacked(cell, n=n)
     rollers = [sa.fix(body[f"{axis}0"], axis) for body in (A, B) for axis in "xy"]
     press = sa.fix(B["z1"], "z", displacement=(0.0, 0.0, -0.05))
     system = sa.System(A, B, terms=[contact, *rollers, sa.fix(A["z0"], "z"), press])
