@@ -93,7 +93,7 @@ class Stopping(ABC):
         """Begin with the first residual, and parts that have converged with it."""
         parts = self.rows.parts
         self.closed, self._shut = closed, np.where(closed, 1.0, 0.0)
-        self._trail: list[Array] = []
+        self._trail: list[tuple[Array, Array]] = []  # without what is at round-off, and with it
         self._near = self.closed
         self._last, self._begun = np.full(parts, np.inf), np.full(parts, np.inf)
 
@@ -126,13 +126,13 @@ class Stopping(ABC):
             return int(REASONS.CONVERGED_FNORM_RELATIVE)
         falling = self._falling if fresh else SLOW
         if falling and ((worst <= falling * before) | self.closed).all():
-            self._trail.append(worst)
+            self._trail.append((worst, worst))
             return int(REASONS.ITERATING)
-        last = self._trail[-1] if self._trail else np.zeros_like(worst)
+        last = self._trail[-1][0] if self._trail else np.zeros_like(worst)
         moved = step()
         far = (moved > 1e-6) & ((rows.least(share) > 1e-3) | (worst < 0.1 * last))
         if fresh and (far | self.closed).all():  # far from round-off: spare its estimate
-            self._trail.append(worst)
+            self._trail.append((worst, worst))
             return int(REASONS.ITERATING)
         noise = self.round_off()
         if self.arisen():
@@ -148,11 +148,11 @@ class Stopping(ABC):
         believed = (moved <= 1e-8) | seen
         at_noise = ~far & ((lowest & believed) | (near & seen))
         rest = rows.worst(np.where(open_ & (above > 1e3), share, 0.0))
-        self._trail.append(np.where(far, worst, rest))
-        trail = np.array(self._trail)
+        self._trail.append((np.where(far, worst, rest), worst))
         stalled = np.zeros(rows.parts, dtype=bool)
-        if len(trail) > 2:
-            stalled = trail[-2:].min(axis=0) > 0.9 * trail[:-2].min(axis=0)
+        if len(self._trail) > 2:
+            of_rest, of_all = np.array(self._trail).transpose(1, 0, 2)
+            stalled = _stalls(of_rest) | ((rest == 0.0) & _stalls(of_all))
         no_gain = ~far & (rest <= np.sqrt(rtol)) & ((moved <= stol) | stalled)
         fresh_ones = (at_noise | no_gain) & ~self.closed
         self._shut = np.where(fresh_ones, worst, self._shut)
@@ -164,3 +164,8 @@ class Stopping(ABC):
         if (worst > self._growth * self._begun).any():
             return int(REASONS.DIVERGED_DTOL)
         return int(REASONS.ITERATING)
+
+
+def _stalls(trail: Array) -> Mask:
+    """Tell where the last two of shares (n, parts) are no gain."""
+    return np.asarray(trail[-2:].min(axis=0) > 0.9 * trail[:-2].min(axis=0))

@@ -367,6 +367,22 @@ def test_a_block_does_not_pass_through_a_thin_wall() -> None:
     assert contact.force(system)[2] > 1e5
 
 
+def test_steps_at_rest_cost_one_or_two_iterations() -> None:
+    """Forces that balance are what the residual is measured by, not what is left of them."""
+    for s, p in ((1.0, 1.0), (1e3, 1e-6)):  # units of length and pressure
+        body = block(E=1e5 * p, size=0.1 * s, rho=1e3 * p / s**2)
+        touch = sa.Contact(body["z0"], sa.Plane(**FLOOR), mu=0.4, name="touch")
+        system = sa.System(body, terms=[touch, sa.gravity((0.0, 0.0, -9.81 * s))])
+        problem = sa.DynamicProblem(system, rho=0.8, damping=sa.Rayleigh(stiffness=0.01))
+        problem.solve(to=0.5, step=5e-3)
+        late = [step.iterations for step in problem.history.steps if step.time > 0.3]
+        assert np.abs(system.rate).max() < 1e-10 * s
+        assert max(late) <= 4
+        assert sum(late) <= 2 * len(late)
+        assert problem.history.cut_backs <= 1
+        assert touch.force(system)[2] == pytest.approx(9.81 * p * s**2, rel=1e-9)
+
+
 def test_overlap_presses_or_is_let_out() -> None:
     for initial in ("press", "release"):
         body = sa.RigidBody.sphere(0.1, at=(0, 0, 0.095), rho=1000.0)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What residuals of a time step are measured by: the forces of inertia and of the system."""
+"""What residuals of a time step are measured by: inertia, and what makes forces in the system."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from ...arrays import Array
+from ...assembly.piece import Role
 from ...newton import Constraints, RowNorms, Stopping
 from ...runtime.petsc import PETSc
 
@@ -31,10 +32,16 @@ class Balance(Stopping):
 
     The reference of forces is
 
-    .. math:: r_k = \max(\|M a\|_k, \|R\|_k),
+    .. math:: r_k = \|M a\|_k + \sum_i \|R_i\|_k, \quad R = \sum_i R_i,
 
-    the larger of the values at the beginning of this step and at the end of the last one, or
-    twice the round-off where that was more in a step before. Constraints hold to round-off.
+    with the forces R_i of each role: strain, loads, contact, constraints, dampers. Where these
+    balance each other, as near rest, neither M a nor R tells what is small. The larger of the
+    values at the beginning of this step and at the end of the last one counts, or twice the
+    round-off where that was more in a step before. Constraints hold to round-off.
+
+    Parts cost an evaluation: as long as the lower bound max(|M a|, |R|) is enough for Newton's
+    method to end, they are not asked for. It alone tells whether a step needs an iteration:
+    what is left of slow motions near rest would add up.
 
     Attributes
     ----------
@@ -53,6 +60,7 @@ class Balance(Stopping):
         self._natural, self._size = np.ones(rows.count), 1.0
         self._forces, self._noise = np.zeros(rows.count), np.zeros(rows.count)
         self._ended = np.zeros(rows.count)  # forces at the end of the last step
+        self._parts: Array | None = None  # likewise in parts, where these were needed
         self._violations, self._rtol, self._stol = np.zeros(rows.count), 1e-8, 0.0
         self._weight = np.zeros(rows.count)  # of norms in shares
 
@@ -68,11 +76,16 @@ class Balance(Stopping):
     def forget(self) -> None:
         """Forget what earlier steps left."""
         self._ended[:] = self._noise[:] = 0.0
+        self._parts = None
         self.constraints.limits[:] = 0.0
 
     def accept(self) -> None:
         """Note the forces at the end of a step (collective)."""
         self._ended = self.sizes()
+        if self._parts is not None:
+            limit = np.maximum(self._rtol * self._ended, ROUND_OFF * self._noise)
+            needed = (self._norms > limit) & ~self.constraints.classes
+            self._parts = self.parts() if needed.any() else None
 
     # ---- the rule -------------------------------------------------------------------------------
     def test(
@@ -106,8 +119,11 @@ class Balance(Stopping):
         self._weigh(np.maximum(forces, least / self._natural), self._noise)
         self._start(np.zeros(self.rows.parts, dtype=bool))
         self._last = self._begun = self.rows.worst(self.shares())
-        converged = self._close(self._begun, self._rtol)
-        return int(reasons.CONVERGED_FNORM_RELATIVE if converged else reasons.ITERATING)
+        if self._close(self._begun, self._rtol):
+            return int(reasons.CONVERGED_FNORM_RELATIVE)
+        if self._parts is not None:
+            self._weigh(np.maximum(self._forces, self._parts), self._noise)
+        return int(reasons.ITERATING)
 
     def shares(self) -> Array:
         """Return norms, or the largest violations, relative to what they are measured by."""
@@ -122,8 +138,9 @@ class Balance(Stopping):
         self._weight = self._rtol / limit
 
     def arisen(self) -> bool:
-        """Take up the forces of this iteration."""
-        self._weigh(np.maximum(self._forces, self.sizes()), self._noise)
+        """Take up the forces of this iteration, in parts."""
+        self._parts = np.maximum(self._forces, self.parts())
+        self._weigh(self._parts, self._noise)
         return True
 
     def round_off(self) -> Array:
@@ -157,6 +174,23 @@ class Balance(Stopping):
         largest = np.maximum(self.rows.norm(inertia), self.rows.norm(f - inertia))
         return np.where(self.constraints.classes, 0.0, largest)
 
+    def parts(self) -> Array:
+        """Return |M a| and the forces |R_i| of all roles in one sum, 0 of constraints (collective).
+
+        At the present state, of which the last residual was.
+        """
+        m, plan, f = self.motion, self.system.plan, np.zeros_like(self.f)
+        to_rows = self.rows.numbering.to_rows
+        vectors = [to_rows(m.inertia)]
+        roles = np.array([piece.role for piece in plan.pieces])
+        for role in get_args(Role):
+            with plan.only(roles == role):
+                plan.residual(m.state, f)
+            vectors.append(to_rows(f))
+        if m.damping.stiffness:
+            vectors.append(m.damping.stiffness * to_rows(m.stiffness_times(m.rate)))
+        return np.where(self.constraints.classes, 0.0, np.sum(self.rows.of(*vectors), axis=0))
+
     def imbalance(self) -> float:
         """Return the largest share of its forces that a kind of row leaves unbalanced (collective).
 
@@ -169,7 +203,7 @@ class Balance(Stopping):
             return math.inf
         rows = self.rows.norm(self.rows.numbering.to_rows(self.f))
         rows = np.where(self.constraints.classes, 0.0, rows)
-        forces = self.sizes()
+        forces = self.parts()
         # a kind of row without forces of its own is measured by the work of the others
         work = self.rows.worst(forces * self._natural)[self.rows.part]
         forces = np.maximum(forces, np.maximum(BESIDE * work / self._natural, TINY))
