@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import ctypes
+from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Array, Ints, Ints32
+from ..arrays import Array, Ints, Ints32, Mask
 from ..runtime import jit
 from .structures import Basis as Table
-from .structures import address
+from .structures import Ways, address
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +52,15 @@ def library(comm: MPI.Comm) -> ctypes.CDLL:
     return jit.load_runtime(Path(__file__).with_name("runtime.c"), comm=comm)
 
 
+class _Held(list["npt.NDArray[np.generic]"]):
+    """Arrays that C reads."""
+
+    def __call__(self, values: npt.ArrayLike, dtype: npt.DTypeLike) -> int:
+        """Keep an array of a type; return its address."""
+        self.append(np.ascontiguousarray(values, dtype=dtype))
+        return address(self[-1])
+
+
 def feet_of(
     library: ctypes.CDLL, basis: Basis, P: Array, Q: Array, facet: Ints, r: Array, beyond: float
 ) -> tuple[Array, Array]:
@@ -62,13 +72,7 @@ def feet_of(
     facet, r : (n,), (n, 3) facets and points, pair by pair.
     beyond : how far a foot may be beyond an edge, in the parameters.
     """
-    held: list[npt.NDArray[np.generic]] = []
-
-    def hold(values: npt.ArrayLike, dtype: npt.DTypeLike) -> int:
-        held.append(np.ascontiguousarray(values, dtype=dtype))
-        return address(held[-1])
-
-    n = len(facet)
+    hold, n = _Held(), len(facet)
     xi, g = np.full((n, 2), np.nan), np.full(n, np.nan)
     table = table_of(basis, hold)
     pointers = [ctypes.c_void_p(hold(a, np.float64)) for a in (P, Q)]
@@ -87,14 +91,54 @@ def feet_of(
 
 def inner(library: ctypes.CDLL, basis: Basis, free: Ints32, xi: Array) -> Array:
     """Return chi (n,) at places (n, 2) of facets with free edges (n,) as bits; see foot.h."""
-    held: list[npt.NDArray[np.generic]] = []
-
-    def hold(values: npt.ArrayLike, dtype: npt.DTypeLike) -> int:
-        held.append(np.ascontiguousarray(values, dtype=dtype))
-        return address(held[-1])
-
-    chi, table = np.zeros(len(free)), table_of(basis, hold)
+    hold, chi = _Held(), np.zeros(len(free))
+    table = table_of(basis, hold)
     pointers = [ctypes.c_void_p(hold(a, kind)) for a, kind in ((free, np.int32), (xi, np.float64))]
     count, out = ctypes.c_int64(len(free)), ctypes.c_void_p(address(chi))
     library.symancf_inner(ctypes.byref(table), count, *pointers, out)
     return chi
+
+
+class Passes(IntEnum):
+    """What points come to on their ways past facets, the worst of it; see ways.h."""
+
+    NOTHING, TOUCHED, CROSSED, NO_MEMORY = range(4)
+
+
+def follow(
+    library: ctypes.CDLL,
+    basis: Basis,
+    pairs: Ints,
+    ends: tuple[tuple[Array, Array], tuple[Array, Array]],
+    Q: Array,
+    *,
+    deep: Array,
+    asked: Mask,
+    parts: int,
+) -> Passes:
+    """Return what happens to points that move past facets on straight ways.
+
+    Parameters
+    ----------
+    pairs : (k, 2) of a facet with points and one opposite.
+    ends : at the beginning and at the end points (F, q, 3) and polynomials (G, monomials, 3).
+    Q : (G, 4, 3) polynomials of the normals.
+    deep : (G,) deeper a point is not in a facet but behind it: it has crossed it.
+    asked : (G,) whether it matters that a facet is touched at the end.
+    parts : of the ways, that are looked at one after the other.
+    """
+    hold = _Held()
+    ways = Ways(
+        basis=table_of(basis, hold),
+        facets=len(Q),
+        count=ends[0][0].shape[1],
+        parts=parts,
+        pairs=len(pairs),
+        pair=hold(pairs, np.int32),
+        Q=hold(Q, np.float64),
+        deep=hold(deep, np.float64),
+        asked=hold(asked, np.uint8),
+    )
+    for k, (r, P) in enumerate(ends):
+        ways.r[k], ways.P[k] = hold(r, np.float64), hold(P, np.float64)
+    return Passes(library.symancf_follow(ctypes.byref(ways)))

@@ -79,7 +79,7 @@ static void bound(const symancf_basis *s, const double *P, const double *Q, syma
   double bulge = 0.0; /* of what is beyond the surface through the corners: |x^2 - x| <= 1/4 ... */
   o.g = 0.0;
   o.xi[0] = o.xi[1] = s->corners == 3 ? 1.0 / 3.0 : 0.5;
-  b->radius = b->top = b->lean = 0.0;
+  memset(b, 0, sizeof *b);
   if (!at_foot(s, P, Q, &o)) {
     b->radius = b->lean = HUGE_VAL;
     return;

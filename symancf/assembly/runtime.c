@@ -11,16 +11,18 @@
 #include "entities.h"
 #include "feet.h"
 #include "plan.h"
+#include "ways.h"
 
 #include <stdlib.h>
 
 /* What the caller mirrors by hand or must not exceed; see plan.py. */
-void symancf_limits(int64_t limits[4])
+void symancf_limits(int64_t limits[5])
 {
   limits[0] = sizeof(symancf_term);
   limits[1] = sizeof(symancf_plan);
   limits[2] = sizeof(symancf_feet);
-  limits[3] = MAX_VECTORS;
+  limits[3] = sizeof(symancf_ways);
+  limits[4] = MAX_VECTORS;
 }
 
 /* Doubles of scratch that one term needs. */

@@ -75,6 +75,20 @@ class Opposite(ctypes.Structure):
     ]
 
 
+class Ways(ctypes.Structure):
+    """Points and facets opposite that move: ``symancf_ways``."""
+
+    _fields_ = [
+        ("basis", Basis),
+        *((name, _NUMBER) for name in ("facets", "count", "parts")),
+        ("pairs", ctypes.c_int64),
+        ("pair", _ADDRESS),
+        ("P", _ADDRESS * 2),
+        *((name, _ADDRESS) for name in ("Q", "deep", "asked")),
+        ("r", _ADDRESS * 2),
+    ]
+
+
 class Terms(ctypes.Structure):
     """All of them, the numbering and the matrix: ``symancf_plan``."""
 
@@ -97,14 +111,14 @@ def most_vectors(library: ctypes.CDLL) -> int:
     ------
     RuntimeError : the structures of C are not those that are declared here.
     """
-    found = (ctypes.c_int64 * 4)()
+    found = (ctypes.c_int64 * 5)()
     library.symancf_limits(found)
     *sizes, vectors = found
-    here = [ctypes.sizeof(kind) for kind in (Term, Terms, Opposite)]
+    here = [ctypes.sizeof(kind) for kind in (Term, Terms, Opposite, Ways)]
     if sizes != here:
         raise RuntimeError(
-            f"plan.h, feet.h and structures.py differ: a term, a plan and feet have {sizes} bytes "
-            f"in C and {here} here"
+            f"plan.h, opposite.h, ways.h and structures.py differ: a term, a plan, feet and ways "
+            f"have {sizes} bytes in C and {here} here"
         )
     return vectors
 

@@ -24,13 +24,14 @@ import numpy as np
 from mpi4py import MPI
 
 from ..arrays import Array, Ints, Mask
+from ..assembly.feet import Passes, follow
 from ..assembly.memory import Kept
 from ..assembly.piece import Feet, Piece
 from ..assembly.revisions import Change, Verdict
 from ..errors import ConstraintError
 from ..mesh.partition import Family
 from ..runtime import jit
-from ..runtime.collective import owners_of, reduced
+from ..runtime.collective import owners_of
 from ..runtime.shared import Shared
 from ..values.parameter import evaluate
 from .facet_law import BASE, FOOT, GAP, WEIGHT, facet_law
@@ -455,53 +456,42 @@ class FacetPass:
         if not len(lists.near) or lists.accepted is None:
             return Verdict.STANDS
         x = self._positions(configuration, lists)
-        crossed, touched = self._crossed(configuration, lists, x)
-        if crossed:
-            return Verdict.CUT
         now = lists.skins[1].normals(x[1])
-        turned = CORNERS @ (now - lists.normals.value)[touched]
-        if not (np.linalg.norm(turned, axis=2) > TURN).any():
-            return Verdict.STANDS
+        away = np.linalg.norm(CORNERS @ (now - lists.normals.value), axis=2)
+        found = self._passes(configuration, lists, x, (away > TURN).any(axis=1))
+        if found is not Passes.TOUCHED:
+            return Verdict.CUT if found is Passes.CROSSED else Verdict.STANDS
         lists.normals.value = now
         feet = configuration.of(self, Piece).entities
         assert isinstance(feet, Feet)
         feet.normals[...] = now[lists.local]
         return Verdict.AGAIN
 
-    def _crossed(
-        self, configuration: Configuration, lists: Lists, x: tuple[Array, Array]
-    ) -> tuple[bool, Mask]:
+    def _passes(
+        self, configuration: Configuration, lists: Lists, x: tuple[Array, Array], turned: Mask
+    ) -> Passes:
         """Tell whether a point has come to lie behind a facet in this step (collective).
 
-        And which facets have points behind them now.
+        If not, whether one is in a facet that has `turned`.
         """
         assert lists.accepted is not None
-        s, m = lists.skins
-        before = lists.accepted[0].x, lists.accepted[1].x
-        way = motion(*joined(x, before))
-        parts = max(1, int(np.ceil(2.0 * way / m.length.min())))
-        touched = np.zeros(m.size, dtype=bool)
+        (s, m), (one, other), comm = lists.skins, lists.accepted, configuration.comm
+        parts = max(1, int(np.ceil(2.0 * motion(*joined(x, (one.x, other.x))) / m.length.min())))
         if parts > PARTS:
-            return True, touched
-        comm, q = configuration.comm, len(self.contactor.weights)
-        a, b = lists.near[comm.rank :: comm.size].T
-        table, _, _ = s.tables(self.contactor.points)
-        facet, crossed, last = np.repeat(b, q), False, np.zeros(0)
-        deep = BEHIND * m.length[facet]
-        for part in np.arange(parts + 1) / parts:
-            y = [(1.0 - part) * old + part * new for old, new in zip(before, x, strict=True)]
-            r = np.einsum("qi,fia->fqa", table, s.elements(y[0]))[a].reshape(-1, 3)
-            shape = Shape(m, y[1], lists.normals.value)
-            away = np.linalg.norm(r - shape.centre[facet], axis=1)
-            near = np.flatnonzero(away < 2.0 * shape.radius[facet] + 4.0 * deep)
-            xi, found = m.feet(shape.P, shape.Q, facet[near], r[near], beyond=0.5)
-            within = m.element.topology.clamped(xi)
-            g = np.full(len(facet), np.nan)
-            g[near] = found
-            on = np.zeros(len(facet), dtype=bool)
-            on[near] = np.abs(within - xi).max(axis=1, initial=0.0) < 1e-9
-            with np.errstate(invalid="ignore"):
-                crossed |= bool(part and (on & (g < -deep) & (last >= -deep)).any())
-                touched[facet[on & (g < 0.0)]] = part == 1.0
-            last = g
-        return bool(comm.allreduce(crossed)), reduced(comm, touched, MPI.LOR)
+            return Passes.CROSSED
+        table = s.tables(self.contactor.points)[0]
+        r = [np.einsum("qi,fia->fqa", table, s.elements(y)) for y in (one.x, x[0])]
+        found = follow(
+            m.library,
+            m.basis,
+            lists.near[comm.rank :: comm.size],
+            ((r[0], other.P), (r[1], m.polynomials(x[1]))),
+            lists.normals.value,
+            deep=BEHIND * m.length,
+            asked=turned,
+            parts=parts,
+        )
+        worst = Passes(comm.allreduce(found, MPI.MAX))
+        if worst is Passes.NO_MEMORY:
+            raise MemoryError(f"{self.name}: no memory to follow points past facets")
+        return worst

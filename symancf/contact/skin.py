@@ -63,6 +63,7 @@ class Skin:
     group : (F, corners) numbers of the normals that are interpolated; of cables of the nodes.
     numbers : (U,) global numbers of the nodes, after `place`.
     placed : whether that was called.
+    library : the runtime.
     """
 
     maps: Array
@@ -82,7 +83,7 @@ class Skin:
         self.facets = at.reshape(nodes.shape)
         self._corners = element.topology.corners
         self._at = element.topology.to_domain(element.topology.unit[: self._corners])
-        self._library = library(comm)
+        self.library = library(comm)
         cell = element.topology
         self.middle = cell.to_domain(cell.centre)
         steps = 3 if element.degree > 1 else 2
@@ -203,7 +204,7 @@ class Skin:
     def inner(self, xi: Array) -> Array:
         """Return chi (F, q) at places (q, 2) of all facets; see `assembly.feet.inner`."""
         q = len(xi)
-        chi = inner(self._library, self.basis, np.repeat(self.free, q), np.tile(xi, (self.size, 1)))
+        chi = inner(self.library, self.basis, np.repeat(self.free, q), np.tile(xi, (self.size, 1)))
         return chi.reshape(self.size, q)
 
     def feet(
@@ -214,4 +215,4 @@ class Skin:
         `P`, `Q` : `polynomials` and `normals`; `facet` (n,), `r` (n, 3); a foot may be `beyond`
         the edges, in the parameters.
         """
-        return feet_of(self._library, self.basis, P, Q, facet, r, beyond)
+        return feet_of(self.library, self.basis, P, Q, facet, r, beyond)

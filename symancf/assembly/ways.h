@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Points that move from one state to another, past facets that move.
+ */
+#ifndef SYMANCF_WAYS_H
+#define SYMANCF_WAYS_H
+
+#include "opposite.h"
+
+#include <stdlib.h>
+
+enum { NOTHING, TOUCHED, CROSSED, NO_MEMORY };
+
+/* Facets with points and facets opposite, by pairs, at the beginning and at the end of the ways. */
+typedef struct symancf_ways {
+  symancf_basis basis;
+  int32_t facets, count, parts; /* facets opposite, points of a facet, parts that ways are cut into */
+  int64_t pairs;
+  const int32_t *pair;  /* [pairs][2] a facet with points, one opposite */
+  const double *P[2];   /* [facets][monomials][3] */
+  const double *Q;      /* [facets][4][3] */
+  const double *deep;   /* [facets] deeper a point is not in a facet but behind it */
+  const uint8_t *asked; /* [facets] whether it matters that a point is in it at the end */
+  const double *r[2];   /* [][count][3] */
+} symancf_ways;
+
+static void between(const double *const *ends, double part, int64_t n, double *to)
+{
+  for (int64_t k = 0; k < n; k++) to[k] = (1.0 - part) * ends[0][k] + part * ends[1][k];
+}
+
+/* What a point has come to, past facet f, at the end of part `k` of its way. */
+static int passes(const symancf_ways *w, int k, int64_t f, const double *P, const double *before,
+                  const symancf_bound *b, const double *const *r)
+{
+  const double deep = w->deep[f], *Q = w->Q + 12 * f;
+  const int asked = k == w->parts && w->asked[f];
+  double y[3];
+  symancf_foot o;
+  between(r, (double)k / w->parts, 3, y);
+  if (!may_touch(b, y, asked ? 0.0 : -deep / sqrt(1.0 + b->lean * b->lean))) return NOTHING;
+  if (!find_foot(&w->basis, P, Q, y, 0.5, &o) || outside(&w->basis, o.xi) > INSIDE) return NOTHING;
+  if (!(o.g < -deep)) return asked && o.g < 0.0 ? TOUCHED : NOTHING;
+  between(r, (k - 1.0) / w->parts, 3, y);
+  return find_foot(&w->basis, before, Q, y, 0.5, &o) && o.g >= -deep ? CROSSED : NOTHING;
+}
+
+/*
+ * The worst that happens: CROSSED, a point comes to lie behind a facet, within its edges, that was
+ * before it one part earlier; TOUCHED, one is in a facet that is asked for at the end.
+ */
+int symancf_follow(const symancf_ways *w)
+{
+  const int64_t m = 3 * w->basis.monomials, size = w->facets * m, q = w->count;
+  double *P = malloc((size_t)(2 * size + 1) * sizeof *P), *before = P + size;
+  symancf_bound *bounds = malloc((size_t)(w->facets + 1) * sizeof *bounds);
+  int worst = P && bounds ? NOTHING : NO_MEMORY;
+  if (P) memcpy(P, w->P[0], (size_t)size * sizeof *P);
+  for (int k = 1; k <= w->parts && worst < CROSSED; k++) {
+    memcpy(before, P, (size_t)size * sizeof *P);
+    between(w->P, (double)k / w->parts, size, P);
+    for (int64_t f = 0; f < w->facets; f++) bound(&w->basis, P + f * m, w->Q + 12 * f, bounds + f);
+    for (int64_t p = 0; p < w->pairs * q && worst < CROSSED; p++) {
+      const int64_t a = w->pair[2 * (p / q)] * q + p % q, f = w->pair[2 * (p / q) + 1];
+      const double *r[2] = {w->r[0] + 3 * a, w->r[1] + 3 * a};
+      const int found = passes(w, k, f, P + f * m, before + f * m, bounds + f, r);
+      if (found > worst) worst = found;
+    }
+  }
+  free(P), free(bounds);
+  return worst;
+}
+
+#endif
