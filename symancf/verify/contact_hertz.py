@@ -19,7 +19,7 @@ from ..contact.contact import Contact
 from ..contact.rigid import RigidPass
 from ..contact.shapes import Cylinder
 from ..contact.shapes import Sphere as Ball
-from ..elements import hex8
+from ..elements import hex8, hex20, tet10
 from ..energies import neo_hooke, saint_venant_kirchhoff
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
@@ -30,6 +30,8 @@ from .contact_theory import Line, Sphere, boussinesq, flamant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ..elements import Element
 
 
 def graded(cell: float, count: int, growth: float, length: float) -> Array:
@@ -42,15 +44,15 @@ def graded(cell: float, count: int, growth: float, length: float) -> Array:
     return np.array(places)
 
 
-def block(x: Array, y: Array, z: Array) -> Mesh:
-    """Return hexahedra between planes at x, y, and at the heights z, which rise."""
+def block(x: Array, y: Array, z: Array, cell: str = "hexahedron") -> Mesh:
+    """Return cells between planes at x, y, and at the heights z, which rise."""
 
     def warp(X: Array) -> Array:
-        i = np.rint(X).astype(int)
-        return np.stack([x[i[:, 0]], y[i[:, 1]], z[i[:, 2]]], axis=1)
+        axes = zip(X.T, (x, y, z), strict=True)
+        return np.stack([np.interp(at, range(len(to)), to) for at, to in axes], axis=1)
 
     counts = [len(places) - 1 for places in (x, y, z)]
-    return Mesh.box([float(n) for n in counts], counts, warp=warp)
+    return Mesh.box([float(n) for n in counts], counts, cell=cell, warp=warp)
 
 
 def lame(E: float, nu: float) -> tuple[float, float]:
@@ -58,7 +60,9 @@ def lame(E: float, nu: float) -> tuple[float, float]:
     return E / (2.0 * (1.0 + nu)), E * nu / ((1.0 + nu) * (1.0 - 2.0 * nu))
 
 
-def half_space(hertz: Sphere, fine: int, reach: float = 8.0) -> tuple[Body, list[Support]]:
+def half_space(
+    hertz: Sphere, fine: int, reach: float = 8.0, element: Element = hex8
+) -> tuple[Body, list[Support]]:
     """Return a quarter of the ground under a sphere, and what holds it.
 
     `fine` cells to the radius a, `reach` a wide and deep. Its outer faces rise by the approach,
@@ -67,8 +71,8 @@ def half_space(hertz: Sphere, fine: int, reach: float = 8.0) -> tuple[Body, list
     h = hertz.a / fine
     x, depth = (graded(h, n, g, reach * hertz.a) for n, g in ((fine + 1, 1.5), (2, 1.4)))
     body = Body(
-        block(x, x, -depth[::-1])["body"],
-        hex8,
+        block(x, x, -depth[::-1], element.cell)["body"],
+        element,
         saint_venant_kirchhoff,
         name="ground",
         E=hertz.E,
@@ -119,11 +123,13 @@ def at_points(system: System, contact: Contact) -> tuple[Array, Array]:
 
 @case("F06_hertz_sphere", "Hertz (Johnson, Contact Mechanics, ch. 4)")
 def hertz_sphere() -> Iterator[Number]:
-    """A rigid sphere on elastic ground, a seventh of the radius fine: force and radius."""
+    """A rigid sphere on elastic ground, cells of a seventh to a third of the radius."""
     soft = Sphere(1e6, 0.3, 0.02, 0.3616)
     light = Sphere(1e6, 0.3, 0.02, 0.003616)
     for hertz, name, tolerance in ((soft, "a/R = 0.085", 0.03), (light, "a/R = 0.018", 0.01)):
         yield from _indented(hertz, name, tolerance)
+    for element, fine in ((hex20, 4), (tet10, 3)):
+        yield from _indented(light, f"a/R = 0.018, {element.name}", 0.03, fine, element)
 
 
 @case("D25_hertz_sphere", "Hertz (Johnson, Contact Mechanics, ch. 4)")
@@ -132,8 +138,10 @@ def steel_sphere() -> Iterator[Number]:
     yield from _indented(Sphere(210e3, 0.3, 10.0, 100.0), "steel", 0.01)
 
 
-def _indented(hertz: Sphere, name: str, tolerance: float) -> Iterator[Number]:
-    body, held = half_space(hertz, 7)
+def _indented(
+    hertz: Sphere, name: str, tolerance: float, fine: int = 7, element: Element = hex8
+) -> Iterator[Number]:
+    body, held = half_space(hertz, fine, element=element)
     on = Contact(body["z1"], Ball(hertz.R, (0.0, 0.0, hertz.R)))
     system = System(body, terms=[*held, on])
     StaticProblem(system).solve()

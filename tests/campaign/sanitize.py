@@ -34,6 +34,7 @@ from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
 from symancf.runtime import jit
 from tests.mpi import environment
 from tests.shells import sphere
+from tests.unit.facing import stacked
 
 LIMIT = 600.0  # seconds of one run
 BEGUN = "begun: "  # before the name of a model, as its run says
@@ -50,7 +51,7 @@ SETTINGS = {
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:exitcode=99",
     "PYTHONMALLOC": "malloc",  # small blocks of Python's own have no red zones
 }
-RUNTIME = ("runtime", "pattern", "graph")
+RUNTIME = ("runtime", "pattern", "graph", "rounded")
 FAULT = "double fault(const double *x, int n) { return x[n]; }\n"
 SIZES = {"line": ((2.0,), (11,)), "quad": ((2.0, 0.5), (11, 1)),
          "hexahedron": ((2.0, 0.5, 0.5), (11, 1, 1))}  # fmt: skip
@@ -213,6 +214,51 @@ def planar() -> None:
     solve(a, b, terms=terms)
 
 
+def shapes() -> None:
+    """Solids on a ball that moves, a rope on a drum, a ball on a plane, all with friction."""
+    mesh = sa.Mesh.box((1.0, 1.0, 0.5), (4, 3, 1))
+    block = sa.Body(mesh["body"], sa.elements.hex8, saint_venant_kirchhoff, **MATERIAL)
+    ball = sa.Sphere(1.0, (0.5, 0.5, 1.5), displacement=lambda t: (0.05 * t, 0.0, -0.02 * t))
+    solve(block, terms=[sa.fix(block["z0"]), sa.Contact(block["z1"], ball, mu=(0.4, 0.3))])
+    drum = sa.Cylinder(1.980001, (0.0, 2.0, 0.0), axis=(0.0, 0.0, 1.0))
+    line = sa.Mesh.box((2.0,), (11,), warp=arc)
+    rope = sa.Body(line["body"], sa.elements.ancf_cable, cable(), **ROPE)
+    on = sa.Contact(rope["body"], drum, mu=0.3, radius=0.02, initial="press")
+    pull = sa.force(rope["x1"], (54.0, 84.0, 0.0))
+    solve(rope, terms=[sa.fix(rope["x0"], "all"), sa.planar(rope), on, pull])
+    bead = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0999), rho=100.0)
+    rolls = sa.Contact(bead, sa.Plane(), mu=0.3, stiffness=1e5, initial="press")
+    move(bead, terms=[rolls, sa.gravity((1.0, 0.0, -9.81))])
+
+
+def facets() -> None:
+    """Bodies of every facet that are dragged over each other with friction, lists made anew."""
+    for cell in ("hexahedron", "hexahedron20", "tetra10", "plate"):
+        low, high, touch = stacked(cell, 0.3, ((3, 2, 1), (2, 2, 1)), bend=0.1, rho=1e3)
+        plate = cell == "plate"
+        base = sa.fix(low["body"], "all") if plate else sa.fix(low["z0"])
+        top = high["x0" if plate else "z1"]
+        pull = sa.fix(
+            top, "position", displacement=lambda t: (0.4 * t, 0.0, -0.01 * min(8.0 * t, 1.0))
+        )
+        system = sa.System(low, high, terms=[base, pull, touch])
+        sa.StaticProblem(system, check_held=False).solve(step=0.5)
+        sa.sample(system, touch)
+        if not (touch.status(system).slip and np.isfinite(system.state).all()):
+            raise ValueError(f"{cell}: {touch}")
+    move(low, high, terms=[base, touch, sa.gravity((0.0, 0.0, -1.0))])
+
+
+def multigrid() -> None:
+    """A block by multigrid, whose smoother multiplies in single precision."""
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (6, 6, 6))
+    block = sa.Body(mesh["body"], sa.elements.hex8, saint_venant_kirchhoff, **MATERIAL)
+    terms = [sa.fix(block["x0"]), sa.gravity((0.0, 0.0, -1.0))]
+    options = {"ksp_type": "cg", "pc_type": "gamg"}
+    problem = sa.StaticProblem(sa.System(block, terms=terms), options=options)
+    problem.solve()
+
+
 def fault() -> None:
     """Read one number behind an array of NumPy: what has to be found."""
     with tempfile.TemporaryDirectory() as folder:
@@ -226,7 +272,7 @@ def fault() -> None:
 MODELS: dict[str, Callable[[], None]] = {
     f.__name__: f
     for f in (hex8, plate, thin_plate, straight_cable, curved_cable, plane_cable, gas, joints,
-              planar)
+              planar, shapes, facets, multigrid)
 }  # fmt: skip
 
 

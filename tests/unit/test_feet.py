@@ -140,6 +140,29 @@ def test_no_throw_ends_behind_a_thin_wall() -> None:
     assert 5 < sunk < 20
 
 
+def test_blocks_that_fly_freely_meet_and_exchange_their_momentum() -> None:
+    """Lists are made in flight, where no step has needed a tangent."""
+    bodies = []
+    for name, at in (("struck", 0.0), ("thrown", 2.0)):
+        mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), warp=lambda x, at=at: x + [at, 0.0, 0.0])
+        given = {"name": name, "rho": 1.0, **MATERIAL}
+        bodies.append(sa.Body(mesh["body"], elements.hex8, neo_hooke, **given))
+    struck, thrown = bodies
+    contact = sa.Contact(thrown["x0"], struck["x1"])
+    system = sa.System(*bodies, terms=[contact])
+    system.rate[:] = shifted(system, thrown, np.array([-0.1, 0.0, 0.0]))
+    problem = sa.DynamicProblem(system)
+    problem.record("force", lambda: contact.force(system, on=struck))
+    run = problem.solve(to=18.0, step=0.1)
+    impulse = run["force"].sum(axis=0) * 0.1
+    along = system.numbering.offset[:, 0]
+    gained = system.rate[along[system.points[:, 0] < 1.5]].mean()
+    assert impulse == pytest.approx([gained, 0.0, 0.0], rel=1e-2, abs=1e-10)
+    assert -0.1 < gained < -0.08  # the rest swings
+    assert contact.clearance(system) > 0.1
+    assert 0.85 < (problem.energies.kinetic + problem.energies.strain) / 5e-3 < 1.001
+
+
 def test_a_block_is_dragged_over_a_bump() -> None:
     """Friction 0.3, 32 steps; in statics the work of the drag is stored or dissipated."""
 

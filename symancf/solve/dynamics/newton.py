@@ -282,7 +282,7 @@ class Newton:
         else:
             self._fewest = min(self._fewest, used)
             self._beyond += used - self._fewest
-            self.stale = self._beyond >= PATIENCE
+            self.stale = self.stale or self._beyond >= PATIENCE
         return True
 
     def _unsolved(self, error: PETSc.Error) -> ConvergenceError:
