@@ -257,7 +257,19 @@ class GeneralizedAlpha:
             self._jerk, self._jerk_of = self.accelerations.jerk(h), before
         return self._jerk
 
-    def _try(self, t: float, h: float) -> bool:
+    def _begin(self, h: float, again: bool) -> None:
+        """Begin where the first correction is small, where forces have kinks (collective).
+
+        `again`: the nearest one has been tried.
+        """
+        m, newton, before = self.motion, self.newton, self._before
+        assert before is not None
+        ahead = newton.base + self.coefficients.beta * h * h * before.acceleration
+        starts = [np.where(m.second, x, m.state) for x in (ahead, newton.base, before.state)]
+        free = newton.numbering.free
+        m.state[free] = starts[newton.nearest(starts, h)[int(again)]][free]
+
+    def _try(self, t: float, h: float, again: bool = False) -> bool:
         m, system, snes = self.motion, self.motion.system, self.newton.snes
         system.revise(t + h)
         if system.changing and self._before is not None:  # as copies of what is in the room now
@@ -266,6 +278,8 @@ class GeneralizedAlpha:
         self._predict(h)
         m.system.memory.begin(t)
         m.prescribe(t + h, h)
+        if self.newton.kinked and self.newton.numbering.size:
+            self._begin(h, again)
         for _ in range(REVISIONS):
             converged = self.newton.solve(h)
             self.iterations += snes.getIterationNumber()
@@ -320,14 +334,14 @@ class GeneralizedAlpha:
                 h = left
             elif not last and left < 1.2 * h:  # two halves: no short step at the end
                 h = 0.5 * left
-            if self._try(t, h):
+            if self._try(t, h, tried):
                 error = self._local_error() if self.adaptive else 0.0
                 if error <= 1.0:
                     return h, error, last
                 factor = max(0.2, 0.9 * error ** (-1.0 / 3.0))
             else:
                 self.calm = 0 if self.calm else CALM
-                tried, self.newton.careful = not tried, CALM
+                tried = not tried
                 factor = 1.0 if tried else 0.5  # both ways to begin with each length
             self.rejections += 1
             self._restore()
@@ -400,8 +414,8 @@ class GeneralizedAlpha:
 
     def _lands(self, t: float, h: float) -> bool:
         """Try a step of a length, from both beginnings."""
-        for _ in range(2):
-            if self._try(t, h):
+        for again in (False, True):
+            if self._try(t, h, again):
                 return True
             self._restore()
             self.calm = 0 if self.calm else CALM

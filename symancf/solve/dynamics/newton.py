@@ -54,7 +54,8 @@ class Newton:
     balance : `Balance`.
     renewals : number of tangents made.
     stale : set it to have the next tangent made anew.
-    careful : steps for which `PartBacktracking` looks where forces have kinks.
+    kinked : whether forces may have kinks: with a fresh tangent `PartBacktracking` looks where a
+        step leads, and steps begin where the first correction is small.
     """
 
     def __init__(self, motion: Motion, snes: PETSc.SNES) -> None:
@@ -77,14 +78,15 @@ class Newton:
         self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), self.x)
         self._smoother = Smoother(motion.matrix, snes.getKSP())
         self._cuts: PartBacktracking | None = None
-        if any(piece.kinked for piece in self.system.pieces):
+        self.kinked = any(piece.kinked for piece in self.system.pieces)
+        if self.kinked:
             evaluate = loosely(self._evaluate)
             self._cuts = PartBacktracking(
-                snes, self.balance, evaluate, self.x, self.leftover, self._looks
+                snes, self.balance, evaluate, self.x, self.leftover, lambda: self._made_now
             )
         self.size = 1.0
         self.error: BaseException | None = None
-        self.renewals, self.stale, self.careful = 0, True, 0
+        self.renewals, self.stale = 0, True
         self._slow = SLOW_LARGE if numbering.size > LARGE else SLOW
         self._step_of_tangent = 0.0
         self._fewest, self._beyond = 0.0, 0.0
@@ -145,10 +147,6 @@ class Newton:
             self.error, bad = self.error or error, 1
         return bad if self.comm.size == 1 else int(self.comm.allreduce(bad))
 
-    def _looks(self) -> bool:
-        """Whether it is looked where a step leads: not with an old tangent, which may mislead."""
-        return self._made_now and self.careful > 0
-
     def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
         iteration = len(self._shares) - 1
         slow = iteration > 0 and self._shares[-1] > self._slow * self._shares[-2]
@@ -156,20 +154,25 @@ class Newton:
         self._made_now = self.stale or slow or at_once
         if not self._made_now:
             return
-        bad = 0
         try:
-            with together(self.comm):
-                bad = self.motion.tangent(self._scratch)
-            if not self._determined:
-                self._require_determined()
-            self.balance.constraints.refresh()
-            if not self.comm.allreduce(bad):
-                self._prepare_smoother(snes.getKSP())
+            self._renew(snes.getKSP())
         except BaseException as error:
             self.error = self.error or error
+        self._fresh = True
+
+    def _renew(self, ksp: PETSc.KSP) -> None:
+        """Make the tangent at the present state (collective)."""
+        bad = 0
         self.renewals += 1
-        self.stale, self._fresh = False, True
+        self.stale = False
         self._fewest, self._beyond = 0.0, 0.0
+        with together(self.comm):
+            bad = self.motion.tangent(self._scratch)
+        if not self._determined:
+            self._require_determined()
+        self.balance.constraints.refresh()
+        if not self.comm.allreduce(bad):
+            self._prepare_smoother(ksp)
 
     def _prepare_smoother(self, ksp: PETSc.KSP) -> None:
         """Build multigrid of a new tangent with products of its own (collective)."""
@@ -221,6 +224,33 @@ class Newton:
             return value
         return float(self.comm.allreduce(value, op=MPI.MAX))
 
+    def nearest(self, starts: Sequence[Array], h: float) -> list[int]:
+        """Return the order of starts of a step by their first corrections (collective).
+
+        Parameters
+        ----------
+        starts : local vectors; where the tangent is to be made anew, it is that of the last one.
+        """
+        self._take(h)
+        self._hold()
+        free, found, ksp = self.numbering.free, [], self.snes.getKSP()
+        try:
+            for start in reversed(starts):
+                self.motion.state[free] = start[free]
+                self.vectors.to_global(self.motion.state, self.x)
+                self.error, bad = None, self._evaluate(self.x, self.F)
+                share_error(self.comm, self.error)
+                if self.stale and not bad:
+                    self._renew(ksp)
+                    ksp.setOperators(self.J, self.J)
+                length = self.leftover.corrections(self.F.getArray(readonly=True))
+                found.append(np.inf if bad else float(np.linalg.norm(length)))
+        except PETSc.Error:  # no factors: as they are given
+            self.stale = True
+            return list(range(len(starts)))
+        order: list[int] = np.argsort(found[::-1], kind="stable").tolist()
+        return order
+
     # ---- one solution ---------------------------------------------------------------------------
     def begin(self) -> None:
         """Take the size of the system; forget earlier steps (collective)."""
@@ -232,8 +262,14 @@ class Newton:
     def forget(self) -> None:
         """Forget all that earlier steps left, so that what follows depends on the state alone."""
         self.balance.forget()
-        self._eager = self._needy = self.careful = 0
+        self._eager = self._needy = 0
         self.stale = True
+
+    def _take(self, h: float) -> None:
+        """Take the length of a step."""
+        if abs(h - self._step_of_tangent) > 1e-6 * h:
+            self.stale = True
+        self._step_of_tangent = h
 
     def solve(self, h: float) -> bool:
         """Solve from the present state; return success (collective).
@@ -242,9 +278,7 @@ class Newton:
         ------
         Exception : what a callback raised, on every rank.
         """
-        if abs(h - self._step_of_tangent) > 1e-6 * h:
-            self.stale = True
-        self._step_of_tangent = h
+        self._take(h)
         self.error = None
         self._hold()
         if not self.numbering.size:  # all is prescribed
@@ -266,7 +300,6 @@ class Newton:
             self.stale = True
             return False
         self.vectors.to_local(self.x, self.motion.state)
-        self.careful = max(0, self.careful - 1)
         self.follow()
         self.balance.accept()
         self.leftover.warn(f"at time {self.system.time:g}", 8)
