@@ -29,12 +29,15 @@ from .steps import Step
 from .touch import Part, Touch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.memory import Kept
     from ..assembly.piece import Piece
     from ..assembly.revisions import Change
     from ..values.parameter import Scalar
     from .laws import Coefficient, NormalLaw
+    from .look import Look
 
 PARTS = 8  # in which an initial overlap is let out
 MOST, MOST_IN_MOTION = 1000.0, 30.0  # c, up to which a stiffness grows
@@ -301,10 +304,13 @@ class Contact(Results):
         step = configuration.of(self, Step)
         grown, overlap, solved = step.grown, step.overlap, step.most()
         step.put(grown, overlap)
-        verdict = max(each.review(configuration) for each in self.passes)
+        with together(configuration.comm):
+            looks = [each.look(configuration) for each in self.passes]
+        pairs = zip(self.passes, looks, strict=True)
+        verdict = max(each.review(configuration, look) for each, look in pairs)
         if verdict is not Verdict.STANDS:
             return verdict
-        self._report = self._seen(configuration, grown)
+        self._report = self._seen(configuration, looks, grown)
         if overlap > 0.0:
             step.put(grown, max(0.0, overlap - 1.0 / PARTS) if step.moves else 0.0)
             return Verdict.STANDS
@@ -318,16 +324,14 @@ class Contact(Results):
             step.put(min(grown * min(2.0 ** np.ceil(np.log2(over)), 4.0), most), overlap)
         return Verdict.AGAIN if may else Verdict.STANDS
 
-    def _seen(self, configuration: Configuration, grown: float) -> Report:
+    def _seen(self, configuration: Configuration, looks: Sequence[Look], grown: float) -> Report:
         """Return what all points are at, of all ranks (collective)."""
         counts, deepest, mean = np.zeros(3), 0.0, np.zeros(2)
-        with together(configuration.comm):
-            for each in self.passes:
-                own = each.look(configuration)
-                part, force = -own.gap / own.length, own.pressure * own.weight * own.owned
-                deepest = max(deepest, float(part.max(initial=0.0)))
-                counts += [(own.status[own.owned] == s).sum() for s in range(3)]
-                mean += force @ part, force.sum()
+        for own in looks:
+            part, force = -own.gap / own.length, own.pressure * own.weight * own.owned
+            deepest = max(deepest, float(part.max(initial=0.0)))
+            counts += [(own.status[own.owned] == s).sum() for s in range(3)]
+            mean += force @ part, force.sum()
         deepest = float(reduced(configuration.comm, np.array([deepest]), MPI.MAX)[0])
         *every, sunk, force = configuration.sum(np.concatenate([counts, mean]))
         opened, stuck, slid = map(int, every)

@@ -244,12 +244,12 @@ class FacetPass:
         piece = configuration.of(self, Piece)
         if self.coulomb is None:
             return np.zeros((0, 2), dtype=np.int64)
-        found = []
+        found, width = [], lists.skins[1].size
         for rows in configuration.memory.remembered(piece):
             at = np.flatnonzero(rows[:, 0] > 0.0)
             facet = rows[at, 0].astype(np.int64) - 1
-            found.append(np.stack([at // len(self.contactor.weights), facet], axis=1))
-        return np.asarray(np.unique(np.concatenate(found), axis=0))
+            found.append(at // len(self.contactor.weights) * width + facet)
+        return np.stack(np.divmod(np.unique(np.concatenate(found)), width), axis=1)
 
     def _lost(self, configuration: Configuration, lists: Lists) -> bool:
         """Tell whether the list lacks facets of anchors."""
@@ -450,7 +450,7 @@ class FacetPass:
         return jit.Values([self.normal.pressure(GAP)], (), {})
 
     # ---- solutions, see `Reviews` ---------------------------------------------------------------
-    def review(self, configuration: Configuration) -> Verdict:
+    def review(self, configuration: Configuration, look: Look) -> Verdict:
         """Cut a step in which a point has crossed a facet; renew normals (collective)."""
         lists = configuration.of(self, Lists)
         if not len(lists.near) or lists.accepted is None:

@@ -20,6 +20,7 @@ class Look(NamedTuple):
     weight : area (length, 1) that each stands for.
     ids : numbers of the points, with q of them on a facet: q facet + point.
     owned : which of them this rank counts.
+    x : (n, 3) coordinates in the frame of a rigid shape.
     """
 
     gap: Array
@@ -30,3 +31,4 @@ class Look(NamedTuple):
     weight: Array
     ids: Ints
     owned: Mask
+    x: Array | None = None

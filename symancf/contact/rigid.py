@@ -59,8 +59,11 @@ PROBES = 64  # of a way, at most
 class Numbers:
     """What the points of this rank are given, by the symbols of `Touch`; each (n,).
 
-    `length` is the local size l, `stiffness` k before it grows, `overlap` what is let out.
+    `length` is the local size l, `stiffness` k before it grows, `overlap` what is let out,
+    `weight` the area (length, number) that each stands for.
     """
+
+    weight: Array | None = None
 
     def __init__(self, length: Array, stiffness: Array, overlap: Array) -> None:
         self.length, self.stiffness, self.overlap = length, stiffness, overlap
@@ -220,32 +223,33 @@ class RigidPass(PlaceTerm):
         made = self._compiled(tuple(expressions))(self.at_places(configuration))
         return np.stack([np.broadcast_to(column, (n,)) for column in made], axis=1)
 
-    def review(self, configuration: Configuration) -> Verdict:
+    def review(self, configuration: Configuration, look: Look) -> Verdict:
         """Cut a step in which a point has passed through the shape (collective)."""
         if not self.touch.shape.bounded:
             return Verdict.STANDS
         with together(configuration.comm):
-            through = self._through(configuration)
+            through = self._through(configuration, look)
         passed = configuration.comm.allreduce(bool(through.any()), MPI.LOR)
         return Verdict.CUT if passed else Verdict.STANDS
 
     def look(self, configuration: Configuration) -> Look:
         """Return what is seen of this rank's places."""
         touch, numbers = self.touch, configuration.of(self, Numbers)
-        asked = [touch.gap, touch.status, touch.pressure, touch.slid]
-        gap, status, p, slid = self.here(configuration, asked).T
-        own, weight = self.entities(configuration), self.weights(configuration)
-        return Look(gap, numbers.length, p, status, slid, weight, own.ids, own.owned)
+        asked = [touch.gap, touch.status, touch.pressure, touch.slid, *touch.point]
+        gap, status, p, slid, *x = self.here(configuration, asked).T
+        own = self.entities(configuration)
+        weight = self.weights(configuration)
+        found = gap, numbers.length, p, status, slid, weight, own.ids, own.owned
+        return Look(*found, np.stack(x, axis=1))
 
-    def _through(self, configuration: Configuration) -> Mask:
+    def _through(self, configuration: Configuration, look: Look) -> Mask:
         """Tell which points have passed through the shape since the beginning of the step.
 
         Those that were or are within it, and that another side of it is the nearest to now; and
         those outside whose way was through it, by steps as long as the distance allows.
         """
-        length, found = configuration.of(self, Numbers).length, [self.touch.gap, *self.touch.point]
-        values = self.here(configuration, found)
-        gap, x = values[:, 0], values[:, 1:]
+        gap, length, x = look.gap, look.length, look.x
+        assert x is not None
         at = configuration.memory.at(configuration.name(self))
         before: Array = at[BEFORE]
         anchor: Array = np.stack([at[f"{ANCHOR}{k}"] for k in (1, 2, 3)], axis=1)
@@ -258,15 +262,16 @@ class RigidPass(PlaceTerm):
         way: Array = x - start
         far = np.linalg.norm(way, axis=1)
         open_ = (gap >= 0.0) & (before >= 0.0) & (far > gap + before)
-        part: Array = np.zeros(len(gap))
+        least = far / PROBES
+        gone = np.maximum(before, least)  # of their ways
         for _ in range(PROBES):
-            going = np.flatnonzero(open_ & (part < 1.0))
+            going = np.flatnonzero(open_ & (gone < far - gap))
             if not len(going):
                 break
-            s, _ = self._distances(start[going] + part[going, None] * way[going], sizes)
-            s = s - rho[going]
+            probe = start[going] + (gone[going] / far[going])[:, None] * way[going]
+            s = self._distances(probe, sizes)[0] - rho[going]
             turned[going] |= s < -INSIDE * length[going]
-            part[going] += np.maximum(s, far[going] / PROBES) / far[going]
+            gone[going] += np.maximum(s, least[going])
         return np.asarray(turned)
 
     def _sizes(self, configuration: Configuration) -> dict[str, Array | float]:
@@ -288,10 +293,15 @@ class RigidPass(PlaceTerm):
 
     def weights(self, configuration: Configuration) -> Array:
         """Return the area (length, number) that each of this rank's places stands for, (n,)."""
-        entities = self.entities(configuration)
-        if self.reading.edges is None:
-            return np.ones(len(entities.ids))
-        return self.reading.lengths(configuration, entities)
+        numbers, entities = configuration.of(self, Numbers), self.entities(configuration)
+        if numbers.weight is None:
+            of_edges = self.reading.edges is not None
+            numbers.weight = (
+                self.reading.lengths(configuration, entities)
+                if of_edges
+                else np.ones(len(entities.ids))
+            )
+        return numbers.weight
 
     def first_gaps(self, configuration: Configuration) -> Array:
         """Return the gaps of this rank's places in the reference, (n,)."""

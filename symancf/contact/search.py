@@ -6,6 +6,7 @@ All of it is a function of positions, the same on every rank: what a rank needs 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,24 +26,56 @@ class Shape:
 
     Attributes
     ----------
-    P, Q : `Skin.polynomials`, `Skin.normals`.
-    centre, normal : (F, 3) of the facets.
-    low, high : (F, 3) boxes around them.
+    skin : the facets.
+    x : vectors of the nodes.
     """
 
-    def __init__(self, skin: Skin, x: Array, normals: Array | None = None) -> None:
+    def __init__(self, skin: Skin, x: Array) -> None:
         self.skin, self.x = skin, x
-        self.P = skin.polynomials(x)
-        self.Q = skin.normals(x) if normals is None else normals
-        grid = skin.sampled
-        points = np.einsum("gi,fia->fga", grid, skin.elements(x))
-        self.low, self.high = points.min(axis=1), points.max(axis=1)
-        self.centre = points.mean(axis=1)
-        self.radius = np.linalg.norm(points - self.centre[:, None], axis=2).max(axis=1)
-        n = np.einsum("k,fka->fa", [1.0, *skin.middle, skin.middle[0] * skin.middle[1]], self.Q)
+
+    @cached_property
+    def P(self) -> Array:
+        """`Skin.polynomials`."""
+        return self.skin.polynomials(self.x)
+
+    @cached_property
+    def Q(self) -> Array:
+        """`Skin.normals`."""
+        return self.skin.normals(self.x)
+
+    @cached_property
+    def _sampled(self) -> Array:
+        return np.asarray(self.skin.sampled @ self.skin.elements(self.x))
+
+    @cached_property
+    def box(self) -> tuple[Array, Array]:
+        """Lowest and highest corners (F, 3) of boxes around the facets."""
+        return self._sampled.min(axis=1), self._sampled.max(axis=1)
+
+    @cached_property
+    def centre(self) -> Array:
+        """Centres (F, 3) of balls around the facets."""
+        return np.asarray(self._sampled.mean(axis=1))
+
+    @cached_property
+    def radius(self) -> Array:
+        """Their radii (F,)."""
+        away = np.linalg.norm(self._sampled - self.centre[:, None], axis=2)
+        return np.asarray(away.max(axis=1))
+
+    @cached_property
+    def normal(self) -> Array:
+        """Normals (F, 3) in the middles."""
+        at = self.skin.middle
+        n = np.einsum("k,fka->fa", [1.0, *at, at[0] * at[1]], self.Q)
         size = np.linalg.norm(n, axis=1)
-        self.normal = n / np.where(size > 0.0, size, 1.0)[:, None]
-        self.middle = np.einsum("i,fia->fa", skin.tables(skin.middle[None])[0, 0], skin.elements(x))
+        return np.asarray(n / np.where(size > 0.0, size, 1.0)[:, None])
+
+    @cached_property
+    def middle(self) -> Array:
+        """Middles (F, 3)."""
+        N = self.skin.tables(self.skin.middle[None])[0, 0]
+        return np.asarray(np.einsum("i,fia->fa", N, self.skin.elements(self.x)))
 
 
 def close(s: Shape, m: Shape, margin: float) -> tuple[Ints, Ints]:
@@ -63,7 +96,8 @@ def close(s: Shape, m: Shape, margin: float) -> tuple[Ints, Ints]:
             parts.append(np.stack([np.repeat(np.arange(len(found)), count), facet], axis=1))
     pairs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *parts])
     a, b = pairs.T
-    apart = np.maximum(m.low[b] - s.high[a], s.low[a] - m.high[b]).max(axis=1)
+    (low, high), (under, over) = s.box, m.box
+    apart = np.maximum(under[b] - high[a], low[a] - over[b]).max(axis=1)
     a, b = pairs[apart <= margin].T
     order = np.lexsort((b, a))
     return a[order], b[order]

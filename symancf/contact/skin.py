@@ -186,11 +186,10 @@ class Skin:
         Those of the corners have the length 1.
         """
         _, d1, d2 = self.tables(self._at)
-        e = self.elements(x)
-        area = np.cross(np.einsum("vi,fia->fva", d1, e), np.einsum("vi,fia->fva", d2, e))
-        groups = int(self.group.max(initial=-1)) + 1
-        total: Array = np.zeros((groups, 3))
-        np.add.at(total, self.group, area)
+        e, group = self.elements(x), self.group.ravel()
+        (a, b, c), (p, q, r) = np.moveaxis(d1 @ e, 2, 0), np.moveaxis(d2 @ e, 2, 0)
+        area = b * r - c * q, c * p - a * r, a * q - b * p
+        total: Array = np.stack([np.bincount(group, part.ravel()) for part in area], axis=1)
         size = np.linalg.norm(total, axis=1)
         total /= np.where(size > 0.0, size, 1.0)[:, None]
         n = total[self.group]

@@ -52,6 +52,14 @@ _ARRAYS: dict[str, Callable[..., Array]] = {
 }
 
 
+def _function(op: str) -> Callable[..., Array] | None:
+    """Return the function of an operation; None: a constant or a symbol."""
+    if op in ("constant", "symbol"):
+        return None
+    found: Callable[..., Array] = _ARRAYS.get(op) or getattr(np, op)
+    return found
+
+
 class Values:
     """Expressions of names as a function of the values of these.
 
@@ -83,6 +91,7 @@ class Values:
         scope.rates = {scope.resolve(u.name): scope.lower(v) for u, v in rates.items()}
         self._outputs = [scope.lower(e) for e in expressions]
         self._order = g.reach(self._outputs)
+        self._steps = [(node, g.args[node], _function(g.op[node])) for node in self._order]
         self.names = sorted(g.name[node] for node in self._order if g.op[node] == "symbol")
 
     def __call__(self, values: Mapping[str, npt.ArrayLike]) -> list[Array]:
@@ -90,13 +99,11 @@ class Values:
         g = self._graph
         found: dict[int, npt.ArrayLike] = {}
         with np.errstate(all="ignore"):  # where a law is undefined its value is NaN
-            for node in self._order:
-                op = g.op[node]
-                if op == "constant":
+            for node, args, function in self._steps:
+                if function is not None:
+                    found[node] = function(*[found[a] for a in args])
+                elif g.op[node] == "constant":
                     found[node] = g.value[node]
-                elif op == "symbol":
-                    found[node] = values[g.name[node]]
                 else:
-                    function = _ARRAYS.get(op) or getattr(np, op)
-                    found[node] = function(*(found[a] for a in g.args[node]))
+                    found[node] = values[g.name[node]]
         return [np.asarray(found[node], dtype=float) for node in self._outputs]
