@@ -144,7 +144,9 @@ def test_blocks_that_fly_freely_meet_and_exchange_their_momentum() -> None:
     """Lists are made in flight, where no step has needed a tangent."""
     bodies = []
     for name, at in (("struck", 0.0), ("thrown", 2.0)):
-        mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), warp=lambda x, at=at: x + [at, 0.0, 0.0])
+        mesh = sa.Mesh.box(
+            (1.0, 1.0, 1.0), (1, 1, 1), warp=lambda x, at=at: x + np.array([at, 0, 0])
+        )
         given = {"name": name, "rho": 1.0, **MATERIAL}
         bodies.append(sa.Body(mesh["body"], elements.hex8, neo_hooke, **given))
     struck, thrown = bodies

@@ -200,7 +200,7 @@ class Events:
     def _number(self, event: Event) -> float:
         given = event.function()
         try:
-            value = float(np.asarray(given, dtype=float).item())
+            value = np.nan if isinstance(given, str) else float(np.asarray(given, float).item())
         except (TypeError, ValueError, OverflowError):
             value = np.nan
         if not np.isfinite(value):
