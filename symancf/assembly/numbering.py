@@ -14,6 +14,7 @@ from mpi4py import MPI
 from ..arrays import Array, Integers, Ints, Ints32, Mask
 from ..errors import SymancfError
 from ..mesh.partition import Halo
+from .offsets import Offsets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -173,54 +174,6 @@ class Owners:
             inside = (at >= 0) & (ids < np.asarray(self._end)[np.maximum(at, 0)])
             owner[inside] = np.asarray(self._number, dtype=np.intp)[at[inside]]
         return owner
-
-
-Where = int | slice | Integers
-
-
-class Offsets:
-    """Local offsets of blocks at vertices: ``offset[vertices, block]``, -1 where there is none.
-
-    Memory is that of the coordinates there are, whatever the number of blocks: a block that few
-    vertices carry is a sorted list.
-    """
-
-    def __init__(self, vertices: int, carriers: list[Ints32], starts: list[Ints32]) -> None:
-        self.vertices, self.carriers, self._starts = vertices, carriers, starts
-        self._dense: dict[int, Ints32] = {}
-        for b, (at, start) in enumerate(zip(carriers, starts, strict=True)):
-            if 4 * len(at) >= vertices:
-                self._dense[b] = self._column(at, start)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that are held."""
-        lists = sum(a.nbytes for a in (*self.carriers, *self._starts))
-        return lists + sum(a.nbytes for a in self._dense.values())
-
-    def _column(self, at: Ints32, start: Ints32) -> Ints32:
-        column = np.full(self.vertices, -1, dtype=np.int32)
-        column[at] = start
-        return column
-
-    def __getitem__(self, key: Where | tuple[Where, int | None]) -> Ints32:
-        where, block = key if isinstance(key, tuple) else (key, None)
-        if block is None:
-            every = [self[where, b] for b in range(len(self.carriers))]
-            return np.stack(every, axis=-1)
-        dense = self._dense.get(int(block))
-        if dense is not None:
-            return dense[where]
-        at, start = self.carriers[block], self._starts[block]
-        if isinstance(where, slice):
-            return self._column(at, start)[where]
-        asked = np.asarray(where)
-        if asked.dtype == bool:
-            asked = np.flatnonzero(asked)
-        if not len(at):
-            return np.full(asked.shape, -1, dtype=np.int32)[()]
-        near = np.minimum(np.searchsorted(at, asked), len(at) - 1)
-        return np.where(at[near] == asked, start[near], np.int32(-1))[()]
 
 
 class Numbering:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,9 +35,10 @@ from ..runtime.collective import block_starts, exchange, lookup, owners_of, toge
 from ..runtime.files import DAMAGED, HdfFile, decoded, encoded
 from ..values import arguments
 from ..values.parameter import label
+from .fingerprint import Facts, differences, fingerprint, remedy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import h5py
 
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from ..system import System
 
 
-Facts: TypeAlias = "dict[str, Any]"  # as JSON keeps them
 Given: TypeAlias = "str | float | npt.ArrayLike"
 
 FORMAT = "symancf checkpoint"
@@ -54,89 +54,6 @@ VERSION = 2
 # 1: the system is an attribute, and each term has a block of its own instead of a part of a
 # shared one
 OLDER = (1,)
-LIDS = "lid:"  # begins the names of the points of lids, which files had not at first
-
-
-def fingerprint(system: System) -> Facts:
-    """Return what must agree for a vector to fit: bodies, points, blocks (collective).
-
-    Of each body the kind, element and number of cells; of each block, and of the part that a
-    term has of a shared one, its size, its order in time and the number of vertices that carry it.
-    """
-    numbering = system.numbering
-    kinds, kind = numbering.kind_of_coordinates()
-    owned = numbering.vertex_of < numbering.owned_vertices
-    coordinates = system.sum(np.bincount(kind[owned], minlength=len(kinds)).astype(float))
-    bodies = {}
-    for body in system.bodies:
-        element, region = getattr(body, "element", None), getattr(body, "region", None)
-        bodies[system.name(body)] = [
-            type(body).__name__,
-            "" if element is None else element.name,
-            0 if region is None else int(region.size),
-        ]
-    return {
-        "bodies": bodies,
-        "points": system.layout.mesh_points,
-        "vertices": system.layout.vertex_count,
-        "blocks": {
-            k.name: [k.block.size, k.block.order, int(count) // k.block.size]
-            for k, count in zip(kinds, coordinates, strict=True)
-        },
-        "memory": {p.name: [p.kernel.name, *p.kernel.memory] for p in system.memory.pieces},
-        "kept": {number.name: list(number.value.shape) for number in system.memory.kept},
-    }
-
-
-def differences(saved: Facts, present: Facts) -> list[str]:
-    """Tell in words how the system of a checkpoint differs from another one."""
-    found = []
-    kinds: list[tuple[str, str, Callable[[Any], str]]] = [
-        ("bodies", "body", _body_text),
-        ("blocks", "block", _block_text),
-        ("memory", "memory of", _memory_text),
-        ("kept", "kept numbers", lambda shape: f"an array {tuple(shape)}"),
-    ]
-    for kind, one, text in kinds:
-        old, new = saved.get(kind, {}), present[kind]
-        for name in [*old, *(n for n in new if n not in old)]:
-            there, here = (text(v[name]) if name in v else "missing" for v in (old, new))
-            if there != here:
-                found.append(f"{one} {name!r}: {there} in the file, {here} here")
-    for kind in ("points", "vertices"):
-        if saved.get(kind) != present[kind]:
-            found.append(f"{saved.get(kind)} {kind} in the file, {present[kind]} here")
-    return found
-
-
-def _remedy(saved: Facts, present: Facts) -> str:
-    """Tell what to do about a file that an earlier version has written."""
-    older, here = (
-        not any(name.startswith(LIDS) for name in facts.get("blocks", {}))
-        for facts in (saved, present)
-    )
-    if here or not older:
-        return ""
-    return (
-        ". If an earlier version wrote the file: lids of cavities had no points there; "
-        "make the checkpoint anew with this one"
-    )
-
-
-def _body_text(facts: list[str | int]) -> str:
-    kind, element, cells = facts
-    return f"{kind} of {cells} {element}" if element else str(kind)
-
-
-def _block_text(facts: list[str | int]) -> str:
-    size, order, count = facts
-    return f"{count} vertices with {size} coordinates of order {order}"
-
-
-def _memory_text(facts: list[str]) -> str:
-    law, *rows = facts
-    names = dict.fromkeys(row.partition("[")[0] for row in rows)
-    return f"{law} remembers {', '.join(names)} at {len(rows) // len(names)} point(s)"
 
 
 # ---- rows of a block, sorted by vertex id over the ranks ----------------------------------------
@@ -345,7 +262,7 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
     if found:
         raise CheckpointError(
             f"{str(path)!r} is a checkpoint of another system: {'; '.join(found)}"
-            + _remedy(saved, present),
+            + remedy(saved, present),
             path=str(path),
             differences=found,
         )

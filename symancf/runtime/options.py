@@ -7,7 +7,7 @@ import ctypes
 import warnings
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..errors import closest
+from ..errors import SymancfError, closest
 from .petsc import PETSc, functions
 
 if TYPE_CHECKING:
@@ -153,3 +153,17 @@ def complaint(error: PETSc.Error) -> str:
     lines = [line.split("] ", 1)[-1] for line in str(error).splitlines()]
     said = [line for line in lines[1:] if "() at " not in line]
     return "; ".join(said) or lines[0]
+
+
+def take(what: PETSc.Object) -> None:
+    """Let an object of PETSc take the options that are in force.
+
+    Raises
+    ------
+    SymancfError : it refuses one.
+    """
+    try:
+        what.setFromOptions()
+    except PETSc.Error as error:
+        said = f"PETSc refuses an option of this problem: {complaint(error)}"
+        raise SymancfError(said) from error

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import SymancfError
-from ..runtime.options import Option, Options, complaint
+from ..runtime.options import Option, Options, take
 from ..runtime.petsc import PETSc, functions
 from .rigid import rigid_modes
 
@@ -152,12 +151,7 @@ def configure(snes: PETSc.SNES, system: System, options: Options) -> None:
     held = options.offer(_fitting(defaults(system, asked), asked))
     if held.get("pc_type") == "gamg":
         attach_rigid_modes(system)
-    try:
-        snes.setFromOptions()
-    except PETSc.Error as error:
-        raise SymancfError(
-            f"PETSc refuses an option of this problem: {complaint(error)}"
-        ) from error
+    take(snes)
 
 
 def _fitting(options: dict[str, Option], asked: str | None) -> dict[str, Option]:

@@ -18,7 +18,7 @@ from ...output.history import History, Step
 from ...output.tracking import Watched, kept_by, made_of, record
 from ...runtime.collective import together
 from ...runtime.interruption import Interruption
-from ...runtime.options import Option, Options, complaint
+from ...runtime.options import Option, Options, complaint, take
 from ...runtime.petsc import PETSc, collect
 from ...runtime.progress import Progress
 from ...values import arguments
@@ -138,12 +138,7 @@ class DynamicProblem:
         self.integrator = integrator(method, self.accelerations, self.rho, self.stabilisation)
         self.integrator.attach(self.ts)
         self.ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
-        try:
-            self.ts.setFromOptions()
-        except PETSc.Error as error:
-            raise SymancfError(
-                f"PETSc refuses an option of this problem: {complaint(error)}"
-            ) from error
+        take(self.ts)
         if self.integrator.error is not None:
             raise self.integrator.error
         self.U = self.integrator.vector()

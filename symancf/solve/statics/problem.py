@@ -15,13 +15,15 @@ from ...output.tracking import Watched, kept_by, made_of, record
 from ...runtime.options import Option, Options
 from ...values import arguments
 from ..contradiction import require_consistent
+from .asked import require_possible
 from .branch import HARD
-from .continuation import Continuation, require_possible
+from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ...output.fingerprint import Facts
     from ...runtime.petsc import PETSc
     from ...system import System
     from ...values.parameter import Parameter
@@ -316,7 +318,7 @@ class StaticProblem:
         """Write state, pseudo-time and `attributes`; see `symancf.output.checkpoint.save`."""
         return checkpoint.save(path, self.system, attributes=attributes)
 
-    def restore(self, path: str | Path) -> checkpoint.Facts:
+    def restore(self, path: str | Path) -> Facts:
         """Take up the state and pseudo-time of `save`; return the attributes (collective).
 
         The system must be built like the saved one, on any number of ranks; values of

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What may be asked of a path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...errors import ParameterError
+from ...values import arguments
+from ...values.parameter import Parameter, label
+
+if TYPE_CHECKING:
+    from .equilibrium import EquilibriumSolver
+
+
+def require_possible(
+    solver: EquilibriumSolver,
+    parameter: Any,
+    to: float | None,
+    step: float | None,
+    steps: Any,
+    until: Any,
+    direction: int | None,
+    largest: float | None,
+    smallest: float,
+) -> None:
+    """Raise where a path cannot be what was asked for; see `StaticProblem.follow`."""
+    if not isinstance(parameter, Parameter) and not arguments.among(parameter, ("time",)):
+        raise ParameterError(
+            f"follow({label(parameter)}): give the sa.Parameter that a load, a support or a body "
+            "of the system has as its value, or 'time'"
+        )
+    name = "time" if isinstance(parameter, str) else parameter.name
+    given = {"to": to, "step": step, "largest": largest, "smallest": smallest}
+    for key, value in given.items():
+        if value is not None:
+            check = arguments.number if key == "to" else arguments.positive
+            check("follow", f"{name}, {key}", value)
+    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
+        raise ParameterError(f"follow({name}, steps={steps!r}): give a number of steps")
+    if not (direction is None or any(direction is sign for sign in (1, -1))):
+        raise ParameterError(
+            f"follow({name}, direction={direction!r}): 1, the parameter grows at first, or -1"
+        )
+    if not (until is None or callable(until)):
+        raise ParameterError(f"follow({name}, until={until!r}): give a function of the Step")
+    if to is None and until is None and steps is None:
+        raise ParameterError(f"follow({name}): say where to end: to=, until= or steps=")
+    timed = solver.system.memory.timed
+    if timed:
+        raise ParameterError(
+            f"follow({name}): the steps of a path have no length in time, for which {timed[0]!r} "
+            "asks as dt; give a law that asks for none, or solve() steps of pseudo-time"
+        )
+    if not solver.numbering.size:
+        raise ParameterError(f"follow({name}): all coordinates are prescribed, so solve() does it")
