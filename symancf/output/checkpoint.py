@@ -29,7 +29,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from ..arrays import Array, Data, Integers, Ints, Ints32, Mask
-from ..assembly.numbering import RIGID_AXES
+from ..assembly.numbering import IDLE, RIGID_AXES
 from ..errors import CheckpointError, ParameterError
 from ..runtime.collective import block_starts, exchange, lookup, owners_of, together
 from ..runtime.files import DAMAGED, HdfFile, decoded, encoded
@@ -299,6 +299,9 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
         elif reference:
             with together(system.comm):
                 _turn_slopes(path, system, rows, there, list(vectors.values()))
+    left_out = system.numbering.fixed_by == IDLE  # here, not where the file was written
+    for vector in vectors.values():
+        vector[left_out] = 0.0
     if system.memory or system.memory.kept:
         attributes["memory"] = _recalled(path, system, attributes.pop("length", 0.0))
     return vectors, attributes

@@ -250,6 +250,39 @@ def test_equations_that_agree_at_all_times_are_solved() -> None:
     assert system.displacement(system.bodies[0].at((0.5, 0.0, 0.0)))[0, 1] < -0.09
 
 
+def wing(half: bool, units: float) -> tuple[sa.System, list[str], Any]:
+    """A block clamped to a base that turns by 100 degrees; half of it, held in the plane z = 0."""
+    s, low = units, 0.0 if half else -1.0
+    warp = lambda X: s * (X * [5.0, 1.0, 1.0 - low] + [0.5, -0.5, low])  # noqa: E731
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (4, 2, 1 if half else 2), warp=warp, name="wing")
+    E, share = 1e3 / s, 0.5 if half else 1.0
+    body = sa.Body(mesh["body"], sa.elements.hex8, saint_venant_kirchhoff, E=E, nu=0.3)
+    base = sa.RigidBody.box((s, s, 2 * s), rho=1.0 / s**3, name="base")
+    hinge = sa.joints.revolute(base.centre, axis=Z)
+    turn = sa.joints.rotation(base.centre, axis=Z, angle=lambda t: np.radians(100.0) * t)
+    tip = sa.force(body["x1"], (0.0, -0.3 * share * s, 0.0))
+    terms = [sa.joints.clamp(body["x0"], base, name="clamp"), hinge, turn, tip]
+    terms += [sa.fix(body["z0"], "z")] if half else []
+    system, told = build(body, base, terms=terms)
+    return system, told, body.at((5.5 * s, 0.5 * s, 0.0))
+
+
+def test_half_a_model_whose_base_is_guided_too() -> None:
+    """Nodes of the plane of symmetry are held across it, and by a base that turns far within it."""
+    for units in (1.0, 1e3):
+        found = []
+        for half in (True, False):
+            system, told, corner = wing(half, units)
+            assert bool(told) == half
+            sa.StaticProblem(system).solve(step=0.25)
+            found.append(system.displacement(corner)[0] / units)
+            left_out = system.redundant.left_out
+            f = np.abs(system.residual_at(system.state)[left_out]) / system.stiffness
+            assert f.max(initial=0.0) < 1e-12 * units
+        assert found[0] == pytest.approx(found[1], abs=1e-8)
+        assert np.linalg.norm(found[0]) > 5.0
+
+
 def ring(count: int) -> tuple[list[Any], list[Any]]:
     """Return bars around a regular polygon in the plane y = 0, and parallel hinges between them."""
     angles = 2.0 * np.pi * np.arange(count) / count
