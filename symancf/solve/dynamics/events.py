@@ -198,7 +198,7 @@ class Events:
         return np.asarray(ranks[0])
 
     def _number(self, event: Event) -> float:
-        given = event.function()
+        given: object = event.function()
         try:
             value = np.nan if isinstance(given, str) else float(np.asarray(given, float).item())
         except (TypeError, ValueError, OverflowError):
