@@ -47,6 +47,7 @@ from ..values.parameter import Field, Value, call_array, depends_on_time, evalua
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
 
+PARTS_OF = {3: 10.0, 2: 1.0, 1: 0.01}  # c of solids, plates and cables
 NONE = (
     'give facets of solids, solid["outside"], faces of full-gradient plates, '
     'plate["skin"].face(+1), or cables, cord["body"] with radius='
@@ -91,7 +92,7 @@ class Side(FacetPoints):
     points, weights : (q, d) parameters and (q,) weights of the rule on a facet.
     unit : (q, d) the points in the unit cell.
     rho : distance from the facets at which something touches [m]: the radius of cables, else 0.
-    parts : c, to which k l/E is set where nobody says otherwise: 10 on solids, 1 else.
+    parts : c, to which k l/E is set where nobody says otherwise: see `PARTS_OF`.
 
     Raises
     ------
@@ -127,7 +128,7 @@ class Side(FacetPoints):
         if self.cable and radius is None:
             raise ParameterError(f"{who}: {self} is an axis: give radius=, that of the cable")
         self.rho = positive(who, "radius", radius) if self.cable else 0.0
-        self.parts = 10.0 if self.body.element.dimension == 3 else 1.0
+        self.parts = PARTS_OF[self.body.element.dimension]
 
     def _require_touchable(self, place: Nodes | Face) -> None:
         """Raise where the place is an edge, or a plate of which no side is given."""

@@ -123,7 +123,7 @@ def pressed_ring() -> Iterator[Number]:
         return 0.0, float(np.interp(t, range(len(levels)), levels)) - 1.0, 0.0
 
     plate = Plane((0.0, 1.0 + thin, 0.0), normal=(0.0, -1.0, 0.0), displacement=lowered)
-    on = Contact(body["body"], plate, radius=thin, stiffness=1e6)
+    on = Contact(body["body"], plate, radius=thin)
     top = fix(body["x0"], ["x", "slope.y"])
     side = fix(body["x1"], ["y", "slope.x"])
     system = System(body, terms=[fix(body["body"], ["z", "slope.z"]), top, side, on])
