@@ -172,18 +172,27 @@ def belt() -> Iterator[Number]:
     problem = DynamicProblem(system, rho=0.8)
     problem.record("x", lambda: block.position(system)[0])
     problem.record("v", lambda: block.coordinates(system, system.rate)[0, 0])
+    problem.record("slips", lambda: floor.status(system).slip > 0)
     begin = exact.start / exact.v
-    run = problem.solve(to=begin + exact.slip + exact.stuck + 0.05, step=5e-4)
-    x, stuck = run["x"], np.abs(run["v"] - exact.v) < 5e-3 * exact.v
-    turns = np.flatnonzero(np.diff(stuck.astype(int)))
-    first, again, second = turns[:3]
-    times = run.time
-    yield Number("where it begins to slip [m]", x[first], exact.start, 5e-3)
-    yield Number("duration of slip [s]", times[again] - times[first], exact.slip, 5e-3)
-    yield Number("duration of stick [s]", times[second] - times[again], exact.stuck, 2e-2)
+    run = problem.solve(to=begin + exact.slip + exact.stuck + 0.05, step=1e-3)
+    x, t, w = run["x"], run.time, run["v"] - exact.v
+    turns = np.flatnonzero(np.diff(run["slips"].astype(int)))
+
+    def stopped(near: int, away: int) -> float:
+        """Return where the speed on the belt is zero, on the line through what follows."""
+        a, b = near + 2 * away, near + 5 * away
+        return float(t[a] - w[a] * (t[b] - t[a]) / (w[b] - w[a]))
+
+    first, again = stopped(turns[0] + 1, 1), stopped(turns[1], -1)
+    second = stopped(turns[2] + 1, 1)
+    place = float(np.interp(first, t, x))
+    yield Number("where it begins to slip [m]", place, exact.start, 1e-3)
+    yield Number("duration of slip [s]", again - first, exact.slip, 1e-3)
+    yield Number("duration of stick [s]", second - again, exact.stuck, 5e-3)
     yield Number("largest stretch [m]", x.max(), exact.centre + exact.amplitude, 1e-3)
     end = 2.0 * exact.centre - exact.start
-    yield Number("stretch where it sticks again [m]", x[again], end, 1e-2)
+    there = float(np.interp(again, t, x))
+    yield Number("stretch where it sticks again [m]", there, end, 2e-3)
 
 
 @case("D24_sphere_on_incline", "full sphere: rolls where tan(angle) <= 7/2 mu")
