@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,10 +30,30 @@ from .sides import Side
 from .skin import Skin, skin_of
 
 if TYPE_CHECKING:
-    from ..assembly.configuration import Configuration
+    from ..assembly.configuration import Configuration, Layout
     from .rigid import RigidPass
 
 OPEN, STICK, SLIP = 0, 1, 2
+
+
+class Nodal(NamedTuple):
+    """Means over the corners of a side, by their linear functions N; the same on every rank.
+
+    Attributes
+    ----------
+    ids : (n,) of the nodes among the points of the meshes of the system.
+    X : (n, 3) reference positions.
+    pressure, gap : (n,) integral of N p over that of N, and of N g where something is opposite;
+        a gap is NaN where nothing is.
+    touch, slip : (n,) parts of the area around a node that touch, and that slide.
+    """
+
+    ids: Ints
+    X: Array
+    pressure: Array
+    gap: Array
+    touch: Array
+    slip: Array
 
 
 @dataclass
@@ -71,18 +91,36 @@ class Told:
         value, _ = CELLS[side.kind].straight.evaluate(side.unit)
         return np.asarray(value)
 
-    def _sums(self, values: Array) -> Array:
-        """Return sums (G,) over the points around the nodes of values (F q,) times N."""
-        group, N = self.skin.group, self._corners
+    def _sums(self, values: Array, group: Ints | None = None) -> Array:
+        """Return sums (G,) over the points around the nodes of values (F q,) times N.
+
+        `group` : (F, corners) numbers of the nodes; default: of their smooth parts.
+        """
+        group, N = self.skin.group if group is None else group, self._corners
         each = np.einsum("qv,fq->fv", N, values.reshape(len(group), len(N)))
         count = int(group.max(initial=-1)) + 1
         return np.bincount(group.ravel(), each.ravel(), minlength=count).astype(float)
 
-    def _means(self, values: Array, area: Array) -> Array:
+    def _means(self, values: Array, area: Array, group: Ints | None = None) -> Array:
         """Return means (G,) of values where there is an area, else NaN."""
-        below = self._sums(area)
-        above = self._sums(np.where(area > 0.0, values, 0.0) * area)
+        below = self._sums(area, group)
+        above = self._sums(np.where(area > 0.0, values, 0.0) * area, group)
         return np.divide(above, below, out=np.full_like(below, np.nan), where=below > 0.0)
+
+    @property
+    def _near(self) -> Array:
+        """The areas (F q,) of points with something opposite, 0 of others."""
+        return np.where(np.isnan(self.gap), 0.0, self.area)
+
+    def over_nodes(self, layout: Layout) -> Nodal:
+        """Return means over the nodes, those at a kink over all parts around it (collective)."""
+        ring = self.skin.facets[:, : self._corners.shape[1]]
+        nodes, at = np.unique(ring, return_inverse=True)
+        group, ids = at.reshape(ring.shape), self.skin.ids[nodes]
+        parts = [(self.status > s).astype(float) for s in (OPEN, STICK)]
+        p, touch, slip = (self._means(v, self.area, group) for v in (self.pressure, *parts))
+        gap = self._means(self.gap, self._near, group)
+        return Nodal(ids, layout.fetch_points(ids), p, gap, touch, slip)
 
     @cached_property
     def nodal(self) -> dict[str, Data]:
@@ -92,12 +130,11 @@ class Told:
         touch, 0 where none does. A node is open where no point
         around it presses; else it does what most of the area does that presses.
         """
-        near = np.where(np.isnan(self.gap), 0.0, self.area)
         stick, slip = (self._sums(self.area * (self.status == s)) for s in (STICK, SLIP))
         status = np.where(slip >= stick * (1.0 - 1e-9), SLIP, STICK)  # a tie slides
         status[stick + slip == 0.0] = OPEN
         found: dict[str, Data] = {"pressure": self._means(self.pressure, self.area)}
-        found["gap"] = self._means(self.gap, near)
+        found["gap"] = self._means(self.gap, self._near)
         if self.slip is not None:
             closed = self.area * (self.status != OPEN)
             found["slip"] = np.nan_to_num(self._means(self.slip, closed))

@@ -9,16 +9,15 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..arrays import Array, Ints, Mask
+from ..arrays import Array, Mask
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
-from ..cells import CELLS
 from ..errors import ParameterError
 from ..places.interpolation import Interpolation
 from ..runtime.collective import together
 from ..values.parameter import label
 from .facets import FacetPass
-from .sides import Side
+from .nodal import Nodal, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,25 +33,6 @@ class Counts(NamedTuple):
     open: int
     stick: int
     slip: int
-
-
-class Nodal(NamedTuple):
-    """Means over the corners of a side, by their linear functions N; the same on every rank.
-
-    Attributes
-    ----------
-    ids : (n,) of the nodes among the points of the meshes of the system.
-    X : (n, 3) reference positions.
-    pressure, gap : (n,) integral of N p over that of N, and of N g.
-    touch, slip : (n,) parts of the area around a node that touch, and that slide.
-    """
-
-    ids: Ints
-    X: Array
-    pressure: Array
-    gap: Array
-    touch: Array
-    slip: Array
 
 
 class Results:
@@ -159,35 +139,14 @@ class Results:
         ParameterError : the points are those of a rigid body.
         """
         each = self.passes[min(number, len(self.passes) - 1)]
-        side = each.contactor if isinstance(each, FacetPass) else each.ends[0]
-        if not isinstance(side, Side):
-            raise ParameterError(f"{self.who}: {side} has no surface; ask for force()")
-        cell = CELLS[side.kind].straight
-        own = side.facets(system.layout).vertices[:, : cell.corners]
-        facets = np.concatenate(system.comm.allgather(own))
-        ids, at = np.unique(facets, return_inverse=True)
-        at, q = at.reshape(facets.shape), len(side.weights)
-        N, _ = cell.evaluate(side.unit)
-        with together(system.comm):
-            look = each.look(system)
-            mine, total = look.owned, np.zeros((len(ids), 5))
-            nodes, point = at[look.ids[mine] // q], look.ids[mine] % q
-            status = look.status[mine]
-            rows = [np.ones(len(status)), look.pressure[mine], look.gap[mine]]
-            rows += [(status > s).astype(float) for s in (0.0, 1.0)]
-            weighted = N[point] * look.weight[mine][:, None]
-            for k, row in enumerate(rows):
-                np.add.at(total[:, k], nodes, weighted * row[:, None])
-        area, *sums = system.sum(total).T
-        means = [np.divide(s, area, out=np.zeros_like(s), where=area > 0.0) for s in sums]
-        return Nodal(ids, system.layout.fetch_points(ids), *means)
+        return told(each, system).over_nodes(system.layout)
 
     def pressure(self, system: Configuration, number: int = 0) -> Array:
         """Return nodal pressures (n,), of cables per length; places are `nodal(system).X`."""
         return self.nodal(system, number).pressure
 
     def gap(self, system: Configuration, number: int = 0) -> Array:
-        """Return nodal gaps (n,) [m]; of facets on facets those that are near."""
+        """Return nodal gaps (n,) [m]; NaN where nothing is opposite."""
         return self.nodal(system, number).gap
 
 
