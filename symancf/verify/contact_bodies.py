@@ -15,6 +15,7 @@ from ..catalogue.boundary import fix
 from ..catalogue.loads import traction
 from ..contact.contact import Contact
 from ..contact.shapes import Cylinder, Plane
+from ..contact.shapes import Sphere as Ball
 from ..elements import hex8, hex20, tet10
 from ..energies import neo_hooke, saint_venant_kirchhoff
 from ..mesh import Mesh
@@ -96,6 +97,49 @@ def patch() -> Iterator[Number]:
         yield Number(f"largest error of the stress: {name}", np.abs(off).max(), 0.0, limits[0])
         rms = float(np.sqrt((off**2).mean()))
         yield Number(f"mean error of the stress: {name}", rms, 0.0, limits[1])
+
+
+@case("F12_newton_order", "Newton's method: r_(k+1)/r_k^2 is bounded near a solution")
+def newton_order() -> Iterator[Number]:
+    """A sphere, or a block, is pressed on a block and moved, sticking or sliding: one step."""
+    for target, mu, way, does in (
+        ("sphere", 5.0, 0.05, "sticks"),
+        ("sphere", 0.3, 0.01, "slides"),
+        ("block", 5.0, 0.2, "sticks"),
+        ("block", 0.05, 0.05, "slides"),
+    ):
+        residuals, counts = pressed_and_moved(target, mu, way)
+        r = [x for x in residuals if x > 1e-13][-3:]
+        changing = float(len({*counts[-3:]}) - 1)
+        yield Number(f"points that change in the end, {target} {does}", changing, 0.0, 0.0)
+        largest = max(r[1] / r[0] ** 2, r[2] / r[1] ** 2)
+        yield Number(f"r_(k+1)/r_k^2 in the last two: {target} {does}", largest, 0.0, 500.0)
+
+
+def pressed_and_moved(
+    target: str, mu: float, way: float
+) -> tuple[list[float], list[tuple[int, int, int]]]:
+    """Return residuals and counts of points in Newton's method until a step is solved."""
+
+    def moved(t: float) -> tuple[float, float, float]:
+        return way * max(t - 1.0, 0.0), 0.0, -0.05 * min(t, 1.0)
+
+    low = brick("low", (1.0, 1.0, 0.5), (4, 3, 2))
+    if target == "sphere":
+        ball = Ball(2.0, (0.5, 0.5, 2.5), displacement=moved)
+        bodies, on, held = [low], Contact(low["z1"], ball, mu=mu), [fix(low["z0"])]
+    else:
+        high = brick("high", (0.7, 0.7, 0.4), (3, 3, 2), (0.13, 0.17, 0.5))
+        bodies, on = [low, high], Contact(low["z1"], high["z0"], mu=mu, penetration=1.0)
+        held = [fix(low["z0"]), fix(high["z1"], displacement=moved)]
+    system = System(*bodies, terms=[*held, on])
+    problem = StaticProblem(system, options={"snes_rtol": 1e-14})
+    problem.solve(to=1.0)
+    seen: list[tuple[int, float, tuple[int, int, int]]] = []
+    problem.snes.setMonitor(lambda _, k, r: seen.append((k, r, on.status(system))))
+    problem.solve(to=2.0)
+    first = [k for k, *_ in seen].index(0, 1) if [k for k, *_ in seen].count(0) > 1 else len(seen)
+    return [r for _, r, _ in seen[:first]], [counts for *_, counts in seen[:first]]
 
 
 def ironed(steps: int) -> tuple[Array, list[int], tuple[float, float, float]]:

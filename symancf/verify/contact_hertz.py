@@ -14,6 +14,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..bodies.body import Body
+from ..bodies.natural import RigidBody
 from ..catalogue.boundary import Support, fix
 from ..contact.contact import Contact
 from ..contact.rigid import RigidPass
@@ -22,11 +23,12 @@ from ..contact.shapes import Sphere as Ball
 from ..elements import hex8, hex20, tet10
 from ..energies import neo_hooke, saint_venant_kirchhoff
 from ..mesh import Mesh
+from ..solve.dynamics import DynamicProblem
 from ..solve.statics.problem import StaticProblem
 from ..system import System
 from ..values.parameter import Parameter
 from .case import Number, case
-from .contact_theory import Line, Sphere, boussinesq, flamant
+from .contact_theory import Line, Sphere, boussinesq, flamant, hertz_impact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -155,6 +157,34 @@ def _indented(
     nodal = on.nodal(system)
     middle = int(np.linalg.norm(nodal.X, axis=1).argmin())
     yield Number(f"pressure in the middle: {name}", nodal.pressure[middle], hertz.p0, 3 * tolerance)
+
+
+@case("F13_hertz_impact", "Hertz (Johnson, Contact Mechanics, section 11.4), quasi-static")
+def hertz_impact_of_ball() -> Iterator[Number]:
+    """A rigid ball falls on elastic ground that has hardly any mass: duration, depth, force."""
+    E, nu, R, rho, v, steps = 1e6, 0.3, 0.02, 1100.0, 0.02, 40
+    depth, force, duration = hertz_impact(E, nu, R, rho, v)
+    a = math.sqrt(R * depth)
+    x, z = (graded(a / 3.0, n, 2.2, 30.0 * a) for n in (4, 2))
+    mesh, svk = block(x, x, -z[::-1]), saint_venant_kirchhoff
+    ground = Body(mesh["body"], hex8, svk, name="ground", E=E, nu=nu, rho=1e-5 * rho)
+    mass = 4.0 / 3.0 * math.pi * R**3 * rho
+    ball = RigidBody.sphere(R, at=(0, 0, R), mass=mass / 4.0, velocity=(0, 0, -v), name="ball")
+    on = Contact(ground["z1"], ball)
+    far = [fix(ground[side]) for side in ("x1", "y1", "z0")]
+    held = [fix(ground["x0"], "x"), fix(ground["y0"], "y"), *far]
+    system = System(ground, ball, terms=[*held, on])
+    problem = DynamicProblem(system)
+    problem.record("force", lambda: 4.0 * on.force(system, on=ball)[2])
+    problem.record("depth", lambda: R - ball.position(system)[2])
+    run = problem.solve(to=1.1 * duration, step=duration / steps)
+    F, last = run["force"], int(np.flatnonzero(run["force"] > 0.0)[-1])
+    yield Number("duration over that of Hertz", run.time[last] / duration, 1.0, 0.03)
+    yield Number("depth over that of Hertz", run["depth"].max() / depth, 1.0, 0.03)
+    yield Number("force over that of Hertz", F.max() / force, 1.0, 0.03)
+    back = ball.coordinates(system, system.rate)[0, 2] / v
+    yield Number("speed afterwards over that before", back, 1.0, 0.01)
+    yield Number("or 1: none is won", max(back, 1.0), 1.0, 1e-12)
 
 
 @case("F07_hertz_line", "Hertz, Cattaneo (Johnson, Contact Mechanics, sections 4.2 and 7.2)")
