@@ -152,6 +152,9 @@ def mpirun(
             _end(process)
             stdout, stderr = process.communicate()
             raise MpiError(_hang(path, n, timeout), stdout, stderr, None) from None
+        except BaseException:  # Ctrl-C: the ranks have a session of their own
+            _end(process)
+            raise
     return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 
