@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# All checks, in order of their price; the first that fails ends the run and is named.
+# All checks; the first stage that fails ends the run and is named.
 #
 #   .ci/test.sh [STAGE...]     names of stages, default all of them
+#
+# What one process does leaves cores idle: the stages `beside` run beside the others. What they say
+# is shown as a whole, after these or as soon as one of them fails.
 #
 # SYMANCF_TEST_WORKERS   tests at a time (but for those on 3 ranks), default one per core, at most 4
 set -uo pipefail
@@ -38,7 +41,7 @@ parallel() { # tests that start 1, 2, 3 and 4 ranks themselves
     "${pytest[@]}" -n "$workers" --dist loadfile --no-loadscope-reorder tests/parallel
 }
 collective() { # the same tests as in `serial`, on 3 ranks; rank 0 is shown, others when they fail
-    timeout --kill-after=10 900 mpirun -n 3 bash -c '
+    timeout --foreground --kill-after=10 900 mpirun -n 3 bash -c '
         log='"$scratch"'/rank$OMPI_COMM_WORLD_RANK.log
         if [ "$OMPI_COMM_WORLD_RANK" != 0 ]; then exec >"$log" 2>&1; fi
         '"${pytest[*]} ${own[*]/#/--ignore=tests/}"' --color=no -m collective tests
@@ -52,26 +55,79 @@ demos() { "${pytest[@]}" -n "$workers" --dist load --maxschedchunk 1 tests/demos
 wheel() { "${pytest[@]}" tests/packaging; }
 
 stages=(lint format types layers serial parallel collective demos wheel)
+beside=(lint format types layers wheel)
 declare -A about=(
     [lint]="ruff check" [format]="ruff format" [types]="mypy --strict" [layers]="import-linter"
-    [serial]="tests on 1 rank, $workers processes" [parallel]="tests that start 1 to 4 ranks, $workers at a time"
+    [serial]="tests on 1 rank, $workers processes"
+    [parallel]="tests that start 1 to 4 ranks, $workers at a time"
     [collective]="tests on 3 ranks" [demos]="every demo runs, $workers at a time"
     [wheel]="wheel built, imported outside the checkout"
 )
 if [ $# -gt 0 ]; then stages=("$@"); fi
-
-number=0
+first=() second=()
 for stage in "${stages[@]}"; do
-    number=$((number + 1))
-    printf '\n== [%d/%d] %s: %s\n' $number ${#stages[@]} "$stage" "${about[$stage]:-unknown stage}"
-    start=$SECONDS
-    "$stage"
-    status=$?
-    if [ $status != 0 ]; then
-        printf '\n== make test FAILED in stage %s after %d s; repeat it with: .ci/test.sh %s\n' \
-            "$stage" $SECONDS "$stage" >&2
-        exit 1
+    if [ -z "${about[$stage]:-}" ]; then
+        printf 'There is no stage %s; there are: %s\n' "$stage" "${!about[*]}" >&2
+        exit 2
+    elif [[ " ${beside[*]} " == *" $stage "* ]]; then
+        second+=("$stage")
+    else
+        first+=("$stage")
     fi
-    printf '== %s passed in %d s\n' "$stage" $((SECONDS - start))
 done
+if [ ${#first[@]} = 0 ]; then first=("${second[@]}") second=(); fi
+
+lane() { # lane STAGE...: one after the other; the first that fails ends it
+    local stage start ended=
+    trap 'ended=1' INT
+    for stage in "$@"; do
+        printf '\n== %s: %s\n' "$stage" "${about[$stage]}"
+        start=$SECONDS
+        if ! "$stage"; then
+            [ -n "$ended" ] || printf \
+                '\n== make test FAILED in stage %s after %d s; repeat it with: .ci/test.sh %s\n' \
+                "$stage" $SECONDS "$stage" >&2
+            return 1
+        fi
+        printf '== %s passed in %d s\n' "$stage" $((SECONDS - start))
+    done
+}
+
+stop() { # interrupt what still runs, as Ctrl-C does, and wait for its end
+    trap '' INT TERM
+    local group left
+    for group in "${lanes[@]}"; do kill -INT -- "-$group" 2>/dev/null; done
+    for ((left = 100; left > 0; left--)); do
+        [ -n "$(jobs -rp)" ] || break
+        sleep 0.1
+    done
+    for group in "${lanes[@]}"; do kill -KILL -- "-$group" 2>/dev/null; done
+}
+
+set -m # a lane is a group of processes
+lanes=() log=$scratch/second.log
+trap 'stop; exit 130' INT
+trap 'stop; exit 143' TERM
+lane "${first[@]}" </dev/null &
+lanes+=($!)
+if [ ${#second[@]} -gt 0 ]; then
+    lane "${second[@]}" >"$log" 2>&1 </dev/null &
+    lanes+=($!)
+fi
+
+wait -n -p ended || { # the other one has no matter any more
+    stop
+    [ "$ended" = "${lanes[0]}" ] || cat "$log"
+    exit 1
+}
+if [ ${#second[@]} -gt 0 ]; then
+    if [ "$ended" = "${lanes[0]}" ]; then
+        tail -n +1 -f --pid="${lanes[1]}" "$log" &
+        wait $!
+        wait "${lanes[1]}" || exit 1
+    else
+        wait "${lanes[0]}" || exit 1
+        cat "$log"
+    fi
+fi
 printf '\n== make test passed: %d stages in %d s\n' ${#stages[@]} $SECONDS
