@@ -28,7 +28,7 @@ from ..solve.statics.problem import StaticProblem
 from ..system import System
 from ..values.parameter import Parameter
 from .case import Number, case
-from .contact_theory import Line, Sphere, boussinesq, flamant, hertz_impact
+from .contact_theory import Line, Sphere, boussinesq, cerruti, flamant, hertz_impact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -244,3 +244,42 @@ def _middle(hertz: Line, share: float) -> float:
 
     c = hertz.stick(share)
     return 1.0 - c * under(c) / under(1.0)
+
+
+@case("F14_mindlin_sphere", "Cattaneo, Mindlin (Johnson, Contact Mechanics, section 7.2)")
+def mindlin_sphere() -> Iterator[Number]:
+    """A rigid sphere on elastic ground is pushed along, nu near 1/2: force, where it slips."""
+    hertz, mu, way, fine = Sphere(1e6, 0.495, 0.02, 0.003616), 0.4, Parameter("way", 0.0), 4
+    reach, Q = 6.0 * hertz.a, Parameter("Q", 0.0)
+    x, z = (graded(hertz.a / fine, n, g, reach) for n, g in ((fine + 1, 1.6), (2, 1.5)))
+    mesh = block(np.concatenate([-x[:0:-1], x]), x, -z[::-1])
+    G, lam = lame(hertz.E, hertz.nu)
+    body = Body(mesh["body"], hex8, neo_hooke, volumetric="reduced", name="half", mu=G, lam=lam)
+
+    def outer(X: Array, t: float) -> Array:
+        up = np.array([0.0, 0.0, hertz.approach])
+        pressed = boussinesq(X, hertz.P, hertz.E, hertz.nu) + up
+        return np.asarray(min(t, 1.0) * pressed + cerruti(X, Q.value, hertz.E, hertz.nu))
+
+    def moved(t: float) -> tuple[float, float, float]:
+        return way.value, 0.0, 0.0
+
+    ball = Ball(hertz.R, (0.0, 0.0, hertz.R), displacement=moved)
+    on = Contact(body["z1"], ball, mu=mu)
+    held = [fix(body["y0"], "y"), *(fix(body[s], displacement=outer) for s in ("x0", "x1"))]
+    held += [fix(body[side], displacement=outer) for side in ("y1", "z0")]
+    system = System(body, terms=[*held, on])
+    problem = StaticProblem(system)
+    problem.solve()
+    yield Number("force at the approach of Hertz", -2.0 * on.force(system)[2], hertz.P, 0.01)
+    for share in (0.4, 0.7, 0.9):
+        way.value, Q.value = hertz.shift(share, mu), share * mu * hertz.P
+        problem.solve()
+        X, force = at_points(system, on)
+        N, q, r2 = -force[:, 2], force[:, 0], X[:, 0] ** 2 + X[:, 1] ** 2
+        found = float(q.sum() / (mu * N.sum()))
+        yield Number(f"force along over mu P at the shift of {share:g}", found, share, 0.025)
+        # q = mu (p(a) - c/a p(c)), so of r^2 it has 1 - (c/a)^5 of the moment of mu p
+        exact = 1.0 - hertz.stick(found) ** 5
+        moment = float(q @ r2 / (mu * N @ r2))
+        yield Number(f"second moment of friction, Q = {share:g} mu P", moment, exact, 0.025)

@@ -273,6 +273,24 @@ def boussinesq(X: Array, P: float, E: float, nu: float) -> Array:
     return np.asarray(P / (4.0 * math.pi * G) * u)
 
 
+def cerruti(X: Array, Q: float, E: float, nu: float) -> Array:
+    """Return displacements (n, 3) of the half-space z <= 0 under a force Q e_x at the origin.
+
+    With d the depth and s the distance from the origin (Johnson, eq. 3.75, b = 1/(s + d)):
+    u_x = Q/(4 pi G) (1/s + x^2/s^3 + (1 - 2 nu) (b - x^2 b^2/s)),
+    u_y = Q/(4 pi G) x y (1/s^3 - (1 - 2 nu) b^2/s),
+    u_d = Q/(4 pi G) x (d/s^3 + (1 - 2 nu) b/s).
+    """
+    G = E / (2.0 * (1.0 + nu))
+    x, y, d = X[:, 0], X[:, 1], -X[:, 2]
+    s = np.sqrt(x * x + y * y + d * d)
+    b, k = 1.0 / (s + d), 1.0 - 2.0 * nu
+    along = 1.0 / s + x * x / s**3 + k * (b - x * x * b * b / s)
+    across = x * y * (1.0 / s**3 - k * b * b / s)
+    down = x * (d / s**3 + k * b / s)
+    return np.asarray(Q / (4.0 * math.pi * G) * np.stack([along, across, -down], axis=1))
+
+
 def flamant(X: Array, P: float, E: float, nu: float, depth: float) -> Array:
     """Return plane-strain displacements (n, 2), (x, z), of z <= 0 under a line load -P e_z at 0.
 

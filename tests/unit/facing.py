@@ -10,6 +10,7 @@ import numpy as np
 
 import symancf as sa
 from symancf import elements
+from symancf.assembly.revisions import Verdict
 from symancf.energies import neo_hooke
 from symancf.places.interpolation import Interpolation
 
@@ -58,3 +59,47 @@ def shifted(system: sa.System, body: sa.Body, by: Array) -> Array:
     u = system.state.copy()
     u[on.offset(np.unique(on.cells), "value")[:, None] + np.arange(3)] += by
     return u
+
+
+def thin_wall() -> tuple[sa.System, sa.Body]:
+    """Return a curved wall of one layer and a cube that touches it from above and from below."""
+    sheet = sa.Mesh.box((1.0, 1.0, 0.03), (8, 8, 1), warp=bowl(0.0, 0.2))
+    small = sa.Mesh.box((0.06, 0.06, 0.06), (1, 1, 1), warp=bowl(0.3, 0.0))
+    wall = sa.Body(sheet["body"], elements.hex8, neo_hooke, name="wall", **MATERIAL)
+    cube = sa.Body(small["body"], elements.hex8, neo_hooke, name="cube", **MATERIAL)
+    down = sa.Contact(cube["z0"], wall["z1"], name="down")
+    up = sa.Contact(cube["z1"], wall["z0"], name="up")
+    return sa.System(wall, cube, terms=[down, up]), cube
+
+
+def throws(system: sa.System, cube: sa.Body, rng: Any, count: int) -> tuple[list[str], int]:
+    """Throw the cube of `thin_wall` on straight ways past, at and through the wall.
+
+    Returns
+    -------
+    what was judged wrongly: ways through it that are not cut, ways far from it that are; and how
+    many ways went through it.
+    """
+    wrong, sunk = [], 0
+
+    def above(place: Array) -> Array:
+        return place[:, 2] - bowl(0.015, 0.2)(place * [1.0, 1.0, 0.0])[:, 2]
+
+    for throw in range(count):
+        start, end = rng.uniform((0.1, 0.1, 0.1), (0.9, 0.9, 0.4), (2, 3))
+        start[2] = (-1) ** throw * start[2] + 0.05
+        end[2] = rng.choice([-1.0, 1.0]) * end[2] + 0.05
+        end[:2] = 2.0 * end[:2] - 0.5
+        system.state[:], system.time = 0.0, 0.0
+        system.state[:] = shifted(system, cube, start - [0.03, 0.03, 0.33])
+        system.revise(1.0)
+        system.state[:] = shifted(system, cube, end - start)
+        judged = [system.review(1.0).verdict for _ in range(2)]
+        way = start + np.linspace(0.0, 1.0, 400)[:, None] * (end - start)
+        side, inner = np.sign(above(way)), np.abs(way[:, :2] - 0.5).max(axis=1) < 0.45
+        through = bool(((side[1:] != side[:-1]) & inner[1:]).any())
+        near = (np.abs(above(way)) < 0.1) & (np.abs(way[:, :2] - 0.5).max(axis=1) < 0.6)
+        if (through or not near.any()) and (Verdict.CUT in judged) != through:
+            wrong.append(f"throw {throw} from {start.tolist()} to {end.tolist()}")
+        sunk += through
+    return wrong, sunk
