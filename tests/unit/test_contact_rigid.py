@@ -12,6 +12,7 @@ from sympy import sqrt
 
 import symancf as sa
 from symancf import elements, energies
+from symancf.solve.dynamics.generalized_alpha import GeneralizedAlpha
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -381,6 +382,40 @@ def test_steps_at_rest_cost_one_or_two_iterations() -> None:
         assert sum(late) <= 2 * len(late)
         assert problem.history.cut_backs == 0
         assert touch.force(system)[2] == pytest.approx(9.81 * p * s**2, rel=1e-9)
+
+
+def test_a_motion_goes_on_from_an_equilibrium_with_friction() -> None:
+    """Nothing moves: anchors are kept, accelerations fit."""
+    body = block(E=1e5, size=0.1, rho=1e3)
+    touch = sa.Contact(body["z0"], sa.Plane(**FLOOR), mu=0.4, initial="press")
+    drawn = sa.fix(body["z1"], displacement=(1e-3, 0.0, -3e-3))
+    system = sa.System(body, terms=[touch, drawn, sa.gravity((0.0, 0.0, -9.81))])
+    sa.StaticProblem(system).solve(step=0.25)
+    force, state, system.time = touch.force(system), system.state.copy(), 0.0
+    assert touch.status(system).stick > 0
+    problem = sa.DynamicProblem(system, rho=0.8)
+    problem.solve(to=0.1, step=1e-2)
+    assert max(step.iterations for step in problem.history.steps) <= 2
+    assert np.abs(system.state - state).max() < 1e-10
+    assert touch.force(system) == pytest.approx(force, rel=1e-9, abs=1e-9)
+
+
+def test_few_steps_are_tried_to_land_where_contact_begins_and_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    body = block(E=1e5, size=0.1, rho=1e3)
+    touch = sa.Contact(body["z0"], sa.Plane((0.0, 0.0, -0.02), normal=(0.0, 0.0, 1.0)), mu=0.4)
+    system = sa.System(body, terms=[touch, sa.gravity((0.0, 0.0, -9.81))])
+    landings, land = [], GeneralizedAlpha.land
+    monkeypatch.setattr(
+        GeneralizedAlpha, "land", lambda *given: landings.append(given[1]) or land(*given)
+    )
+    problem = sa.DynamicProblem(system, rho=0.8, damping=sa.Rayleigh(stiffness=1e-3))
+    times = problem.event(lambda: touch.clearance(system))
+    problem.solve(to=0.2, step=2e-3)
+    assert times[0] == pytest.approx(np.sqrt(0.04 / 9.81), rel=1e-2)
+    assert len(times) == 4
+    assert len(landings) <= 9 * len(times)
 
 
 def test_overlap_presses_or_is_let_out() -> None:

@@ -4,8 +4,8 @@ r"""Zeros in time of functions of a motion, located after each step.
 A step whose ends, or the motion between them, have a function on two sides of zero is made anew
 so that it ends at the zero: the state at an event is a step like others. The motion between the
 ends (`Interval`) tells where to look, by the function at its quarters and at the extrema of the
-quartic through them, so that two zeros in one step are found, too; Newton's method in the length
-of the step, safeguarded by bisection, then takes the end to the zero.
+quartic through them, so that two zeros in one step are found, too; secants in the length of the
+step, safeguarded by bisection, then take the end to the zero.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ BAND = 1e-6  # of that: what is left of a function that jumps is not near zero
 STAYS = 0.01  # of a step: a function that is zero for as long was zero before the step's end
 SHARP = 1e-12  # of a step: what times of events are found to
 NEAR = 0.05  # of the spread of a function in a step: an extremum worth a look
+FASTER = 0.5  # ratio of two values by which secants are faster than halving
+BLURRED = 1e-8  # of a step: values so near that do not fall tell of round-off
 CLOSE, CROWD = 1e-3, 3  # events of one function in a row closer than that share of a step
 
 
@@ -354,6 +356,7 @@ class Events:
         low, latest = whole.begin.time, whole.end.time
         side = self._side_before(event, whole, t, k)
         high: float | None = None
+        last: tuple[float, float] | None = None
         if event.sign(self._value(made, whole, latest, k)) != side:
             high = latest
         for _ in range(100):
@@ -371,7 +374,13 @@ class Events:
                 if t != high:
                     self._value(made, whole, high, k)
                 return True
-            change = self._newton(made, k, value, side)
+            change = self._newton(made, k, value, side) if last is None else None
+            if last is not None and abs(value) < FASTER * abs(last[1]):
+                change = value * (t - last[0]) / (last[1] - value)
+            near = last is not None and abs(t - last[0]) <= BLURRED * whole.length
+            if near and change is None and abs(value) <= BAND * event.largest:
+                return True  # solutions of steps are no sharper
+            last = t, value
             if change is not None and abs(change) <= sharp:
                 return True
             after = latest if high is None else high
