@@ -9,11 +9,13 @@
 #include "entities.h"
 #include "opposite.h"
 
-/* Up to 8 points as entities of a term of their own. */
+/* Up to 8 points, as entities of a term of their own where `list_entries` was called. */
 typedef struct {
   symancf_term term;
   int32_t point[LANES], piece[LANES], piece_end[LANES];
-  int32_t place[LANES]; /* of the facets of their feet in the patches */
+  int32_t facet[LANES], anchor[LANES]; /* of their feet and their anchors; -1: none */
+  int32_t place[LANES], anchor_place[LANES]; /* of these in the patches */
+  double N[LANES][4 * 2 * MOST_MONOMIALS];   /* N, N_,1, N_,2 at the foot; N at the anchor */
   int32_t entry_start[LANES + 1], column_start[LANES + 1], vertex_start[LANES + 1];
   int64_t pair_start[LANES + 1];
   uint8_t owned[LANES];
@@ -75,65 +77,23 @@ static inline int anchor_place(const symancf_term *t, int point, double *xi)
 static void take(const symancf_term *t, symancf_batch *b, int point, int k, const symancf_foot *o)
 {
   const symancf_feet *c = t->feet;
-  const symancf_basis *s = &c->basis;
-  const int lane = b->term.n++, patch = c->patch[point], width = 1 + s->slopes, nf = s->functions;
-  const int first = c->facet_start[patch], f = c->facet[first + k], count = vertices_of(t, patch);
-  int32_t at = b->entry_start[lane], column = b->column_start[lane], begin = column;
-  double W[3 * MOST_MONOMIALS * 2];
-  b->point[lane] = point, b->place[lane] = k;
+  const int lane = b->term.n++, patch = c->patch[point], first = c->facet_start[patch];
+  const int nf = c->basis.functions, count = vertices_of(t, patch), f = c->facet[first + k];
+  double *N = b->N[lane], xi[2], W[3 * MOST_MONOMIALS * 2], chi[3];
+  b->point[lane] = point, b->place[lane] = k, b->facet[lane] = f;
   b->foot[lane] = *o;
   b->owned[lane] = t->owned[point];
   b->pair_start[lane] = t->pair_start ? t->pair_start[patch] : 0;
   b->vertex_start[lane + 1] = b->vertex_start[lane] + count;
   memcpy(b->vertices + b->vertex_start[lane], t->vertices + t->vertex_start[patch],
          (size_t)count * sizeof(int32_t));
-  for (int i = 0; i < c->vectors; i++) {
-    const int32_t offset = c->patch_offset[patch * c->vectors + i], vertex = c->vector_vertex[i];
-    const int32_t own = column - begin;
-    const double value = c->value[(int64_t)point * c->vectors + i];
-    enter(b, &at, own, 0, vertex, offset, value);
-    if (c->anchor >= 0) enter(b, &at, own, c->anchor, vertex, offset, value);
-    if (c->rate >= 0) enter(b, &at, own, c->rate, vertex, ~offset, value);
-    columns_of(b, &column, offset, vertex);
+  weights(c, f, o->xi, N);
+  const int q = b->anchor_place[lane] = c->anchor < 0 ? -1 : anchor_place(t, point, xi);
+  b->anchor[lane] = q < 0 ? -1 : c->facet[first + q];
+  if (q >= 0) {
+    weights(c, b->anchor[lane], xi, W);
+    memcpy(N + 3 * nf, W, (size_t)nf * sizeof(double));
   }
-  weights(c, f, o->xi, W);
-  const int32_t on = column - begin;
-  for (int i = 0; i < nf; i++) {
-    const int32_t offset = c->offset[(int64_t)f * nf + i], own = column - begin;
-    const int32_t vertex = c->corner[(int64_t)(first + k) * s->vertices + i / width];
-    enter(b, &at, own, 0, vertex, offset, -W[i]);
-    enter(b, &at, own, 3, vertex, offset, W[nf + i]);
-    enter(b, &at, own, 6, vertex, offset, W[2 * nf + i]);
-    if (c->rate >= 0) enter(b, &at, own, c->rate, vertex, ~offset, -W[i]);
-    columns_of(b, &column, offset, vertex);
-  }
-  if (c->anchor >= 0) {
-    double xi[2];
-    const int q = anchor_place(t, point, xi);
-    if (q >= 0) {
-      const int h = c->facet[first + q];
-      weights(c, h, xi, W);
-      for (int i = 0; i < nf; i++) {
-        const int32_t offset = c->offset[(int64_t)h * nf + i];
-        const int32_t vertex = c->corner[(int64_t)(first + q) * s->vertices + i / width];
-        enter(b, &at, h == f ? on + 3 * i : column - begin, c->anchor, vertex, offset, -W[i]);
-        if (h != f) columns_of(b, &column, offset, vertex);
-      }
-    } else { /* t = 0 */
-      int32_t kept = b->entry_start[lane];
-      for (int32_t p = kept; p < at; p++) {
-        if (b->jet[p] >= c->anchor && b->jet[p] < c->anchor + 3) continue;
-        b->jet[kept] = b->jet[p];
-        b->coordinate[kept] = b->coordinate[p];
-        b->vertex[kept] = b->vertex[p];
-        b->column[kept] = b->column[p];
-        b->value[kept++] = b->value[p];
-      }
-      at = kept;
-    }
-  }
-  b->entry_start[lane + 1] = at;
-  b->column_start[lane + 1] = column;
   for (int row = 0; row < t->cell_rows; row++) {
     b->cell[row * LANES + lane] = of_point(t->cell, t->cell_rows, point, row);
     if (t->cell_rate) b->cell_rate[row * LANES + lane] = of_point(t->cell_rate, t->cell_rows, point, row);
@@ -147,10 +107,111 @@ static void take(const symancf_term *t, symancf_batch *b, int point, int k, cons
     to[(15 + a) * LANES] = o->dn[1][a];
   }
   to[18 * LANES] = o->g;
-  double chi[3];
-  inner(s, c->free[f], o->xi, chi);
+  inner(&c->basis, c->free[f], o->xi, chi);
   const double own = c->own[point] + LEAST, all = own + chi[0] + LEAST;
   to[19 * LANES] = 2.0 * (chi[0] + LEAST) / all;
   for (int d = 0; d < 2; d++) to[(20 + d) * LANES] = 2.0 * own / (all * all) * chi[1 + d];
 }
+
+/* The entries of the jets of the points of a batch, for all modes (entities.h). */
+static void list_entries(const symancf_term *t, symancf_batch *b)
+{
+  const symancf_feet *c = t->feet;
+  const symancf_basis *s = &c->basis;
+  const int width = 1 + s->slopes, nf = s->functions;
+  for (int l = 0; l < b->term.n; l++) {
+    const int patch = c->patch[b->point[l]], first = c->facet_start[patch];
+    const int32_t *of_foot = c->corner + (int64_t)(first + b->place[l]) * s->vertices;
+    const double *N = b->N[l];
+    int32_t at = b->entry_start[l], column = b->column_start[l], begin = column;
+    for (int i = 0; i < c->vectors; i++) {
+      const int32_t offset = c->patch_offset[patch * c->vectors + i], vertex = c->vector_vertex[i];
+      const int32_t own = column - begin;
+      const double value = c->value[(int64_t)b->point[l] * c->vectors + i];
+      enter(b, &at, own, 0, vertex, offset, value);
+      if (b->anchor[l] >= 0) enter(b, &at, own, c->anchor, vertex, offset, value);
+      if (c->rate >= 0) enter(b, &at, own, c->rate, vertex, ~offset, value);
+      columns_of(b, &column, offset, vertex);
+    }
+    const int32_t on = column - begin;
+    for (int i = 0; i < nf; i++) {
+      const int32_t offset = c->offset[(int64_t)b->facet[l] * nf + i], own = column - begin;
+      const int32_t vertex = of_foot[i / width];
+      enter(b, &at, own, 0, vertex, offset, -N[i]);
+      enter(b, &at, own, 3, vertex, offset, N[nf + i]);
+      enter(b, &at, own, 6, vertex, offset, N[2 * nf + i]);
+      if (c->rate >= 0) enter(b, &at, own, c->rate, vertex, ~offset, -N[i]);
+      columns_of(b, &column, offset, vertex);
+    }
+    for (int i = 0; i < nf && b->anchor[l] >= 0; i++) {
+      const int32_t offset = c->offset[(int64_t)b->anchor[l] * nf + i];
+      const int32_t vertex = c->corner[(int64_t)(first + b->anchor_place[l]) * s->vertices + i / width];
+      const int same = b->anchor[l] == b->facet[l];
+      enter(b, &at, same ? on + 3 * i : column - begin, c->anchor, vertex, offset, -N[3 * nf + i]);
+      if (!same) columns_of(b, &column, offset, vertex);
+    }
+    b->entry_start[l + 1] = at;
+    b->column_start[l + 1] = column;
+  }
+}
+
+/* sum w_i x_i of vectors x_i of a local vector */
+static inline void combine(int n, const double *w, const int32_t *offset, const double *x, double *to)
+{
+  for (int i = 0; i < n; i++)
+    for (int a = 0; a < 3; a++) to[a] += w[i] * x[offset[i] + a];
+}
+
+/* The jets d and t of a point; N of its foot and its anchor, `anchor` a facet or -1: t = 0. */
+static inline void distances(const symancf_feet *c, int point, int facet, int anchor, const double *N,
+                             const double *x, double *d, double *t)
+{
+  const int nf = c->basis.functions;
+  const int32_t *own = c->patch_offset + (int64_t)c->patch[point] * c->vectors;
+  double foot[3] = {0}, old[3] = {0};
+  d[0] = d[1] = d[2] = t[0] = t[1] = t[2] = 0.0;
+  combine(c->vectors, c->value + (int64_t)point * c->vectors, own, x, d);
+  if (anchor >= 0) {
+    combine(nf, N + 3 * nf, c->offset + (int64_t)anchor * nf, x, old);
+    for (int a = 0; a < 3; a++) t[a] = d[a] - old[a];
+  }
+  combine(nf, N, c->offset + (int64_t)facet * nf, x, foot);
+  for (int a = 0; a < 3; a++) d[a] -= foot[a];
+}
+
+/* f += the forces along d, a_1 and a_2; there are none along t. */
+static inline void spread(const symancf_feet *c, int point, int facet, const double *N, const double *P,
+                          double *f)
+{
+  const int nf = c->basis.functions;
+  const int32_t *own = c->patch_offset + (int64_t)c->patch[point] * c->vectors;
+  const int32_t *foot = c->offset + (int64_t)facet * nf;
+  for (int i = 0; i < c->vectors; i++)
+    for (int a = 0; a < 3; a++) f[own[i] + a] += c->value[(int64_t)point * c->vectors + i] * P[a];
+  for (int i = 0; i < nf; i++)
+    for (int a = 0; a < 3; a++)
+      f[foot[i] + a] += N[nf + i] * P[3 + a] + N[2 * nf + i] * P[6 + a] - N[i] * P[a];
+}
+
+/* The jets of the points of a batch, lanes beyond the last one repeat it. */
+static void jets_of(const symancf_batch *b, const double *x, const double *rate, double *g)
+{
+  const symancf_feet *c = b->term.feet;
+  const int nf = c->basis.functions;
+  memset(g, 0, (size_t)(b->term.jets * LANES) * sizeof *g);
+  for (int l = 0; l < LANES; l++) {
+    const int of = l < b->term.n ? l : b->term.n - 1, facet = b->facet[of];
+    const int32_t *foot = c->offset + (int64_t)facet * nf;
+    double jet[4][3] = {{0}}, speed[3] = {0}, none[3];
+    distances(c, b->point[of], facet, b->anchor[of], b->N[of], x, jet[0], jet[3]);
+    for (int k = 1; k < 3; k++) combine(nf, b->N[of] + k * nf, foot, x, jet[k]);
+    if (rate) distances(c, b->point[of], facet, -1, b->N[of], rate, speed, none);
+    for (int a = 0; a < 3; a++) {
+      for (int k = 0; k < 3; k++) g[(3 * k + a) * LANES + l] = jet[k][a];
+      if (c->anchor >= 0) g[(c->anchor + a) * LANES + l] = jet[3][a];
+      if (c->rate >= 0) g[(c->rate + a) * LANES + l] = speed[a];
+    }
+  }
+}
+
 #endif

@@ -86,19 +86,37 @@ static void remember(const symancf_term *t, const symancf_batch *b, int lane, co
   }
 }
 
+/* Evaluate a batch of points. */
 static int64_t flush(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
                      const double *v, double *f, double *energies, double *work, int32_t *cleared,
                      symancf_batch *b)
 {
-  int64_t bad = 0;
-  if (b->term.n) {
-    for (int l = b->term.n; l < LANES; l++)
-      for (int row = 0; row < t->cell_rows; row++) {
-        b->cell[row * LANES + l] = b->cell[row * LANES];
-        b->cell_rate[row * LANES + l] = b->cell_rate[row * LANES];
-      }
-    bad = what == LINEARIZE ? keep(plan, t, b, x, work)
-                            : entities(plan, &b->term, what, x, v, f, energies, work, cleared);
+  const int n = b->term.n, m = t->jets;
+  double *g = work, *P = g + m * LANES, *H = P + m * LANES;
+  int32_t piece = 0;
+  for (int l = n; l < LANES && n; l++)
+    for (int row = 0; row < t->cell_rows; row++) {
+      b->cell[row * LANES + l] = b->cell[row * LANES];
+      b->cell_rate[row * LANES + l] = b->cell_rate[row * LANES];
+    }
+  if (!n) return 0;
+  if (what == TANGENT || what == PRODUCT || what == PARAMETER) {
+    list_entries(t, b);
+    return entities(plan, &b->term, what, x, v, f, energies, work, cleared);
+  }
+  jets_of(b, x, plan->rate, g);
+  if (what == LINEARIZE) return keep(t, b, g, P, H);
+  if (tabulates(what)) return function_of(t, what)(n, t->uniform, b->cell, NULL, g, b->table);
+  if (what == ENERGY) {
+    const int64_t bad = t->energy(n, t->uniform, b->cell, NULL, g, P);
+    add_energies(&b->term, 0, n, P, &piece, energies);
+    return bad;
+  }
+  const int64_t bad = t->residual(n, t->uniform, b->cell, NULL, g, P);
+  for (int l = 0; l < n; l++) {
+    double force[9];
+    for (int j = 0; j < 9; j++) force[j] = P[j * LANES + l];
+    spread(t->feet, b->point[l], b->facet[l], b->N[l], force, f);
   }
   return bad;
 }

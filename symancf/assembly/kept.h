@@ -23,19 +23,15 @@ int64_t symancf_kept_size(const symancf_term *t)
 }
 
 /* Keep the tangent of a batch of points. */
-static int64_t keep(const symancf_plan *plan, const symancf_term *t, const symancf_batch *b,
-                    const double *x, double *work)
+static int64_t keep(const symancf_term *t, const symancf_batch *b, const double *g, double *P, double *H)
 {
   const symancf_feet *c = t->feet;
-  const int m = t->jets, columns = c->anchor < 0 ? 3 : 6;
+  const int columns = c->anchor < 0 ? 3 : 6, rest = c->basis.functions * (columns < 6 ? 3 : 4);
   const int64_t size = symancf_kept_size(t);
-  double *g = work, *P = g + m * LANES, *H = P + m * LANES;
-  jets(&b->term, 0, b->term.n, x, plan->rate, g);
   const int64_t bad = t->tangent(b->term.n, t->uniform, b->cell, NULL, g, P, H);
   for (int l = 0; l < b->term.n; l++) {
-    const int point = b->point[l], patch = c->patch[point], first = c->facet_start[patch];
     int32_t *at = t->kept->place + 3 * (int64_t)t->kept->n;
-    double *to = t->kept->number + size * t->kept->n, xi[2];
+    double *to = t->kept->number + size * t->kept->n;
     int acts = 0;
     for (int j = 0; j < 9; j++)
       for (int k = 0; k < columns; k++) {
@@ -44,15 +40,8 @@ static int64_t keep(const symancf_plan *plan, const symancf_term *t, const syman
       }
     if (!acts) continue;
     t->kept->n++;
-    at[0] = point, at[1] = c->facet[first + b->place[l]], at[2] = -1;
-    to += 9 * columns;
-    weights(c, at[1], b->foot[l].xi, to);
-    const int q = c->anchor < 0 ? -1 : anchor_place(t, point, xi);
-    if (q < 0) continue;
-    double W[3 * MOST_MONOMIALS * 2];
-    at[2] = c->facet[first + q];
-    weights(c, at[2], xi, W);
-    memcpy(to + 3 * c->basis.functions, W, (size_t)c->basis.functions * sizeof(double));
+    at[0] = b->point[l], at[1] = b->facet[l], at[2] = b->anchor[l];
+    memcpy(to + 9 * columns, b->N[l], (size_t)rest * sizeof(double));
   }
   return bad;
 }
@@ -61,34 +50,18 @@ static int64_t keep(const symancf_plan *plan, const symancf_term *t, const syman
 static void multiply(const symancf_term *t, const double *v, double *f)
 {
   const symancf_feet *c = t->feet;
-  const int columns = c->anchor < 0 ? 3 : 6, nf = c->basis.functions;
+  const int columns = c->anchor < 0 ? 3 : 6;
   const int64_t size = symancf_kept_size(t);
   for (int64_t k = 0; k < t->kept->n; k++) {
     const int32_t *at = t->kept->place + 3 * k;
-    const double *H = t->kept->number + size * k, *N = H + 9 * columns, *A = N + 3 * nf;
-    const double *value = c->value + (int64_t)at[0] * c->vectors;
-    const int32_t *own = c->patch_offset + (int64_t)c->patch[at[0]] * c->vectors;
-    const int32_t *foot = c->offset + (int64_t)at[1] * nf;
-    double d[6] = {0}, P[9];
-    for (int i = 0; i < c->vectors; i++)
-      for (int a = 0; a < 3; a++) d[a] += value[i] * v[own[i] + a];
-    if (at[2] >= 0) {
-      const int32_t *anchor = c->offset + (int64_t)at[2] * nf;
-      memcpy(d + 3, d, 3 * sizeof(double));
-      for (int i = 0; i < nf; i++)
-        for (int a = 0; a < 3; a++) d[3 + a] -= A[i] * v[anchor[i] + a];
-    }
-    for (int i = 0; i < nf; i++)
-      for (int a = 0; a < 3; a++) d[a] -= N[i] * v[foot[i] + a];
+    const double *H = t->kept->number + size * k, *N = H + 9 * columns;
+    double d[6], P[9];
+    distances(c, at[0], at[1], at[2], N, v, d, d + 3);
     for (int j = 0; j < 9; j++) {
       P[j] = 0.0;
       for (int i = 0; i < columns; i++) P[j] += H[j * columns + i] * d[i];
     }
-    for (int i = 0; i < c->vectors; i++)
-      for (int a = 0; a < 3; a++) f[own[i] + a] += value[i] * P[a];
-    for (int i = 0; i < nf; i++)
-      for (int a = 0; a < 3; a++)
-        f[foot[i] + a] += N[nf + i] * P[3 + a] + N[2 * nf + i] * P[6 + a] - N[i] * P[a];
+    spread(c, at[0], at[1], N, P, f);
   }
 }
 
