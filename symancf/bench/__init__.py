@@ -16,6 +16,7 @@ from ..laws import energy_laws
 from ..runtime import jit
 from .cases import Case, all_cases
 from .contact import contacts, timed
+from .contact_step import steps
 from .motions import compare
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def measure_all(
     if moving:
         result["motions"] = compare(_measured, with_peers)
     elif touching:
-        result["contact"] = contacts(touching)
+        result["contact"], result["contact_steps"] = contacts(touching), steps(touching)
     else:
         result |= _cells(result["fma_peak_gflops"], with_peers)
     if solve:

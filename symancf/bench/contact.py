@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
+from ..assembly.linearized import Linearized
 from ..assembly.revisions import Change
 from ..bodies.body import Body
 from ..contact.contact import Contact
@@ -32,24 +33,35 @@ LAYERS, APART, DEPTH = 2, 0.05, 1e-3  # parts of a cell
 FACETS = 5_000, 50_000
 
 
-def block(n: int, low: float, name: str) -> Body:
-    """Return n x n x 2 cubes of the size 1 above a height."""
+def width(facets: int, *, rigid: bool) -> int:
+    """Return the number of facets along an edge, for that many in all."""
+    return max(1, round(float(np.sqrt(facets if rigid else facets / 2))))
+
+
+def block(n: int, layers: int, low: float, name: str) -> Body:
+    """Return n x n x layers cubes of the size 1 above a height."""
     origin = np.array([0.0, 0.0, low])
-    size = float(n), float(n), float(LAYERS)
-    mesh = Mesh.box(size, (n, n, LAYERS), comm=MPI.COMM_SELF, warp=lambda x: x + origin)
+    size = float(n), float(n), float(layers)
+    mesh = Mesh.box(size, (n, n, layers), comm=MPI.COMM_SELF, warp=lambda x: x + origin)
     return Body(mesh["body"], hex8, neo_hooke, name=name, **RUBBER)
 
 
-def model(facets: int, *, rigid: bool, mu: float = 0.3) -> tuple[System, Contact]:
+def bodies(
+    facets: int, *, rigid: bool, mu: float = 0.3, layers: int = LAYERS
+) -> tuple[list[Body], Contact]:
     """Return a block above a plane, or above another block: that many facets in all."""
-    n = max(1, round(float(np.sqrt(facets if rigid else facets / 2))))
-    upper = block(n, APART, "upper")
+    n = width(facets, rigid=rigid)
+    upper = block(n, layers, APART, "upper")
     if rigid:
-        contact = Contact(upper["z0"], Plane(), mu=mu)
-        return System(upper, terms=[contact]), contact
-    lower = block(n, -float(LAYERS), "lower")
-    contact = Contact(upper["z0"], lower["z1"], mu=mu)
-    return System(lower, upper, terms=[contact]), contact
+        return [upper], Contact(upper["z0"], Plane(), mu=mu)
+    lower = block(n, layers, -float(layers), "lower")
+    return [lower, upper], Contact(upper["z0"], lower["z1"], mu=mu)
+
+
+def model(facets: int, *, rigid: bool) -> tuple[System, Contact]:
+    """Return the system of `bodies`."""
+    blocks, contact = bodies(facets, rigid=rigid)
+    return System(*blocks, terms=[contact]), contact
 
 
 def shifted(system: System, by: float) -> Array:
@@ -80,7 +92,7 @@ def row(facets: int, *, rigid: bool) -> Row:
     own = np.array([piece.name in names for piece in system.pieces])
     sizes = np.array([piece.size for piece in system.pieces])
     points, cells = int(sizes[own].sum()), LAYERS * (1 if rigid else 2)
-    n = round(float(np.sqrt(facets if rigid else facets / 2)))
+    n = width(facets, rigid=rigid)
     found: Row = {
         "target": "rigid" if rigid else "deformable",
         "facets": n * n * (1 if rigid else 2),
@@ -102,13 +114,14 @@ def _parts(own: Mask) -> dict[str, Mask]:
 
 
 def _times(system: System, chosen: Mask, by: float) -> dict[str, float]:
-    """Return CPU times [s] of residual, product and tangent of some pieces."""
+    """Return CPU times [s] of some pieces; a product is one of a Krylov solver."""
     x, v, f = shifted(system, by), system.numbering.random(1), np.zeros_like(system.state)
-    plan, matrix = system.plan, system.matrix
+    plan, matrix, linear = system.plan, system.matrix, Linearized()
     with plan.only(chosen):
         return {
             "residual": timed(lambda: plan.residual(x, f)),
-            "product": timed(lambda: plan.product(x, v, f)),
+            "linearize": timed(lambda: plan.linearize(x, linear)),
+            "product": timed(lambda: plan.product(x, v, f, linear)),
             "tangent": timed(lambda: plan.tangent(x, f, matrix)),
         }
 

@@ -27,6 +27,7 @@ def show(result: dict[str, Any]) -> None:
     if result.get("contact"):
         console.print(_points(result["contact"]))
         console.print(_beside(result["contact"]))
+        console.print(_steps(result["contact_steps"]))
     if result.get("motions"):
         console.print(_motions(result["motions"]))
 
@@ -99,7 +100,7 @@ def _solutions(rows: list[dict[str, Any]]) -> Table:
 
 def _points(rows: list[dict[str, Any]]) -> Table:
     table = Table(title="A point of contact [ns], apart | pressed")
-    modes = "residual", "product", "tangent"
+    modes = "residual", "linearize", "product", "tangent"
     for head in ("target", "facets", "points", *modes):
         table.add_column(head, justify="left" if head == "target" else "right")
     for row in rows:
@@ -122,6 +123,19 @@ def _beside(rows: list[dict[str, Any]]) -> Table:
             for k in ("look", "search", "review")
         ]
         table.add_row(row["target"], str(row["facets"]), str(row["cells"]), *numbers, *found)
+    return table
+
+
+def _steps(rows: list[dict[str, Any]]) -> Table:
+    table = Table(title="A step of blocks, all points pressed: CPU time")
+    heads = "facets", "layers", "unknowns", "Newton", "Krylov", "s", "contact [s]", "part"
+    for head in ("target", "mu", *heads):
+        table.add_column(head, justify="left" if head == "target" else "right")
+    for row in rows:
+        part = row["contact_s"] / row["total_s"]
+        keys = "mu", "facets", "layers", "unknowns", "newton", "linear"
+        numbers = f"{row['total_s']:.2f}", f"{row['contact_s']:.2f}", f"{100 * part:.1f} %"
+        table.add_row(row["target"], *(str(row[k]) for k in keys), *numbers)
     return table
 
 

@@ -138,5 +138,5 @@ def test_contact(rigid: bool) -> None:
     assert row["cells"] == (72 if rigid else 64)
     assert 0.0 < row["share_of_assembly"] < 1.0
     times = [v for k, v in row.items() if k.endswith(("_ns", "_ms"))]
-    assert len(times) == (18 if rigid else 21)
+    assert len(times) == (24 if rigid else 27)
     assert min(times) > 0.0
