@@ -31,7 +31,7 @@ from .case import Number, case
 from .contact_theory import Line, Sphere, boussinesq, cerruti, flamant, hertz_impact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ..elements import Element
 
@@ -46,12 +46,18 @@ def graded(cell: float, count: int, growth: float, length: float) -> Array:
     return np.array(places)
 
 
-def block(x: Array, y: Array, z: Array, cell: str = "hexahedron") -> Mesh:
-    """Return cells between planes at x, y, and at the heights z, which rise."""
+def block(
+    x: Array,
+    y: Array,
+    z: Array,
+    cell: str = "hexahedron",
+    then: Callable[[Array], Array] = lambda X: X,
+) -> Mesh:
+    """Return cells between planes at x, y, and at the heights z, moved by a function."""
 
     def warp(X: Array) -> Array:
         axes = zip(X.T, (x, y, z), strict=True)
-        return np.stack([np.interp(at, range(len(to)), to) for at, to in axes], axis=1)
+        return then(np.stack([np.interp(at, range(len(to)), to) for at, to in axes], axis=1))
 
     counts = [len(places) - 1 for places in (x, y, z)]
     return Mesh.box([float(n) for n in counts], counts, cell=cell, warp=warp)
@@ -63,30 +69,40 @@ def lame(E: float, nu: float) -> tuple[float, float]:
 
 
 def half_space(
-    hertz: Sphere, fine: int, reach: float = 8.0, element: Element = hex8
+    hertz: Sphere,
+    fine: int,
+    reach: float = 8.0,
+    element: Element = hex8,
+    crown: float = 0.0,
+    up: float = 1.0,
 ) -> tuple[Body, list[Support]]:
     """Return a quarter of the ground under a sphere, and what holds it.
 
     `fine` cells to the radius a, `reach` a wide and deep. Its outer faces rise by the approach,
-    and with the displacement of the half-space under P.
+    and with the displacement of the half-space under P. `crown`: curvature of its surface, from
+    there on less with the depth; `up` -1: it hangs above, upside down.
     """
     h = hertz.a / fine
     x, depth = (graded(h, n, g, reach * hertz.a) for n, g in ((fine + 1, 1.5), (2, 1.4)))
-    body = Body(
-        block(x, x, -depth[::-1], element.cell)["body"],
-        element,
-        saint_venant_kirchhoff,
-        name="ground",
-        E=hertz.E,
-        nu=hertz.nu,
-    )
+    turned = np.array([1.0, 1.0, up])
+
+    def crowned(X: Array) -> Array:
+        share = np.clip(1.0 + X[:, 2] / (4.0 * hertz.a), 0.0, 1.0)
+        fall = 0.5 * crown * (X[:, 0] ** 2 + X[:, 1] ** 2) * share
+        return np.asarray((X - fall[:, None] * np.array([0.0, 0.0, 1.0])) * turned)
+
+    z = -depth[::-1] if up > 0.0 else -depth
+    mesh = block(x, x, z, element.cell, crowned)
+    name, svk = "ground" if up > 0.0 else "above", saint_venant_kirchhoff
+    body = Body(mesh["body"], element, svk, name=name, E=hertz.E, nu=hertz.nu)
 
     def outer(X: Array, t: float) -> Array:
-        up = np.array([0.0, 0.0, hertz.approach])
-        return np.asarray(t * (boussinesq(X, hertz.P, hertz.E, hertz.nu) + up))
+        rise = np.array([0.0, 0.0, hertz.approach])
+        return np.asarray(t * (boussinesq(X * turned, hertz.P, hertz.E, hertz.nu) + rise) * turned)
 
     held = [fix(body["x0"], "x"), fix(body["y0"], "y")]
-    return body, [*held, *(fix(body[side], displacement=outer) for side in ("x1", "y1", "z0"))]
+    far = ("x1", "y1", "z0" if up > 0.0 else "z1")
+    return body, [*held, *(fix(body[side], displacement=outer) for side in far)]
 
 
 def strip(hertz: Line, fine: int, reach: float = 12.0) -> tuple[Body, list[Support]]:
@@ -132,6 +148,23 @@ def hertz_sphere() -> Iterator[Number]:
         yield from _indented(hertz, name, tolerance)
     for element, fine in ((hex20, 4), (tet10, 3)):
         yield from _indented(light, f"a/R = 0.018, {element.name}", 0.03, fine, element)
+
+
+@case("F15_hertz_pair", "Hertz: equal bodies meet in a plane, each as on a rigid one")
+def hertz_pair() -> Iterator[Number]:
+    """Two equal elastic bodies with round surfaces, non-matching cells: facets on facets."""
+    hertz = Sphere(1e6, 0.3, 0.02, 0.003616)
+    low, held = half_space(hertz, 6, crown=1.0 / hertz.R)
+    high, hung = half_space(hertz, 5, crown=1.0 / hertz.R, up=-1.0)
+    on = Contact(low["z1"], high["z0"])
+    system = System(low, high, terms=[*held, *hung, on])
+    StaticProblem(system).solve()
+    yield Number("force at the approach of Hertz", -4.0 * on.force(system)[2], hertz.P, 0.015)
+    middle = []
+    for nodal in (on.nodal(system, 0), on.nodal(system, 1)):
+        middle.append(nodal.pressure[int(np.linalg.norm(nodal.X, axis=1).argmin())])
+    mean = sum(middle) / 2.0
+    yield Number("pressure in the middle, mean of both", mean, hertz.p0, 0.03)
 
 
 @case("D25_hertz_sphere", "Hertz (Johnson, Contact Mechanics, ch. 4)")
