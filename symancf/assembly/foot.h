@@ -14,7 +14,7 @@
 #define MOST_MONOMIALS 16
 #define CONVERGED 1e-10   /* step in the parameters: what laws make of it is exact to its square */
 #define INSIDE 1e-9       /* beyond an edge */
-#define LEAST 1e-3        /* share of a point whose foot is on a free edge */
+#define LEAST 1e-9        /* share of a point whose foot is on a free edge: forces begin at nothing */
 
 typedef struct {
   int32_t functions, monomials, vertices, corners, slopes; /* slopes that a facet's maps turn */

@@ -28,7 +28,6 @@ from ..assembly.feet import Passes, follow
 from ..assembly.memory import Kept
 from ..assembly.piece import Feet, Piece
 from ..assembly.revisions import Change, Verdict
-from ..errors import ConstraintError
 from ..mesh.partition import Family
 from ..runtime import jit
 from ..runtime.collective import owners_of
@@ -38,7 +37,8 @@ from .facet_law import BASE, FOOT, GAP, WEIGHT, facet_law
 from .laws import DAMPING, NEAR, SLID, SPAN, TOUCHING, K
 from .lists import Lists, among, joined, mapped, offsets, patches
 from .look import Look
-from .search import BEHIND, FACING, Shape, candidates, close, motion
+from .overlap import require_apart, require_outside
+from .search import BEHIND, Shape, candidates, motion
 from .skin import skin_of
 from .steps import GROWN, Step
 
@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from .laws import Coulomb, Normal
     from .sides import Side
 
-DEPTH = 2.0  # radii of facets: overlaps that are looked for in the reference
-DEEP = 0.05  # of a cell: facets of curved surfaces overlap so far
 PARTS = 256  # of a step, half a cell long: one with more is cut
 CORNERS = np.array([[1.0, x, y, x * y] for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))])
 TURN = 0.02  # [rad] by which a step may turn normals
@@ -93,7 +91,7 @@ class FacetPass:
         own = self.contactor.facets(layout, self.stiffness is None)
         first = int(own.starts[layout.comm.rank])
         ids = np.arange(first, first + len(own.vertices))
-        self._require_apart(layout)
+        require_apart(self.contactor, self.target, layout)
         one = skin_of(self.contactor, layout)
         both = one, skin_of(self.target, layout)
         family = Family(layout.name(self), ids, own.vertices, partitioned=False)
@@ -104,7 +102,7 @@ class FacetPass:
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernel, with no entities yet (collective)."""
         lists = self._placed(configuration)
-        self._require_outside(lists)
+        require_outside(self.contactor, self.target, lists)
         s, m = lists.skins
         _, d1, d2 = s.tables(self.contactor.points)
         e = s.elements(lists.shapes[0].x)
@@ -127,53 +125,6 @@ class FacetPass:
         piece = self._piece(configuration, lists)
         piece.plans, piece.total = [], len(lists.area)
         return [configuration.keep(self, piece)]
-
-    def _require_apart(self, layout: Layout) -> None:
-        """Raise where two bodies have nodes in common (collective)."""
-        if self.target.body is self.contactor.body:
-            return
-        every = [
-            np.unique(np.concatenate(layout.comm.allgather(side.facets(layout).vertices.ravel())))
-            for side in (self.contactor, self.target)
-        ]
-        common = np.intersect1d(*every)
-        if len(common):
-            x = layout.fetch_points(common[:1])[0]
-            raise ConstraintError(
-                f"{self.contactor.who}: {self.contactor} and {self.target} have {len(common)} "
-                f"nodes in common, e.g. that at ({x[0]:g}, {x[1]:g}, {x[2]:g}): what is joined "
-                "cannot touch; leave these facets out of the regions"
-            )
-
-    def _require_outside(self, lists: Lists) -> None:
-        """Raise where points lie deeper than `DEEP` in facets in the reference."""
-        s, m = lists.shapes
-        margin = DEPTH * float(np.mean(m.radius))
-        near = np.stack(close(s, m, margin), axis=1)
-        if lists.rest is not None:
-            near, _ = candidates(s, m, lists.rest, margin, (s, m))
-        a, b = near[:, 0], near[:, 1]
-        q = len(self.contactor.weights)
-        table = s.skin.tables(self.contactor.points)[0]
-        X = np.einsum("qi,fia->fqa", table, s.skin.elements(s.x)).reshape(-1, 3)
-        point, facet = (a[:, None] * q + np.arange(q)).ravel(), np.repeat(b, q)
-        _, g = m.skin.feet(m.P, m.Q, facet, X[point])
-        order = np.flatnonzero(~np.isnan(g))
-        order = order[np.lexsort((np.abs(g[order]), point[order]))]
-        found, first = np.unique(point[order], return_index=True)
-        at = order[first]
-        faces = np.einsum("ka,ka->k", s.normal[found // q], m.normal[facet[at]]) < FACING
-        inside = faces & (g[at] < 0.0) & (g[at] > -margin)
-        depth = np.where(inside, -g[at], 0.0)
-        deep = depth > DEEP * s.skin.length[found // q]
-        if deep.any():
-            k = int(np.argmax(np.where(deep, depth, 0.0)))
-            x = X[found[k]]
-            raise ConstraintError(
-                f"{self.contactor.who}: in the reference {self.contactor} lies within "
-                f"{self.target} by up to {depth[k]:.3g}, at ({x[0]:g}, {x[1]:g}, {x[2]:g}); move "
-                "one of them"
-            )
 
     def _placed(self, configuration: Configuration) -> Lists:
         """Return the lists, with the nodes found in the numbered configuration (collective)."""

@@ -54,6 +54,20 @@ def test_tangents_are_derivatives_and_forces_balance(cell: str, mu: float) -> No
     assert np.abs(y.getArray() - system.numbering.to_rows(Kw)).max() < 1e-14 * np.abs(Kw).max()
 
 
+def test_forces_begin_at_nothing_where_a_foot_comes_onto_a_side() -> None:
+    """The upper block is moved until its rim is over points of the lower one."""
+    A, B, contact = stacked("hexahedron")
+    system, forces = sa.System(A, B, terms=[contact]), []
+    rim = (1.0 - 1.0 / np.sqrt(3.0)) / 6.0  # of cells of 1/3, quadrature of two points
+    system.state[:] = shifted(system, B, (rim, 0.0, -0.03))
+    system.revise(1.0)
+    for x in (-1e-8, 1e-8):
+        forces.append(np.zeros_like(system.state))
+        assert system.plan.residual(shifted(system, B, (x, 0.0, 0.0)), forces[-1]) == 0
+    assert np.abs(forces[0]).max() > 0.01
+    assert np.abs(forces[1] - forces[0]).max() < 1e-6 * np.abs(forces[0]).max()
+
+
 @pytest.mark.parametrize(
     ("cell", "n", "most"),
     [
