@@ -43,17 +43,19 @@ DIRECT = {"ksp_type": "preonly", "pc_type": "lu", "pc_factor_mat_solver_type": "
 SILICONE = {"C10": 0.2712e6, "C20": 0.03053e6, "C30": -401.3, "k": 1e9, "rho": 1080.0}
 VISCOSITY = 300.0  # Pa s: a loss factor of 0.06 at the 17 Hz at which the ball sways
 GRAVITY = 9.81  # m/s^2
+RADIUS = 0.5  # spectral radius of the integrator, that is not printed
 FULL, SPEED = 35e3, 24e-3  # Pa, m/s
 INFLATED, DROPPED, LIFTED, END = 1.0, 2.0, 3.0, 6.0  # s
 BALL, DENSITY = 20e-3, 1100.0  # m, kg/m^3
-DISC, THICKNESS = 50e-3, 12e-3  # m, the base
+DISC, THICKNESS = 56e-3, 12e-3  # m, the base
 UPRIGHT = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])  # third axis along y
 VOLUME = 11.406e-6  # m^3, of an actuator
 WEIGHT = 0.64  # N, of base and actuators
-TILT = np.radians(20.0)  # of the fingers towards the axis
-PALM, TOP = 33.1e-3, -9.4e-3  # m: distance of the roots from the axis; height of the ball's top
-FRICTION = (0.4, 0.3)
+TILT = np.radians(25.0)  # of the fingers towards the axis
+PALM, TOP = 40.3e-3, -18.2e-3  # m: distance of the roots from the axis; height of the ball's top
+FRICTION = 0.4, 0.3  # static, sliding
 SINK = 1e-5  # m, by which the platform gives way under the ball
+VIEW = {"undeformed": False, "up": (0.0, 1.0, 0.0), "eye": (0.3, 0.15, 1.0)}
 LAYERS, SIZE = (1, 3.5e-3) if SHORT else (2, 2.5e-3)
 
 # %% [markdown]
@@ -150,9 +152,19 @@ class Gripper:
     ----------
     touch : whether chambers, palms, ball and platform touch; else the ball is held up to 2 s.
     sixth : half a finger, a sixth of base and ball.
+    side : of the fingers, that grips.
+    stiffness : of the grip [Pa/m]; default: that of `sa.Contact`.
     """
 
-    def __init__(self, touch=True, layers=LAYERS, size=SIZE, sixth=False, stiffness=None):
+    def __init__(
+        self,
+        touch=True,
+        layers=LAYERS,
+        size=SIZE,
+        sixth=False,
+        side="outside",
+        stiffness=None,
+    ):
         share = self.share = 1 / 6 if sixth else 1.0
         angles = [0.0] if sixth else 2 * np.pi / 3 * np.arange(3)
         self.fingers = [finger(angle, layers, size, sixth) for angle in angles]
@@ -185,8 +197,11 @@ class Gripper:
         self.guide = sa.Parameter("guide", 1.0)  # [N/m]: a ball on a platform rolls freely
         if touch and not sixth:
             self.terms += [sa.Potential(guided, self.ball.centre, k=self.guide, R=BALL)]
+        self.rubs = [sa.Parameter(f"mu, {k}", mu) for k, mu in enumerate(FRICTION)]
         self.grips = [
-            sa.Contact(body["palm"], self.ball, mu=FRICTION, stiffness=stiffness, name=f"grip {k}")
+            sa.Contact(
+                body[side], self.ball, mu=tuple(self.rubs), stiffness=stiffness, name=f"grip {k}"
+            )
             for k, body in enumerate(self.fingers)
         ]
         self.away = sa.Parameter("way of the platform", 0.0)
@@ -210,8 +225,21 @@ class Gripper:
         if not self.contacts:
             return {}
         platform = self.contacts[-1]
+
+        def grip():
+            return sum(c.force(system, on=self.ball) for c in self.grips) / self.share
+
+        def normal():  # without friction the same state has the pressure alone
+            for mu in self.rubs:
+                mu.value = 0.0
+            found = grip()
+            for mu, value in zip(self.rubs, FRICTION, strict=True):
+                mu.value = value
+            return found
+
         return {
-            "grip": lambda: sum(c.force(system, on=self.ball) for c in self.grips) / self.share,
+            "grip": grip,
+            "normal": normal,
             "platform": lambda: platform.force(system) / self.share,
         }
 
@@ -263,13 +291,17 @@ class Course:
         g, system, start = self.gripper, problem.system, time.perf_counter()
         problem.record("ball", g.ball.centre)
         problem.record("base", g.base.centre)
-        problem.record("tip", g.fingers[0].at(hung([actuator["LENGTH"], 0.0, 0.0], 0.0)))
+        length, half = actuator["LENGTH"], actuator["WIDTH"] / 2
+        for name, X in (("tip", (length, 0.0, 0.0)), ("corner", (length, half, 0.0))):
+            problem.record(name, g.fingers[0].at(hung(np.array(X), 0.0)))
         for name, what in g.watched(system).items():
             problem.record(name, what)
         self.draw(system)
         for stop in sorted({*(t for t in self.pictures if system.time < t < until), until}):
             problem.solve(to=stop, **options)
             self.draw(system)
+            if options.get("adaptive"):
+                options["step"] = np.diff(problem.history.time[-2:])[0]
         history = problem.history
         self.rows.setdefault("time", []).append(history.time)
         for name in history.names:
@@ -320,20 +352,20 @@ def sequence(gripper, load=0.05, step=0.05, adaptive=None, rtol=1e-4, pictures=(
             let_go(g, system)
         # near rest nothing is left to measure residuals by but short steps
         motion_options = {**DIRECT, "snes_rtol": 1e-6, "snes_stol": 1e-9} if g.contacts else DIRECT
-        problem = sa.DynamicProblem(system, prefix="grip_", rho=0.8, options=motion_options)
+        problem = sa.DynamicProblem(system, prefix="grip_", rho=RADIUS, options=motion_options)
         course.go(problem, min(until, stop), **motion)
     return course, system
 
 
 # %%
 def curves(course, twin, path):
-    """Draw the gas, the ball, the base and the force of the grip, with contact and without."""
+    """Draw gas, ball, base and the forces on the ball, with contact, and the ball without."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(12, 6.4), layout="constrained")
-    axes = figure.subplots(2, 3).ravel()
-    t = course["time"]
-    axes[0].plot(t, [gas(x) / 1e3 for x in t], lw=1.5)
+    figure = Figure(figsize=(15, 6.6), layout="constrained")
+    axes = figure.subplots(2, 4).ravel()
+    t, heavy = course["time"], GRAVITY * DENSITY * 4 / 3 * np.pi * BALL**3
+    axes[0].plot(t, [gas(x) / 1e3 for x in t])
     axes[0].set(ylabel="p [kPa]", title="Gas in all chambers")
     moved = 1e3 * (course["ball"] - course["ball"][0])
     later = LIFTED if t[-1] > LIFTED else DROPPED
@@ -342,28 +374,34 @@ def curves(course, twin, path):
         (axes[2], t >= later, f"Ball, from {later:g} s on"),
     ):
         for k, axis in enumerate("xyz"):
-            ax.plot(t[part], moved[part, k], lw=1.3, label=axis)
+            ax.plot(t[part], moved[part, k], label=axis)
         ax.set(ylabel="displacement [mm]", title=title)
-    for name, force in (("grip", course["grip"]), ("platform", course["platform"])):
-        axes[3].plot(t, force[:, 1], lw=1.0, label=name)
-    heavy = GRAVITY * DENSITY * 4 / 3 * np.pi * BALL**3
-    axes[3].axhline(heavy, color="k", lw=0.8, ls=":", label="weight of the ball")
-    axes[3].set(ylabel="force on the ball, y [N]", title="Contact forces")
     for name, label in (("base", "base, y"), ("tip", "tip of a finger, y")):
-        axes[4].plot(t, 1e3 * (course[name] - course[name][0])[:, 1], lw=1.3, label=label)
+        axes[3].plot(t, 1e3 * (course[name] - course[name][0])[:, 1], label=label)
     inwards = -1e3 * (course["tip"] - course["tip"][0])[:, 0]
-    axes[4].plot(t, inwards, lw=1.3, label="tip, towards the axis")
-    axes[4].set(ylabel="displacement [mm]", title="Base and tip")
-    t, y = twin["time"], 1e3 * (twin["ball"] - twin["ball"][0])[:, 1]
-    axes[5].plot(t, y / 1e3, lw=1.3, label="ball, y")
-    axes[5].set(ylabel="[m]", title="Ball without contact")
+    axes[3].plot(t, inwards, label="tip, towards the axis")
+    axes[3].set(ylabel="displacement [mm]", title="Base and tip")
+    parts = course["normal"], course["grip"] - course["normal"], course["grip"]
+    for ax, force, title in zip(
+        axes[4:7], parts, ("Pressure of the grip", "Friction of the grip", "Grip"), strict=True
+    ):
+        for k, axis in enumerate("xyz"):
+            if axis == "y" or not SIXTH:
+                ax.plot(t, force[:, k], label=axis)
+        ax.set(ylabel="force on the ball [N]", title=title)
+    axes[6].plot(t, course["platform"][:, 1], label="platform, y")
+    axes[6].axhline(heavy, color="k", lw=0.8, ls=":", label="weight of the ball")
+    falls = (twin["time"] >= DROPPED - 0.5) & (twin["time"] <= LIFTED)
+    fallen = twin["ball"][falls, 1] - twin["ball"][0, 1]
+    axes[7].plot(twin["time"][falls], fallen, label="ball, y")
+    axes[7].set(ylabel="displacement [m]", title="Ball without contact")
     for ax in axes:
         ax.set(xlabel="t [s]")
         ax.grid(alpha=0.3)
         ax.margins(x=0.0)
         if ax.get_legend_handles_labels()[1]:
-            ax.legend(fontsize=8)
-    figure.savefig(path, dpi=110)
+            ax.legend(fontsize=8, framealpha=0.6)
+    figure.savefig(path, dpi=100)
 
 
 # %%
@@ -398,29 +436,33 @@ def main(short=SHORT, sixth=SIXTH):
                 f"  {kilo} kPa: x and z of the tip {top[0]:.2f}, {top[2]:.2f} mm on top, "
                 f"{low[0]:.2f}, {low[2]:.2f} mm at the palm"
             )
-    stops = (0.7, 1.0, 1.9, 2.0, 3.0, 6.0)
-    apart = (0.7, 1.0, 2.02)
-    twin, _ = sequence(Gripper(touch=False, sixth=sixth), pictures=apart)
-    report("Without contact: displacements, mm", twin, stops)
-    until, pictures = (2.02, (0.0, 1.0, 2.02)) if short else (END, (0.0, 0.7, 1.0, 3.0, 4.0, 6.0))
+    stops = (0.7, 1.0, 1.9, 2.0, 3.0, 4.0, 5.0, 6.0)
+    apart = {"0 s": 0.0, "2 s": DROPPED, "2.1 s": DROPPED + 0.1}
+    twin, _ = sequence(Gripper(touch=False, sixth=sixth), pictures=apart.values())
+    report("Without contact: displacements, mm", twin, (0.7, 1.0, 2.0, 2.1, 3.0, 6.0))
+    until = DROPPED + 0.02 if short else END
+    seen = {f"{t:g} s": t for t in ((0.0, 1.0, until) if short else (0.0, 0.7, 3.0, 4.0, 5.0, 6.0))}
+    # a tenth of a second at most in the lift: longer steps may lose what presses
+    moving = [] if short else [*np.arange(11) / 10, DROPPED, 2.5, *np.arange(30, 61) / 10]
     gripper = Gripper(sixth=sixth)
-    course, _ = sequence(gripper, step=1e-4, adaptive=True, pictures=pictures, until=until)
+    course, _ = sequence(
+        gripper, step=1e-4, adaptive=True, pictures=[*seen.values(), *moving], until=until
+    )
     report("With contact", course, [t for t in (*stops[:4], 2.02, *stops[4:]) if t <= until])
     if ROOT:
         curves(course, twin, RESULTS / "pneumatic_gripper.png")
-    for name, shapes in (("shapes", course.shapes), ("apart", twin.shapes)):
+    look = {"field": "von_mises", "label": "von Mises stress", "unit": "Pa", **VIEW}
+    for name, times, shapes in (("shapes", seen, course.shapes), ("apart", apart, twin.shapes)):
         sa.view.render(
-            {f"{t:g} s": shape for t, shape in shapes.items()},
+            {caption: shapes[t] for caption, t in times.items()},
             RESULTS / f"pneumatic_gripper_{name}.png",
-            field="von_mises",
-            label="von Mises stress",
-            unit="Pa",
             title=f"With{'out' if name == 'apart' else ''} contact",
-            undeformed=False,
-            up=(0.0, 1.0, 0.0),
-            eye=(0.3, 0.15, 1.0),
+            **look,
         )
-    console.print(f"Files: {RESULTS}/pneumatic_gripper.png, _shapes.png, _apart.png")
+    if moving:
+        frames = [course.shapes[t] for t in moving]
+        sa.view.animate(frames, RESULTS / "pneumatic_gripper.gif", times=moving, fps=6.0, **look)
+    console.print(f"Files: {RESULTS}/pneumatic_gripper.png, .gif, _shapes.png, _apart.png")
     return course, twin
 
 
@@ -434,6 +476,9 @@ if __name__ == "__main__":
     heavy = GRAVITY * DENSITY * 4 / 3 * np.pi * BALL**3
     on_platform = sum(course.at(DROPPED - 0.1, name)[1] for name in ("grip", "platform"))
     assert abs(on_platform / heavy - 1) < 1e-3
+    assert abs(course["ball"][:, [0, 2]]).max() < 0.3e-3
+    x, _, z = course["corner"].T  # fingers do not meet: each stays in its third
+    assert (np.sqrt(3.0) * x > abs(z)).all()
     drop = course["ball"][0, 1] - course.at(2.02 if SHORT else LIFTED, "ball")[1]
     assert 0.1e-3 < drop < 3e-3
     if not SHORT:
