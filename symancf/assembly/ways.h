@@ -42,7 +42,8 @@ static int passes(const symancf_ways *w, int k, int64_t f, const double *P, cons
   if (!find_foot(&w->basis, P, Q, y, 0.5, &o) || outside(&w->basis, o.xi) > INSIDE) return NOTHING;
   if (!(o.g < -deep)) return asked && o.g < 0.0 ? TOUCHED : NOTHING;
   between(r, (k - 1.0) / w->parts, 3, y);
-  return find_foot(&w->basis, before, Q, y, 0.5, &o) && o.g >= -deep ? CROSSED : NOTHING;
+  if (find_foot(&w->basis, before, Q, y, 0.5, &o) && o.g >= -deep) return CROSSED;
+  return asked ? TOUCHED : NOTHING;
 }
 
 /*
