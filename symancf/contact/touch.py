@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import sympy as sp
@@ -32,6 +32,8 @@ FRAME += [real(f"axis{k}{a}") for k in (1, 2, 3) for a in (1, 2, 3)]
 BEFORE, ANCHOR, OWN, STRETCH = "gap_before", "anchor", "own_anchor", "stretch_before"
 
 Part: TypeAlias = Literal["energy", "damper", "friction"]
+
+_known: dict[tuple[Hashable, ...], tuple[sp.Expr, list[sp.Expr]]] = {}  # by kind and coordinates
 
 
 class Touch:
@@ -90,10 +92,17 @@ class Touch:
 
     # ---- geometry -------------------------------------------------------------------------------
     def distance(self, x: Sequence[sp.Expr]) -> tuple[sp.Expr, list[sp.Expr]]:
-        """Return the signed distance and its gradient at coordinates in the frame."""
-        names = {real(name): real(f"shape_{name}") for name in self.shape.parameters}
-        slopes = [s.xreplace(names) for s in self.shape.slopes(x)]
-        return self.shape.distance(x).xreplace(names), slopes
+        """Return the signed distance and its gradient at coordinates in the frame.
+
+        SymPy takes a tenth of a second for it, once for all shapes of a kind.
+        """
+        shape, form = self.shape, getattr(self.shape, "function", type(self.shape))
+        key = form, *shape.parameters, *x
+        if key not in _known:
+            names = {real(name): real(f"shape_{name}") for name in shape.parameters}
+            slopes = [s.xreplace(names) for s in shape.slopes(x)]
+            _known[key] = shape.distance(x).xreplace(names), slopes
+        return _known[key]
 
     def _first(self) -> dict[str, sp.Expr]:
         """Return what a point remembers before the first step, of the reference configuration."""

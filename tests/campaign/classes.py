@@ -20,7 +20,7 @@ CLASSES: dict[str, tuple[int, float]] = {
     "states": (44, 30.0),
     "energies": (30, 90.0),
     "frames": (60, 60.0),
-    "throws": (24, 200.0),
+    "throws": (24, 500.0),
     "many": (6, 500.0),
     "soak": (5, 500.0),
     "processes": (24, 240.0),
