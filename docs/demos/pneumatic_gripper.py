@@ -443,7 +443,7 @@ def main(short=SHORT, sixth=SIXTH):
     until = DROPPED + 0.02 if short else END
     seen = {f"{t:g} s": t for t in ((0.0, 1.0, until) if short else (0.0, 0.7, 3.0, 4.0, 5.0, 6.0))}
     # a tenth of a second at most in the lift: longer steps may lose what presses
-    moving = [] if short else [*np.arange(11) / 10, DROPPED, 2.5, *np.arange(30, 61) / 10]
+    moving = [] if short else [*np.arange(11) / 10, DROPPED, 2.02, 2.5, *np.arange(30, 61) / 10]
     gripper = Gripper(sixth=sixth)
     course, _ = sequence(
         gripper, step=1e-4, adaptive=True, pictures=[*seen.values(), *moving], until=until
