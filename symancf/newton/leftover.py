@@ -87,7 +87,7 @@ class Leftover:
         (largest,) = rows.largest(np.array([share.max(initial=0.0)]))
         return float(largest), share
 
-    def _solve(self, rows: Array) -> Array | None:
+    def correction(self, rows: Array) -> Array | None:
         """Return the correction for a residual, None where the solver tells nothing."""
         self._b.setArray(rows)
         if self.ksp.getPC().getType() in FACTORS + MULTIGRID:
@@ -107,7 +107,7 @@ class Leftover:
 
     def corrections(self, rows: Array) -> Array:
         """Return the size of the correction of each part for a residual (collective)."""
-        y = self._solve(rows)
+        y = self.correction(rows)
         return np.full(self.rows.parts, np.nan) if y is None else self.lengths(y)
 
     def settled(self, f: Array, x: Array, step: Array | None, noise: Callable[[], Array]) -> bool:
@@ -124,13 +124,13 @@ class Leftover:
         if exact and step is not None and self._relative(step, x)[0] <= SMALL:
             return True
         small = SMALL if exact else SMALL / ROUGH
-        y = self._solve(f)
+        y = self.correction(f)
         if y is None:
             return True
         share, of_row = self._relative(y, x)
         if share <= small:
             return True
-        rounded = self._solve(noise())
+        rounded = self.correction(noise())
         if rounded is None:
             return True
         if share <= NOISE * self._relative(rounded, x)[0]:

@@ -202,3 +202,19 @@ def test_velocities_of_round_off_are_not_told_of() -> None:
         warnings.simplefilter("error")
         sa.DynamicProblem(system).solve(to=0.4, step=0.01)
     assert body.position(system)[2] == pytest.approx(SPEED * 0.4 - 5 * 0.16, abs=1e-12)
+
+
+@pytest.mark.parametrize(("spin", "told"), [(0.05, False), (0.1, True)])
+def test_spin_that_a_step_does_not_resolve_is_told_once(spin: float, told: bool) -> None:
+    ball = sa.RigidBody.sphere(0.1, mass=1.0, spin=(0.0, 0.0, spin), name="ball")
+    still = sa.RigidBody.box((0.1, 0.2, 0.3), mass=1.0, name="still")
+    system = sa.System(still, ball)
+    problem = sa.DynamicProblem(system, rho=0.9)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        problem.solve(to=70.0, step=1.0)
+        problem.solve(to=140.0, step=1.0)
+    texts = [str(w.message) for w in found if "turns by" in str(w.message)]
+    assert len(texts) == (told and COMM.rank == 0)
+    assert not texts or texts[0].startswith("ball turns by 0.1 rad in a step of 1:")
+    assert ball.angular_velocity(system)[2] == pytest.approx(spin, rel=1e-3)

@@ -19,6 +19,7 @@ from ..solver import reason_name
 from .coefficients import Coefficients
 from .initial import InitialValues, after
 from .interval import End, Interval
+from .spin import Spin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,6 +97,7 @@ class GeneralizedAlpha:
         self.asked = 0.0
         self.adaptive = False
         motion.system.register(self)
+        self.spin = Spin(motion)
         self.error: BaseException | None = None
         self._review = Review(Verdict.STANDS)
         self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
@@ -107,7 +109,8 @@ class GeneralizedAlpha:
         return [self.auxiliary]
 
     def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
-        """Do nothing: Newton's method takes up other entities."""
+        """Look for rigid bodies anew; Newton's method takes up other entities."""
+        self.spin.forget()
 
     # ---- as all integrators ---------------------------------------------------------------------
     def attach(self, ts: PETSc.TS) -> None:
@@ -314,6 +317,7 @@ class GeneralizedAlpha:
             if h < SUDDEN * before.last_step and self.accelerations.kinematics.any:
                 self._usual = before.last_step
                 self._settle(self.interval())
+        self.spin.look(h, self.rho)
         self.calm = max(0, self.calm - 1)
         self.write(ts.getSolution())
         ts.setTime(self.motion.system.time)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -225,7 +226,10 @@ class Newton:
         return float(self.comm.allreduce(value, op=MPI.MAX))
 
     def nearest(self, starts: Sequence[Array], h: float) -> list[int]:
-        """Return the order of starts of a step by their first corrections (collective).
+        """Return the order of starts of a step by how far they lead Newton's method (collective).
+
+        Each takes one step with one tangent; what counts is how small the next one would be. A
+        start that presses where the other ones have opened may be far away, and is the right one.
 
         Parameters
         ----------
@@ -233,23 +237,36 @@ class Newton:
         """
         self._take(h)
         self._hold()
-        free, found, ksp = self.numbering.free, [], self.snes.getKSP()
+        free, found = self.numbering.free, []
         try:
             for start in reversed(starts):
                 self.motion.state[free] = start[free]
                 self.vectors.to_global(self.motion.state, self.x)
-                self.error, bad = None, self._evaluate(self.x, self.F)
-                share_error(self.comm, self.error)
-                if self.stale and not bad:
-                    self._renew(ksp)
-                    ksp.setOperators(self.J, self.J)
-                length = self.leftover.corrections(self.F.getArray(readonly=True))
-                found.append(np.inf if bad else float(np.linalg.norm(length)))
+                found.append(self._after_a_step())
         except PETSc.Error:  # no factors: as they are given
             self.stale = True
             return list(range(len(starts)))
         order: list[int] = np.argsort(found[::-1], kind="stable").tolist()
         return order
+
+    def _after_a_step(self) -> float:
+        """Make a step of Newton's method from `x`; return the length of the next (collective)."""
+        ksp, size = self.snes.getKSP(), math.inf
+        for last in (False, True):
+            self.error, bad = None, self._evaluate(self.x, self.F)
+            share_error(self.comm, self.error)
+            if bad:
+                return math.inf
+            if self.stale:
+                self._renew(ksp)
+                ksp.setOperators(self.J, self.J)
+            step = self.leftover.correction(self.F.getArray(readonly=True))
+            if step is None:
+                return math.inf
+            size = float(np.linalg.norm(self.leftover.lengths(step)))
+            if not last:
+                self.x.getArray()[:] -= step
+        return size
 
     # ---- one solution ---------------------------------------------------------------------------
     def begin(self) -> None:
