@@ -17,6 +17,7 @@ import numpy as np
 from mpi4py import MPI
 
 import symancf as sa
+from symancf.assembly.numbering import IDLE
 from symancf.energies import cable, kirchhoff, neo_hooke
 from tests.cases import Cases
 
@@ -109,8 +110,10 @@ def load(folder: Path) -> dict[str, Any]:
     system = zoo()
     found, facts = sa.checkpoint.load(folder / "deep" / "zoo.h5", system)
     table = facts.pop("table")
+    left_out = system.numbering.fixed_by == IDLE  # equations that repeat others: no forces
+    same = {k: np.where(left_out, 0.0, v) for k, v in vectors(system).items()}
     return {
-        "same": {k: bool((v == found[k]).all()) for k, v in vectors(system).items()},
+        "same": {k: bool((v == found[k]).all()) for k, v in same.items()},
         "names": sorted(found),
         "ghosts": int(system.numbering.vertices - system.numbering.owned_vertices),
         "facts": facts == {k: v for k, v in FACTS.items() if k != "table"} | {"stiffness": 1 / 3},
