@@ -54,8 +54,7 @@ DAMPING = real("damping")  # theta, a part of a step
 SPAN = real("span")  # length of the step in a motion, 0 else [s]
 NEAR = real("near")  # gap up to which points press: what touches in the reference, to round-off [m]
 SLID = real("slid")  # path that a point has slid since it last began to touch [m]
-SLIPPED = real("slip")  # speed of slip in the last step; or 0 where it stuck, 1 where it slid,
-# and 2 where it began to slide in a motion
+SLIPPED = real("slip")  # speed of slip in the last step, or 1 where it slid and 0 where it stuck
 REACHES = 60  # halvings of a facet: gaps at which a law of the user may act
 TOUCHING = 1e-12  # parts of l: `NEAR`, so that the first tangent knows of all points that touch
 
@@ -178,7 +177,7 @@ class Coulomb:
     Attributes
     ----------
     parameters : values by name: ``mu_s`` and ``mu_d``, or those of the function.
-    speeds : whether it is a function of the speed; else `SLIPPED` is 0, 1 or 2.
+    speeds : whether it is a function of the speed; else `SLIPPED` is 0 or 1.
 
     Raises
     ------
@@ -215,19 +214,13 @@ class Coulomb:
             )
         self.parameters = {"mu_s": pair[0], "mu_d": pair[1]}
         stuck, slid = real("mu_s"), real("mu_d")
-        self.coefficient = sp.Max(stuck + (slid - stuck) * SLIPPED, 0)
+        self.coefficient = stuck + (slid - stuck) * SLIPPED
 
     def slipped(self, friction: Friction, dt: sp.Expr) -> sp.Expr:
-        """Return what `SLIPPED` is in the next step.
-
-        A point that begins to slide in a step of a motion does so half a step before its end, in
-        the mean, and the method weighs both ends of a step: it has the static coefficient for a
-        step too long. 2 gives the impulse back in the next one.
-        """
+        """Return what `SLIPPED` is in the next step."""
         if self.speeds:
             return sp.Piecewise((friction.length / dt, dt > 0), (0, True))
-        begins = sp.Piecewise((sp.Piecewise((2, SLIPPED <= 0), (1, True)), DAMPING > 0), (1, True))
-        return sp.Piecewise((0, friction.sticks), (begins, True))
+        return sp.Piecewise((0, friction.sticks), (1, True))
 
 
 class Friction(NamedTuple):

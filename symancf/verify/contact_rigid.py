@@ -174,7 +174,7 @@ def belt() -> Iterator[Number]:
     problem.record("v", lambda: block.coordinates(system, system.rate)[0, 0])
     problem.record("slips", lambda: floor.status(system).slip > 0)
     begin = exact.start / exact.v
-    run = problem.solve(to=begin + exact.slip + exact.stuck + 0.05, step=1e-3)
+    run = problem.solve(to=begin + exact.slip + exact.stuck + 0.05, step=5e-4)
     x, t, w = run["x"], run.time, run["v"] - exact.v
     turns = np.flatnonzero(np.diff(run["slips"].astype(int)))
 
