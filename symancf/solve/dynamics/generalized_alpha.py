@@ -261,7 +261,7 @@ class GeneralizedAlpha:
         return self._jerk
 
     def _begin(self, h: float, again: bool) -> None:
-        """Begin where the first correction is small, where forces have kinks (collective).
+        """Begin where Newton's method gets nearest in a step, where forces have kinks (collective).
 
         `again`: the nearest one has been tried.
         """

@@ -56,7 +56,7 @@ class Newton:
     renewals : number of tangents made.
     stale : set it to have the next tangent made anew.
     kinked : whether forces may have kinks: with a fresh tangent `PartBacktracking` looks where a
-        step leads, and steps begin where the first correction is small.
+        step leads, and steps begin where a step of it leads nearest.
     """
 
     def __init__(self, motion: Motion, snes: PETSc.SNES) -> None:
