@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 class Mesh:
     """Points, cells and regions of a mesh; no rank holds more than its slice of each.
 
-    Make one with `Mesh.read`, `Mesh.from_arrays` or `Mesh.box`; ``mesh["plate"]`` is a `Region`.
+    Make one with `Mesh.read`, `Mesh.from_arrays` or `Mesh.box`; ``mesh["plate"]`` is a `Region`, and
+    `select` names others.
 
     Attributes
     ----------
@@ -186,13 +187,91 @@ class Mesh:
             mesh.check()
         return mesh
 
-    def __getitem__(self, name: str) -> Region:
-        """Region of that name.
+    def select(
+        self,
+        name: str,
+        where: Callable[[Array], ArrayLike] | None = None,
+        *,
+        dimension: int | None = None,
+        normal: ArrayLike | None = None,
+        near: ArrayLike | None = None,
+        angle: float = 30.0,
+        within: Region | str | None = None,
+        outer: bool = True,
+    ) -> Region:
+        """Name a region: facets, edges, points or cells that fulfil all of some conditions.
+
+        Collective; every rank asks for the same. The region is in the mesh from then on, as if it
+        had been read: ``mesh[name]``, ``body[name]``, `write`.
+
+        Parameters
+        ----------
+        name : of the new region.
+        where : condition on places, X (n, 3) [m] -> (n,) truth values, of each place for itself.
+            Chosen is what fulfils it at all of its nodes. A rank asks for its own places only.
+        dimension : 0 points, 1 edges, 2 facets, 3 cells of volumes. Default: the sides of the
+            cells, which are facets of volumes, edges of surfaces and points of lines; of a region
+            `within` of less dimension than the mesh a part of it.
+        normal : direction (3,) from which the normal differs by at most `angle`. Normals point out
+            of the volume; those of edges out of the surface; those of surfaces without a volume
+            follow the numbering of their corners, as the sides of plates do.
+        near : place (3,) [m]: all that is connected with the facet (edge) nearest to it, over
+            edges (points) at which the surface (line) turns by at most `angle`. Of points the
+            nearest one.
+        angle : in degrees.
+        within : region, or its name, to choose from; regions combine to others by ``|``, ``&`` and
+            ``-``. Default all cells. A region of volumes or surfaces has sides where it meets
+            other cells, too.
+        outer : take sides of one cell only, not those between cells. Of edges of volumes those of
+            such facets. Points are taken from all.
+
+        Returns
+        -------
+        Region
+
+        Raises
+        ------
+        MeshError : on every rank: the name is taken, nothing is chosen, `near` is far from the
+            mesh or between two patches; there is no such region `within`, or nothing of this
+            dimension in it.
+        ParameterError : a condition that fails or returns something else, an angle or vector that
+            is none.
+
+        Examples
+        --------
+        >>> import symancf as sa
+        >>> mesh = sa.Mesh.box((2.0, 1.0, 1.0), (4, 2, 2), cell="tetra10")
+        >>> mesh.select("left", lambda X: X[:, 0] < 1e-9).sizes
+        {'triangle6': 8}
+        >>> mesh.select("top", near=(0.3, 0.2, 1.0)).sizes
+        {'triangle6': 16}
+        >>> tip = mesh.select("tip", lambda X: X[:, 0] > 1.4, within=mesh["top"] | mesh["x1"])
+        >>> tip.sizes
+        {'triangle6': 12}
+        """
+        from .select import Conditions, select
+
+        with together(self.comm):
+            asked = Conditions.of(self, name, where, dimension, within, normal, near, angle, outer)
+        found = select(self, asked)
+        self._members[name] = dict(found)
+        sizes = reduced(self.comm, np.array([len(n) for n in found.values()], np.int64))
+        self.regions[name] = Region(self, name, dict(zip(found, sizes.tolist(), strict=True)))
+        return self.regions[name]
+
+    def __getitem__(self, name: str | Region) -> Region:
+        """Region of that name; a region of the mesh, such as ``mesh["a"] | mesh["b"]``, is itself.
 
         Raises
         ------
         MeshError : with the regions that exist and the closest name.
         """
+        if isinstance(name, Region):
+            if name.mesh is not self:
+                raise MeshError(
+                    f"region {name.name!r} is of mesh {name.mesh.name}, not {self.name}"
+                )
+            return name
         if not arguments.among(name, self.regions):
             raise MeshError(unknown_region(self, name))
         return self.regions[name]

@@ -43,12 +43,12 @@ def corner_jacobians(kind: str, x: Array) -> Array:
     fans = np.concatenate([cell.fans if d > 1 else np.ones_like(cell.fans), [np.eye(d)]])
     table = np.einsum("pvd,ped->pev", slopes, fans)
     e = np.moveaxis(np.tensordot(x, table, axes=(1, 2)), 1, 3)  # (k, nv + 1, d, 3)
-    own, middle = _unit(e[:, :-1]), e[:, -1]
+    own, middle = unit(e[:, :-1]), e[:, -1]
     if d == 1:
-        return np.asarray(np.einsum("kva,ka->kv", own[:, :, 0], _unit(middle[:, 0])))
+        return np.asarray(np.einsum("kva,ka->kv", own[:, :, 0], unit(middle[:, 0])))
     normal = np.cross(own[:, :, 0], own[:, :, 1])
     if d == 2:
-        across = _unit(np.cross(middle[:, 0], middle[:, 1]))
+        across = unit(np.cross(middle[:, 0], middle[:, 1]))
         return np.asarray(np.einsum("kva,ka->kv", normal, across))
     return np.asarray(np.einsum("kva,kva->kv", normal, own[:, :, 2]))
 
@@ -87,6 +87,7 @@ def _norm(v: Array) -> Array:
     return np.asarray(np.sqrt(np.einsum("...a,...a->...", v, v)))
 
 
-def _unit(v: Array) -> Array:
+def unit(v: Array) -> Array:
+    """Return vectors (..., 3) of length 1; those without length stay."""
     length = _norm(v)[..., None]
     return np.asarray(np.divide(v, length, out=np.zeros_like(v), where=length > 0))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,12 @@ import numpy as np
 from ..arrays import Ints
 from ..cells.table import CELLS
 from ..errors import MeshError
-from ..runtime.collective import exchange, owners_of, share_error
+from ..runtime.collective import exchange, owners_of, reduced, share_error
 from .cells import dimension
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from . import Mesh
 
 
@@ -26,13 +28,27 @@ class Region:
     Attributes
     ----------
     mesh : the mesh it belongs to.
-    name : physical name in the mesh file.
+    name : physical name in the mesh file, or as given to `Mesh.select`.
     sizes : number of cells of each type on all ranks, e.g. ``{"quad": 16}``.
+
+    Notes
+    -----
+    ``a | b`` are the cells of both, ``a & b`` those in common, ``a - b`` those of a alone: regions
+    of the same mesh without a name in it, for `Mesh.select` and ``body[...]``. All are collective.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
+    >>> ends = mesh["x0"] | mesh["x1"]
+    >>> print(ends.name, ends.size)
+    x0 | x1 8
     """
 
     mesh: Mesh = field(repr=False)
     name: str
     sizes: dict[str, int]
+    parts: tuple[str, Region, Region] | None = field(default=None, repr=False)
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -64,11 +80,54 @@ class Region:
             (kind,) = self.sizes
         if kind not in self.sizes:
             raise MeshError(f"{self.describe()}; it has no cells of type {kind!r}")
-        cells = self.mesh.cells[kind]
-        chosen = self.mesh._members[self.name][kind]
+        cells, chosen = self.mesh.cells[kind], self._chosen(kind)
         if chosen is None:
             return cells.ids, cells.connectivity
         return cells.start + chosen, cells.connectivity[chosen]
+
+    def _chosen(self, kind: str) -> Ints | None:
+        """Return the sorted numbers of its cells in this rank's slice of a type; None are all."""
+        if self.parts is None:
+            return self.mesh._members[self.name].get(kind, np.empty(0, np.int64))
+        how, *both = self.parts
+        first, second = (region._chosen(kind) for region in both)
+        every = np.arange(len(self.mesh.cells[kind].connectivity))
+        return _SETS[how](every if first is None else first, every if second is None else second)
+
+    def _with(self, how: str, other: Region) -> Region:
+        """Return a region of the cells of two. Collective.
+
+        Raises
+        ------
+        MeshError : regions of different meshes; no cells are left.
+        """
+        if not isinstance(other, Region):
+            return NotImplemented
+        name = f"{_bracketed(self)} {how} {_bracketed(other)}"
+        if other.mesh is not self.mesh:
+            raise MeshError(
+                f"{name}: regions of two meshes, {self.mesh.name} and {other.mesh.name}"
+            )
+        kinds = list(dict.fromkeys((*self.sizes, *other.sizes)))
+        found = Region(self.mesh, name, dict.fromkeys(kinds, 0), (how, self, other))
+        local = np.array([len(found.slice(kind)[0]) for kind in kinds], np.int64)
+        sizes = dict(zip(kinds, reduced(self.mesh.comm, local).tolist(), strict=True))
+        found = replace(found, sizes={kind: size for kind, size in sizes.items() if size})
+        if not found.sizes:
+            raise MeshError(
+                f"{name} has no cells: {self.describe()}, {other.describe()}; what they share are "
+                "at most points and edges, see Mesh.select(dimension=)"
+            )
+        return found
+
+    def __or__(self, other: Region) -> Region:
+        return self._with("|", other)
+
+    def __and__(self, other: Region) -> Region:
+        return self._with("&", other)
+
+    def __sub__(self, other: Region) -> Region:
+        return self._with("-", other)
 
     def require(self, *kinds: str, use: str | None = None) -> Region:
         """Return the region if it holds cells of these types only, else say what it holds.
@@ -162,6 +221,17 @@ class Region:
             )
         share_error(comm, error)
         return self
+
+
+_SETS: dict[str, Callable[[Ints, Ints], Ints]] = {
+    "|": np.union1d,
+    "&": np.intersect1d,
+    "-": np.setdiff1d,
+}
+
+
+def _bracketed(region: Region) -> str:
+    return f"({region.name})" if region.parts else region.name
 
 
 def _names(names: list[str]) -> str:

@@ -16,7 +16,7 @@ def test_guide(
 ) -> None:
     text = (repository / "docs" / "guide.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.S)
-    assert len(blocks) == 20
+    assert len(blocks) == 21
     (tmp_path / "meshes").symlink_to(repository / "meshes")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
@@ -51,4 +51,5 @@ def test_guide(
     assert chamber.volume(soft) > 1.01 * chamber.reference_volume
     for made in ("plate.png", "pull.png", "pull.gif", "pull.h5"):
         assert (tmp_path / "results" / made).stat().st_size > 1000
+    assert (names["tip"].sizes, names["bar"]["rim"].sizes) == ({"triangle6": 32}, {"line3": 4})
     assert "ok" in capsys.readouterr().out

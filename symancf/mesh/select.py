@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Regions named in the script: by a condition on places, by normals, from a place on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from ..arrays import Array, Ints, Mask
+from ..cells.table import CELLS
+from ..errors import MeshError, ParameterError
+from ..runtime.collective import block_starts, exchange, owners_of, reduced, together
+from ..values import arguments
+from ..values.parameter import call, label
+from .cells import dimension as dimension_of
+from .conformity import hashes
+from .sides import Meeting, Sides, cells_of, distances, joined, normals, patches, sides_of
+from .slices import Cells
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from . import Mesh
+    from .region import Region
+
+WORDS = ("points", "edges", "facets", "cells")
+TIE = 1e-9  # of the mesh's extent: places as near as the nearest
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What a user asked for; see `Mesh.select`."""
+
+    name: str
+    where: Callable[[Array], npt.ArrayLike] | None
+    dimension: int
+    within: Region | None
+    normal: Array | None
+    near: Array | None
+    angle: float
+    outer: bool
+
+    @classmethod
+    def of(
+        cls,
+        mesh: Mesh,
+        name: str,
+        where: Callable[[Array], npt.ArrayLike] | None,
+        dimension: int | None,
+        within: Region | str | None,
+        normal: npt.ArrayLike | None,
+        near: npt.ArrayLike | None,
+        angle: float,
+        outer: bool,
+    ) -> Conditions:
+        """Check what was given.
+
+        Raises
+        ------
+        MeshError, ParameterError
+        """
+        call = "Mesh.select"
+        if not arguments.text(f"{call}: name", name):
+            raise ParameterError(f"{call}: give the region a name")
+        if name in mesh:
+            raise MeshError(f"{mesh.regions[name].describe()} already; select under another name")
+        region = None if within is None else mesh[within]
+        if all(given is None for given in (where, region, normal, near)):
+            raise ParameterError(
+                f"{call}({name!r}): give a condition, lambda X: X[:, 0] < 1e-9, or normal=, near= "
+                "or within="
+            )
+        of, own = mesh["all"] if region is None else region, mesh["all"].dim
+        if len({dimension_of(kind) for kind in of.types}) > 1:
+            raise MeshError(f"{of.describe()}, which are of several dimensions; select in one part")
+        default = max(0, own - 1) if of.dim == own else of.dim
+        d = default if dimension is None else dimension
+        if isinstance(d, bool) or d not in (0, 1, 2, 3):
+            raise ParameterError(f"{call}(dimension={label(d)}): give 0, 1, 2 or 3")
+        if d > of.dim:
+            raise MeshError(
+                f"Mesh.select({name!r}, dimension={d}): {of.describe()}, of dimension {of.dim}"
+            )
+        if unknown := sorted(set(of.types) - set(CELLS)) if d < of.dim else []:
+            raise MeshError(f"{of.describe()}; the sides of {', '.join(unknown)} are not known")
+        if normal is not None and (d not in (1, 2) or of.dim > d + 1 or of.dim == d == 1):
+            raise MeshError(
+                f"Mesh.select({name!r}, normal=...): {WORDS[d]} have no normal here, but facets of "
+                f"volumes, surfaces and the rims of these; {of.describe()}"
+            )
+        if near is not None and d == 3:
+            raise MeshError(f"Mesh.select({name!r}, near=...): it chooses points, edges or facets")
+        turn = arguments.number(
+            call, "angle", angle, "be from 0 to 180 degrees", lambda a: 0.0 <= a <= 180.0
+        )
+        along = None if normal is None else _vector(call, "normal", normal)
+        if along is not None and not along.any():
+            raise ParameterError(f"{call}(normal={label(normal)}): give a direction")
+        at = None if near is None else _vector(call, "near", near)
+        if where is not None:
+            arguments.function(f"{call}: where", where)
+        return cls(name, where, d, region, along, at, np.radians(turn), bool(outer))
+
+    def describe(self) -> str:
+        """Return the words for what it chooses from."""
+        within = "" if self.within is None else f" of region {self.within.name!r}"
+        own = self.within is not None and self.within.dim == self.dimension
+        outer = "outer " if self.outer and 0 < self.dimension < 3 and not own else ""
+        return f"{outer}{WORDS[self.dimension]}{within}"
+
+
+def _vector(call: str, name: str, given: npt.ArrayLike) -> Array:
+    """Return three finite numbers.
+
+    Raises
+    ------
+    ParameterError
+    """
+    try:
+        vector = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        vector = np.empty(0)
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise ParameterError(f"{call}({name}={label(given)}): give three finite numbers (x, y, z)")
+    return vector
+
+
+def select(mesh: Mesh, asked: Conditions) -> dict[str, Ints]:
+    """Find the cells of a new region, make those that are none yet; see `Mesh.select`. Collective.
+
+    Returns their numbers in this rank's slices, by type.
+
+    Raises
+    ------
+    MeshError, ParameterError : on every rank.
+    """
+    found = _candidates(mesh, asked)
+    many = [mesh.comm.allreduce(sum(len(s.order) for s in found))]
+    for step in (_by_place, _by_normal, _from_seed):
+        found = step(mesh, asked, found)
+        many.append(mesh.comm.allreduce(sum(len(s.order) for s in found)))
+        if not many[-1]:
+            raise MeshError(_nothing(mesh, asked, many))
+    return _entered(mesh, found)
+
+
+def _candidates(mesh: Mesh, asked: Conditions) -> list[Sides]:
+    """Return what may be chosen (collective)."""
+    if asked.dimension == 0:
+        if asked.within is not None:
+            ids = asked.within.points()
+        else:
+            used = np.unique(
+                joined([c.connectivity.ravel() for c in mesh.cells.values()], np.int64)
+            )
+            _, (used,) = exchange(mesh.comm, owners_of(mesh.point_starts, used), used)
+            ids = np.unique(used)
+        return [Sides("vertex", ids, ids[:, None])]
+    of = asked.within or mesh["all"]
+    found = cells_of(of)
+    for d in range(of.dim, asked.dimension, -1):
+        found = sides_of(mesh.comm, found, outer=asked.outer and d == of.dim)
+    return found
+
+
+def _by_place(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]:
+    """Return those all of whose nodes fulfil the user's condition."""
+    if asked.where is None:
+        return found
+    ids = np.unique(joined([s.nodes.ravel() for s in found], np.int64))
+    X = mesh.fetch_points(ids)
+    with together(mesh.comm):
+        holds = _truth(asked.where, X) if len(ids) else np.empty(0, bool)
+    return [s.kept(holds[np.searchsorted(ids, s.nodes)].all(axis=1)) for s in found]
+
+
+def _truth(where: Callable[[Array], npt.ArrayLike], X: Array) -> Mask:
+    """Return where a condition holds, (n,).
+
+    Raises
+    ------
+    ParameterError
+    """
+    what, n = "Mesh.select: where", len(X)
+    holds = np.asarray(call(what, where, X.copy()))
+    if holds.dtype != bool or holds.shape not in ((n,), ()):
+        shape = str(holds.shape).replace(str(n), "n") if n > 3 else str(holds.shape)
+        raise ParameterError(
+            f"{what}: {label(where)} must map places X of shape (n, 3) to truth values of shape "
+            f"(n,), as lambda X: X[:, 0] < 1e-9 does; it returned shape {shape} of {holds.dtype}"
+        )
+    holds = np.broadcast_to(holds, (n,))
+    order = np.argsort(X @ [1.0, 0.618, 0.382], kind="stable")
+    for part in np.array_split(order, 2):  # as other ranks would ask
+        if len(part) and np.any(call(what, where, X[part]) != holds[part]):
+            raise ParameterError(
+                f"{what}: {label(where)} must tell of each place for itself; here it depends on "
+                "the others, as X[:, 0] == X[:, 0].max() does, and they are those of a rank"
+            )
+    return holds
+
+
+def _by_normal(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]:
+    """Return those whose normal is along the one asked for."""
+    if asked.normal is None:
+        return found
+    if asked.within is not None and asked.dimension == asked.within.dim == 2:
+        found = _outwards(mesh, found)
+    along = asked.normal / np.linalg.norm(asked.normal)
+    least = np.cos(asked.angle) - 1e-9
+    return [s.kept(normals(mesh, s) @ along >= least) for s in found]
+
+
+def _outwards(mesh: Mesh, surfaces: list[Sides]) -> list[Sides]:
+    """Return surfaces with the nodes of the volume's outer facets, where they are these.
+
+    Collective.
+    """
+    if mesh["all"].dim < 3:
+        return surfaces
+    known = [k for k in mesh["all"].types if k in CELLS]
+    cells = [Sides(kind, *mesh["all"].slice(kind)) for kind in known]
+    outer, turned = sides_of(mesh.comm, cells, outer=True), []
+    for s in surfaces:
+        facets = [f.nodes for f in outer if f.kind == s.kind]
+        nodes = np.concatenate([s.nodes, *facets])
+        meeting = Meeting(mesh.comm, hashes(nodes))
+        row = meeting.bring(nodes)
+        facet = meeting.bring(np.arange(len(nodes)) >= len(s.order))
+        take = np.full(meeting.groups, -1)
+        take[meeting.group] = np.arange(len(row))
+        take[meeting.group[facet]] = np.flatnonzero(facet)
+        same = np.where(facet[take[meeting.group]][:, None], row[take[meeting.group]], row)
+        own = meeting.answer(same)[: len(s.order)]
+        turned.append(Sides(s.kind, s.order, own))
+    return turned
+
+
+def _from_seed(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]:
+    """Return the patch of the one that is nearest to a place.
+
+    Raises
+    ------
+    MeshError : none is near; several of different patches are as near.
+    """
+    if asked.near is None:
+        return found
+    comm = mesh.comm
+    away = [distances(mesh, s, asked.near) for s in found]
+    order = [k * 2**58 // len(found) + s.order for k, s in enumerate(found)]
+    least = comm.allreduce(min(float(a.min(initial=np.inf)) for a in away), MPI.MIN)
+    low, high = _bounds(mesh)
+    extent = float(np.linalg.norm(high - low))
+    if asked.dimension == 0:
+        size = extent
+        patch = [s.order for s in found]
+    else:
+        size = comm.allreduce(
+            max(_size(mesh, s, a <= least) for s, a in zip(found, away, strict=True)), MPI.MAX
+        )
+        patch = patches(mesh, found, asked.angle)
+    at = _place(asked.near)
+    if least > size:
+        raise MeshError(
+            f"Mesh.select({asked.name!r}, near={at}): the nearest of the {asked.describe()} of "
+            f"{mesh.name} is {least:.3g} m away; the mesh reaches from "
+            f"{_place(low)} to {_place(high)}"
+        )
+    seeds = [a <= least + TIE * extent for a in away]
+    first = comm.allreduce(
+        min(int(o[s].min(initial=2**62)) for o, s in zip(order, seeds, strict=True)), MPI.MIN
+    )
+    chosen = comm.allreduce(
+        max(_of(p, o == first) for p, o in zip(patch, order, strict=True)), MPI.MAX
+    )
+    others = sum(int((p[s] != chosen).sum()) for p, s in zip(patch, seeds, strict=True))
+    if comm.allreduce(others):
+        how = "several points are as near"
+        if asked.dimension:
+            edge = "a point or edge" if asked.dimension == 2 else "a point"
+            how = f"that is {edge} where more than {np.degrees(asked.angle):g} degrees meet"
+        raise MeshError(
+            f"Mesh.select({asked.name!r}, near={at}): {how}; give a place inside of the part that "
+            "you mean"
+        )
+    return [s.kept(p == chosen) for s, p in zip(found, patch, strict=True)]
+
+
+def _of(numbers: Ints, chosen: Mask) -> int:
+    return int(numbers[chosen].max(initial=-1))
+
+
+def _size(mesh: Mesh, sides: Sides, chosen: Mask) -> float:
+    """Return the largest distance between two nodes of some (collective)."""
+    x = mesh.fetch_points(sides.nodes[chosen])
+    return float(np.linalg.norm(x[:, :, None] - x[:, None], axis=3).max(initial=0.0))
+
+
+def _bounds(mesh: Mesh) -> tuple[Array, Array]:
+    """Return the least and the largest coordinates (3,) of the mesh (collective)."""
+    low = reduced(mesh.comm, mesh.points.min(axis=0, initial=np.inf), MPI.MIN)
+    return low, reduced(mesh.comm, mesh.points.max(axis=0, initial=-np.inf), MPI.MAX)
+
+
+def _place(x: Array) -> str:
+    return f"({', '.join(f'{a:g}' for a in x)})"
+
+
+def _nothing(mesh: Mesh, asked: Conditions, many: list[int]) -> str:
+    """Return what to say where nothing is chosen. Collective."""
+    text = f"Mesh.select({asked.name!r}) chooses nothing: none of the {many[0]} {asked.describe()}"
+    if not many[0]:
+        text = f"Mesh.select({asked.name!r}) chooses nothing: there are no {asked.describe()}"
+    elif len(many) == 2:
+        points = "" if asked.dimension == 0 else " at all of its nodes"
+        text += f" of {mesh.name} fulfils the condition{points}"
+    else:
+        turn = f"{np.degrees(asked.angle):g} degrees"
+        text += f" of {mesh.name} has a normal within {turn} of the one given"
+        if asked.where is not None:
+            text += f", nor any of the {many[1]} that fulfil the condition"
+    return f"{text}; the mesh reaches from {' to '.join(_place(x) for x in _bounds(mesh))}"
+
+
+# ---- into the mesh ------------------------------------------------------------------------------
+def _entered(mesh: Mesh, found: list[Sides]) -> dict[str, Ints]:
+    """Return the numbers of cells in this rank's slices; add those that are none yet (collective).
+
+    New cells of a type follow the old ones, in the order of the cells that have them, whatever the
+    number of ranks.
+    """
+    comm, members = mesh.comm, {}
+    for kind in dict.fromkeys(s.kind for s in found):
+        parts = [s for s in found if s.kind == kind]
+        if not comm.allreduce(sum(len(s.order) for s in parts)):
+            continue
+        numbers = [_known(mesh, s) for s in parts]
+        count = mesh.cells[kind].size if kind in mesh.cells else 0
+        fresh = [number < 0 for number in numbers]
+        for number, new in zip(numbers, fresh, strict=True):
+            many = np.array(comm.allgather(int(new.sum())))
+            number[new] = count + many[: comm.rank].sum() + np.arange(new.sum())
+            count += int(many.sum())
+        nodes = np.concatenate([s.nodes[new] for s, new in zip(parts, fresh, strict=True)])
+        every, new = joined(numbers, np.int64), joined(fresh, np.bool_)
+        _add(mesh, kind, every[new], nodes)
+        members[kind] = _home(mesh, count, every)
+    return members
+
+
+def _known(mesh: Mesh, sides: Sides) -> Ints:
+    """Return the ids (k,) of those that are cells of the mesh, else -1 (collective)."""
+    if not sides.of and sides.kind != "vertex":
+        return sides.order.copy()
+    number = np.full(len(sides.order), -1)
+    if sides.kind not in mesh.cells:
+        return number
+    cells = mesh.cells[sides.kind]
+    meeting = Meeting(mesh.comm, hashes(np.concatenate([sides.nodes, cells.connectivity])))
+    here = meeting.bring(np.concatenate([number, cells.ids]))
+    best = np.full(meeting.groups, -1)
+    np.maximum.at(best, meeting.group, here)
+    return meeting.answer(best[meeting.group])[: len(number)]
+
+
+def _add(mesh: Mesh, kind: str, ids: Ints, nodes: Ints) -> None:
+    """Cut the cells of a type with new ones into slices; ids of old ones stay (collective)."""
+    comm = mesh.comm
+    count = comm.allreduce(len(ids))
+    if not count:
+        return
+    old = mesh.cells.get(kind, Cells(kind, 0, nodes[:0], 0))
+    size = old.size + count
+    every = np.concatenate([old.ids, ids])
+    rows = np.concatenate([old.connectivity, nodes])
+    starts = block_starts(size, comm.size)
+    _, (every, rows) = exchange(comm, owners_of(starts, every), every, rows)
+    mesh.cells[kind] = Cells(kind, int(starts[comm.rank]), rows[np.argsort(every)], size)
+    for held in mesh._members.values():
+        if kind in held:
+            own = held[kind]
+            held[kind] = _home(mesh, size, old.ids if own is None else old.start + own)
+
+
+def _home(mesh: Mesh, size: int, ids: Ints) -> Ints:
+    """Return the sorted numbers in this rank's slice of some cells of a type (collective)."""
+    starts = block_starts(size, mesh.comm.size)
+    _, (ids,) = exchange(mesh.comm, owners_of(starts, ids), ids)
+    return np.asarray(np.sort(ids) - starts[mesh.comm.rank])
