@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Mesh:
     """Points, cells and regions of a mesh; no rank holds more than its slice of each.
 
-    Make one with `Mesh.read`, `Mesh.from_arrays` or `Mesh.box`; ``mesh["plate"]`` is a `Region`, and
+    Make one with `Mesh.read`, `Mesh.from_arrays` or `Mesh.box`; ``mesh["plate"]`` is a `Region`;
     `select` names others.
 
     Attributes
