@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -147,6 +148,8 @@ class Body:
                 if isinstance(v, Field)
             }
             self.laws  # noqa: B018  (a wrong pairing of energy and element is told here)
+        if element.advice and region.mesh.comm.rank == 0:
+            warnings.warn(f"body {self.name!r}: {element.advice}", stacklevel=2)
 
     def __repr__(self) -> str:
         return (

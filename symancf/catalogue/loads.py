@@ -175,41 +175,55 @@ class Spread:
 
     def __init__(self, place: FacetPoints, load: Load) -> None:
         self.name, self.place, self.load = load.name, place, load
+        self.parts = place.by_type
+
+    def _names(self, within: Layout | Configuration) -> list[str]:
+        """Return the names of the facets of each type."""
+        name = within.name(self)
+        return [name] if len(self.parts) == 1 else [f"{name} ({p.kind})" for p in self.parts]
 
     def declare(self, layout: Layout) -> None:
         """Announce the facets before distribution."""
         place = self.place
         layout.require_member(place.body, str(place))
         place.region.require_on(place.body.region)
-        ids, vertices = place.region.slice(place.kind)
-        if not layout.comm.allreduce(len(ids)):
-            raise ConstraintError(f"{self.name}: there is no place to act on in {place}")
-        place.require_sides()
-        vertices = vertices + layout.base(place.region.mesh)
-        layout.announce(Family(layout.name(self), ids, vertices, partitioned=False))
+        for part, name in zip(self.parts, self._names(layout), strict=True):
+            ids, vertices = part.region.slice(part.kind)
+            if not layout.comm.allreduce(len(ids)):
+                raise ConstraintError(f"{self.name}: there is no place to act on in {place}")
+            part.require_sides()
+            vertices = vertices + layout.base(place.region.mesh)
+            layout.announce(Family(name, ids, vertices, partitioned=False))
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return the kernel on this rank's facets (collective)."""
-        body, name = cast("Body", self.place.body), configuration.name(self)
-        family = configuration.topology.families[name]
+        """Return the kernel on this rank's facets, of each type (collective)."""
+        names = self._names(configuration)
+        made = [self._piece(configuration, *of) for of in zip(self.parts, names, strict=True)]
+        if self.load.distribute == "total":
+            share = 1.0 / self._area(configuration, made)
+            for piece in made:
+                piece.uniform["share"] = share
+        return made
+
+    def _piece(self, configuration: Configuration, place: FacetPoints, name: str) -> Piece:
+        body, family = cast("Body", place.body), configuration.topology.families[name]
         cells, on = family.vertices, configuration.of(body, Interpolation)
-        patch = on.patch(self.place.element, cells, family.owned)
+        patch = on.patch(place.element, cells, family.owned)
         laws = dead_load_laws(patch.element, of_place=self.load.of_place is not None)
         zero = dict.fromkeys(FORCES, np.zeros(len(cells)))
         uniform = {"share": 1.0, **self.load.vector}
         piece = body.piece(configuration, name, laws, "potential", uniform, patch, zero)
-        if self.load.distribute == "total":
-            piece.uniform["share"] = 1.0 / self._area(configuration, piece)
         if self.load.of_place is not None:
             points = piece.kernel.points[::3]  # F1, F2, F3 of each point follow each other
-            X = np.stack([self.place.at(configuration, point, cells) for point in points], axis=1)
+            X = np.stack([place.at(configuration, point, cells) for point in points], axis=1)
             self.load.vary(piece, X.reshape(-1, 3), piece.cell.shape[1])
-        return [piece]
+        return piece
 
-    def _area(self, configuration: Configuration, piece: Piece) -> float:
+    def _area(self, configuration: Configuration, made: list[Piece]) -> float:
         """Return the reference area or length: minus the energy of a unit force moved by 1."""
-        unit = replace(piece, uniform={**piece.uniform, "F1": 1.0, "F2": 0.0, "F3": 0.0})
-        plan = Plan([unit], configuration.numbering, configuration.reference, configuration.comm)
+        force = {"F1": 1.0, "F2": 0.0, "F3": 0.0}
+        unit = [replace(piece, uniform={**piece.uniform, **force}) for piece in made]
+        plan = Plan(unit, configuration.numbering, configuration.reference, configuration.comm)
         plan.update(configuration.time)
         moved = np.zeros_like(configuration.state)
         moved[configuration.numbering.those("position")] = 1.0

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise, product
+from itertools import accumulate, pairwise, product
 
 import numpy as np
 
@@ -120,9 +120,9 @@ class Cell:
         return self.field.solve(self.coordinates, self.vertices)
 
     def degree_of(self, functions: ShapeFunctions) -> int:
-        """Return the highest power of a parameter; of cells with simplices the total degree."""
-        lines = max(self.factors) == 1
-        return max(max(p) if lines else sum(p) for p in functions.exponents)
+        """Return the highest power of a parameter; on each simplex the total degree."""
+        ends = [*accumulate(self.factors, initial=0)]
+        return max(sum(p[a:b]) for p in functions.exponents for a, b in pairwise(ends))
 
     @cached_property
     def _solved(self) -> tuple[list[Numbers], Array]:
@@ -334,6 +334,8 @@ class Cell:
         n, own = self.corners, range(self.corners)
         if len(self.nodes) == n:
             return np.array([[*own, *own[-1:]][:4]])
+        if len(self.nodes) > 2 * n:  # with one in the middle
+            return np.array([[k, n + k, 2 * n, n + (k - 1) % n] for k in own])
         fan = [[k, n + k, n + (k - 1) % n, n + (k - 1) % n] for k in own]
         middle = [*range(n, 2 * n), 2 * n - 1][:4]
         return np.array([*fan, middle])
@@ -440,12 +442,18 @@ HEXAHEDRON20 = _second_order(
 HEXAHEDRON27 = _second_order(
     "hexahedron27", 29, HEXAHEDRON, _powers(3, 2), "011 211 101 121 110 112 111"
 )
+WEDGE15 = _second_order(
+    "wedge15",
+    26,
+    WEDGE,
+    f"{TETRA10.monomials} xi**2*zeta xi*eta*zeta eta**2*zeta xi*zeta**2 eta*zeta**2",
+)
 
 #: The table: a row for each type of cells, by meshio's name.
 CELLS: dict[str, Cell] = {
     cell.name: cell
     for cell in (
         *(VERTEX, LINE, QUAD, HEXAHEDRON, TRIANGLE, TETRA, WEDGE),
-        *(LINE3, QUAD8, QUAD9, TRIANGLE6, TETRA10, HEXAHEDRON20, HEXAHEDRON27),
+        *(LINE3, QUAD8, QUAD9, TRIANGLE6, TETRA10, HEXAHEDRON20, HEXAHEDRON27, WEDGE15),
     )
 }

@@ -10,10 +10,16 @@ from .ancf_thin_plate import ancf_thin_plate
 from .element import Element
 from .hex8 import hex8
 from .hex20 import hex20
+from .hex27 import hex27
 from .quad4 import quad4
 from .quad8 import quad8
+from .quad9 import quad9
+from .tet4 import tet4
 from .tet10 import tet10
+from .tri3 import tri3
 from .tri6 import tri6
+from .wedge6 import wedge6
+from .wedge15 import wedge15
 
 __all__ = [
     "CELLS",
@@ -29,9 +35,15 @@ __all__ = [
     "gauss",
     "hex8",
     "hex20",
+    "hex27",
     "quad4",
     "quad8",
+    "quad9",
     "surface",
+    "tet4",
     "tet10",
+    "tri3",
     "tri6",
+    "wedge6",
+    "wedge15",
 ]

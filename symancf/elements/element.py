@@ -46,7 +46,9 @@ class Element:
     rules : default quadrature rules by name, ``"full"`` and ``"reduced"``.
     volumetric : how the part of an energy named ``"volumetric"`` is integrated by default.
     derivatives : the derivatives by the parameters that laws may use, as names.
-    trace : the element of its faces, on which loads act; None: they act on cells alone.
+    traces : the elements of its faces, one for each type of them, on which loads act; none: they
+        act on cells alone.
+    advice : what bodies of it are warned of.
     """
 
     name: str
@@ -58,7 +60,8 @@ class Element:
     rules: Mapping[str, str]
     volumetric: Literal["full", "reduced", "split"] = "full"
     derivatives: tuple[str, ...] = ("xi",)
-    trace: Element | None = None
+    traces: tuple[Element, ...] = ()
+    advice: str = ""
     __doc__: str = ""
 
     def __repr__(self) -> str:
@@ -68,6 +71,10 @@ class Element:
     def cell(self) -> str:
         """The cell type, as meshio names it."""
         return self.topology.name
+
+    def on(self, kind: str) -> Element | None:
+        """Return the element of cells of a type: itself, or a trace; None: there is none."""
+        return next((e for e in (self, *self.traces) if e.cell == kind), None)
 
     @property
     def dimension(self) -> int:

@@ -15,7 +15,7 @@ hex20 = Element(
     family=solid,
     rules={"full": "3x3x3", "reduced": "2x2x2", "centre": "1x1x1"},
     derivatives=("xi", "eta", "zeta"),
-    trace=quad8,
+    traces=(quad8,),
     __doc__="""Hexahedron with 20 nodes, at corners and middles of edges, positions only.
 
     r = sum_i N_i r_i on [-1, 1]^3 with the serendipity functions: all of second order, and those

@@ -15,7 +15,7 @@ tet10 = Element(
     family=solid,
     rules={"full": "8", "reduced": "1", "centre": "1"},
     derivatives=("xi", "eta", "zeta"),
-    trace=tri6,
+    traces=(tri6,),
     __doc__="""Tetrahedron with 10 nodes, at corners and middles of edges, positions only.
 
     r = sum_i N_i r_i with the quadratic functions of the tetrahedron with corners at the origin and

@@ -169,8 +169,8 @@ class Mesh:
         Parameters
         ----------
         lengths, divisions : extent [m] and number of cells in 1, 2 or 3 directions.
-        cell : "line", "quad" or "hexahedron", as there are directions, or another type that fills
-            cubes, e.g. "hexahedron20" or "tetra10" (six in each cube, along its diagonal).
+        cell : "line", "quad" or "hexahedron", as there are directions, or another type, e.g.
+            "hexahedron20", "wedge15" (two in each cube) or "tetra10" (six, along its diagonal).
         warp : maps coordinates (n, 3) to new ones, each point for itself.
 
         Raises

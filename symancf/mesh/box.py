@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations
+from itertools import permutations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,23 +32,29 @@ MEMORY = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")  # bytes of th
 _CELL = {1: "line", 2: "quad", 3: "hexahedron"}
 
 
-def _simplices(cell: Cell) -> list[Ints]:
-    """Return the nodes (nv, dim) of the simplices that fill a cube of side 2.
+def _parts(cell: Cell) -> list[Ints]:
+    """Return the nodes (nv, dim) of the cells that fill a cube of side 2.
 
-    Each goes along edges of the cube, in one order of the axes, from one corner to the opposite.
+    Each factor's simplices go along edges of the cube, in one order of its axes, from one corner to
+    the opposite.
     """
-    d, found = cell.dimension, []
-    for axes in permutations(range(d)):
-        path = np.tril(np.ones((d, d), np.int64)) @ np.eye(d, dtype=np.int64)[list(axes)]
-        if np.linalg.det(path) < 0:  # right-handed
-            path[[d - 2, d - 1]] = path[[d - 1, d - 2]]
+    found = []
+    for orders in product(*(permutations(range(d)) for d in cell.factors)):
+        path, first = np.zeros((cell.dimension,) * 2, np.int64), 0
+        for axes in orders:
+            d = len(axes)
+            own = np.tril(np.ones((d, d), np.int64)) @ np.eye(d, dtype=np.int64)[list(axes)]
+            if np.linalg.det(own) < 0:  # right-handed
+                own[[d - 2, d - 1]] = own[[d - 1, d - 2]]
+            path[first : first + d, first : first + d] = own
+            first += d
         found.append(np.rint(2.0 * cell.unit @ path).astype(np.int64))
     return found
 
 
 @dataclass(frozen=True)
 class Box:
-    """A box of `divisions` cubes in 1, 2 or 3 directions, each one cell or cut into simplices.
+    """A box of `divisions` cubes in 1, 2 or 3 directions, each one cell or cut into some.
 
     Corners of cubes count first, x before y, then points in the middle of edges along x, and so
     on. Its sides are cells too, ordered x0, x1, y0, y1, z0, z1, with normals that point outwards.
@@ -108,24 +114,31 @@ class Box:
         """Type of its cells."""
         return self.kind.name
 
-    @property
-    def side(self) -> str:
-        """Type of the cells of its sides."""
-        return self.kind.traces[0] if self.dim > 1 else "vertex"
+    @cached_property
+    def side_kinds(self) -> tuple[str, ...]:
+        """Type of the cells of its sides along each direction."""
+        if self.dim == 1:
+            return ("vertex",)
+        return tuple(
+            next(kind for kind in self.kind.traces if self._sides(kind, d, 0))
+            for d in range(self.dim)
+        )
 
     @cached_property
     def parts(self) -> list[Ints]:
         """The cells of one cube: places (nv, dim) of their nodes."""
-        if max(self.kind.factors) > 1:
-            return _simplices(self.kind)
-        return [np.rint(2.0 * self.kind.unit).astype(np.int64)]
+        return _parts(self.kind)
+
+    def _sides(self, kind: str, d: int, end: int) -> list[Ints]:
+        """Return the sides of a type of the cells of one cube that lie on one of its own."""
+        sides = self.kind.sides(kind)
+        return [p[f] for p in self.parts for f in sides if (p[f, d] == 2 * end).all()]
 
     def facets(self, d: int, end: int) -> list[Ints]:
         """Return the facets of one cube on a side: places (nv, dim) of their nodes."""
-        trace = CELLS[self.side]
+        trace = CELLS[self.side_kinds[d]]
         if max(self.kind.factors) > 1:
-            sides = self.kind.sides(self.side)
-            return [p[f] for p in self.parts for f in sides if (p[f, d] == 2 * end).all()]
+            return self._sides(trace.name, d, end)
         # The other directions in cyclic order make (e1, e2, e_d) right-handed: side 1 outwards.
         around = [(d + k) % self.dim for k in range(1, self.dim)]
         place = np.full((len(trace.nodes), self.dim), 2 * end)
@@ -154,12 +167,15 @@ class Box:
     @property
     def cell_counts(self) -> dict[str, int]:
         """Cells of the interior and of all sides, by type."""
-        n = int(np.prod(self.divisions)) * len(self.parts)
-        return {self.cell: n, self.side: sum(self.side_counts.values())}
+        found = {self.cell: int(np.prod(self.divisions)) * len(self.parts)}
+        for side, count in self.side_counts.items():
+            kind = self.side_kinds["xyz".index(side[0])]
+            found[kind] = found.get(kind, 0) + count
+        return found
 
     @property
     def side_counts(self) -> dict[str, int]:
-        """Number of cells on each side, in the order in which they are numbered."""
+        """Number of cells on each side, in the order in which those of a type are numbered."""
         n, sides = int(np.prod(self.divisions)), [(d, e) for d in range(self.dim) for e in (0, 1)]
         return {f"{'xyz'[d]}{e}": n // self.divisions[d] * len(self.facets(d, e)) for d, e in sides}
 
@@ -181,10 +197,12 @@ class Box:
             return self._cells(np.arange(start, stop), self.parts, range(self.dim))
         parts, first = [np.empty((0, len(CELLS[kind].nodes)), np.int64)], 0
         for side, count in self.side_counts.items():
+            d, end = "xyz".index(side[0]), int(side[1])
+            if self.side_kinds[d] != kind:
+                continue
             low, high = max(start - first, 0), min(stop - first, count)
             first += count
             if low < high:
-                d, end = "xyz".index(side[0]), int(side[1])
                 around = [(d + k) % self.dim for k in range(1, self.dim)]
                 shift = np.zeros(self.dim, np.int64)
                 shift[d] = 2 * end * (self.divisions[d] - 1)
@@ -209,11 +227,13 @@ class Box:
             low, high = block_starts(count, comm.size)[comm.rank : comm.rank + 2]
             cells[kind] = Cells(kind, int(low), self.cells(kind, low, high), count)
         members: Members = {"body": {self.cell: None}}
-        first, side = 0, cells[self.side]
+        first = dict.fromkeys(self.side_kinds, 0)
         for name, count in self.side_counts.items():
-            inside = (side.ids >= first) & (side.ids < first + count)
+            side = cells[self.side_kinds["xyz".index(name[0])]]
+            numbers = side.ids - first[side.kind]
+            inside = (numbers >= 0) & (numbers < count)
             members[name] = {side.kind: np.flatnonzero(inside).astype(np.int64)}
-            first += count
+            first[side.kind] += count
         return Slices(points, starts, cells, members)
 
     def _cells(self, number: Ints, parts: list[Ints], axes: range | list[int]) -> Ints:
@@ -242,7 +262,7 @@ def _row(kind: str, dim: int) -> Cell:
     ------
     MeshError : the type has another dimension, or is none that fills cubes.
     """
-    fits = [c.name for c in CELLS.values() if c.dimension == dim and len(set(c.factors)) == 1]
+    fits = [c.name for c in CELLS.values() if c.dimension == dim > 0]
     if not among(kind, fits):
         raise MeshError(
             f"Mesh.box of {dim} directions has cells of type {', '.join(map(repr, fits))}; not "

@@ -12,7 +12,8 @@ from pathlib import Path
 import meshio
 import numpy as np
 
-from ..arrays import Ints
+from ..arrays import Array, Ints
+from ..cells.table import CELLS
 from ..errors import MeshError
 from .abaqus import read_abaqus
 from .cells import dimension
@@ -20,6 +21,10 @@ from .gmsh import Groups, read_groups
 from .serial import SerialMesh
 
 _ENTITIES = ("point", "curve", "surface", "volume")
+_VTK = (".vtk", ".vtu")
+
+for _kind in ("wedge15", "pyramid13"):  # meshio 5.3 reads them but forgets their dimension
+    meshio._mesh.topological_dimension.setdefault(_kind, 3)
 
 
 def read_serial(path: Path) -> SerialMesh:
@@ -54,6 +59,8 @@ def _convert(source: meshio.Mesh, path: Path, groups: Groups) -> SerialMesh:
     if source.points.size == 0:
         raise MeshError(f"{str(path)!r} holds no points", path=str(path))
     mesh = SerialMesh.from_arrays(source.points, {}, {})
+    if path.suffix.lower() in _VTK:
+        source.cells = [_outwards(block, source.points) for block in source.cells]
     numbers = [mesh.append(block.type, block.data) for block in source.cells]
     kinds = [block.type for block in source.cells]
     if not kinds:
@@ -69,6 +76,24 @@ def _convert(source: meshio.Mesh, path: Path, groups: Groups) -> SerialMesh:
         found = mesh.append("vertex", np.asarray(points, np.int64).reshape(-1, 1))
         mesh.add_to_region(name, "vertex", found)
     return mesh
+
+
+def _outwards(block: meshio.CellBlock, points: Array) -> meshio.CellBlock:
+    """Return cells with wedges numbered as meshio does: VTK's are mirrored, but not everybody's.
+
+    VTK's manual and its programs have said both, and meshio turns those of first order alone.
+    """
+    cell = CELLS.get(block.type)
+    if cell is None or cell.factors != (2, 1) or not len(block.data):
+        return block
+    mirrored = np.lexsort(cell.unit[:, [1, 0, 2]].T), np.lexsort(cell.unit.T)
+    order = np.empty(len(cell.nodes), dtype=np.int64)
+    order[mirrored[1]] = mirrored[0]
+    x = points[block.data[:, [0, 1, 2, 3]]]
+    out = np.linalg.det(x[:, 1:] - x[:, :1]) < 0.0
+    return meshio.CellBlock(
+        block.type, np.where(out[:, None], block.data[:, order], block.data), block.tags
+    )
 
 
 def _named_sets(

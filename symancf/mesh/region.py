@@ -65,6 +65,14 @@ class Region:
         """Topological dimension: 0 points, 1 lines, 2 surfaces, 3 volumes."""
         return max((dimension(kind) for kind in self.sizes), default=0)
 
+    @property
+    def parts(self) -> tuple[Region, ...]:
+        """Its cells of each type, as regions of one type each."""
+        held = {kind: size for kind, size in self.sizes.items() if size}
+        if len(held) < 2:
+            return (self,)
+        return tuple(replace(self, sizes={kind: size}) for kind, size in held.items())
+
     def slice(self, kind: str | None = None) -> tuple[Ints, Ints]:
         """Cells on this rank: ids (k,) and vertices (k, nv) as global point ids.
 

@@ -43,7 +43,7 @@ class FacetPoints(End):
 
     As places there are those of edges alone, each the cubic through its ends with the nodal slopes
     along the edge. Faces of solids, and cells of plates and cables, have an `element`; what acts
-    on them is a kernel there.
+    on them is a kernel there. Where a region has facets of two types, each of `by_type` has one.
     """
 
     def __init__(self, body: Interpolated, region: Region) -> None:
@@ -51,16 +51,20 @@ class FacetPoints(End):
         cell = body.element.topology
         own = (cell.name,) if cell.dimension < 3 else ()
         region.require(*cell.traces, *own, use=f"a load on body {body.name!r}")
-        if len(region.types) > 1:
+        if len({CELLS[kind].dimension for kind in region.types}) > 1:
             raise MeshError(f"{region.describe()}; load surfaces and edges by regions of their own")
-        self.kind = region.types[0]
+        self.kind = region.parts[0].types[0]
         self.hermite = bool(body.element.slopes)
+
+    @property
+    def by_type(self) -> list[FacetPoints]:
+        """Those of facets of one type each: wedges have two."""
+        return [FacetPoints(self.body, part) for part in self.region.parts]
 
     @property
     def element(self) -> Element | None:
         """The element that interpolates its cells; of edges of plates there is none."""
-        own, trace = self.body.element, self.body.element.trace
-        return own if self.kind == own.cell else trace if own.dimension == 3 else None
+        return self.body.element.on(self.kind)
 
     def _find(self, layout: Layout) -> Resolved:
         """Find the points (collective)."""

@@ -280,5 +280,7 @@ def test_a_box_of_cells_of_any_type_is_full_and_its_sides_point_outwards(kind: s
 
 
 def test_a_box_of_cells_that_do_not_fill_cubes_is_refused() -> None:
-    with pytest.raises(MeshError, match=r"3 directions has cells of type 'hexahedron', .*'wedge'"):
-        Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), cell="wedge")
+    with pytest.raises(MeshError, match=r"of type 'hexahedron', .*'wedge'.* not 'pyramid'"):
+        Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), cell="pyramid")
+    wedges = Mesh.box((1.0, 1.0, 1.0), (2, 2, 2), cell="wedge")
+    assert (wedges["x1"].sizes, wedges["z1"].sizes) == ({"quad": 4}, {"triangle": 8})

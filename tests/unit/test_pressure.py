@@ -227,7 +227,9 @@ def test_residual_and_tangent_by_complex_step(element, middle):
     f, Kv = np.zeros_like(state), np.zeros_like(state)
     plan.residual(state, f)
     plan.product(state, v, Kv)
-    exact = forces(system.of(load, Facets), system, system.reference + state + 1e-30j * v, 0.7)
+    exact = forces(
+        system.of(load.surfaces[0], Facets), system, system.reference + state + 1e-30j * v, 0.7
+    )
     assert np.abs(f - exact.real).max() < 1e-13 * np.abs(f).max()
     assert np.abs(Kv - exact.imag / 1e-30).max() < 1e-12 * np.abs(Kv).max()
 

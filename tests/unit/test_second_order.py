@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 
     from symancf.arrays import Array, Ints
 
-ELEMENTS = {"hexahedron20": sa.elements.hex20, "tetra10": sa.elements.tet10}
+ELEMENTS = {
+    element.cell: element
+    for element in (
+        *(sa.elements.hex20, sa.elements.tet10, sa.elements.hex27, sa.elements.wedge15),
+    )
+}
 KINDS = list(ELEMENTS)
 RUBBER = {"mu": 1.0, "lam": 1.5}
 SIDES = ("x0", "x1", "y0", "y1", "z0", "z1")
@@ -51,6 +56,12 @@ def arrays(
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), divisions, cell=kind, warp=warp, comm=MPI.COMM_SELF)
     cells = mesh.cells[kind].connectivity
     return mesh.points, cells, {side: mesh[side].slice()[1] for side in SIDES}
+
+
+def type_of(kind: str, facets: Ints) -> str:
+    """Return the type of facets of cells, by how many nodes they have."""
+    cells = sa.elements.CELLS
+    return next(t for t in cells[kind].traces if len(cells[t].nodes) == facets.shape[1])
 
 
 def moved(system: sa.System, by: Array) -> Array:
@@ -178,19 +189,17 @@ def test_a_hole_with_lids_has_the_volume_of_the_cells_that_it_takes(kind: str) -
 
     points, cells, sides = arrays(kind, (3, 3, 1))
     row = sa.elements.CELLS[kind]
-    (trace,) = row.traces
+    trace = row.traces[-1]  # of the column's walls
     middle = np.abs(points[cells].mean(axis=1)[:, :2] - 0.5).max(axis=1) < 0.2
     kept, gone = (
-        c[:, row.sides(trace)].reshape(-1, len(sides["z0"][0]))
+        c[:, row.sides(trace)].reshape(-1, len(row.sides(trace)[0]))
         for c in (cells[~middle], cells[middle])
     )
-    hole, base = (
-        kept[np.isin(side_keys(trace, kept), side_keys(trace, some))]
-        for some in (gone, sides["z0"])
-    )
+    hole = kept[np.isin(side_keys(trace, kept), side_keys(trace, gone))]
+    base = sides["z0"][~np.isin(sides["z0"], cells[middle]).all(axis=1)]
     points = swayed(points)
     taken = sa.Mesh.from_arrays(points, {kind: cells[middle]}).quality()[kind].size
-    regions = {"hole": (trace, hole), "base": (trace, base)}
+    regions = {"hole": (trace, hole), "base": (row.traces[0], base)}
     mesh = sa.Mesh.from_arrays(points, {kind: cells[~middle]}, regions)
     body = sa.Body(mesh["all"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)
     gas = sa.Cavity([body["hole"]], caps="flat", gas=sa.Gas(amount=1.3, ambient=0.5))
@@ -229,8 +238,7 @@ def test_the_length_of_curved_edges_is_that_of_parabolas(kind: str) -> None:
     edges = cells[:, sa.elements.CELLS[kind].sides("line3")].reshape(-1, 3)
     edges = edges[(points[edges, 0] < 1e-9).all(axis=1) & (points[edges, 1] < 0.11).all(axis=1)]
     edges = edges[np.unique(edges[:, 2], return_index=True)[1]]
-    (trace,) = sa.elements.CELLS[kind].traces
-    regions = {"edge": ("line3", edges), "z0": (trace, sides["z0"])}
+    regions = {"edge": ("line3", edges), "z0": (type_of(kind, sides["z0"]), sides["z0"])}
     mesh = sa.Mesh.from_arrays(points, {kind: cells}, regions)
     body = sa.Body(mesh["all"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)
     kept = sa.length(body["edge"], per="line")
@@ -242,20 +250,49 @@ def test_the_length_of_curved_edges_is_that_of_parabolas(kind: str) -> None:
         sa.length(body["z0"])
 
 
+# Of Gmsh's manual, "Node ordering": number of the type, corners of edges, of faces, of the volume.
+GMSH = {
+    "tetra10": (11, "01 12 20 03 23 13"),
+    "hexahedron20": (17, "01 03 04 12 15 23 26 37 45 47 56 67"),
+    "hexahedron27": (
+        12,
+        "01 03 04 12 15 23 26 37 45 47 56 67 0321 0154 0473 1265 2376 4567 01234567",
+    ),
+    "wedge15": (18, "01 02 03 12 14 25 34 35 45"),
+    "triangle6": (9, "01 12 20"),
+    "quad8": (16, "01 12 23 30"),
+    "quad9": (10, "01 12 23 30 0123"),
+}
+
+
+def write_gmsh(path: Path, points: Array, cells: dict[str, Ints]) -> None:
+    """Write version 2.2, with the cells of the first type in "block", of the second in "base"."""
+    lines = ["$MeshFormat", "2.2 0 8", "$EndMeshFormat", "$PhysicalNames", "2"]
+    lines += ['3 1 "block"', '2 2 "base"', "$EndPhysicalNames", "$Nodes", str(len(points))]
+    lines += [f"{k} {x!r} {y!r} {z!r}" for k, (x, y, z) in enumerate(points.tolist(), 1)]
+    lines += ["$EndNodes", "$Elements", str(sum(map(len, cells.values())))]
+    number = 0
+    for tag, (kind, rows) in enumerate(cells.items(), 1):
+        code, between = GMSH[kind]
+        unit = sa.elements.CELLS[kind].unit
+        at = [*range(sa.elements.CELLS[kind].corners)]
+        for word in between.split():
+            middle = unit[[int(c) for c in word]].mean(axis=0)
+            at.append(int(np.abs(unit - middle).sum(axis=1).argmin()))
+        assert sorted(at) == [*range(len(unit))]
+        for row in rows[:, at]:
+            number += 1
+            lines.append(f"{number} {code} 2 {tag} {tag} {' '.join(str(v + 1) for v in row)}")
+    path.write_text("\n".join([*lines, "$EndElements", ""]))
+
+
 def test_files_hold_cells_of_second_order(tmp_path: Path) -> None:
     """Gmsh's, Abaqus' and VTK's files are read; written are curved cells with their nodes."""
     for kind in KINDS:
         points, cells, sides = arrays(kind, (1, 1, 2), bent)
-        (trace,) = sa.elements.CELLS[kind].traces
-        volume, face = np.ones(len(cells), int), np.full(len(sides["z0"]), 2)
-        source = meshio.Mesh(
-            points,
-            [(kind, cells), (trace, sides["z0"])],
-            cell_data={name: [volume, face] for name in ("gmsh:physical", "gmsh:geometrical")},
-            field_data={"block": np.array([1, 3]), "base": np.array([2, 2])},
-        )
+        trace = type_of(kind, sides["z0"])
         path = tmp_path / f"{kind}.msh"
-        meshio.write(path, source, file_format="gmsh22", binary=False)
+        write_gmsh(path, points, {kind: cells, trace: sides["z0"]})
         mesh = sa.Mesh.read(path)
         assert mesh["block"].sizes == {kind: len(cells)}
         assert mesh["base"].sizes == {trace: len(sides["z0"])}
@@ -276,7 +313,9 @@ def test_files_hold_cells_of_second_order(tmp_path: Path) -> None:
         outside = np.unique(np.concatenate([f.ravel() for f in sides.values()]))
         assert len(used) == len(outside)
         abaqus = tmp_path / f"{kind}.inp"
-        name = {"hexahedron20": "C3D20", "tetra10": "C3D10"}[kind]
+        name = {"hexahedron20": "C3D20", "tetra10": "C3D10", "wedge15": "C3D15"}.get(kind)
+        if name is None:
+            continue
         rows = [f"{k + 1}, {', '.join(map(repr, map(float, x)))}" for k, x in enumerate(points)]
         lists = [f"{k + 1}, {', '.join(str(v + 1) for v in c)}" for k, c in enumerate(cells)]
         lists = [line.replace(", ", ",") for line in lists]
@@ -289,7 +328,7 @@ def test_files_hold_cells_of_second_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_faults_of_cells_of_second_order_are_told(kind: str) -> None:
     points, cells, sides = arrays(kind, (1, 1, 1))
-    (trace,) = sa.elements.CELLS[kind].traces
+    trace = type_of(kind, sides["x0"])
     corners = sa.elements.CELLS[kind].corners
     far = points.copy()
     far[cells[0, corners]] += 0.4 * (points[cells[0, 1]] - points[cells[0, 0]])

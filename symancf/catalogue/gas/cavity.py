@@ -17,7 +17,7 @@ from ...runtime.collective import share_error
 from ...values.parameter import depends_on_time, evaluate, label
 from .amount import Gas
 from .enclosure import Enclosure
-from .surface import surface_of
+from .surface import surfaces_of
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
@@ -87,12 +87,13 @@ class Cavity:
         given = list(walls) if isinstance(walls, Sequence) else [walls]
         if not given:
             raise ParameterError(f"{name}: give its walls, sa.Cavity([body['region'], ...])")
-        self.surfaces = [surface_of(place, name) for place in given]
+        self.surfaces = [surface for place in given for surface in surfaces_of(place, name)]
         kinds = dict.fromkeys(surface.element.cell for surface in self.surfaces)
-        if len(kinds) > 1:
+        edges = {surface.element.topology.edge for surface in self.surfaces}
+        if len(edges) > 1:
             raise ParameterError(
                 f"{name}: its walls have facets of types {' and '.join(map(repr, kinds))}, which "
-                "leave gaps between them; give walls of one type"
+                "leave gaps between them; give walls of one order"
             )
         if caps not in (None, "flat"):
             raise ParameterError(f"{name}: caps={label(caps)} is not possible: give None or 'flat'")

@@ -63,11 +63,11 @@ class Enclosure:
             layout.announce(Family(f"{name}:gas", ids, here, partitioned=False))
         slices = [surface.slice(layout) for surface in surfaces]
         self.hull = hull = Hull(layout, name, surfaces, slices, caps)
-        common = np.broadcast_to(vertex, (len(hull.wall), len(vertex)))
-        vertices = np.concatenate([hull.vertices, common], axis=1)
         for number in range(len(surfaces)):
-            mine, family = hull.wall == number, f"{name}:{number}"
-            layout.announce(Family(family, hull.numbers[mine], vertices[mine], partitioned=False))
+            ids, nodes = hull.of(number)
+            common = np.broadcast_to(vertex, (len(ids), len(vertex)))
+            vertices = np.concatenate([nodes, common], axis=1)
+            layout.announce(Family(f"{name}:{number}", ids, vertices, partitioned=False))
         self.rims = Rims(layout, f"{name}:rim", surfaces, hull, vertex)
         self.lids = hull.rim.lids
 

@@ -15,7 +15,7 @@ from ...places.interpolation import Interpolation
 from ...runtime.collective import share_error
 from ...values.arguments import named
 from ...values.parameter import evaluate
-from .surface import Facets, surface_of
+from .surface import Facets, surfaces_of
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
@@ -32,9 +32,10 @@ class Pressure:
     """Gas or liquid that presses on a surface of a body; see `pressure`."""
 
     def __init__(self, place: Nodes | Face, p: Scalar, name: str | None) -> None:
-        self.surface = surface_of(place, "a pressure")
-        self.name = named(name, f"pressure on {self.surface}")
-        if not self.surface.solid and self.surface.side is None:
+        self.surfaces = surfaces_of(place, "a pressure")
+        surface = self.surfaces[0]
+        self.name = named(name, f"pressure on {surface}")
+        if not surface.solid and surface.side is None:
             raise ParameterError(
                 f'{self.name}: say on which side of the plate it acts: body["region"].face(+1) or '
                 ".face(-1)"
@@ -45,34 +46,43 @@ class Pressure:
 
     def declare(self, layout: Layout) -> None:
         """Announce the facets before distribution."""
-        ids, vertices = self.surface.slice(layout)
-        layout.announce(Family(layout.name(self), ids, vertices, partitioned=False))
+        for surface, name in zip(self.surfaces, self._names(layout), strict=True):
+            ids, vertices = surface.slice(layout)
+            layout.announce(Family(name, ids, vertices, partitioned=False))
+
+    def _names(self, within: Layout | Configuration) -> list[str]:
+        """Return the names of the facets of each type."""
+        name, kinds = within.name(self), [surface.element.cell for surface in self.surfaces]
+        return [name] if len(kinds) == 1 else [f"{name} ({kind})" for kind in kinds]
 
     def carriers(self, configuration: Configuration) -> Carriers:
         """Take this rank's facets; a pressure brings no coordinates."""
-        configuration.keep(self, Facets(self.surface, configuration, configuration.name(self)))
+        for surface, name in zip(self.surfaces, self._names(configuration), strict=True):
+            configuration.keep(surface, Facets(surface, configuration, name))
         return []
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernel and facets on this rank."""
-        surface, name = self.surface, configuration.name(self)
-        facets = configuration.of(self, Facets)
-        facets.require_parents(configuration, facets.parents)
-        if surface.solid:
-            facets.require_outside(configuration)
-        else:
-            self._require_oriented(configuration, facets)
-            self._tell_kinks(configuration, facets)
-            self._tell_inwards(configuration, facets)
-        laws = surface_laws(
-            surface.element, "pressure", offset=not surface.middle, fields=surface.fields
-        )
-        return [facets.piece(configuration, name, laws, "work", {"p": self.p})]
+        made = []
+        for surface, name in zip(self.surfaces, self._names(configuration), strict=True):
+            facets = configuration.of(surface, Facets)
+            facets.require_parents(configuration, facets.parents)
+            if surface.solid:
+                facets.require_outside(configuration)
+            else:
+                self._require_oriented(configuration, facets)
+                self._tell_kinks(configuration, facets)
+                self._tell_inwards(configuration, facets)
+            laws = surface_laws(
+                surface.element, "pressure", offset=not surface.middle, fields=surface.fields
+            )
+            made.append(facets.piece(configuration, name, laws, "work", {"p": self.p}))
+        return made
 
     def _tell_kinks(self, configuration: Configuration, facets: Facets) -> None:
         """Warn where faces beside the mid-surface overlap, or leave a gap: at kinks."""
-        directions = configuration.of(self.surface.body, Interpolation).directions
-        if self.surface.middle or directions is None:
+        directions = configuration.of(facets.surface.body, Interpolation).directions
+        if facets.surface.middle or directions is None:
             return
         kinks = np.unique(facets.cells[directions.kink[facets.cells]])
         owned = int((kinks < configuration.numbering.owned_vertices).sum())
@@ -98,7 +108,7 @@ class Pressure:
         opening -= float(first @ resultant) / total  # about the centre
         closed = float(np.linalg.norm(resultant)) < CLOSED * total
         if closed and opening < 0.0 and configuration.comm.rank == 0:
-            other = f"face({-(self.surface.side or 1):+d})"
+            other = f"face({-(facets.surface.side or 1):+d})"
             warnings.warn(
                 f"{self.name}: the surface closes around a space, and p > 0 presses it inwards, "
                 f"so that it collapses into itself; for gas inside take {other} (or sa.Cavity, "
@@ -109,7 +119,7 @@ class Pressure:
     def _require_oriented(self, configuration: Configuration, facets: Facets) -> None:
         """Raise where neighbours are numbered in opposite senses: a side would change there."""
         flipped = facets.parity[:, None] < 0
-        ring = facets.cells[:, : self.surface.element.topology.corners]
+        ring = facets.cells[:, : facets.surface.element.topology.corners]
         ring = np.where(flipped, ring[:, ::-1], ring)
         edges = np.stack([ring, np.roll(ring, -1, axis=1)], axis=2).reshape(-1, 2)
         _, place, count = np.unique(edges, axis=0, return_inverse=True, return_counts=True)
@@ -119,7 +129,7 @@ class Pressure:
             x = configuration.points[edges[int(np.argmax(twice))]].mean(axis=0)
             error = MeshError(
                 f"{self.name}: neighbouring cells are numbered in opposite senses at the edge "
-                f"({x[0]:g}, {x[1]:g}, {x[2]:g}), so that face({self.surface.side:+d}) changes "
+                f"({x[0]:g}, {x[1]:g}, {x[2]:g}), so that face({facets.surface.side:+d}) changes "
                 "side there; orient the mesh (Gmsh: Reverse Surface), or give the walls of a "
                 "closed space to sa.Cavity, which turns them"
             )

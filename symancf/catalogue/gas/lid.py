@@ -58,16 +58,17 @@ class Rims:
                     f"{s}: a lid needs a rim of nodes; on {s.element.name} give the mid-surface, "
                     "face(..., middle=True)"
                 )
-        turned = hull.cell.turned(rim.edge)  # the edge becomes the first one
         blocks = (MEANS, FORCES) if rim.lids else ()
         points = [layout.new_range(rim.lids, name, block) + rim.lid for block in blocks]
-        common = np.broadcast_to(extra, (len(wall), len(extra)))
-        vertices = np.column_stack([np.take_along_axis(own, turned, axis=1), *points, common])
         ids = rim.starts[comm.rank] + np.arange(len(wall))
         for number in self.walls:
-            mine = wall == number
-            family = Family(f"{name}:{number}", ids[mine], vertices[mine], partitioned=False)
-            layout.announce(family)
+            mine, cell = np.flatnonzero(wall == number), surfaces[number].element.topology
+            # the edge becomes the first one; the last of a triangle may be told as the fourth
+            turned = cell.turned(np.minimum(rim.edge[mine], cell.corners - 1))
+            nodes = np.take_along_axis(own[mine], turned, axis=1)
+            common = np.broadcast_to(extra, (len(mine), len(extra)))
+            vertices = np.column_stack([nodes, *(p[mine] for p in points), common])
+            layout.announce(Family(f"{name}:{number}", ids[mine], vertices, partitioned=False))
 
     def bind(self, configuration: Configuration, surfaces: Sequence[Surface]) -> list[Facets]:
         """Return the facets with edges of rims that this rank has."""

@@ -42,6 +42,11 @@ class Rim:
     share: Array
 
 
+def _wide(rows: Ints, width: int) -> Ints:
+    """Return rows with their last entry repeated up to a width."""
+    return rows[:, np.minimum(np.arange(width), rows.shape[1] - 1)]
+
+
 class Hull:
     """The facets of all walls of a cavity, of which each rank has a share.
 
@@ -56,8 +61,9 @@ class Hull:
     Attributes
     ----------
     starts : (ranks + 1,) where the shares begin among all facets.
-    cell : the type of all facets, of which the first `corners` nodes are corners.
-    numbers, wall, vertices : (n,), (n,), (n, nodes) of this rank's facets.
+    corners : the most that a facet has; others repeat their last one.
+    numbers, wall, vertices : (n,), (n,), (n, nodes) of this rank's facets, the last ones repeated.
+    nodes : number of nodes of the facets of each wall.
     centre, size : mean of all corners (3,), and mean size of a facet [m].
     rim : the edges that one facet alone has.
 
@@ -75,25 +81,36 @@ class Hull:
         caps: bool,
     ) -> None:
         self.name, self.surfaces, self.comm = name, surfaces, layout.comm
-        self.cell = surfaces[0].element.topology
-        self.corners = n = self.cell.corners
+        cells = [surface.element.topology for surface in surfaces]
+        self.corners = n = max(cell.corners for cell in cells)
         self._ids = np.concatenate([ids for ids, _ in slices])
-        self.vertices = np.concatenate([vertices for _, vertices in slices])
+        self.nodes = [len(cell.nodes) for cell in cells]
+        self.vertices = np.concatenate([_wide(rows, max(self.nodes)) for _, rows in slices])
+        self._ring = np.concatenate(
+            [_wide(rows[:, : c.corners], n) for c, (_, rows) in zip(cells, slices, strict=True)]
+        )
         self.wall = np.repeat(np.arange(len(slices)), [len(ids) for ids, _ in slices])
         self.starts = shares(self.comm, len(self.wall))
         self.numbers = self.starts[self.comm.rank] + np.arange(len(self.wall))
         self._blocks = block_starts(layout.mesh_points, self.comm.size)
-        corners = layout.fetch_points(self.vertices[:, :n].ravel()).reshape(-1, n, 3)
-        x, count = corners.reshape(-1, 3), max(1, int(self.starts[-1]))
+        corners = layout.fetch_points(self._ring.ravel()).reshape(-1, n, 3)
+        own = np.ones(self._ring.shape, dtype=bool)
+        own[:, 1:] = self._ring[:, 1:] != self._ring[:, :-1]
+        x, count = corners[own], max(1, int(self.starts[-1]))
         area = np.cross(corners[:, 2] - corners[:, 0], corners[:, -1] - corners[:, 1]) / 2.0
-        *centre, total = self._sum(*x.sum(axis=0), np.linalg.norm(area, axis=1).sum())
-        self.centre, self.size = np.array(centre) / (n * count), float(np.sqrt(total / count))
-        self._mean = corners.mean(axis=1)
+        *centre, total, k = self._sum(*x.sum(axis=0), np.linalg.norm(area, axis=1).sum(), len(x))
+        self.centre, self.size = np.array(centre) / max(k, 1.0), float(np.sqrt(total / count))
+        self._mean = np.where(own[:, :, None], corners, 0.0).sum(1) / own.sum(1)[:, None]
         self._require_once()
         self.rim, of_lids = self._meet(layout, caps)
         cones = np.einsum("na,na->n", self._mean - self.centre, area) / 3.0
         cones -= combine(self.comm, self.starts, self.rim.facet, of_lids)
         self._volumes = self.signs * cones
+
+    def of(self, number: int) -> tuple[Ints, Ints]:
+        """Return numbers and nodes of this rank's facets of a wall."""
+        mine = self.wall == number
+        return self.numbers[mine], self.vertices[mine, : self.nodes[number]]
 
     def _sum(self, *values: float) -> list[float]:
         """Return sums over ranks (collective)."""
@@ -114,11 +131,13 @@ class Hull:
     def _meet(self, layout: Layout, caps: bool) -> tuple[Rim, Array]:
         """Make neighbours agree; return the rims and the volumes of their lids (collective).
 
-        Edge k of facet f has the number n f + k, n of its corners, and runs as in the facet.
+        Edge k of facet f has the number n f + k, n `corners`, and runs as in the facet.
         """
-        n, ring = self.corners, self.vertices[:, : self.corners]
+        n, ring = self.corners, self._ring
         runs = np.stack([ring, np.roll(ring, -1, axis=1)], axis=2).reshape(-1, 2)
         edges = (n * self.numbers[:, None] + np.arange(n)).ravel()
+        real = runs[:, 0] != runs[:, 1]
+        runs, edges = runs[real], edges[real]
         to = owners_of(self._blocks, runs.min(axis=1))
         _, (runs, edges) = exchange(self.comm, to, runs, edges)
         ends = np.sort(runs, axis=1)

@@ -23,17 +23,16 @@ from ...values.parameter import Scalar, label
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece, Role
-    from ...elements import Element
     from ...laws.pressure import Laws
     from ...mesh import Region
 
 
 class Surface:
-    """What gas touches of a body: see `surface_of`.
+    """What gas touches of a body: see `surfaces_of`.
 
     Parameters
     ----------
-    region : boundary facets of a solid, or cells of a plate.
+    region : boundary facets of a solid, or cells of a plate; in `parts` all of one type.
     side : of plates, +1 or -1: the gas is on the side of +n or -n, n being the normal that
         belongs to the numbering of the cells, and touches the face z = side thickness/2.
     middle : of plates: the gas acts on the mid-surface.
@@ -45,14 +44,14 @@ class Surface:
         self.body, self.region, self.side = body, region, side
         self.solid = body.element.dimension == 3
         self.name = f"region {region.name!r} of {body.name!r}"
-        element = body.element.trace if self.solid else body.element
-        if element is None or element.dimension != 2:
+        possible = body.element.traces if self.solid else (body.element,)
+        if not possible or possible[0].dimension != 2:
             raise ParameterError(
                 f"{self.name}: gas presses on facets of solids and on plates; "
                 f"{body.element.name} has no surface"
             )
-        self.element: Element = element
-        region.require(element.cell, use=f"a pressure on body {body.name!r}")
+        region.require(*(e.cell for e in possible), use=f"a pressure on body {body.name!r}")
+        self.element = next(e for e in possible if e.cell in region.types)
         if not self.solid and side not in (None, 1, -1):
             raise ParameterError(f"{self.name}: face({side!r}) is not possible: give +1 or -1")
         if self.solid and side not in (None, 1):
@@ -66,6 +65,12 @@ class Surface:
         if self.solid or self.side is None:
             return self.name
         return f"{self.name}, face({self.side:+d})"
+
+    @property
+    def parts(self) -> list[Surface]:
+        """Those of each type of facets."""
+        how = self.side, self.middle
+        return [Surface(self.body, part, *how) for part in self.region.parts]
 
     def slice(self, layout: Layout) -> tuple[Ints, Ints]:
         """Return the ids of this rank's share of the facets, and their vertices (collective)."""
@@ -222,8 +227,8 @@ def _matched(kind: str, wanted: Ints32, offered: Ints32) -> tuple[Ints, Ints]:
     return first[place[len(offered) :]], count[place[len(offered) :]]
 
 
-def surface_of(place: Nodes | Face, who: str) -> Surface:
-    """Return what gas touches at a place.
+def surfaces_of(place: Nodes | Face, who: str) -> list[Surface]:
+    """Return what gas touches at a place: a surface of each type of facets.
 
     Raises
     ------
@@ -235,6 +240,5 @@ def surface_of(place: Nodes | Face, who: str) -> Surface:
         raise ParameterError(
             f'{who} acts on surfaces, body["region"] or body["region"].face(+1), not on {said}'
         )
-    if isinstance(place, Face):
-        return Surface(nodes.body, nodes.region, place.side, place.middle)
-    return Surface(nodes.body, nodes.region)
+    how = (place.side, place.middle) if isinstance(place, Face) else ()
+    return Surface(nodes.body, nodes.region, *how).parts
