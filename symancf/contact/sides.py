@@ -107,7 +107,7 @@ class Side(FacetPoints):
             said = nodes if isinstance(nodes, End) else label(nodes)
             raise ParameterError(f"{who}: {said} has no surface that could touch; {NONE}")
         super().__init__(nodes.body, nodes.region)
-        if len(nodes.region.parts) > 1:
+        if len(nodes.region.by_type) > 1:
             raise ParameterError(
                 f"{who}: {nodes.region.describe()}: give those of each type as a contact of its own"
             )

@@ -66,7 +66,7 @@ class Region:
         return max((dimension(kind) for kind in self.sizes), default=0)
 
     @property
-    def parts(self) -> tuple[Region, ...]:
+    def by_type(self) -> tuple[Region, ...]:
         """Its cells of each type, as regions of one type each."""
         held = {kind: size for kind, size in self.sizes.items() if size}
         if len(held) < 2:

@@ -53,13 +53,13 @@ class FacetPoints(End):
         region.require(*cell.traces, *own, use=f"a load on body {body.name!r}")
         if len({CELLS[kind].dimension for kind in region.types}) > 1:
             raise MeshError(f"{region.describe()}; load surfaces and edges by regions of their own")
-        self.kind = region.parts[0].types[0]
+        self.kind = region.by_type[0].types[0]
         self.hermite = bool(body.element.slopes)
 
     @property
     def by_type(self) -> list[FacetPoints]:
         """Those of facets of one type each: wedges have two."""
-        return [FacetPoints(self.body, part) for part in self.region.parts]
+        return [FacetPoints(self.body, part) for part in self.region.by_type]
 
     @property
     def element(self) -> Element | None:

@@ -70,7 +70,7 @@ class Surface:
     def parts(self) -> list[Surface]:
         """Those of each type of facets."""
         how = self.side, self.middle
-        return [Surface(self.body, part, *how) for part in self.region.parts]
+        return [Surface(self.body, part, *how) for part in self.region.by_type]
 
     def slice(self, layout: Layout) -> tuple[Ints, Ints]:
         """Return the ids of this rank's share of the facets, and their vertices (collective)."""
