@@ -48,7 +48,7 @@ class Region:
     mesh: Mesh = field(repr=False)
     name: str
     sizes: dict[str, int]
-    parts: tuple[str, Region, Region] | None = field(default=None, repr=False)
+    made_of: tuple[str, Region, Region] | None = field(default=None, repr=False)
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -95,9 +95,9 @@ class Region:
 
     def _chosen(self, kind: str) -> Ints | None:
         """Return the sorted numbers of its cells in this rank's slice of a type; None are all."""
-        if self.parts is None:
+        if self.made_of is None:
             return self.mesh._members[self.name].get(kind, np.empty(0, np.int64))
-        how, *both = self.parts
+        how, *both = self.made_of
         first, second = (region._chosen(kind) for region in both)
         every = np.arange(len(self.mesh.cells[kind].connectivity))
         return _SETS[how](every if first is None else first, every if second is None else second)
@@ -239,7 +239,7 @@ _SETS: dict[str, Callable[[Ints, Ints], Ints]] = {
 
 
 def _bracketed(region: Region) -> str:
-    return f"({region.name})" if region.parts else region.name
+    return f"({region.name})" if region.made_of else region.name
 
 
 def _names(names: list[str]) -> str:
