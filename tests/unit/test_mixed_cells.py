@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hexahedra, wedges and tetrahedra that share faces; regions with faces of two types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+import symancf as sa
+from symancf.mesh.conformity import side_keys
+
+if TYPE_CHECKING:
+    from symancf.arrays import Array, Ints
+    from symancf.elements import Element
+
+STRETCH = np.array([[1.3, 0.2, 0.0], [-0.1, 0.9, 0.3], [0.2, 0.0, 1.1]])
+RUBBER = {"mu": 1.0, "lam": 1.5}
+elements = sa.elements
+
+
+def swayed(X: Array) -> Array:
+    """Move all points, so that faces and edges are curved where they have nodes."""
+    return X + 0.04 * np.sin(2.0 * X[:, [1, 2, 0]] + np.array([0.3, 1.0, 2.0]))
+
+
+def facets_of(kind: str, cells: Ints) -> dict[str, Ints]:
+    """Return all faces of cells by type."""
+    row = elements.CELLS[kind]
+    return {t: cells[:, row.sides(t)].reshape(-1, row.sides(t).shape[1]) for t in row.traces}
+
+
+def once(parts: list[dict[str, Ints]]) -> list[dict[str, Ints]]:
+    """Return those of some faces by type that nobody else has."""
+    kinds = {kind for part in parts for kind in part}
+    keys = {
+        kind: np.concatenate([side_keys(kind, part[kind]) for part in parts if kind in part])
+        for kind in kinds
+    }
+    single = {}
+    for kind, found in keys.items():
+        values, count = np.unique(found, return_counts=True)
+        single[kind] = values[count == 1]
+    return [
+        {kind: rows[np.isin(side_keys(kind, rows), single[kind])] for kind, rows in part.items()}
+        for part in parts
+    ]
+
+
+def three(kinds: dict[str, Element]) -> sa.Mesh:
+    """Return cubes of hexahedra, wedges beside them and tetrahedra on the wedges."""
+    corners = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 1.0)]
+    points, cells, count = [], {}, 0
+    for kind, at in zip(kinds, corners, strict=True):
+        mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2), cell=kind, comm=MPI.COMM_SELF)
+        points.append(mesh.points + at)
+        cells[kind] = mesh.cells[kind].connectivity + count
+        count += len(mesh.points)
+    _, first, back = np.unique(
+        np.rint(1e6 * np.concatenate(points)), axis=0, return_index=True, return_inverse=True
+    )
+    cells = {kind: back.ravel()[rows] for kind, rows in cells.items()}
+    hull = once([facets_of(kind, rows) for kind, rows in cells.items()])
+    regions = {f"hull of {k}": h for k, h in zip(kinds, hull, strict=True)}
+    regions |= {kind: {kind: np.arange(len(rows))} for kind, rows in cells.items()}
+    every = {t: np.concatenate([h[t] for h in hull if t in h]) for h in hull for t in h}
+    nodes = np.unique(np.concatenate([rows.ravel() for rows in every.values()]))
+    return sa.Mesh.from_arrays(
+        swayed(np.concatenate(points)[first]), cells, {**regions, "skin": ("vertex", nodes)}
+    )
+
+
+ORDERS = [
+    (elements.hex20, elements.wedge15, elements.tet10),
+    (elements.hex8, elements.wedge6, elements.tet4),
+]
+
+
+@pytest.mark.collective
+@pytest.mark.filterwarnings("ignore:.*tet4 locks")
+@pytest.mark.parametrize("given", ORDERS, ids=["second", "first"])
+def test_cells_that_share_faces(given: tuple[Element, ...]) -> None:
+    """Affine states pass from cells to cells; a pressure on their hull has no resultant."""
+    mesh = three({element.cell: element for element in given})
+    bodies = [sa.Body(mesh[e.cell], e, sa.energies.neo_hooke, **RUBBER) for e in given]
+    loads = [sa.pressure(body[f"hull of {body.name}"], 0.3) for body in bodies]
+    systems = sa.System(*bodies, terms=loads), sa.System(*bodies)
+    state = systems[0].state + 0.05 * systems[0].numbering.random(5)
+    for system in systems:
+        system.update(0.0)
+    force = systems[0].residual_at(state) - systems[1].residual_at(state)
+    numbering = systems[0].numbering
+    at = numbering.offset[: numbering.owned_vertices, 0][:, None] + np.arange(3)
+    f = force[at]
+    x = systems[0].points[: len(f)] + state[at]
+    total = systems[0].sum(np.array([*f.sum(0), *np.cross(x, f).sum(0), np.abs(f).sum()]))
+    assert total[6] > 0.3
+    assert np.abs(total[:6]).max() < 1e-13 * total[6]
+
+    def stretched(X: Array, t: float) -> Array:
+        return t * X @ (STRETCH - np.eye(3)).T
+
+    ends = [sa.fix(body[f"hull of {body.name}"], displacement=stretched) for body in bodies]
+    system = sa.System(*bodies, terms=ends)
+    sa.StaticProblem(system).solve()
+    for body in bodies:
+        X = body[body.name].X
+        found = system.displacement(body[body.name])
+        np.testing.assert_allclose(found, X @ (STRETCH - np.eye(3)).T, atol=1e-11)
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize("element", [elements.wedge15, elements.wedge6], ids=lambda e: e.name)
+@pytest.mark.parametrize("through", [False, True])
+def test_walls_of_triangles_and_quadrilaterals(element: Element, through: bool) -> None:
+    """A hole in wedges, closed or with lids at its ends, has the volume of what was there."""
+    kind = element.cell
+    whole = sa.Mesh.box((1.0, 1.0, 1.0), (3, 3, 3), cell=kind, comm=MPI.COMM_SELF)
+    cells = whole.cells[kind].connectivity
+    away = np.abs(whole.points[cells[:, :6]].mean(axis=1) - 0.5)
+    middle = (away[:, int(through) :] < 0.2).all(axis=1)
+    kept, gone = (facets_of(kind, rows) for rows in (cells[~middle], cells[middle]))
+    hole = {t: rows[np.isin(side_keys(t, rows), side_keys(t, gone[t]))] for t, rows in kept.items()}
+    (hull,) = once([kept])
+    outer = {
+        t: rows[~np.isin(side_keys(t, rows), side_keys(t, hole[t]))] for t, rows in hull.items()
+    }
+    points = swayed(whole.points)
+    if through:  # lids are flat: so are the ends
+        bump = 0.1 * np.sin(np.pi * whole.points[:, :1])
+        points = whole.points + bump * whole.points[:, [2, 0, 1]]
+    taken = sa.Mesh.from_arrays(points, {kind: cells[middle]}).quality()[kind].size
+    mesh = sa.Mesh.from_arrays(points, {kind: cells[~middle]}, {"hole": hole, "outer": outer})
+    assert len(mesh["hole"].sizes) == len(mesh["outer"].sizes) == 2
+    body = sa.Body(mesh["all"], element, sa.energies.neo_hooke, rho=2.0, **RUBBER)
+    gas = sa.Cavity([body["hole"]], caps="flat", gas=sa.Gas(amount=1.3, ambient=0.5))
+    base, pull = sa.fix(body["outer"]), sa.force(body["hole"], (0.0, 0.03, 0.0))
+    system = sa.System(body, terms=[base, gas, pull, sa.gravity((0.0, 0.0, -0.01))])
+    assert gas.watertight
+    assert gas.reference_volume == pytest.approx(taken, rel=1e-12)
+    sa.StaticProblem(system).solve()
+    volume, first = gas.volume(system), gas.reference_volume
+    assert volume > 1.02 * first
+    assert (0.5 + gas.pressure(system)) * volume == pytest.approx(1.3 * 0.5 * first, rel=1e-9)
+    weight = 2.0 * 0.01 * mesh.quality()[kind].size
+    np.testing.assert_allclose(base.reaction(system), [0.0, -0.03, weight], atol=1e-10)
