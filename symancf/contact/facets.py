@@ -156,7 +156,8 @@ class FacetPass:
         assert isinstance(feet, Feet)
         if begins or before is None:
             lists.accepted = self._shapes(lists, x)
-            lists.normals.value = lists.accepted[1].Q
+            if begins or lists.normals.value is lists.shapes[1].Q:  # else those of a checkpoint
+                lists.normals.value = lists.accepted[1].Q
             feet.first[...] = 0.0
         feet.normals[...] = lists.normals.value[lists.local]
         farther = lists.reach > known

@@ -96,14 +96,15 @@ class PartBacktracking:
 
     def _stalls(self, length: Array) -> Mask:
         """Tell of which parts the corrections have not become smaller: they go round."""
-        trail = self._trail if self._snes.getIterationNumber() else []
-        self._trail = [*trail[-LATELY:], length]
+        trail, self._trail = self._trail, [*self._trail[-LATELY:], length]
         if len(trail) < LATELY:
             return np.zeros(len(length), dtype=bool)
         return np.asarray(length > FALLEN * np.min(trail[-LATELY:], axis=0))
 
     def _cut(self, x: PETSc.Vec, y: PETSc.Vec) -> bool:
         """Cut the step: x - y will be the next unknowns. Tell whether it changed."""
+        if self._snes.getIterationNumber() == 0:
+            self._trail = []
         if not self._fresh():
             return False
         try:

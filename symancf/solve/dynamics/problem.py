@@ -347,7 +347,8 @@ class DynamicProblem:
     def save(self, path: str | Path) -> None:
         """Write a checkpoint from which `restore` goes on (collective); also from a monitor.
 
-        A run that goes on from it repeats this one bit for bit on the same number of ranks.
+        A run that goes on from it repeats this one bit for bit on the same number of ranks; where
+        deformable bodies touch each other, whose lists are made anew, to round-off.
         """
         if not self._started:
             raise ParameterError("save: nothing has moved yet; call solve or initialize first")
@@ -394,7 +395,9 @@ class DynamicProblem:
         made.calm = int(attributes["calm"])
         self.audit.resume(json.loads(attributes["audit"]))
         self._events.resume(json.loads(attributes.get("events", "[]")))
+        self._follow()
         system.revise(system.time)
+        self._energies = None
         self._leave()
         self._started = True
 
