@@ -170,7 +170,8 @@ class Contact(Results):
             raise ConstraintError(
                 f"{self.who}: {side.name!r} and {shape.name!r} are the same rigid body"
             )
-        points = self._points(side, shape, radius)
+        every = [self._points(part, shape, radius) for part in _by_type(side)]
+        points = every[0]
         self.between = (
             str(points.end),
             f"{shape.kind} {shape.name!r}".removesuffix(f" {shape.kind!r}"),
@@ -179,12 +180,14 @@ class Contact(Results):
             side if isinstance(side, RigidBody) else cast("Side", points.end).body,
             shape.body or shape,
         )
+        numbers = [""] if len(every) == 1 else [f":{k}" for k in range(1, len(every) + 1)]
+        named = [(f"{self.name}{k}", points) for k, points in zip(numbers, every, strict=True)]
         if self.damping:
             touch = Touch("damper", shape, self.law)
-            self.dampers = [RigidPass.of(f"{self.name}:damper", touch, points, values)]
+            self.dampers = [RigidPass.of(f"{n}:damper", touch, p, values) for n, p in named]
         part: Part = "energy" if self.coulomb is None else "friction"
         touch = Touch(part, shape, self.law, self.coulomb, points.rolls)
-        return [RigidPass.of(self.name, touch, points, values)]
+        return [RigidPass.of(name, touch, points, values) for name, points in named]
 
     def _facing(
         self, side: Nodes | Face | RigidBody, target: Nodes | Face | None, radius: float | None
@@ -370,6 +373,13 @@ class Contact(Results):
 
 def _is_zero(mu: Any) -> bool:
     return isinstance(mu, int | float) and not isinstance(mu, bool) and mu == 0
+
+
+def _by_type(side: Nodes | Face | RigidBody) -> list[Nodes | Face | RigidBody]:
+    """Return a side as those of facets of one type each: wedges have two."""
+    if not isinstance(side, Nodes):
+        return [side]
+    return [Nodes(side.body, part) for part in side.region.by_type]
 
 
 def _ordered(side: Any, target: Any) -> tuple[Any, Any]:

@@ -6,7 +6,8 @@ A side is one of the following; its facets are interpolated by the element `Side
 ==========================  ===============================  ==========  ======================
 the user gives              facets                           points      size l
 ==========================  ===============================  ==========  ======================
-``solid["outside"]``        facets of hex8, hex20, tet10     4 / 9 / 6   cell's volume/its area
+``solid["outside"]``        quad4 / quad8, quad9 / tri3 /    4 / 9 / 3   cell's volume/its area
+                            tri6 of solids                   / 6
 ``plate["skin"].face(+1)``  z = thickness/2 of ancf_plate    9           thickness
 ``cord["body"]``            axis of ancf_cable, `radius=`    4           radius
 ==========================  ===============================  ==========  ======================
@@ -109,7 +110,8 @@ class Side(FacetPoints):
         super().__init__(nodes.body, nodes.region)
         if len(nodes.region.by_type) > 1:
             raise ParameterError(
-                f"{who}: {nodes.region.describe()}: give those of each type as a contact of its own"
+                f"{who}: {nodes.region.describe()}; give those of each type as a contact of its "
+                "own (forces fall to nothing at the edges between them, as at those of a block)"
             )
         self.who, self.turned = who, isinstance(place, Face) and place.side == -1
         self._require_touchable(place)
@@ -117,7 +119,7 @@ class Side(FacetPoints):
         assert element is not None
         cell, degree = element.topology, {1: 7, 2: 5}[element.dimension]
         if not element.slopes and element.degree == 1:
-            degree = 3
+            degree = 3 if max(cell.factors) == 1 else 2
         elif max(cell.factors) > 1:
             degree = 4
         rule = gauss(cell, counts_for(cell, degree))

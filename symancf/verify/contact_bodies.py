@@ -16,7 +16,7 @@ from ..catalogue.loads import traction
 from ..contact.contact import Contact
 from ..contact.shapes import Cylinder, Plane
 from ..contact.shapes import Sphere as Ball
-from ..elements import hex8, hex20, tet10
+from ..elements import hex8, hex20, hex27, tet10, wedge6, wedge15
 from ..energies import neo_hooke, saint_venant_kirchhoff
 from ..mesh import Mesh
 from ..output.sampling import sample
@@ -76,9 +76,13 @@ def patch() -> Iterator[Number]:
         (hex8, hex8, (4, 4), equal),
         (hex20, hex20, (4, 4), equal),
         (tet10, tet10, (4, 4), equal),
+        (hex27, hex27, (3, 3), equal),
+        (wedge15, wedge15, (3, 3), equal),
+        (wedge6, wedge6, (4, 4), equal),
         (hex20, tet10, (3, 5), (0.02, 0.005)),
     ):
-        low = brick("low", (1.0, 1.0, 0.5), (4, 4, 2), element=one)
+        below = 3 if one in (hex27, wedge15) else 4
+        low = brick("low", (1.0, 1.0, 0.5), (below, below, 2), element=one)
         high = brick("high", (1.0, 1.0, 0.5), (*cells, 2), (0.0, 0.0, 0.5), element=other)
         held = [fix(body[f"{axis}0"], axis) for body in (low, high) for axis in "xy"]
         between = Contact(low["z1"], high["z0"])
@@ -91,7 +95,7 @@ def patch() -> Iterator[Number]:
             stress = np.asarray(means.cell_data["stress"], dtype=float).reshape(-1, 9)[:, 8]
             error.append(stress / exact - 1.0)
         off = np.concatenate(system.comm.allgather(np.concatenate(error)))
-        name = f"4x4 on {cells[0]}x{cells[1]} facets"
+        name = f"{below}x{below} on {cells[0]}x{cells[1]} facets"
         if one is not hex8:
             name += f", {one.name} on {other.name}"
         yield Number(f"largest error of the stress: {name}", np.abs(off).max(), 0.0, limits[0])

@@ -20,7 +20,7 @@ from ..contact.contact import Contact
 from ..contact.rigid import RigidPass
 from ..contact.shapes import Cylinder
 from ..contact.shapes import Sphere as Ball
-from ..elements import hex8, hex20, tet10
+from ..elements import hex8, hex20, hex27, tet10, wedge6, wedge15
 from ..energies import neo_hooke, saint_venant_kirchhoff
 from ..mesh import Mesh
 from ..solve.dynamics import DynamicProblem
@@ -146,7 +146,7 @@ def hertz_sphere() -> Iterator[Number]:
     light = Sphere(1e6, 0.3, 0.02, 0.003616)
     for hertz, name, tolerance in ((soft, "a/R = 0.085", 0.03), (light, "a/R = 0.018", 0.01)):
         yield from _indented(hertz, name, tolerance)
-    for element, fine in ((hex20, 4), (tet10, 3)):
+    for element, fine in ((hex20, 4), (tet10, 3), (hex27, 3), (wedge15, 3), (wedge6, 6)):
         yield from _indented(light, f"a/R = 0.018, {element.name}", 0.03, fine, element)
 
 

@@ -11,7 +11,18 @@ import numpy as np
 from .. import energies
 from ..arrays import Array
 from ..bodies.body import Body
-from ..elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8, hex20, tet10
+from ..elements import (
+    ancf_cable,
+    ancf_plate,
+    ancf_thin_plate,
+    hex8,
+    hex20,
+    hex27,
+    tet4,
+    tet10,
+    wedge6,
+    wedge15,
+)
 from ..system import System
 from .case import Number, case
 from .meshes import bent, box
@@ -29,7 +40,7 @@ PLATE: dict[str, Any] = {"E": 1.0, "nu": 0.3, "thickness": 0.1}
 CABLE: dict[str, Any] = {"EA": 1.0, "EI": 1e-2}
 
 
-SOLIDS = (hex8, hex20, tet10)
+SOLIDS = (hex8, hex20, hex27, tet4, tet10, wedge6, wedge15)
 
 
 def solids(
@@ -160,7 +171,13 @@ def zero_modes() -> Iterator[Number]:
         for cells in ("one cell", "patch"):
             if name == "ancf_cable on an arc" and cells == "one cell":
                 continue  # an arc needs neighbours
-            n = 3 if name.startswith(("hex", "tet")) else 1 if name.startswith("ancf_cable") else 2
+            n = (
+                3
+                if name.startswith(("hex", "tet", "wedge"))
+                else 1
+                if name.startswith("ancf_cable")
+                else 2
+            )
             system = patch() if cells == "patch" else patch(*([1] if n == 1 else [(1,) * n]))
             K = tangent(system, np.zeros(system.numbering.coordinates))
             values = np.sort(np.abs(np.linalg.eigvalsh((K + K.T) / 2.0)))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import sympy as sp
 from mpi4py import MPI
 
 from .. import energies
@@ -13,7 +14,19 @@ from ..arrays import Array
 from ..bodies.body import Body
 from ..catalogue import loads
 from ..catalogue.boundary import fix
-from ..elements import Element, ancf_cable, ancf_plate, ancf_thin_plate, hex8, hex20, tet10
+from ..elements import (
+    Element,
+    ancf_cable,
+    ancf_plate,
+    ancf_thin_plate,
+    hex8,
+    hex20,
+    hex27,
+    tet4,
+    tet10,
+    wedge6,
+    wedge15,
+)
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
@@ -68,6 +81,8 @@ def bending_of_hexahedra() -> Iterator[Number]:
         (hex8, (20, 2, 2), 2.0 / 3.0, 5e-3),
         (hex20, (10, 1, 1), 1.0015, 1.5e-3),
         (tet10, (20, 1, 1), 1.0015, 1e-3),
+        (hex27, (10, 1, 1), 1.0015, 1.5e-3),
+        (wedge15, (10, 1, 1), 1.0015, 1.5e-3),
     ):
         mesh = Mesh.box((length, 1.0, 1.0), cells, cell=element.cell)
         energy = energies.saint_venant_kirchhoff
@@ -82,12 +97,67 @@ def bending_of_hexahedra() -> Iterator[Number]:
 
 
 def _solid() -> Iterator[Number]:
-    body = Body(box((1.0, 1.0, 1.0), (3, 3, 3), 0.15)["body"], hex8, energies.yeoh, **RUBBER)
-    system = System(body, terms=held(body, "xyz", "position", SPACE))
-    StaticProblem(system, options=TIGHT).solve()
-    at, X = positions(system)
-    wrong = np.abs(system.state[at[:, None] + np.arange(3)] - X @ SPACE.T).max()
-    yield Number("displacement: hex8, distorted", float(wrong), 0.0, 1e-10, 1.0)
+    for element in (hex8, tet4, wedge6, hex20, hex27, tet10, wedge15):
+        cells = (3, 3, 3) if element.degree == 1 else (2, 2, 2)
+        mesh = box((1.0, 1.0, 1.0), cells, 0.15, cell=element.cell)
+        body = Body(mesh["body"], element, energies.yeoh, **RUBBER)
+        system = System(body, terms=held(body, "xyz", "position", SPACE))
+        StaticProblem(system, options=TIGHT).solve()
+        at, X = positions(system)
+        wrong = np.abs(system.state[at[:, None] + np.arange(3)] - X @ SPACE.T).max()
+        yield Number(f"displacement: {element.name}, distorted", float(wrong), 0.0, 1e-10, 1.0)
+
+
+def quadratic(X: Array) -> Array:
+    """Return the gradient of a harmonic polynomial of third order: no force acts inside."""
+    x, y, z = X.T
+    u = [3 * x**2 - 3 * y**2 + y * z, z * x - 6 * x * y + y**2 - z**2, x * y - 2 * y * z]
+    return np.asarray(0.01 * np.stack(u, axis=1))
+
+
+def linear(H: sp.Matrix, *, mu: sp.Expr, lam: sp.Expr) -> sp.Expr:
+    """Return the energy of linear elasticity."""
+    e = (H + H.T) / 2
+    return mu * sp.Add(*(x**2 for x in e)) + lam / 2 * e.trace() ** 2
+
+
+def straight_box(element: Element, cells: int, amount: float) -> Mesh:
+    """Return a cube with nodes between corners in the middle of these, corners distorted.
+
+    Where `amount` is 0 it is a parallelepiped.
+    """
+    size = (1.0, 1.0, 1.0)
+    given = box(size, (cells,) * 3, cell=element.cell).cells[element.cell].connectivity
+    cell = element.topology
+    between, _ = cell.straight.evaluate(cell.unit)
+
+    def move(X: Array) -> Array:
+        if not amount:
+            return np.asarray(X @ np.array([[1.0, 0.2, 0.1], [0.3, 0.9, 0.0], [0.0, 0.2, 1.1]]))
+        X = distorted(size, amount)(X)
+        X[given] = np.einsum("nv,kva->kna", between, X[given[:, : cell.corners]])
+        return X
+
+    return Mesh.box(size, (cells,) * 3, cell=element.cell, warp=move, comm=MPI.COMM_SELF)
+
+
+@case("E04_quadratic_patch", "exact: quadratic displacements of linear elasticity")
+def quadratic_patch() -> Iterator[Number]:
+    """Quadratic states on straight cells; what `hex20` and `wedge15` lose on distorted ones."""
+    for element, amount, known in (
+        *((hex20, 0.0, 0.0), (hex27, 0.0, 0.0), (tet10, 0.0, 0.0), (wedge15, 0.0, 0.0)),
+        *((hex27, 0.1, 0.0), (tet10, 0.1, 0.0), (hex20, 0.1, 1e-3), (wedge15, 0.1, 1e-3)),
+    ):
+        body = Body(straight_box(element, 2, amount)["body"], element, linear, mu=1.0, lam=1.5)
+        ends = [fix(body[f"{a}{e}"], "all", lambda X, t: quadratic(X)) for a in "xyz" for e in "01"]
+        system = System(body, terms=ends)
+        StaticProblem(system, options=TIGHT).solve()
+        at, X = positions(system)
+        exact = quadratic(X)
+        wrong = np.abs(system.state[at[:, None] + np.arange(3)] - exact).max()
+        shape = "distorted" if amount else "parallelepipeds"
+        of = f"displacement: {element.name}, {shape}{' (known limit)' if known else ''}"
+        yield Number(of, float(wrong / np.abs(exact).max()), 0.0, known or 1e-11, 1.0)
 
 
 def _membranes() -> Iterator[Number]:

@@ -16,7 +16,13 @@ from symancf.places.interpolation import Interpolation
 
 Array = Any
 MATERIAL = {"mu": 1.0 / 2.6, "lam": 0.3 / (1.3 * 0.4)}  # E = 1, nu = 0.3
-SOLIDS = {"hexahedron": elements.hex8, "hexahedron20": elements.hex20, "tetra10": elements.tet10}
+SOLIDS = {
+    element.cell: element
+    for element in (
+        *(elements.hex8, elements.hex20, elements.hex27, elements.tet4, elements.tet10),
+        *(elements.wedge6, elements.wedge15),
+    )
+}
 
 
 def touching(a: Any, b: Any = None, mu: Any = 0.0, stiffness: float | None = None) -> sa.Contact:

@@ -51,9 +51,13 @@ def layout(body: sa.Body) -> Layout:
     return sa.System(body).layout
 
 
+@pytest.mark.filterwarnings("ignore:.*tet4 locks")
 @pytest.mark.parametrize(
     ("element", "points", "size"),
-    [(elements.hex8, 4, 0.75), (elements.hex20, 9, 0.75), (elements.tet10, 6, 0.25)],
+    [
+        *((elements.hex8, 4, 0.75), (elements.hex20, 9, 0.75), (elements.hex27, 9, 0.75)),
+        *((elements.tet4, 3, 0.25), (elements.tet10, 6, 0.25), (elements.wedge15, 6, 0.75)),
+    ],
     ids=lambda x: getattr(x, "name", str(x)),
 )
 def test_facets_of_solids(element: elements.element.Element, points: int, size: float) -> None:

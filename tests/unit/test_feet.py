@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -14,8 +16,14 @@ from symancf.energies import neo_hooke
 from tests.unit.facing import MATERIAL, bowl, shifted, stacked, thin_wall, throws
 
 
-@pytest.mark.parametrize("mu", [0.0, 0.3, 1e-3])
-@pytest.mark.parametrize("cell", ["hexahedron", "hexahedron20", "tetra10", "plate"])
+@pytest.mark.filterwarnings("ignore:.*tet4 locks")
+@pytest.mark.parametrize(
+    ("cell", "mu"),
+    [
+        *product(["hexahedron", "hexahedron20", "tetra10", "plate"], [0.0, 0.3, 1e-3]),
+        *product(["tetra", "hexahedron27", "wedge15"], [0.3]),
+    ],
+)
 def test_tangents_are_derivatives_and_forces_balance(cell: str, mu: float) -> None:
     """On facets distorted at random; mu = 0.3 sticks, 1e-3 slides."""
     A, B, contact = stacked(cell, mu, bend=0.2)
@@ -68,6 +76,7 @@ def test_forces_begin_at_nothing_where_a_foot_comes_onto_a_side() -> None:
     assert np.abs(forces[1] - forces[0]).max() < 1e-6 * np.abs(forces[0]).max()
 
 
+@pytest.mark.filterwarnings("ignore:.*tet4 locks")
 @pytest.mark.parametrize(
     ("cell", "n", "most"),
     [
@@ -75,6 +84,9 @@ def test_forces_begin_at_nothing_where_a_foot_comes_onto_a_side() -> None:
         ("hexahedron", ((4, 4, 2),) * 2, 1e-10),
         ("hexahedron20", ((2, 3, 1),) * 2, 1e-10),
         ("tetra10", ((2, 3, 1),) * 2, 1e-10),
+        ("tetra", ((2, 3, 1),) * 2, 1e-10),
+        ("hexahedron27", ((2, 3, 1),) * 2, 1e-10),
+        ("wedge15", ((2, 3, 1),) * 2, 1e-10),
     ],
 )
 def test_pressure_passes_flat_interfaces(

@@ -146,3 +146,31 @@ def test_walls_of_triangles_and_quadrilaterals(element: Element, through: bool) 
     assert (0.5 + gas.pressure(system)) * volume == pytest.approx(1.3 * 0.5 * first, rel=1e-9)
     weight = 2.0 * 0.01 * mesh.quality()[kind].size
     np.testing.assert_allclose(base.reaction(system), [0.0, -0.03, weight], atol=1e-10)
+
+
+@pytest.mark.collective
+def test_facets_of_two_types_touch_a_plane() -> None:
+    """Those of the other type, at a corner, are in its way and add nothing."""
+    found = []
+    for name in ("floor", "corner"):
+        mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2), cell="wedge15", comm=MPI.COMM_SELF)
+        floor, wall = (mesh[side].slice()[1] for side in ("z0", "x0"))
+        regions = {"floor": {"triangle6": floor}}
+        regions["corner"] = {"triangle6": floor, "quad8": wall}
+        top = ("triangle6", mesh["z1"].slice()[1])
+        mesh = sa.Mesh.from_arrays(
+            mesh.points,
+            {"wedge15": mesh.cells["wedge15"].connectivity},
+            {**regions, "top": top},
+        )
+        body = sa.Body(mesh["all"], elements.wedge15, sa.energies.neo_hooke, **RUBBER)
+        on = sa.Contact(body[name], sa.Plane(), mu=0.2)
+        press = sa.fix(body["top"], displacement=(0.0, 0.0, -0.05))
+        system = sa.System(body, terms=[press, on])
+        sa.StaticProblem(system).solve()
+        found.append(on.force(system))
+        assert sum(on.status(system)) == 8 * 6 + (4 * 9 if name == "corner" else 0)
+        shown = sum(map(len, sa.sample(system, on).cells.values()))
+        assert system.comm.allreduce(shown) == (12 if name == "corner" else 8)
+    np.testing.assert_allclose(found[0], found[1], atol=1e-12)
+    assert found[0][2] > 0.1
