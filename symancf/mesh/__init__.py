@@ -15,20 +15,20 @@ from ..cells import CELLS
 from ..errors import MeshError
 from ..runtime.collective import lookup, reduced, together
 from ..values import arguments
-from .box import Box
 from .cells import dimension
+from .made import Made
 from .region import Region, unknown_region
 from .serial import SerialMesh, scatter
 from .slices import Cells, Slices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from .quality import Quality
 
 
-class Mesh:
+class Mesh(Made):
     """Points, cells and regions of a mesh; no rank holds more than its slice of each.
 
     Make one with `Mesh.read`, `Mesh.from_arrays` or `Mesh.box`; ``mesh["plate"]`` is a `Region`;
@@ -148,42 +148,6 @@ class Mesh:
                 serial = SerialMesh.from_arrays(points, cells, regions or {})
         mesh = cls(comm, name, scatter(comm, serial))
         if check:
-            mesh.check()
-        return mesh
-
-    @classmethod
-    def box(
-        cls,
-        lengths: Sequence[float],
-        divisions: Sequence[int],
-        *,
-        cell: str | None = None,
-        warp: Callable[[Array], Array] | None = None,
-        name: str = "box",
-        comm: MPI.Comm | None = None,
-    ) -> Mesh:
-        """Structured line, rectangle (z = 0) or box from the origin, made slice by slice.
-
-        Regions: "body" for the interior and "x0", "x1", "y0", ... for the sides.
-
-        Parameters
-        ----------
-        lengths, divisions : extent [m] and number of cells in 1, 2 or 3 directions.
-        cell : "line", "quad" or "hexahedron", as there are directions, or another type, e.g.
-            "hexahedron20", "wedge15" (two in each cube) or "tetra10" (six, along its diagonal).
-        warp : maps coordinates (n, 3) to new ones, each point for itself.
-
-        Raises
-        ------
-        MeshError : lengths that are no positive numbers, divisions that are no whole ones, more of
-            them than fit into this machine; a `warp` that inverts cells.
-        ParameterError : A `warp` that fails, or does not return finite coordinates (n, 3).
-        """
-        comm = MPI.COMM_WORLD if comm is None else comm
-        with together(comm):
-            box = Box.of(lengths, divisions, comm.size, cell)
-        mesh = cls(comm, name, box.slices(comm, warp))
-        if warp is not None:
             mesh.check()
         return mesh
 

@@ -15,15 +15,13 @@ import numpy.typing as npt
 from ..arrays import Array, Ints
 from ..cells.table import CELLS, Cell
 from ..errors import MeshError
-from ..runtime.collective import block_starts, together
+from ..runtime.collective import block_starts
 from ..values.arguments import among
-from ..values.parameter import call_array, label
+from ..values.parameter import label
 from .conformity import LENGTHS
 from .slices import Cells, Members, Slices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mpi4py import MPI
 
 
@@ -210,18 +208,10 @@ class Box:
                 parts.append(self._cells(np.arange(low, high), facets, around))
         return np.concatenate(parts)
 
-    def slices(
-        self,
-        comm: MPI.Comm,
-        warp: Callable[[Array], Array] | None = None,
-    ) -> Slices:
+    def slices(self, comm: MPI.Comm) -> Slices:
         """Make this rank's slices; regions "body" and the sides. Collective."""
         starts = block_starts(self.n_points, comm.size)
         points = self.points(starts[comm.rank], starts[comm.rank + 1])
-        with together(comm):
-            if warp is not None:
-                what = "warp of Mesh.box"
-                points = np.array(call_array(what, warp, points.shape, points), order="C")
         cells = {}
         for kind, count in self.cell_counts.items():
             low, high = block_starts(count, comm.size)[comm.rank : comm.rank + 2]

@@ -21,7 +21,6 @@ from ..solve.statics.problem import StaticProblem
 from ..system import System
 from ..values.parameter import Parameter
 from .case import TIGHT, Number, case
-from .meshes import octant_shell, octant_skin, quarter_disc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,25 +92,16 @@ BALLOON = {1.1: 0.7760552055886857, 1.5: 1.0136345228246304, 2.0: 1.501402587890
 
 
 # ---- thick tube ---------------------------------------------------------------------------------
-def _quarter_tube(radial: int, around: int) -> Mesh:
-    """Return a quarter of the tube 1 <= R <= 2, thin along its axis z."""
-
-    def roll(X: Array) -> Array:
-        radius = 2.0 ** X[:, 0]  # finer inside
-        return np.stack([radius * np.cos(X[:, 1]), radius * np.sin(X[:, 1]), X[:, 2]], axis=1)
-
-    return Mesh.box((1.0, np.pi / 2, 0.1), (radial, around, 1), warp=roll, comm=MPI.COMM_SELF)
-
-
 def tube_path(radial: int, around: int) -> list[tuple[float, float, float]]:
     """Return inner stretch, p and reduced axial force along the inflation to a stretch of 3."""
-    mesh = _quarter_tube(radial, around)
+    divisions = radial, around, 1
+    mesh = Mesh.tube(1.0, 2.0, 0.1, divisions, symmetric="xy", comm=MPI.COMM_SELF)
     body = Body(
         mesh["body"], hex8, energies.yeoh, name="tube", volumetric="reduced", k=BULK, **RUBBER
     )
     p = Parameter("p")
-    held = [fix(body["z0"], "z"), fix(body["z1"], "z"), fix(body["y0"], "y"), fix(body["y1"], "x")]
-    system = System(body, terms=[*held, pressure(body["x0"], p)])
+    held = [fix(body["z0"], "z"), fix(body["z1"], "z"), fix(body["y0"], "y"), fix(body["x0"], "x")]
+    system = System(body, terms=[*held, pressure(body["inner"], p)])
     problem = StaticProblem(system, options=TIGHT)
     inner, path = body.at((1.0, 0.0, 0.0)), []
 
@@ -131,11 +121,12 @@ Path = list[tuple[float, float]]
 
 def sphere_path(cells: int, layers: int, to: float = 2.1) -> tuple[Path, Path]:
     """Return inner stretch and p of an octant of the shell, 1 <= R <= 1.1, and limit points."""
-    mesh = octant_shell(cells, layers, 1.1)
+    divisions = layers, 2 * cells
+    mesh = Mesh.sphere(1.1, divisions, inner=1.0, symmetric="xyz", comm=MPI.COMM_SELF)
     body = Body(mesh["body"], hex8, energies.yeoh, volumetric="reduced", k=BULK, **RUBBER)
     p = Parameter("p")
     held = [fix(body[f"{axis}0"], axis) for axis in "xyz"]
-    system = System(body, terms=[*held, pressure(body["inside"], p)])
+    system = System(body, terms=[*held, pressure(body["inner"], p)])
     return _followed(system, p, body.at((1.0, 0.0, 0.0)), 0.01, to)
 
 
@@ -160,9 +151,9 @@ def _followed(
 
 def balloon_path(cells: int, thickness: float, to: float = 2.1) -> tuple[Path, Path]:
     """Return stretch and p R_0/h_0 of an octant of a membrane, and limit points."""
-    mesh = octant_skin(cells)
+    mesh = Mesh.sphere(1.0, 2 * cells, symmetric="xyz", cell="quad", comm=MPI.COMM_SELF)
     body = Body(
-        mesh["skin"],
+        mesh["body"],
         ancf_plate,
         energies.yeoh,
         thickness=thickness,
@@ -172,7 +163,7 @@ def balloon_path(cells: int, thickness: float, to: float = 2.1) -> tuple[Path, P
     )
     p = Parameter("p")
     held = [symmetry(body[f"{axis}0"], axis) for axis in "xyz"]
-    system = System(body, terms=[*held, pressure(body["skin"].face(-1, middle=True), p)])
+    system = System(body, terms=[*held, pressure(body["body"].face(-1, middle=True), p)])
     path, limits = _followed(system, p, body.at((1.0, 0.0, 0.0)), 0.1 * thickness, to)
     return [(s, v / thickness) for s, v in path], [(s, v / thickness) for s, v in limits]
 
@@ -243,10 +234,10 @@ def plate() -> Iterator[Number]:
     D = E * h**3 / (12.0 * (1.0 - nu**2))
     q = 64.0 * D * 1e-4 * h
     for side in (1, -1):
-        mesh = quarter_disc(8)
-        body = Body(mesh["disc"], ancf_thin_plate, energies.kirchhoff(), thickness=h, E=E, nu=nu)
-        held = [fix(body["rim"]), symmetry(body["x0"], "x"), symmetry(body["y0"], "y")]
-        system = System(body, terms=[*held, pressure(body["disc"].face(side), q)])
+        mesh = Mesh.disc(1.0, (16, 16), symmetric="xy", comm=MPI.COMM_SELF)
+        body = Body(mesh["body"], ancf_thin_plate, energies.kirchhoff(), thickness=h, E=E, nu=nu)
+        held = [fix(body["outer"]), symmetry(body["x0"], "x"), symmetry(body["y0"], "y")]
+        system = System(body, terms=[*held, pressure(body["body"].face(side), q)])
         StaticProblem(system, options=TIGHT).solve(to=1.0)
         w = -side * float(system.displacement(body.at((0.0, 0.0, 0.0)))[0, 2])
         yield Number(f"w D/(q R^4), pressed on face({side:+d})", w * D / q, 1.0 / 64.0, 3e-3)

@@ -13,7 +13,6 @@ from symancf import elements, energies
 from symancf.assembly.plan import Plan
 from symancf.catalogue.gas.surface import Facets
 from symancf.places.interpolation import Interpolation
-from symancf.verify.meshes import octant_skin
 from tests.shells import box_of_walls, resultant, sphere
 
 RUBBER = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 100.0}
@@ -91,9 +90,10 @@ def test_area_and_side_of_faces():
         for element in (elements.ancf_plate, elements.ancf_thin_plate):
             law = (energies.yeoh, RUBBER), (energies.kirchhoff(), {"E": 1.0, "nu": 0.3})
             energy, values = law[element is elements.ancf_thin_plate]
-            skin = octant_skin(6)["skin"]
+            octant = sa.Mesh.sphere(1.0, 12, symmetric="xyz", cell="quad")
+            skin = octant["body"]
             body = sa.Body(skin, element, energy, thickness=0.1, direction=lambda X: X, **values)
-            system = sa.System(body, terms=[sa.pressure(body["skin"].face(side), 2.0)])
+            system = sa.System(body, terms=[sa.pressure(body["body"].face(side), 2.0)])
             push, _, _ = resultant(system, np.zeros_like(system.state))
             assert push == pytest.approx(-side * np.pi * radius**2 / 2, rel=3e-3)
     body = block()

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Structured blocks that are bent, joined where they meet and mirrored; rank 0 makes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
+
+from ..arrays import Array, Ints
+from ..cells.table import CELLS, Cell
+from ..errors import MeshError
+from .box import MEMORY, Box
+from .serial import SerialMesh
+from .sides import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+NEAR = 1e-3  # of the shortest edge: points of two blocks that are one
+
+
+@dataclass(frozen=True)
+class Block:
+    """A box of cells of side 1, bent.
+
+    Attributes
+    ----------
+    divisions : (d,) cubes along its axes.
+    place : maps places (n, d) of the unit box to points (n, 3) [m]. Where blocks meet they have the
+        same points, axes there run in the same sense, and (d = 3) all are right-handed.
+    sides : side of the box, ``"x0"`` to ``"z1"`` -> region.
+    """
+
+    divisions: tuple[int, ...]
+    place: Callable[[Array], Array]
+    sides: Mapping[str, str]
+
+
+@dataclass
+class _Joined:
+    """Points, cells, and the cells of the sides in each region, by type."""
+
+    points: Array
+    cells: Ints
+    sides: dict[str, dict[str, Ints]] = field(default_factory=dict)
+
+    def renumbered(self, new: Ints) -> _Joined:
+        """Return the same with other point numbers; `new` (n,) may unite points."""
+        _, first = np.unique(new, return_index=True)
+        sides = {r: {k: new[rows] for k, rows in held.items()} for r, held in self.sides.items()}
+        return _Joined(self.points[first], new[self.cells], sides)
+
+    def on(self, region: str) -> Ints:
+        """Return the points of a region."""
+        return np.unique(joined([r.ravel() for r in self.sides.get(region, {}).values()], np.int64))
+
+    def with_image(self, axis: int, kind: str) -> _Joined:
+        """Return it with its image in the plane across an axis, whose cells are turned over."""
+        plane, n = f"{'xyz'[axis]}0", len(self.points)
+        apart = np.ones(n, bool)
+        apart[self.on(plane)] = False
+        image = np.arange(n)
+        image[apart] = n + np.arange(int(apart.sum()))
+        mirror = np.ones(3)
+        mirror[axis] = -1.0
+
+        def both(kind: str, rows: Ints) -> Ints:
+            return np.concatenate([rows, image[rows][:, _turned_over(CELLS[kind])]])
+
+        return _Joined(
+            np.concatenate([self.points, mirror * self.points[apart] + 0.0]),
+            both(kind, self.cells),
+            {
+                region: {k: both(k, rows) for k, rows in held.items()}
+                for region, held in self.sides.items()
+                if region != plane
+            },
+        )
+
+
+def _turned_over(cell: Cell) -> Ints:
+    """Return the order of the nodes of a cell whose first two axes are exchanged; of a line turned.
+
+    Its image in a mirror then has the sense of the cell.
+    """
+    if cell.dimension < 2:
+        nodes = [tuple(1 - x for x in node) for node in cell.nodes]
+    else:
+        nodes = [(node[1], node[0], *node[2:]) for node in cell.nodes]
+    return np.array([cell.nodes.index(node) for node in nodes])
+
+
+def assemble(blocks: Sequence[Block], kind: Cell, images: Sequence[str]) -> SerialMesh:
+    """Join blocks to a mesh and add its images in the planes across some axes.
+
+    Regions "body" and those of the sides; "x0", "y0", "z0" lie in the planes of the coordinates.
+
+    Raises
+    ------
+    MeshError : more cells than fit into this machine.
+    """
+    many = sum(float(np.prod(b.divisions)) for b in blocks) * 2 ** len(images)
+    need = (
+        many
+        * len(Box((1.0,) * kind.dimension, (1,) * kind.dimension, kind).parts)
+        * (len(kind.nodes) + 12)
+        * 16
+    )
+    if need > MEMORY:
+        raise MeshError(
+            f"a mesh of {many:.3g} cubes, in cells of type {kind.name!r}, needs "
+            f"{need / 2**30:.3g} GiB on rank 0, this machine has {MEMORY / 2**30:.3g} GiB"
+        )
+    made = _united(_side_by_side(blocks, kind), kind)
+    for k, plane in enumerate(("x0", "y0", "z0")):
+        made.points[made.on(plane), k] = 0.0
+    for axis in images:
+        made = made.with_image("xyz".index(axis), kind.name)
+    mesh = SerialMesh(made.points, {})
+    mesh.add_to_region("body", kind.name, mesh.append(kind.name, made.cells))
+    for region, held in made.sides.items():
+        for side, rows in held.items():
+            mesh.add_to_region(region, side, mesh.append(side, rows))
+    return mesh
+
+
+def _side_by_side(blocks: Sequence[Block], kind: Cell) -> _Joined:
+    """Return the blocks with points of their own each."""
+    points, cells, first = [], [], 0
+    sides: dict[str, dict[str, Ints]] = {}
+    for block in blocks:
+        d = len(block.divisions)
+        box = Box((1.0,) * d, block.divisions, kind).slices(MPI.COMM_SELF)
+        points.append(block.place(box.points[:, :d]))
+        cells.append(box.cells[kind.name].connectivity + first)
+        for side, region in block.sides.items():
+            held = sides.setdefault(region, {})
+            for k, chosen in box.members[side].items():
+                rows = box.cells[k].connectivity[chosen] + first
+                held[k] = np.concatenate([held.get(k, rows[:0]), rows])
+        first += len(box.points)
+    return _Joined(np.concatenate(points), np.concatenate(cells), sides)
+
+
+def _united(apart: _Joined, kind: Cell) -> _Joined:
+    """Return blocks with one point for those that coincide."""
+    from scipy.spatial import cKDTree  # half a second to import
+
+    x = apart.points[apart.cells[:, np.array(kind.links)]]
+    reach = NEAR * float(np.linalg.norm(x[:, :, 0] - x[:, :, 1], axis=2).min())
+    pairs = cKDTree(apart.points).query_pairs(reach, output_type="ndarray")
+    least = np.arange(len(apart.points))
+    np.minimum.at(least, pairs[:, 1], pairs[:, 0])
+    return apart.renumbered(np.unique(least, return_inverse=True)[1].ravel())
