@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from mpi4py import MPI
@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array, Ints
 from ..cells import CELLS
-from ..errors import MeshError
+from ..errors import MeshError, ParameterError
 from ..runtime.collective import lookup, reduced, together
 from ..values import arguments
+from ..values.parameter import label
 from .cells import dimension
 from .made import Made
 from .region import Region, unknown_region
@@ -78,7 +79,14 @@ class Mesh(Made):
         return {name: Region(self, name, held) for name, held in sizes.items()}
 
     @classmethod
-    def read(cls, path: str | Path, comm: MPI.Comm | None = None, *, check: bool = True) -> Mesh:
+    def read(
+        cls,
+        path: str | Path,
+        comm: MPI.Comm | None = None,
+        *,
+        check: bool = True,
+        order: Literal[1] | None = None,
+    ) -> Mesh:
         """Read a mesh file: Gmsh .msh and all that meshio knows, or .h5 written by `write`.
 
         Rank 0 reads a serial format and hands out slices; .h5 is read in slices by every rank.
@@ -91,6 +99,8 @@ class Mesh(Made):
             is so in different groups, a warning says which.
         comm : default all ranks.
         check : look for points that are not numbers and for degenerate or inverted cells.
+        order : 1: cells of higher order become those of first order between their corners; nodes
+            that are no corner vanish, also from regions of points. Default: as the file has them.
 
         Raises
         ------
@@ -98,10 +108,15 @@ class Mesh(Made):
         """
         comm = MPI.COMM_WORLD if comm is None else comm
         path = arguments.path("Mesh.read", path)
+        if order not in (None, 1):
+            raise ParameterError(
+                f"Mesh.read: order={label(order)} is not possible: give 1, or leave it out for the "
+                "cells of the file"
+            )
         if path.suffix in (".h5", ".hdf5"):
             from .storage import read_slices
 
-            mesh = cls(comm, path.name, read_slices(path, comm))
+            found = read_slices(path, comm)
         else:
             serial = None
             with together(comm):
@@ -109,7 +124,12 @@ class Mesh(Made):
                     from .reading import read_serial
 
                     serial = read_serial(path)
-            mesh = cls(comm, path.name, scatter(comm, serial))
+            found = scatter(comm, serial)
+        if order is not None:
+            from .order import lowered
+
+            found = lowered(comm, found)
+        mesh = cls(comm, path.name, found)
         if check:
             mesh.check()
         return mesh

@@ -179,7 +179,8 @@ class Region:
             return ""
         if any(CELLS[kind].straight.name == kind for kind in kinds):
             return (
-                "; write the mesh with straight cells of first order (Gmsh: Mesh.ElementOrder = 1)"
+                "; read it with straight cells of first order, sa.Mesh.read(..., order=1), or "
+                "write it so (Gmsh: Mesh.ElementOrder = 1)"
             )
         return (
             "; write the mesh with cells of second order, nodes on corners and edges "

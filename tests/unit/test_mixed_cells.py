@@ -13,6 +13,8 @@ import symancf as sa
 from symancf.mesh.conformity import side_keys
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from symancf.arrays import Array, Ints
     from symancf.elements import Element
 
@@ -109,6 +111,42 @@ def test_cells_that_share_faces(given: tuple[Element, ...]) -> None:
         X = body[body.name].X
         found = system.displacement(body[body.name])
         np.testing.assert_allclose(found, X @ (STRETCH - np.eye(3)).T, atol=1e-11)
+
+
+@pytest.mark.collective
+def test_a_mesh_of_second_order_is_read_as_one_of_first_order(shared_tmp_path: Path) -> None:
+    """Nodes between corners vanish, also from regions; cells that were straight come first."""
+    path = shared_tmp_path / "mesh.h5"
+    curved, straight = (three({e.cell: e for e in given}) for given in ORDERS)
+    curved.write(path)
+    found = sa.Mesh.read(path, order=1)
+    assert found.n_points == straight.n_points
+    assert "quad8" not in found.cells
+    for kind, shape in straight.quality().shapes.items():
+        assert found.quality()[kind].size == pytest.approx(shape.size, rel=1e-14)
+        assert found.cells[kind].size == straight.cells[kind].size
+    for mine, region in zip(found.regions.values(), straight.regions.values(), strict=True):
+        assert mine.sizes == region.sizes
+    ends = found["skin"].points()
+    assert found.comm.allreduce(len(ends)) == straight.comm.allreduce(
+        len(straight["skin"].points())
+    )
+    box = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2), cell="hexahedron20", comm=MPI.COMM_SELF)
+    brick = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 3), comm=MPI.COMM_SELF)
+    points = np.concatenate([box.points, brick.points + np.array([2.0, 0.0, 0.0])])
+    cells = {kind: c.connectivity for kind, c in box.cells.items()}
+    cells |= {kind: c.connectivity + len(box.points) for kind, c in brick.cells.items()}
+    regions = {"both": {"hexahedron20": [1, 6], "hexahedron": [2]}, "some": ("hexahedron", [1])}
+    sa.Mesh.from_arrays(points, cells, regions).write(path)
+    found = sa.Mesh.read(path, order=1)
+    assert set(found.cells) == {"hexahedron", "quad"}
+    assert found["both"].sizes == {"hexahedron": 3}
+    x = found.fetch_points(found["both"].slice()[1]).mean(axis=1)
+    x = np.concatenate(found.comm.allgather(x))
+    expected = [[2.5, 0.5, 5 / 6], [0.75, 0.25, 0.25], [0.25, 0.75, 0.75]]
+    np.testing.assert_allclose(x, expected, atol=1e-14)
+    with pytest.raises(sa.ParameterError, match=r"order=2 is not possible: give 1"):
+        sa.Mesh.read(path, order=2)  # type: ignore[arg-type]
 
 
 @pytest.mark.collective
