@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +12,7 @@ import numpy.typing as npt
 import sympy as sp
 from mpi4py import MPI
 
-from ..arrays import Array, Ints32, Mask
+from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.numbering import Block
 from ..assembly.piece import Piece, Role
 from ..elements import Element
@@ -27,6 +26,7 @@ from ..laws import (
     inertia_laws,
     stress_equations,
 )
+from ..laws.mixed import FRAME, Pressure, frames, pressure_of
 from ..mesh import Region
 from ..mesh.partition import Family
 from ..places.interpolation import Interpolation, Patch, slopes_block
@@ -37,7 +37,7 @@ from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.jit import identifier
 from ..values.arguments import one_of, text
-from ..values.domain import domains_of, not_negative, positive
+from ..values.domain import Domain, domains_of, not_negative, positive
 from ..values.parameter import (
     Checked,
     Field,
@@ -48,7 +48,9 @@ from ..values.parameter import (
     evaluate,
     label,
 )
+from .curved import Curved
 from .inspection import KernelText
+from .pressure import Pressures
 from .rest import CELLS, check_rest
 
 if TYPE_CHECKING:
@@ -59,16 +61,8 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.protocol import Support
     from ..laws.body import Laws
+    from ..laws.mixed import Kind as PressureKind
     from ..values.parameter import Scalar
-
-
-@dataclass(frozen=True)
-class Curved:
-    """Which cells of a cable on this rank are curved, and whether some are anywhere, or are not."""
-
-    cells: Mask
-    some: bool
-    some_straight: bool
 
 
 def _check_kinds(region: Any, element: Any, energy: Any) -> None:
@@ -93,6 +87,10 @@ class Body:
         (thin plates) or length (cables), or a dict of named parts.
     name : default: the region's name.
     volumetric, quadrature : see `symancf.laws.energy_laws`.
+    pressure : ``"discontinuous"``, ``"continuous"`` or ``"condensed"``: a pressure beside the
+        displacement in the energy's part ``"volumetric"``, whose modulus may then be large or
+        (but not with ``"condensed"``) infinite: k = inf, nu = 1/2. Fields know it as ``pressure``.
+        `Element.pressures` says which an element has; see `symancf.laws.mixed`.
     join : ``"all"`` shares slopes with other bodies of the same kind at common nodes,
         ``"position"`` only positions. Default: ``"all"`` for full-gradient elements.
     direction : function of X (n, 3) -> (n, 3): surface normals (plates) or tangents (cables)
@@ -119,6 +117,7 @@ class Body:
         name: str | None = None,
         volumetric: Literal["full", "reduced", "split"] | None = None,
         quadrature: str | Rule | Mapping[str, str | Rule] | None = None,
+        pressure: PressureKind | None = None,
         join: str | None = None,
         direction: Callable[[Array], npt.ArrayLike] | None = None,
         smooth: float = 50.0,
@@ -134,10 +133,14 @@ class Body:
         sizes = dict.fromkeys((*section.section, *section.density_parameters), positive())
         if "rho" in sizes:
             sizes["rho"] = not_negative()
-        self.domains = {**sizes, **domains_of(energy)}
+        self.domains: Mapping[str, Domain] = {**sizes, **domains_of(energy)}
+        self.pressure: Pressure | None = None
         self.sound = False  # at rest; see `rest`
         with together(region.mesh.comm):  # functions of the user may fail on one rank only
             self.region = region.require(element.cell, use=element.name)
+            if pressure is not None:
+                self.pressure = pressure_of(element, energy, pressure, parameters)
+                self.domains = self.pressure.domains(self.domains)
             self.parameters = self._complete(parameters)
             whole = "all" if element.slope_kind == "gradient" else "position"
             join = whole if join is None else join
@@ -170,9 +173,8 @@ class Body:
             exact=True,
         )
         parameters = {**asked.defaults, **given}
-        for name, value in parameters.items():
-            if not isinstance(value, Field):
-                self._number(name, value, 0.0)
+        self.parameters = parameters
+        self.numbers(0.0)
         return parameters
 
     def _number(self, name: str, value: Scalar, time: float) -> float:
@@ -196,11 +198,13 @@ class Body:
 
     def numbers(self, time: float) -> dict[str, float]:
         """Return the present values of all parameters that are not fields."""
-        return {
-            k: self._number(k, v, time)
-            for k, v in self.parameters.items()
-            if not isinstance(v, Field)
-        }
+        return {k: self._number(k, v, time) for k, v in self._scalars().items()}
+
+    def _scalars(self) -> dict[str, Scalar]:
+        """Return the parameters that are not fields, nor infinite: no kernel depends on these."""
+        without = () if self.pressure is None else self.pressure.unbounded
+        given = self.parameters.items()
+        return {k: v for k, v in given if not isinstance(v, Field) and k not in without}
 
     # ---- places ---------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Nodes:
@@ -251,7 +255,11 @@ class Body:
         Attributes of the result: `source` (the whole file), `ops` (operations per quadrature
         point of each law, by kind) and `path` of the compiled library.
         """
-        made = jit.cells(self._kernel_name(self.laws, self.element), self.element.space, self.laws)
+        p = self.pressure
+        space = (
+            self.element.space.with_scalars(p.count) if p and p.of_system else self.element.space
+        )
+        made = jit.cells(self._kernel_name(self.laws, self.element), space, self.laws)
         possible = sorted(next(iter(made.operations.values())))
         if function not in possible:
             raise ParameterError(f"kernel({function!r}): choose one of {', '.join(possible)}")
@@ -276,6 +284,10 @@ class Body:
         cost = float(self.element.size**2)
         vertices = vertices + layout.base(self.region.mesh)
         links = self.element.topology.graph
+        if self.pressure is not None and self.pressure.of_system:
+            own = layout.keep(self, Pressures(layout, self, self.pressure)).of_cells(layout, ids)
+            links += ((0, vertices.shape[1]),) * own.shape[1]
+            vertices = np.concatenate([vertices, own], axis=1)
         layout.announce(Family(f"body:{name}", ids, vertices, weight=cost, links=links))
         layout.announce_block(Block("position", 3))
         if self.element.slopes:
@@ -289,7 +301,18 @@ class Body:
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that this body puts on local vertices."""
-        return configuration.of(self, Interpolation).carriers()
+        carried = configuration.of(self, Interpolation).carriers()
+        own = self._pressures(configuration)
+        return carried if own is None else carried + own.carriers(configuration)
+
+    def _pressures(self, configuration: Configuration) -> Pressures | None:
+        """Return the pressures that are unknowns of a system, if there are some."""
+        return configuration.layout.find(self, Pressures)
+
+    def idle(self, configuration: Configuration) -> Ints:
+        """Return the local offsets of pressures on which no free coordinate depends."""
+        own = self._pressures(configuration)
+        return np.zeros(0, dtype=np.int64) if own is None else own.idle(configuration)
 
     def build_reference(self, configuration: Configuration, supports: Sequence[Support]) -> None:
         """Compute slope maps and the body's reference slopes (collective)."""
@@ -300,6 +323,7 @@ class Body:
             "fields": self.fields,
             "volumetric": self.volumetric,
             "quadrature": self.quadrature,
+            "pressure": self.pressure,
             **options,
         }
         try:
@@ -331,7 +355,7 @@ class Body:
         """
         whole = {} if by_rule else {"volumetric": "full", "quadrature": None}
         fields = dict.fromkeys(self.fields, "cell")
-        laws = self._laws(outputs=outputs, fields=fields, **whole, **options)
+        laws = self._laws(outputs=outputs, fields=fields, held=True, **whole, **options)
         return [(at_points(law), rule) for law, rule in laws]
 
     @property
@@ -341,7 +365,7 @@ class Body:
 
     def uniform_values(self) -> dict[str, Scalar]:
         """Return the values of the kernels' uniform parameters; these watch their domain."""
-        values = {k: v for k, v in self.parameters.items() if not isinstance(v, Field)}
+        values = self._scalars()
         for name in sorted({*self.domains} & {*values}):
             given = values[name]
             if isinstance(given, Parameter) or callable(given):
@@ -365,7 +389,13 @@ class Body:
         n = len(on.cells if cells is None else cells)
         values = np.zeros((n, len(names)))
         with together(configuration.comm):
+            if {*FRAME} & {*names}:
+                X = configuration.points[on.cells if cells is None else cells]
+                frame = dict(zip(FRAME, frames(self.element.topology, X).T, strict=True))
             for k, name in enumerate(names):
+                if name in FRAME:
+                    values[:, k] = frame[name]
+                    continue
                 what = f"{name} of body {self.name!r}"
                 field = self.parameters[name]
                 point = points[k] if points is not None and field.at == "points" else ()
@@ -428,9 +458,11 @@ class Body:
         own = configuration.name(self)
         for laws, cells in self.variants(configuration):
             name = f"{own} (curved)" if made else own
-            piece = self.piece(
-                configuration, name, laws, "strain", {}, self.patch(configuration, cells)
-            )
+            patch, uniform = self.patch(configuration, cells), {}
+            pressures = self._pressures(configuration)
+            if pressures is not None:
+                patch, uniform = pressures.patch(configuration), pressures.uniform(configuration)
+            piece = self.piece(configuration, name, laws, "strain", uniform, patch)
             check_rest(self, configuration, laws, piece, np.flatnonzero(cells)[:CELLS])
             made.append(piece)
         return made
@@ -462,13 +494,9 @@ class Body:
         Cables have one for straight and one for curved references; where all cells of all ranks
         are of one kind there is only that.
         """
-        on = configuration.of(self, Interpolation)
         if self.element.dimension > 1:
-            return [(self.laws, np.ones(len(on.cells), dtype=bool))]
-        found = configuration.layout.find(self, Curved)
-        if found is None:
-            mine = on.curved()
-            some = configuration.comm.allreduce([bool(mine.any()), bool((~mine).any())])
-            found = configuration.keep(self, Curved(mine, any(some[0::2]), any(some[1::2])))
+            cells = configuration.of(self, Interpolation).cells
+            return [(self.laws, np.ones(len(cells), dtype=bool))]
+        found = Curved.of(self, configuration)
         straight = [(self.laws, ~found.cells)] if found.some_straight else []
         return straight + ([(self.curved_laws, found.cells)] if found.some else [])

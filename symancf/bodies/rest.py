@@ -79,6 +79,9 @@ def check_rest(
     values |= {name: piece.cell[: len(chosen), k] for k, name in enumerate(kernel.cell)}
     on = configuration.of(body, Interpolation)
     R = on.coefficients(on.cells[chosen], on.maps[chosen])
+    more = kernel.n - R.shape[1]  # scalars, which begin at zero
+    R = np.pad(R, ((0, 0), (0, more), (0, 0)))
+    values |= {name: 1.0 for name in kernel.uniform if name not in values}
     own = dict.fromkeys(x.symbol.name for law, _ in laws for x in law.local)
     _tell(body.name, body.energy_function, kernel, R, values, configuration.comm, tuple(own))
 

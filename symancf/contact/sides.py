@@ -258,9 +258,11 @@ class Side(FacetPoints):
     def _modulus(self, X: Array) -> Array:
         """Return Young's modulus (n,) at places; of cables EA over the section of the radius."""
         body, n = self.body, len(X)
-        called = evaluate_energy(body.element, body.energy_function, given=body.parameters)
+        called = evaluate_energy(body.element, body.energy_function)
         E = young_modulus(called.kinematics, sp.Add(*called.parts.values()))
         E = E.xreplace({m.symbol: m.initial for m in called.history})
+        for name in () if body.pressure is None else body.pressure.unbounded:
+            E = sp.limit(E, sp.Symbol(name, real=True), sp.oo)
         names = sorted(map(str, E.free_symbols))
         strange = [name for name in names if name not in body.parameters]
         if strange or called.local:

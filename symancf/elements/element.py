@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -49,6 +49,8 @@ class Element:
     traces : the elements of its faces, one for each type of them, on which loads act; none: they
         act on cells alone.
     advice : what bodies of it are warned of.
+    pressures : degree of the pressures that go with it, ``"discontinuous"`` between cells and
+        ``"continuous"``, with values at corners; see `symancf.laws.mixed`.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Element:
     derivatives: tuple[str, ...] = ("xi",)
     traces: tuple[Element, ...] = ()
     advice: str = ""
+    pressures: Mapping[str, int] = field(default_factory=dict)
     __doc__: str = ""
 
     def __repr__(self) -> str:

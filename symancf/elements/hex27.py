@@ -16,6 +16,7 @@ hex27 = Element(
     rules={"full": "3x3x3", "reduced": "2x2x2", "centre": "1x1x1"},
     derivatives=("xi", "eta", "zeta"),
     traces=(quad9,),
+    pressures={"discontinuous": 1},
     __doc__="""Hexahedron with 27 nodes: at corners, in edges, faces and the middle; positions only.
 
     r = sum_i N_i r_i on [-1, 1]^3, N_i products of the three quadratic polynomials of Lagrange in

@@ -16,6 +16,7 @@ tet10 = Element(
     rules={"full": "8", "reduced": "1", "centre": "1"},
     derivatives=("xi", "eta", "zeta"),
     traces=(tri6,),
+    pressures={"discontinuous": 0, "continuous": 1},
     __doc__="""Tetrahedron with 10 nodes, at corners and middles of edges, positions only.
 
     r = sum_i N_i r_i with the quadratic functions of the tetrahedron with corners at the origin and

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,21 +11,21 @@ from typing import TYPE_CHECKING, Literal
 import sympy as sp
 
 from symancf_codegen.declare import Local, Memory, PointLaw, Rule, unknown
-from symancf_codegen.functions import obstacle
 
-from ..errors import CompileError, KinematicsError, ParameterError
+from ..errors import KinematicsError, ParameterError
 from ..kinematics.moduli import split_factor
 from ..kinematics.naming import (
     Energy,
     Signature,
     call_law,
-    require_parameters,
     require_quantities,
     signature,
 )
 from ..kinematics.quantity import Kinematics, real
 from ..values.arguments import among
-from .build import build_law, kinds_of
+from .build import build_law, closure, kinds_of
+from .checked import check_values, scalar
+from .mixed import FRAME, Pressure, mixed
 
 if TYPE_CHECKING:
     from ..elements.element import Element
@@ -71,6 +69,8 @@ def evaluate_energy(
     energy: Energy,
     *,
     given: Mapping[str, Value] | None = None,
+    pressure: Pressure | None = None,
+    held: bool = False,
     **options: bool,
 ) -> Parts:
     """Call `energy` with the symbols of its quantities and parameters, and check what it returns.
@@ -79,6 +79,7 @@ def evaluate_energy(
     ----------
     given : values of parameters by name (only names and finiteness are looked at), or None.
         A parameter with a default value that is not given is that number.
+    pressure, held : see `mixed`.
 
     Raises
     ------
@@ -97,6 +98,7 @@ def evaluate_energy(
         )
     require_quantities(asked, kinematics.quantities, element.name)
     reserved = kinematics.reserved() | set(kinematics.quantities)
+    reserved |= frozenset() if pressure is None else pressure.reserved
     for p in asked.parameters:
         if p in reserved:
             raise ParameterError(
@@ -107,7 +109,7 @@ def evaluate_energy(
     values = [kinematics.quantities[q].value for q in asked.quantities]
     parameters: dict[str, sp.Expr] = {p: real(p) for p in asked.parameters}
     if given is not None:
-        check_values(asked, kinematics, given)
+        check_values(asked, kinematics, given, () if pressure is None else pressure.unbounded)
         absent = {p: v for p, v in asked.defaults.items() if p not in given}
         parameters.update({p: sp.sympify(v) for p, v in absent.items()})
     quantities = dict(zip(asked.quantities, values, strict=True))
@@ -123,7 +125,7 @@ def evaluate_energy(
         *(sp.sympify(v).free_symbols for v in values)
     )
     fixed, known = known - _moving(kinematics), known | called.symbols
-    checked = {part: _scalar(asked.name, part, w, known) for part, w in parts.items()}
+    checked = {part: scalar(asked.name, part, w, known) for part, w in parts.items()}
     history, stored = _remembered(asked.name, called, known, fixed, reserved)
     local = _local(asked.name, called, known, fixed, reserved)
     given_forms = (*(m.update for m in history), *(x.equation for x in local))
@@ -139,7 +141,7 @@ def evaluate_energy(
     named = {n: w for n, w in named.items() if not any(_rough(w, v) for v in values)}
     identifier = re.sub(r"\W", "_", asked.name).lstrip("_0123456789") or "energy"
     stages = _unique(named, reserved, known)
-    return Parts(
+    found = Parts(
         name=identifier,
         signature=asked,
         kinematics=kinematics,
@@ -151,6 +153,7 @@ def evaluate_energy(
         shared=called.shared,
         values=called.values,
     )
+    return found if pressure is None else mixed(found, pressure, held=held)
 
 
 def _moving(kinematics: Kinematics) -> set[sp.Symbol]:
@@ -175,12 +178,12 @@ def _remembered(
                 "element: choose another name",
                 asked=m.name,
             )
-        update = _scalar(name, f"{m.name} at the end of a step", m.update, known)
-        initial = _scalar(name, f"{m.name} before the first step", m.initial, fixed)
+        update = scalar(name, f"{m.name} at the end of a step", m.update, known)
+        initial = scalar(name, f"{m.name} before the first step", m.initial, fixed)
         history.append(replace(m, update=update, initial=initial))
     if called.stored is None:
         return tuple(history), None
-    return tuple(history), _scalar(name, "stored", called.stored, known)
+    return tuple(history), scalar(name, "stored", called.stored, known)
 
 
 def _local(
@@ -201,63 +204,12 @@ def _local(
                 "the element: choose another name",
                 asked=label,
             )
-        start = _scalar(name, f"start of {label}", x.start, fixed)
+        start = scalar(name, f"start of {label}", x.start, fixed)
         equation = x.equation
         if equation is not None:
-            equation = _scalar(name, f"equation of {label}", equation, known)
+            equation = scalar(name, f"equation of {label}", equation, known)
         found.append(replace(x, start=start, equation=equation))
     return tuple(found)
-
-
-def check_values(
-    asked: Signature, kinematics: Kinematics, given: Mapping[str, Value | numbers.Real]
-) -> None:
-    """Check names and numbers of the parameters given for an energy.
-
-    Raises
-    ------
-    ParameterError : if one is missing, not taken by the energy or the element, not finite, or if
-        the thickness is not positive.
-    """
-    required = dict.fromkeys((*asked.required, *kinematics.section))
-    optional = dict.fromkeys((*asked.defaults, *kinematics.density_parameters))
-    require_parameters(asked.name, required, given, optional=optional, exact=True)
-    for name, value in given.items():
-        if not isinstance(value, numbers.Real):
-            continue
-        if not math.isfinite(value):
-            raise ParameterError(
-                f"parameter {name!r} of {asked.name}() is {value}: it must be finite", name=name
-            )
-        if name == "thickness" and not float(value) > 0:
-            raise ParameterError(f"the thickness is {value}: it must be positive", name=name)
-
-
-def _scalar(name: str, part: str, value: sp.Expr | None, known: set[sp.Symbol]) -> sp.Expr:
-    """Return a part of an energy as a SymPy scalar, or say what is wrong with it."""
-    of = f"part {part!r} of {name}()" if part else f"{name}()"
-    if value is None:
-        raise KinematicsError(f"{of} is None: the function returns nothing (no return statement?)")
-    try:
-        w = sp.sympify(value)
-    except (sp.SympifyError, TypeError) as error:
-        raise KinematicsError(f"{of} is {value!r}, which is not a SymPy expression") from error
-    if not isinstance(w, sp.Expr) or isinstance(w, sp.MatrixExpr):
-        shape = f" of shape {w.shape}" if hasattr(w, "shape") else ""
-        raise KinematicsError(f"{of} is a {type(w).__name__}{shape}; an energy is a scalar")
-    stands = obstacle(w)
-    if stands:
-        raise CompileError(f"{of} cannot be compiled: {stands}")
-    if w.has(sp.nan, sp.zoo, sp.oo, -sp.oo) or w.has(sp.I):
-        raise KinematicsError(f"{of} is {w}: infinite, undefined or complex")
-    foreign = sorted(s.name for s in w.free_symbols - known)
-    if foreign:
-        raise KinematicsError(
-            f"{of} contains the symbol {foreign[0]!r}, which is neither a quantity nor a parameter "
-            f"of the function: add it to the arguments.",
-            asked=foreign[0],
-        )
-    return w
 
 
 def _rough(w: sp.Expr, value: sp.Basic) -> bool:
@@ -287,6 +239,8 @@ def energy_laws(
     volumetric: Volumetric | None = None,
     quadrature: str | Rule | Mapping[str, str | Rule] | None = None,
     outputs: Mapping[str, sp.Expr] | None = None,
+    pressure: Pressure | None = None,
+    held: bool = False,
     **options: bool,
 ) -> list[tuple[PointLaw, Rule]]:
     """Return the point laws of an energy on an element, each with its quadrature rule.
@@ -312,6 +266,8 @@ def energy_laws(
         `Element.rule`) or `Rule` objects.
     outputs : expressions of quantities that every law has at its points, see `sampled`; None: the
         unknowns of cells.
+    pressure, held : the part ``"volumetric"`` as one of displacement and pressure, see `mixed`; at
+        the points of the others.
     options : variants of the kinematics, e.g. ``curved=True``.
 
     Returns
@@ -323,8 +279,16 @@ def energy_laws(
     KinematicsError, ParameterError : see `evaluate_energy`; and if a parameter, a part or a rule is
         missing or unknown.
     """
-    called = evaluate_energy(element, energy, given=values, **options)
+    called = evaluate_energy(element, energy, given=values, pressure=pressure, held=held, **options)
     kinds = kinds_of(fields)
+    if pressure is not None:
+        kinds = {**kinds, **dict.fromkeys(FRAME, "cell")}
+        if volumetric not in (None, "full"):
+            raise KinematicsError(
+                f"volumetric={volumetric!r} and pressure= are two ways to the same: give one",
+                asked="volumetric",
+            )
+        volumetric = "full"
     geometry: list[tuple[sp.Symbol, sp.Expr]] = []
     shares: list[tuple[str, sp.Expr, Rule]] = []
     for part, rule, factor, label in _shares(element, called, volumetric, quadrature):
@@ -363,6 +327,7 @@ def _local_of(called: Parts, parts: Sequence[sp.Expr]) -> tuple[Local, ...]:
     """Return the unknowns of an energy that its parts at the points of one rule have."""
     used: set[sp.Symbol] = set().union(*(w.free_symbols for w in parts))
     used |= {s for m in called.history for s in m.update.free_symbols}
+    used = closure(used, dict(called.kinematics.lets))
     return tuple(x for x in called.local if x.symbol in used or not called.shared)
 
 

@@ -24,6 +24,7 @@ from ..kinematics.memory import declared
 from ..kinematics.naming import require_quantities, signature
 from ..kinematics.quantity import Kinematics, Quantity, cross, dot, real, vector
 from .energy import evaluate_energy
+from .mixed import PRESSURE
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from ..kinematics.naming import Energy
     from ..values.parameter import Value
     from .energy import Parts
+    from .mixed import Pressure
 
 Sampled = str | Callable[..., object]
 
@@ -185,6 +187,7 @@ def sampled_fields(
     *,
     values: Mapping[str, Value],
     remembered: bool = True,
+    pressure: Pressure | None = None,
     **options: bool,
 ) -> Fields:
     """Return fields as expressions of the quantities of an element and of its energy.
@@ -198,6 +201,7 @@ def sampled_fields(
         parameters of the body) that returns a scalar or a matrix.
     values : the body's parameters by name.
     remembered : whether it is known at the points what the law remembers.
+    pressure : of the body; it is a quantity, ``pressure``.
     options : variants of the kinematics.
 
     Raises
@@ -205,7 +209,7 @@ def sampled_fields(
     KinematicsError : a quantity that is not offered, or a result that is no expression of them.
     ParameterError : a function asks for a parameter that the body does not have.
     """
-    called = evaluate_energy(element, energy, given=None, **options)
+    called = evaluate_energy(element, energy, given=None, pressure=pressure, held=True, **options)
     density = sp.Add(*called.parts.values()) if called.stored is None else called.stored
     of_energy = stresses(called.kinematics, density)
     of_law = _own(energy, called)
@@ -255,7 +259,9 @@ def _own(energy: Energy, called: Parts) -> dict[str, Quantity]:
     found: dict[str, Quantity] = {}
     for name, value in called.values.items():
         meaning = "remembered at the end of the step"
-        if unknowns is not None and name in unknowns.start:
+        if name == PRESSURE.name:
+            meaning = "pressure p, positive in tension [Pa]"
+        elif unknowns is not None and name in unknowns.start:
             meaning = f"unknown of each {unknowns.at}"
         found[name] = Quantity(value, meaning)
     for m in called.history:

@@ -16,6 +16,7 @@ import numpy as np
 from ..arrays import Array, Ints, Mask
 from ..errors import SymancfError
 from ..laws import sampled_fields
+from ..laws.mixed import FRAME
 from ..laws.sampled import THROUGH
 from ..places.interpolation import Interpolation
 from ..runtime import jit
@@ -118,6 +119,7 @@ class At:
             **body.numbers(system.time),
         }
         of_cells = [name for name, kind in body.fields.items() if kind == "cell"]
+        of_cells += FRAME if body.pressure is not None and body.pressure.degree else ()
         if of_cells:
             owned = np.flatnonzero(system.of(body, Interpolation).owned)[points.cells]
             given = body.cell_parameters(system, of_cells)[owned]
@@ -262,6 +264,7 @@ class FieldKernels:
             fields,
             values=body.parameters,
             remembered=self._remembered,
+            pressure=body.pressure,
             **options,
         )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array, Mask
+from ..bodies.pressure import Pressures
 from ..errors import SymancfError
 from ..kinematics.memory import STEP
 from ..places.interpolation import Interpolation
@@ -40,13 +41,17 @@ class Internal:
         self._points: dict[str, Array] = {}  # (cells, points of the rule)
         self._length = system.memory.length(system.time)
         laws = [law for law, _ in body.laws]
+        owned = system.of(body, Interpolation).owned
+        pressures = system.layout.find(body, Pressures)
+        if pressures is not None:
+            found = pressures.values(system, state)
+            self._cells = {name: values[owned] for name, values in found.items()}
         if not any(law.history or law.shared for law in laws):
             return
         with together(system.comm):
             system.update(system.time)
         own = system.name(body)
         numbers = [k for k, p in enumerate(system.pieces) if p.name in (own, f"{own} (curved)")]
-        owned = system.of(body, Interpolation).owned
         asked = numbers if any(law.shared for law in laws) else []
         solved, bad = system.plan.tabulate("outputs", asked, state) if asked else ({}, 0)
         with together(system.comm):

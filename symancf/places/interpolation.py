@@ -111,6 +111,7 @@ class Interpolation:
     Attributes
     ----------
     ids, cells, owned : ids (n,), local vertices (n, corners) and ownership of the cells.
+    own : (n, k) local vertices of what the cells have of their own.
     directions : normals or tangents of nodes; None without slopes.
     slope_name : name of the block of slopes.
     basis : (vertices, s, 3) reference slopes of nodes, after `build`.
@@ -127,7 +128,10 @@ class Interpolation:
         self.name, self.element = configuration.name(body), body.element
         self.slope_name = slopes_block(body, self.name)
         family = configuration.topology.families[f"body:{self.name}"]
-        self.ids, self.cells, self.owned = family.ids, family.vertices, family.owned
+        self.ids, self.owned = family.ids, family.owned
+        nodes = self.element.vertices
+        self.cells = np.ascontiguousarray(family.vertices[:, :nodes])
+        self.own = family.vertices[:, nodes:]
         self.points = configuration.points
         self.directions: geometry.Directions | None = None
         if not self.element.slopes:

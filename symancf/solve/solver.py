@@ -35,13 +35,20 @@ def _direct(system: System) -> bool:
     It does up to `DIRECT_UP_TO` unknowns, for saddle points (multipliers), and for bending
     without shear (thin plates, cables), which multigrid by aggregation hardly reduces.
     """
-    if any(piece.role == "constraint" for piece in system.pieces):
+    if _saddle(system):
         return True
     kinds = {getattr(getattr(body, "element", None), "slope_kind", "") for body in system.bodies}
     if not kinds <= {"none", "gradient"}:
         return True
     limit = DIRECT_UP_TO["plate" if "gradient" in kinds else "solid"]
     return bool(system.numbering.size <= limit)
+
+
+def _saddle(system: System) -> bool:
+    """Whether the tangent has the diagonal block of multipliers, zero or negative."""
+    return any(piece.role == "constraint" for piece in system.pieces) or any(
+        block.kind == "multiplier" for block in system.numbering.blocks
+    )
 
 
 def defaults(system: System, asked: str | None = None) -> dict[str, Option]:
@@ -91,7 +98,7 @@ def linear_defaults(
     a row, get one without dense blocks (PETSc's own where no pivot can be zero, else KLU).
     """
     symmetric = all(p.kernel.symmetric for p in system.pieces if dynamic or not p.moving)
-    definite = all(piece.role != "constraint" for piece in system.pieces)
+    definite = not _saddle(system)
     if asked == "gamg" or not _direct(system):
         return {
             "ksp_type": "cg" if symmetric and definite else "gmres",

@@ -11,6 +11,7 @@ import numpy as np
 from ...arrays import Array, Ints, Mask
 from ...assembly.numbering import MOVING
 from ...bodies.plane.factor import FACTOR
+from ...bodies.pressure import PREFIX
 from ...errors import ParameterError
 from ...runtime.collective import together
 from ...values.parameter import depends_on_time
@@ -70,6 +71,13 @@ class Motion:
                 "a Factor is found by statics alone: in a motion prescribe the coordinate with "
                 "sa.fix(body, dofs, displacement=function of t) and read its reaction(system)"
             )
+        for block in numbering.blocks:
+            if block.name.startswith(PREFIX):
+                raise ParameterError(
+                    f"the pressure of body {block.name.removeprefix(PREFIX)!r} is an unknown of "
+                    "the system, which statics alone finds: in a motion take pressure='condensed' "
+                    "with a finite modulus"
+                )
         self.state, self.rate = system.state, system.rate
         n = numbering.coordinates
         self.acceleration: Array = np.zeros(n)

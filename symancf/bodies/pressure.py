@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pressures of a body that are unknowns of its system: at corner nodes, or of each cell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Array, Ints, Ints32
+from ..assembly.numbering import Block
+from ..laws.mixed import AREA, SCALE, frames
+from ..places.interpolation import Interpolation, Patch
+
+if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration, Layout
+    from ..laws.mixed import Pressure
+    from ..values.parameter import Scalar
+    from .body import Body
+
+
+PREFIX = "pressure:"  # of the names of blocks
+
+
+class Pressures:
+    """The pressures of a body in a system.
+
+    A value is ``scale/area`` times a coordinate of the state, where ``scale`` is that of the
+    multipliers and ``area`` the square of the mean size of the cells: so its rows have the
+    units of constraints of lengths.
+
+    Parameters
+    ----------
+    layout : to which they are announced, before distribution.
+
+    Attributes
+    ----------
+    vertices : (n, k) local vertices of those of this rank's cells.
+    """
+
+    vertices: Ints32
+
+    def __init__(self, layout: Layout, body: Body, pressure: Pressure) -> None:
+        self.name, self.pressure = layout.name(body), pressure
+        self.body, self._area = body, 0.0
+        size = 1 if pressure.continuous else pressure.count
+        self.block = Block(PREFIX + self.name, size, "multiplier")
+        if pressure.continuous:
+            layout.announce_block(self.block)
+
+    def of_cells(self, layout: Layout, ids: Ints) -> Ints:
+        """Return the vertices (n, 1) that carry the pressures of cells; (n, 0): nodes do."""
+        if self.pressure.continuous:
+            return np.zeros((len(ids), 0), dtype=np.int64)
+        first = layout.new_range(self.body.region.size, self.name, self.block)
+        return (first + ids)[:, None]
+
+    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
+        """Take this rank's cells; return the block and the vertices that carry it."""
+        on, cell = configuration.of(self.body, Interpolation), self.body.element.topology
+        self.vertices = on.cells[:, : cell.corners] if self.pressure.continuous else on.own
+        return [(self.block.name, np.unique(self.vertices))]
+
+    def offsets(self, configuration: Configuration) -> Ints32:
+        """Return the local offsets (n, k) of the pressures of this rank's cells."""
+        numbering = configuration.numbering
+        start = numbering.offset[self.vertices, numbering.block(self.block.name)]
+        within = np.arange(self.block.size, dtype=np.int32)
+        return np.asarray((start[..., None] + within).reshape(len(start), -1))
+
+    def patch(self, configuration: Configuration) -> Patch:
+        """Return this rank's cells with their pressures as scalars."""
+        extra = np.repeat(self.vertices, self.block.size, axis=1)
+        on = configuration.of(self.body, Interpolation)
+        return on.patch(extra=extra, scalars=self.offsets(configuration))
+
+    def area(self, configuration: Configuration) -> float:
+        """Return the square of the mean size of all cells [m^2] (collective on first use)."""
+        if not self._area:
+            on, cell = configuration.of(self.body, Interpolation), self.body.element.topology
+            B = frames(cell, configuration.points[on.cells[on.owned]])[:, 3:]
+            volume = np.abs(1.0 / np.linalg.det(B.reshape(-1, 3, 3))).sum()
+            total = configuration.sum(np.array([volume, float(len(B))]))
+            self._area = float((total[0] / total[1]) ** (2.0 / 3.0))
+        return self._area
+
+    def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
+        """Return the scale and the area of kernels (collective on first use)."""
+        return {SCALE.name: configuration.scale, AREA.name: self.area(configuration)}
+
+    def values(self, configuration: Configuration, state: Array) -> dict[str, Array]:
+        """Return the pressures [Pa] of this rank's cells, (n,) by their names in laws."""
+        unit = configuration.stiffness / self.area(configuration)
+        found = unit * state[self.offsets(configuration)]
+        return dict(zip(self.pressure.names, found.T, strict=True))
+
+    def idle(self, configuration: Configuration) -> Ints:
+        """Return the offsets of those in whose cells no node is free to move.
+
+        Of an incompressible body; elsewhere they follow from the change of volume.
+        """
+        if not self.pressure.incompressible:
+            return np.zeros(0, dtype=np.int64)
+        on, fixed = configuration.of(self.body, Interpolation), configuration.numbering.fixed_by
+        start = on.offset(on.cells, "value")
+        free = (fixed[start[..., None] + np.arange(3)] < 0).any(axis=(1, 2))
+        offsets = self.offsets(configuration)
+        moved = np.zeros(configuration.numbering.coordinates, dtype=bool)
+        moved[offsets[free]] = True
+        every = np.unique(offsets)
+        rows = configuration.numbering.vertex_of[every] < configuration.numbering.owned_vertices
+        return every[~moved[every] & rows].astype(np.int64)

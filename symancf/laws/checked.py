@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is asked of an energy and of its parameters, with words for what is wrong."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from symancf_codegen.functions import obstacle
+
+from ..errors import CompileError, KinematicsError, ParameterError
+from ..kinematics.naming import Signature, require_parameters
+
+if TYPE_CHECKING:
+    from ..kinematics.quantity import Kinematics
+    from ..values.parameter import Value
+
+
+def check_values(
+    asked: Signature,
+    kinematics: Kinematics,
+    given: Mapping[str, Value | numbers.Real],
+    unbounded: Collection[str] = (),
+) -> None:
+    """Check names and numbers of the parameters given for an energy; some may be infinite.
+
+    Raises
+    ------
+    ParameterError : if one is missing, not taken by the energy or the element, not finite, or if
+        the thickness is not positive.
+    """
+    required = dict.fromkeys((*asked.required, *kinematics.section))
+    optional = dict.fromkeys((*asked.defaults, *kinematics.density_parameters))
+    require_parameters(asked.name, required, given, optional=optional, exact=True)
+    for name, value in given.items():
+        if not isinstance(value, numbers.Real) or name in unbounded:
+            continue
+        if not math.isfinite(value):
+            raise ParameterError(
+                f"parameter {name!r} of {asked.name}() is {value}: it must be finite", name=name
+            )
+        if name == "thickness" and not float(value) > 0:
+            raise ParameterError(f"the thickness is {value}: it must be positive", name=name)
+
+
+def scalar(name: str, part: str, value: sp.Expr | None, known: set[sp.Symbol]) -> sp.Expr:
+    """Return a part of an energy as a SymPy scalar, or say what is wrong with it."""
+    of = f"part {part!r} of {name}()" if part else f"{name}()"
+    if value is None:
+        raise KinematicsError(f"{of} is None: the function returns nothing (no return statement?)")
+    try:
+        w = sp.sympify(value)
+    except (sp.SympifyError, TypeError) as error:
+        raise KinematicsError(f"{of} is {value!r}, which is not a SymPy expression") from error
+    if not isinstance(w, sp.Expr) or isinstance(w, sp.MatrixExpr):
+        shape = f" of shape {w.shape}" if hasattr(w, "shape") else ""
+        raise KinematicsError(f"{of} is a {type(w).__name__}{shape}; an energy is a scalar")
+    stands = obstacle(w)
+    if stands:
+        raise CompileError(f"{of} cannot be compiled: {stands}")
+    if w.has(sp.nan, sp.zoo, sp.oo, -sp.oo) or w.has(sp.I):
+        raise KinematicsError(f"{of} is {w}: infinite, undefined or complex")
+    foreign = sorted(s.name for s in w.free_symbols - known)
+    if foreign:
+        raise KinematicsError(
+            f"{of} contains the symbol {foreign[0]!r}, which is neither a quantity nor a parameter "
+            f"of the function: add it to the arguments.",
+            asked=foreign[0],
+        )
+    return w

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Solids with a pressure beside their displacement."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from sympy import Rational, log
+
+import symancf as sa
+from symancf.output import checkpoint
+from symancf.output.sampling import sample
+from symancf.places.interpolation import Interpolation
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from symancf.arrays import Array
+
+pytestmark = pytest.mark.collective
+
+RUBBER = {"C10": 0.5, "C20": -0.05, "C30": 0.01}
+KINDS = [("tet10", "continuous"), ("tet10", "discontinuous"), ("hex27", "discontinuous")]
+
+
+PRESSED = (0.10463447115378866, 0.09279649126205458, 0.0936753581857733)  # strain energies
+ENERGIES = dict(zip(KINDS, PRESSED, strict=True))
+
+
+def bent(X: Array) -> Array:
+    """Move points inside of the unit cube: cells with curved edges."""
+    bump = np.prod(np.sin(np.pi * X), axis=1)[:, None]
+    return X + 0.08 * bump * np.cos(np.array([1.0, 3.0, 2.0]) + 4.0 * X[:, [1, 2, 0]])
+
+
+def cube(
+    name: str, pressure: Any, law: Any = sa.energies.yeoh, unit: float = 1.0, **given: Any
+) -> sa.Body:
+    """Return a cube of curved cells, of side `unit`."""
+    element = getattr(sa.elements, name)
+    sides, cells = (1.0, 1.0, 1.0), (2, 2, 2)
+    mesh = sa.Mesh.box(sides, cells, cell=element.cell, warp=lambda X: unit * bent(X))
+    return sa.Body(mesh["body"], element, law, pressure=pressure, **given)
+
+
+def rolled(body: sa.Body) -> list[Any]:
+    return [sa.fix(body[f"{axis}0"], axis) for axis in "xyz"]
+
+
+def pressed(body: sa.Body, by: float = 0.2) -> list[Any]:
+    """Return supports that shear and press a cube between plates that hold it."""
+    move = [lambda t: by * t, 0.0, lambda t: -by * t]
+    return [sa.fix(body["z0"], "all"), sa.fix(body["z1"], "all", displacement=move)]
+
+
+def state_of(body: sa.Body, terms: list[Any]) -> tuple[sa.System, int]:
+    system = sa.System(body, terms=terms)
+    problem = sa.StaticProblem(system, options={"snes_rtol": 1e-12})
+    history = problem.solve(to=1.0)
+    return system, sum(step.iterations for step in history.steps)
+
+
+def cells_of(system: sa.System, body: sa.Body, field: str) -> Array:
+    """Return a field's means over all cells, on every rank, in the order of the mesh."""
+    found = sample(system, body, fields={"f": field}, at="cells").cell_data["f"]
+    on = system.of(body, Interpolation)
+    pairs = np.stack([on.ids[on.owned], np.asarray(found)], axis=1)
+    table = np.concatenate(system.comm.allgather(pairs))
+    return table[np.argsort(table[:, 0]), 1]
+
+
+@pytest.mark.parametrize(("element", "kind"), KINDS)
+def test_pull_of_an_incompressible_cube(element: str, kind: str) -> None:
+    """P = 2 W'(l - 1/l^2), p = s11/3, J = 1 at every point, on cells with curved edges."""
+    body = cube(element, kind, k=math.inf, **RUBBER)
+    pull = sa.fix(body["x1"], "x", displacement=[lambda t: 0.5 * t, 0.0, 0.0])
+    system, _ = state_of(body, [*rolled(body), pull])
+    assert float(pull.reaction(system)[0]) == pytest.approx(0.9539583333333335, rel=1e-9)
+    fields = {"J": "J", "p": "pressure", "s": "cauchy"}
+    at = sample(system, body, fields=fields, at="gauss").point_data
+    assert np.abs(at["J"] - 1.0).max(initial=0.0) < 1e-11
+    assert np.abs(at["p"] - 1.4309375 / 3.0).max(initial=0.0) < 1e-8
+    exact = np.diag([1.4309375, 0.0, 0.0]).ravel()
+    assert np.abs(at["s"].reshape(-1, 9) - exact).max(initial=0.0) < 1e-8
+
+
+@pytest.mark.parametrize(("element", "kind"), KINDS)
+def test_tangent_and_energy(element: str, kind: str) -> None:
+    for k in (50.0, math.inf):
+        body = cube(element, kind, k=k, **RUBBER)
+        found = sa.check(sa.System(body, terms=rolled(body)), amplitude=0.02)
+        assert found.passed, str(found)
+        assert found.symmetry < 1e-12
+        if k == 50.0 and kind == "discontinuous":
+            body = cube(element, "condensed", k=k, **RUBBER)
+            assert sa.check(sa.System(body, terms=rolled(body)), amplitude=0.02).passed
+
+
+@pytest.mark.parametrize("element", ["tet10", "hex27"])
+def test_pressures_of_cells_are_the_same_condensed(element: str) -> None:
+    results = []
+    for kind in ("condensed", "discontinuous"):
+        body = cube(element, kind, k=200.0, **RUBBER)
+        system, iterations = state_of(body, pressed(body))
+        energy = system.strain_energy()
+        results.append((energy, cells_of(system, body, "pressure"), iterations))
+    (one, p, many), (other, q, few) = results
+    assert one == pytest.approx(other, rel=1e-11)
+    assert np.abs(p - q).max() < 1e-8 * np.abs(q).max()
+    assert few < many
+
+
+def test_the_limit_is_that_of_large_moduli() -> None:
+    """Differences to k = inf fall with 1/k; nu = 1/2 is the same limit."""
+
+    def place(**given: Any) -> Array:
+        body = cube("tet10", "continuous", **given)
+        system, _ = state_of(body, pressed(body))
+        return system.position(body["x1"])
+
+    exact = place(k=math.inf, **RUBBER)
+    off = [float(np.abs(place(k=k, **RUBBER) - exact).max()) for k in (1e3, 1e4)]
+    assert off[0] < 1e-3
+    assert off[0] / off[1] == pytest.approx(10.0, rel=0.05)
+    law = sa.energies.saint_venant_kirchhoff
+    limit, near = (place(law=law, E=3.0, nu=nu) for nu in (0.5, 0.5 - 1e-9))
+    assert np.abs(limit - near).max() < 1e-8
+
+
+def test_a_law_without_volume() -> None:
+    """W = mu/2 (I1 - 3) + p (J - 1): p is -mu at rest, and P = mu (l - 1/l^2)."""
+
+    @sa.energies.stressed_at_rest
+    def plain(I1: Any, *, mu: Any) -> Any:
+        return mu / 2 * (I1 - 3)
+
+    body = cube("hex27", "discontinuous", plain, mu=2.0)
+    pull = sa.fix(body["x1"], "x", displacement=[lambda t: 0.5 * t, 0.0, 0.0])
+    system, _ = state_of(body, [*rolled(body), pull])
+    assert float(pull.reaction(system)[0]) == pytest.approx(2.0 * (1.5 - 1.5**-2), rel=1e-10)
+    assert np.abs(cells_of(system, body, "pressure") + 2.0 / 1.5).max() < 1e-10
+
+
+@pytest.mark.parametrize(("element", "kind"), KINDS)
+def test_units(element: str, kind: str) -> None:
+    """Mm and MPa, m and Pa: the same digits, as many iterations."""
+    found = []
+    for length, stress in ((1.0, 1.0), (1e-3, 1e6)):
+        given = {name: stress * x for name, x in RUBBER.items()}
+        body = cube(element, kind, k=math.inf, unit=length, **given)
+        system, iterations = state_of(body, pressed(body, 0.2 * length))
+        p = cells_of(system, body, "pressure") / stress
+        found.append((iterations, p, system.position(body["x1"]) / length))
+    (n, p, x), (m, q, y) = found
+    assert n == m
+    assert np.abs(p - q).max() < 1e-9
+    assert np.abs(x - y).max() < 1e-11
+
+
+@pytest.mark.parametrize(("element", "kind"), KINDS)
+def test_checkpoint(element: str, kind: str, tmp_path: Path) -> None:
+    body = cube(element, kind, k=math.inf, **RUBBER)
+    system, _ = state_of(body, pressed(body))
+    path = system.comm.bcast(tmp_path / "state.h5")
+    checkpoint.save(path, system)
+    vectors, _ = checkpoint.load(path, system)
+    assert system.strain_energy() == pytest.approx(ENERGIES[element, kind], rel=1e-11)
+    assert np.abs(vectors["state"] - system.state).max() < 1e-15
+    assert np.abs(system.state[system.numbering.those("multiplier")]).max(initial=0.0) > 0.0
+
+
+def test_bodies_that_meet_have_pressures_of_their_own() -> None:
+    mesh = sa.Mesh.box((2.0, 1.0, 1.0), (2, 1, 1), cell="tetra10")
+    mesh.select("left", lambda X: X[:, 0] < 1.1, dimension=3)
+    mesh.select("right", lambda X: X[:, 0] > 0.9, dimension=3)
+    bodies = []
+    for name, factor in (("left", 1.0), ("right", 3.0)):
+        given = {key: factor * x for key, x in RUBBER.items()}
+        law, element = sa.energies.yeoh, sa.elements.tet10
+        options = {"pressure": "continuous", "k": math.inf, **given}
+        bodies.append(sa.Body(mesh[name], element, law, name=name, **options))
+    left, right = bodies
+    pull, held = [0.0, lambda t: 0.1 * t, 0.0], [sa.fix(left["x0"], "x")]
+    for b, side in ((left, 0.0), (right, 1.0)):
+        for axis in (1, 2):
+            for end in (0.0, 1.0):
+                name = f"{b.name} {axis} {end:g}"
+
+                def on(X: Array, axis: int = axis, end: float = end, side: float = side) -> Any:
+                    there = (X[:, 0] - side > -0.1) & (X[:, 0] - side < 1.1)
+                    return there & (np.abs(X[:, axis] - end) < 1e-9)
+
+                mesh.select(name, on, dimension=0)
+        held.append(sa.fix(b[f"{b.name} 1 0"], "y"))
+        held.append(sa.fix(b[f"{b.name} 2 0"], "z"))
+        held.append(sa.fix(b[f"{b.name} 1 1"], "y", displacement=pull))
+    system = sa.System(left, right, terms=held)
+    sa.StaticProblem(system).solve(to=1.0)
+    means = [cells_of(system, b, "pressure").mean() for b in bodies]
+    assert means[1] == pytest.approx(3.0 * means[0], rel=1e-6)  # pulled alike along y alone
+
+
+def test_cells_that_cannot_move_have_no_pressure() -> None:
+    """Their equations would be empty rows of the tangent."""
+    body = cube("hex27", "discontinuous", k=math.inf, **RUBBER)
+    inner = body.region.mesh.select("lower", lambda X: X[:, 2] < 0.55, dimension=0)
+    held = sa.fix(body[inner.name], "all")
+    push = sa.fix(body["z1"], "all", displacement=[lambda t: 0.1 * t, 0.0, 0.0])
+    system, _ = state_of(body, [held, push])
+    numbering = system.numbering
+    idle = numbering.those("multiplier") & (numbering.fixed_by >= 0)
+    owned = numbering.vertex_of < numbering.owned_vertices
+    assert system.comm.allreduce(int((idle & owned).sum())) == 16  # of four cells
+
+
+def test_stable_and_followed() -> None:
+    """Stability counts pressures as the conditions that they are; arc length passes them by."""
+    body = cube("tet10", "continuous", k=math.inf, **RUBBER)
+    p = sa.Parameter("p")
+    system = sa.System(body, terms=[*rolled(body), sa.pressure(body["x1"], p)])
+    problem = sa.StaticProblem(system)
+    history = problem.follow(p, to=-0.5, step=0.25)
+    assert p.value == pytest.approx(-0.5)
+    P = 0.5 * (1.0 / float(system.position(body["x1"])[:, 0].mean()))
+    stretch = float(system.position(body["x1"])[:, 0].mean())
+    x = stretch**2 + 2.0 / stretch - 3.0
+    slope = RUBBER["C10"] + 2.0 * RUBBER["C20"] * x + 3.0 * RUBBER["C30"] * x**2
+    assert 2.0 * slope * (stretch - stretch**-2) == pytest.approx(P, rel=1e-8)
+    assert {step.unstable for step in history.steps} <= {0, None}
+
+
+# ---- mistakes -----------------------------------------------------------------------------------
+def test_what_is_no_mixed_energy() -> None:
+    def odd(J: Any, I1: Any, *, mu: Any, k: Any) -> Any:
+        deviatoric = mu / 2 * (J ** Rational(-2, 3) * I1 - 3)
+        return {"deviatoric": deviatoric, "volumetric": k * (J - 1 - log(J))}
+
+    with pytest.raises(sa.KinematicsError, match="times a square"):
+        cube("tet10", "continuous", odd, mu=1.0, k=10.0)
+    with pytest.raises(sa.KinematicsError, match="needs a finite modulus"):
+        cube("tet10", "condensed", k=math.inf, **RUBBER)
+    with pytest.raises(sa.KinematicsError, match="'discontinuous' or 'condensed'"):
+        cube("hex27", "continuous", k=10.0, **RUBBER)
+    with pytest.raises(sa.KinematicsError, match="two ways to the same"):
+        cube("hex27", "discontinuous", k=10.0, volumetric="reduced", **RUBBER)
+    with pytest.raises(sa.ParameterError, match="must be finite"):
+        cube("hex27", None, k=math.inf, **RUBBER)
+    law = sa.energies.saint_venant_kirchhoff
+    with pytest.raises(sa.ParameterError, match="between -1 and"):
+        cube("hex27", "condensed", law, E=1.0, nu=0.51)
+
+    def named(J: Any, I1: Any, *, scale: Any) -> Any:
+        return scale / 2 * (J ** Rational(-2, 3) * I1 - 3)
+
+    with pytest.raises(sa.ParameterError, match="choose another name"):
+        cube("tet10", "continuous", named, scale=1.0)
+
+
+def test_motions_condense() -> None:
+    body = cube("hex27", "discontinuous", k=100.0, rho=1.0, **RUBBER)
+    with pytest.raises(sa.ParameterError, match="pressure='condensed'"):
+        sa.DynamicProblem(sa.System(body, terms=rolled(body))).solve(to=0.01, step=0.01)
