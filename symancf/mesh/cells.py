@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 
@@ -22,12 +23,38 @@ def dimension(name: str) -> int:
     return DIMENSIONS.get(re.sub("[0-9]*$", "", name), 3)
 
 
-def corner_jacobians(kind: str, x: Array) -> Array:
-    """Scaled Jacobian at every node: 1 for a right angle, 0 for a collapsed one, < 0 inverted.
+@cache
+def _places(kind: str) -> tuple[Array, Array]:
+    """Return where cells are looked at (p, dim) in the unit cell, and directions (p, dim, dim).
+
+    At nodes those of the edges there; inside, and at last in the middle, those of the parameters.
+    """
+    cell = _row(kind)
+    d, order = cell.dimension, cell.degree_of(cell.functions)
+    inside = np.zeros((0, d))
+    if d > 1 and (order > 1 or len(cell.factors) > 1):  # the rules of elements
+        low, high = cell.domain
+        rule = gauss(cell, counts_for(cell, 3 if cell.factors == (3,) else 2 * order))
+        inside = (np.asarray(rule.points) - low) / (high - low)
+    at = np.concatenate([cell.unit, inside, cell.centre[None]])
+    along = np.broadcast_to(np.eye(d), (len(at), d, d)).copy()
+    along[: len(cell.unit)] = cell.fans if d > 1 else 1.0
+    return at, along
+
+
+def looked_at(kind: str, x: Array) -> Array:
+    """Return the places (k, p, 3) at which `jacobians` are those of cells x (k, nv, 3)."""
+    value, _ = _row(kind).evaluate(_places(kind)[0][:-1])
+    return np.asarray(np.einsum("pv,kva->kpa", value, x))
+
+
+def jacobians(kind: str, x: Array) -> Array:
+    """Scaled Jacobian at nodes and points of quadrature: 1 for a right angle, < 0 turned over.
 
     Of the unit vectors e_i along the edges at a corner (of nodes between corners: along the images
-    of such edges): det[e1, e2, e3] of volumes, (e1 x e2) . n of surfaces in space, with the unit
-    normal n in the middle, and of lines e1 . t with the tangent t in the middle.
+    of such edges; of points: along the parameters): det[e1, e2, e3] of volumes, (e1 x e2) . n of
+    surfaces in space, with the unit normal n in the middle, and of lines e1 . t with the tangent t
+    in the middle. 0 where it is flat.
 
     Parameters
     ----------
@@ -35,14 +62,13 @@ def corner_jacobians(kind: str, x: Array) -> Array:
 
     Returns
     -------
-    (k, nv); NaN nowhere: an edge without length counts as 0.
+    (k, p), the nodes first; NaN nowhere: an edge without length counts as 0.
     """
     cell = _row(kind)
-    d = cell.dimension
-    _, slopes = cell.evaluate(np.concatenate([cell.unit, cell.centre[None]]))
-    fans = np.concatenate([cell.fans if d > 1 else np.ones_like(cell.fans), [np.eye(d)]])
-    table = np.einsum("pvd,ped->pev", slopes, fans)
-    e = np.moveaxis(np.tensordot(x, table, axes=(1, 2)), 1, 3)  # (k, nv + 1, d, 3)
+    d, (at, along) = cell.dimension, _places(kind)
+    _, slopes = cell.evaluate(at)
+    table = np.einsum("pvd,ped->pev", slopes, along)
+    e = np.moveaxis(np.tensordot(x, table, axes=(1, 2)), 1, 3)  # (k, p + 1, d, 3)
     own, middle = unit(e[:, :-1]), e[:, -1]
     if d == 1:
         return np.asarray(np.einsum("kva,ka->kv", own[:, :, 0], unit(middle[:, 0])))

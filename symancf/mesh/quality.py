@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ..arrays import Array
+from ..arrays import Array, Ints
 from ..cells.table import CELLS
 from ..errors import MeshError
 from ..runtime.collective import reduced, share_error
-from .cells import corner_jacobians, repeated_vertices, sizes
+from .cells import jacobians, looked_at, repeated_vertices, sizes
 from .conformity import (
     require_distinct,
     require_lengths,
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 16
 FLAT = 1e-10
+POOR = 0.05  # scaled Jacobian of cells that are told
+LONG = 50.0  # ratio of edges that is told
+STRAIGHTEN = (
+    "straighten it (Gmsh: Mesh.HighOrderOptimize = 2, or Mesh.SecondOrderLinear = 1), refine "
+    "there, or take its corners alone, sa.Mesh.read(..., order=1)"
+)
 
 
 @dataclass(frozen=True)
@@ -41,10 +47,12 @@ class Shape:
     ----------
     size : total length, area or volume [m, m^2, m^3].
     smallest, largest : size of a cell.
-    jacobian : least scaled Jacobian at any node: 1 for right angles, 0 or less for a faulty cell.
+    jacobian : least scaled Jacobian at any node or point of quadrature: 1 for right angles, 0 or
+        less for a faulty cell.
     aspect : largest ratio of the longest to the shortest edge of a cell.
     defect : Quadrilaterals: largest parallelogram defect |x1 - x2 + x3 - x4| / longest diagonal; 0
         for parallelograms, on which plates reproduce constant curvature.
+    worst, place : number of the cell with that Jacobian, and where it is (x, y, z) [m].
     """
 
     size: float
@@ -53,11 +61,21 @@ class Shape:
     jacobian: float
     aspect: float
     defect: float
+    worst: int
+    place: tuple[float, float, float]
 
 
 @dataclass(frozen=True)
 class Quality:
-    """Shape of the cells of a mesh by type."""
+    """Shape of the cells of a mesh by type.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> thin = sa.Mesh.box((1.0, 1.0, 1e-2), (1, 1, 1)).quality()
+    >>> print(*thin.remedies)
+    hexahedron: the longest edge of a cell is 100 times its shortest; divide the long ones
+    """
 
     shapes: dict[str, Shape]
 
@@ -73,7 +91,34 @@ class Quality:
                 f"{kind:<12}{s.size:>10.4g} {s.smallest:>10.4g} {s.largest:>10.4g}"
                 f"{s.jacobian:>10.3f}{s.aspect:>8.2f}{s.defect:>8.3f}"
             )
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.remedies])
+
+    @property
+    def remedies(self) -> tuple[str, ...]:
+        """Sentences on types with poor cells: which one, where, and what helps; else none."""
+        return tuple(text for kind, shape in self.shapes.items() for text in _poor(kind, shape))
+
+
+def _poor(kind: str, shape: Shape) -> Iterator[str]:
+    """Yield what is poor about cells of a type."""
+    cell, (x, y, z) = CELLS[kind], shape.place
+    if shape.jacobian < POOR and cell.dimension > 1:
+        text = f"{kind} {shape.worst} is nearly flat at ({x:g}, {y:g}, {z:g}), scaled Jacobian "
+        text += f"{shape.jacobian:.2g}: stresses there are poor. "
+        if len(cell.nodes) > cell.corners:
+            text += f"If its edges are curved, {STRAIGHTEN}. "
+        simplex = max(cell.factors) > 1
+        yield text + (
+            "Improve the mesh (Gmsh: Mesh.Optimize = 1, Mesh.OptimizeNetgen = 1), or remesh thin "
+            "parts with cells as small as they are thick"
+            if simplex
+            else "Smooth the mesh (Gmsh: Mesh.Smoothing = 10), or cut the part in another way"
+        )
+    if shape.aspect > LONG:
+        yield (
+            f"{kind}: the longest edge of a cell is {shape.aspect:.3g} times its shortest; divide "
+            "the long ones"
+        )
 
 
 def check(mesh: Mesh) -> None:
@@ -115,40 +160,47 @@ def _not_numbers(mesh: Mesh) -> MeshError | None:
 
 def _faulty(mesh: Mesh, cells: Cells) -> MeshError | None:
     """First inverted or degenerate cell of this rank's slice. Collective."""
-    cell, low = CELLS[cells.kind], 1.0
-    dim, at = cell.dimension, "corner" if len(cell.nodes) == cell.corners else "node"
-    worst, inverted, count = -1, False, 0
-    for first, x in _chunks(mesh, cells):
-        if not len(x):
+    worst, x, count = -1, np.zeros((0, 3)), 0
+    for first, part in _chunks(mesh, cells):
+        if not len(part):
             continue
-        least = corner_jacobians(cells.kind, x).min(axis=1)
-        bad = np.flatnonzero(least <= FLAT)
+        bad = np.flatnonzero(jacobians(cells.kind, part).min(axis=1) <= FLAT)
         count += len(bad)
         if len(bad) and worst < 0:
-            worst, low = first + bad[0], float(least[bad[0]])
-            inverted = low < -FLAT
+            worst, x = first + int(bad[0]), part[bad[0]]
     if worst < 0:
         return None
-    if not inverted:
-        what = (
-            "has no length",
-            f"is degenerate: it has no area at a {at}",
-            f"is degenerate: it has no volume at a {at}",
-        )[dim - 1]
-    elif dim < 3:
-        turns = "normal" if dim == 2 else "tangent"
-        what = f"is folded: the {turns} turns over at a {at} (scaled Jacobian {low:.3g})"
-    else:
-        order = "0-1-2 counter-clockwise seen from 3"
-        if cell.factors == (1, 1, 1):
-            order = "0-1-2-3 below 4-5-6-7 and counter-clockwise seen from above"
-        what = (
-            f"is inverted: negative Jacobian at a {at} (scaled {low:.3g}); number the vertices "
-            f"as meshio does, {order}"
-        )
+    what = _fault(CELLS[cells.kind], cells.connectivity[worst], x)
     more = f"; {count} such cells in this slice of {len(cells.connectivity)}" if count > 1 else ""
     return MeshError(
         f"{mesh.name}: {_cell(cells, worst)} {what}{more}", cells=[cells.start + worst]
+    )
+
+
+def _fault(cell: Cell, points: Ints, x: Array) -> str:
+    """Return what is wrong with a cell of some points at x (nv, 3), where, and what helps."""
+    found = jacobians(cell.name, x[None])[0]
+    k, dim, n = int(found.argmin()), cell.dimension, cell.corners
+    low, at = float(found[k]), looked_at(cell.name, x[None])[0, k]
+    kind = "corner" if k < n else "node"
+    where = f"at {kind} {points[k]}, " if k < len(points) else "inside, at "
+    where += f"({at[0]:g}, {at[1]:g}, {at[2]:g})"
+    if low >= -FLAT:
+        size = ("length", "area", "volume")[dim - 1]
+        return f"has no {size}" if dim == 1 else f"is degenerate: it has no {size} {where}"
+    corners = jacobians(cell.straight.name, x[None, :n])[0]
+    if len(points) > n and corners.min() > FLAT:
+        turns = f"turns over {where} (scaled Jacobian {low:.3g})"
+        return f"{turns}: its edges are curved too far; {STRAIGHTEN}"
+    if dim < 3:
+        turns = "normal" if dim == 2 else "tangent"
+        return f"is folded: the {turns} turns over {where} (scaled Jacobian {low:.3g})"
+    order = "0-1-2 counter-clockwise seen from 3"
+    if cell.factors == (1, 1, 1):
+        order = "0-1-2-3 below 4-5-6-7 and counter-clockwise seen from above"
+    return (
+        f"is inverted: negative Jacobian {where} (scaled {low:.3g}); number the vertices as meshio "
+        f"does, {order}{'' if (corners < 0.0).all() else ', or move them apart'}"
     )
 
 
@@ -173,18 +225,22 @@ def measure(mesh: Mesh) -> Quality:
         if kind not in CELLS or not dimensional(kind):
             continue
         total, low = 0.0, np.full(2, np.inf)
-        high = np.zeros(3)
-        for _, x in _chunks(mesh, cells):
+        high, worst = np.zeros(3), (np.inf, -1, (np.nan,) * 3)
+        for first, x in _chunks(mesh, cells):
             if not len(x):
                 continue
             size = sizes(kind, x)
             edges = _lengths(CELLS[kind], x)
             total += float(size.sum())
-            low = np.minimum(low, [size.min(), corner_jacobians(kind, x).min()])
+            found = jacobians(kind, x)
+            low = np.minimum(low, [size.min(), found.min()])
+            k, p = np.unravel_index(found.argmin(), found.shape)
+            at = looked_at(kind, x[k, None])[0, p]
+            worst = min(worst, (float(found[k, p]), cells.start + first + int(k), tuple(at)))
             aspect = edges.max(axis=1) / edges.min(axis=1)
             high = np.maximum(high, [size.max(), aspect.max(), _defect(kind, x)])
         low, high = reduced(mesh.comm, low, MPI.MIN), reduced(mesh.comm, high, MPI.MAX)
-        total = mesh.comm.allreduce(total)
+        total, worst = mesh.comm.allreduce(total), min(mesh.comm.allgather(worst))
         shapes[kind] = Shape(
             size=total,
             smallest=float(low[0]),
@@ -192,6 +248,8 @@ def measure(mesh: Mesh) -> Quality:
             jacobian=float(low[1]),
             aspect=float(high[1]),
             defect=float(high[2]),
+            worst=worst[1],
+            place=worst[2],
         )
     return Quality(shapes)
 

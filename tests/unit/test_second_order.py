@@ -334,6 +334,39 @@ def test_files_hold_cells_of_second_order(tmp_path: Path) -> None:
         assert found.quality()[kind].size == pytest.approx(1.0, rel=1e-12)
 
 
+@pytest.mark.parametrize(("kind", "seed"), [("hexahedron20", 185), ("wedge15", 82)])
+def test_a_cell_that_turns_over_between_its_nodes_is_told(kind: str, seed: int) -> None:
+    """Found by trial: the Jacobians at all nodes are positive, one at a point of quadrature not."""
+    unit = sa.elements.CELLS[kind].unit
+    points = unit + np.random.default_rng(seed).uniform(-0.3, 0.3, unit.shape)
+    cells = {kind: np.arange(len(points))[None]}
+    with pytest.raises(sa.MeshError, match=rf"{kind} 0 .* turns over inside, at \(.*straighten"):
+        sa.Mesh.from_arrays(points, cells)
+    shape = sa.Mesh.from_arrays(points, cells, check=False).quality()[kind]
+    assert shape.jacobian < -0.05
+    assert np.abs(np.array(shape.place) - unit.mean(axis=0)).max() < 0.6
+
+
+def lean_over(X: Array) -> Array:
+    """Move points so that lines along z run nearly along x."""
+    return X @ np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.04]])
+
+
+@pytest.mark.collective
+def test_poor_cells_are_told_with_remedies() -> None:
+    kinds = ("hexahedron", "tetra", "tetra10", "wedge", "wedge15", "hexahedron20", "hexahedron27")
+    for kind in kinds:
+        good = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2), cell=kind).quality()
+        assert not good.remedies
+        mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 3), cell=kind, warp=lean_over)
+        lean = mesh.quality()
+        told = [text for text in lean.remedies if text.startswith(f"{kind} ")]
+        assert f"{lean[kind].worst} is nearly flat at" in told[0]
+        assert ("Mesh.Optimize = 1" in told[0]) == (kind.startswith(("tetra", "wedge")))
+        assert 0 <= lean[kind].worst < 12 * 6
+        assert told[0] in str(lean)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_faults_of_cells_of_second_order_are_told(kind: str) -> None:
     points, cells, sides = arrays(kind, (1, 1, 1))
@@ -341,8 +374,9 @@ def test_faults_of_cells_of_second_order_are_told(kind: str) -> None:
     corners = sa.elements.CELLS[kind].corners
     far = points.copy()
     far[cells[0, corners]] += 0.4 * (points[cells[0, 1]] - points[cells[0, 0]])
-    with pytest.raises(sa.MeshError, match=rf"{kind} \d+ \(points .*inverted: .* at a node"):
-        sa.Mesh.from_arrays(far, {kind: cells})
+    told = rf"{kind} 0 \(points .* turns over at (node|corner) \d+, \(.*\) .*read\(..., order=1\)"
+    with pytest.raises(sa.MeshError, match=told):
+        sa.Mesh.from_arrays(far, {kind: cells[:1]})
     swapped = cells.copy()
     swapped[:, [0, 1]] = swapped[:, [1, 0]]
     with pytest.raises(sa.MeshError, match=r"inverted|degenerate"):
