@@ -73,7 +73,7 @@ class Quality:
     --------
     >>> import symancf as sa
     >>> thin = sa.Mesh.box((1.0, 1.0, 1e-2), (1, 1, 1)).quality()
-    >>> print(*thin.remedies)
+    >>> print(thin.remedies[0])
     hexahedron: the longest edge of a cell is 100 times its shortest; divide the long ones
     """
 
