@@ -33,6 +33,7 @@ _MODULES = (
     "orders",
     "rubber",
     "inflation",
+    "incompressible",
     "limit_points",
     "bifurcations",
     "sag",
