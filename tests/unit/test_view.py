@@ -10,10 +10,11 @@ import pytest
 from mpi4py import MPI
 
 from symancf import output, view
-from symancf.errors import SymancfError
+from symancf.errors import MeshError, ParameterError, SymancfError
 from symancf.mesh import Mesh
 from symancf.output import Samples
 from symancf.output.view import picture
+from symancf.output.view.regions import seen
 from symancf.output.view.surface import surface_of
 
 if TYPE_CHECKING:
@@ -253,3 +254,35 @@ def test_faults_of_animations_are_raised_on_every_rank(shared_tmp_path: Path) ->
         view.write_gif([], path)
     with pytest.raises(SymancfError, match="2 sizes of images"):
         view.write_gif([np.zeros((4, 4, 3), np.uint8), np.zeros((4, 5, 3), np.uint8)], path)
+
+
+@pytest.mark.collective
+def test_regions_are_seen_where_they_are_on_top(shared_tmp_path: Path) -> None:
+    """Of regions that overlap the smaller one is seen; walls between parts are inside."""
+    mesh = Mesh.box((2.0, 1.0, 1.0), (4, 2, 2), cell="tetra", comm=COMM)
+    mesh.select("left half", lambda X: X[:, 0] <= 1.0, dimension=3)
+    mesh.select("right half", lambda X: X[:, 0] >= 1.0, dimension=3)
+    mesh.select("low", lambda X: X[:, 0] <= 0.5, within="y0")
+    mesh.select("wall", lambda X: X[:, 0] == 1.0, within="left half", dimension=2)
+    names = ["wall", "low", "y0", "left half", "right half"]
+    assert {n: mesh[n].size for n in names} == {
+        **{"wall": 8, "low": 4, "y0": 16, "left half": 48, "right half": 48}
+    }
+    found, outside = seen(mesh, [mesh[n] for n in names], 2)
+    counts = [COMM.allreduce(sum(map(len, layer.values()))) for layer in found]
+    assert counts == [8, 4, 12, 32, 32, 0]  # all 80 outer facets once, and the wall
+    assert outside.tolist() == [0, 4, 16, 40, 40]
+    mesh.select("corner", near=(2, 1, 1), dimension=0)
+    mesh.select("edge", lambda X: (X[:, 0] == 2) & (X[:, 1] == 0), dimension=1)
+    path = view.regions(mesh, shared_tmp_path / "new" / "regions", engine="matplotlib", width=6.0)
+    COMM.barrier()
+    assert path.name == "regions.png"
+    image = plt.imread(path)[:, :, :3]
+    for shown in ("#ff725c", "#a463f2", "#8f9e3a"):  # x1, y1, edge: full colours in the legend
+        rgb = [int(shown[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+        assert (np.abs(image - rgb).max(axis=2) < 0.01).sum() > 50
+    COMM.barrier()
+    with pytest.raises(MeshError, match=r"no region 'edges'; did you mean 'edge'"):
+        view.regions(mesh, shared_tmp_path / "b", ["edges"])
+    with pytest.raises(ParameterError, match="give a mesh"):
+        view.regions(mesh["x0"], shared_tmp_path / "b")  # type: ignore[arg-type]

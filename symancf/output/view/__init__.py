@@ -13,13 +13,14 @@ from ...runtime.collective import together
 from ...values import arguments
 from .animation import animate, write_gif
 from .picture import Picture
+from .regions import regions
 from .scene import Scene, gathered
 from .surface import surface_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Scene", "animate", "render", "write_gif"]
+__all__ = ["Scene", "animate", "regions", "render", "write_gif"]
 
 
 def render(

@@ -47,8 +47,12 @@ class Picture:
         up: Sequence[float],
         frame: Array | None = None,
         classes: Sequence[str] = (),
+        own: Sequence[str] = (),
+        legend: Sequence[tuple[str, str]] = (),
     ) -> None:
+        """Collect what is drawn; `own` are colours of the classes, `legend` colours and labels."""
         self.panels, self.classes = panels, tuple(classes)
+        self.own, self.legend = own, legend
         self.shared = shared
         self.undeformed = undeformed
         self.toward = _unit(np.asarray(eye, float))
@@ -86,7 +90,13 @@ class Picture:
 
     def _colours(self, cmap: str) -> Array:
         """Return 256 colours, one after the other or in as many steps as there are classes."""
-        colours, n = _colours(cmap), len(self.classes)
+        n = len(self.classes)
+        if self.own:
+            from matplotlib.colors import to_rgb
+
+            rgb: Array = np.array([to_rgb(c) for c in self.own])
+            return np.asarray(rgb[np.arange(256) * n // 256])
+        colours = _colours(cmap)
         return colours[(np.arange(256) * n // 256 * 256 + 128) // n] if n else colours
 
     def _frame(self, bodies: list[Surface]) -> Array:
@@ -145,6 +155,10 @@ class Picture:
         size = width / columns
         head = 0.62 if title else 0.1
         foot = 0.9 if self.coloured and self.shared else 0.15
+        fit = 1
+        if self.legend:  # names in rows below
+            fit = max(1, int((width - 0.4) / (0.55 + 0.065 * max(len(n) for _, n in self.legend))))
+            foot = 0.25 + 0.22 * -(-len(self.legend) // fit)
         below = 0.8 if self.coloured and not self.shared else 0.0
         tall = size * self.aspect()
         height = head + foot + rows * (tall + 0.35 + below)
@@ -182,7 +196,19 @@ class Picture:
                     0.1 / height,
                 )
                 self._bar(figure.add_axes(where), shade, label, unit)
-        if self.coloured and self.shared:
+        if self.legend:
+            from matplotlib.patches import Patch
+
+            figure.legend(
+                handles=[Patch(color=colour, label=name) for colour, name in self.legend],
+                loc="lower center",
+                bbox_to_anchor=(0.5, 0.05 / height),
+                ncols=min(fit, len(self.legend)),
+                frameon=False,
+                fontsize=9,
+                labelcolor=INK,
+            )
+        elif self.coloured and self.shared:
             span = min(5.0, 0.7 * width)
             where = ((width - span) / 2 / width, 0.58 / height, span / width, 0.14 / height)
             self._bar(figure.add_axes(where), shade, label, unit)

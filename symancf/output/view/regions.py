@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The named regions of a mesh in colours, from two sides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
+
+from ...arrays import Array, Ints
+from ...cells import CELLS
+from ...errors import MeshError
+from ...mesh import Mesh
+from ...mesh.conformity import hashes
+from ...mesh.sides import Meeting, Sides, cells_of, joined, sides_of
+from ...runtime.collective import reduced, together
+from ...values import arguments
+from ..samples import Samples
+from .picture import Picture
+from .surface import surface_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from ...mesh import Region
+
+Corners = dict[str, Array]  # cell type -> places of the nodes of cells (k, nv, 3) [m]
+
+COLOURS = (
+    *("#4269d0", "#efb118", "#ff725c", "#3ca951", "#a463f2", "#6cc5b0"),
+    *("#ff8ab7", "#9c6b4e", "#97bbf5", "#8f9e3a", "#c2185b", "#00838f"),
+)
+REST = "#c3cad1"
+MARK = 0.012  # radius of a point's mark, of the size of the mesh
+
+
+def regions(
+    mesh: Mesh,
+    path: str | Path,
+    names: Sequence[str] | None = None,
+    *,
+    title: str = "",
+    eye: Sequence[float] = (0.75, -1.0, 0.62),
+    up: Sequence[float] = (0.0, 0.0, 1.0),
+    width: float = 11.0,
+    engine: str = "auto",
+) -> Path:
+    """Draw the regions of a mesh as a PNG, each in its colour, with how much it holds. Collective.
+
+    Bodies in space are seen from two opposite sides. Where regions overlap the smaller one is seen,
+    of equal ones the last; what is in none is grey; the legend says which are covered or inside of
+    the bodies.
+
+    Parameters
+    ----------
+    mesh : the mesh.
+    path : the PNG; missing folders are made.
+    names : regions to show; default all but "all".
+    title : headline.
+    eye, up : directions from the mesh to the eye, and upwards.
+    width : of the picture [inch at 160 dots per inch].
+    engine : "vtk" (pyvista), "matplotlib", or "auto"; see `render`.
+
+    Returns
+    -------
+    The PNG.
+
+    Raises
+    ------
+    MeshError : on every rank: there is no such region; the mesh has no cells that can be drawn.
+    SymancfError : on every rank: no drawing package, `engine` "vtk" does not work.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.tube(1.0, 2.0, 3.0, 6, symmetric="y")
+    >>> sa.view.regions(mesh, "results/tube.png")  # doctest: +SKIP
+    """
+    path = arguments.path("view.regions", path).with_suffix(".png")
+    arguments.instance("view.regions: mesh", mesh, Mesh, "give a mesh")
+    shown = [mesh[n] for n in names] if names is not None else [r for r in mesh if r.name != "all"]
+    order = sorted(reversed(shown), key=lambda r: (r.dim, r.size))
+    layers: list[Corners] = [{} for _ in (*order, None)]  # the last one: what is in no region
+    for region, layer in zip(order, layers, strict=False):
+        if region.dim == 0 and region.size:
+            layer |= _gathered(mesh, {"vertex": region.points()[:, None]})
+    inside = np.array([mesh["all"].dim == 3 and r.dim == 2 for r in order])
+    for dimension in (1, 2):
+        found, outside = seen(mesh, order, dimension)
+        inside &= outside == 0
+        for layer, rows in zip(layers, found, strict=True):
+            layer |= _gathered(mesh, rows)
+    with together(mesh.comm):
+        if mesh.comm.rank == 0:
+            if not any(layers):
+                raise MeshError(f"{mesh.name} has no cells that can be drawn")
+            colour = {r.name: COLOURS[k % len(COLOURS)] for k, r in enumerate(shown)}
+            colour |= {r.name: REST for r in shown if r.sizes == mesh["all"].sizes}
+            words = {
+                r.name: "" if layer else " (covered)"
+                for r, layer in zip(order, layers[:-1], strict=True)
+            }
+            words |= {
+                r.name: " (inside)" for r, hidden in zip(order, inside, strict=True) if hidden
+            }
+            legend = [(colour[r.name], _label(r, words[r.name])) for r in shown]
+            palette = [*(colour[r.name] for r in order), REST]
+            picture = _picture(layers, palette, legend, eye, up)
+            picture.compose(path, title, "", "", "", 2, width, engine)
+    return path
+
+
+def _label(region: Region, words: str) -> str:
+    held = ", ".join(f"{count} {kind}" for kind, count in region.sizes.items())
+    return f"{region.name}: {held or 'nothing'}{'' if region.dim == 3 else words}"
+
+
+def seen(mesh: Mesh, order: list[Region], dimension: int) -> tuple[list[dict[str, Ints]], Ints]:
+    """Return the lines or surfaces of this rank that are seen, by region. Collective.
+
+    Of several regions the first has them; the last entry is of none. Also how many of each region
+    are on the outside, on all ranks.
+    """
+    every, rest = mesh["all"], len(order)
+    rows: list[tuple[int, Sides]] = []
+    for n, region in (*enumerate(order), (rest, every)):
+        held = [s for s in cells_of(region) if s.kind in CELLS]
+        if region.dim == 3 and dimension == 2:
+            held = sides_of(mesh.comm, held, outer=True)
+        elif region.dim != dimension:
+            continue
+        rows += [(n, s) for s in held]
+    if not rows:
+        return [{} for _ in (*order, None)], np.zeros(rest, np.int64)
+    meeting = Meeting(mesh.comm, joined([hashes(s.nodes) for _, s in rows], np.uint64))
+    number = meeting.bring(joined([np.full(len(s.order), n) for n, s in rows], np.int64))
+    best = np.full(meeting.groups, rest)
+    np.minimum.at(best, meeting.group, number)
+    outside = np.zeros(meeting.groups, bool)
+    outside[meeting.group[number == rest]] = True
+    volume = np.array([*(r.dim == 3 for r in order), False])
+    best[~outside & volume[best]] = -1  # walls between parts
+    first = np.zeros(len(number), bool)
+    first[np.unique(meeting.group, return_index=True)[1]] = True
+    told = meeting.answer(np.where(first, best[meeting.group], -1))
+    found: list[dict[str, Ints]] = [{} for _ in (*order, None)]
+    ends = np.cumsum([len(s.order) for _, s in rows])[:-1]
+    for part, (_, s) in zip(np.split(told, ends), rows, strict=True):
+        for n, layer in enumerate(found):
+            layer[s.kind] = np.concatenate([layer.get(s.kind, s.nodes[:0]), s.nodes[part == n]])
+    counts = np.bincount(number[outside[meeting.group]], minlength=rest + 1)[:rest]
+    return found, reduced(mesh.comm, counts.astype(np.int64))
+
+
+def _gathered(mesh: Mesh, rows: dict[str, Ints]) -> Corners:
+    """Return the places (k, nv, 3) of cells of all ranks on rank 0, by type. Collective."""
+    found = {}
+    for kind, nodes in rows.items():
+        parts = mesh.comm.gather(mesh.fetch_points(nodes))
+        x = np.concatenate(parts) if parts is not None else np.empty((0, nodes.shape[1], 3))
+        if len(x):
+            found[kind] = x
+    return found
+
+
+def _picture(
+    layers: list[Corners],
+    palette: list[str],
+    legend: list[tuple[str, str]],
+    eye: Sequence[float],
+    up: Sequence[float],
+) -> Picture:
+    """Lay out the views of what is seen. On rank 0."""
+    places = np.concatenate([x.reshape(-1, 3) for layer in layers for x in layer.values()])
+    extent = np.ptp(places, axis=0)
+    samples = []
+    for number, layer in enumerate(layers):
+        if "vertex" in layer:
+            ball = Mesh.sphere(MARK * float(extent.max()), 2, cell="quad", comm=MPI.COMM_SELF)
+            mark = ball.points[ball.cells["quad"].connectivity]
+            x = layer["vertex"][:, :, None] + mark  # (points, quads, 4, 3)
+            layer = {"quad": x.reshape(-1, 4, 3)}
+        for kind, x in layer.items():
+            cells = {kind: np.arange(x.shape[0] * x.shape[1]).reshape(x.shape[:2])}
+            values = {"region": np.full(len(x), float(number))}
+            samples.append(Samples(x.reshape(-1, 3), cells, {}, values))
+    panels = {"": [surface_of(s, "region", whole=True) for s in samples]}
+    if extent.min() > 1e-6 * extent.max():
+        toward, above = (np.asarray(v, float) / np.linalg.norm(v) for v in (eye, up))
+        upwards = np.cross(toward, np.cross(above, toward))  # in the picture
+        turn = 2.0 * np.outer(upwards, upwards) / (upwards @ upwards) - np.eye(3)
+        behind = [replace(s, points=np.asarray(s.points, float) @ turn) for s in samples]
+        where = "below" if toward @ above > 0.1 else "above" if toward @ above < -0.1 else ""
+        caption = f"from behind and {where}" if where else "from behind"
+        panels[caption] = [surface_of(s, "region", whole=True) for s in behind]
+        for caption, surfaces in panels.items():  # edges that are hidden stay so
+            panels[caption] = [replace(s, solid=True) for s in surfaces]
+    names = [str(k) for k in range(len(layers))]
+    return Picture(panels, None, True, False, eye, up, classes=names, legend=legend, own=palette)
