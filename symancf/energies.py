@@ -8,22 +8,35 @@ return such a plain function.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Literal
 
-from sympy import Expr, Matrix, Rational, log
+from sympy import Expr, Matrix, Rational, S, log
 
 from .errors import KinematicsError
 from .values.arguments import among
-from .values.domain import Domain, between, domains, not_negative, positive, stressed_at_rest
+from .values.domain import (
+    Domain,
+    NotZero,
+    between,
+    domains,
+    not_negative,
+    positive,
+    stressed_at_rest,
+)
 
 __all__ = [
+    "arruda_boyce",
     "between",
     "cable",
     "domains",
+    "gent",
     "kirchhoff",
+    "mooney_rivlin",
     "neo_hooke",
     "not_negative",
+    "ogden",
     "positive",
     "saint_venant_kirchhoff",
     "stressed_at_rest",
@@ -154,6 +167,153 @@ def saint_venant_kirchhoff(E_gl: Matrix, *, E: Expr, nu: Expr) -> Parts:
     trace = E_gl.trace()
     square = sum(x**2 for x in E_gl)
     return {"deviatoric": mu * (square - trace**2 / 3), "volumetric": k / 2 * trace**2}
+
+
+@domains(k=positive())
+def mooney_rivlin(J: Expr, I1: Expr, I2: Expr, *, C10: Expr, C01: Expr, k: Expr) -> Parts:
+    r"""Mooney-Rivlin rubber with split invariants.
+
+    .. math::
+        W = C_{10}\,(J^{-2/3} I_1 - 3) + C_{01}\,(J^{-4/3} I_2 - 3) + \tfrac12 k (J-1)^2.
+
+    Parameters
+    ----------
+    J, I1, I2 : det F, tr C and ((tr C)^2 - tr C^2)/2 of a solid element [-].
+    C10, C01 : [Pa]; the shear modulus is 2 (C10 + C01). The same as `ogden` of two terms with
+        mu1 = 2 C10, alpha1 = 2, mu2 = -2 C01, alpha2 = -2.
+    k : bulk modulus [Pa].
+
+    Returns
+    -------
+    ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+
+    References
+    ----------
+    R. S. Rivlin, Phil. Trans. R. Soc. A 241 (1948) 379-397; split as in J. C. Simo, R. L. Taylor,
+    Computer Methods in Applied Mechanics and Engineering 85 (1991) 273-310.
+    """
+    first, second = J ** Rational(-2, 3) * I1 - 3, J ** Rational(-4, 3) * I2 - 3
+    return {"deviatoric": C10 * first + C01 * second, "volumetric": k / 2 * (J - 1) ** 2}
+
+
+@domains(mu=positive(), Jm=positive(), k=positive())
+def gent(J: Expr, I1: Expr, *, mu: Expr, Jm: Expr, k: Expr) -> Parts:
+    r"""Gent rubber, whose chains can be stretched to an end.
+
+    .. math::
+        W = -\tfrac12 \mu J_m \ln\Big(1 - \frac{y}{J_m}\Big) + \tfrac12 k (J-1)^2, \quad
+        y = J^{-2/3} I_1 - 3.
+
+    Parameters
+    ----------
+    J, I1 : det F and tr C of a solid element [-].
+    mu : shear modulus [Pa].
+    Jm : what y cannot reach [-]; a state beyond it counts as one that has left the domain of its
+        law, so the step is cut.
+    k : bulk modulus [Pa].
+
+    Returns
+    -------
+    ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+
+    References
+    ----------
+    A. N. Gent, Rubber Chemistry and Technology 69 (1996) 59-61.
+    """
+    y = J ** Rational(-2, 3) * I1 - 3
+    return {"deviatoric": -mu * Jm / 2 * log(1 - y / Jm), "volumetric": k / 2 * (J - 1) ** 2}
+
+
+@domains(mu=positive(), lambda_m=positive(), k=positive())
+def arruda_boyce(J: Expr, I1: Expr, *, mu: Expr, lambda_m: Expr, k: Expr) -> Parts:
+    r"""Arruda-Boyce rubber, eight chains, in five terms of the inverse Langevin function.
+
+    .. math::
+        W = \mu \sum_{i=1}^5 \frac{c_i}{\lambda_m^{2i-2}} (\bar I_1^i - 3^i)
+            + \tfrac12 k (J-1)^2, \quad \bar I_1 = J^{-2/3} I_1, \quad
+        c = \tfrac12, \tfrac1{20}, \tfrac{11}{1050}, \tfrac{19}{7000}, \tfrac{519}{673750}.
+
+    Parameters
+    ----------
+    J, I1 : det F and tr C of a solid element [-].
+    mu : [Pa]; the shear modulus is mu (1 + 3/(5 lambda_m^2) + 99/(175 lambda_m^4) + ...).
+    lambda_m : stretch at which the chains are straight [-]. The series has no end there: it is
+        for stretches of the chains, sqrt(I1/3), well below.
+    k : bulk modulus [Pa].
+
+    Returns
+    -------
+    ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+
+    References
+    ----------
+    E. M. Arruda, M. C. Boyce, Journal of the Mechanics and Physics of Solids 41 (1993) 389-412.
+    """
+    y = J ** Rational(-2, 3) * I1 - 3
+    c = [Rational(*n) for n in ((1, 2), (1, 20), (11, 1050), (19, 7000), (519, 673750))]
+    series = sum(
+        ci / lambda_m ** (2 * i) * ((y + 3) ** (i + 1) - 3 ** (i + 1)) for i, ci in enumerate(c)
+    )
+    return {"deviatoric": mu * series, "volumetric": k / 2 * (J - 1) ** 2}
+
+
+def ogden(*, terms: int = 3) -> Energy:
+    r"""Return the energy of Ogden's rubber in principal stretches, split.
+
+    .. math::
+        W = \sum_{i=1}^N \frac{\mu_i}{\alpha_i} \big(\bar\lambda_1^{\alpha_i}
+            + \bar\lambda_2^{\alpha_i} + \bar\lambda_3^{\alpha_i} - 3\big)
+            + \tfrac12 k (J-1)^2, \quad \bar\lambda_a = J^{-1/3} \lambda_a.
+
+    Parameters
+    ----------
+    terms : N, at least 1.
+
+    Returns
+    -------
+    Function of J and of the principal stretches of a solid element, with the parameters mu1,
+    alpha1, ..., `k`: mu_i [Pa] of any sign, alpha_i [-] not 0, k the bulk modulus [Pa]; the shear
+    modulus is half the sum of mu_i alpha_i. It returns ``{"deviatoric", "volumetric"}``: energy
+    per reference volume [J/m^3]. Where a table divides by alpha_i^2, 2 mu_i/alpha_i^2, its mu_i
+    times 2/alpha_i are those here.
+
+    Raises
+    ------
+    KinematicsError : there are no such terms.
+
+    Examples
+    --------
+    Treloar's vulcanised rubber as Ogden fitted it, in Pa:
+
+    >>> import symancf as sa
+    >>> treloar = dict(mu1=0.63e6, alpha1=1.3, mu2=1.2e3, alpha2=5.0, mu3=-1e4, alpha3=-2.0)
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
+    >>> block = sa.Body(mesh["body"], sa.elements.hex20, sa.energies.ogden(), k=1e9, **treloar)
+
+    References
+    ----------
+    R. W. Ogden, Proc. R. Soc. Lond. A 326 (1972) 565-584; the split as in J. C. Simo,
+    R. L. Taylor, Computer Methods in Applied Mechanics and Engineering 85 (1991) 273-310.
+    """
+    if type(terms) is not int or terms < 1:
+        raise KinematicsError(f"ogden(terms={terms!r}) is not possible: give 1, 2, 3 or more")
+    numbers = range(1, terms + 1)
+
+    def ogden(J: Expr, lambda1: Expr, lambda2: Expr, lambda3: Expr, **given: Expr) -> Parts:
+        total: Expr = S.Zero
+        for i in numbers:
+            mu, alpha = given[f"mu{i}"], given[f"alpha{i}"]
+            powers = lambda1**alpha + lambda2**alpha + lambda3**alpha
+            total += mu / alpha * (J ** (-alpha / 3) * powers - 3)
+        return {"deviatoric": total, "volumetric": given["k"] / 2 * (J - 1) ** 2}
+
+    kind = inspect.Parameter
+    names = [name for i in numbers for name in (f"mu{i}", f"alpha{i}")]
+    asked = [kind(q, kind.POSITIONAL_OR_KEYWORD) for q in ("J", "lambda1", "lambda2", "lambda3")]
+    asked += [kind(name, kind.KEYWORD_ONLY) for name in (*names, "k")]
+    law = domains(k=positive(), **{f"alpha{i}": NotZero() for i in numbers})(ogden)
+    law.__signature__ = inspect.Signature(asked)  # type: ignore[attr-defined]
+    return law
 
 
 def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:

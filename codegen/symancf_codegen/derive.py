@@ -99,6 +99,8 @@ class Results:
     named : titled lists of (name, node) for the printer.
     strategy : how the tangent was derived.
     chosen : modes of the kernel; what others need is left out, or of no use.
+    principal : leaves of the eigenvalues and axes that the law asks for, and the nodes of which
+        they are found; empty lists if there are none.
     local : of laws with unknowns of their own. Those of a cell are held in `tangent`, `product`
         and `parameter`, which are completed where all points of the cell are known.
     """
@@ -117,6 +119,7 @@ class Results:
     named: Named
     strategy: str
     chosen: tuple[str, ...]
+    principal: tuple[list[Node], list[Node]]
     local: LocalResults | None = None
 
     def modes(self) -> dict[str, list[Node]]:
@@ -161,6 +164,7 @@ def derive(point: Point, modes: Sequence[str] = STANDARD) -> Results:
         _by_parameters(point, residual) if "parameter" in modes else [],
         [node for _, node in told],
         point.domain,
+        [] if point.principal is None else point.principal.given,
         *([] if local is None else local.groups()),
         *([node for _, node in pairs] for _, pairs in point.named),
     ]
@@ -170,7 +174,7 @@ def derive(point: Point, modes: Sequence[str] = STANDARD) -> Results:
     while replace := share_roots(g, flat[:needed]):
         flat = g.substitute(flat, replace)
     split = _split(flat, groups)
-    energy, residual, product, first, entries, parameter, outputs, domain, *named = split
+    energy, residual, product, first, entries, parameter, outputs, domain, given, *named = split
     if local is not None:
         count = len(local.groups())
         local, named = local.of(named[:count]), named[count:]
@@ -195,6 +199,7 @@ def derive(point: Point, modes: Sequence[str] = STANDARD) -> Results:
         ],
         strategy=strategy,
         chosen=tuple(modes),
+        principal=([] if point.principal is None else point.principal.leaves, given),
         local=local,
     )
 
@@ -270,9 +275,11 @@ def _second(
     if hessian is not None:
         products.append(hessian.times(g, seeds))
     found = candidates(point, residual, hessian)
-    costs = [g.cost([*first, *matrix.values()]) for _, first, matrix in found]
+    costs = [g.cost(g.expanded([*first, *matrix.values()])) for _, first, matrix in found]
     strategy, first, matrix = found[costs.index(min(costs))]
-    return first, min((_pull(point, p) for p in products), key=g.cost), matrix, strategy
+    pulled = [_pull(point, p) for p in products]
+    product = min(pulled, key=lambda p: g.cost(g.expanded(p)))
+    return first, product, matrix, strategy
 
 
 def _by_parameters(point: Point, nodes: list[Node]) -> list[Node]:
@@ -288,7 +295,8 @@ def _by_parameters(point: Point, nodes: list[Node]) -> list[Node]:
     for node in g.reach(flat):
         args = [image[a] for a in g.args[node]]
         same = node if tuple(args) == g.args[node] else g.apply(g.op[node], args)
-        image[node] = args[0] if g.op[node] == "frozen" else same
+        moves = {"frozen": 0, "instead": 1}.get(g.op[node])
+        image[node] = same if moves is None else args[moves]
     flat = [image[node] for node in flat]
     names = [p.name for p in point.law.parameters if p.name != RATE_FACTOR]
     rates = {point.nodes[name]: g.symbol(f"rate {name}", Kind.DIRECTION) for name in names}

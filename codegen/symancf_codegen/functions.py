@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
@@ -40,8 +42,23 @@ FUNCTIONS = {
     "frozen": "frozen",
 }
 
+
+def log_stretch_array(k: npt.ArrayLike, *given: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the logarithm of a principal stretch; see `log_stretch`."""
+    rows = np.stack(np.broadcast_arrays(*given), axis=-1).astype(float)
+    H = rows.reshape(*rows.shape[:-1], 3, 3)
+    H = np.where(np.all(np.isfinite(H), axis=(-2, -1), keepdims=True), H, -1.0)
+    turned = np.swapaxes(H, -2, -1)
+    values = np.linalg.eigvalsh((H + turned + turned @ H) / 2.0)
+    found: npt.NDArray[np.float64] = np.log1p(2.0 * values[..., 3 - int(np.asarray(k))]) / 2.0
+    return found
+
+
 #: Those that NumPy lacks, for arrays.
-BEYOND_NUMPY = {name: np.vectorize(getattr(math, name), otypes=[float]) for name in ("erf", "erfc")}
+BEYOND_NUMPY: dict[str, Callable[..., npt.NDArray[np.float64]]] = {
+    name: np.vectorize(getattr(math, name), otypes=[float]) for name in ("erf", "erfc")
+}
+BEYOND_NUMPY["log_stretch"] = log_stretch_array
 
 #: Where SymPy's `lambdify` looks for functions.
 NUMPY = [BEYOND_NUMPY, "numpy"]
@@ -87,7 +104,8 @@ def obstacle(expression: sp.Basic) -> str | None:
 def _known(e: sp.Basic) -> bool:
     arithmetic = (sp.Symbol, sp.Number, sp.NumberSymbol, sp.Add, sp.Mul, sp.Pow)
     cases = (sp.Piecewise, sp.functions.elementary.piecewise.ExprCondPair, sp.Min, sp.Max)
-    if isinstance(e, (*arithmetic, *cases, sp.Heaviside, Relational, Boolean, rate)):
+    own = (rate, log_stretch)
+    if isinstance(e, (*arithmetic, *cases, *own, sp.Heaviside, Relational, Boolean)):
         return True
     return type(e).__name__ in FUNCTIONS or bool(e.is_number and not e.has(AppliedUndef))
 
@@ -196,6 +214,28 @@ class force_on(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
     """The force dW/dq on a named quantity q of a law's energy W; see `PointLaw.outputs`."""
 
     nargs = 1
+    _eval_is_real = lambda self: True  # noqa: E731
+
+
+class log_stretch(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
+    """The logarithm of a principal stretch of F = I + H: log_stretch(k, H11, H12, ..., H33).
+
+    k = 1, 2, 3, the largest first. What is made of principal stretches must not depend on their
+    order; then the compiler finds both derivatives also where they coincide.
+    """
+
+    nargs = 10
+    _eval_is_real = lambda self: True  # noqa: E731
+
+    def fdiff(self, argindex: int = 1) -> sp.Expr:
+        """Return the derivative by an entry."""
+        return log_stretch_slope(argindex - 2, *self.args)
+
+
+class log_stretch_slope(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
+    """The derivative of `log_stretch` by an entry, 0 to 8; for numbers only."""
+
+    nargs = 11
     _eval_is_real = lambda self: True  # noqa: E731
 
 

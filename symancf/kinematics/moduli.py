@@ -11,13 +11,14 @@ from symancf_codegen.functions import derivative
 
 from ..errors import KinematicsError
 from .quantity import Kinematics, positive
+from .stretches import LOGS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
-def _at(kinematics: Kinematics, energy: sp.Expr, F: sp.Matrix) -> sp.Expr:
-    """Return an energy of solid quantities at a deformation gradient."""
+def _at(kinematics: Kinematics, energy: sp.Expr, F: sp.Matrix, logs: Sequence[sp.Expr]) -> sp.Expr:
+    """Return an energy of solid quantities at F, whose principal stretches have `logs`."""
     C = (F.T * F).applyfunc(sp.expand)
     E = (C - sp.eye(3)) / 2
     trace = C.trace()
@@ -30,7 +31,7 @@ def _at(kinematics: Kinematics, energy: sp.Expr, F: sp.Matrix) -> sp.Expr:
         "E_gl": E,
         "H": F - sp.eye(3),
     }
-    replace: dict[sp.Symbol, sp.Expr] = {}
+    replace: dict[sp.Symbol, sp.Expr] = dict(zip(LOGS, logs, strict=True))
     for name, value in values.items():
         symbol = kinematics.quantities[name].value
         if isinstance(symbol, sp.Symbol):
@@ -48,13 +49,16 @@ def shear_modulus(kinematics: Kinematics, energy: sp.Expr) -> sp.Expr:
     """Return mu = d^2 W/d gamma^2 at F = I + gamma e1 e2."""
     g = sp.Symbol("gamma", real=True)
     F = sp.Matrix([[1, g, 0], [0, 1, 0], [0, 0, 1]])
-    return _second(_at(kinematics, energy, F), g, 0)
+    turn = sp.asinh(g / 2)
+    return _second(_at(kinematics, energy, F, (turn, 0, -turn)), g, 0)
 
 
 def bulk_modulus(kinematics: Kinematics, energy: sp.Expr) -> sp.Expr:
     """Return k = d^2 W/dJ^2 at F = J^(1/3) I, J = 1."""
     s = positive("stretch")
-    w = _at(kinematics, energy, s * sp.eye(3))  # J = s^3: W_ss = 9 W_JJ + 6 W_J at s = 1
+    w = _at(
+        kinematics, energy, s * sp.eye(3), [sp.log(s)] * 3
+    )  # J = s^3: W_ss = 9 W_JJ + 6 W_J at s = 1
     first = derivative(w, s).subs(s, 1) / 3
     return sp.factor((derivative(derivative(w, s), s).subs(s, 1) - 6 * first) / 9)
 

@@ -8,6 +8,7 @@ from functools import cache
 import sympy as sp
 
 from symancf_codegen.declare import reference, unknown
+from symancf_codegen.functions import log_stretch
 
 from .quantity import (
     Kinematics,
@@ -35,7 +36,9 @@ def solid() -> Kinematics:
         I_1 - 3 &= 2 (J-1) + |H|^2 - 2 m_2 - 2 \det H, \\
         I_2 - 3 &= 4 (J-1) + |K|^2 - 2 m_2 - 4 \det H,
         \quad K = \mathrm{cof} F - I = I\,\mathrm{tr} H - H^T + \mathrm{cof} H, \\
-        E &= \tfrac12 (H + H^T + H^T H), \qquad C = I + 2E.
+        E &= \tfrac12 (H + H^T + H^T H), \qquad C = I + 2E, \\
+        \lambda_a &= \exp L_a, \qquad
+        L_a = \tfrac12 \ln(1 + 2 e_a), \quad E N_a = e_a N_a.
 
     The form of J - 1 is that of libCEED's finite-strain examples (Barra et al. 2023).
     """
@@ -121,6 +124,9 @@ def _strain(
         for k in range(3):
             let(F[i, k], 1 + H[i, k] if i == k else H[i, k])
 
+    logs = [real(f"log_stretch{k}") for k in (1, 2, 3)]
+    for k in range(3):
+        let(logs[k], log_stretch(k + 1, *H))
     common, more = motion()
     lets.extend(more)
     quantities = {
@@ -131,6 +137,9 @@ def _strain(
         "C": Quantity(C, "right Cauchy-Green tensor F^T F, 3x3 [-]"),
         "E_gl": Quantity(E, "Green-Lagrange strain (C - I)/2, 3x3 [-]"),
         "H": Quantity(H, "displacement gradient F - I, 3x3 [-]"),
+        "lambda1": Quantity(sp.exp(logs[0]), "largest principal stretch [-]"),
+        "lambda2": Quantity(sp.exp(logs[1]), "middle principal stretch [-]"),
+        "lambda3": Quantity(sp.exp(logs[2]), "smallest principal stretch [-]"),
     }
     return quantities | common, lets
 

@@ -14,6 +14,7 @@ from symancf_codegen.functions import obstacle
 
 from ..errors import CompileError, KinematicsError, ParameterError
 from ..kinematics.naming import Signature, require_parameters
+from ..kinematics.stretches import joined, require_symmetric
 
 if TYPE_CHECKING:
     from ..kinematics.quantity import Kinematics
@@ -59,11 +60,15 @@ def scalar(name: str, part: str, value: sp.Expr | None, known: set[sp.Symbol]) -
     if not isinstance(w, sp.Expr) or isinstance(w, sp.MatrixExpr):
         shape = f" of shape {w.shape}" if hasattr(w, "shape") else ""
         raise KinematicsError(f"{of} is a {type(w).__name__}{shape}; an energy is a scalar")
+    if w.has(sp.nan, sp.zoo, sp.oo, -sp.oo, sp.I):
+        text = str(w)
+        raise KinematicsError(
+            f"{of} is {text[:80]}{'...' * (len(text) > 80)}: infinite, undefined or complex. For "
+            "eigenvalues of C ask for the principal stretches lambda1, lambda2, lambda3: their roots"
+        )
     stands = obstacle(w)
     if stands:
         raise CompileError(f"{of} cannot be compiled: {stands}")
-    if w.has(sp.nan, sp.zoo, sp.oo, -sp.oo) or w.has(sp.I):
-        raise KinematicsError(f"{of} is {w}: infinite, undefined or complex")
     foreign = sorted(s.name for s in w.free_symbols - known)
     if foreign:
         raise KinematicsError(
@@ -71,4 +76,5 @@ def scalar(name: str, part: str, value: sp.Expr | None, known: set[sp.Symbol]) -
             f"of the function: add it to the arguments.",
             asked=foreign[0],
         )
-    return w
+    require_symmetric(of, w)
+    return joined(w)

@@ -13,6 +13,7 @@ import sympy as sp
 from symancf_codegen.declare import Local, Memory, PointLaw, Rule, unknown
 
 from ..errors import KinematicsError, ParameterError
+from ..kinematics import stretches
 from ..kinematics.moduli import split_factor
 from ..kinematics.naming import (
     Energy,
@@ -106,7 +107,8 @@ def evaluate_energy(
                 f"of a quantity or symbol of the element: choose another name.",
                 name=p,
             )
-    values = [kinematics.quantities[q].value for q in asked.quantities]
+    own = stretches.invariants() if {*stretches.STRETCHES} & {*asked.quantities} else {}
+    values = [own.get(q, kinematics.quantities[q].value) for q in asked.quantities]
     parameters: dict[str, sp.Expr] = {p: real(p) for p in asked.parameters}
     if given is not None:
         check_values(asked, kinematics, given, () if pressure is None else pressure.unbounded)
@@ -139,6 +141,7 @@ def evaluate_energy(
                     asked=q,
                 )
     named = {n: w for n, w in named.items() if not any(_rough(w, v) for v in values)}
+    named = {n: stretches.joined(w) for n, w in named.items() if w not in values}
     identifier = re.sub(r"\W", "_", asked.name).lstrip("_0123456789") or "energy"
     stages = _unique(named, reserved, known)
     found = Parts(
@@ -440,10 +443,11 @@ def _distinct(shares: Sequence[tuple[str, sp.Expr, Rule]]) -> list[Rule]:
 def _title(called: Parts, labels: Sequence[str]) -> str:
     parts = [p for p in called.parts if not p or p in labels or f"{p}_reduced" in labels]
     shown = {w: real(name) for name, w in called.named.items()}
-    formula = " + ".join(str(called.parts[p].xreplace(shown)) for p in parts)
+    told = [stretches.named_stretches(called.parts[p].xreplace(shown)) for p in parts]
+    formula = " + ".join(map(str, told))
     where = ""
     for name, w in reversed(list(called.named.items())):
-        inner = w.xreplace({v: s for v, s in shown.items() if v != w})
+        inner = stretches.named_stretches(w.xreplace({v: s for v, s in shown.items() if v != w}))
         if re.search(rf"\b{name}\b", formula + where):
             where = f", {name} = {inner}{where}"
     return f"W = {formula}{where}"

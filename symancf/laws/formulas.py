@@ -12,6 +12,7 @@ from symancf_codegen.functions import derivative
 
 from ..kinematics.naming import Energy, call_law, require_quantities, signature
 from ..kinematics.quantity import real
+from ..kinematics.stretches import STRETCHES
 
 if TYPE_CHECKING:
     from ..elements.element import Element
@@ -82,7 +83,8 @@ def stress_equations(element: Element, energy: Energy) -> tuple[sp.Eq, ...]:
     r"""Return the stresses of an energy: what makes up the residual.
 
     Solids: the first Piola-Kirchhoff stress P = dW/dF, so that the residual is
-    :math:`\int P : \delta F\, dV`, as a matrix expression of F, C = F^T F and the invariants.
+    :math:`\int P : \delta F\, dV`, as a matrix expression of F, C = F^T F and the invariants;
+    of principal stretches with their axes, F N_a = lambda_a n_a.
     Thin plates: n = dW/dE_gl and m = dW/dkappa in the local frame; cables: N = dW/depsilon and
     M = dW/dkappa. An energy of the displacement: f = dW/du. Scalars to which the body of the
     energy gives a name appear under it, with their definitions at the end.
@@ -142,6 +144,10 @@ def _solid(
     if "I2" in symbols:
         factor = 2 * slope("I2")
         P += (factor * symbols.get("I1", sp.Trace(C))) * F - factor * F * C
+    for k, name in enumerate(STRETCHES, 1):
+        if name in symbols:
+            n, N = (sp.MatrixSymbol(f"{letter}{k}", 3, 1) for letter in "nN")
+            P += slope(name) * n * N.T
     for name, times in (("C", 2), ("E_gl", 1)):
         if name in symbols:
             P += F * (times * slope(name))

@@ -81,6 +81,16 @@ class Domain:
         raise ParameterError(f"{what} is {wrong:.12g}{when}: it must {self.must}{why}", name=name)
 
 
+class NotZero(Domain):
+    """All numbers but 0."""
+
+    must = "not be 0"
+
+    def holds(self, values: npt.ArrayLike) -> bool:
+        """Whether no value is 0."""
+        return bool((np.asarray(values, dtype=float) != 0.0).all())
+
+
 def positive(why: str = "") -> Domain:
     """Return the numbers > 0."""
     return Domain(0.0, why=why)

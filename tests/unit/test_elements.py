@@ -191,7 +191,8 @@ def test_a_rule_that_does_not_fit_is_refused(name: str) -> None:
 
 
 def test_quantities_are_listed() -> None:
-    solid = ("F", "J", "I1", "I2", "C", "E_gl", "H", "u", "r", "X", "t")
+    solid = ("F", "J", "I1", "I2", "C", "E_gl", "H")
+    solid += ("lambda1", "lambda2", "lambda3", "u", "r", "X", "t")
     assert elements.hex8.quantities == solid
     assert elements.ancf_plate.quantities == solid
     assert elements.ancf_thin_plate.quantities[:3] == ("E_gl", "kappa", "kappa_n3")

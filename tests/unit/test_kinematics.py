@@ -63,6 +63,7 @@ def textbook(element: Element, R: Array, r: Array, point: Array, zeta: float, h:
             "I1": np.trace(C),
             "I2": (np.trace(C) ** 2 - np.trace(C @ C)) / 2,
             "E_gl": (C - np.eye(3)) / 2,
+            **{f"lambda{k + 1}": x for k, x in enumerate(np.linalg.svd(F)[1])},
             "measure": np.linalg.det(J0) * (h / 2 if element.has_thickness else 1),
         }
     if "eta" in a:

@@ -26,6 +26,7 @@ COST = {
     "mul": 1,
     "neg": 0,
     "frozen": 0,
+    "instead": 0,
     "inv": 16,
     "sqrt": 20,
     "icbrt": 24,
@@ -294,13 +295,19 @@ class Graph:
         found = self.call("pow", safe, self.constant(p / q)) if found is None else found
         return self.select(nonzero, found, self.zero) if by_inverse else found
 
+    def instead(self, a: Node, value: Node) -> Node:
+        """Return `a`, whose value is known to be `value`: only its derivatives are formed of it."""
+        return self._make("instead", a, value)
+
     def expanded(self, outputs: Sequence[Node]) -> list[Node]:
-        """Return `outputs` with every `power` in roots and products."""
+        """Return `outputs` with every `power` in roots and products, and the known values."""
         image: dict[Node, Node] = {}
         for node in self.reach(outputs):
             args = [image[a] for a in self.args[node]]
             if self.op[node] == "power":
                 image[node] = self.root(args[0], self.value[args[1]], self.value[args[2]])
+            elif self.op[node] == "instead":
+                image[node] = args[1]
             else:
                 same = tuple(args) == self.args[node]
                 image[node] = node if same else self.apply(self.op[node], args)
@@ -428,6 +435,8 @@ def evaluate_operation(op: str, x: Sequence[float]) -> float:
         return -x[0]
     if op == "frozen":
         return x[0]
+    if op == "instead":
+        return x[1]
     if op == "inv":
         return 1.0 / x[0]
     if op == "power":

@@ -58,6 +58,8 @@ def partials(graph: Graph, node: Node) -> Partials:
         if not g.is_constant(exponent):
             result.append((exponent, g.mul(node, g.call("log", base))))
         return result
+    if op == "instead":
+        return [(a[0], g.one)]
     if op == "power":
         base, p, q = a[0], g.value[a[1]], g.value[a[2]]
         slope = g.power(base, p - q, q) if p > q else g.root(base, p - q, q)
@@ -111,7 +113,7 @@ _UNARY: dict[str, Callable[[Graph, Node, Node], Node]] = {
 def second_partials(graph: Graph, node: Node) -> list[tuple[Node, Node, Node]]:
     """Return the triples (x, y, second derivative of `node`), each unordered pair once."""
     op, a = graph.op[node], graph.args[node]
-    if op in ("add", "sub", "neg", "select", "min", "max", "abs", "sign", "frozen"):
+    if op in ("add", "sub", "neg", "select", "min", "max", "abs", "sign", "frozen", "instead"):
         return []
     if op == "mul":
         if a[0] == a[1]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from symancf_codegen.graph.dag import Graph, Node
 
 #: Operations whose results are exact, or not numbers.
-_EXACT = frozenset(("neg", "frozen", "lt", "le", "and", "or", "not", "sign", "abs"))
+_EXACT = frozenset(("neg", "frozen", "instead", "lt", "le", "and", "or", "not", "sign", "abs"))
 
 
 def magnitudes(graph: Graph, outputs: Sequence[Node]) -> list[Node]:

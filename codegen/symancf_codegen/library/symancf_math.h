@@ -22,14 +22,17 @@
 #include <math.h>
 #include <string.h>
 
-static inline double symancf_from_bits(long long bits)
+/* A call that is left in a loop keeps gcc from vectorising it. */
+#define SYMANCF_INLINE static inline __attribute__((always_inline))
+
+SYMANCF_INLINE double symancf_from_bits(long long bits)
 {
     double x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-static inline long long symancf_bits(double x)
+SYMANCF_INLINE long long symancf_bits(double x)
 {
     long long bits;
     memcpy(&bits, &x, sizeof bits);
@@ -39,30 +42,30 @@ static inline long long symancf_bits(double x)
 /* Integers of less than 51 bits to doubles and back, with additions only: 1.5 2^52. */
 #define SYMANCF_SHIFT 0x1.8p52
 
-static inline double symancf_to_double(long long k)
+SYMANCF_INLINE double symancf_to_double(long long k)
 {
     return symancf_from_bits(k + 0x4338000000000000) - SYMANCF_SHIFT;
 }
 
-static inline long long symancf_to_integer(double x)
+SYMANCF_INLINE long long symancf_to_integer(double x)
 {
     return symancf_bits(x + SYMANCF_SHIFT) - 0x4338000000000000;
 }
 
 /* y if `good` is 1, NaN if it is 0; without a branch, which would keep gcc from vectorising. */
-static inline double symancf_nan_unless(int good, double y)
+SYMANCF_INLINE double symancf_nan_unless(int good, double y)
 {
     return symancf_from_bits(symancf_bits(y) | -(long long)!good);
 }
 
-static inline double symancf_sign(double x)
+SYMANCF_INLINE double symancf_sign(double x)
 {
     return x > 0.0 ? 1.0 : (x < 0.0 ? -1.0 : 0.0);
 }
 
 /* The exponent of x is divided by -3 in the upper half of its bits; two quartic corrections
  * y += y r (1/3 + r (2/9 + r 14/81)), r = 1 - x y^3, bring the error from 3 % to round-off. */
-static inline double symancf_icbrt(double x)
+SYMANCF_INLINE double symancf_icbrt(double x)
 {
     const double upper = symancf_to_double(symancf_bits(x) >> 32);
     const long long guess = symancf_to_integer(1430181887.0 - upper*(1.0/3.0));
@@ -75,7 +78,7 @@ static inline double symancf_icbrt(double x)
 }
 
 /* The same for the square root, from an error of 3.4 %. */
-static inline double symancf_rsqrt(double x)
+SYMANCF_INLINE double symancf_rsqrt(double x)
 {
     const unsigned long long bits = (unsigned long long)symancf_bits(x);
     double y = symancf_from_bits(0x5fe6eb50c7b537a9 - (long long)(bits >> 1));
@@ -91,12 +94,12 @@ static inline double symancf_rsqrt(double x)
 #define SYMANCF_LN2_HIGH 0x1.62e42feep-1
 #define SYMANCF_LN2_LOW 0x1.a39ef35793c76p-33
 
-static inline long long symancf_exponent(double u)
+SYMANCF_INLINE long long symancf_exponent(double u)
 {
     return (symancf_bits(u) - 0x3fe6a09e667f3bcd) >> 52;
 }
 
-static inline double symancf_log_tail(double f)
+SYMANCF_INLINE double symancf_log_tail(double f)
 {
     const double s = f/(2.0 + f), z = s*s, w = z*z, half = 0.5*f*f;
     const double even = w*(3.999999999940941908e-01 + w*(2.222219843214978396e-01
@@ -106,7 +109,7 @@ static inline double symancf_log_tail(double f)
     return half - s*(half + (odd + even));
 }
 
-static inline double symancf_log(double x)
+SYMANCF_INLINE double symancf_log(double x)
 {
     const long long e = symancf_exponent(x);
     const double k = symancf_to_double(e);
@@ -117,7 +120,7 @@ static inline double symancf_log(double x)
 
 /* log(1 + x) - d for d = 0 or d = x: with u = 1 + x rounded, f = x where k = 0, and otherwise
  * the rounding error c of u, of which c/u is a correction, with 1/(1 + f) = 1 - f + f^2. */
-static inline double symancf_log1p_less(double x, double d)
+SYMANCF_INLINE double symancf_log1p_less(double x, double d)
 {
     const double u = 1.0 + x;
     const long long e = symancf_exponent(u);
@@ -132,18 +135,18 @@ static inline double symancf_log1p_less(double x, double d)
     return symancf_nan_unless((u > 0.0) & (u <= 0x1.fffffffffffffp1023), y);
 }
 
-static inline double symancf_log1p(double x)
+SYMANCF_INLINE double symancf_log1p(double x)
 {
     return symancf_log1p_less(x, 0.0);
 }
 
-static inline double symancf_log1pmx(double x)
+SYMANCF_INLINE double symancf_log1pmx(double x)
 {
     return symancf_log1p_less(x, x);
 }
 
 /* exp(x) = 2^k exp(r), |r| <= log(2)/2; exp(r) - 1 - r by its Taylor series. */
-static inline double symancf_exp_tail(double r)
+SYMANCF_INLINE double symancf_exp_tail(double r)
 {
     const double q = r*r, w = q*q;
     const double a = 1.0/2 + r*(1.0/6), b = 1.0/24 + r*(1.0/120), c = 1.0/720 + r*(1.0/5040);
@@ -154,7 +157,7 @@ static inline double symancf_exp_tail(double r)
 
 /* exp(x) - c - d = ((2^k - c) - d) + 2^k (exp(r) - 1) with c = 0 or 1, d = 0 or x; r = x where
  * k = 0. A factor `first` of 2^k is kept outside, because k may be beyond the exponents. */
-static inline double symancf_exp_less(double x, double c, double d)
+SYMANCF_INLINE double symancf_exp_less(double x, double c, double d)
 {
     const double bounded = x > 720.0 ? 720.0 : (x < -760.0 ? -760.0 : x);
     const double shifted = bounded*1.4426950408889634 + SYMANCF_SHIFT;
@@ -170,17 +173,17 @@ static inline double symancf_exp_less(double x, double c, double d)
     return first*((((second - c*inverse) - d*inverse) + second*r) + second*tail);
 }
 
-static inline double symancf_exp(double x)
+SYMANCF_INLINE double symancf_exp(double x)
 {
     return symancf_exp_less(x, 0.0, 0.0);
 }
 
-static inline double symancf_expm1(double x)
+SYMANCF_INLINE double symancf_expm1(double x)
 {
     return symancf_exp_less(x, 1.0, 0.0);
 }
 
-static inline double symancf_expm1mx(double x)
+SYMANCF_INLINE double symancf_expm1mx(double x)
 {
     return symancf_exp_less(x, 1.0, x);
 }

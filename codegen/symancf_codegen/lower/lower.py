@@ -18,9 +18,10 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue, Not, Or
 
 from symancf_codegen.errors import CompileError
-from symancf_codegen.functions import FUNCTIONS, POSSIBLE
+from symancf_codegen.functions import FUNCTIONS, POSSIBLE, log_stretch
 from symancf_codegen.graph.dag import Kind
-from symancf_codegen.graph.differentiate import local_gradient
+from symancf_codegen.graph.differentiate import gradient, local_gradient
+from symancf_codegen.graph.divided import DividedDifferences
 
 if TYPE_CHECKING:
     from symancf_codegen.graph.dag import Graph, Node
@@ -31,8 +32,81 @@ SINGULAR = (
     *("exp", "expm1", "expm1mx", "sinh", "cosh", "tan", "asin", "acos", "atan2"),
 )
 
+#: Rows and columns of the mixed entries of a symmetric matrix, in their order.
+MIXED = ((1, 2), (0, 2), (0, 1))
+
 #: A value at which all of them and their derivatives are finite.
 REGULAR = 0.5
+
+
+class Principal:
+    """Principal stretches of a point, which a function of the kernel finds with their axes N.
+
+    Attributes
+    ----------
+    given : the entries of H = F - I, by rows.
+    leaves : what the function finds, in the order of its rows: logarithms, axes, `inverses`.
+    inverses : 1/(1 + 2 e) = exp(-2 L).
+    strain : how E = (F^T F - I)/2 changes in the axes, N_a . dE N_b: of the value 0, and with the
+        right derivatives. Entries 11, 22, 33, 23, 13, 12.
+    values : the logarithms. With x = dE_aa/(1 + 2 e_a) they change by x - x^2, to second order
+        beside mixed entries.
+    """
+
+    def __init__(self, graph: Graph, given: list[Node], strain: list[Node] | None = None) -> None:
+        g = graph
+        self.graph, self.given = g, given
+        found = [g.symbol(f"log_stretch{k}", Kind.UNKNOWN) for k in (1, 2, 3)]
+        axes = [[g.symbol(f"axis{k}{i}", Kind.UNKNOWN) for i in (1, 2, 3)] for k in (1, 2, 3)]
+        self.inverses = [g.symbol(f"inverse_square{k}", Kind.UNKNOWN) for k in (1, 2, 3)]
+        self.leaves = [*found, *(x for axis in axes for x in axis), *self.inverses]
+        self.strain = strain or self._strain(axes)
+        self.values = [
+            self._value(*x) for x in zip(found, self.inverses, self.strain[:3], strict=True)
+        ]
+
+    def _strain(self, axes: list[list[Node]]) -> list[Node]:
+        g, rows = self.graph, range(0, 9, 3)
+
+        def dot(x: list[Node], y: list[Node]) -> Node:
+            return g.total(g.mul(p, q) for p, q in zip(x, y, strict=True))
+
+        moved = [[dot(self.given[r : r + 3], axis) for r in rows] for axis in axes]
+        half = g.constant(0.5)
+        found: list[Node] = []
+        for a, b in ((0, 0), (1, 1), (2, 2), *MIXED):
+            linear = dot(axes[a], moved[b])
+            if a != b:
+                linear = g.mul(half, g.add(linear, dot(axes[b], moved[a])))
+            whole = g.add(linear, g.mul(half, dot(moved[a], moved[b])))
+            found.append(g.instead(whole, g.zero))
+        return found
+
+    def _value(self, found: Node, inverse: Node, strain: Node) -> Node:
+        g = self.graph
+        x = g.mul(inverse, strain)
+        return g.instead(g.sub(x, g.mul(x, x)), found)
+
+    def completed(self, energy: Node) -> Node:
+        r"""Return an energy of the stretches so that its second derivatives are right, too.
+
+        With m = 1 + 2 e = exp(2 L) and w = dW/dL = m dW/de, see `graph.divided`,
+
+        .. math::
+            \frac{w_a/m_a - w_b/m_b}{e_a - e_b} =
+            \frac{2}{m_a m_b} \Big( \frac{[w]}{2 \phi(2 L_a - 2 L_b)} - w_b \Big).
+        """
+        g, two = self.graph, self.graph.constant(2.0)
+        slopes = gradient(g, energy, self.values)
+        terms = [energy]
+        for (a, b), mixed in zip(MIXED, self.strain[3:], strict=True):
+            bracket = DividedDifferences(g, self.values[a], self.values[b])
+            spread = bracket.over("expm1", g.mul(two, bracket.gap), inverse=True)
+            change = g.mul(g.mul(g.constant(0.5), spread), bracket(slopes[a]))
+            both = g.mul(two, g.mul(self.inverses[a], self.inverses[b]))
+            held = g.call("frozen", g.mul(both, g.sub(change, slopes[b])))
+            terms.append(g.mul(held, g.mul(mixed, mixed)))
+        return g.total(terms)
 
 
 class Scope:
@@ -49,6 +123,8 @@ class Scope:
         kept as well.
     forces : what the function ``force_on`` of a name means.
     guarded : whether a branch of a `Piecewise` was kept from what it cannot bear.
+    principal : the principal stretches that expressions have asked for.
+    solves : whether a function of the kernel finds them before; else each is an operation.
     """
 
     def __init__(self, graph: Graph, owner: str) -> None:
@@ -59,6 +135,8 @@ class Scope:
         self.rates: dict[Node, Node] = {}
         self.forces: dict[str, Node] = {}
         self.guarded = False
+        self.principal: Principal | None = None
+        self.solves = False
         self._positive: set[Node] = set()
         self._pending: list[str] = []
         self._memo: dict[sp.Basic, Node] = {}
@@ -79,6 +157,11 @@ class Scope:
         scope = Scope(self.graph, self.owner)
         scope.nodes = {k: v for k, v in self.nodes.items() if k not in self.definitions}
         scope.definitions, scope.rates = self.definitions, self.rates
+        scope.solves = self.solves
+        if self.principal is not None:
+            names = [f"strain {k}" for k in range(6)]
+            strain = [self.graph.symbol(name, Kind.UNKNOWN) for name in names]
+            scope.principal = Principal(self.graph, self.principal.given, strain)
         scope.nodes.update(nodes)
         return scope
 
@@ -116,6 +199,11 @@ class Scope:
         """Return the rate of a node, by way of the rates of the definitions it is made of."""
         if node not in self.rates:
             g = self.graph
+            if self.principal and set(self.principal.values) & set(g.reach([node])):
+                raise CompileError(
+                    f"law {self.owner!r} asks for the rate of principal stretches, whose own "
+                    "tangent is not known: write it in the rate of C or E_gl"
+                )
             stages = {*self.stages(), *self.rates, *map(g.core, self.rates.values())}
             slopes = local_gradient(g, node, stages)
             terms = Counter(g.mul(d, self.rate(x)) for x, d in slopes)  # of two alike, one twice
@@ -174,6 +262,8 @@ class Scope:
             return g.select(above, g.one, g.select(below, g.zero, middle))
         if type(e).__name__ == "rate":
             return self.rate(self._lower(e.args[0]))
+        if isinstance(e, log_stretch):
+            return self._principal(int(e.args[0]), [self._lower(a) for a in e.args[1:]])
         if type(e).__name__ == "force_on":
             return self.forces[e.args[0].name]
         op = FUNCTIONS.get(type(e).__name__, "")
@@ -183,6 +273,17 @@ class Scope:
             f"law {self.owner!r} uses {type(e).__name__}, as in {e}, for which no C is known; "
             f"use {POSSIBLE}"
         )
+
+    def _principal(self, k: int, given: list[Node]) -> Node:
+        """Return the logarithm of a principal stretch."""
+        g = self.graph
+        if not self.solves:
+            return g.call("log_stretch", g.constant(k), *given)
+        if self.principal is None:
+            self.principal = Principal(g, given)
+        elif self.principal.given != given:
+            raise CompileError(f"law {self.owner!r} asks for principal stretches of several F")
+        return self.principal.values[k - 1]
 
     def _number(self, e: sp.Basic) -> Node:
         try:

@@ -16,11 +16,11 @@ import sympy as sp
 
 from symancf_codegen.declare import RATE_FACTOR
 from symancf_codegen.errors import CompileError
-from symancf_codegen.functions import force_on, frozen
+from symancf_codegen.functions import force_on, frozen, log_stretch
 from symancf_codegen.graph.dag import Graph, Kind, Node
 from symancf_codegen.graph.differentiate import Stages, gradient, pull_back
 from symancf_codegen.graph.reduce import LinearMap
-from symancf_codegen.lower.lower import Scope
+from symancf_codegen.lower.lower import Principal, Scope
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw, Space
@@ -77,6 +77,7 @@ class Point:
     outputs : of the law, as functions of the variables.
     nodes : leaves of the parameters by name.
     replace : the variables as functions of the leaves, to be put in last.
+    principal : the stretches that a function of the kernel finds before all else.
     """
 
     law: PointLaw
@@ -97,6 +98,7 @@ class Point:
     outputs: list[tuple[str, Node]]
     nodes: dict[str, Node]
     replace: dict[Node, Node]
+    principal: Principal | None
 
     @property
     def symmetric(self) -> bool:
@@ -119,6 +121,7 @@ def lower_point(
     """
     g = Graph()
     scope = Scope(g, law.name)
+    scope.solves = True
     for parameter in law.parameters:
         kind = Kind.UNIFORM if parameter.kind == "uniform" else Kind.CELL
         scope.bind(parameter.name, g.symbol(parameter.name, kind))
@@ -177,9 +180,14 @@ def lower_point(
     forces: list[Node] = []
     pulled: dict[Node, Node] = {}
     if law.energy is not None:
-        density = g.mul(factor, scope.lower(law.energy))
+        density = g.mul(factor, _energy(scope, law))
     else:
         forces, pulled = _forces(law, scope, variable_names)
+        if scope.principal is not None:
+            raise CompileError(
+                f"law {law.name!r} gives forces by principal stretches, whose second derivatives "
+                "have no limit where they coincide: give an energy of them"
+            )
         forces = [g.mul(factor, force) for force in forces]
     local = _local(law, scope, density)
     domain = [scope.lower(e) for e in law.domain]
@@ -216,6 +224,7 @@ def lower_point(
         outputs=_outputs(law, scope, variable_names),
         nodes={p.name: scope.nodes[p.name] for p in law.parameters},
         replace=replace,
+        principal=scope.principal,
     )
 
 
@@ -372,6 +381,12 @@ def _names(
     return [(s.name, scope.nodes[s.name]) for s, _ in definitions if s.name in scope.nodes]
 
 
+def _energy(scope: Scope, law: PointLaw) -> Node:
+    """Lower the energy; of principal stretches, so that it is right to second order."""
+    energy = scope.lower(law.energy)
+    return energy if scope.principal is None else scope.principal.completed(energy)
+
+
 def _stages(
     law: PointLaw, scope: Scope, variable_names: Sequence[str], factor: Node
 ) -> Stages | None:
@@ -380,10 +395,15 @@ def _stages(
         return None  # a branch guards itself, not the derivatives of lets outside of it
     g = scope.graph
     names = set(variable_names)
-    cut = [s.name for s, e in law.lets if names & {x.name for x in sp.sympify(e).free_symbols}]
+    lets = [(s.name, sp.sympify(e)) for s, e in law.lets]
+    lets = [(name, e) for name, e in lets if not isinstance(e, log_stretch)]
+    cut = [name for name, e in lets if names & {x.name for x in e.free_symbols}]
     leaves = {name: g.symbol(f"stage {name}", Kind.UNKNOWN) for name in cut}
-    outer = g.mul(factor, scope.override(leaves).lower(law.energy))
+    within = scope.override(leaves)
+    outer = g.mul(factor, _energy(within, law))
     definition = {leaf: scope.resolve(name) for name, leaf in leaves.items()}
+    if scope.principal is not None and within.principal is not None:
+        definition.update(zip(within.principal.strain, scope.principal.strain, strict=True))
     definition.update((scope.nodes[name], scope.nodes[name]) for name in variable_names)
     reached = set(g.reach([outer]))
     used = [leaf for leaf in definition if leaf in reached]

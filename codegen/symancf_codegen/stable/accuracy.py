@@ -51,6 +51,9 @@ def expm1mx_array(x: npt.ArrayLike) -> Array:
     return np.where(np.abs(x) < 0.7, 0.5 * x * x * total, np.expm1(x) - x)
 
 
+#: A number of NumPy or of mpmath.
+Number = float
+
 Function = Callable[[Mapping[str, npt.ArrayLike]], list[Array]]
 
 
@@ -82,6 +85,41 @@ def reverse(
     return tuple(extended), [adjoint.get(v, sp.Integer(0)) for v in variables]
 
 
+def _axes(matrix: Array) -> tuple[Sequence[Number], Array]:
+    values, axes = np.linalg.eigh(matrix)
+    return values.tolist(), axes
+
+
+def _exact_axes(matrix: Array) -> tuple[Sequence[Number], Array]:
+    import mpmath
+
+    values, axes = mpmath.eigsy(mpmath.matrix(matrix.tolist()))
+    return list(values), np.array(axes.tolist())
+
+
+def _stretches(
+    log: Callable[[Number], Number],
+    axes: Callable[[Array], tuple[Sequence[Number], Array]],
+) -> tuple[Callable[..., Number], Callable[..., Number]]:
+    """Return `functions.log_stretch` and its slope for numbers, by a way to values and axes."""
+
+    def solved(given: Sequence[Number], k: int) -> tuple[Number, Array, Array]:
+        H = np.array(given).reshape(3, 3)
+        values, found = axes((H + H.T + H.T @ H) / 2)  # ascending
+        axis = found[:, 3 - int(k)]
+        return values[3 - int(k)], axis, axis + H @ axis
+
+    def value(k: int, *given: Number) -> Number:
+        return log(1 + 2 * solved(given, k)[0]) / 2
+
+    def slope(entry: int, k: int, *given: Number) -> Number:
+        e, axis, present = solved(given, k)
+        found: Number = present[int(entry) // 3] * axis[int(entry) % 3] / (1 + 2 * e)
+        return found
+
+    return value, slope
+
+
 def function(lets: Lets, outputs: Sequence[sp.Expr], *, exact: bool = False) -> Function:
     """Return a function of a dict of values that evaluates lets in order, then `outputs`.
 
@@ -94,6 +132,7 @@ def function(lets: Lets, outputs: Sequence[sp.Expr], *, exact: bool = False) -> 
         scope = {k: getattr(mpmath, k) for k in dir(mpmath) if k[0] != "_"}
         scope["log1pmx"] = lambda x: mpmath.log(1 + x) - x
         scope["expm1mx"] = lambda x: mpmath.exp(x) - 1 - x
+        scope["log_stretch"], scope["log_stretch_slope"] = _stretches(mpmath.log, _exact_axes)
     else:
         from sympy.printing.numpy import NumPyPrinter as Printer
 
@@ -105,11 +144,10 @@ def function(lets: Lets, outputs: Sequence[sp.Expr], *, exact: bool = False) -> 
             "expm1mx": expm1mx_array,
             **BEYOND_NUMPY,
         }
+        scope["log_stretch_slope"] = _stretches(np.log, _axes)[1]
+    own = ("log1pmx", "expm1mx", "log_stretch", "log_stretch_slope")
     printer = Printer(
-        {
-            "fully_qualified_modules": False,
-            "user_functions": {"log1pmx": "log1pmx", "expm1mx": "expm1mx"},
-        }
+        {"fully_qualified_modules": False, "user_functions": {name: name for name in own}}
     )
     symbols: set[sp.Symbol] = set().union(*(e.free_symbols for _, e in lets))
     symbols = symbols.union(*(sp.sympify(e).free_symbols for e in outputs))

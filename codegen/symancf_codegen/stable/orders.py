@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from symancf_codegen.functions import kinked
+from symancf_codegen.functions import kinked, log_stretch
 from symancf_codegen.stable.laurent import clean, is_zero
 
 #: Functions nested deeper have no expansion here: that would take SymPy hours.
@@ -44,6 +44,10 @@ class Orders:
 
     def declare(self, symbol: sp.Symbol, definition: sp.Expr) -> None:
         """Record value and first order of a new symbol at the reference state."""
+        if isinstance(definition, log_stretch):  # independent of all else, as a variable is
+            self.variables.add(symbol)
+            self.reference[symbol], self.linear[symbol] = sp.S.Zero, {symbol: sp.S.One}
+            return
         if self.is_kinked(definition):
             self.kinked.add(symbol)
         taylor = self.taylor(definition)
@@ -60,7 +64,12 @@ class Orders:
         return self.taylors[e]
 
     def _taylor(self, e: sp.Expr) -> Taylor | None:
-        if self.is_kinked(e) or self.levels(e) > DEEPEST or self.operations(e) > LARGEST:
+        if (
+            e.has(log_stretch)
+            or self.is_kinked(e)
+            or self.levels(e) > DEEPEST
+            or self.operations(e) > LARGEST
+        ):
             return None
         symbols = sorted(self.moving(e), key=lambda s: s.name)
         if not symbols:

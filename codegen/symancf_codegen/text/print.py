@@ -62,6 +62,7 @@ def integers(name: str, values: Sequence[int]) -> str:
 def includes(laws: Sequence[Results]) -> str:
     """Return the directives that a kernel of laws begins with."""
     names = ["kernel", "math", *(["local"] if any(x.local is not None for x in laws) else [])]
+    names += ["principal"] if any(x.principal[0] for x in laws) else []
     return "".join(f'#include "symancf_{name}.h"\n' for name in names)
 
 
@@ -76,6 +77,7 @@ def cell_kernel(name: str, structure: Structure, uniform: list[str], cell: list[
         laws.append([law_functions(use, segment, uniform, cell, shared) for use in segment.uses])
     functions = [law.parameters for group in laws for law in group]
     functions += [law.geometry for group in laws for law in group]
+    functions += [law.principal for group in laws for law in group]
     functions += [f for group in laws for law in group for f in law.solve]
     for mode in structure.modes:
         functions += [f for group in laws for law in group for f in law.modes[mode]]

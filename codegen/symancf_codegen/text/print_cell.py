@@ -126,6 +126,8 @@ def _segment(
             before.append(f"v8 A{k}[{points}][{law.geometry_rows}];")
         if "X" in used and not use.law.shared:
             before.append(f"v8 X{k}[{points}][{len(use.rows) * (1 + len(use.rows))}];")
+        if "Q" in used:
+            before.append(f"v8 Q{k}[{points}][15];")
         if "P" in used and law.parameters is not None:
             once.append(f"double P{k}[{law.parameter_rows}];")
             once.append(f"{law.parameters.name}(uniform, P{k});")
@@ -156,6 +158,8 @@ def _functions(law: LawFunctions, mode: str) -> list[Function]:
         functions = law.solve[1:]
     elif any("X" in f.arguments for f in functions):
         functions = [*of_point, *functions]
+    if law.principal is not None and any("Q" in f.arguments for f in functions):
+        functions = [law.principal, *functions]
     if law.geometry is not None and any("A" in f.arguments for f in functions):
         return [law.geometry, *functions]
     return functions
@@ -198,6 +202,7 @@ def _call(function: Function, use: LawUse, k: int, segment: Segment) -> list[str
         "N": f"(double *)N{s}[q]",
         "M": "(double *)M[p]",
         "X": "X" if use.law.shared else f"(double *)X{k}[{place}]",
+        "Q": f"(double *)Q{k}[{place}]",
         "E": "E",
         "D": "(double *)D",
         **{f"C{row}": f"(double *)C{s}_{row}[q]" for row in use.rows},

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from symancf_codegen.text.print_local import (
     solve_functions,
     step_section,
 )
-from symancf_codegen.text.printer import TABLES, Function, Printer
+from symancf_codegen.text.printer import TABLES, Function, Printer, declaration
 
 if TYPE_CHECKING:
     from symancf_codegen.derive import Results
@@ -58,6 +58,7 @@ class LawFunctions:
         one that stores where they begin and the one that adds to their equations.
     modes : per mode the functions to call one after the other; the last one adds to N, M, W.
     factor_rows : per mode, rows of the table S that the first of two functions stores.
+    principal : finds the eigenvalues and axes in Q that the others use; None if there are none.
     """
 
     parameters: Function | None
@@ -66,6 +67,7 @@ class LawFunctions:
     geometry_rows: int
     modes: dict[str, list[Function]]
     factor_rows: dict[str, int]
+    principal: Function | None = None
     solve: list[Function] = field(default_factory=list)
 
 
@@ -81,6 +83,9 @@ def law_functions(
     loads = loads_of_parameters(uniform, cell, segment.varying)
     unknowns = shared if use.law.shared else len(use.rows)
     loads |= local_loads(results, use.rows, unknowns)
+    found, given_entries = results.principal
+    loads |= {graph.name[x]: f"Q[{8 * k} + l]" for k, x in enumerate(found)}
+    entries = Section("entries", store_rows("Q", enumerate(given_entries), "="))
     for leaf in results.leaves:
         if leaf[2:-1] in segment.jets:
             loads[leaf] = f"g[{8 * segment.row(leaf)} + l]"
@@ -97,7 +102,7 @@ def law_functions(
     steps = []
     if results.local is not None:
         steps = [step_section(results.local, use.rows, unknowns)]
-    solved = _outputs(steps)
+    solved = _outputs([*steps, entries])
     everything = [o.node for s in modes.values() for o in [*_outputs([*s, *domain]), *solved]]
     once = parameter_cut(graph, everything)
     constants = {node: f"P[{k}]" for k, node in enumerate(once)}
@@ -106,10 +111,11 @@ def law_functions(
         name = f"{use.name}_parameters"
         parameters = printer.once(name, f"parameters of {use.name}, for all points", once)
     cut = geometry_cut(graph, everything)
-    factors = {mode: _factors(graph, _outputs(s), cut) for mode, s in modes.items()}
+    many = bool(found)  # laws of principal stretches: more numbers than registers
+    factors = {mode: _factors(graph, _outputs(s), cut, many) for mode, s in modes.items()}
     geometry = None
     table: dict[Node, str] = {}
-    if cut and (steps or any(factors.values())):
+    if cut and (steps or found or any(factors.values())):
         outputs = [Output(f"A[{8 * k} + l] = {{}};", node) for k, node in enumerate(cut)]
         geometry = printer.function(
             f"{use.name}_geometry_at_point",
@@ -119,8 +125,10 @@ def law_functions(
         )
         table = {node: f"A[{8 * k} + l]" for k, node in enumerate(cut)}
     result = LawFunctions(parameters, len(once), geometry, len(table), {}, {})
+    given = {**constants, **table}
+    if found:
+        result.principal = principal_function(use.name, entries, printer, given)
     if results.local is not None:
-        given = {**constants, **table}
         names = use.name, use.name
         result.solve = solve_functions(*names, results.local, use.rows, printer, given, unknowns)
     for mode, sections in modes.items():
@@ -128,7 +136,7 @@ def law_functions(
         if not _outputs(sections) and not domain:
             continue
         name, title = f"{use.name}_{mode}", f"{mode} of {use.name} at one point"
-        sections, given = [*domain, *sections], constants
+        sections, given = [*domain, *sections], {**constants, **table} if found else constants
         if kept := factors[mode]:
             outputs = [Output(f"S[{8 * k} + l] = {{}};", node) for k, node in enumerate(kept)]
             first = printer.function(
@@ -146,10 +154,12 @@ def law_functions(
     return result
 
 
-def _factors(graph: Graph, outputs: Sequence[Output], geometry: Sequence[Node]) -> list[Node]:
+def _factors(
+    graph: Graph, outputs: Sequence[Output], geometry: Sequence[Node], always: bool
+) -> list[Node]:
     """Return the factors at which to cut a mode; empty if it is better not cut."""
     nodes = [o.node for o in outputs]
-    if not worthwhile(graph, nodes):
+    if not (always or worthwhile(graph, nodes)):
         return []
     cut = factor_cut(graph, nodes, geometry)
     return [] if set(nodes) <= set(cut) else cut
@@ -172,9 +182,8 @@ def _mode_sections(use: LawUse, segment: Segment) -> dict[str, list[Section]]:
             rows = {row: rows.get(row, zero) for row in range(3 * len(segment.jets))}
         return Section(title, store("N", sorted(rows.items())))
 
-    def store(target: str, pairs: Sequence[tuple[int, Node]]) -> list[Output]:
-        sign = "=" if segment.alone else "+="
-        return [Output(f"{target}[{8 * row} + l] {sign} {{}};", node) for row, node in pairs]
+    def store(target: str, pairs: Iterable[tuple[int, Node]]) -> list[Output]:
+        return store_rows(target, pairs, "=" if segment.alone else "+=")
 
     energy = results.energy
     sections: dict[str, Callable[[], list[Section]]] = {
@@ -196,7 +205,28 @@ def _mode_sections(use: LawUse, segment: Segment) -> dict[str, list[Section]]:
     }
 
 
+def store_rows(target: str, pairs: Iterable[tuple[int, Node]], sign: str) -> list[Output]:
+    """Return the outputs that store nodes in rows of an array."""
+    return [Output(f"{target}[{8 * row} + l] {sign} {{}};", node) for row, node in pairs]
+
+
+def principal_function(
+    name: str, entries: Section, printer: Printer, given: Mapping[Node, str]
+) -> Function:
+    """Return the function that finds eigenvalues and axes at a point, to be called first."""
+    title = f"matrix of the principal values of {name} at one point"
+    first = printer.function(f"{name}_matrix_at_point", title, [entries], given)
+    own = f"{name}_principal_at_point"
+    plain = [printer.plain(s) for s in printer.scalars]
+    inputs = [a for a in first.arguments if a != "Q"]
+    declared = [f"double {a}" if a in plain else f"const double *restrict {a}" for a in inputs]
+    head = declaration(own, [*declared, "double *restrict Q"])
+    body = [f"    {first.name}({', '.join(first.arguments)});", "    symancf_principal(Q);"]
+    text = [f"/* principal values and axes of {name} at one point */", *head, "{", *body, "}", ""]
+    return Function(own, "\n".join([first.text, *text]), [*inputs, "Q"])
+
+
 def outputs_section(results: Results) -> Section:
     """Return the section that stores the outputs of a law at one point."""
     rows = enumerate(node for _, node in results.outputs)
-    return Section("outputs", [Output(f"O[{8 * k} + l] = {{}};", node) for k, node in rows])
+    return Section("outputs", store_rows("O", rows, "="))

@@ -20,9 +20,9 @@ MOST_UNKNOWNS = 12
 
 #: Array arguments of point functions, in order; those before the scalars, those after.
 RATES_IN = ("uniform_rate", "cell_rate", "B_rate")
-ARRAYS_IN = ("uniform", "P", "cell", "B", "old", *RATES_IN, "G", "V", "g", "h", "A", "S", "X")
+ARRAYS_IN = ("uniform", "P", "cell", "B", "old", *RATES_IN, "G", "V", "g", "h", "A", "S", "Q", "X")
 COLUMNS = tuple(f"C{k}" for k in range(MOST_UNKNOWNS))
-ARRAYS_OUT = ("X", "E", "W", "N", "M", *COLUMNS, "D", "O", "bad")
+ARRAYS_OUT = ("Q", "X", "E", "W", "N", "M", *COLUMNS, "D", "O", "bad")
 TABLES = tuple(name for name, mode in MODES.items() if mode.tabulates)
 
 

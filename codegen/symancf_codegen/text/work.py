@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from symancf_codegen.structure import LawUse, Segment, Structure
 
 
+#: Operations of `symancf_principal` at a point.
+PRINCIPAL = 330
+
+
 def flops(structure: Structure) -> dict[str, int]:
     """Return the floating-point operations of one cell in every function.
 
@@ -36,6 +40,7 @@ def _segment(structure: Structure, segment: Segment, mode: str) -> int:
         total += segment.size * 6 * reference
     for use in segment.uses:
         graph = use.results.graph
+        total += use.rule.size * PRINCIPAL * bool(use.results.principal[0])
         total += use.rule.size * sum(graph.count(use.results.modes()[mode]).values())
     if mode == "tangent" and segment.slot_count:
         total += segment.size * sum(

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Energies of principal stretches: the invariants in them, and that their order is of no account.
+
+A principal stretch is exp(L) with its logarithm L a let of the solid, so powers of it and of J =
+exp(L1 + L2 + L3) join, and what cancels between them at small strain cancels symbolically.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+
+import sympy as sp
+
+from ..errors import KinematicsError
+from .quantity import real
+
+#: Names of the principal stretches.
+STRETCHES = ("lambda1", "lambda2", "lambda3")
+
+#: Their logarithms.
+LOGS = tuple(real(f"log_stretch{k}") for k in (1, 2, 3))
+
+#: States at which an energy is looked at.
+SAMPLES = 12
+
+
+def invariants() -> dict[str, sp.Expr]:
+    """Return J, I1 and I2 as functions of the principal stretches."""
+    pairs = itertools.combinations(LOGS, 2)
+    return {
+        "J": sp.exp(sp.Add(*LOGS)),
+        "I1": sp.Add(*(sp.exp(2 * x) for x in LOGS)),
+        "I2": sp.Add(*(sp.exp(2 * x + 2 * y) for x, y in pairs)),
+    }
+
+
+def named_stretches(e: sp.Expr) -> sp.Expr:
+    """Return an expression in lambda1, lambda2, lambda3 and J, for people."""
+    names = [sp.Symbol(name, positive=True) for name in STRETCHES]
+    J = sp.Symbol("J", positive=True)
+
+    def named(exponent: sp.Expr) -> sp.Expr:
+        rest = sp.expand(exponent)
+        powers = [rest.coeff(x) for x in LOGS]
+        other = sp.expand(rest - sp.Add(*(p * x for p, x in zip(powers, LOGS, strict=True))))
+        alike = [p for p in powers if powers.count(p) > 1]
+        common = alike[0] if alike and 0 not in powers else sp.S.Zero
+        factors = [n ** (p - common) for n, p in zip(names, powers, strict=True)]
+        return sp.Mul(J**common, *factors) * sp.exp(other)
+
+    logs = dict(zip(LOGS, (sp.log(n) for n in names), strict=True))
+    found: sp.Expr = e.replace(sp.exp, named).xreplace(logs)
+    return found
+
+
+def joined(e: sp.Expr) -> sp.Expr:
+    """Return an expression whose products of powers of stretches each are one exponential."""
+
+    def power(x: sp.Basic) -> bool:
+        return isinstance(x, sp.exp) and bool(x.free_symbols & {*LOGS})
+
+    def distributed(product: sp.Expr) -> sp.Expr:
+        factors = [a for a in sp.Mul.make_args(product) if power(a)]
+        if not factors:
+            return product
+        one = sp.exp(sp.expand(sp.Add(*(a.args[0] for a in factors))))
+        sums = [a for a in product.args if isinstance(a, sp.Add) and a.has(*LOGS)][:1]
+        rest = [a for a in sp.Mul.make_args(product) if a not in factors and a not in sums]
+        if not sums:
+            return sp.Mul(*rest, one)
+        return sp.Mul(*rest, sp.Add(*(distributed(sp.Mul(one, t)) for t in sums[0].args)))
+
+    if not e.free_symbols & {*LOGS}:
+        return e
+    found: sp.Expr = e.replace(lambda x: isinstance(x, sp.Mul), distributed)
+    return found
+
+
+def require_symmetric(of: str, energy: sp.Expr) -> None:
+    """Check that an energy does not depend on the order of the principal stretches.
+
+    Raises
+    ------
+    KinematicsError : it changes where two of them change places.
+    """
+    if not energy.free_symbols & {*LOGS}:
+        return
+    for a, b in ((0, 1), (1, 2)):
+        swapped = energy.xreplace({LOGS[a]: LOGS[b], LOGS[b]: LOGS[a]})
+        if swapped != energy and not _equal(energy, swapped):
+            first, second = STRETCHES[a], STRETCHES[b]
+            raise KinematicsError(
+                f"{of} changes where {first} and {second} change places: an energy must not depend "
+                "on the order of the principal stretches, which have no names of their own where "
+                f"they cross. Write it alike in {', '.join(STRETCHES)}, such as a sum over them; "
+                f"the largest is Max({', '.join(STRETCHES)})",
+                asked=first,
+                offered=STRETCHES,
+            )
+
+
+def _equal(first: sp.Expr, second: sp.Expr) -> bool:
+    """Whether two expressions have the same values at samples of their symbols."""
+    symbols = sorted(first.free_symbols | second.free_symbols, key=lambda s: str(s.name))
+    function = sp.lambdify(symbols, [first, second], "math")
+    generator = random.Random(1)
+    seen = 0
+    for _ in range(SAMPLES):
+        at = [generator.uniform(-0.3, 0.3 if s in LOGS else 2.0) for s in symbols]
+        at = [abs(x) + 0.1 if s not in LOGS else x for s, x in zip(symbols, at, strict=True)]
+        try:
+            one, other = (float(x) for x in function(*at))
+        except (ArithmeticError, ValueError, TypeError):
+            continue
+        if not (math.isfinite(one) and math.isfinite(other)):
+            continue
+        seen += 1
+        if abs(one - other) > 1e-9 * max(abs(one), abs(other), 1e-3):
+            return False
+    return seen > 0
