@@ -64,7 +64,7 @@ def scalar(name: str, part: str, value: sp.Expr | None, known: set[sp.Symbol]) -
         text = str(w)
         raise KinematicsError(
             f"{of} is {text[:80]}{'...' * (len(text) > 80)}: infinite, undefined or complex. For "
-            "eigenvalues of C ask for the principal stretches lambda1, lambda2, lambda3: their roots"
+            "eigenvalues of C ask for the principal stretches lambda1, lambda2, lambda3"
         )
     stands = obstacle(w)
     if stands:

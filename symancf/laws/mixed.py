@@ -35,6 +35,7 @@ from symancf_codegen.declare import Local, scalar_jets, unknown
 
 from ..errors import KinematicsError
 from ..kinematics.quantity import Kinematics, real
+from ..kinematics.stretches import joined
 from ..values.arguments import among
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def mixed(called: Parts, pressure: Pressure, *, held: bool = False) -> Parts:
     if pressure.incompressible:
         compliance = sp.S.Zero
     parts = {k: w for k, w in called.parts.items() if k != PART}
-    parts[PART] = PRESSURE * g - PRESSURE**2 * compliance / 2
+    parts[PART] = PRESSURE * joined(g) - PRESSURE**2 * compliance / 2
     local, shared, kinematics = called.local, called.shared, called.kinematics
     unknowns = [real(name) for name in pressure.names]
     p = sp.Add(*(psi * x for psi, x in zip(pressure.functions, unknowns, strict=True)))
