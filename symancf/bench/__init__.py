@@ -14,7 +14,7 @@ import numpy as np
 from ..arrays import Array
 from ..laws import energy_laws
 from ..runtime import jit
-from .cases import Case, all_cases
+from .cases import SECOND_ORDER, Case, all_cases
 from .contact import contacts, timed
 from .contact_step import steps
 from .motions import compare
@@ -28,11 +28,14 @@ _SOLUTION = "symancf.bench.solution"
 IN_CACHE, IN_MEMORY = 64, 60_000  # cells
 
 
+def _kernel(case: Case) -> jit.Kernel:
+    laws = energy_laws(case.element, case.energy, values=case.parameters, **_rules(case))
+    return jit.cells(f"{laws[0][0].name}_{case.element.name}", case.element.space, laws)
+
+
 def kernel_row(case: Case, peak: float, memory_cells: int = IN_MEMORY) -> Row:
     """Return the times of one cell [ns]: in cache, and the residual with data from memory."""
-    laws = energy_laws(case.element, case.energy, values=case.parameters, **_rules(case))
-    name = f"{laws[0][0].name}_{case.element.name}"
-    kernel = jit.cells(name, case.element.space, laws)
+    kernel = _kernel(case)
     random = np.random.default_rng(0)
 
     def cells(count: int) -> tuple[Array, Array]:
@@ -61,21 +64,24 @@ def _rules(case: Case) -> dict[str, Any]:
     return {k: v for k, v in case.options.items() if k in ("volumetric", "quadrature")}
 
 
+def field(X: Array) -> Array:
+    """Return the displacement (n, 3) on which all packages are compared."""
+    x, y, z = X.T
+    parts = [
+        0.1 * np.sin(1.3 * x + 0.4 * y),
+        0.08 * x * y + 0.05 * np.sin(z),
+        0.06 * np.cos(x + z),
+    ]
+    return np.stack(parts, axis=1)
+
+
 def assembly_row(
     case: Case, *, shuffled: bool, divisions: tuple[int, ...] | None = None
 ) -> tuple[Row, dict[str, float]]:
     """Return the times of one cell [us] into PETSc AIJ, all included, and two check sums."""
     system = case.system(shuffled=shuffled, divisions=divisions)
     cells = system.pieces[0].size
-    x, y, z = system.points.T
-    displacement = np.stack(
-        [
-            0.1 * np.sin(1.3 * x + 0.4 * y),
-            0.08 * x * y + 0.05 * np.sin(z),
-            0.06 * np.cos(x + z),
-        ],
-        axis=1,
-    )
+    displacement = field(system.points)
     if case.name == "hex8":  # the field on which all packages are compared
         start = system.numbering.offset[:, system.numbering.block("position")]
         system.state[start[:, None] + np.arange(3)] = displacement
@@ -106,6 +112,35 @@ def peers(n: int, sums: dict[str, float]) -> list[Row]:
     return [{**row, "same_work": same}]
 
 
+def kernels_of_peers(rows: Sequence[Row]) -> list[Row]:
+    """Return the kernels of FFCx of the same elements, rules and energy, beside our times.
+
+    `times` : of its CPU time to ours, residual and tangent; `same_work` : whether |f| and trace K
+    of the unit cell agree to 9 digits, of elements with nodal values in both.
+    """
+    found = []
+    for case in all_cases():
+        if case.element not in SECOND_ORDER:
+            continue
+        ours = next(row for row in rows if row["element"] == case.name)
+        script, rule = Path(__file__).with_name("peer_ffcx.py"), case.element.rule("full")
+        low, high = case.element.topology.domain
+        points = (np.asarray(rule.points) - low) / (high - low)
+        weights = np.asarray(rule.weights) / (high - low) ** 3
+        given = json.dumps({"points": points.tolist(), "weights": weights.tolist()})
+        row = _measured(["/usr/bin/python3", str(script), case.name], given)
+        modes = ("residual_ns", "tangent_ns")
+        if "missing" not in row:
+            row |= {f"times_{mode[:-3]}": row[mode] / ours[mode] for mode in modes}
+        if "trace" in row:
+            unit = case.element.topology.unit
+            f, K, _ = _kernel(case).tangent(field(unit)[None], unit[None], case.parameters)
+            sums = {"residual_norm": np.linalg.norm(f), "trace": np.trace(K[0])}
+            row["same_work"] = all(abs(row[k] / v - 1.0) < 1e-9 for k, v in sums.items())
+        found.append({"peer": "FFCx", "element": case.name, **row})
+    return found
+
+
 def _peer(*arguments: str) -> Row:
     """Return what DOLFINx measures in a process of its own, or why it cannot."""
     script = Path(__file__).with_name("peer_dolfinx.py")
@@ -115,10 +150,12 @@ def _peer(*arguments: str) -> Row:
     return {"peer": "DOLFINx", **row}
 
 
-def _measured(command: list[str]) -> Row:
+def _measured(command: list[str], given: str = "") -> Row:
     """Return the JSON of the last line that a process prints, or {"missing": reason}."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=True)
+        done = subprocess.run(
+            command, input=given, capture_output=True, text=True, timeout=1800, check=True
+        )
     except (OSError, subprocess.SubprocessError) as error:
         text = getattr(error, "stderr", "") or str(error)
         reason = text.strip().splitlines()[-1] if text.strip() else "no output"
@@ -182,6 +219,7 @@ def _cells(peak: float, with_peers: bool) -> dict[str, Any]:
     if with_peers:
         result["check"] = sums
         result["peers"] = peers(all_cases()[0].divisions[0], sums)
+        result["peers"] += kernels_of_peers(result["kernels"])
     return result
 
 

@@ -11,7 +11,8 @@ from mpi4py import MPI
 
 from ..arrays import Array
 from ..bodies.body import Body
-from ..elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8
+from ..cells import CELLS
+from ..elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8, hex20, hex27, tet10
 from ..energies import cable, kirchhoff, yeoh
 from ..mesh import Mesh
 from ..system import System
@@ -55,10 +56,11 @@ class Case:
     def system(self, *, shuffled: bool, divisions: tuple[int, ...] | None = None) -> System:
         """Return a system of this case alone; `shuffled`: distorted, in random order."""
         divisions = divisions or self.divisions
-        mesh = Mesh.box((1.0,) * len(divisions), divisions, comm=MPI.COMM_SELF)
+        cell = self.element.cell
+        mesh = Mesh.box((1.0,) * len(divisions), divisions, cell=cell, comm=MPI.COMM_SELF)
         parameters: dict[str, Any] = dict(self.parameters)
         if shuffled:
-            mesh = shuffle(mesh, self.element.cell)
+            mesh = shuffle(mesh, cell)
             base = parameters[self.varying]
             parameters[self.varying] = Field(lambda X: base * (1.0 + 0.1 * X[:, 0]))
         body = Body(
@@ -68,11 +70,15 @@ class Case:
 
 
 def shuffle(mesh: Mesh, cell: str) -> Mesh:
-    """Return the mesh with points moved by up to a tenth of a cell, and all in random order."""
+    """Return the mesh with points moved by up to a tenth of a cell, and all in random order.
+
+    By half of that where cells have nodes between their corners.
+    """
     random = np.random.default_rng(1)
     points = mesh.points.copy()
     cells = mesh.cells[cell].connectivity
     spacing = np.linalg.norm(points[cells[0, 1]] - points[cells[0, 0]])
+    spacing /= 1.0 if cell == CELLS[cell].straight.name else 2.0
     moved = points + (0.2 * random.random(points.shape) - 0.1) * spacing * (np.ptp(points, 0) > 0)
     order = random.permutation(len(points))
     number = np.argsort(order)
@@ -84,20 +90,21 @@ def shuffle(mesh: Mesh, cell: str) -> Mesh:
     )
 
 
+def _solid(element: Element, divisions: int) -> Case:
+    cube, full = (divisions,) * 3, {"volumetric": "full"}
+    return Case(element.name, element, yeoh, element.rules["full"], SILICONE, "C10", cube, full)
+
+
+#: Whose kernels are compared with those of FFCx.
+SECOND_ORDER = (tet10, hex20, hex27)
+
+
 def all_cases() -> list[Case]:
     """Return the cases in the order of the table."""
     plate = {**SILICONE, "thickness": 0.1}
     return [
-        Case(
-            "hex8",
-            hex8,
-            yeoh,
-            "2x2x2",
-            SILICONE,
-            "C10",
-            (32, 32, 32),
-            {"volumetric": "full"},
-        ),
+        _solid(hex8, 32),
+        *(_solid(element, 10) for element in SECOND_ORDER),
         Case(
             "ancf_plate",
             ancf_plate,

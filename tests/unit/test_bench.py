@@ -30,7 +30,10 @@ KERNEL = {
 }
 
 
-@pytest.mark.parametrize("case", all_cases(), ids=lambda case: f"{case.name} {case.quadrature}")
+CASES = [case for case in all_cases() if case.name not in ("hex20", "hex27")]  # as tet10
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name} {case.quadrature}")
 def test_rows(case: Case) -> None:
     row = kernel_row(case, peak=100.0, memory_cells=64)
     assert set(row) == KERNEL
@@ -38,7 +41,8 @@ def test_rows(case: Case) -> None:
     small = replace(case, divisions=tuple(3 for _ in case.divisions))
     plain, sums = assembly_row(small, shuffled=False)
     mixed, _ = assembly_row(small, shuffled=True)
-    assert plain["elements"] == mixed["elements"] == 3 ** len(case.divisions)
+    cells = 3 ** len(case.divisions) * (6 if case.name == "tet10" else 1)
+    assert plain["elements"] == mixed["elements"] == cells
     assert min(plain["residual_us"], mixed["tangent_us"]) > 0
     assert np.isfinite(list(sums.values())).all()
 
