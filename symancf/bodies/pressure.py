@@ -68,6 +68,10 @@ class Pressures:
         within = np.arange(self.block.size, dtype=np.int32)
         return np.asarray((start[..., None] + within).reshape(len(start), -1))
 
+    def level(self, configuration: Configuration) -> Ints32:
+        """Return the offsets of those whose functions add up to 1 in each cell, (n, k)."""
+        return self.offsets(configuration)[:, : None if self.pressure.continuous else 1]
+
     def patch(self, configuration: Configuration) -> Patch:
         """Return this rank's cells with their pressures as scalars."""
         extra = np.repeat(self.vertices, self.block.size, axis=1)

@@ -285,7 +285,7 @@ def energy_laws(
     called = evaluate_energy(element, energy, given=values, pressure=pressure, held=held, **options)
     kinds = kinds_of(fields)
     if pressure is not None:
-        kinds = {**kinds, **dict.fromkeys(FRAME, "cell")}
+        kinds = {**kinds, **dict.fromkeys((*FRAME, *pressure.names), "cell")}
         if volumetric not in (None, "full"):
             raise KinematicsError(
                 f"volumetric={volumetric!r} and pressure= are two ways to the same: give one",

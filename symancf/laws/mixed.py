@@ -174,8 +174,7 @@ def mixed(called: Parts, pressure: Pressure, *, held: bool = False) -> Parts:
 
     Parameters
     ----------
-    held : the values of the pressure are unknowns of the cell also where the system has them; so
-        fields are given them, in Pa.
+    held : the values of the pressure, in Pa, are parameters where they are unknowns of the system.
 
     Raises
     ------
@@ -199,13 +198,13 @@ def mixed(called: Parts, pressure: Pressure, *, held: bool = False) -> Parts:
             jets=(*kinematics.jets, *jets),
             inner=(*kinematics.inner, *((x, {s: sp.S.One}) for x, s in pairs)),
         )
-    elif local and not shared:
-        raise KinematicsError(
-            f"{called.signature.name}() has unknowns of its own at points, so that a pressure of "
-            "each cell cannot be one, too: take pressure='discontinuous'",
-            asked="pressure",
-        )
-    else:
+    elif not pressure.of_system:
+        if local and not shared:
+            raise KinematicsError(
+                f"{called.signature.name}() has unknowns of its own at points, so that a pressure "
+                "of each cell cannot be one, too: take pressure='discontinuous'",
+                asked="pressure",
+            )
         local, shared = (*local, *(Local(x) for x in unknowns)), True
     return replace(
         called,

@@ -259,6 +259,35 @@ def test_what_is_no_mixed_energy() -> None:
         cube("tet10", "continuous", named, scale=1.0)
 
 
+@pytest.mark.parametrize(("element", "kind"), KINDS)
+def test_a_pressure_that_nothing_determines(element: str, kind: str) -> None:
+    def problem(k: float) -> sa.StaticProblem:
+        body = cube(element, kind, k=k, **RUBBER)
+        sides = [f"{axis}{end}" for axis in "xyz" for end in (0, 1)]
+        return sa.StaticProblem(sa.System(body, terms=[sa.fix(body[s], "all") for s in sides]))
+
+    with pytest.raises(sa.ConstraintError, match="the pressure in 'body' is undetermined"):
+        problem(math.inf).solve()
+    problem(100.0).solve()
+
+
+def test_unknowns_of_points_and_pressures() -> None:
+    """They go together where the system has the pressure."""
+
+    @sa.local(x=0)
+    def law(J: Any, I1: Any, *, mu: Any, k: Any, x: Any) -> Any:
+        y = J ** Rational(-2, 3) * I1 - 3
+        return {"d": mu / 2 * y + (y - x) ** 2 / 2 + x**2 / 2, "volumetric": k / 2 * (J - 1) ** 2}
+
+    with pytest.raises(sa.KinematicsError, match="unknowns of its own at points"):
+        cube("hex27", "condensed", law, mu=1.0, k=50.0)
+    body = cube("hex27", "discontinuous", law, mu=1.0, k=50.0)
+    pull = sa.fix(body["x1"], "x", displacement=[lambda t: 0.2 * t, 0.0, 0.0])
+    system, _ = state_of(body, [*rolled(body), pull])
+    s11 = float(pull.reaction(system)[0]) * 1.2 / float(cells_of(system, body, "J").mean())
+    assert cells_of(system, body, "pressure") == pytest.approx(s11 / 3.0, rel=1e-9)
+
+
 def test_motions_condense() -> None:
     body = cube("hex27", "discontinuous", k=100.0, rho=1.0, **RUBBER)
     with pytest.raises(sa.ParameterError, match="pressure='condensed'"):

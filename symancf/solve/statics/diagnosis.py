@@ -11,6 +11,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from ...arrays import Array
+from ...bodies.pressure import PREFIX
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
 from .held import free_motions
@@ -106,6 +107,12 @@ def _named(system: System, y: Array) -> str:
         for kind, share in zip(kinds, shares, strict=True)
         if kind.block.kind == "multiplier" and share > 1e-4
     ]
+    if constraints and all(name[1:].startswith(PREFIX) for name in constraints):
+        bodies = " and ".join(repr(name[1:-1].removeprefix(PREFIX)) for name in constraints)
+        return (
+            f"the tangent is singular in the pressure of {bodies}: displacements that are "
+            "prescribed all around an incompressible body leave it undetermined, or contradict it"
+        )
     if constraints:
         return (
             f"the tangent is singular in the multipliers of {' and '.join(constraints)}: these "

@@ -11,8 +11,10 @@ from mpi4py import MPI
 
 from ...arrays import Array, Ints, Ints32
 from ...assembly.protocol import Body, Bonds
+from ...bodies.pressure import Pressures
 from ...errors import ConstraintError
 from ...newton.elimination import Elimination, rows_by_groups
+from ...runtime.collective import together
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 CHUNK = 4096  # rows that are factored at once
 FEW = 24  # bodies up to which all their motions are looked at together
 TOLD = 12  # motions of more bodies that are described
+UNFELT = 1e-10  # of its largest forces: what an even pressure does to nodes that are free
 FREE = 1e-11  # of a motion's own size; motions that nothing holds answered with 1e-16 to 1e-13
 
 
@@ -113,7 +116,7 @@ def _motions(body: _Group) -> tuple[Ints, Array]:
 def require_held(system: System) -> None:
     """Raise when a rigid motion of some bodies meets no resistance at the present state.
 
-    See `find_free`; collective.
+    See `find_free`; or when nothing determines the pressure of some. Collective.
 
     Raises
     ------
@@ -121,6 +124,7 @@ def require_held(system: System) -> None:
     """
     told = find_free(system)
     if not told:
+        _require_pressed(system)
         return
     count = "1 rigid motion is" if len(told) == 1 else f"{len(told)} rigid motions are"
     touching = ""
@@ -134,6 +138,33 @@ def require_held(system: System) -> None:
         "StaticProblem(..., check_held=False) solves all the same",
         names=sorted({name for names, _ in told for name in names}),
     )
+
+
+def _require_pressed(system: System) -> None:
+    """Raise where an even pressure in incompressible bodies, one or all, moves nothing."""
+    found = [(b, system.layout.find(b, Pressures)) for b in system.bodies]
+    closed = [(b, own) for b, own in found if own is not None and own.pressure.incompressible]
+    numbering = system.numbering
+    moves = np.flatnonzero(
+        numbering.those("position") & (numbering.vertex_of < numbering.owned_vertices)
+    )
+    for some in [*([pair] for pair in closed), *([closed] if len(closed) > 1 else [])]:
+        even, force = np.zeros_like(system.state), np.zeros_like(system.state)
+        for _, own in some:
+            even[own.level(system)] = own.area(system)
+        with together(system.comm):
+            system.plan.product(system.state, even, force)
+        free = numbering.fixed_by[moves] < 0
+        both = [np.abs(force[at]).max(initial=0.0) for at in (moves[free], moves)]
+        felt, largest = np.max(system.comm.allgather(both), axis=0)
+        if felt <= UNFELT * largest:
+            names = [system.name(b) for b, _ in some]
+            raise ConstraintError(
+                f"the pressure in {_listed(names)} is undetermined: nothing incompressible moves "
+                "whose displacement is prescribed all around. Leave a part of the surface free, or "
+                "give a finite modulus; StaticProblem(..., check_held=False) solves all the same",
+                names=names,
+            )
 
 
 def free_motions(system: System) -> str:
