@@ -287,7 +287,7 @@ def ogden(*, terms: int = 3) -> Energy:
 
     >>> import symancf as sa
     >>> treloar = dict(mu1=0.63e6, alpha1=1.3, mu2=1.2e3, alpha2=5.0, mu3=-1e4, alpha3=-2.0)
-    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2), cell="hexahedron20")
     >>> block = sa.Body(mesh["body"], sa.elements.hex20, sa.energies.ogden(), k=1e9, **treloar)
 
     References
