@@ -15,8 +15,7 @@ from mpi4py import MPI
 from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.numbering import Block
 from ..assembly.piece import Piece, Role
-from ..elements import Element
-from ..errors import KinematicsError, MeshError, ParameterError, SymancfError, in_words
+from ..errors import KinematicsError, ParameterError, SymancfError, in_words
 from ..kinematics.naming import Energy, require_parameters, signature
 from ..laws import (
     Kind,
@@ -27,7 +26,6 @@ from ..laws import (
     stress_equations,
 )
 from ..laws.mixed import FRAME, Pressure, frames, pressure_of
-from ..mesh import Region
 from ..mesh.partition import Family
 from ..places.interpolation import Interpolation, Patch, slopes_block
 from ..places.on_body import Nodes, PointsOnBody
@@ -48,6 +46,7 @@ from ..values.parameter import (
     evaluate,
     label,
 )
+from .choice import pair
 from .curved import Curved
 from .inspection import KernelText
 from .pressure import Pressures
@@ -60,19 +59,11 @@ if TYPE_CHECKING:
 
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.protocol import Support
+    from ..elements import Element
     from ..laws.body import Laws
     from ..laws.mixed import Kind as PressureKind
+    from ..mesh import Region
     from ..values.parameter import Scalar
-
-
-def _check_kinds(region: Any, element: Any, energy: Any) -> None:
-    if not isinstance(region, Region):
-        raise MeshError(f"Body takes a region of a mesh, mesh['name']; given {region!r}")
-    if not isinstance(element, Element) or not callable(energy):
-        raise KinematicsError(
-            "Body(region, element, energy) takes one of symancf.elements and a function; given "
-            f"{label(element)} and {label(energy)}"
-        )
 
 
 class Body:
@@ -81,7 +72,9 @@ class Body:
     Parameters
     ----------
     region : cells of a mesh, ``mesh["plate"]``.
-    element : one of `symancf.elements`.
+    element : one of `symancf.elements`. It may be left out, ``Body(region, energy, ...)``: then
+        it follows from the type of the cells and the quantities that the energy asks for, and is
+        told.
     energy : function of quantities (positional arguments) and parameters (keyword-only) that
         returns an energy density per reference volume (solids, plates of full gradient), area
         (thin plates) or length (cables), or a dict of named parts.
@@ -102,7 +95,8 @@ class Body:
     Raises
     ------
     MeshError : the region does not hold the element's cells.
-    KinematicsError : the energy asks for a quantity that the element lacks.
+    KinematicsError : the energy asks for a quantity that the element lacks, or goes with several
+        elements and none is given.
     ParameterError : a parameter is missing, misspelt or not finite.
     """
 
@@ -111,8 +105,8 @@ class Body:
     def __init__(
         self,
         region: Region,
-        element: Element,
-        energy: Energy,
+        element: Element | Energy,
+        energy: Energy | None = None,
         *,
         name: str | None = None,
         volumetric: Literal["full", "reduced", "split"] | None = None,
@@ -123,9 +117,8 @@ class Body:
         smooth: float = 50.0,
         **parameters: Any,
     ) -> None:
-        _check_kinds(region, element, energy)
-        self.element = element
-        self.energy_function = energy
+        element, energy = pair(region, element, energy, name, parameters)
+        self.element, self.energy_function = element, energy
         self.name = text("Body(name=...)", name or region.name)
         self.volumetric, self.quadrature = volumetric, quadrature
         self.direction, self.smooth = direction, smooth

@@ -51,6 +51,7 @@ class Element:
     advice : what bodies of it are warned of.
     pressures : degree of the pressures that go with it, ``"discontinuous"`` between cells and
         ``"continuous"``, with values at corners; see `symancf.laws.mixed`.
+    automatic : whether a body that names no element may have it.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Element:
     traces: tuple[Element, ...] = ()
     advice: str = ""
     pressures: Mapping[str, int] = field(default_factory=dict)
+    automatic: bool = True
     __doc__: str = ""
 
     def __repr__(self) -> str:

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which element a body has that names none: by the type of its cells and by what its law asks."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from .. import elements
+from ..elements import Element
+from ..errors import KinematicsError, MeshError, ParameterError, closest
+from ..kinematics.naming import Energy, require_parameters, signature
+from ..mesh import Region
+from ..values.parameter import label
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+def pair(
+    region: Region,
+    element: Element | Energy,
+    energy: Energy | None,
+    name: str | None,
+    given: Collection[str],
+) -> tuple[Element, Energy]:
+    """Return the element and the energy of a body; one that was chosen is told.
+
+    Raises
+    ------
+    MeshError, KinematicsError : what is given is something else, or see `choose`.
+    """
+    if not isinstance(region, Region):
+        raise MeshError(f"Body takes a region of a mesh, mesh['name']; given {region!r}")
+    if isinstance(element, Element) and callable(energy):
+        return element, energy
+    if isinstance(element, Element) or energy is not None or not callable(element):
+        raise KinematicsError(
+            "Body(region, element, energy) takes one of symancf.elements and a function, "
+            f"Body(region, energy) a function alone; given {label(element)} and {label(energy)}"
+        )
+    found = choose(region, element, given)
+    if region.mesh.comm.rank == 0:
+        warnings.warn(
+            f"body {name or region.name!r} has the element sa.elements.{found.name}, chosen for "
+            f"its cells of type {found.cell!r} and {signature(element).name}(); one that is given "
+            "is not told, Body(region, element, energy)",
+            stacklevel=3,
+        )
+    return found, element
+
+
+def choose(region: Region, energy: Energy, given: Collection[str]) -> Element:
+    """Return the one element of the region's cells that offers what a law asks for.
+
+    Parameters
+    ----------
+    region : of cells of one type.
+    energy : asks for quantities and parameters.
+    given : names of the parameters that are given: of several elements they decide.
+
+    Raises
+    ------
+    MeshError : there is no element for its cells, or they are of several types.
+    KinematicsError : no element of these cells offers the quantities, or several do.
+    """
+    if len(region.sizes) != 1:
+        raise MeshError(
+            f"{region.describe()}: a body has cells of one type; make one of each part in "
+            f"mesh[{region.name!r}].by_type"
+        )
+    (kind,) = region.sizes
+    known = [e for e in vars(elements).values() if isinstance(e, Element)]
+    traces = {trace for e in known for trace in e.traces}
+    known = [e for e in known if e.automatic and e not in traces]
+    fitting = [e for e in known if e.cell == kind]
+    if not fitting:
+        others = " or ".join(sorted({repr(e.cell) for e in known}))
+        raise MeshError(f"{region.describe()}; there are elements for cells of type {others}")
+    asked = signature(energy)
+    able = [e for e in fitting if {*asked.quantities} <= {*e.quantities}]
+    if not able:
+        offers = "; ".join(f"{e.name} offers {', '.join(e.quantities)}" for e in fitting)
+        every = tuple(dict.fromkeys(q for e in fitting for q in e.quantities))
+        absent = next((q for q in asked.quantities if q not in every), ", ".join(asked.quantities))
+        raise KinematicsError(
+            f"{asked.name}() asks for {', '.join(asked.quantities)}. On cells of type {kind!r} "
+            f"{offers}.{closest(absent, every)}",
+            asked=absent,
+            offered=every,
+        )
+    left = [e for e in able if _takes(e, energy, given)] if len(able) > 1 else able
+    if len(left) != 1:
+        names = [f"sa.elements.{e.name}" for e in left or able]
+        raise KinematicsError(
+            f"{asked.name}() goes with {' and '.join(names)} on the cells of {region.name!r}, "
+            f"of type {kind!r}: name one of them, Body(region, {names[0]}, {asked.name}, ...)",
+            asked=asked.name,
+            offered=tuple(e.name for e in left or able),
+        )
+    return left[0]
+
+
+def _takes(element: Element, energy: Energy, given: Collection[str]) -> bool:
+    """Whether an energy on an element takes the parameters that are given, and no others."""
+    asked, kinematics = signature(energy), element.kinematics()
+    optional = (*asked.defaults, *kinematics.density_parameters)
+    try:
+        needed = (*asked.required, *kinematics.section)
+        require_parameters(asked.name, needed, given, optional=optional, exact=True)
+    except ParameterError:
+        return False
+    return True

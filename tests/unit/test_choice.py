@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bodies without an element: it follows from the cells and the law, or the error says why not."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+
+import symancf as sa
+from symancf import elements, energies
+from symancf.errors import KinematicsError, MeshError
+
+STEEL = {"E": 1.0, "nu": 0.3}
+YEOH = {"C10": 1.0, "C20": 0.0, "C30": 0.0, "k": 10.0}
+SOLIDS = ("hex8", "hex20", "hex27", "tet4", "tet10", "wedge6", "wedge15")
+
+
+def box(cell: str, dimension: int = 3) -> sa.Mesh:
+    return sa.Mesh.box((1.0, 1.0, 1.0)[:dimension], (1, 1, 1)[:dimension], cell=cell)
+
+
+def chosen(*arguments: Any, **given: Any) -> tuple[sa.Body, str]:
+    """Return the body and the one thing that is told of the choice."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        body = sa.Body(*arguments, **given)
+    (text,) = [str(w.message) for w in told if "chosen" in str(w.message)]
+    assert all(w.filename == __file__ for w in told if "chosen" in str(w.message))
+    return body, text
+
+
+@pytest.mark.parametrize("name", SOLIDS)
+def test_solids_by_their_cells(name: str) -> None:
+    element = getattr(elements, name)
+    body, text = chosen(box(element.cell)["body"], energies.yeoh, **YEOH)
+    assert body.element is element
+    assert f" {name} with yeoh" in repr(body)
+    assert f"body 'body' has the element sa.elements.{name}, chosen for its cells" in text
+    assert repr(element.cell) in text
+
+
+def test_plates_and_cables_by_what_is_asked() -> None:
+    square, line = box("quad", 2)["body"], box("line", 1)["body"]
+    assert chosen(square, energies.yeoh, thickness=0.1, **YEOH)[0].element is elements.ancf_plate
+    thin = chosen(square, energies.kirchhoff(), thickness=0.1, **STEEL)[0]
+    assert thin.element is elements.ancf_thin_plate
+    assert chosen(line, energies.cable(), EA=1.0, EI=1.0)[0].element is elements.ancf_cable
+
+
+def membrane(E_gl: Any, *, E: Any, thickness: Any) -> Any:
+    return E * thickness * E_gl[0, 0] ** 2
+
+
+def stretched(E_gl: Any, *, E: Any) -> Any:
+    return E * E_gl[0, 0] ** 2
+
+
+def test_of_two_elements_the_parameters_decide() -> None:
+    square = box("quad", 2)["body"]
+    plain = chosen(square, stretched, E=1.0)[0]
+    assert plain.element is elements.ancf_thin_plate  # the other one needs a thickness
+    for law in (membrane, stretched):
+        with pytest.raises(KinematicsError, match=r"goes with sa\.elements\.ancf_\w+ and sa") as e:
+            sa.Body(square, law, E=1.0, thickness=0.1)
+        assert set(e.value.offered) == {"ancf_plate", "ancf_thin_plate"}
+
+
+def test_what_does_not_fit_is_told() -> None:
+    solid, square = box("hexahedron"), box("quad", 2)
+    with pytest.raises(KinematicsError, match=r"asks for epsilon, kappa\. .* hex8 offers F, J"):
+        sa.Body(solid["body"], energies.cable(), EA=1.0, EI=1.0)
+    with pytest.raises(KinematicsError, match=r"ancf_thin_plate offers E_gl"):
+        sa.Body(square["body"], energies.cable(), EA=1.0, EI=1.0)
+    with pytest.raises(MeshError, match=r"there are elements for cells of type 'hexahedron' or"):
+        sa.Body(box("quad8", 2)["body"], energies.yeoh, **YEOH)
+    with pytest.raises(KinematicsError, match=r"Body\(region, energy\) a function alone; given"):
+        sa.Body(solid["body"], elements.hex8)
+    with pytest.raises(KinematicsError, match=r"takes one of symancf\.elements and a function"):
+        sa.Body(solid["body"], energies.yeoh, energies.yeoh, **YEOH)
+    with pytest.raises(MeshError, match=r"takes a region of a mesh"):
+        sa.Body(solid, energies.yeoh, **YEOH)
+
+
+def test_cells_of_two_types_are_bodies_of_their_own() -> None:
+    points = [
+        [0, 0, 0],
+        [1, 0, 0],
+        [1, 1, 0],
+        [0, 1, 0],
+        [0, 0, 1],
+        [1, 0, 1],
+        [1, 1, 1],
+        [0, 1, 1],
+    ]
+    points += [[2, 0, 0], [2, 0, 1]]
+    cells = {"hexahedron": [list(range(8))], "wedge": [[1, 8, 2, 5, 9, 6]]}
+    mesh = sa.Mesh.from_arrays(points, cells, name="two")
+    with pytest.raises(MeshError, match=r"cells of one type; .* mesh\['all'\]\.by_type"):
+        sa.Body(mesh["all"], energies.yeoh, **YEOH)
+    found = {chosen(part, energies.yeoh, **YEOH)[0].element for part in mesh["all"].by_type}
+    assert found == {elements.hex8, elements.wedge6}
+
+
+def test_an_element_that_is_given_is_not_told() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sa.Body(box("hexahedron")["body"], elements.hex8, energies.yeoh, **YEOH)
