@@ -79,8 +79,6 @@ def check_rest(
     values |= {name: piece.cell[: len(chosen), k] for k, name in enumerate(kernel.cell)}
     on = configuration.of(body, Interpolation)
     R = on.coefficients(on.cells[chosen], on.maps[chosen])
-    more = kernel.n - R.shape[1]  # scalars, which begin at zero
-    R = np.pad(R, ((0, 0), (0, more), (0, 0)))
     values |= {name: 1.0 for name in kernel.uniform if name not in values}
     own = dict.fromkeys(x.symbol.name for law, _ in laws for x in law.local)
     _tell(body.name, body.energy_function, kernel, R, values, configuration.comm, tuple(own))
@@ -97,14 +95,17 @@ def _tell(
 ) -> None:
     """Look at reference coefficients R (cells, n, 3), and parameters by name."""
     which = f"energy {signature(energy).name}() of body {name!r}"
+    with_scalars = (0, 0), (0, kernel.n - R.shape[1]), (0, 0)  # which stay zero
+    random = np.random.default_rng(0).standard_normal((4, 1, *R.shape[1:]))
+    R = np.pad(R, with_scalars)
+    shapes = [R, *(np.broadcast_to(np.pad(x, with_scalars), R.shape) for x in random)]
     u = np.zeros_like(R)
     found = np.zeros(6)  # not finite: energy, force, stiffness; stress; lowest stiffness; bad
     if len(R):
         W, _ = kernel.energy(u, R, values)
         f, bad = kernel.residual(u, R, values)
         scale, lowest, finite = 0.0, 0.0, True
-        random = np.random.default_rng(0).standard_normal((4, *R.shape[1:]))
-        for k, shape in enumerate([R, *(np.broadcast_to(x, R.shape) for x in random)]):
+        for k, shape in enumerate(shapes):
             Kv, _ = kernel.product(u, shape, R, values)
             finite &= bool(np.isfinite(Kv).all())
             if not finite:

@@ -144,11 +144,12 @@ def test_a_law_without_volume() -> None:
     assert np.abs(cells_of(system, body, "pressure") + 2.0 / 1.5).max() < 1e-10
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("element", "kind"), KINDS)
 def test_units(element: str, kind: str) -> None:
     """Mm and MPa, m and Pa: the same digits, as many iterations."""
     found = []
-    for length, stress in ((1.0, 1.0), (1e-3, 1e6)):
+    for length, stress in ((1.0, 1.0), (1e3, 1e-6)):
         given = {name: stress * x for name, x in RUBBER.items()}
         body = cube(element, kind, k=math.inf, unit=length, **given)
         system, iterations = state_of(body, pressed(body, 0.2 * length))
