@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Abaqus input files: nodes, elements and sets; what would get lost is refused by name.
+"""Abaqus input files: nodes, elements, sets and surfaces; what gets lost is refused by name.
 
-Read are ``*NODE``, ``*ELEMENT``, ``*NSET`` and ``*ELSET``, with ``GENERATE``, with sets named in
-sets and with repeats, which append, as well as ``*INCLUDE`` and ``INPUT=``. Names are the same in
-upper and lower case (Abaqus Keywords Reference Guide). Sets become regions: those of elements of
-cells, those of nodes of vertices. Files of one part and one instance that is not moved are read
-as if they were flat.
+Read are ``*NODE``, ``*ELEMENT``, ``*NSET``, ``*ELSET`` and ``*SURFACE``, with ``GENERATE``, with
+sets named in sets and with repeats, which append, as well as ``*INCLUDE`` and ``INPUT=``. Names are
+the same in upper and lower case (Abaqus Keywords Reference Guide). Sets become regions: those of
+elements of cells, those of nodes of vertices; so do surfaces, of faces, edges or vertices. Files of
+one part and one instance that is not moved are read as if they were flat.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 
 from ..arrays import Ints
 from ..errors import MeshError
+from .abaqus_faces import SHELL, Faces
 from .serial import SerialMesh
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ DEPTH = 20  # of files that include each other
 
 # make nodes or elements, or move them, in ways that are not read
 REFUSED = ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY", "SYSTEM")
+
+READ = ("INCLUDE", "NODE", "ELEMENT", "NSET", "ELSET", "SURFACE")  # with data in other files
 
 # names of element types, letters after them are variants; meshio's names and their vertices
 TYPES = (
@@ -73,12 +76,23 @@ class _Set:
     others: list[str] = field(default_factory=list)
 
 
+@dataclass
+class _Surface:
+    """Sets or numbers, of elements with names of faces, or of nodes."""
+
+    name: str
+    of: str
+    entries: list[tuple[int | str, str]] = field(default_factory=list)
+
+
 class _Model:
     """What the blocks of a file say, by the numbers of the file."""
 
     def __init__(self) -> None:
         self.nodes: dict[int, list[float]] = {}
         self.elements: dict[int, tuple[str, list[int]]] = {}
+        self.plane: set[int] = set()  # elements that are plane continua
+        self.surfaces: dict[str, _Surface] = {}
         self.sets: dict[str, dict[str, _Set]] = {"NSET": {}, "ELSET": {}}
         self.of_elements: list[tuple[_Set, str]] = []  # *NSET, ELSET=
         self.parts = self.instances = 0
@@ -99,6 +113,8 @@ class _Model:
             self._elements(block)
         elif keyword in self.sets:
             self._sets(block)
+        elif keyword == "SURFACE":
+            self._surface(block)
         elif keyword == "PART":
             self.parts += 1
         elif keyword == "INSTANCE":
@@ -140,6 +156,8 @@ class _Model:
         for number, *nodes in rows:
             if self.elements.setdefault(number, (kind, nodes)) != (kind, nodes):
                 raise ValueError(f"element {number} is given twice, with different nodes")
+        if given.upper().startswith(("CP", "CAX")):
+            self.plane.update(row[0] for row in rows)
         if name := block.parameters.get("ELSET"):
             self.set("ELSET", name).numbers += [row[0] for row in rows]
 
@@ -156,13 +174,33 @@ class _Model:
                 target.numbers += range(first, last + 1, *step)
                 continue
             for word in words:
-                if re.fullmatch(r"[+]?\d+", word):
-                    target.numbers.append(int(word))
-                elif found := re.fullmatch(r'"?[^\d"][^."]*"?\.(\d+)', word):  # instance.number
-                    target.numbers.append(int(found[1]))
-                elif word:  # a set, or instance.set
-                    name = _unquoted(word)
-                    target.others.append(name if name[0].isdigit() else name.rpartition(".")[2])
+                if isinstance(found := _reference(word), int):
+                    target.numbers.append(found)
+                elif found:
+                    target.others.append(found)
+
+    def _surface(self, block: Block) -> None:
+        name, of = block.parameters.get("NAME"), block.parameters.get("TYPE", "ELEMENT").upper()
+        if not name:
+            raise ValueError("*SURFACE without a name")
+        if of not in ("ELEMENT", "NODE") or "COMBINE" in block.parameters:
+            what = "that is made of others" if of in ("ELEMENT", "NODE") else f"of type {of}"
+            warnings.warn(f"{block.where}: surface {name!r}, {what}, is not read", stacklevel=6)
+            return
+        name = _unquoted(name)
+        surface = self.surfaces.setdefault(name.upper(), _Surface(name, of))
+        if surface.of != of:
+            raise ValueError(f"surface {name!r} is given of nodes and of elements")
+        for first, *rest in block.words():
+            if found := _reference(first):
+                face = rest[0].upper() if rest and of == "ELEMENT" else ""
+                surface.entries.append((found, face))
+
+    def referred(self, kind: str, entry: int | str, who: str) -> list[int]:
+        """Return the numbers that an entry of a surface stands for."""
+        return (
+            [entry] if isinstance(entry, int) else self.numbers(kind, entry, (f"surface {who!r}",))
+        )
 
     def numbers(self, kind: str, name: str, above: tuple[str, ...] = ()) -> list[int]:
         """Return the numbers of a set, those of the sets that it names included."""
@@ -176,6 +214,16 @@ class _Model:
         for other in chosen.others:
             found += self.numbers(kind, other, (*above, chosen.name))
         return list(dict.fromkeys(found))
+
+
+def _reference(word: str) -> int | str:
+    """Return the number, or the name of the set, that stands in a data line; perhaps none."""
+    if re.fullmatch(r"[+]?\d+", word):
+        return int(word)
+    if found := re.fullmatch(r'"?[^\d"][^."]*"?\.(\d+)', word):  # instance.number
+        return int(found[1])
+    name = _unquoted(word)  # a set, or instance.set
+    return name if name[:1].isdigit() else name.rpartition(".")[2]
 
 
 def _unquoted(name: str) -> str:
@@ -241,7 +289,7 @@ def _blocks(path: Path, depth: int) -> Iterator[Block]:
 def _whole(block: Block, path: Path, depth: int) -> Iterator[Block]:
     """Return a block with the data of its other files, or the blocks of an included file."""
     source = block.parameters.get("INPUT", "").strip('"')
-    if not source or block.keyword not in ("INCLUDE", "NODE", "ELEMENT", "NSET", "ELSET"):
+    if not source or block.keyword not in READ:
         yield block
         return
     other = path.parent / source
@@ -275,7 +323,10 @@ def _convert(model: _Model, path: Path) -> SerialMesh:
     for target, name in model.of_elements:
         for number in model.numbers("ELSET", name, (target.name,)):
             target.numbers += _known(model.elements, number, f"elset {name!r} names element")[1]
-    cells_of = {key: _cells(model, chosen, place) for key, chosen in model.sets["ELSET"].items()}
+    cells_of = {
+        key: _places(model.numbers("ELSET", chosen.name), place, f"elset {chosen.name!r}")
+        for key, chosen in model.sets["ELSET"].items()
+    }
     points_of = {key: _points(model, chosen, point) for key, chosen in model.sets["NSET"].items()}
     for key, held in cells_of.items():
         name = model.sets["ELSET"][key].name
@@ -298,14 +349,69 @@ def _convert(model: _Model, path: Path) -> SerialMesh:
             continue
         name = model.sets["NSET"][key].name
         mesh.add_to_region(name, "vertex", mesh.append("vertex", points.reshape(-1, 1)))
+    plane: dict[str, list[int]] = {}
+    for number in model.plane:
+        plane.setdefault(place[number][0], []).append(place[number][1])
+    faces = Faces(mesh, {kind: np.array(which, np.int64) for kind, which in plane.items()})
+    for surface in model.surfaces.values():
+        _add_surface(model, surface, mesh, (faces, place, point), path)
     return mesh
 
 
-def _cells(model: _Model, chosen: _Set, place: Mapping[int, tuple[str, int]]) -> dict[str, Ints]:
-    """Return the cells of a set of elements by type."""
+def _add_surface(
+    model: _Model,
+    surface: _Surface,
+    mesh: SerialMesh,
+    tables: tuple[Faces, Mapping[int, tuple[str, int]], Mapping[int, int]],
+    path: Path,
+) -> None:
+    """Make a region of a surface; where there is one of its name, of another one."""
+    own, (faces, place, point) = surface.name, tables
+    found: dict[str, list[Ints]] = {}
+    for entry, face in surface.entries:
+        if surface.of == "NODE":
+            who, named = f"surface {surface.name!r} names node", model.referred("NSET", entry, own)
+            nodes = np.array([_known(point, n, who) for n in named], np.int64)
+            found.setdefault("vertex", []).append(nodes.reshape(-1, 1))
+            continue
+        named = model.referred("ELSET", entry, own)
+        for kind, which in _places(named, place, f"surface {surface.name!r}").items():
+            for side, rows in faces.of(kind, which, face):
+                found.setdefault(side, []).append(rows)
+        if face == SHELL[1]:
+            warnings.warn(
+                f"{path.name}: surface {surface.name!r} is the side SNEG of shells; the region "
+                "holds the shells: load the side by body[...].face(-1)",
+                stacklevel=6,
+            )
+    held = {side: np.concatenate(rows) for side, rows in found.items()}
+    if not sum(len(rows) for rows in held.values()):
+        raise ValueError(f"surface {surface.name!r} has no faces")
+    name = surface.name
+    same = next((n for n in mesh.members if n.upper() == name.upper()), None)
+    if same is not None:
+        points = np.unique(np.concatenate([rows.ravel() for rows in held.values()]))
+        numbers = mesh.members[same].get("vertex", np.empty(0, np.int64))
+        if np.array_equal(np.unique(mesh.cells["vertex"][numbers] if len(numbers) else []), points):
+            del mesh.members[same]  # the nodes of the surface
+        else:
+            name += " (surface)"
+            warnings.warn(
+                f"{path.name}: {same!r} names a set and a surface that has other nodes; the "
+                f"surface is region {name!r}",
+                stacklevel=6,
+            )
+    for side, rows in held.items():
+        before = len(mesh.cells.get(side, ()))
+        mesh.add_to_region(name, side, mesh.append(side, rows))
+        mesh.unite(side, before)
+
+
+def _places(numbers: list[int], place: Mapping[int, tuple[str, int]], who: str) -> dict[str, Ints]:
+    """Return the cells of some elements by type."""
     held: dict[str, list[int]] = {}
-    for number in model.numbers("ELSET", chosen.name):
-        kind, k = _known(place, number, f"elset {chosen.name!r} names element")
+    for number in numbers:
+        kind, k = _known(place, number, f"{who} names element")
         held.setdefault(kind, []).append(k)
     return {kind: np.array(which, np.int64) for kind, which in held.items()}
 

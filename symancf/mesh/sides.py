@@ -19,7 +19,6 @@ from ..cells.table import CELLS
 from ..runtime.collective import exchange, exchange_blocks, shares
 from .cells import unit
 from .conformity import Hashes, hashes
-from .partition.connected import least_connected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -169,6 +168,8 @@ def patches(mesh: Mesh, sides: list[Sides], turn: float) -> list[Ints]:
     Patches go on over ends and edges at which the turn is at most that given [rad], whatever the
     sense in which their cells are numbered. The number is the same for all of a patch.
     """
+    from .partition.connected import least_connected  # starts PETSc: on all ranks at once
+
     comm = mesh.comm
     starts = shares(comm, sum(len(s.order) for s in sides))
     keys, numbers, inwards, first = [], [], [], int(starts[comm.rank])

@@ -12,6 +12,7 @@ import pytest
 from mpi4py import MPI
 
 import symancf as sa
+from symancf.cells import CELLS
 from symancf.errors import MeshError
 from symancf.mesh import Mesh
 from tests.unit.test_mesh import all_cells, all_points
@@ -164,6 +165,10 @@ def test_abaqus_parts_and_other_files(shared_tmp_path: Path) -> None:
         ("*PART, NAME=a\n*PART, NAME=b\n", "second part"),
         ("*INSTANCE, NAME=a, PART=b\n0., 0., 1.\n", "instance is moved"),
         ("*NODE, SYSTEM=C\n9, 1., 90.\n", "cylindrical"),
+        ("*SURFACE, NAME=a\n1, S1\n", "'quad' have no face 'S1'"),
+        ("*SURFACE, NAME=a\nb, SPOS\n", "elset 'b' is named in \"surface 'a'\" but not given"),
+        ("*SURFACE, NAME=a\n7, SPOS\n", "surface 'a' names element 7"),
+        ("*SURFACE, NAME=a\n1, SPOS\n*SURFACE, NAME=A, TYPE=NODE\n1\n", "of nodes and of elem"),
         ("*INCLUDE, INPUT=nowhere.inp\n", r"nowhere\.inp"),
         ("*INCLUDE, INPUT=bad.inp\n", "includes itself"),
     ],
@@ -191,6 +196,95 @@ def test_nodes_and_elements_of_one_name(shared_tmp_path: Path) -> None:
     assert other["s (elements)"].sizes == {"quad": 1}
     texts = COMM.bcast([str(w.message) for w in told])
     assert ["last line has no end" in texts[0], "names a set of nodes" in texts[1]] == [True, True]
+
+
+SOLIDS = {  # type -> corners of its reference cell, faces by Abaqus's numbers of corners
+    "C3D4": ("000 100 010 001", "123 142 243 341"),
+    "C3D6": ("000 100 010 001 101 011", "123 465 1452 2563 3641"),
+    "C3D8": ("000 100 110 010 001 101 111 011", "1234 5876 1562 2673 3784 4851"),
+}
+SECOND = {"C3D4": "C3D10", "C3D6": "C3D15", "C3D8": "C3D20"}
+
+
+@pytest.mark.parametrize("given", [*SOLIDS, *SECOND.values()])
+def test_abaqus_numbers_of_faces(shared_tmp_path: Path, given: str) -> None:
+    """The corners of S1, S2, ... are those of the manual; nodes between them are on the face."""
+    base = {v: k for k, v in SECOND.items()}.get(given, given)
+    corners = [[float(x) for x in word] for word in SOLIDS[base][0].split()]
+    kind = {"C3D4": "tetra", "C3D6": "wedge", "C3D8": "hexahedron"}[base]
+    cell = next(
+        c
+        for c in CELLS.values()
+        if c.straight.name == kind and (len(c.nodes) > c.corners) == (given != base)
+    )
+    nodes = [[float(x) for x in node] for node in cell.nodes]
+    assert nodes[: len(corners)] == corners
+    lines = [f"{k}, {x[0]}, {x[1]}, {x[2]}\n" for k, x in enumerate(nodes, 1)]
+    text = f"*NODE\n{''.join(lines)}*ELEMENT, TYPE={given}, ELSET=E\n"
+    words = [str(k) for k in range(len(nodes) + 1)]
+    words[0] = "1"
+    text += ",\n".join(", ".join(words[k : k + 10]) for k in range(0, len(words), 10)) + "\n"
+    faces = SOLIDS[base][1].split()
+    for k in range(len(faces)):
+        text += f"*SURFACE, NAME=side {k + 1}\nE, S{k + 1}\n"
+    mesh = read(shared_tmp_path / f"{given}.inp", text + "*Surface, name=skin, type=ELEMENT\nE,\n")
+    for k, face in enumerate(faces, 1):
+        (found,) = all_cells(mesh, f"side {k}").tolist()
+        own = [int(c) - 1 for c in face]
+        assert set(found[: len(own)]) == set(own)
+        x = mesh.fetch_points(np.array(found))
+        off = x - x[0]
+        assert np.linalg.matrix_rank(off) == 2
+        normal = np.cross(off[1], off[2])
+        assert normal @ (np.mean(corners, axis=0) - x[0]) < 0.0  # outwards
+    assert mesh["skin"].size == len(faces)
+
+
+def test_abaqus_surfaces(shared_tmp_path: Path) -> None:
+    """Of shells, edges, nodes; on the outside of some elements; of names that sets have."""
+    box = Mesh.box((2.0, 1.0, 1.0), (2, 1, 1), comm=MPI.COMM_SELF)
+    lines = [f"{k}, {x[0]}, {x[1]}, {x[2]}\n" for k, x in enumerate(box.points, 1)]
+    cells = [", ".join(map(str, (k, *(1 + c)))) for k, c in enumerate(box.slice("body")[1], 1)]
+    text = f"*NODE\n{''.join(lines)}*ELEMENT, TYPE=C3D8R, ELSET=LEFT\n{cells[0]}\n"
+    text += f"*ELEMENT, TYPE=C3D8R, ELSET=RIGHT\n{cells[1]}\n*ELEMENT, TYPE=S4, ELSET=lid\n"
+    text += "9, 7, 8, 11, 10\n*NSET, NSET=root\n1, 4, 7, 10\n*NSET, NSET=tip\n3\n"
+    text += "*SURFACE, NAME=open\nleft\n*SURFACE, NAME=ROOT\nLEFT, S6\n"
+    text += "*SURFACE, NAME=tip\n2, S4\n*SURFACE, NAME=points, TYPE=NODE\nroot, 1.0\n2\n"
+    text += "*SURFACE, NAME=under\nlid, SNEG\n*SURFACE, NAME=rim\nlid, E1\n9, E4\n"
+    text += "*SURFACE, NAME=both\nLEFT, S2\nlid, SPOS\n*SURFACE, NAME=right\nright, S2\n"
+    text += "*SURFACE, NAME=rigid, TYPE=CYLINDER\n1, 2\n"
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        mesh = read(shared_tmp_path / "box.inp", text)
+    texts = "\n".join(COMM.bcast([str(w.message) for w in told]))
+    for words in (
+        "'rigid', of type CYLINDER",
+        "'under' is the side SNEG",
+        "region 'tip (surface)'",
+    ):
+        assert words in texts
+    assert {r.name: r.sizes for r in mesh} == {
+        "LEFT": {"hexahedron": 1},
+        "RIGHT": {"hexahedron": 1},
+        "lid": {"quad": 1},
+        "tip": {"vertex": 1},
+        "open": {"quad": 5},
+        "ROOT": {"quad": 1},
+        "tip (surface)": {"quad": 1},
+        "points": {"vertex": 5},
+        "under": {"quad": 1},
+        "rim": {"line": 2},
+        "both": {"quad": 1},
+        "right (surface)": {"quad": 1},
+        "all": {"hexahedron": 2},
+    }
+    assert set(all_points(mesh, "tip (surface)")) == {2, 5, 8, 11}
+    plane = read(
+        shared_tmp_path / "plane.inp",
+        NODES + SHELLS.replace("TYPE=S4", "TYPE=CPS4") + "*SURFACE, NAME=a\n1, S1\n2, S2\n"
+        "*SURFACE, NAME=rim\n1\n2\n",
+    )
+    assert (plane["a"].sizes, plane["rim"].sizes) == ({"line": 2}, {"line": 6})
 
 
 def test_names_of_regions_survive_hdf5(shared_tmp_path: Path) -> None:
