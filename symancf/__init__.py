@@ -58,6 +58,7 @@ _PUBLIC = {
     "gravity": "catalogue.loads",
     "force": "catalogue.loads",
     "traction": "catalogue.loads",
+    "body_force": "catalogue.loads",
     "moment": "catalogue.moments",
     "pressure": "catalogue.gas",
     "Cavity": "catalogue.gas",
@@ -145,6 +146,7 @@ __all__ = [
     "VirtualWork",
     "Viscosity",
     "__version__",
+    "body_force",
     "check",
     "checkpoint",
     "elements",
@@ -183,7 +185,7 @@ if TYPE_CHECKING:
     from .catalogue.flexure import Flexure
     from .catalogue.gas import Cavity, Gas, pressure
     from .catalogue.lengths import length
-    from .catalogue.loads import force, gravity, traction
+    from .catalogue.loads import body_force, force, gravity, traction
     from .catalogue.moments import moment
     from .catalogue.viscosity import KelvinVoigt, Viscosity
     from .contact.contact import Contact

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dead loads: gravity, forces and tractions."""
+"""Dead loads: gravity, forces, tractions and forces per volume."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ def force(
     ----------
     place : ``body.at(X)`` or ``body["region"]``; or a rigid or planar body (the origin of its
         frame) or a point of one. On a region of facets, edges or cells the total is spread
-        evenly over its reference area or length; on a region of points over its points.
+        evenly over its reference area, length or volume; on a region of points over its points.
     vector : three components [N] (two on a planar body): numbers, `Parameter` or functions of
         time.
     distribute : ``"total"`` (default): the whole region carries `vector`; ``"each"``: every
@@ -282,7 +282,8 @@ def force(
         return Force(place, Load(name, {"F1": F1, "F2": F2, "F3": 0.0}, "each"))
     load = _load(name, vector, distribute)
     if isinstance(place, Nodes) and distribute == "total" and place.region.dim > 0:
-        return _spread(FacetPoints(place.body, place.region), load)
+        inside = place.region.dim == 3
+        return _spread(FacetPoints(place.body, place.region, inside=inside), load)
     return Force(place, load)
 
 
@@ -295,11 +296,58 @@ def traction(place: Nodes, vector: Vector, name: str | None = None) -> Force | S
     require_region("traction", place)
     if place.region.dim == 0:
         raise ParameterError(f"traction on {place}: a region of points has no area; use force")
+    if place.region.dim == 3:
+        raise ParameterError(
+            f"traction on {place}: it acts on facets, edges, plates and cables; a force per volume "
+            "of a solid is sa.body_force"
+        )
     points = FacetPoints(place.body, place.region)
-    name = named(name, f"traction on {place}")
+    return _spread(points, _density(named(name, f"traction on {place}"), vector))
+
+
+def body_force(place: Nodes, vector: Vector, name: str | None = None) -> Force | Spread:
+    r"""Dead force per reference volume of a solid, also one that depends on the place and time.
+
+    .. math:: V = -\int b(X, t) \cdot u\, dV
+
+    Parameters
+    ----------
+    place : ``body["region"]``, a region of its cells.
+    vector : b, three components [N/m^3]: numbers, `Parameter` or functions of time; or a function
+        (X (n, 3), time) -> (n, 3) of places on the reference, which is called once for all
+        quadrature points. Of a field of acceleration a it is rho a; see also `gravity`.
+
+    Examples
+    --------
+    What a spin of 30 rad/s about z pulls outwards, in the axes that turn:
+
+    >>> import numpy as np
+    >>> import symancf as sa
+    >>> law, rho = sa.energies.saint_venant_kirchhoff, 1100.0
+    >>> mesh = sa.Mesh.box((0.2, 0.1, 0.1), (4, 2, 2))
+    >>> arm = sa.Body(mesh["body"], sa.elements.hex8, law, E=1e6, nu=0.4)
+    >>> outwards = np.diag([1.0, 1.0, 0.0])
+    >>> load = sa.body_force(arm["body"], lambda X, t: rho * 30.0**2 * X @ outwards)
+
+    Raises
+    ------
+    ParameterError : it is no region of a solid's cells.
+    """
+    require_region("body_force", place)
+    if place.region.dim < 3:
+        raise ParameterError(
+            f"body_force on {place}: it acts on the cells of a solid; on facets, edges, plates and "
+            "cables give a force per area or length, sa.traction"
+        )
+    points = FacetPoints(place.body, place.region, inside=True)
+    return _spread(points, _density(named(name, f"body force on {place}"), vector))
+
+
+def _density(name: str, vector: Vector) -> Load:
+    """Return a load per length, area or volume, of the place or not."""
     if callable(vector) and takes_place(vector):
-        return _spread(points, Load(name, {}, "each", vector))
-    return _spread(points, _load(name, vector, "each"))
+        return Load(name, {}, "each", vector)
+    return _load(name, vector, "each")
 
 
 def _spread(place: FacetPoints, load: Load) -> Force | Spread:
@@ -312,7 +360,8 @@ def _load(name: str, vector: Vector, distribute: Literal["total", "each"]) -> Lo
     if callable(vector) and takes_place(vector):
         raise ParameterError(
             f"{name}: a force is a vector or a function of time; for one that depends on the "
-            "place give its density, sa.traction(region, function of (X, time))"
+            "place give its density, sa.traction(region, function of (X, time)) or, of a solid, "
+            "sa.body_force"
         )
     return Load(name, dict(zip(FORCES, components(name, vector), strict=True)), distribute)
 

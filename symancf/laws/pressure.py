@@ -97,7 +97,8 @@ class _Point:
         kept = tuple((s, e) for s, e in self.lets.items() if s in used)
         symbols = used.union(*(e.free_symbols for _, e in self.geometry))
         symbols -= {s for s, _ in (*kept, *self.geometry)}
-        symbols -= {s for jet in ("xi", "eta", *jets) for s in (*unknown(jet), *reference(jet))}
+        known = ("xi", "eta", "zeta", *jets)
+        symbols -= {s for jet in known for s in (*unknown(jet), *reference(jet))}
         kinds: Kinds = {
             **dict.fromkeys(("sense", "offset", "share"), "cell"),
             **kinds_of(fields),
@@ -120,22 +121,24 @@ class _Point:
 
 
 def dead_load_laws(element: Element, *, of_place: bool = False) -> Laws:
-    """Return the potential -share F . u of a dead force per reference area or length.
+    """Return the potential -share F . u of a dead force per reference area, length or volume.
 
     Parameters
     ----------
-    element : a plate, the trace of a solid for its facets, or a cable; the force acts on the
-        mid-surface.
+    element : a plate, the trace of a solid for its facets, a cable, or a solid; of a plate the
+        force acts on the mid-surface.
     of_place : F varies from point to point.
 
-    Parameters of the law: ``F1, F2, F3`` [N/m^2 or N/m] and ``share``, uniform.
+    Parameters of the law: ``F1, F2, F3`` [N/m^2, N/m or N/m^3] and ``share``, uniform.
     """
     point = _Point(element, False)
     tangent, normal = vector(reference("xi")), [*vector(reference("xi"))]
-    if element.dimension == 2:
+    if element.dimension > 1:
         normal = cross(tangent, vector(reference("eta")))
     N = [real(f"N{i}") for i in (1, 2, 3)]
     size = sp.sqrt(sp.Add(*(x**2 for x in N)))
+    if element.dimension == 3:
+        size = dot(sp.Matrix(N), vector(reference("zeta")))
     point.geometry += [*zip(N, normal, strict=True), (real("N_length"), size)]
     F = vector((real("F1"), real("F2"), real("F3")))
     energy = -real("share") * dot(F, vector(unknown("value")))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .interpolation import Interpolated
 
 
-WORDS = {"line": "line", "triangle": "triangle", "quad": "quadrilateral"}
+WORDS = {"line": "line", "triangle": "triangle", "quad": "quadrilateral", "tetra": "tetrahedron"}
 
 
 def gauss(n: int) -> tuple[Array, Array]:
@@ -44,12 +44,13 @@ class FacetPoints(End):
     As places there are those of edges alone, each the cubic through its ends with the nodal slopes
     along the edge. Faces of solids, and cells of plates and cables, have an `element`; what acts
     on them is a kernel there. Where a region has facets of two types, each of `by_type` has one.
+    With `inside` a region of cells of a solid has the points within these.
     """
 
-    def __init__(self, body: Interpolated, region: Region) -> None:
-        self.body, self.region = body, region
+    def __init__(self, body: Interpolated, region: Region, *, inside: bool = False) -> None:
+        self.body, self.region, self.inside = body, region, inside
         cell = body.element.topology
-        own = (cell.name,) if cell.dimension < 3 else ()
+        own = (cell.name,) if cell.dimension < 3 or inside else ()
         region.require(*cell.traces, *own, use=f"a load on body {body.name!r}")
         if len({CELLS[kind].dimension for kind in region.types}) > 1:
             raise MeshError(f"{region.describe()}; load surfaces and edges by regions of their own")
@@ -59,7 +60,8 @@ class FacetPoints(End):
     @property
     def by_type(self) -> list[FacetPoints]:
         """Those of facets of one type each: wedges have two."""
-        return [FacetPoints(self.body, part) for part in self.region.by_type]
+        parts = self.region.by_type
+        return [FacetPoints(self.body, part, inside=self.inside) for part in parts]
 
     @property
     def element(self) -> Element | None:
@@ -130,7 +132,8 @@ class FacetPoints(End):
 
     def _no_side(self, points: Ints, X: Array, count: int) -> MeshError:
         """Return what to raise: the first of `count` such facets has these points, at X (nv, 3)."""
-        what, x = WORDS[CELLS[self.kind].straight.name], X.mean(axis=0)
+        straight = CELLS[self.kind].straight.name
+        what, x = WORDS.get(straight, straight), X.mean(axis=0)
         return MeshError(
             f"{self}: the {what} at ({x[0]:g}, {x[1]:g}, {x[2]:g}) is no cell, face or edge of "
             f"the body's cells, or names its corners in another order (points "

@@ -128,18 +128,3 @@ def solid_motion() -> tuple[Force, Force, Force]:
         lambda X: stacked(gradient(*X.T), len(X)).reshape(-1, 3, 3),
         lambda X: stacked(force(*X.T), len(X)),
     )
-
-
-def loaded_solid(
-    E_gl: sp.Matrix, X: sp.Matrix, u: sp.Matrix, *, E: sp.Expr, nu: sp.Expr
-) -> sp.Expr:
-    """Return the energy of St Venant-Kirchhoff under the manufactured body force."""
-    mu, lam = E / (2 * (1 + nu)), E * nu / ((1 + nu) * (1 - 2 * nu))
-    symbols, _, b = solid_force()
-    force = [f.xreplace(dict(zip(symbols, X, strict=True))) for f in b]
-    square = sp.Add(*(e**2 for e in E_gl))
-    return (
-        mu * square
-        + lam / 2 * E_gl.trace() ** 2
-        - sp.Add(*(f * d for f, d in zip(force, u, strict=True)))
-    )

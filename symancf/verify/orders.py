@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Orders of convergence on manufactured solutions.
 
-The body force b that makes a given motion an equilibrium is part of the energy that is solved:
--b . u beside the strain energy, written as any energy is.
+The force b that makes a given motion an equilibrium is `body_force` on solids; on cables it is part
+of the energy that is solved, -b . u beside the strain energy, written as any energy is.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from .. import energies
 from ..arrays import Array
 from ..bodies.body import Body
 from ..catalogue.boundary import fix
+from ..catalogue.loads import body_force
 from ..elements import ancf_cable, hex8, hex20, hex27, tet4, tet10, wedge6, wedge15
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
 from .case import TIGHT, Number, case, order
-from .manufactured import EA, EI, cable_force, curve, loaded_cable, loaded_solid, solid_motion
+from .manufactured import EA, EI, cable_force, curve, loaded_cable, solid_motion
 from .meshes import box
 from .references import CABLE_BIOT, CABLE_GREEN, SOLID_FORCE
 from .states import moved
@@ -43,7 +44,9 @@ def along(functions: list[Any], s: sp.Symbol) -> Callable[[Array], Array]:
     return lambda x: np.stack([np.broadcast_to(f, x.shape) for f in evaluate(x)], axis=1)
 
 
-def solved(body: Body, position: Motion, gradient: Motion, sides: str) -> System:
+def solved(
+    body: Body, position: Motion, gradient: Motion, sides: str, force: Motion | None = None
+) -> System:
     """Solve a body whose sides follow a motion, from that motion as the first guess."""
 
     def u(X: Array, t: float) -> Array:
@@ -54,7 +57,8 @@ def solved(body: Body, position: Motion, gradient: Motion, sides: str) -> System
 
     slopes = G if body.element.slopes else None
     terms = [fix(body[f"{axis}{end}"], "all", u, slopes) for axis in sides for end in (0, 1)]
-    system = System(body, terms=terms)
+    loads = [] if force is None else [body_force(body["body"], lambda X, t: force(X))]
+    system = System(body, terms=[*terms, *loads])
     system.state[:] = moved(system, position, gradient)
     StaticProblem(system, options=TIGHT).solve()
     return system
@@ -166,8 +170,9 @@ def _solids() -> Iterator[Number]:
         L2, H1 = [], []
         for cells in (coarse, 2 * coarse):
             mesh = box((1.0, 1.0, 1.0), (cells,) * 3, cell=element.cell)
-            body = Body(mesh["body"], element, loaded_solid, name="cube", E=1000.0, nu=0.3)
-            system = solved(body, motion, gradient, "xyz")
+            law = energies.saint_venant_kirchhoff
+            body = Body(mesh["body"], element, law, name="cube", E=1000.0, nu=0.3)
+            system = solved(body, motion, gradient, "xyz", force)
             places = body.at(points)
             L2.append(root_mean_square(system.position(places) - motion(points)))
             H1.append(root_mean_square(system.gradient(places) - gradient(points)))
