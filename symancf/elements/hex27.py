@@ -25,7 +25,8 @@ hex27 = Element(
 
     Every affine state is exact on any cell, every quadratic one on cells whose nodes are images of
     a trilinear map, also on distorted ones, where `hex20` is not. Displacements are of third order,
-    stresses of second. Limits: with `volumetric="full"` it locks in nearly incompressible
-    material, `volumetric="reduced"` (at 2x2x2 points) does not.
+    stresses of second. Limits: in nearly incompressible material (one layer in bending,
+    nu = 0.4999) `volumetric="full"` gives 0.93 of a beam's deflection, `volumetric="reduced"` (at
+    2x2x2 points) 0.99; `pressure="discontinuous"` is stable up to incompressible material.
     """,
 )

@@ -25,7 +25,8 @@ wedge6 = Element(
 
     Every affine state is exact on any convex wedge. Displacements are of second order, stresses of
     first. Limits: it locks in bending, in the plane of its triangles as `tet4`, along zeta as
-    `hex8_plain`; with `volumetric="full"` also in nearly incompressible material, with
-    `volumetric="reduced"` (dilatation in the middle) less. It fills what is left between hexahedra.
+    `hex8_plain` (0.66 of a beam's deflection, one layer); much more so in nearly incompressible
+    material with `volumetric="full"`, while with `volumetric="reduced"` (dilatation in the middle)
+    one layer is too soft, two too stiff (1.61, 0.88). It fills what is left between hexahedra.
     """,
 )

@@ -41,6 +41,7 @@ _MODULES = (
     "lengths",
     "gripper",
     "rigid_motions",
+    "locking",
     "mechanisms",
     "trunk",
     "contact_rigid",
