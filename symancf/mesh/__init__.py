@@ -290,8 +290,9 @@ class Mesh(Made):
     def check(self) -> None:
         """Look for coordinates that are not numbers and for faulty cells. Collective.
 
-        Warns of coincident points, of points inside of edges (T-junctions), and of edges to which
-        coordinates leave fewer than 8 digits (a mesh far from the origin).
+        Warns of coincident points, of points inside of edges (T-junctions), of triangular faces on
+        quadrilateral ones, and of edges to which coordinates leave fewer than 8 digits (a mesh far
+        from the origin).
 
         Raises
         ------

@@ -239,6 +239,40 @@ def warn_of_hanging_points(mesh: Mesh) -> None:
         )
 
 
+def warn_of_split_faces(mesh: Mesh) -> None:
+    """Warn of triangular faces on quadrilateral ones: along the diagonal they part (collective)."""
+    comm = mesh.comm
+    corners: dict[int, list[Ints]] = {3: [np.empty((0, 3), np.int64)], 4: []}
+    for kind, cells in mesh.cells.items():
+        for face in CELLS[kind].faces if kind in CELLS and dimension(kind) == 3 else ():
+            corners[len(face)].append(cells.connectivity[:, list(face)])
+    both = [comm.allreduce(sum(map(len, some))) for some in corners.values()]
+    if not all(both):
+        return
+    triangles = np.concatenate(corners[3])
+    quads = np.concatenate([np.empty((0, 4), np.int64), *corners[4]])
+    halves = np.concatenate([quads[:, np.arange(4) != k] for k in range(4)])
+    key, split = hashes(triangles), hashes(halves)
+    to, asked = ((keys % np.uint64(comm.size)).astype(np.int64) for keys in (split, key))
+    _, (split,) = exchange(comm, to, split)
+    _, (key, triangles) = exchange(comm, asked, key, triangles)
+    found = triangles[np.isin(key, split)]
+    found = found[np.lexsort(found.T)]
+    count = comm.allreduce(len(found))
+    if not count:
+        return
+    first = min(rows for rows in comm.allgather(found[:1].tolist()) if rows)
+    x = mesh.fetch_points(np.array(first)).mean(axis=(0, 1))
+    if comm.rank == 0:
+        warnings.warn(
+            f"{mesh.name}: {count} triangular faces of cells lie on quadrilateral ones, e.g. at "
+            f"({x[0]:g}, {x[1]:g}, {x[2]:g}): the cells on both sides share the corners, but part "
+            "along the diagonal; let wedges be between hexahedra and tetrahedra, or give both "
+            "sides points of their own and join them, sa.joints.tie",
+            stacklevel=4,
+        )
+
+
 def warn_of_coincident_points(mesh: Mesh) -> None:
     """Warn of points closer than 1e-9 of the mesh's extent (collective)."""
     comm = mesh.comm

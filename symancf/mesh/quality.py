@@ -19,6 +19,7 @@ from .conformity import (
     require_lengths,
     warn_of_coincident_points,
     warn_of_hanging_points,
+    warn_of_split_faces,
 )
 
 if TYPE_CHECKING:
@@ -139,6 +140,7 @@ def check(mesh: Mesh) -> None:
             share_error(comm, _faulty(mesh, cells))
     require_distinct(mesh)
     warn_of_hanging_points(mesh)
+    warn_of_split_faces(mesh)
     warn_of_coincident_points(mesh)
 
 

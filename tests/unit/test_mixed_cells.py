@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,8 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.mesh.conformity import side_keys
+from symancf.output.samples import Samples
+from symancf.output.vtu import write_vtu
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -212,3 +215,34 @@ def test_facets_of_two_types_touch_a_plane() -> None:
         assert system.comm.allreduce(shown) == (12 if name == "corner" else 8)
     np.testing.assert_allclose(found[0], found[1], atol=1e-12)
     assert found[0][2] > 0.1
+
+
+@pytest.mark.collective
+def test_triangles_on_quadrilaterals_are_told() -> None:
+    """A tetrahedron stands on the face of a cube, whose corners it shares, or beside a wedge."""
+    cube = elements.CELLS["hexahedron"].unit
+    points = np.concatenate([cube, [[0.3, 0.3, 2.0]]])
+    cells = {"hexahedron": [list(range(8))], "tetra": [[4, 5, 6, 8], [4, 6, 7, 8]]}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        mesh = sa.Mesh.from_arrays(points, cells)
+    found = mesh.comm.bcast([str(w.message) for w in told])
+    assert len(found) == 1
+    assert "2 triangular faces of cells lie on quadrilateral ones, e.g. at" in found[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        three({element.cell: element for element in ORDERS[1]})
+
+
+@pytest.mark.parametrize("kind", ["wedge", "wedge15"])
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_wedges_of_vtk_are_read_in_both_orders(kind: str, mirrored: bool, tmp_path: Path) -> None:
+    """VTK's manual once had the first triangle seen from outside; what programs write differs."""
+    mesh = sa.Mesh.box((1.0, 2.0, 1.0), (2, 1, 2), cell=kind, comm=MPI.COMM_SELF)
+    cells, unit = mesh.cells[kind].connectivity, elements.CELLS[kind].unit
+    if mirrored:
+        swapped = unit[:, [1, 0, 2]]
+        cells = cells[:, [int(np.abs(unit - x).sum(axis=1).argmin()) for x in swapped]]
+    write_vtu(tmp_path / "wedges.vtu", Samples(mesh.points, {kind: cells}))
+    found = sa.Mesh.read(tmp_path / "wedges.vtu")
+    assert found.quality()[kind].size == pytest.approx(2.0, rel=1e-13)
