@@ -164,7 +164,8 @@ static void scatter_scalars(const symancf_plan *plan, const symancf_term *t, int
 
 /*
  * What belongs to no unknown in the rates v = c u + w of 8 cells, w = v - c u, where c is
- * d rate / d coordinate, the same for all coordinates of cells: then derivatives by u are total.
+ * d rate / d coordinate, the same for all coordinates of cells: then derivatives by u are total. (What
+ * has scalars, too, is asked along given rates, c = 0.)
  */
 static void gather_rates(const symancf_plan *plan, const symancf_term *t, int batch,
                          const double *restrict u, double *restrict w)

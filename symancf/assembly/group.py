@@ -147,8 +147,6 @@ class Group:
         self.term.blocks = self._hold(blocks, np.int32)
         scalars = _joined([c.scalars for c in cells])
         self.term.scalars, self.term.scalar = scalars.shape[1], self._hold(scalars, np.int32)
-        if self.term.scalars and self.term.rates >= 0:  # one factor, of the corners' coordinates
-            raise ValueError(f"{name!r} knows rates, so it cannot have scalars")
         self._maps = batched(maps.reshape(len(maps), int(np.prod(maps.shape[1:]))))
         self._held.append(self._maps)
         self.term.maps = address(self._maps)

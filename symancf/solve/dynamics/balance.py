@@ -230,7 +230,9 @@ class Balance(Stopping):
         mine = (0.0, "")
         if len(share):
             worst = int(np.argmax(share))
+            kind = self.rows.kinds[self.rows.kind[self.rows.of_row[at[worst]]]]
             vertex = numbering.vertex_of[numbering.coordinate_of_row[at[worst]]]
-            mine = float(share[worst]), numbering.owners.names[numbering.owner[vertex]]
+            owner = int(numbering.owner[vertex])
+            mine = float(share[worst]), numbering.owners.names[owner] if owner >= 0 else kind.name
         every: list[tuple[float, str]] = self.system.comm.allgather(mine)
         return max(every)

@@ -25,6 +25,7 @@ from symancf_codegen.functions import rate
 from ...arrays import Array
 from ...assembly.piece import Jets, Piece
 from ...assembly.plan import Plan
+from ...bodies.pressure import Pressures
 from ...errors import ConstraintError
 from ...runtime import jit
 from ...runtime.collective import together
@@ -32,7 +33,7 @@ from ...runtime.jit import declare
 from ...values.parameter import Parameter, Value, depends_on_time, evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from symancf_codegen.declare import PointLaw
 
@@ -123,6 +124,11 @@ class Kinematics:
         self.system, self.window = system, 1e-3
         numbers = [k for k, p in enumerate(system.pieces) if p.role == "constraint"]
         pieces = [system.pieces[k] for k in numbers]
+        self._volumes: dict[int, Piece] = {}  # along the motion, by the condition's id
+        for number, first, second in self._conditions():
+            numbers.append(number)  # entities as those of the strain energy
+            pieces.append(first)
+            self._volumes[id(first)] = second
         self.any = bool(pieces)
         self._timed = any(
             "t" in piece.kernel.uniform
@@ -134,6 +140,15 @@ class Kinematics:
         self._derive()
         self._f: Array = np.zeros(system.numbering.coordinates)
         self.refresh()
+
+    def _conditions(self) -> Iterator[tuple[int, Piece, Piece]]:
+        """Yield the number of the strain energy of incompressible bodies, and their conditions."""
+        system = self.system
+        for body in system.bodies:
+            own = system.layout.find(body, Pressures)
+            if own is not None:
+                names = [p.name if p.role == "strain" else None for p in system.pieces]
+                yield names.index(own.name), *own.conditions(system, WEIGHTS)
 
     def _derive(self) -> None:
         found = [self._moving(piece) for piece in self.gradients.pieces]
@@ -149,6 +164,8 @@ class Kinematics:
 
     def _moving(self, piece: Piece) -> tuple[Piece, bool]:
         """Return the piece that evaluates a constraint along the motion."""
+        if id(piece) in self._volumes:
+            return self._volumes[id(piece)], False
         if piece.law is None or piece.cell_at is not None or not isinstance(piece.entities, Jets):
             raise ConstraintError(
                 f"the constraint {piece.name!r} has no law that can be derived by time"

@@ -11,7 +11,7 @@ import numpy as np
 from ...arrays import Array, Ints, Mask
 from ...assembly.numbering import MOVING
 from ...bodies.plane.factor import FACTOR
-from ...bodies.pressure import PREFIX
+from ...bodies.pressure import Pressures
 from ...errors import ParameterError
 from ...runtime.collective import together
 from ...values.parameter import depends_on_time
@@ -71,12 +71,18 @@ class Motion:
                 "a Factor is found by statics alone: in a motion prescribe the coordinate with "
                 "sa.fix(body, dofs, displacement=function of t) and read its reaction(system)"
             )
-        for block in numbering.blocks:
-            if block.name.startswith(PREFIX):
+        for body in system.bodies:
+            own = system.layout.find(body, Pressures)
+            if own is not None and not own.pressure.incompressible:
                 raise ParameterError(
-                    f"the pressure of body {block.name.removeprefix(PREFIX)!r} is an unknown of "
-                    "the system, which statics alone finds: in a motion take pressure='condensed' "
-                    "with a finite modulus"
+                    f"the pressure of body {own.name!r} is an unknown of the system, which of a "
+                    "finite modulus statics alone finds: in a motion take pressure='condensed', or "
+                    "an infinite modulus"
+                )
+            if own is not None and self.damping.stiffness:
+                raise ParameterError(
+                    f"Rayleigh(stiffness=...) would damp the pressure of body {own.name!r}: take "
+                    "sa.KelvinVoigt, or pressure='condensed'"
                 )
         self.state, self.rate = system.state, system.rate
         n = numbering.coordinates
