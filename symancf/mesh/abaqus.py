@@ -50,7 +50,15 @@ TYPES = (
     (r"(C3D15|DC3D15)", "wedge15", 15),
     (r"(C3D8|SC8|DC3D8)", "hexahedron", 8),
     (r"(C3D20|DC3D20)", "hexahedron20", 20),
+    (r"C3D27", "hexahedron27", 27),
 )
+
+# nodes in meshio's order where Abaqus has another: the middle of a line second, the centroid of a
+# cube before the faces S1 to S6
+ORDERS = {
+    "line3": (0, 2, 1),
+    "hexahedron27": (*range(20), 26, 24, 23, 25, 21, 22, 20),
+}
 
 
 @dataclass
@@ -153,7 +161,9 @@ class _Model:
         if len(words) % (count + 1):
             raise ValueError(f"elements of type {given} have a number and {count} nodes each")
         rows = np.reshape(words, (-1, count + 1)).tolist()
-        for number, *nodes in rows:
+        order = ORDERS.get(kind, range(count))
+        for number, *given_nodes in rows:
+            nodes = [given_nodes[k] for k in order]
             if self.elements.setdefault(number, (kind, nodes)) != (kind, nodes):
                 raise ValueError(f"element {number} is given twice, with different nodes")
         if given.upper().startswith(("CP", "CAX")):

@@ -186,8 +186,9 @@ def _truth(where: Callable[[Array], npt.ArrayLike], X: Array) -> Mask:
     ParameterError
     """
     what, n = "Mesh.select: where", len(X)
-    holds = np.asarray(call(what, where, X.copy()))
-    if holds.dtype != bool or holds.shape not in ((n,), ()):
+    given = call(what, where, X.copy())
+    holds = np.asarray(given)
+    if holds.dtype != bool or (holds.shape != (n,) and not isinstance(given, bool)):
         shape = str(holds.shape).replace(str(n), "n") if n > 3 else str(holds.shape)
         raise ParameterError(
             f"{what}: {label(where)} must map places X of shape (n, 3) to truth values of shape "

@@ -240,6 +240,22 @@ def test_abaqus_numbers_of_faces(shared_tmp_path: Path, given: str) -> None:
     assert mesh["skin"].size == len(faces)
 
 
+def test_abaqus_order_of_nodes(shared_tmp_path: Path) -> None:
+    """The middle of a line is second; of a C3D27 the centroid comes before S1 to S6."""
+    middles = [[0.5, 0.5, z] for z in (0.5, 0.0, 1.0)]
+    middles += [[0.5, 0.0, 0.5], [1.0, 0.5, 0.5], [0.5, 1.0, 0.5], [0.0, 0.5, 0.5]]
+    x = np.array([*CELLS["hexahedron20"].unit.tolist(), *middles])
+    lines = [f"{k}, {a}, {b}, {c}\n" for k, (a, b, c) in enumerate(x, 1)]
+    text = f"*NODE\n{''.join(lines)}*ELEMENT, TYPE=C3D27\n1, "
+    text += ",\n".join(", ".join(map(str, range(k, min(k + 9, 28)))) for k in (1, 10, 19))
+    text += "\n*ELEMENT, TYPE=B32, ELSET=edge\n2, 1, 9, 2\n*SURFACE, NAME=top\n1, S2\n"
+    mesh = read(shared_tmp_path / "cube.inp", text)
+    for kind, points in (("hexahedron27", CELLS["hexahedron27"].unit), ("line3", x[[0, 1, 8]])):
+        (found,) = np.concatenate(COMM.allgather(mesh.cells[kind].connectivity))
+        np.testing.assert_array_equal(mesh.fetch_points(found), points)
+    assert mesh["top"].sizes == {"quad9": 1}
+
+
 def test_abaqus_surfaces(shared_tmp_path: Path) -> None:
     """Of shells, edges, nodes; on the outside of some elements; of names that sets have."""
     box = Mesh.box((2.0, 1.0, 1.0), (2, 1, 1), comm=MPI.COMM_SELF)

@@ -211,6 +211,7 @@ def fails_on_last_rank(X: np.ndarray) -> np.ndarray:
         (ParameterError, "give a condition, lambda X", {}),
         (ParameterError, "it returned shape .3,. of bool", {"where": lambda X: X[0] < 1}),
         (ParameterError, "shape .n,. of float64", {"where": lambda X: X[:, 0]}),
+        (ParameterError, "it returned shape .. of bool", {"where": lambda X: X[0, 0] < 1}),
         (ParameterError, "depends on the others", {"where": lambda X: X[:, 0] > X[:, 0].mean()}),
         (ParameterError, "AssertionError: here", {"where": fails_on_last_rank}),
         (ParameterError, "where is 'left': give a function", {"where": "left"}),
