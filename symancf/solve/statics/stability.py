@@ -7,13 +7,10 @@ import warnings
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import scipy.sparse as ss
-import scipy.sparse.linalg as sl
 
-from ...arrays import Array, Ints32
-from ...assembly.numbering import MOVING
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
+from ..factors import Factors, Signs
 from ..solver import has
 
 if TYPE_CHECKING:
@@ -24,8 +21,6 @@ if TYPE_CHECKING:
 LARGEST = 5000  # rows that are factored by SuperLU where there is no MUMPS
 MODERATE = 20_000  # unknowns up to which the end of a solution takes one factorisation more
 SURE = 1e-12  # of the diagonal: eigenvalues that are less negative are no alarm
-ROOM = (100, 400, 1600)  # per cent of work space beyond MUMPS's estimate, one after the other
-SHORT_OF_ROOM = (-8, -9, -14, -15, -17, -20)  # INFOG(1) of MUMPS
 FACTORS = (PETSc.PC.Type.LU, PETSc.PC.Type.CHOLESKY)
 
 
@@ -33,16 +28,9 @@ class Stability:
     r"""Negative eigenvalues of the tangent along the directions that constraints leave free.
 
     By Sylvester's law the factors of :math:`K = L D L^T` have as many negative pivots as K has
-    negative eigenvalues. Each independent constraint with its multiplier adds one,
-
-    .. math::
-        \operatorname{neg}\begin{pmatrix} K & B^T \\ B & 0 \end{pmatrix}
-        = \operatorname{neg}(Z^T K Z) + \operatorname{rank} B , \quad B Z = 0,
-
-    and so does each amount of gas, whose pressure is eliminated likewise (E. V. Haynsworth, Linear
-    Algebra and its Applications 1 (1968) 73-81). What is left counts the directions in which an
-    equilibrium is unstable. An unsymmetric tangent (follower forces, virtual work) has no such
-    number; the sign of its determinant tells whether it is odd or even.
+    negative eigenvalues; without those that constraints add (`Signs`) they count the directions in
+    which an equilibrium is unstable. An unsymmetric tangent (follower forces, virtual work) has no
+    such number; the sign of its determinant tells whether it is odd or even.
 
     MUMPS counts, on any number of ranks. Where it solves by L D L^T itself on one rank the
     number is there already; else the tangent is factored once more, which takes the time and
@@ -59,13 +47,9 @@ class Stability:
         numbering, rows = system.numbering, system.numbering.coordinate_of_row
         free = np.ones(len(rows), dtype=bool)
         free[numbering.held_rows] = False
-        moves = numbering.those(*MOVING)[rows] & free
-        self._moves: Array = moves.astype(float)
-        self._algebraic = np.flatnonzero(numbering.those("algebraic")[rows] & free)
-        multipliers = numbering.those("multiplier", "tie")[rows] & free
-        self._multipliers = int(system.comm.allreduce(int(multipliers.sum())))
+        self._signs = Signs(system, rows, free)
         self.how = self._choose()
-        self._factors: PETSc.PC | None = None
+        self._factors: Factors | None = None
         self._copy: PETSc.Mat | None = None
 
     def _choose(self) -> Literal["pivots", "determinant", "none"]:
@@ -114,7 +98,8 @@ class Stability:
             sign = self._sign()
             return None if sign == 0 else int(sign < 0)
         factors = self._factored(shift)
-        return None if factors is None else self._free(factors.getMumpsInfog(12))
+        pivots = None if factors is None else factors.negative
+        return None if pivots is None else self._free(pivots)
 
     def tell(self, history: History) -> None:
         """Note in how many directions the present equilibrium is unstable; warn (collective).
@@ -153,19 +138,17 @@ class Stability:
 
     def release(self) -> None:
         """Give back the memory of the factors (collective)."""
-        for held in (self._factors, self._copy):
-            if held is not None:
-                held.destroy()
+        if self._factors is not None:
+            self._factors.release()
+        if self._copy is not None:
+            self._copy.destroy()
         self._factors = self._copy = None
 
     def _free(self, pivots: int) -> int | None:
-        diagonal = self.linear.matrix.getDiagonal().getArray(readonly=True)[self._algebraic]
-        gas = int(self.system.comm.allreduce(int((diagonal < 0.0).sum())))
-        number = pivots - self._multipliers - gas
-        return number if number >= 0 else None  # else constraints depend on each other here
+        return self._signs.free(pivots, self.linear.matrix)
 
-    def _factored(self, shift: float = 0.0) -> PETSc.Mat | None:
-        """Factor the tangent by MUMPS; None where that is not possible (collective)."""
+    def _factored(self, shift: float = 0.0) -> Factors | None:
+        """Factor the tangent; None where that is not possible (collective)."""
         tangent = self.linear.matrix
         if self._copy is None:
             self._copy = tangent.duplicate(copy=True)
@@ -173,41 +156,15 @@ class Stability:
             tangent.copy(self._copy, structure=PETSc.Mat.Structure.SAME_NONZERO_PATTERN)
         if shift:
             diagonal = tangent.getDiagonal()
-            diagonal.setArray(shift * self._moves * np.abs(diagonal.getArray(readonly=True)))
+            size = np.abs(diagonal.getArray(readonly=True))
+            diagonal.setArray(shift * np.where(self._signs.moves, size, 0.0))
             self._copy.setDiagonal(diagonal, addv=PETSc.InsertMode.ADD_VALUES)
-        for room in ROOM:
-            if self._factors is None:
-                self._factors = self._new(room)
-            self._factors.setOperators(self._copy, self._copy)
-            self._factors.setUp()
-            found = self._factors.getFactorMatrix()
-            status = found.getMumpsInfog(1)
-            if status >= 0:
-                return found
-            self._factors.destroy()
-            self._factors = None
-            if status not in SHORT_OF_ROOM:
-                break
-        return None
-
-    def _new(self, room: int) -> PETSc.PC:
-        pivots = self.how == "pivots"
-        pc = PETSc.PC().create(self.system.comm)
-        pc.setOperators(self._copy, self._copy)
-        pc.setType(PETSc.PC.Type.CHOLESKY if pivots else PETSc.PC.Type.LU)
-        pc.setFactorSolverType("mumps")
-        pc.setFactorSetUpSolverType()
-        factors = pc.getFactorMatrix()
-        factors.setMumpsIcntl(13, 1)  # the last block is factored like the others, and counts
-        factors.setMumpsIcntl(14, room)
-        factors.setMumpsIcntl(24, 1)  # zero pivots are no error, and have no sign
-        factors.setMumpsIcntl(33, 0 if pivots else 1)  # the determinant
-        return pc
+        if self._factors is None:
+            self._factors = Factors(self.system.comm, self.how == "pivots")
+        return self._factors if self._factors.make(self._copy) else None
 
     def _sign(self) -> int:
         """Return the sign of the determinant, 0: not known (collective)."""
-        if not has("mumps"):
-            return _sign(self.linear.matrix)
         pc = self.linear.ksp.getPC()
         if self.linear.direct and pc.getType() == "lu" and pc.getFactorSolverType() == "mumps":
             self.linear.ksp.setUp()  # its factors may be those of the tangent before
@@ -215,29 +172,4 @@ class Stability:
             if sign:
                 return sign
         factors = self._factored()
-        return 0 if factors is None else int(np.sign(factors.getMumpsRinfog(12)))
-
-
-def _sign(matrix: PETSc.Mat) -> int:
-    """Return the sign of the determinant of a matrix on one rank by SuperLU, 0: not known."""
-    rows = matrix.getSize()[0]
-    start, columns, values = matrix.getValuesCSR()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            factors = sl.splu(ss.csr_matrix((values, columns, start), (rows, rows)).tocsc())
-    except (RuntimeError, ValueError):  # singular, or not finite
-        return 0
-    negative = int((factors.U.diagonal() < 0.0).sum())
-    return _parity(factors.perm_r) * _parity(factors.perm_c) * (-1 if negative % 2 else 1)
-
-
-def _parity(permutation: Ints32) -> int:
-    """Return 1 for an even permutation, -1 for an odd one."""
-    to, transpositions = permutation.tolist(), 0
-    for place in range(len(to)):
-        while to[place] != place:
-            other = to[place]
-            to[place], to[other] = to[other], other
-            transpositions += 1
-    return -1 if transpositions % 2 else 1
+        return 0 if factors is None else factors.sign
