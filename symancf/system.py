@@ -12,7 +12,8 @@ from mpi4py import MPI
 from .arrays import Array, Integers, Ints
 from .assembly import protocol
 from .assembly.agreement import Common, require_agreement
-from .assembly.configuration import Configuration, Layout
+from .assembly.configuration import Layout
+from .assembly.matrices import Matrices
 from .assembly.matrix import Matrix
 from .assembly.memory import Memory
 from .assembly.numbering import IDLE, Block
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from .places.on_body import PointsOnBody
 
 
-class System(Configuration):
+class System(Matrices):
     """Bodies with the terms that act on them, on all ranks of their meshes' communicator.
 
     Parameters
@@ -207,7 +208,7 @@ class System(Configuration):
         return rate
 
     @cached_property
-    def mass(self) -> Plan:
+    def inertia(self) -> Plan:
         """Kernels of the bodies' inertia: kinetic energy of rates, and M a (collective).
 
         Densities and sections are those of the last `update`. The tangent's storage has places
@@ -234,7 +235,7 @@ class System(Configuration):
     def place_mass(self) -> None:
         """Find the places of the mass in the tangent's storage, once (collective)."""
         if not self._mass_placed:
-            self.mass.attach(self.matrix, self.matrix.add(self.mass.pieces))
+            self.inertia.attach(self.matrix, self.matrix.add(self.inertia.pieces))
             self._mass_placed = True
 
     def update(self, time: float) -> None:
@@ -249,7 +250,7 @@ class System(Configuration):
             self.memory.start(self.plan, np.zeros_like(self.state))
             self.plan.update(time)
         if self._mass_changes:
-            self.mass.update(time)
+            self.inertia.update(time)
 
     def require_agreement(self, time: float) -> None:
         """Raise on every rank where a value differs from rank to rank (collective)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -12,13 +13,13 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Ints, Ints32
+from ..arrays import Array, Ints, Ints32
 from ..errors import SymancfError
 from ..runtime import jit
 from ..runtime.petsc import PETSc, disown, functions, handle, own
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from mpi4py import MPI
 
@@ -264,6 +265,21 @@ class Matrix:
             start[r] + np.searchsorted(columns[start[r] : start[r + 1]], r) for r in rows.tolist()
         ]
         return np.array(places, dtype=np.int64)
+
+    @property
+    def values(self) -> tuple[Array, Array]:
+        """The values of the two parts."""
+        return self.diagonal, self.off
+
+    @contextmanager
+    def borrowed(self) -> Iterator[None]:
+        """Let other values be written here for a while (collective)."""
+        values = [part.copy() for part in self.values]
+        try:
+            yield
+        finally:
+            self.diagonal[:], self.off[:] = values
+            self.finish()
 
     def finish(self) -> None:
         """Tell PETSc that the values are new.

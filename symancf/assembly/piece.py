@@ -256,3 +256,10 @@ class Piece:
     def size(self) -> int:
         """Number of entities."""
         return len(self.owned)
+
+    @property
+    def knows_rates(self) -> bool:
+        """Whether forces may depend on rates."""
+        if isinstance(self.entities, Jets):
+            return bool((self.entities.coordinate < 0).any())
+        return self.kernel.rates if isinstance(self.entities, Cells) else True

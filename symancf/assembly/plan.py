@@ -242,11 +242,21 @@ class Plan:
 
         `factor` (local vector) is d rate / d coordinate of the time integrator. None: no motion.
         """
-        if self._moving.any():
+        if self._moving.any() and (rate is None) != (self._vectors.get("rate") is None):
             self._active, self._stale = np.where(self._moving, rate is not None, self._active), True
         for name, vector in (("rate", rate), ("rate_factor", factor)):
             self._vectors[name] = vector
             setattr(self._plan, name, None if vector is None else address(vector))
+
+    @contextmanager
+    def following(self, rate: Array | None, factor: Array | None) -> Iterator[None]:
+        """Do as `follow` says for a while."""
+        before = self._vectors.get("rate"), self._vectors.get("rate_factor")
+        self.follow(rate, factor)
+        try:
+            yield
+        finally:
+            self.follow(*before)
 
     def switch(self, name: str, active: bool) -> None:
         """Include or leave out the pieces called `name`."""

@@ -27,7 +27,7 @@ def rigid_modes(system: System, state: Array | None = None, about: Array | None 
     q = system.reference if state is None else system.reference + state
     centre = about
     if centre is None:
-        centre = _centre(system, q)
+        centre = centre_of_nodes(system, q)
     modes = np.zeros((6, numbering.coordinates))
     for number, block in enumerate(numbering.blocks):
         if not block.moves and block.kind != "dependent":
@@ -39,7 +39,7 @@ def rigid_modes(system: System, state: Array | None = None, about: Array | None 
     return modes
 
 
-def _centre(system: System, q: Array) -> Array:
+def centre_of_nodes(system: System, q: Array) -> Array:
     """Return the mean (3,) of the nodes at the values `q`, one point of each (collective)."""
     numbering, sums = system.numbering, np.zeros(4)
     seen = np.zeros(numbering.vertices, dtype=bool)
@@ -71,7 +71,7 @@ def momentum(system: System, about: npt.ArrayLike = (0.0, 0.0, 0.0)) -> tuple[Ar
     L : (3,) [kg m^2/s].
     """
     f: Array = np.zeros(system.numbering.coordinates)
-    system.mass.residual(system.rate, f)
+    system.inertia.residual(system.rate, f)
     f[system.numbering.start[system.numbering.owned_vertices] :] = 0.0
     total = system.sum(system.wrench(f, np.asarray(about, dtype=float)))
     return total[:3], total[3:]

@@ -195,7 +195,7 @@ def row() -> Iterator[Number]:
         system = System(*cranks, *rods, terms=[*joints, gravity(WEIGHT)])
 
         def values() -> Array:
-            kinetic, _ = system.mass.energies(system.rate)
+            kinetic, _ = system.inertia.energies(system.rate)
             energy.append(float(system.sum(kinetic).sum()) + sum(system.energies().values()))
             return np.asarray(system.position(tips[0])[0, :2])
 

@@ -273,11 +273,11 @@ def test_a_constant_mass_is_updated_once(monkeypatch: pytest.MonkeyPatch) -> Non
     system = sa.System(cube(), terms=[sa.gravity((0.0, 0.0, -10.0))])
     problem = sa.DynamicProblem(system, prefix="once_")
     problem.solve(1e-3, 1e-3)
-    monkeypatch.setattr(type(system.mass), "update", lambda plan, time: calls.append(plan))
+    monkeypatch.setattr(type(system.inertia), "update", lambda plan, time: calls.append(plan))
     calls: list[object] = []
     problem.solve(4e-3, 1e-3)
     assert calls
-    assert not any(plan is system.mass for plan in calls)
+    assert not any(plan is system.inertia for plan in calls)
 
 
 def test_a_monitor_that_asks_for_momentum_leaves_the_matrix() -> None:

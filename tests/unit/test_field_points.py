@@ -61,7 +61,7 @@ def test_mass_of_a_linear_taper_is_exact() -> None:
     )
     lower = np.triu(expected, 1).T + np.tril(expected)
     expected = np.tril(lower) + np.tril(lower, -1).T
-    found = matrix(system.mass.residual, system, at) / (RHO * L)
+    found = matrix(system.inertia.residual, system, at) / (RHO * L)
     assert np.abs(found - expected).max() < 1e-16 + 1e-14 * np.abs(expected).max()
     per_cell = sa.Body(
         line(1)["all"],
@@ -73,7 +73,7 @@ def test_mass_of_a_linear_taper_is_exact() -> None:
         A=sa.Field(area),
     )
     other = sa.System(per_cell)
-    assert np.abs(matrix(other.mass.residual, other, at) / (RHO * L) - expected).max() > 1e-3
+    assert np.abs(matrix(other.inertia.residual, other, at) / (RHO * L) - expected).max() > 1e-3
 
 
 def test_energy_of_a_taper_is_that_of_a_law_with_the_place() -> None:

@@ -108,7 +108,7 @@ def test_the_mass_matrix_is_the_sum_over_particles() -> None:
     for k in range(12):
         v, f = np.zeros_like(system.state), np.zeros_like(system.state)
         v[at[k : k + 1]] = 1.0
-        system.mass.residual(v, f)
+        system.inertia.residual(v, f)
         if len(at):
             found[:, k] = f[at]
     owned = body.local_vertices(system)
@@ -124,7 +124,7 @@ def test_kinetic_energy_of_a_velocity_and_a_spin() -> None:
         at=(5.0, 0.0, 0.0), frame=FRAME, mass=2.0, centre=c, inertia=J, velocity=velocity, spin=spin
     )
     system = sa.System(body)
-    energies, _ = system.mass.energies(system.rate)
+    energies, _ = system.inertia.energies(system.rate)
     v = velocity + np.cross(spin, FRAME @ c)
     own = FRAME.T @ spin
     assert system.sum(energies)[0] == pytest.approx(v @ v + own @ J @ own / 2, rel=1e-12)

@@ -93,7 +93,7 @@ class Motion:
         self.first: Mask = numbering.those("state")
         self.algebraic: Mask = numbering.those("multiplier")
         self.settled: Mask = numbering.those("algebraic", "dependent", "tie")
-        self.mass: Plan = system.mass
+        self.mass: Plan = system.inertia
         system.place_mass()
         with together(system.comm):
             system.update(system.time)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`System.tangent`, `mass` and `damping` with their rows by name, against products of kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from mpi4py import MPI
+
+import symancf as sa
+
+pytestmark = pytest.mark.collective
+
+Array = npt.NDArray[np.float64]
+
+
+def dashpot(v_a: Any, *, c: Any) -> Any:
+    return {v_a: -c * v_a}
+
+
+def robot() -> tuple[sa.System, sa.Body, sa.RigidBody]:
+    """A cable with a clamped head, a joint, a damper and a viscosity."""
+    energy = sa.energies.cable(curvature="plane")
+    given = {"EA": 1e4, "EI": 1.0, "rho": 2.0, "A": 0.1}
+    arm = sa.Body(
+        sa.Mesh.box((1.0,), (4,))["body"], sa.elements.ancf_cable, energy, name="arm", **given
+    )
+    head = sa.RigidBody.box((0.1, 0.1, 0.1), at=(1.05, 0, 0), rho=1e3, name="head")
+    terms = [
+        sa.planar(arm),
+        sa.fix(arm["x0"], "position"),
+        sa.joints.clamp(arm["x1"], head, name="wrist"),
+        sa.gravity((0, -9.81, 0)),
+        sa.KelvinVoigt(arm, eta=0.3, I=1e-2),
+        sa.VirtualWork(dashpot, head.at((0, 0, 0)), c=5.0, dissipation=True, name="drag"),
+    ]
+    return sa.System(arm, head, terms=terms), arm, head
+
+
+def product(system: sa.System, v: Array) -> Array:
+    """Return the tangent's product with values of this rank's unknowns, by the kernels."""
+    f: Array = np.zeros_like(system.state)
+    system.plan.product(system.state, system.unknowns.local(v), f)
+    return system.unknowns.from_rows(system.numbering.to_rows(f))
+
+
+def test_matrices_are_what_kernels_multiply_by() -> None:
+    system, _, _ = robot()
+    u = system.unknowns
+    assert MPI.COMM_WORLD.allreduce(u.rows) == u.size
+    system.state[system.numbering.free] = 1e-3 * system.numbering.random(1)[system.numbering.free]
+    x = u.taken(system.numbering.random(2))
+    given = u.new()
+    given.setArray(x)
+    answer = given.duplicate()
+
+    def times(matrix: Any) -> Array:
+        matrix.mult(given, answer)
+        matrix.destroy()
+        return np.array(answer.getArray(readonly=True))
+
+    for stiffness in (1.0, 1e4):  # multipliers are forces whatever the state counts them in
+        system.stiffness = stiffness
+        system.update(0.0)
+        np.testing.assert_allclose(
+            times(system.tangent()), product(system, x), rtol=1e-9, atol=1e-9
+        )
+    f: Array = np.zeros_like(system.state)
+    system.inertia.residual(u.local(x), f)
+    np.testing.assert_allclose(
+        times(system.mass()), u.from_rows(system.numbering.to_rows(f)), atol=1e-12
+    )
+    # the derivative by rates: forces are linear in them here
+    damped = times(system.damping())
+    rates = [
+        np.where(system.numbering.those("position", "direction"), sign * u.local(x), 0.0)
+        for sign in (1.0, -1.0)
+    ]
+    forces = []
+    for rate in rates:
+        with system.plan.following(rate, None):
+            system.plan.residual(system.state, f)
+        forces.append(u.from_rows(system.numbering.to_rows(f)))
+    np.testing.assert_allclose(damped, (forces[0] - forces[1]) / 2, rtol=1e-7, atol=1e-7)
+    plain = times(system.damping(mass=0.5)) - damped
+    np.testing.assert_allclose(plain, 0.5 * times(system.mass()), atol=1e-8)
+    assert system.plan.groups
+    assert system.motion is None
+    z = u.find("head", "z")
+    assert all(
+        name.startswith("head, z at (1.05, 0, 0)") for name in np.array(u.names)[z - u.first]
+    )
+    bound = u.find("wrist")
+    C = system.damping(scipy=True)
+    assert abs(C[bound - u.first]).sum() == 0.0
+    with pytest.raises(sa.ParameterError, match=r"coordinates of it: .*'second point\.x'"):
+        u.find("head", "w")
+    with pytest.raises(sa.ParameterError, match="'arm', 'head'"):
+        u.find("leg")
+
+
+def test_supports_are_eliminated_where_multigrid_keeps_their_rows() -> None:
+    """Vertices with some coordinates held have rows for all in solvers, and not here."""
+    cube = sa.Body(
+        sa.Mesh.box((1, 1, 1), (2, 2, 2))["body"],
+        sa.elements.hex8,
+        sa.energies.neo_hooke,
+        name="cube",
+        mu=1.0,
+        lam=1.0,
+        rho=1.0,
+    )
+    system = sa.System(cube, terms=[sa.fix(cube["z0"], "z"), sa.fix(cube["x0"], ["x", "y"])])
+    numbering = system.numbering
+    assert numbering.comm.allreduce(len(numbering.held_rows)) > 0
+    u = system.unknowns
+    assert u.size == 3 * 27 - 9 - 2 * 9
+    K, M = system.tangent(scipy=True), system.mass(scipy=True)
+    assert K.shape == (u.rows, u.size)
+    z = u.find("cube", "z")
+    mine = np.zeros(u.size)
+    mine[z] = 1.0
+    up = MPI.COMM_WORLD.allreduce(mine)
+    # v = 2 z up to the middle, and 1 above
+    assert MPI.COMM_WORLD.allreduce(float(mine[u.first : u.first + u.rows] @ (M @ up))) == (
+        pytest.approx(2 / 3, rel=1e-12)
+    )
+
+
+def test_asking_for_matrices_does_not_change_a_motion() -> None:
+    ends = []
+    for asked in (False, True):
+        system, _, head = robot()
+        problem = sa.DynamicProblem(system, rho=0.8)
+        if asked:
+            problem.monitor(lambda _, s=system: (s.tangent(), s.mass(), s.damping()))
+        problem.solve(to=0.1, step=0.01)
+        ends.append(head.position(system))
+    np.testing.assert_allclose(*ends, rtol=1e-11)
+
+
+def test_points_outside_the_domain_are_told() -> None:
+    cube = sa.Body(
+        sa.Mesh.box((1, 1, 1), (1, 1, 1))["body"],
+        sa.elements.hex8,
+        sa.energies.neo_hooke,
+        mu=1.0,
+        lam=1.0,
+        rho=1.0,
+    )
+    system = sa.System(cube)
+    system.state[:] = -2.0 * system.reference
+    with pytest.raises(sa.SymancfError, match="outside the domain"):
+        system.tangent()
