@@ -142,12 +142,19 @@ install_python_packages() {
         --constraint $venv/constraints.txt --editable ".[$extra]" </dev/null
 }
 
+install_slepc() { # optional: modes and buckling on several ranks; Debian's goes with its PETSc
+    if [ -z "$(debian_petsc4py)" ] || ! may_install; then return; fi
+    ls -d /usr/lib/slepcdir/slepc3*/*-real/lib/python3 >/dev/null 2>&1 && return
+    (install_packages python3-slepc4py) || say "going on without SLEPc, which is optional"
+}
+
 choose_python
 mapfile -t packages < <(missing_packages)
 if [ ${#packages[@]} -gt 0 ]; then
     install_packages "${packages[@]}"
     choose_python
 fi
+install_slepc
 [ -n "$python" ] || stop "no Python 3: apt-get install python3 python3-venv"
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     stop "$python is older than 3.11; name another one: make PYTHON=/path/to/python3 ..."

@@ -8,7 +8,7 @@ MPI ranks.
 The rooms of the package, each importing only from those below it (`lint-imports` checks it):
 
     command, bench, verify
-    solve                   equilibria, paths and motions
+    solve                   equilibria, paths, motions and modes
     output                  histories, checkpoints, files
     system                  bodies and terms, distributed and numbered
     catalogue               terms ready for use: loads, supports, joints, gas, flexures
@@ -44,6 +44,7 @@ _PUBLIC = {
     "System": "system",
     "StaticProblem": "solve.statics.problem",
     "DynamicProblem": "solve.dynamics",
+    "EigenProblem": "solve.modes",
     "Rayleigh": "solve.dynamics",
     "Baumgarte": "solve.dynamics",
     "Fuzzy": "solve.dynamics",
@@ -59,6 +60,7 @@ _PUBLIC = {
     "force": "catalogue.loads",
     "traction": "catalogue.loads",
     "body_force": "catalogue.loads",
+    "rotating_frame": "catalogue.rotating",
     "moment": "catalogue.moments",
     "pressure": "catalogue.gas",
     "Cavity": "catalogue.gas",
@@ -120,6 +122,7 @@ __all__ = [
     "Cylinder",
     "Distance",
     "DynamicProblem",
+    "EigenProblem",
     "Factor",
     "Field",
     "Flexure",
@@ -168,6 +171,7 @@ __all__ = [
     "pressure",
     "print",
     "remember",
+    "rotating_frame",
     "sample",
     "symmetry",
     "traction",
@@ -187,6 +191,7 @@ if TYPE_CHECKING:
     from .catalogue.lengths import length
     from .catalogue.loads import body_force, force, gravity, traction
     from .catalogue.moments import moment
+    from .catalogue.rotating import rotating_frame
     from .catalogue.viscosity import KelvinVoigt, Viscosity
     from .contact.contact import Contact
     from .contact.shapes import Box, Capsule, Cylinder, Distance, Plane, Sphere
@@ -209,6 +214,7 @@ if TYPE_CHECKING:
     from .runtime.launch import print
     from .solve.check import check
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
+    from .solve.modes import EigenProblem
     from .solve.rigid import momentum
     from .solve.statics.problem import StaticProblem
     from .system import System

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+Complex = npt.NDArray[np.complex128]
 Ints = npt.NDArray[np.int64]  # ids and counts over all ranks
 Ints32 = npt.NDArray[np.int32]  # numbers and offsets on this rank, as kernels take them
 Integers = Ints | Ints32  # either

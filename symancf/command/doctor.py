@@ -164,6 +164,17 @@ def petsc(answer: Answer, reason: str) -> Iterator[Finding]:
     limit = "up to 2^31 matrix entries per rank" if bits == 32 else "any size"
     yield Finding("PETSc integer", f"{bits} bits ({limit})")
     yield from petsc_packages(answer["packages"])
+    yield from slepc(answer.get("slepc", ""))
+
+
+def slepc(found: str) -> Iterator[Finding]:
+    """SLEPc: its version, or why there is none."""
+    if found[:1].isdigit():
+        yield Finding("SLEPc", found)
+        return
+    value = f"{found or 'not installed'} (modes and buckling on several ranks)"
+    mend = f"{APT} python3-slepc4py; with a PETSc of pip: {sys.executable} -m pip install slepc4py"
+    yield Finding("SLEPc", value, "note", mend)
 
 
 def petsc_packages(packages: dict[str, bool]) -> Iterator[Finding]:

@@ -52,6 +52,16 @@ def dgemm_speed(library: str, n: int = 384) -> float:
     return float(2.0 * n**3 / best * 1e-9)
 
 
+def slepc_version() -> str:
+    """Return the version of the SLEPc that symancf finds, or why it finds none."""
+    try:
+        from symancf.runtime.slepc import slepc
+    except ImportError as error:
+        return f"not looked for: {error}"
+    module, why = slepc()
+    return why if module is None else ".".join(map(str, module.Sys.getVersion()))
+
+
 class Answer(TypedDict, total=False):
     """What there is, see `probe`; empty where PETSc does not start."""
 
@@ -62,6 +72,7 @@ class Answer(TypedDict, total=False):
     scalar: str
     integer_bits: int
     packages: dict[str, bool]
+    slepc: str
     mpi4py: str
     mpi: str
     blas: list[str]
@@ -93,6 +104,7 @@ def probe() -> Answer:
         "scalar": PETSc.ScalarType.__name__,
         "integer_bits": PETSc.IntType().itemsize * 8,
         "packages": {name: bool(has(name)) for name in PACKAGES} if has else {},
+        "slepc": slepc_version(),
         "mpi4py": mpi4py.__version__,
         "mpi": MPI.Get_library_version().split(",")[0].split("\n")[0].strip(),
         "blas": libraries,

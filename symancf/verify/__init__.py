@@ -43,6 +43,7 @@ _MODULES = (
     "rigid_motions",
     "locking",
     "mechanisms",
+    "modes",
     "trunk",
     "contact_rigid",
     "contact_cables",

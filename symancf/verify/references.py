@@ -194,3 +194,29 @@ SOLID_FORCE: dict[str, list[list[float]]] = {
         [51.97056156533654, 150.6508796447706, 208.82626242158585],
     ],
 }
+
+# ends of a beam without shear -> beta L of its first modes, omega = (beta L)^2 sqrt(EI/rho A)/L^2:
+# closed form, roots by mpmath
+BETA_L: dict[str, tuple[float, ...]] = {
+    "free": (4.730040744862704, 7.853204624095838, 10.995607838001671),
+    "clamped": (1.8751040687119611, 4.694091132974175, 7.854757438237613),
+    "clamped-pinned": (3.926602312047919, 7.068582745628732, 10.21017612281303),
+}
+
+# spin Omega sqrt(rho A L^4/EI) of a blade clamped on the axis -> flap, likewise: Legendre-Ritz
+FLAP: dict[float, tuple[float, ...]] = {
+    2.0: (4.137319567476744, 22.614921956494282, 62.273184105576696),
+    4.0: (5.585001422326415, 24.273349394469832, 63.9667604905354),
+    12.0: (13.170150487191234, 37.6031123311719, 79.61447849027013),
+}
+
+# omega a^2 sqrt(rho h/D) of a free square thin plate, nu = 0.3: Legendre-Ritz, degree 22
+FREE_PLATE = (
+    13.468197391854321,
+    19.596137323644015,
+    24.27020091643703,
+    34.800891145216944,
+    34.800891145216944,
+    61.09323406216128,
+    61.09323406216128,
+)

@@ -129,6 +129,14 @@ def test_missing_petsc_packages() -> None:
     assert "PETSc with ptscotch" not in findings
 
 
+def test_missing_slepc_is_a_note() -> None:
+    (found,) = doctor.slepc("3.18.2")
+    assert (found.level, found.value) == ("ok", "3.18.2")
+    (found,) = doctor.slepc("slepc4py is not installed")
+    assert found.level == "note"
+    assert "python3-slepc4py" in found.mend
+
+
 @pytest.mark.parametrize(("value", "level"), [("1", "ok"), ("8", "slow"), (None, "ok")])
 def test_threads_of_the_blas(
     monkeypatch: pytest.MonkeyPatch, value: str | None, level: str

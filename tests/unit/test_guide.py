@@ -16,7 +16,7 @@ def test_guide(
 ) -> None:
     text = (repository / "docs" / "guide.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.S)
-    assert len(blocks) == 23
+    assert len(blocks) == 26
     (tmp_path / "meshes").symlink_to(repository / "meshes")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
@@ -49,7 +49,13 @@ def test_guide(
     chamber, soft = names["chamber"], names["soft"]
     assert chamber.watertight
     assert chamber.volume(soft) > 1.01 * chamber.reference_volume
-    for made in ("plate.png", "pull.png", "pull.gif", "pull.h5"):
+    for made in ("modes.png", "twist.gif", "plate.png", "pull.png", "pull.gif", "pull.h5"):
         assert (tmp_path / "results" / made).stat().st_size > 1000
     assert (names["tip"].sizes, names["bar"]["rim"].sizes) == ({"triangle6": 32}, {"line3": 4})
+    press, buckling = names["press"], names["buckling"]
+    np.testing.assert_allclose(buckling.values, [763.1, 6911.0], rtol=1e-3)
+    assert press.value == 0.75 * buckling.values[0]
+    ratio = names["small"].modes.frequencies[0] / names["modes"].frequencies[0]
+    assert ratio == pytest.approx(0.5155, rel=1e-3)
+    assert names["spinning"].frequencies[0] > 1.05 * names["modes"].frequencies[0]
     assert "ok" in capsys.readouterr().out

@@ -13,6 +13,7 @@ from ...assembly.numbering import RIGID_AXES, RIGID_POINT, Block
 from ...assembly.resolved import Resolved, Rows
 from ...errors import ParameterError
 from ...laws import weight_law
+from ...laws.turning import rigid_turning_laws
 from ...places.ends import End, frame_of, points_of, vector_rows
 from ...runtime import jit
 from ...values.arguments import text
@@ -290,13 +291,17 @@ class RigidBody(OneNode):
         law: PointLaw,
         role: Role,
         uniform: dict[str, Value],
+        rates: bool = False,
     ) -> Piece:
         assert self.moments is not None
         name = f"{what}:{configuration.name(self)}"
         entities = configuration.of(self, Rigidity).entities(configuration)
-        jets = entities.jets(configuration, [(0, "value"), *((0, axis) for axis in AXES)])
+        asked = [(0, "value"), *((0, axis) for axis in AXES)]
+        jets = entities.jets(configuration, asked, asked if rates else ())
         kernel = jit.points(law, configuration.comm)
-        return entities.piece(name, kernel, role, uniform, self.moments.values(), jets)
+        places = np.concatenate([self.origin, self.frame.T.ravel()])
+        values = {f"place{k + 1}": places[k : k + 1] for k in range(12)}
+        return entities.piece(name, kernel, role, uniform, values | self.moments.values(), jets)
 
     def inertia(self, configuration: Configuration) -> list[Piece]:
         """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
@@ -308,6 +313,14 @@ class RigidBody(OneNode):
         """Return the potential of the weight, with ``g1, g2, g3`` [m/s^2]."""
         law = weight_law("rigid_weight", kinetic_law())
         return self._own_piece(configuration, "gravity", law, "potential", uniform)
+
+    def turning(self, configuration: Configuration, uniform: dict[str, Value]) -> list[Piece]:
+        """Return centrifugal potential and Coriolis forces; see `laws.turning`."""
+        potential, forces = rigid_turning_laws(kinetic_law())
+        return [
+            self._own_piece(configuration, "centrifugal", potential, "potential", uniform),
+            self._own_piece(configuration, "coriolis", forces, "inertia", uniform, rates=True),
+        ]
 
     def initial_rate(self, configuration: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` and `spin` into a local vector."""

@@ -16,6 +16,7 @@ from ...assembly.piece import Jets, Piece
 from ...assembly.resolved import Resolved, Rows
 from ...errors import ConstraintError, ParameterError
 from ...laws import weight_law
+from ...laws.turning import planar_turning_laws
 from ...mesh.partition import Family
 from ...places.ends import End, Ground, Symbols, frame_of
 from ...runtime import jit
@@ -187,15 +188,23 @@ class PlanarBody(OneNode):
         return []
 
     def _own_piece(
-        self, configuration: Configuration, law: PointLaw, role: Role, uniform: dict[str, Value]
+        self,
+        configuration: Configuration,
+        law: PointLaw,
+        role: Role,
+        uniform: dict[str, Value],
+        rates: bool = False,
     ) -> Piece:
-        """Return a kernel on (ux, uy, phi) of the node."""
+        """Return a kernel on (ux, uy, phi) of the node, and on their rates."""
         here, local = self.here(configuration), self.local_vertices(configuration)
-        n = len(local)
+        n, jets = len(local), 6 if rates else 3
         values = {"m": self.mass, "J": self.inertia_about_centre}
+        at = self.reference[:2] - self.offset
+        values |= {"place1": float(at[0]), "place2": float(at[1])}
         kernel = jit.points(law, configuration.comm)
         cell = np.tile([values[name] for name in kernel.cell], (n, 1)).reshape(n, len(kernel.cell))
-        zero = np.zeros(3 * n, dtype=np.int32)
+        zero = np.zeros(jets * n, dtype=np.int32)
+        coordinate = np.concatenate([here, ~here]) if rates else here
         return Piece(
             name=f"{'gravity' if role == 'potential' else role}:{configuration.name(self)}",
             kernel=kernel,
@@ -205,7 +214,9 @@ class PlanarBody(OneNode):
             owned=local < configuration.numbering.owned_vertices,
             vertices=local,
             vertex_start=np.arange(n + 1, dtype=np.int32),
-            entities=Jets(zero, np.tile(np.arange(3, dtype=np.int32), n), here, zero, 1.0 + zero),
+            entities=Jets(
+                zero, np.tile(np.arange(jets, dtype=np.int32), n), coordinate, zero, 1.0 + zero
+            ),
         )
 
     def inertia(self, configuration: Configuration) -> list[Piece]:
@@ -218,6 +229,14 @@ class PlanarBody(OneNode):
         """Return the potential of the weight, with ``g1, g2`` [m/s^2]."""
         law = weight_law("planar_weight", kinetic_law(), 2)
         return self._own_piece(configuration, law, "potential", uniform)
+
+    def turning(self, configuration: Configuration, uniform: dict[str, Value]) -> list[Piece]:
+        """Return centrifugal potential and Coriolis forces; see `laws.turning`."""
+        potential, forces = planar_turning_laws(kinetic_law())
+        return [
+            self._own_piece(configuration, potential, "potential", uniform),
+            self._own_piece(configuration, forces, "inertia", uniform, rates=True),
+        ]
 
     def initial_rate(self, configuration: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` and `spin` into a local vector."""

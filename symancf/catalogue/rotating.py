@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A frame that turns at a constant rate: centrifugal and Coriolis forces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..bodies.natural import RigidBody
+from ..bodies.plane import PlanarBody
+from ..errors import ParameterError
+from ..laws.turning import ABOUT, OMEGA, turning_laws
+from ..runtime.jit import declare
+from ..values.arguments import named
+from ..values.parameter import Parameter, components, evaluate, label
+from .loads import Gravity
+
+if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration, Layout
+    from ..assembly.piece import Piece
+    from ..bodies.body import Body
+    from ..values.parameter import Value, Vector
+
+
+class RotatingFrame(Gravity):
+    """Forces of inertia in a frame that turns; see `rotating_frame`."""
+
+    def __init__(
+        self,
+        omega: Vector,
+        about: Vector,
+        bodies: tuple[Body | RigidBody | PlanarBody, ...],
+        name: str | None,
+    ) -> None:
+        name = named(name, "rotating frame")
+        parts = list(omega) if isinstance(omega, list | tuple | np.ndarray) else [omega]
+        for given in (*parts, *(about if isinstance(about, list | tuple) else ())):
+            if callable(given) and not isinstance(given, Parameter):
+                raise ParameterError(
+                    f"{name}: omega and about are numbers or Parameters, not {label(given)}: a "
+                    "rate that changes in time has forces of its own"
+                )
+        super().__init__(omega, bodies or None)
+        self.name = name
+        self.about = components(f"{name}, about", about)
+
+    def declare(self, layout: Layout) -> None:
+        """Announce nothing; check that the bodies have masses, and that no other frame turns."""
+        for body in self.bodies or ():
+            layout.require_member(body, layout.name(self))
+        heavy = self._heavy(layout)
+        if not heavy:
+            raise ParameterError(f"{self.name}: no body has a mass; give rho=... to a body")
+        for body in heavy:
+            before = layout.noted((RotatingFrame, id(body)), layout.name(self))
+            if before is not None:
+                raise ParameterError(
+                    f"{before!r} and {layout.name(self)!r} both turn {layout.name(body)!r}: give "
+                    "one frame"
+                )
+            if isinstance(body, PlanarBody) and any(
+                evaluate(f"{self.name}, omega", part, 0.0) for part in self.g[:2]
+            ):
+                raise ParameterError(
+                    f"{self.name}: planar body {layout.name(body)!r} leaves its plane unless omega "
+                    "is along z"
+                )
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return the kernels and entities on this rank."""
+        uniform: dict[str, Value] = dict(zip(OMEGA, self.g, strict=True))
+        uniform |= zip(ABOUT, self.about, strict=True)
+        own, made = configuration.name(self), []
+        for body in self._heavy(configuration):
+            name = f"{own}:{configuration.name(body)}"
+            if isinstance(body, RigidBody | PlanarBody):
+                pair = body.turning(configuration, uniform)
+            else:
+                laws = turning_laws(body.element, values=body.parameters, fields=body.fields)
+                pair = [
+                    body.piece(configuration, name, laws[0], "potential", uniform),
+                    body.piece(
+                        configuration,
+                        name,
+                        laws[1],
+                        "inertia",
+                        {**uniform, declare.RATE_FACTOR: 0.0},
+                    ),
+                ]
+            for piece, what in zip(pair, ("centrifugal", "coriolis"), strict=True):
+                piece.name = f"{what}:{name}"
+            pair[1].moving = True
+            made += pair
+        return made
+
+
+def rotating_frame(
+    omega: Vector,
+    *bodies: Body | RigidBody | PlanarBody,
+    about: Vector = (0.0, 0.0, 0.0),
+    name: str | None = None,
+) -> RotatingFrame:
+    r"""Describe a system in a frame that turns at a constant rate.
+
+    Coordinates, supports and the ground turn with the frame. To the forces on bodies with masses
+    (all, or those given) come
+
+    .. math:: -\rho\, \omega \times (\omega \times (r - c)) - 2 \rho\, \omega \times v ,
+
+    the centrifugal force, in statics, too, and that of Coriolis, by velocities in the frame. So
+    `EigenProblem` has stiffening by the stresses of the spin once statics has found them,
+    centrifugal softening, and Coriolis's coupling, which makes complex shapes. Dead loads and
+    gravity keep their directions in the frame, so they turn with it.
+
+    Parameters
+    ----------
+    omega : angular velocity, three components [rad/s], numbers or `Parameter`.
+    about : a point c of the axis [m].
+
+    Raises
+    ------
+    ParameterError : a component is a function of time; no body has a mass; two frames.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> blade = sa.Body(sa.Mesh.box((1.0,), (8,))["body"], sa.elements.ancf_cable,
+    ...                 sa.energies.cable(), EA=1e6, EI=1.0, rho=1.0, A=1.0)
+    >>> system = sa.System(blade, terms=[sa.fix(blade["x0"]), sa.rotating_frame((0, 0, 4.0))])
+    >>> _ = sa.StaticProblem(system).solve()
+    >>> sa.EigenProblem(system).solve(2).omega.round(2)      # Wright (1982): flap 5.585
+    array([3.9 , 5.59])
+    """
+    return RotatingFrame(omega, about, bodies, name)

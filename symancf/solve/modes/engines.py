@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Eigenpairs of a pencil: dense for few unknowns, by SLEPc on any ranks, by SciPy on one."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import scipy.linalg as la
+
+from ...arrays import Array
+from ...errors import ConvergenceError, SymancfError
+from ...runtime.petsc import PETSc
+from ...runtime.slepc import REMEDY, slepc
+from .pencil import Found, Pencil
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from ...arrays import Mask
+    from ...runtime.options import Options
+
+Engine = Literal["dense", "slepc", "scipy"]
+
+FEW = 300  # unknowns up to which all eigenvalues are found, by LAPACK
+MANY = 2000  # likewise, where about all that there are is asked for
+TOL = 1e-11  # of theta
+NONE = 1e-13  # of the largest theta: one that is none
+
+
+def chosen(pencil: Pencil, count: int, asked: str | None = None) -> Engine:
+    """Return what solves for some eigenvalues; `asked` by the option ``eigen``.
+
+    Krylov's methods find few of many, and fail where all are asked for.
+
+    Raises
+    ------
+    SymancfError : several ranks need SLEPc, and there is none; another name.
+    """
+    module, why = slepc()
+    if asked not in (None, "dense", "slepc", "scipy"):
+        raise SymancfError(f"the option eigen is {asked!r}: give 'dense', 'slepc' or 'scipy'")
+    all_of_some = pencil.size <= MANY and 2 * count >= pencil.room()
+    if asked == "dense" or (asked is None and (pencil.size <= FEW or all_of_some)):
+        return "dense"
+    if asked == "slepc" and module is None:
+        raise SymancfError(f"eigen='slepc': {why}. {REMEDY}")
+    if asked == "scipy" or module is None:
+        if pencil.comm.size > 1:
+            said = "SciPy works on one rank" if module is not None else why
+            raise SymancfError(
+                f"eigenvalues of {pencil.size} unknowns on {pencil.comm.size} ranks need SLEPc, "
+                f"beyond {FEW} unknowns: {said}. {REMEDY}; or run on one rank"
+            )
+        return "scipy"
+    return "slepc"
+
+
+def largest(
+    engine: Engine, pencil: Pencil, count: int, options: Options, known: Array, *, positive: bool
+) -> Found:
+    """Return `count` eigenpairs of largest theta, or more (collective).
+
+    Those of the largest magnitude, or with `positive` the largest positive ones. The pencil is
+    factored. With the columns of `known`, which are orthonormal by its metric, nothing is found
+    twice.
+    """
+    if engine == "dense":
+        return _dense(pencil, positive)
+    room = pencil.room() - known.shape[1]
+    count = min(count, room - 2)
+    if count < 1:
+        return Found(np.zeros(0), np.zeros((pencil.unknowns.rows, 0)))
+    if engine == "scipy":
+        return pencil.solves(_scipy(pencil, count, room, known, positive))
+    module, _ = slepc()
+    assert module is not None
+    with options:
+        return pencil.solves(_slepc(module, pencil, count, room, options, known, positive))
+
+
+def _filtered(theta: Array, vectors: Array, positive: bool) -> Found:
+    """Leave out what has no theta, and sort by its size."""
+    if positive:
+        real = np.abs(theta.imag) <= 1e-8 * np.abs(theta)
+        theta, vectors = theta[real].real, vectors[:, real]
+    some = np.abs(theta) > NONE * np.abs(theta).max(initial=0.0)
+    some &= theta > 0.0 if positive else True
+    theta, vectors = theta[some], vectors[:, some]
+    order = np.argsort(-np.abs(theta), kind="stable")
+    if positive:
+        vectors = np.real(vectors)
+    return Found(theta[order], vectors[:, order])
+
+
+# ---- few unknowns -------------------------------------------------------------------------------
+def _gathered(pencil: Pencil, mat: PETSc.Mat) -> Array:
+    """Return a matrix on every rank (collective)."""
+    start, columns, values = mat.getValuesCSR()
+    mine = np.zeros((len(start) - 1, pencil.size))
+    rows = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    mine[rows, columns] = values
+    return np.concatenate(pencil.comm.allgather(mine))
+
+
+def _dense(pencil: Pencil, positive: bool) -> Found:
+    """Find all by LAPACK, on rank 0; the scale of each unknown is that of its row of K."""
+    comm = pencil.comm
+    K, M = (_gathered(pencil, mat) for mat in (pencil.stiffness, pencil.weight))
+    C = None if pencil.rates is None else _gathered(pencil, pencil.rates)
+    bound = np.concatenate(comm.allgather(pencil.constraints))
+    result: Any = None
+    if comm.rank == 0:
+        try:
+            result = _all(pencil, K, M, C, bound, positive)
+        except (la.LinAlgError, ValueError) as error:
+            result = str(error)
+    result = comm.bcast(result)
+    if isinstance(result, str):
+        raise SymancfError(f"LAPACK found no eigenvalues: {result}")
+    theta, X = result
+    first = pencil.unknowns.first
+    return _filtered(theta, X[first : first + pencil.unknowns.rows], positive)
+
+
+def _all(
+    pencil: Pencil, K: Array, M: Array, C: Array | None, bound: Mask, positive: bool
+) -> tuple[Array, Array]:
+    """Return theta and vectors of all motions that constraints, the rows `bound`, allow."""
+    sigma = pencil.shift
+    scale = _equilibrated(np.abs(K) + (abs(sigma) or 1.0) * (0.0 if positive else np.abs(M)))
+    Z = scale[~bound, None] * la.null_space((scale[:, None] * K * scale)[np.ix_(bound, ~bound)])
+    K, M = (Z.T @ A[np.ix_(~bound, ~bound)] @ Z for A in (K, M))
+    n, back = len(K), np.zeros((len(bound), len(K)))
+    back[~bound] = Z
+    if C is not None:
+        C = Z.T @ C[np.ix_(~bound, ~bound)] @ Z
+        P = K + sigma * C + sigma**2 * M
+        x = np.linalg.solve(P, np.concatenate([-(C + sigma * M), -sigma * M], axis=1))
+        theta, Y = la.eig(np.concatenate([x, x + np.eye(n, 2 * n) / sigma]))
+        return theta, back @ Y[:n]
+    if positive or not pencil.symmetric:
+        theta, X = la.eig(np.linalg.solve(K - (0.0 if positive else sigma) * M, M))
+        return theta, back @ X
+    # M = L L^T: theta are the eigenvalues of L^T (K - sigma M)^-1 L, which is symmetric
+    values, V = np.linalg.eigh(M)
+    some = values > 1e-14 * values.max(initial=0.0)
+    L = V[:, some] * np.sqrt(values[some])
+    half = np.linalg.solve(K - sigma * M, L)
+    S = L.T @ half
+    theta, Y = np.linalg.eigh((S + S.T) / 2.0)
+    return theta, back @ (half @ Y)
+
+
+def _equilibrated(A: Array) -> Array:
+    """Return d such that the largest entries of the rows of d_i A_ij d_j are near 1."""
+    d = np.ones(len(A))
+    for _ in range(5):
+        largest = (d[:, None] * A * d).max(axis=1, initial=0.0)
+        d /= np.sqrt(np.where(largest > 0.0, largest, 1.0))
+    return d
+
+
+# ---- SciPy --------------------------------------------------------------------------------------
+def _scipy(pencil: Pencil, count: int, room: int, known: Array, positive: bool) -> Found:
+    """Find some by ARPACK: Lanczos's iteration if the matrices are symmetric, else Arnoldi's."""
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigs, eigsh
+
+    n, sigma, M = pencil.size, pencil.shift, pencil.weight
+    size = n if pencil.rates is None else 2 * n
+    images = pencil.product(pencil.metric, known)
+
+    def operator(product: Callable[[Array], Array]) -> LinearOperator:
+        return LinearOperator((size, size), matvec=lambda z: product(z.ravel()), dtype=float)
+
+    def inverse(rhs: Array) -> Array:
+        x = pencil.solved(rhs)
+        return np.asarray(x - known @ (images.T @ x))
+
+    given = {
+        "v0": pencil.start(known.shape[1]),
+        "ncv": min(room, max(2 * count + 10, 40)),
+        "tol": TOL,
+    }
+    weight, K = (operator(partial(pencil.product, A)) for A in (M, pencil.stiffness))
+    try:
+        if not pencil.symmetric:
+            which = "LR" if positive else "LM"
+            theta, X = eigs(operator(pencil.step), min(count, size - 2), which=which, **given)
+            return _filtered(theta, X[:n], positive)
+        if positive:
+            theta, X = eigsh(weight, count, M=K, Minv=operator(inverse), which="LA", **given)
+        else:
+            values, X = eigsh(K, count, M=weight, sigma=sigma, OPinv=operator(inverse), **given)
+            theta = 1.0 / (values - sigma)
+    except ArpackError as error:
+        raise ConvergenceError(
+            f"ARPACK did not find {count} of at most {room} eigenvalues ({error}): ask for fewer, "
+            f"or install SLEPc ({REMEDY})",
+            reason="DIVERGED_ITS",
+            iteration=0,
+        ) from error
+    return _filtered(theta, X, positive)
+
+
+# ---- SLEPc --------------------------------------------------------------------------------------
+class _Solver:
+    """The factors of a pencil as PETSc's preconditioner, by which SLEPc solves."""
+
+    def __init__(self, pencil: Pencil) -> None:
+        self.pencil = pencil
+
+    def setUp(self, pc: PETSc.PC) -> None:
+        """Nothing: the pencil is factored."""
+
+    def apply(self, pc: PETSc.PC, b: PETSc.Vec, x: PETSc.Vec) -> None:
+        """Solve."""
+        self.pencil.solve(b, x)
+
+
+class _Step:
+    """`Pencil.step` as PETSc's matrix."""
+
+    def __init__(self, pencil: Pencil) -> None:
+        self.pencil = pencil
+
+    def mult(self, mat: PETSc.Mat, x: PETSc.Vec, y: PETSc.Vec) -> None:
+        """Multiply."""
+        y.setArray(self.pencil.step(np.array(x.getArray(readonly=True))))
+
+
+def _slepc(
+    module: ModuleType,
+    pencil: Pencil,
+    count: int,
+    room: int,
+    options: Options,
+    known: Array,
+    positive: bool,
+) -> Found:
+    """Find some by Krylov and Schur's method."""
+    solver = module.EPS().create(pencil.comm)
+    solver.setOptionsPrefix(options.prefix)
+    solver.setType(module.EPS.Type.KRYLOVSCHUR)
+    first = pencil.start(known.shape[1])
+    start = PETSc.Vec().createMPI((len(first), PETSc.DETERMINE), comm=pencil.comm)
+    start.setArray(first)
+    held: list[PETSc.Object] = [start]
+    kinds = module.EPS.Which
+    if pencil.symmetric:
+        pair = pencil.stiffness, pencil.weight
+        solver.setOperators(*(pair[::-1] if positive else pair))
+        solver.setProblemType(module.EPS.ProblemType.GHEP)
+        spectral = solver.getST()
+        if positive:
+            spectral.setType(module.ST.Type.SHIFT)
+        else:
+            solver.setTarget(pencil.shift)
+            spectral.setType(module.ST.Type.SINVERT)
+            spectral.setShift(pencil.shift)
+        solver.setWhichEigenpairs(kinds.LARGEST_REAL if positive else kinds.TARGET_MAGNITUDE)
+        ksp = spectral.getKSP()
+        ksp.setType(PETSc.KSP.Type.PREONLY)
+        pc = ksp.getPC()
+        pc.setType(PETSc.PC.Type.PYTHON)
+        pc.setPythonContext(_Solver(pencil))
+        for column in known.T:
+            held.append(pencil.unknowns.new())
+            held[-1].setArray(column)
+        if len(held) > 1:
+            solver.setDeflationSpace(held[1:])
+    else:
+        step = PETSc.Mat().createPython((start.getSizes(), start.getSizes()), comm=pencil.comm)
+        step.setPythonContext(_Step(pencil))
+        step.setUp()
+        held.append(step)
+        solver.setOperators(step)
+        solver.setProblemType(module.EPS.ProblemType.NHEP)
+        solver.setWhichEigenpairs(kinds.LARGEST_REAL if positive else kinds.LARGEST_MAGNITUDE)
+    solver.setInitialSpace([start])
+    solver.setDimensions(count, min(room, max(2 * count, count + 20)))
+    solver.setTolerances(TOL, 500)
+    options.offer({})
+    solver.setFromOptions()
+    try:
+        solver.solve()
+        return _taken(solver, pencil, count, positive)
+    finally:
+        for thing in (solver, *held):
+            thing.destroy()
+
+
+def _taken(solver: Any, pencil: Pencil, count: int, positive: bool) -> Found:
+    """Return what SLEPc has found (collective)."""
+    number = solver.getConverged()
+    if not number:
+        raise ConvergenceError(
+            f"SLEPc found none of {count} eigenvalues in {solver.getIterationNumber()} iterations; "
+            "options such as {'eps_max_it': 2000, 'eps_ncv': 100} give it more time and room",
+            reason="DIVERGED_ITS",
+            iteration=solver.getIterationNumber(),
+        )
+    real, imaginary = (solver.getOperators()[0].createVecRight() for _ in range(2))
+    values, columns = [], []
+    for k in range(number):
+        value = complex(solver.getEigenpair(k, real, imaginary))
+        x = np.array(real.getArray(readonly=True)[: pencil.unknowns.rows])
+        y = imaginary.getArray(readonly=True)[: pencil.unknowns.rows]
+        values.append(value)
+        columns.append(x + 1j * y if value.imag else x + 0j)
+    real.destroy()
+    imaginary.destroy()
+    theta, X = np.array(values), np.stack(columns, axis=1)
+    if not pencil.symmetric:
+        return _filtered(theta, X, positive)
+    shifted = theta.real if positive else theta.real - pencil.shift
+    return _filtered(shifted if positive else 1.0 / shifted, X.real, positive)

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""The eigenproblems of modes and of buckling in one form: largest theta of an operator.
+
+===============  ===================================  ========================================
+free vibration   :math:`K x = \lambda M x`              :math:`\theta = 1/(\lambda - \sigma)`
+with rates       :math:`(s^2 M + s C + K) x = 0`        :math:`\theta = 1/(s - \sigma)`
+buckling         :math:`(K + \mu K') x = 0`             :math:`\theta = 1/\mu`
+===============  ===================================  ========================================
+
+Matrices are those of all unknowns, with the multipliers of constraints (saddle points): what
+these cannot move, and what has no mass, has theta = 0 and is never found.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
+
+from ...arrays import Array, Mask
+from ...errors import SymancfError
+from ...runtime.petsc import PETSc
+from ..factors import Factors, Signs
+
+if TYPE_CHECKING:
+    from ...system import System
+
+EPS = float(np.finfo(float).eps)
+TRUE = 1e-5  # of a vector: what one more step of the operator may change in it
+
+
+@dataclass
+class Found:
+    """Eigenpairs: numbers (m,), and vectors (rows of this rank, m), real if all numbers are."""
+
+    theta: Array
+    vectors: Array
+
+
+class Pencil:
+    """Matrices of one eigenproblem, and the factors of one combination of them (collective).
+
+    Attributes
+    ----------
+    stiffness, weight, rates : K; M, or -K' for buckling; C or None.
+    symmetric : whether K and the weight are; then vectors are orthogonal by `metric`.
+    buckling : whether the weight is -K'; it is K then that is definite.
+    shift : sigma of the factors.
+    scale : (rows,) unit of each unknown. Unsymmetric and quadratic pencils are scaled such that all
+        masses are 1: their eigenvectors are orthogonal in no other measure.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        stiffness: PETSc.Mat,
+        weight: PETSc.Mat,
+        rates: PETSc.Mat | None = None,
+        *,
+        symmetric: bool,
+        buckling: bool = False,
+    ) -> None:
+        self.comm, self.unknowns = system.comm, system.unknowns
+        self._numbering = system.numbering
+        self.stiffness, self.weight, self.rates = stiffness, weight, rates
+        self.symmetric, self.buckling = symmetric, buckling
+        self.shift = 0.0
+        self.signs = Signs(
+            system, self.unknowns.coordinate, np.ones(self.unknowns.rows, dtype=bool)
+        )
+        self._factors = Factors(self.comm, symmetric)
+        self._combined: PETSc.Mat | None = None
+        self.scale: Array = np.ones(self.unknowns.rows)
+        self._x, self._y = self.unknowns.new(), self.unknowns.new()
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns."""
+        return int(self.unknowns.size)
+
+    @property
+    def metric(self) -> PETSc.Mat:
+        """The matrix by which eigenvectors are orthogonal."""
+        return self.stiffness if self.buckling else self.weight
+
+    def destroy(self) -> None:
+        """Give back the memory (collective)."""
+        self._factors.release()
+        for thing in (self.stiffness, self.weight, self.rates, self._combined, self._x, self._y):
+            if thing is not None:
+                thing.destroy()
+
+    def balance(self) -> None:
+        """Scale the unknowns by their masses, those without by their stiffness (collective)."""
+        top = self.fastest()
+        k, m = (np.abs(self._diagonal(matrix)) for matrix in (self.stiffness, self.weight))
+        size = np.where(m > 0.0, m, k / top)
+        scale = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
+        self._scale_by(scale)
+        start, _, values = self.stiffness.getValuesCSR()
+        widths = np.diff(start)
+        largest = np.zeros(len(widths))
+        np.maximum.at(largest, np.repeat(np.arange(len(widths)), widths), np.abs(values))
+        lacking = (size <= 0.0) & (largest > 0.0)
+        self._scale_by(np.where(lacking, math.sqrt(top) / np.where(lacking, largest, 1.0), 1.0))
+
+    def _scale_by(self, scale: Array) -> None:
+        self._x.setArray(scale)
+        for matrix in (self.stiffness, self.weight, self.rates):
+            if matrix is not None:
+                matrix.diagonalScale(self._x, self._x)
+        self.scale = self.scale * scale
+
+    def _diagonal(self, matrix: PETSc.Mat) -> Array:
+        vector = matrix.getDiagonal()
+        values = np.array(vector.getArray())
+        vector.destroy()
+        return values
+
+    def fastest(self) -> float:
+        """Return the largest ratio of the diagonals of K and M (collective)."""
+        k, m = (np.abs(self._diagonal(matrix)) for matrix in (self.stiffness, self.weight))
+        top = float(np.divide(k, m, out=np.zeros_like(k), where=m > 0.0).max(initial=0.0))
+        return float(self.comm.allreduce(top, op=MPI.MAX)) or 1.0
+
+    @property
+    def constraints(self) -> Mask:
+        """Rows (rows,) of multipliers that are none of a pressure, which yields."""
+        return np.asarray(self.signs.bound & (self._diagonal(self.stiffness) == 0.0))
+
+    def room(self) -> int:
+        """Return how many finite eigenvalues there may be, at most (collective).
+
+        Of the rows with masses, as many as there are constraints less, unless these act on rows
+        without.
+        """
+        m, bound = self._diagonal(self.weight), self.constraints
+        empty = ~bound & (m == 0.0)
+        if self.buckling:
+            empty[:] = False
+            m[:] = 1.0
+        counts = self.sums(np.array([(m > 0.0) & ~bound, bound, empty]).sum(axis=1))
+        massive, constraints, others = counts.tolist()
+        finite = massive - max(0, constraints - others)
+        return int(max(1, finite)) * (1 if self.rates is None else 2)
+
+    def solves(self, found: Found) -> Found:
+        """Leave out pairs that are none: directions without mass that Krylov's methods end in."""
+        good = np.zeros(len(found.theta), dtype=bool)
+        for k, theta in enumerate(found.theta):
+            x = found.vectors[:, k]
+            z = (
+                x
+                if self.rates is None
+                else np.concatenate([x, x * (1.0 + 1.0 / (theta * self.shift))])
+            )
+            if np.iscomplexobj(z):
+                y = self.step(np.ascontiguousarray(z.real)) + 1j * self.step(
+                    np.ascontiguousarray(z.imag)
+                )
+            else:
+                y = self.step(z)
+            left = y[: len(x)] - theta * x
+            size, rest = (
+                abs(self.sums(np.array([np.conj(v) @ self.product(self.metric, v)]))[0])
+                for v in (theta * x, left)
+            )
+            good[k] = size > 0.0 and rest <= TRUE**2 * size
+        return Found(found.theta[good], found.vectors[:, good])
+
+    # ---- factors --------------------------------------------------------------------------------
+    def combined(self, shift: float) -> PETSc.Mat:
+        """Return K - sigma M, or K + sigma C + sigma^2 M; it stays until the next one."""
+        if self._combined is not None:
+            self._combined.destroy()
+        made = self._combined = self.stiffness.copy()
+        same = PETSc.Mat.Structure.SAME_NONZERO_PATTERN
+        if shift and self.rates is not None:
+            made.axpy(shift, self.rates, structure=same)
+            made.axpy(shift * shift, self.weight, structure=same)
+        elif shift:
+            made.axpy(-shift, self.weight, structure=same)
+        return made
+
+    def factor(self, shift: float) -> bool:
+        """Factor with a shift; tell whether that was possible (collective)."""
+        self.shift = shift
+        return self._factors.make(self.combined(shift))
+
+    @property
+    def negative(self) -> int | None:
+        """Eigenvalues below the shift of the factors; None: not known (collective)."""
+        pivots = self._factors.negative
+        assert self._combined is not None
+        return None if pivots is None else self.signs.free(pivots, self._combined)
+
+    def solve(self, b: PETSc.Vec, x: PETSc.Vec) -> None:
+        """Solve with what was factored last (collective)."""
+        self._factors.solve(b, x)
+
+    def solved(self, rows: Array) -> Array:
+        """Return the solution, rows of this rank, for a right-hand side (collective)."""
+        self._x.setArray(rows)
+        self._factors.solve(self._x, self._y)
+        return np.array(self._y.getArray(readonly=True))
+
+    def step(self, z: Array) -> Array:
+        r"""Return the operator whose eigenvalues are theta, times rows (n,) (collective).
+
+        Of quadratic ones :math:`(K + \sigma C + \sigma^2 M)\,x = -M(v + \sigma u) - C u` gives
+        :math:`(x, u + \sigma x)` from :math:`(u, v)`, the parts for x and for s x/sigma.
+        """
+        if self.rates is None:
+            return self.solved(self.product(self.weight, z))
+        n, sigma = self.unknowns.rows, self.shift
+        u, v = z[:n], sigma * z[n:]
+        x = -self.solved(self.product(self.weight, v + sigma * u) + self.product(self.rates, u))
+        return np.concatenate([x, u / sigma + x])
+
+    def start(self, seed: int) -> Array:
+        """Return a random vector without what has theta = 0 (collective)."""
+        z = self.random(seed)
+        z = z if self.rates is None else np.concatenate([z, z])
+        for _ in range(2):
+            z = self.step(z)
+            z = z / (float(np.sqrt(self.sums(np.array([z @ z]))[0])) or 1.0)
+        return z
+
+    # ---- products -------------------------------------------------------------------------------
+    def product(self, matrix: PETSc.Mat, rows: Array) -> Array:
+        """Return a product with vectors (rows,) or (rows, m), real or complex (collective)."""
+        if np.iscomplexobj(rows):
+            real = self.product(matrix, np.ascontiguousarray(rows.real))
+            imaginary = self.product(matrix, np.ascontiguousarray(rows.imag))
+            return np.asarray(real + 1j * imaginary)
+        if rows.ndim == 2:
+            answers = [self.product(matrix, np.ascontiguousarray(x)) for x in rows.T]
+            return np.stack(answers, axis=1) if answers else np.zeros_like(rows)
+        self._x.setArray(rows)
+        matrix.mult(self._x, self._y)
+        return np.array(self._y.getArray(readonly=True))
+
+    def random(self, seed: int) -> Array:
+        """Return numbers (rows,) in [-1, 1], the same on any number of ranks."""
+        return self.unknowns.taken(self._numbering.random(17 + seed))
+
+    def sums(self, values: Array) -> Array:
+        """Return the sum over ranks (collective)."""
+        return np.asarray(self.comm.allreduce(values))
+
+    def round_off(self, X: Array) -> Array:
+        """Return what round-off of K makes of x^H K x for vectors (rows, m) (collective)."""
+        start, columns, values = self.stiffness.getValuesCSR()
+        size = self.unknowns.rows, self.unknowns.size
+        bound = PETSc.Mat().createAIJ(
+            ((size[0], size[1]), (size[0], size[1])),
+            csr=(start, columns, np.abs(values)),
+            comm=self.comm,
+        )
+        a = np.abs(X)
+        total = self.sums((a * self.product(bound, a)).sum(axis=0))
+        bound.destroy()
+        return EPS * total
+
+    def require(self, factored: bool, what: str) -> None:
+        """Raise where a matrix could not be factored."""
+        if not factored:
+            raise SymancfError(
+                f"{what}: the matrix K - {self.shift:.3g} M cannot be factored, it is singular: "
+                "coordinates have neither stiffness nor mass, or constraints say the same"
+            )

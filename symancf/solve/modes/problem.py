@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Frequencies, mode shapes and buckling loads of a system about its present state."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
+
+from ...arrays import Array, Complex
+from ...errors import ParameterError, SymancfError
+from ...output.history import History
+from ...output.tracking import made_of
+from ...runtime.options import Option, Options
+from ...runtime.petsc import collect
+from ...values import arguments
+from ...values.parameter import Parameter, label
+from ..dynamics import Rayleigh
+from ..rigid import centre_of_nodes, rigid_modes
+from ..statics.arc import Arc
+from ..statics.equilibrium import EquilibriumSolver
+from .engines import chosen
+from .pencil import Pencil
+from .search import Search
+from .shapes import Buckling, Modes, Participation
+from .unbalanced import balance
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ...runtime.petsc import PETSc
+    from ...system import System
+
+STRAIN = 1e-3  # of the largest body: the change of state by which the tangent is differentiated
+
+
+class EigenProblem:
+    r"""Small vibrations and buckling about the present state of a system.
+
+    With tangent K, mass M, rates' matrix C and gradients of constraints at that state,
+
+    .. math::
+        \left( s^2 \begin{pmatrix} M & 0 \\ 0 & 0 \end{pmatrix}
+        + s \begin{pmatrix} C & 0 \\ 0 & 0 \end{pmatrix}
+        + \begin{pmatrix} K & \Phi_q^T \\ \Phi_q & 0 \end{pmatrix} \right)
+        \begin{pmatrix} x \\ \lambda \end{pmatrix} = 0 .
+
+    K contains the stresses of the state, the multipliers' geometric stiffness, contact, gas and
+    loads that follow the body; in a turning frame (`sa.rotating_frame`) the centrifugal forces'
+    stiffness, and C their Coriolis part. Multipliers have no mass: what constraints forbid is not
+    among the modes.
+
+    Up to 300 unknowns LAPACK finds all eigenvalues, beyond that SLEPc those next to a shift, on any
+    number of ranks, or SciPy without it on one rank. Symmetric ones are counted by the signs of
+    a factorisation (J. J. Sylvester; MUMPS), and looked for again until none is missing, so
+    that all of a multiple one are there.
+
+    Parameters
+    ----------
+    system : its state is linearised about: solve before what is to be loaded. Forces of joints that
+        alone are missing, as of a pendulum that hangs at rest, are found.
+    prefix : of SLEPc's options, ``"plate_"`` for ``-plate_eps_ncv 80``.
+    options : of SLEPc without prefix, ``{"eps_ncv": 80}``; ``{"eigen": "scipy"}`` chooses what
+        solves: ``"dense"``, ``"slepc"`` or ``"scipy"``.
+    damping : `Rayleigh`, for ``solve(damped=True)``.
+
+    Attributes
+    ----------
+    modes, buckling : results of the last `solve` and `buckle`.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0,), (8,))
+    >>> rod = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=1e4, EI=1.0,
+    ...               rho=1.0, A=1.0)
+    >>> modes = sa.EigenProblem(sa.System(rod, terms=[sa.fix(rod["x0"])])).solve(4)
+    >>> modes.omega.round(3)                        # 1.8751^2, 4.6941^2: twice, in y and z
+    array([ 3.516,  3.516, 22.033, 22.033])
+    """
+
+    def __init__(
+        self,
+        system: System,
+        prefix: str = "",
+        options: Mapping[str, Option] | None = None,
+        damping: Rayleigh | None = None,
+    ) -> None:
+        self.system = made_of("EigenProblem", system)
+        self.prefix = arguments.text("EigenProblem(prefix=...)", prefix)
+        self._options = Options(
+            self.prefix, arguments.options("EigenProblem(options=...)", options)
+        )
+        if damping is not None:
+            remedy = "give sa.Rayleigh(mass=..., stiffness=...)"
+            arguments.instance("EigenProblem(damping=...)", damping, Rayleigh, remedy)
+        self.damping = damping
+        self.modes: Modes | None = None
+        self.buckling: Buckling | None = None
+
+    # ---- vibration ------------------------------------------------------------------------------
+    def solve(self, count: int = 6, *, near: float | None = None, damped: bool = False) -> Modes:
+        """Find the slowest modes, or those next to a frequency (collective).
+
+        Parameters
+        ----------
+        count : how many, beside those of frequency zero and those that grow; fewer where there are
+            no more.
+        near : frequency [Hz] next to which they are looked for.
+        damped : with dampers, viscosities, controllers and `damping`: complex eigenvalues, of each
+            pair the one with a positive frequency, and those that are real.
+
+        Returns
+        -------
+        Modes : sorted by frequency.
+
+        Raises
+        ------
+        ParameterError : impossible arguments; no body has a mass.
+        SymancfError : several ranks without SLEPc; a matrix that cannot be factored.
+        ConvergenceError : none was found.
+        """
+        count = _whole("EigenProblem.solve", count)
+        system = self._begin()
+        turning = np.array([piece.role == "inertia" for piece in system.pieces], dtype=bool)
+        gyroscopic = bool(system.comm.allreduce(bool(turning.any())))
+        if near is not None:
+            near = arguments.positive("EigenProblem.solve", "near", near)
+            if damped or gyroscopic:
+                raise ParameterError(
+                    "EigenProblem.solve(near=...) is for modes without rates: of damped ones and "
+                    "those in a turning frame ask for more, count=..."
+                )
+        balance(system)
+        stiffness, mass, rates = system.tangent(), system.mass(), None
+        if damped:
+            given = self.damping or Rayleigh()
+            rates = system.damping(mass=given.mass, stiffness=given.stiffness)
+        elif gyroscopic:
+            none = np.zeros_like(system.state)
+            with system.plan.following(system.rate, none), system.plan.only(turning):
+                rates = system.damping()
+        symmetric = _symmetric(system) and rates is None
+        pencil = Pencil(system, stiffness, mass, rates, symmetric=symmetric)
+        omega = None if near is None else 2.0 * math.pi * near
+        try:
+            search = self._search(pencil, count)
+            if not symmetric:
+                values, X = search.others(count, omega)
+            elif omega is not None:
+                values, X = search.nearest(count, omega)
+            else:
+                values, X = search.slowest(count)
+            order = np.lexsort((values.real, np.abs(values)))
+            self.modes = self._modes(pencil, values[order], X[:, order], search.checked)
+        finally:
+            pencil.destroy()
+        return self.modes
+
+    def _search(self, pencil: Pencil, count: int) -> Search:
+        engine = chosen(pencil, count, self._options.choice("eigen"))
+        return Search(pencil, engine, self._options)
+
+    def _begin(self) -> System:
+        """Make ready (collective)."""
+        system = self.system
+        collect(system.comm)
+        if any(block.name == "factor" for block in system.numbering.blocks):
+            raise ParameterError(
+                "a Factor is found by statics alone: prescribe the coordinate with sa.fix(...)"
+            )
+        if not system.unknowns.size:
+            raise ParameterError("EigenProblem: all coordinates are prescribed, nothing can move")
+        return system
+
+    def _modes(self, pencil: Pencil, values: Complex, X: Array, checked: bool | None) -> Modes:
+        """Return modes with signs that do not depend on ranks, and what takes part in them."""
+        system, unknowns = self.system, pencil.unknowns
+        shapes = _signed(system, _locals(system, X))
+        d = rigid_modes(system, system.state)
+        images, total = np.zeros((6, unknowns.rows)), np.zeros(6)
+        owned = system.numbering.vertex_of < system.numbering.owned_vertices
+        for a, rigid in enumerate(d):
+            f = np.zeros_like(rigid)
+            system.inertia.residual(rigid, f)
+            images[a], total[a] = unknowns.taken(f), rigid[owned] @ f[owned]
+        own = shapes[:, unknowns.coordinate] if len(shapes) else np.zeros((0, unknowns.rows))
+        factors = pencil.sums(np.conj(own) @ images.T)
+        centre = centre_of_nodes(system, system.reference + system.state)
+        return Modes(
+            system, values, shapes, checked, Participation(factors, pencil.sums(total), centre)
+        )
+
+    # ---- buckling -------------------------------------------------------------------------------
+    def buckle(self, parameter: Parameter, count: int = 4, *, direction: int = 1) -> Buckling:
+        r"""Find the loads at which the linearised tangent is singular (collective).
+
+        At the present equilibrium, with the parameter at p, the tangent changes along the path of
+        equilibria by :math:`K' = K_{,p} + K_{,q}\, q'`, :math:`q' = -K^{-1} R_{,p}`, and
+
+        .. math:: (K + \mu K')\, x = 0, \qquad p_{cr} = p + \mu .
+
+        From the unloaded state that is the classical linear buckling load. It is exact where the
+        path is straight and K linear on it, and approached by loading first: the nearer p, the
+        better. K' is a central difference of fourth order of tangents beside the present state, by
+        a thousandth of the body's size: exact to 1e-10 or so. The parameter may drive anything,
+        loads, pressures, prescribed displacements.
+
+        Parameters
+        ----------
+        parameter : drives the load; its present value is where the tangent is taken.
+        count : how many of the nearest loads.
+        direction : 1: those beyond the present value, -1: those below it.
+
+        Returns
+        -------
+        Buckling : the nearest first; of a multiple load all shapes.
+
+        Raises
+        ------
+        ParameterError : nothing depends on the parameter; impossible arguments.
+        SymancfError : the present tangent is singular, or not stable.
+        """
+        if not isinstance(parameter, Parameter):
+            raise ParameterError(
+                f"buckle({label(parameter)}): give the sa.Parameter that drives the load"
+            )
+        if not any(direction is sign for sign in (1, -1)):
+            raise ParameterError(f"buckle({parameter.name}, direction={direction!r}): 1 or -1")
+        count = _whole("buckle", count)
+        system = self._begin()
+        balance(system)
+        solver = EquilibriumSolver(system, History(), self._options, check_held=False)
+        solver.restored = system.stiffness != 1.0
+        with self._options:
+            solver.prepare()
+        arc = Arc(solver, parameter)
+        present = parameter.value
+        rate, found = arc.derivative()
+        if not found:
+            raise ParameterError(f"buckle({parameter.name}): nothing depends on it here")
+        symmetric = _symmetric(system)
+        K = Pencil(system, system.tangent(), system.tangent(), symmetric=symmetric, buckling=True)
+        K.require(K.factor(0.0), f"buckle({parameter.name})")
+        if K.negative:
+            raise SymancfError(
+                f"buckle({parameter.name}): the present state is unstable already, {K.negative} "
+                "eigenvalues of its tangent are negative: begin with less load"
+            )
+        change = system.unknowns.local(-K.solved(system.unknowns.from_rows(rate)))
+        slope = self._slope(arc, change)
+        slope.scale(-float(direction))
+        K.weight.destroy()
+        K.weight = slope
+        try:
+            search = self._search(K, count)
+            mu, X = search.loads(count)
+        finally:
+            K.destroy()
+        shapes = _signed(system, _locals(system, X))
+        values = present + direction * mu
+        self.buckling = Buckling(system, parameter.name, present, values, shapes, search.checked)
+        for k in range(len(shapes)):
+            self.buckling.shapes[k] /= self.buckling.largest(k) or 1.0
+        return self.buckling
+
+    def _slope(self, arc: Arc, change: Array) -> PETSc.Mat:
+        """Return dK/dp along the path, K' of `buckle` (collective)."""
+        system, present, state = self.system, arc.value, self.system.state.copy()
+        size = system.numbering.natural(system.extent)
+        moves = system.numbering.those("position", "direction", "angle", "sliding")
+        part = np.abs(np.where(moves, change / size, 0.0)).max(initial=0.0)
+        part = system.comm.allreduce(float(part), op=MPI.MAX)
+        h = STRAIN / part if part > 0.0 else max(abs(present), 1.0) * 1e-3
+        slope: PETSc.Mat | None = None
+        try:
+            for steps, weight in ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0)):
+                system.state[:] = state + steps * h * change
+                arc.prescribe(present + steps * h)
+                tangent = system.tangent()
+                if slope is None:
+                    slope = tangent
+                    slope.scale(weight)
+                else:
+                    slope.axpy(weight, tangent)
+                    tangent.destroy()
+        finally:
+            system.state[:] = state
+            arc.prescribe(present)
+        assert slope is not None
+        slope.scale(1.0 / (12.0 * h))
+        return slope
+
+
+def _whole(what: str, count: int) -> int:
+    must = "be a whole number, at least 1"
+    return int(arguments.number(what, "count", count, must, lambda n: n >= 1 and n == int(n)))
+
+
+def _symmetric(system: System) -> bool:
+    """Whether the tangent is symmetric (collective)."""
+    mine = all(piece.kernel.symmetric for piece in system.pieces if not piece.moving)
+    return bool(system.comm.allreduce(mine, op=MPI.LAND))
+
+
+def _locals(system: System, X: Array) -> Array:
+    """Return local vectors (m, coordinates) of vectors (rows, m) of unknowns (collective)."""
+    made = []
+    for x in X.T:
+        real = system.unknowns.local(np.ascontiguousarray(x.real))
+        if np.iscomplexobj(x) and system.comm.allreduce(bool(np.any(x.imag))):
+            made.append(real + 1j * system.unknowns.local(np.ascontiguousarray(x.imag)))
+        else:
+            made.append(real)
+    return np.array(made).reshape(len(made), system.numbering.coordinates)
+
+
+def _signed(system: System, shapes: Array) -> Array:
+    """Turn shapes so that their largest displacement is real and positive, on any ranks."""
+    numbering = system.numbering
+    at = np.flatnonzero(numbering.those("position", "angle"))
+    at = at[numbering.vertex_of[at] < numbering.owned_vertices]
+    within = at - numbering.start[numbering.vertex_of[at]]
+    key = numbering.topology.vertex_ids[numbering.vertex_of[at]] * 64 + within
+    for shape in shapes:
+        size = np.abs(shape[at])
+        top = system.comm.allreduce(float(size.max(initial=0.0)), op=MPI.MAX)
+        most = np.flatnonzero(size > (1.0 - 1e-6) * top)
+        mine = min(((int(key[k]), complex(shape[at[k]])) for k in most), default=(2**62, 1.0 + 0j))
+        found = min(system.comm.allgather(mine), key=lambda pair: pair[0])[1]
+        turn = abs(found) / found if found else 1.0
+        shape *= turn if np.iscomplexobj(shapes) else float(np.real(turn))
+    return shapes

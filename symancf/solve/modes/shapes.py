@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an eigenproblem gives: numbers with shapes, for tables, files, pictures and animations."""
+
+from __future__ import annotations
+
+import io
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from mpi4py import MPI
+
+from ...arrays import Array, Complex
+from ...errors import ParameterError
+from ...output import Samples, Series
+from ...output.sampling import sample
+from ...runtime.console import plain_console
+from ...values import arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from rich.table import Table
+
+    from ...bodies.body import Body
+    from ...bodies.natural import RigidBody
+    from ...system import System
+
+AMPLITUDE = 0.1  # of the largest body: the largest displacement that is drawn
+AXES = ("x", "y", "z")
+
+
+class Shapes:
+    """Shapes of a system about a state, one for each number that was found.
+
+    Attributes
+    ----------
+    system, base : with the state (local vector) that they are shapes about.
+    shapes : local vectors (m, coordinates); complex where the numbers are.
+    checked : True: all eigenvalues up to the last one are there, as the signs of a factorisation
+        count them (or all of the system are known); False: some are missing; None: they cannot be
+        counted (unsymmetric matrices, rates, no MUMPS).
+    """
+
+    title = "shapes"
+
+    def __init__(self, system: System, shapes: Array, checked: bool | None) -> None:
+        self.system, self.shapes, self.checked = system, shapes, checked
+        self.base = system.state.copy()
+        numbering = system.numbering
+        self._at = np.concatenate(
+            [np.zeros((0, 3), dtype=np.int32)]
+            + [
+                numbering.coordinates_of(k)
+                for k, block in enumerate(numbering.blocks)
+                if block.kind == "position" and block.size == 3
+            ]
+        )
+
+    def __len__(self) -> int:
+        """Number of shapes."""
+        return len(self.shapes)
+
+    def caption(self, k: int) -> str:
+        """Return the number of a shape in words."""
+        return f"{k + 1}"
+
+    def largest(self, k: int) -> float:
+        """Return the largest displacement of a node in a shape (collective)."""
+        moved = np.linalg.norm(np.abs(self.shapes[self._number(k)][self._at]), axis=1)
+        return float(self.system.comm.allreduce(float(moved.max(initial=0.0)), op=MPI.MAX))
+
+    def _number(self, k: int) -> int:
+        if not -len(self) <= k < len(self):
+            raise ParameterError(f"{self.title}: there is no shape {k!r}; there are {len(self)}")
+        return int(k)
+
+    def state(self, k: int, amplitude: float | None = None, phase: float = 0.0) -> Array:
+        r"""Return the state (local vector) moved by a shape (collective).
+
+        :math:`q + a\,\mathrm{Re}(x e^{i \varphi})`; give it to `sa.sample(..., state=...)`.
+
+        Parameters
+        ----------
+        k : number of the shape, from 0.
+        amplitude : largest displacement of a node [m]; default: a tenth of the largest body.
+        phase : phi [rad].
+        """
+        size = self.largest(k) or 1.0
+        far = AMPLITUDE * self.system.extent
+        if amplitude is not None:
+            far = arguments.number(self.title, "amplitude", amplitude, "be a length")
+        turned = np.real(self.shapes[self._number(k)] * np.exp(1j * phase))
+        return np.asarray(self.base + far / size * turned)
+
+    def samples(
+        self,
+        body: Body | RigidBody,
+        k: int,
+        amplitude: float | None = None,
+        phase: float = 0.0,
+        **options: Any,
+    ) -> Samples:
+        """Return a body moved by a shape, see `sa.sample` for `options` (collective).
+
+        The point data ``shape`` is the displacement by the shape alone.
+        """
+        found = sample(self.system, body, state=self.state(k, amplitude, phase), **options)
+        rest = sample(self.system, body, state=self.base, **options)
+        moved: Array = np.subtract(found.points, rest.points)
+        found.point_data["shape"] = moved
+        return found
+
+    def scenes(self, body: Body | RigidBody, count: int = 6, **options: Any) -> dict[str, Samples]:
+        """Return the first shapes of a body by their captions, for `sa.view.render` (collective).
+
+        Give that ``field="shape"`` for colours by the displacement of the shape.
+        """
+        some = range(min(count, len(self)))
+        return {self.caption(k): self.samples(body, k, **options) for k in some}
+
+    def frames(
+        self, body: Body | RigidBody, k: int, frames: int = 24, **options: Any
+    ) -> list[Samples]:
+        """Return a body in one period of a shape, for `sa.view.animate` (collective)."""
+        phases = 2.0 * math.pi * np.arange(frames) / frames
+        return [self.samples(body, k, phase=float(phi), **options) for phi in phases]
+
+    def write(
+        self, path: str | Path, bodies: Mapping[str, Body | RigidBody], **options: Any
+    ) -> Series:
+        """Write all shapes for ParaView, a .pvd whose times are their numbers (collective)."""
+        series = Series(path, self.system.comm)
+        for k in range(len(self)):
+            state = {name: self.samples(body, k, **options) for name, body in bodies.items()}
+            series.write(float(k + 1), state)
+        return series
+
+    # ---- tables ---------------------------------------------------------------------------------
+    def columns(self) -> dict[str, list[str]]:
+        """Return the columns of the table."""
+        return {"": [str(k + 1) for k in range(len(self))]}
+
+    def table(self) -> Table:
+        """Return a table of rich."""
+        from rich.table import Table
+
+        columns = self.columns()
+        table = Table(*columns, title=self.title, title_justify="left")
+        for column in table.columns:
+            column.justify = "right"
+            column.no_wrap = True
+        for row in zip(*columns.values(), strict=True):
+            table.add_row(*row)
+        return table
+
+    def __str__(self) -> str:
+        """Return the table as text."""
+        out = io.StringIO()
+        plain_console(least=100, file=out).print(self.table())
+        return out.getvalue().rstrip() + "\n" + self.note()
+
+    def note(self) -> str:
+        """Tell whether all were found."""
+        if self.checked is None:
+            return "not counted: matrices are unsymmetric or with rates, or PETSc has no MUMPS"
+        return (
+            "counted: none is missing" if self.checked else "NOT all that were asked for were found"
+        )
+
+
+@dataclass(frozen=True)
+class Participation:
+    r"""What takes part in modes of rigid motions d of the whole system.
+
+    Attributes
+    ----------
+    factors : (m, 6) :math:`x^T M d`, translations along and rotations about the axes through
+        `about`; of modes with :math:`x^T M x = 1`.
+    total : (6,) :math:`d^T M d`, the mass [kg] and the moments of inertia [kg m^2].
+    about : (3,) the mean of all nodes.
+    """
+
+    factors: Array
+    total: Array
+    about: Array
+
+    @property
+    def effective(self) -> Array:
+        """Effective masses (m, 6), the squares of the factors."""
+        return np.asarray(np.abs(self.factors) ** 2)
+
+    @property
+    def share(self) -> Array:
+        """Of the total (m, 6); zero where that is."""
+        safe = np.where(self.total > 0.0, self.total, 1.0)
+        return np.where(self.total > 0.0, self.effective / safe, 0.0)
+
+
+class Modes(Shapes):
+    r"""Modes :math:`q + x e^{s t}` of small vibrations, the slowest first.
+
+    Attributes
+    ----------
+    eigenvalues : (m,) complex s [1/s]; :math:`i \omega` without damping, real and positive where
+        the state is unstable, exactly zero for rigid motions.
+    shapes : x, local vectors, with :math:`x^H M x = 1` (units of coordinates by kg^0.5).
+    rigid : number of modes with frequency zero to round-off: rigid motions, mechanisms.
+    unstable : number of modes that grow.
+    participation : `Participation` of rigid motions.
+    """
+
+    title = "modes"
+
+    def __init__(
+        self,
+        system: System,
+        eigenvalues: Complex,
+        shapes: Array,
+        checked: bool | None,
+        participation: Participation,
+    ) -> None:
+        super().__init__(system, shapes, checked)
+        self.eigenvalues, self.participation = eigenvalues, participation
+
+    @property
+    def omega(self) -> Array:
+        """Circular frequencies (m,), |Im s| [rad/s]."""
+        return np.abs(self.eigenvalues.imag)
+
+    @property
+    def frequencies(self) -> Array:
+        """Frequencies (m,), |Im s|/(2 pi) [Hz]."""
+        return np.asarray(self.omega / (2.0 * math.pi))
+
+    @property
+    def damping_ratios(self) -> Array:
+        """Damping ratios (m,), -Re s/|s|: 0 undamped, 1 critical, negative: grows."""
+        size = np.abs(self.eigenvalues)
+        return np.where(size > 0.0, -self.eigenvalues.real / np.where(size > 0.0, size, 1.0), 0.0)
+
+    @property
+    def rigid(self) -> int:
+        """Number of modes with frequency zero."""
+        return int((self.eigenvalues == 0.0).sum())
+
+    @property
+    def unstable(self) -> int:
+        """Number of modes that grow."""
+        return int((self.eigenvalues.real > 0.0).sum())
+
+    def caption(self, k: int) -> str:
+        """Return the frequency of a mode in words."""
+        s = complex(self.eigenvalues[k])
+        if s == 0.0:
+            return f"{k + 1}: 0 Hz"
+        if s.imag == 0.0:
+            return f"{k + 1}: {'grows' if s.real > 0.0 else 'decays'} by {abs(s.real):.4g}/s"
+        return f"{k + 1}: {self.frequencies[k]:.4g} Hz"
+
+    def columns(self) -> dict[str, list[str]]:
+        """Return the columns of the table."""
+        found = super().columns()
+        found["f [Hz]"] = [f"{f:.6g}" for f in self.frequencies]
+        found["omega [rad/s]"] = [f"{w:.6g}" for w in self.omega]
+        if self.eigenvalues.real.any():
+            found["Re s [1/s]"] = [f"{s.real:.4g}" for s in self.eigenvalues]
+            found["damping"] = [f"{z:.4g}" for z in self.damping_ratios]
+        for a, name in enumerate(AXES):
+            found[f"mass {name}"] = [f"{100 * x:.1f} %" for x in self.participation.share[:, a]]
+        return found
+
+    def note(self) -> str:
+        """Tell whether all were found, and how many are rigid or unstable."""
+        told = [super().note()]
+        if self.rigid:
+            told.append(f"{self.rigid} with frequency zero (rigid motions, mechanisms)")
+        if self.unstable:
+            told.append(f"{self.unstable} that grow: the state is unstable")
+        return "; ".join(told)
+
+
+class Buckling(Shapes):
+    """Loads at which a structure buckles, as its tangent tells at the present state.
+
+    Attributes
+    ----------
+    parameter : name of the parameter that drives the load.
+    values : (m,) of the parameter at which the linearised tangent is singular, the nearest first.
+    factors : (m,) `values` by the present value; infinite where that is zero.
+    shapes : local vectors, the largest displacement of a node 1.
+    """
+
+    title = "buckling"
+
+    def __init__(
+        self,
+        system: System,
+        parameter: str,
+        present: float,
+        values: Array,
+        shapes: Array,
+        checked: bool | None,
+    ) -> None:
+        super().__init__(system, shapes, checked)
+        self.parameter, self.values = parameter, values
+        with np.errstate(divide="ignore"):
+            self.factors: Array = np.divide(values, present)
+
+    def caption(self, k: int) -> str:
+        """Return the load of a shape in words."""
+        return f"{k + 1}: {self.parameter} = {self.values[k]:.5g}"
+
+    def columns(self) -> dict[str, list[str]]:
+        """Return the columns of the table."""
+        found = super().columns() | {self.parameter: [f"{v:.6g}" for v in self.values]}
+        if np.isfinite(self.factors).all():
+            found["factor"] = [f"{v:.6g}" for v in self.factors]
+        return found

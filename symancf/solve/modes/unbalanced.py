@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether a state is an equilibrium: modes about another one are told of."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+
+from ...assembly.piece import Role
+from ...runtime.collective import together
+from ..statics.convergence import Convergence
+from .pencil import Pencil
+
+if TYPE_CHECKING:
+    from ...arrays import Mask
+    from ...system import System
+
+UNBALANCED = 1e-4  # of the forces
+BESIDE = 1e-3  # of the largest work in a part: forces that are less count for nothing
+HEAVY, STEPS = 1e8, 3  # of the largest eigenvalue: masses that let nothing move
+NOISE = 1e3  # times the estimate of round-off: a residual that is none
+
+
+def unbalanced(system: System) -> float:
+    """Return the largest share of its forces that a kind of row leaves unbalanced (collective).
+
+    Forces are those of all roles, strain, loads, contact, ..., whose sum the residual is.
+    """
+    test = Convergence(system)
+    rows, numbering, f = test.rows, system.numbering, np.zeros_like(system.state)
+    with together(system.comm):
+        system.update(system.time)
+    vectors = []
+    roles = np.array([piece.role for piece in system.pieces])
+    for role in get_args(Role):
+        with system.plan.only(roles == role):
+            system.plan.residual(system.state, f)
+        vectors.append(numbering.to_rows(f))
+    forces = np.sum(rows.of(*vectors), axis=0)
+    (left,) = rows.of(np.sum(vectors, axis=0))
+    equations = rows.classes(lambda block: block.is_equation)
+    natural = rows.natural(rows.sizes())
+    work = rows.worst(np.where(equations, 0.0, forces * natural))[rows.part]
+    forces = np.maximum(forces, BESIDE * work / natural)
+    left[equations | (left <= NOISE * test.round_off())] = 0.0
+    share = np.divide(left, forces, out=np.zeros_like(left), where=forces > 0.0)
+    return float(share.max(initial=0.0))
+
+
+def balance(system: System) -> None:
+    """Find the multipliers of a state at rest that has none; warn of what is no equilibrium.
+
+    In mechanisms that hang or stand, where statics has a singular tangent to begin with, the forces
+    of joints balance all others as soon as they are known (collective).
+    """
+    share, state = unbalanced(system), system.state.copy()
+    bound = system.numbering.those("multiplier", "tie")
+    if share > UNBALANCED and system.comm.allreduce(bool((bound & free(system)).any())):
+        pencil = Pencil(system, system.tangent(), system.mass(), symmetric=False)
+        if pencil.factor(-HEAVY * pencil.fastest()):
+            f = np.zeros_like(state)
+            for _ in range(STEPS):
+                with together(system.comm):
+                    system.plan.residual(system.state, f)
+                rows = system.unknowns.from_rows(system.numbering.to_rows(f))
+                change = system.unknowns.local(-pencil.solved(rows))
+                system.state[bound] += change[bound]
+            share = unbalanced(system)
+        pencil.destroy()
+    if not share <= UNBALANCED:
+        system.state[:] = state
+        if system.comm.rank == 0:
+            warnings.warn(
+                f"EigenProblem: the present state is no equilibrium, {100 * share:.2g} % of the "
+                "forces are not balanced. What is found belongs to this state with the stresses "
+                "that it has; sa.StaticProblem(system).solve() brings the loads in",
+                stacklevel=4,
+            )
+
+
+def free(system: System) -> Mask:
+    """Return which coordinates are free."""
+    return np.asarray(system.numbering.fixed_by < 0)

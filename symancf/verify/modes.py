@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Frequencies and linear buckling loads: beams, a spinning blade, cables, plates, pendulums."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..bodies.body import Body
+from ..bodies.natural import RigidBody
+from ..bodies.plane import PlanarBody
+from ..catalogue import joints
+from ..catalogue.boundary import fix
+from ..catalogue.loads import force, gravity, traction
+from ..catalogue.rotating import rotating_frame
+from ..elements import ancf_cable, ancf_thin_plate
+from ..energies import cable, kirchhoff
+from ..mesh import Mesh
+from ..places.ends import Ground
+from ..solve.modes import EigenProblem
+from ..solve.statics.problem import StaticProblem
+from ..system import System
+from ..terms.work import Potential, VirtualWork
+from ..values.parameter import Parameter
+from .case import Number, case, order
+from .references import BETA_L, FLAP, FREE_PLATE
+from .states import moved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..solve.modes import Buckling, Modes
+
+
+def beam(cells: int, EA: float, length: float = 1.0, rho: float = 1.0) -> Body:
+    """Return a beam of EI = 1 and A = 1 along x."""
+    mesh = Mesh.box((length,), (cells,), name="beam")
+    return Body(mesh["body"], ancf_cable, cable(), name="beam", EA=EA, EI=1.0, rho=rho, A=1.0)
+
+
+def counted(found: Modes | Buckling, what: str) -> Number:
+    """Return whether all were found by count."""
+    return Number(f"none is missing: {what}", float(bool(found.checked)), 1.0, 0.0)
+
+
+@case("A40_modes_of_beams", "closed form: roots of cos x cosh x = -1, 1 and tan x = tanh x")
+def beams() -> Iterator[Number]:
+    """Beams free, clamped and clamped with a pinned end, in space, where modes come in pairs."""
+    errors: dict[str, list[float]] = {}
+    for cells in (8, 16):
+        rod = beam(cells, EA=1e5)
+        held: dict[str, list[Any]] = {
+            "free": [],
+            "clamped": [fix(rod["x0"])],
+            "clamped-pinned": [fix(rod["x0"]), fix(rod["x1"], "position")],
+        }
+        for ends, terms in held.items():
+            modes = EigenProblem(System(rod, terms=terms)).solve(8)
+            yield counted(modes, f"{ends}, {cells} cells")
+            yield Number(f"rigid: {ends}", modes.rigid, 5.0 if ends == "free" else 0.0, 0.0)
+            moving = modes.omega[modes.rigid :]
+            for k, betaL in enumerate(BETA_L[ends][:3]):
+                for pair in moving[2 * k : 2 * k + 2]:
+                    what = f"beta L, mode {k + 1}, {ends}, {cells} cells"
+                    value = math.sqrt(float(pair))
+                    yield Number(what, value, betaL, 4e-4 * (betaL / cells) ** 4 + 1e-7)
+            error = abs(math.sqrt(float(moving[4])) - BETA_L[ends][2])
+            errors.setdefault(ends, []).append(error)
+    for ends, some in errors.items():
+        yield Number(f"order of the third: {ends}", order(some), 4.0, 0.2, 1.0)
+
+
+@case("A42_rotating_blade", "Legendre-Ritz; A. D. Wright et al., J. Appl. Mech. 49 (1982) 197-202")
+def blade() -> Iterator[Number]:
+    """Blade that spins: flap, and lag, softer by the rate; the changed rate is solved again."""
+    rod, eta = beam(16, EA=1e8), Parameter("eta")
+    system = System(rod, terms=[fix(rod["x0"]), rotating_frame((0.0, 0.0, eta))])
+    statics, problem = StaticProblem(system), EigenProblem(system)
+    for rate, values in FLAP.items():
+        eta.value = rate
+        statics.solve()
+        modes = problem.solve(6)
+        yield counted(modes, f"eta = {rate:g}")
+        yield Number(f"unstable: eta = {rate:g}", modes.unstable, 0.0, 0.0)
+        lag, flap = modes.omega[0::2], modes.omega[1::2]
+        for k, value in enumerate(values):
+            yield Number(f"flap {k + 1}, eta = {rate:g}", float(flap[k]), value, 1e-4)
+        softer = math.sqrt(values[0] ** 2 - rate**2)
+        yield Number(f"lag 1, eta = {rate:g}", float(lag[0]), softer, 1e-4)
+
+
+@case("A42_mass_in_a_turning_frame", "closed form: omega +- Omega; Foucault's pendulum")
+def foucault() -> Iterator[Number]:
+    """Mass on a spring that pulls alike to all sides, seen from a frame that turns."""
+
+    def spring(r_a: Any, *, k: Any) -> Any:
+        return k / 2 * r_a.dot(r_a)
+
+    mass = RigidBody(mass=2.0, inertia=(1.0, 1.0, 1.0))
+    held = Potential(spring, mass.at((0.0, 0.0, 0.0)), k=50.0)
+    system = System(mass, terms=[held, rotating_frame((0.0, 0.0, 1.5))])
+    omega = EigenProblem(system).solve(8).omega
+    for value in (3.5, 5.0, 6.5):
+        yield Number(
+            f"omega = {value:g}", float(omega[np.abs(omega - value).argmin()]), value, 1e-9
+        )
+
+
+@case("A44_cables_under_tension", "closed form; D. Bernoulli (1732), Bessel's functions")
+def tension() -> Iterator[Number]:
+    """Hanging chain, and a stiff string pinned under tension, about their loaded states."""
+    mesh = Mesh.box((1.0,), (16,), warp=lambda X: X[:, :1] * [0.0, 0.0, -1.0])
+    chain = Body(mesh["body"], ancf_cable, cable(), EA=1e6, EI=1e-7, rho=0.5, A=1.0)
+    system = System(chain, terms=[fix(chain["x0"], "position"), gravity((0.0, 0.0, -9.81))])
+    sag = 0.5 * 9.81 / 1e6  # without its tension the chain could swing freely: begin stretched
+    pulled = moved(
+        system,
+        lambda X: X - sag * (X[:, 2:] ** 2 / 2.0 + X[:, 2:]) * [0.0, 0.0, -1.0],
+        lambda X: np.eye(3) * (1.0 + sag * (1.0 + X[:, 2]))[:, None, None],
+    )
+    system.state[:] = pulled
+    StaticProblem(system, check_held=False).solve()
+    modes = EigenProblem(system).solve(6)
+    yield counted(modes, "chain")
+    halves = (1.2024127788478864, 2.7600390551431553, 4.326863956455506)  # zeros of J0, halved
+    for k, value in enumerate(halves):
+        for pair in modes.omega[2 * k : 2 * k + 2] / math.sqrt(9.81):
+            yield Number(f"omega sqrt(L/g), chain, {k + 1}", float(pair), value, 2e-4)
+    T, L, EI, rho = 200.0, 2.0, 3.0, 0.5
+    string = Body(Mesh.box((L,), (24,))["body"], ancf_cable, cable(), EA=1e8, EI=EI, rho=rho, A=1.0)
+    held = [fix(string["x0"], "position"), fix(string["x1"], ["y", "z"])]
+    system = System(string, terms=[*held, force(string["x1"], (T, 0.0, 0.0))])
+    StaticProblem(system).solve()
+    modes = EigenProblem(system).solve(8)
+    for n in range(1, 5):
+        number = n * math.pi / L
+        for pair in modes.omega[2 * n - 2 : 2 * n]:
+            exact = number * math.sqrt((T + EI * number**2) / rho)
+            yield Number(f"omega, string, {n} [rad/s]", float(pair), exact, 3e-5)
+
+
+@case(
+    "A50_linear_buckling", "closed form; L. Euler (1744): P = beta^2/(1 - 2 beta^2/EA), linearised"
+)
+def columns() -> Iterator[Number]:
+    """Columns in space: linear buckling loads in pairs, about no load and about most of it."""
+    EA, P = 1e4, Parameter("P")
+    rod = beam(16, EA)
+    pinned = [fix(rod["x0"], "position"), fix(rod["x1"], ["y", "z"])]
+    ends = {
+        "clamped-free": ([fix(rod["x0"])], 0.5 * math.pi, 1.5),
+        "pinned": (pinned, math.pi, 1.0),
+    }
+    for name, (held, beta, step) in ends.items():
+        system = System(
+            rod, terms=[*held, force(rod["x1"], (lambda t: -P.value, 0.0, 0.0), name="thrust")]
+        )
+        P.value = 0.0
+        found = EigenProblem(system).buckle(P, 4)
+        yield counted(found, name)
+        for k, load in enumerate(found.values.tolist()):
+            b = beta + (k // 2) * (2.0 * beta if step > 1.0 else beta)
+            linear = b**2 / (1.0 - 2.0 * b**2 / EA)
+            yield Number(f"P {k + 1}, {name}", load, linear, 5e-5)
+    # P (1 - P/EA) = pi^2: from nearby, where the shortening is there already
+    exact = EA / 2.0 * (1.0 - math.sqrt(1.0 - 4.0 * math.pi**2 / EA))
+    P.value = 0.95 * exact
+    StaticProblem(system, check_stable=False).solve()
+    near = EigenProblem(system).buckle(P, 2)
+    yield Number("P, from 0.95 P", float(near.values[0]), exact, 1e-5)
+
+
+@case("B01_free_plate", "Legendre-Ritz; A. W. Leissa, J. Sound Vib. 31 (1973) 257-293")
+def plate() -> Iterator[Number]:
+    """Free square thin plate: six rigid motions, double modes; in metres and in millimetres."""
+    nu, found = 0.3, []
+    for cells, unit in ((8, 1.0), (16, 1.0), (8, 1000.0)):  # N, kg and m; N, t and mm
+        a, h, E, rho = unit, 0.005 * unit, 1e9 / unit**2, 1000.0 / unit**4
+        D = E * h**3 / 12.0 / (1.0 - nu**2)
+        given: dict[str, Any] = {"E": E, "nu": nu, "thickness": h, "rho": rho}
+        mesh = Mesh.box((a, a), (cells, cells))
+        skin = Body(mesh["body"], ancf_thin_plate, kirchhoff(), **given)
+        modes = EigenProblem(System(skin)).solve(len(FREE_PLATE))
+        what = f"{cells} x {cells} cells, a = {a:g}"
+        yield counted(modes, what)
+        yield Number(f"rigid: {what}", modes.rigid, 6.0, 0.0)
+        numbers = modes.omega[6:] * a**2 * math.sqrt(rho * h / D)
+        found.append(numbers)
+        for k, value in enumerate(FREE_PLATE):
+            tolerance = 1e-2 * (8 / cells) ** 2
+            yield Number(f"lambda {k + 1}: {what}", float(numbers[k]), value, tolerance)
+    for k, value in enumerate(found[0]):
+        yield Number(f"lambda {k + 1}, mm by m", float(found[2][k] / value), 1.0, 1e-8)
+    error = [abs(float(numbers[0]) - FREE_PLATE[0]) for numbers in found[:2]]
+    yield Number("order of the first", order(error), 2.0, 0.2, 1.0)
+
+
+@case("B05_linear_plate_buckling", "closed form; G. H. Bryan (1891)")
+def pressed() -> Iterator[Number]:
+    """Simply supported square plate pressed from one and from two sides, double loads."""
+    h, E, nu = 1e-3, 1.0e9, 0.3
+    D = E * h**3 / (12.0 * (1.0 - nu**2))
+    wanted = {"one side": [4.0, 6.25], "two sides": [2.0, 5.0, 5.0]}
+    first: dict[str, list[float]] = {}
+    for cells in (6, 12):
+        N = Parameter("N")
+        mesh = Mesh.box((1.0, 1.0), (cells, cells))
+        skin = Body(mesh["body"], ancf_thin_plate, kirchhoff(), E=E, nu=nu, thickness=h)
+        edges = [skin[name] for name in ("x0", "x1", "y0", "y1")]
+        held = [fix(edge, "z", name=f"edge {k}") for k, edge in enumerate(edges)]
+        middle, below = skin.at((0.5, 0.5, 0.0)), skin.at((0.5, 0.0, 0.0))
+        held += [fix(middle, ["x", "y"], name="middle"), fix(below, "x", name="below")]
+        push = []
+        for what, values in wanted.items():
+            axis = 0 if what == "one side" else 1  # then from both
+            for k, sign in ((0, 1.0), (1, -1.0)):
+                density: list[Any] = [0.0, 0.0, 0.0]
+                density[axis] = lambda t, N=N, sign=sign: sign * N.value
+                push.append(traction(edges[2 * axis + k], density, name=f"push {axis} {k}"))
+            found = EigenProblem(System(skin, terms=[*held, *push])).buckle(N, len(values))
+            yield counted(found, f"{what}, {cells} x {cells} cells")
+            loads = found.values / (math.pi**2 * D)
+            for k, value in enumerate(values):
+                tolerance = 0.25 * (6 / cells) ** 2
+                yield Number(
+                    f"N {k + 1}, {what}, {cells} x {cells} cells", float(loads[k]), value, tolerance
+                )
+            if what == "two sides":
+                yield Number(f"double, {cells}", float(loads[2] / loads[1]), 1.0, 1e-8)
+            first.setdefault(what, []).append(float(loads[0]))
+    for what, (coarse, fine) in first.items():
+        value = (4.0 * fine - coarse) / 3.0
+        yield Number(f"N, {what}, extrapolated", value, wanted[what][0], 2e-3)
+
+
+@case(
+    "D01_modes_of_pendulums", "closed form; m g l/(J + m l^2), (2 -+ sqrt 2) g/l; H. Ziegler (1952)"
+)
+def pendulums() -> Iterator[Number]:
+    """Pendulums that hang, stand and hang together; flutter of links under a follower load."""
+    g, m, l, J = 9.81, 2.0, 0.5, (0.1, 0.2, 0.25)
+    for sign, what in ((-1.0, "hangs"), (1.0, "stands")):
+        bob = RigidBody((0.0, 0.0, -l), mass=m, inertia=J)
+        pin = joints.spherical(bob.at((0.0, 0.0, l)), Ground())
+        modes = EigenProblem(System(bob, terms=[pin, gravity((0.0, 0.0, sign * g))])).solve(3)
+        yield Number(f"rigid: {what}", modes.rigid, 1.0, 0.0)
+        yield Number(f"unstable: {what}", modes.unstable, 2.0 if sign > 0.0 else 0.0, 0.0)
+        for k, own in enumerate((J[1], J[0])):
+            exact = math.sqrt(m * g * l / (own + m * l * l))
+            yield Number(f"|s| {k + 1}: {what}", abs(modes.eigenvalues[1 + k]), exact, 1e-9)
+    upper = PlanarBody(at=(0.0, -1.0), mass=1.0, inertia=1e-12)
+    lower = PlanarBody(at=(0.0, -2.0), mass=1.0, inertia=1e-12)
+    pins = [
+        joints.revolute(upper.at((0.0, 1.0)), Ground().at((0.0, 0.0))),
+        joints.revolute(lower.at((0.0, 1.0)), upper.at((0.0, 0.0))),
+    ]
+    modes = EigenProblem(System(upper, lower, terms=[*pins, gravity((0.0, -g, 0.0))])).solve(2)
+    for k, root in enumerate((-1.0, 1.0)):
+        exact = math.sqrt((2.0 + root * math.sqrt(2.0)) * g)
+        yield Number(f"omega {k + 1}, double pendulum", float(modes.omega[k]), exact, 1e-9)
+    yield from flutter()
+
+
+def flutter() -> Iterator[Number]:
+    """Yield frequencies of Ziegler's links, masses 2 and 1 at their ends: flutter at 2.086 k/l."""
+    from .bifurcations import along, hinge, spring
+
+    P = Parameter("P")
+    lower = PlanarBody(at=(0.0, 1.0), mass=2.0, inertia=1e-12, name="lower")
+    upper = PlanarBody(at=(0.0, 2.0), mass=1.0, inertia=1e-12, name="upper")
+    low, knee, foot = lower.at((0.0, -1.0)), lower.at((0.0, 0.0)), upper.at((0.0, -1.0))
+    pins = [joints.revolute(low, Ground().at((0.0, 0.0))), joints.revolute(knee, foot)]
+    springs = [Potential(spring, low, k=1.0), Potential(hinge, knee, foot, k=1.0)]
+    push = VirtualWork(along, upper.at((0.0, 0.0)), P=P)
+    problem = EigenProblem(System(lower, upper, terms=[*pins, *springs, push]))
+    for value in (1.0, 2.08, 2.1):
+        # M = [3 1; 1 1], K = [2 - P, P - 1; -1, 1]: 2 x^2 - (7 - 2 P) x + 1 = 0, x = omega^2
+        P.value = value
+        s = problem.solve(2).eigenvalues
+        x = np.roots([2.0, -(7.0 - 2.0 * value), 1.0])
+        exact = np.sort_complex(np.sqrt(-x.astype(complex)))
+        grows = float(np.abs(exact.real).max())
+        yield Number(f"growth, follower load {value:g}", float(s.real.max()), grows, 1e-6, 1.0)
+        size = float(np.abs(exact).min())
+        yield Number(f"|s|, follower load {value:g}", float(np.abs(s).min()), size, 1e-6)

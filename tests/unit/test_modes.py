@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Modes and buckling: engines against each other and closed forms, states, errors, results.
+
+Frequencies of structures against references are cases of `symancf verify`.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+import symancf as sa
+from symancf.runtime import slepc as slepc_module
+from symancf.runtime.slepc import folder_beside, slepc
+from symancf.solve.modes import engines
+
+RANKS = MPI.COMM_WORLD.size
+ENGINES = ["dense", "slepc", "scipy"]
+
+
+def rod(cells: int = 64, **given: float) -> sa.Body:
+    values: dict[str, Any] = {"EA": 1e4, "EI": 1.0, "rho": 1.0, "A": 1.0} | given
+    mesh = sa.Mesh.box((1.0,), (cells,))
+    return sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), name="rod", **values)
+
+
+def possible(engine: str) -> None:
+    if engine == "slepc" and slepc()[0] is None:
+        pytest.skip(slepc()[1])
+    if engine == "scipy" and RANKS > 1:
+        pytest.skip("SciPy works on one rank")
+
+
+def spring(r_a: Any, *, k: Any) -> Any:
+    return k / 2 * r_a.dot(r_a)
+
+
+def dashpot(v_a: Any, *, c: Any) -> Any:
+    return {v_a[0]: -c * v_a[0]}
+
+
+# ---- engines ------------------------------------------------------------------------------------
+@pytest.mark.collective
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_finds_both_of_each_pair_and_all_rigid_motions(engine: str) -> None:
+    possible(engine)
+    beam = rod()
+    modes = sa.EigenProblem(sa.System(beam), options={"eigen": engine}).solve(6)
+    assert modes.rigid == 5  # a cable does not turn about itself
+    assert modes.checked
+    betaL = np.repeat([4.730040744862704, 7.853204624095838, 10.995607838001671], 2)
+    np.testing.assert_allclose(np.sqrt(modes.omega[5:]), betaL, rtol=1e-6)
+    np.testing.assert_allclose(modes.frequencies, modes.omega / (2 * math.pi))
+    # rigid motions carry all of the mass, and no other mode does
+    share = modes.participation.share[:, :3].sum(axis=0)
+    np.testing.assert_allclose(share, 1.0, atol=1e-6)
+    np.testing.assert_allclose(modes.participation.total[:3], 1.0, rtol=1e-12)
+    near = sa.EigenProblem(modes.system, options={"eigen": engine}).solve(2, near=10.0)
+    np.testing.assert_allclose(np.sqrt(near.omega), betaL[2:4], rtol=1e-6)
+    assert near.checked
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_finds_pairs_of_loads_and_modes_with_rates(engine: str) -> None:
+    possible(engine)
+    beam, P, W = rod(60, EA=1e6), sa.Parameter("P"), sa.Parameter("W", 2.0)
+    held = [sa.fix(beam["x0"], "position"), sa.fix(beam["x1"], ["y", "z"])]
+    thrust = sa.force(beam["x1"], (lambda t: -P.value, 0.0, 0.0))
+    found = sa.EigenProblem(
+        sa.System(beam, terms=[*held, thrust]), options={"eigen": engine}
+    ).buckle(P, 4)
+    loads = np.repeat([1.0, 4.0], 2) * math.pi**2
+    np.testing.assert_allclose(found.values, loads / (1 - 2 * loads / 1e6), rtol=3e-6)
+    assert found.checked
+    assert P.value == 0.0
+    np.testing.assert_allclose([found.largest(k) for k in range(4)], 1.0)
+    system = sa.System(beam, terms=[sa.fix(beam["x0"]), sa.rotating_frame((0, 0, W))])
+    statics = sa.StaticProblem(system)
+    problem = sa.EigenProblem(system, options={"eigen": engine})
+    for rate, flap in ((2.0, 4.137319567476744), (8.0, 9.256837599913863)):  # Wright (1982)
+        W.value = rate
+        statics.solve()
+        modes = problem.solve(2)
+        lag = math.sqrt(flap**2 - rate**2)
+        np.testing.assert_allclose(modes.omega, [lag, flap], rtol=1e-4)
+        assert modes.unstable == 0
+        assert np.iscomplexobj(modes.shapes)
+
+
+@pytest.mark.collective
+def test_ranks_without_slepc_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "slepc", lambda: (None, "slepc4py is not installed"))
+    beam = rod()
+    problem = sa.EigenProblem(sa.System(beam, terms=[sa.fix(beam["x0"])]))
+    if RANKS == 1:
+        assert problem.solve(1).omega[0] == pytest.approx(3.516015, rel=1e-6)
+        return
+    with pytest.raises(sa.SymancfError, match=r"on 3 ranks need SLEPc.*python3-slepc4py"):
+        problem.solve(1)
+
+
+def test_slepc_of_debian_lies_beside_petsc(tmp_path: Path) -> None:
+    petsc = tmp_path / "petscdir/petsc3.18/x/lib/python3/dist-packages/petsc4py"
+    slepc4py = tmp_path / "slepcdir/slepc3.18/x/lib/python3/dist-packages/slepc4py"
+    petsc.mkdir(parents=True)
+    assert folder_beside(petsc) is None
+    slepc4py.mkdir(parents=True)
+    assert folder_beside(petsc) == slepc4py.parent
+    assert "slepc4py" in slepc_module.REMEDY
+
+
+# ---- closed forms -------------------------------------------------------------------------------
+def test_damped_modes_are_those_of_oscillators() -> None:
+    k, c, m = 50.0, 3.0, 2.0
+    body = sa.RigidBody(mass=m, inertia=(1.0, 1.0, 1.0), name="mass")
+    here = body.at((0.0, 0.0, 0.0))
+    C = sa.Parameter("c", c)
+    damper = sa.VirtualWork(dashpot, here, c=C, dissipation=True)
+    system = sa.System(body, terms=[sa.Potential(spring, here, k=k), damper])
+    problem = sa.EigenProblem(system)
+    assert problem.solve(3).omega.tolist()[:3] == [0.0] * 3
+    modes = problem.solve(3, damped=True)
+    assert modes.rigid == 3  # it may turn
+    s = modes.eigenvalues[3:]
+    exact = -c / (2 * m) + 1j * math.sqrt(k / m - (c / (2 * m)) ** 2)
+    np.testing.assert_allclose(s[np.argmin(s.real)], exact, rtol=1e-9)
+    np.testing.assert_allclose(np.sort(np.delete(s, np.argmin(s.real)).imag), 5.0, rtol=1e-9)
+    assert max(modes.damping_ratios) == pytest.approx(c / (2 * math.sqrt(k * m)), rel=1e-9)
+    C.value = 30.0  # over-damped: two real ones
+    s = problem.solve(4, damped=True).eigenvalues
+    real = np.sort(s[(s.imag == 0) & (s != 0)].real)
+    np.testing.assert_allclose(real, np.sort(np.roots([m, C.value, k])), rtol=1e-9)
+    rayleigh = sa.EigenProblem(system, damping=sa.Rayleigh(mass=0.4)).solve(8, damped=True)
+    real = np.sort(rayleigh.eigenvalues[np.abs(rayleigh.eigenvalues.imag) == 0].real)
+    np.testing.assert_allclose(real[:1], np.roots([m, C.value + 0.4 * m, k]).min(), rtol=1e-9)
+
+
+def test_kelvin_voigt_and_rayleigh_damp_a_beam_alike() -> None:
+    beta = 1e-3
+    mesh = sa.Mesh.box((1.0,), (8,))
+    energy = sa.energies.cable(curvature="plane")
+    given = {"EA": 1e3, "EI": 1.0, "rho": 1.0, "A": 1.0}
+    beam = sa.Body(mesh["body"], sa.elements.ancf_cable, energy, name="beam", **given)
+    held = [sa.fix(beam["x0"]), sa.planar(beam)]
+    bare = sa.System(beam, terms=held)
+    viscous = sa.KelvinVoigt(beam, eta=beta * 1e3, I=1e-3)
+    wet = sa.System(beam, terms=[*held, viscous])
+    a = sa.EigenProblem(wet).solve(3, damped=True)
+    b = sa.EigenProblem(bare, damping=sa.Rayleigh(stiffness=beta)).solve(3, damped=True)
+    omega = sa.EigenProblem(bare).solve(3).omega
+    np.testing.assert_allclose(a.eigenvalues, b.eigenvalues, rtol=1e-8)
+    np.testing.assert_allclose(b.damping_ratios, beta * omega / 2, rtol=1e-6)
+
+
+@pytest.mark.collective
+def test_thirty_free_motions_and_a_mass_on_many_joints() -> None:
+    boxes = [
+        sa.RigidBody((2.0 * k, 0, 0), mass=1.0, inertia=(1, 2, 2.5), name=f"{k}") for k in range(5)
+    ]
+    modes = sa.EigenProblem(sa.System(*boxes)).solve(2)
+    assert (len(modes), modes.rigid, modes.checked) == (30, 30, True)
+    # a chain of links hangs like Bernoulli's, the more of them the nearer
+    n, L, g = 40, 1.0, 9.81
+    links = [
+        sa.PlanarBody(at=(0.0, -L * (k + 0.5) / n), mass=1 / n, inertia=1 / n**3 / 12, name=f"l{k}")
+        for k in range(n)
+    ]
+    half = L / n / 2
+    pins = [sa.joints.revolute(links[0].at((0, half)), sa.ground.at((0.0, 0.0)))]
+    pins += [sa.joints.revolute(a.at((0, -half)), b.at((0, half))) for a, b in pairwise(links)]
+    modes = sa.EigenProblem(sa.System(*links, terms=[*pins, sa.gravity((0, -g, 0))])).solve(3)
+    exact = np.array([1.2024127788478864, 2.7600390551431553, 4.326863956455506])
+    np.testing.assert_allclose(modes.omega / math.sqrt(g / L), exact, rtol=4e-3)
+    assert modes.checked
+
+
+@pytest.mark.collective
+def test_a_frame_that_turns_moves_free_bodies_in_circles() -> None:
+    """What rests in space turns backwards in the frame; no energy is lost."""
+    W, at = 0.7, np.array([1.0, 0.5, 0.0])
+    body = sa.RigidBody(
+        at, mass=2.0, inertia=(1.0, 2.0, 2.5), spin=(0, 0, -W), velocity=np.cross([0, 0, -W], at)
+    )
+    disc = sa.PlanarBody(at=(0.5, 0.0), mass=1.0, inertia=0.3, spin=-W, velocity=(0.0, -0.5 * W))
+    frame = sa.rotating_frame((0.0, 0.0, W))
+    system = sa.System(body, disc, terms=[frame])
+    assert sa.check(system).passed
+    problem = sa.DynamicProblem(system, rho=0.9)
+    problem.solve(to=1.0, step=0.01)
+    c, s = math.cos(-W), math.sin(-W)
+    turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    np.testing.assert_allclose(body.position(system), turn @ at, atol=2e-5)
+    np.testing.assert_allclose(body.rotation(system), turn, atol=2e-5)
+    np.testing.assert_allclose(disc.position(system), [0.5 * c, 0.5 * s, -W], atol=2e-5)
+
+
+# ---- states -------------------------------------------------------------------------------------
+@pytest.mark.collective
+def test_forces_of_joints_are_found_and_other_imbalance_is_told() -> None:
+    bob = sa.RigidBody((0, 0, -0.5), mass=2.0, inertia=(0.1, 0.2, 0.25), name="bob")
+    pin = sa.joints.spherical(bob.at((0, 0, 0.5)), sa.ground)
+    system = sa.System(bob, terms=[pin, sa.gravity((0, 0, -9.81))])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sa.EigenProblem(system).solve(2)
+    np.testing.assert_allclose(pin.reaction(system).force, [0, 0, 2 * 9.81], atol=1e-9)
+    leaning = sa.System(bob, terms=[pin, sa.gravity((1.0, 0, -9.81))])
+    if RANKS == 1:
+        with pytest.warns(UserWarning, match="no equilibrium"):
+            sa.EigenProblem(leaning).solve(2)
+
+
+def test_buckling_from_a_loaded_state_in_both_directions_and_its_errors() -> None:
+    beam, P = rod(16), sa.Parameter("P")
+    held = [sa.fix(beam["x0"], "position"), sa.fix(beam["x1"], ["y", "z"])]
+    thrust = sa.force(beam["x1"], (lambda t: -P.value, 0.0, 0.0))
+    system = sa.System(beam, terms=[*held, thrust])
+    problem, statics = sa.EigenProblem(system), sa.StaticProblem(system, check_stable=False)
+    exact = 1e4 / 2 * (1 - math.sqrt(1 - 4 * math.pi**2 / 1e4))
+    last = math.inf
+    for P.value in (0.0, 5.0, 9.0):
+        statics.solve()
+        found = problem.buckle(P, 2)
+        error = abs(found.values[0] / exact - 1)
+        assert error < last
+        last = error
+        if P.value:
+            np.testing.assert_allclose(found.factors * P.value, found.values)
+    assert last < 1e-4
+    P.value = 12.0  # beyond the first
+    statics.solve()
+    with pytest.raises(sa.SymancfError, match="2 eigenvalues of its tangent are negative"):
+        problem.buckle(P)
+    with pytest.raises(sa.ParameterError, match="nothing depends on it"):
+        sa.EigenProblem(sa.System(beam, terms=held)).buckle(P)
+    with pytest.raises(sa.ParameterError, match="direction=2"):
+        problem.buckle(P, direction=2)
+    with pytest.raises(sa.ParameterError, match="Parameter"):
+        problem.buckle("P")  # type: ignore[arg-type]
+
+
+def test_impossible_questions() -> None:
+    beam = rod(4)
+    system = sa.System(beam, terms=[sa.fix(beam["x0"])])
+    problem = sa.EigenProblem(system)
+    with pytest.raises(sa.ParameterError, match="count"):
+        problem.solve(0)
+    with pytest.raises(sa.ParameterError, match="near"):
+        problem.solve(2, near=-1.0)
+    with pytest.raises(sa.ParameterError, match="without rates"):
+        problem.solve(2, near=1.0, damped=True)
+    with pytest.raises(sa.SymancfError, match="'dense', 'slepc' or 'scipy'"):
+        sa.EigenProblem(system, options={"eigen": "arpack"}).solve(1)
+    with pytest.raises(sa.ParameterError, match="nothing can move"):
+        sa.EigenProblem(sa.System(beam, terms=[sa.fix(beam["body"], "all")])).solve()
+    with pytest.raises(sa.ParameterError, match="function"):
+        sa.rotating_frame((0, 0, lambda t: t))
+    frames = [sa.rotating_frame((0, 0, 1.0)), sa.rotating_frame((0, 1.0, 0))]
+    with pytest.raises(sa.ParameterError, match="both turn"):
+        sa.System(beam, terms=frames)
+    energy = sa.energies.cable()
+    light = sa.Body(beam.region, sa.elements.ancf_cable, energy, EA=1.0, EI=1.0)
+    weightless = sa.EigenProblem(sa.System(light))
+    with pytest.raises(sa.ParameterError, match="no body has a mass"):
+        weightless.solve()
+
+
+# ---- results ------------------------------------------------------------------------------------
+@pytest.mark.collective
+def test_shapes_are_states_samples_files_and_a_table(shared_tmp_path: Path) -> None:
+    beam = rod(8)
+    system = sa.System(beam, terms=[sa.fix(beam["x0"])])
+    modes = sa.EigenProblem(system).solve(2)
+    before = system.state.copy()
+    tip = modes.samples(beam, 0, amplitude=0.2)
+    moved = np.linalg.norm(tip.point_data["shape"], axis=1).max(initial=0.0)
+    assert MPI.COMM_WORLD.allreduce(moved, MPI.MAX) == pytest.approx(0.2, rel=1e-9)
+    assert np.array_equal(system.state, before)
+    frames = modes.frames(beam, 1, 4)
+    np.testing.assert_allclose(
+        frames[0].points + frames[2].points,
+        2 * modes.samples(beam, 1, phase=math.pi / 2).points,
+        atol=1e-12,
+    )
+    path = modes.write(shared_tmp_path / "modes.pvd", {"rod": beam}).path
+    if MPI.COMM_WORLD.rank == 0:
+        assert [time for time, _ in sa.output.states(path)] == [1.0, 2.0]
+    text = str(modes)
+    assert "0.559592" in text
+    assert "none is missing" in text
+    assert list(modes.scenes(beam)) == ["1: 0.5596 Hz", "2: 0.5596 Hz"]
+    with pytest.raises(sa.ParameterError, match="no shape 2; there are 2"):
+        modes.state(2)
