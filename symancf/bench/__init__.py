@@ -120,7 +120,7 @@ def kernels_of_peers(rows: Sequence[Row]) -> list[Row]:
     """
     found = []
     for case in all_cases():
-        if case.element not in SECOND_ORDER:
+        if case.name not in (element.name for element in SECOND_ORDER):
             continue
         ours = next(row for row in rows if row["element"] == case.name)
         script, rule = Path(__file__).with_name("peer_ffcx.py"), case.element.rule("full")

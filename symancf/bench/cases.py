@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..arrays import Array
 from ..bodies.body import Body
 from ..cells import CELLS
 from ..elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8, hex20, hex27, tet10
-from ..energies import cable, kirchhoff, yeoh
+from ..energies import cable, kirchhoff, ogden, yeoh
 from ..mesh import Mesh
 from ..system import System
 from ..values.parameter import Field
@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 
 
 SILICONE = {"C10": 0.2712, "C20": 0.03053, "C30": -0.0004013, "k": 1000.0}
+OGDEN = {
+    **{"mu1": 0.63, "alpha1": 1.3, "mu2": 0.0012, "alpha2": 5.0, "mu3": -0.01, "alpha3": -2.0},
+    "k": 1000.0,
+}
+
+#: The case of a law in principal stretches.
+STRETCHES = "tet10, Ogden"
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,7 @@ def all_cases() -> list[Case]:
     return [
         _solid(hex8, 32),
         *(_solid(element, 10) for element in SECOND_ORDER),
+        replace(_solid(tet10, 10), name=STRETCHES, energy=ogden(), parameters=OGDEN, varying="mu1"),
         Case(
             "ancf_plate",
             ancf_plate,
