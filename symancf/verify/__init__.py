@@ -34,6 +34,7 @@ _MODULES = (
     "rubber",
     "inflation",
     "incompressible",
+    "stretches",
     "limit_points",
     "bifurcations",
     "sag",
