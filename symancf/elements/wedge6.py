@@ -24,9 +24,10 @@ wedge6 = Element(
     on right prisms, and the forces of constant stress on all.
 
     Every affine state is exact on any convex wedge. Displacements are of second order, stresses of
-    first. Limits: it locks in bending, in the plane of its triangles as `tet4`, along zeta as
-    `hex8_plain` (0.66 of a beam's deflection, one layer); much more so in nearly incompressible
-    material with `volumetric="full"`, while with `volumetric="reduced"` (dilatation in the middle)
-    one layer is too soft, two too stiff (1.61, 0.88). It fills what is left between hexahedra.
+    first. Limits: it locks in bending, in the plane of its triangles as `tet4` (0.21 of a beam's
+    deflection, one layer), across it as `hex8_plain` (0.66); much more so in nearly incompressible
+    material, where `volumetric="reduced"` (dilatation in the middle) makes one layer too soft
+    across it (1.61) and leaves it locked in the plane (0.09). It fills what is left between
+    hexahedra.
     """,
 )
