@@ -95,7 +95,8 @@ def _tell(
 ) -> None:
     """Look at reference coefficients R (cells, n, 3), and parameters by name."""
     which = f"energy {signature(energy).name}() of body {name!r}"
-    with_scalars = (0, 0), (0, kernel.n - R.shape[1]), (0, 0)  # which stay zero
+    nodes, pressed = R.shape[1], kernel.n > R.shape[1]
+    with_scalars = (0, 0), (0, kernel.n - nodes), (0, 0)  # which stay zero
     random = np.random.default_rng(0).standard_normal((4, 1, *R.shape[1:]))
     R = np.pad(R, with_scalars)
     shapes = [R, *(np.broadcast_to(np.pad(x, with_scalars), R.shape) for x in random)]
@@ -113,7 +114,10 @@ def _tell(
             work = float(np.sum(Kv * shape))
             size = float(np.linalg.norm(Kv) * np.linalg.norm(shape))
             lowest = min(lowest, work / size if size else 0.0)
-            scale = max(scale, float(np.abs(Kv).max())) if k == 0 else scale
+            if k == 0:
+                scale = float(np.abs(Kv[:, :nodes]).max())
+            elif pressed:  # a dilation may meet nothing but the pressure
+                scale = max(scale, float(np.abs(R).max() * np.abs(Kv[:, :nodes]).max()))
         stress = float(np.abs(f).max())
         found[:3] = not np.isfinite(W).all(), not np.isfinite(f).all(), not finite
         found[3] = stress / scale if scale > 0.0 and np.isfinite(stress) else 0.0
@@ -134,9 +138,12 @@ def _tell(
     if getattr(energy, "stressed_at_rest", False) or comm.rank:
         return
     if found[3] > ROUND_OFF:
+        so = "the free body changes its shape"
+        if pressed:
+            so = "its pressure at rest is not zero, and it may be unstable where J = 1 in the mean"
         warnings.warn(
             f"{which} is stressed at rest: without displacements its forces are {found[3]:.2g} "
-            "times those of a strain of one, so that the free body changes its shape. A solid "
+            f"times those of a strain of one, so that {so}. A solid "
             "in I1 needs - mu*log(J), or J**(-2/3)*I1 - 3. If it is meant, say so: "
             "@sa.energies.stressed_at_rest above the function",
             stacklevel=2,

@@ -33,10 +33,11 @@ import sympy as sp
 
 from symancf_codegen.declare import Local, scalar_jets, unknown
 
-from ..errors import KinematicsError
+from ..errors import KinematicsError, ParameterError
 from ..kinematics.quantity import Kinematics, real
 from ..kinematics.stretches import joined
 from ..values.arguments import among
+from ..values.parameter import Parameter
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -135,6 +136,7 @@ def pressure_of(
     Raises
     ------
     KinematicsError : the element has no such pressure, the energy no fitting part.
+    ParameterError : a `Parameter` is infinite.
     """
     from .energy import evaluate_energy
 
@@ -151,10 +153,19 @@ def pressure_of(
     called = evaluate_energy(element, energy)
     compliance = _split(called)[1]
     names = sorted(s.name for s in compliance.free_symbols)
-    given = {name: values.get(name) for name in names}
-    plain = {n: float(v) for n, v in given.items() if isinstance(v, int | float)}
+    plain: dict[str, float] = {}
+    for name in names:
+        value = values.get(name)
+        if isinstance(value, int | float):
+            plain[name] = float(value)
+        elif isinstance(value, Parameter) and math.isinf(value.value):
+            raise ParameterError(
+                f"{name} is {value!r}: of an incompressible body it is a number, {name}=math.inf, "
+                "which does not change",
+                name=name,
+            )
     incompressible = compliance == 0
-    if names and len(plain) == len(names):
+    if names and len(plain) == len(names) and -math.inf not in plain.values():
         with np.errstate(all="ignore"):
             made = sp.lambdify([real(n) for n in names], compliance, "numpy")
             incompressible = bool(made(*(np.float64(plain[n]) for n in names)) == 0.0)

@@ -257,6 +257,10 @@ def test_what_is_no_mixed_energy() -> None:
         cube("hex27", "discontinuous", k=10.0, volumetric="reduced", **RUBBER)
     with pytest.raises(sa.ParameterError, match="must be finite"):
         cube("hex27", None, k=math.inf, **RUBBER)
+    with pytest.raises(sa.ParameterError, match="must be finite"):
+        cube("hex27", "discontinuous", k=-math.inf, **RUBBER)
+    with pytest.raises(sa.ParameterError, match="it is a number, k="):
+        cube("hex27", "discontinuous", k=sa.Parameter("k", math.inf), **RUBBER)
     law = sa.energies.saint_venant_kirchhoff
     with pytest.raises(sa.ParameterError, match="between -1 and"):
         cube("hex27", "condensed", law, E=1.0, nu=0.51)
