@@ -149,6 +149,10 @@ class PointLaw:
     local : unknowns of the point, which may occur wherever lets may; in laws of cells they may
         be `shared` by all points of a cell, then their equations are the sums over the points.
     shared : whether `local` are unknowns of the cell.
+    modes : what unknowns of the cell amount to at a point, ``(symbol, {unknown: coefficient})``
+        with coefficients in geometry symbols. They may occur in the coefficients of `inner`, so
+        that an inner variable is bilinear in jets and unknowns, and as its constant, the
+        coefficient of 1; an unknown that is in no mode may occur in lets and energy.
     parameters : all parameters that occur.
     outputs : named expressions of all of these, the results of the mode ``outputs`` at a point.
         ``force_on(q)`` in them is dW/dq of the energy density W by a variable or let q, where all
@@ -178,6 +182,7 @@ class PointLaw:
     domain: tuple[sp.Expr, ...] = ()
     local: tuple[Local, ...] = ()
     shared: bool = False
+    modes: tuple[tuple[sp.Symbol, Mapping[sp.Symbol, sp.Expr]], ...] = ()
     parameters: tuple[Parameter, ...] = ()
     outputs: Mapping[str, sp.Expr] = field(default_factory=dict)
     rates: bool = False

@@ -22,7 +22,7 @@ import numpy as np
 
 from symancf_codegen.errors import CompileError
 from symancf_codegen.graph.schedule import used_symbols
-from symancf_codegen.lower.point import COMPONENTS
+from symancf_codegen.lower.point import COMPONENTS, coordinates
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import Array, PointLaw, Rule, Space
@@ -35,7 +35,7 @@ class LawUse:
     """One law under one rule inside a segment.
 
     Its outputs begin at row `first_output` of O, what its points remember at row `first_memory`
-    of ``cell``; its unknowns have the `rows` of X.
+    of ``cell``; its unknowns have the `rows` of X. It asks for these `coordinates` of the cell.
     """
 
     law: PointLaw
@@ -45,6 +45,7 @@ class LawUse:
     first_output: int = 0
     rows: tuple[int, ...] = ()
     first_memory: int = 0
+    coordinates: tuple[str, ...] = ()
 
     @property
     def sections(self) -> int:
@@ -130,7 +131,7 @@ def build(
     for (law, rule), found in zip(pairs, results, strict=True):
         alike = (f"{law.name}_{k}" if k > 1 else law.name for k in count(1))
         names.append(next(name for name in alike if name not in names))
-        use = LawUse(law, rule, names[-1], found)
+        use = LawUse(law, rule, names[-1], found, coordinates=coordinates(law, space))
         for points, uses in groups:
             if points.shape == rule.points.shape and np.array_equal(points, rule.points):
                 uses.append(use)

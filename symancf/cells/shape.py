@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 Exponents = tuple[int, ...]
 
+#: What the name of a derivative at the centre of [-1, 1]^n begins with.
+CENTRE = "centre_"
+
 
 def derivative_orders(name: str, coordinates: tuple[str, ...]) -> Exponents:
     """Return how often each coordinate is differentiated: ``"xieta"`` is (1, 1), ``""`` (0, 0).
@@ -213,5 +216,9 @@ class ElementSpace(Space):
         table = np.empty((len(points), len(jets), self.size))
         for j, jet in enumerate(jets):
             functions, derivative = tables.functions(jet)
-            table[:, j, :] = functions.tabulate(derivative, points)
+            if derivative.startswith(CENTRE):
+                derivative, at = derivative.removeprefix(CENTRE), np.zeros_like(points)
+            else:
+                at = points
+            table[:, j, :] = functions.tabulate(derivative, at)
         return table

@@ -16,6 +16,7 @@ from ..arrays import Array, Ints
 from ..cells.quadrature import counts_for, gauss, parse
 from ..cells.shape import ElementSpace, Field, ShapeFunctions, TableJets
 from ..errors import KinematicsError
+from ..kinematics.quantity import centre
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -132,6 +133,9 @@ class Element:
                 point[derivative][f"{director}_{derivative}"] = z
                 tables.append(f"{director}_{derivative}")
             point["zeta"] = {director: sp.Integer(1)}
+        for derivative in self.kinematics().coordinates:
+            point[centre(derivative)] = {f"{main}_{centre(derivative)}": sp.Integer(1)}
+            tables.append(f"{main}_{centre(derivative)}")
         symbols = tuple(sp.symbols(self.topology.coordinates, real=True))
         return ElementSpace(self.name, symbols, TableJets(self.functions, tuple(tables)), point)
 

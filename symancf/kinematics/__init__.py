@@ -2,6 +2,7 @@
 """Kinematics: the quantities that energies may ask for, in displacement form, and their laws."""
 
 from .cable import cable
+from .enhanced import enhanced_solid
 from .quantity import Kinematics, KinematicsFamily, Quantity
 from .solid import director_solid, solid
 from .thin_plate import surface, thin_plate
@@ -12,6 +13,7 @@ __all__ = [
     "Quantity",
     "cable",
     "director_solid",
+    "enhanced_solid",
     "solid",
     "surface",
     "thin_plate",

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import sympy as sp
 
-from symancf_codegen.declare import Lets, reference, unknown
+from symancf_codegen.declare import Lets, Local, reference, unknown
 
 Value: TypeAlias = sp.Expr | sp.Matrix
 Inner = tuple[tuple[sp.Symbol, Mapping[sp.Symbol, sp.Expr]], ...]
@@ -51,6 +51,10 @@ class Kinematics:
     density : reference mass per `measure`, in the parameters of `density_parameters`.
     density_parameters : e.g. ``("rho", "thickness")``.
     unit : of an energy density, ``"J/m^3"``, ``"J/m^2"`` or ``"J/m"``.
+    local : unknowns of the cell that the element has beside its nodes.
+    modes : what they amount to at a point, see `declare.PointLaw`; these symbols are in `inner`.
+    short : shorter definitions of some lets, which go around others.
+    coordinates : names of the coordinates of the cell that `geometry` asks for.
     """
 
     name: str
@@ -65,17 +69,27 @@ class Kinematics:
     density: sp.Expr
     density_parameters: tuple[str, ...]
     unit: str
+    local: tuple[Local, ...] = ()
+    modes: Inner = ()
+    short: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
+    coordinates: tuple[str, ...] = ()
 
     def reserved(self) -> frozenset[str]:
         """Return the names that a parameter must not have."""
         names = {s.name for s, _ in (*self.geometry, *self.lets)}
-        names |= {s.name for s, _ in self.inner}
+        names |= {s.name for s, _ in (*self.inner, *self.modes)}
         for jet in (*self.jets, "value"):
             names |= {s.name for s in (*unknown(jet), *reference(jet))}
+        names |= {x.symbol.name for x in self.local} | {*self.coordinates}
         return frozenset(names | {"zeta", "t"} - set(self.section))
 
 
 KinematicsFamily = Callable[..., Kinematics]
+
+
+def centre(derivative: str) -> str:
+    """Return the name of the jet that is a derivative at the centre of the cell."""
+    return f"centre_{derivative}"
 
 
 def real(name: str) -> sp.Symbol:

@@ -70,7 +70,7 @@ def _solid(*, director: bool) -> Kinematics:
     inner = tuple(
         (H[i, b], {u[a][i]: G[a, b] for a in range(3)}) for i in range(3) for b in range(3)
     )
-    quantities, lets = _strain(H)
+    quantities, lets = strain(H)
     return Kinematics(
         name="director_solid" if director else "solid",
         jets=JETS,
@@ -87,32 +87,46 @@ def _solid(*, director: bool) -> Kinematics:
     )
 
 
-def _strain(
-    H: sp.Matrix,
-) -> tuple[dict[str, Quantity], list[tuple[sp.Symbol, sp.Expr]]]:
-    """Return quantities and lets as functions of H; lets that a law does not need are pruned."""
+def invariants(H: sp.Matrix, suffix: str = "") -> list[tuple[sp.Symbol, sp.Expr]]:
+    """Return the lets of J, I1, I2 and cof F as functions of H; their names end in `suffix`."""
     lets: list[tuple[sp.Symbol, sp.Expr]] = []
 
     def let(symbol: sp.Symbol, expression: sp.Expr) -> sp.Symbol:
         lets.append((symbol, expression))
         return symbol
 
-    cof = [[_cofactor(H, i, k) for k in range(3)] for i in range(3)]
-    m2 = let(real("H_m2"), cof[0][0] + cof[1][1] + cof[2][2])
-    det = let(real("H_det"), sp.Add(*(H[0, k] * cof[0][k] for k in range(3))))
+    def named(name: str) -> sp.Symbol:
+        return real(name + suffix)
+
+    cof = [[cofactor(H, i, k) for k in range(3)] for i in range(3)]
+    m2 = let(named("H_m2"), cof[0][0] + cof[1][1] + cof[2][2])
+    det = let(named("H_det"), sp.Add(*(H[0, k] * cof[0][k] for k in range(3))))
     trace = H[0, 0] + H[1, 1] + H[2, 2]
-    second = let(real("Jm1_2"), m2 + det)
-    Jm1 = let(real("Jm1"), trace + second)
-    I1d = let(real("I1d"), sp.Add(*(x**2 for x in H)) - 2 * second)
-    J, I1, I2 = positive("J"), positive("I1"), positive("I2")
-    let(J, 1 + Jm1)
-    let(I1, 3 + 2 * Jm1 + I1d)
-    K = general("cofF_m1_", 3)
+    second = let(named("Jm1_2"), m2 + det)
+    Jm1 = let(named("Jm1"), trace + second)
+    I1d = let(named("I1d"), sp.Add(*(x**2 for x in H)) - 2 * second)
+    let(positive("J" + suffix), 1 + Jm1)
+    let(positive("I1" + suffix), 3 + 2 * Jm1 + I1d)
+    K = general(f"cofF{suffix}_m1_", 3)
     for i in range(3):
         for k in range(3):
             let(K[i, k], (trace if i == k else 0) - H[k, i] + cof[i][k])
-    I2d = let(real("I2d"), sp.Add(*(x**2 for x in K)) - 2 * m2 - 4 * det)
-    let(I2, 3 + 4 * Jm1 + I2d)
+    I2d = let(named("I2d"), sp.Add(*(x**2 for x in K)) - 2 * m2 - 4 * det)
+    let(positive("I2" + suffix), 3 + 4 * Jm1 + I2d)
+    return lets
+
+
+def strain(
+    H: sp.Matrix,
+) -> tuple[dict[str, Quantity], list[tuple[sp.Symbol, sp.Expr]]]:
+    """Return quantities and lets as functions of H; lets that a law does not need are pruned."""
+    lets = invariants(H)
+    J, I1, I2 = positive("J"), positive("I1"), positive("I2")
+
+    def let(symbol: sp.Symbol, expression: sp.Expr) -> sp.Symbol:
+        lets.append((symbol, expression))
+        return symbol
+
     E, C, F = symmetric("E_gl", 3), symmetric("C", 3), general("F", 3)
     pairs = [(i, k) for i in range(3) for k in range(i, 3)]
     for i, k in pairs:
@@ -144,6 +158,7 @@ def _strain(
     return quantities | common, lets
 
 
-def _cofactor(H: sp.Matrix, i: int, k: int) -> sp.Expr:
+def cofactor(H: sp.Matrix, i: int, k: int) -> sp.Expr:
+    """Return a cofactor of a 3x3 matrix."""
     a, b, c, d = (i + 1) % 3, (i + 2) % 3, (k + 1) % 3, (k + 2) % 3
     return H[a, c] * H[b, d] - H[a, d] * H[b, c]

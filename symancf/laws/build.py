@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 import sympy as sp
 
-from symancf_codegen.declare import Lets, Local, Memory, Parameter, PointLaw, unknown
+from symancf_codegen.declare import Lets, Local, Memory, Parameter, PointLaw, reference, unknown
+from symancf_codegen.functions import force_on
 
-from ..kinematics.quantity import real
+from ..kinematics.quantity import centre, real
 
 if TYPE_CHECKING:
     from ..kinematics import Kinematics
@@ -53,10 +54,12 @@ def build_law(
     measure : instead of the one of the kinematics.
     kinds : classes of parameters; those not named are uniform.
     title : formula for people.
-    outputs : further expressions of quantities, see `PointLaw.outputs`.
+    outputs : further expressions of quantities, see `PointLaw.outputs`; None: unknowns of cells.
     history, stored, local, shared : of a law with memory or unknowns of its own, see `PointLaw`.
     """
-    lets = [*kinematics.lets]
+    held = any(sp.sympify(e).has(force_on) for e in (outputs or {}).values())
+    short = {} if held else kinematics.short  # a force on a let is that by all ways
+    lets = [(s, short.get(s, e)) for s, e in kinematics.lets]
     replaced: dict[sp.Expr, sp.Symbol] = {}
     for label, w in (named or {}).items():
         symbol = real(label)
@@ -66,9 +69,10 @@ def build_law(
     results = [energy, *(m.update for m in history), *([] if stored is None else [stored])]
     results += [x.equation for x in own if x.equation is not None]
     results = [e.xreplace(replaced) for e in results]
+    told = outputs is None
     outputs = dict(outputs or {})
     measure = kinematics.measure if measure is None else measure
-    inner = {s: sp.Add(*c.values(), *c) for s, c in kinematics.inner}
+    inner = {s: sp.Add(*c.values(), *c) for s, c in (*kinematics.inner, *kinematics.modes)}
     asked = set().union(*(e.free_symbols for e in (*results, *outputs.values())))
     used = closure(asked, dict(lets) | inner)
     strained = used & _symbols(kinematics)
@@ -91,6 +95,12 @@ def build_law(
         outputs = {name: e.xreplace(renamed) for name, e in outputs.items()}
         lets = [(s, e.xreplace(renamed)) for s, e in lets]
         inner |= {new: old for old, new in renamed.items()}
+    if keep_inner and kinematics.local:
+        local, shared = (*local, *kinematics.local), True
+        mapped = (e.free_symbols for _, row in kinematics.modes for e in row.values())
+        used = used.union(*mapped)
+    if told:
+        outputs = {str(x.symbol.name): x.symbol for x in local if shared}
     used = closure(used.union(*(inner[s].free_symbols for s, _ in keep_inner)), dict(geometry))
     if any(s.name == "z" for s, _ in geometry) and jets:
         used = closure(used | {real("z")}, dict(geometry))
@@ -98,9 +108,11 @@ def build_law(
     starts = set().union(*(e.free_symbols for e in first))
     used = closure(used | starts, dict(geometry))
     defined = {s for s, _ in (*geometry, *lets)} | set(inner) | {m.symbol for m in history}
-    defined |= {x.symbol for x in local}
+    defined |= {x.symbol for x in local} | {s for s, _ in kinematics.modes}
     jet_names = {s.name for j in ("value", *kinematics.jets) for s in unknown(j)}
     jet_names |= {s.name.replace("u_", "R_", 1) for s in map(real, jet_names)}
+    jet_names |= {s.name for x in kinematics.coordinates for s in reference(centre(x))}
+    jet_names |= {*kinematics.coordinates}
     parameters = sorted(
         {s for s in used - defined if s.name not in jet_names and s.name != "zeta"},
         key=lambda s: s.name,
@@ -122,6 +134,7 @@ def build_law(
         stored=stored,
         local=local,
         shared=shared,
+        modes=kinematics.modes if keep_inner else (),
         measure=measure,
         domain=domain,
         parameters=tuple(Parameter(s, (kinds or {}).get(s.name, "uniform")) for s in parameters),

@@ -299,6 +299,8 @@ def energy_laws(
             geometry = [factor[0]]
             factor = factor[1]
         shares.append((label, factor * called.parts[part], rule))
+    if called.kinematics.local:
+        _require_enhanced(element, called, [rule for *_, rule in shares])
     laws: list[tuple[PointLaw, Rule]] = []
     remembers = _rule_of_memory(called, shares)
     for rule in _distinct(shares):
@@ -307,7 +309,6 @@ def energy_laws(
         complete = set(called.parts) <= {label for label, _ in chosen}
         name = called.name if complete else "_".join([called.name, *labels])
         local = _local_of(called, [w for _, w in chosen])
-        told = {str(x.symbol.name): x.symbol for x in local} if called.shared else {}
         law = build_law(
             name,
             called.kinematics,
@@ -316,7 +317,7 @@ def energy_laws(
             extra_geometry=tuple(geometry),
             kinds=kinds,
             title=_title(called, labels),
-            outputs=told if outputs is None else outputs,
+            outputs=outputs,
             history=called.history if rule is remembers else (),
             stored=called.stored if rule is remembers else None,
             local=local,
@@ -324,6 +325,29 @@ def energy_laws(
         )
         laws.append((law, rule))
     return laws
+
+
+def _require_enhanced(element: Element, called: Parts, rules: Sequence[Rule]) -> None:
+    """Look whether an energy goes with the unknowns of its element's cells.
+
+    Raises
+    ------
+    KinematicsError : it has unknowns of its own, or parts at few points or at several rules.
+    """
+    name = called.signature.name
+    solves = f"{element.name} solves for unknowns of each cell in its strain"
+    if called.local:
+        where = "cell" if called.shared else "point"
+        raise KinematicsError(
+            f"{solves}, and {name}() for {', '.join(str(x.symbol) for x in called.local)} of each "
+            f"{where}: choose the element hex8, or one of second order"
+        )
+    if any(rule.size < 8 or not _same(rule, rules[0]) for rule in rules):
+        raise KinematicsError(
+            f"{solves}, for which all parts of {name}() are needed at the same points, 8 at least; "
+            f"they are at {', '.join(dict.fromkeys(rule.name for rule in rules))}. It does not "
+            "lock with volumetric='full'; for other rules choose the element hex8"
+        )
 
 
 def _local_of(called: Parts, parts: Sequence[sp.Expr]) -> tuple[Local, ...]:

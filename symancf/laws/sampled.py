@@ -355,7 +355,17 @@ def at_points(law: PointLaw) -> PointLaw:
     own: list[Local | Memory] = [*law.history, *(law.local if law.shared else ())]
     given = (*law.parameters, *(Parameter(x.symbol, "cell") for x in own))
     local = () if law.shared else law.local
-    law = replace(law, parameters=given, history=(), stored=None, local=local, shared=False)
+    modes = ((s, sp.Add(*(x * c for x, c in row.items()))) for s, row in law.modes)
+    law = replace(
+        law,
+        parameters=given,
+        history=(),
+        stored=None,
+        local=local,
+        shared=False,
+        modes=(),
+        geometry=(*law.geometry, *modes),
+    )
     expressions = [law.energy, *law.outputs.values(), *law.domain]
     expressions += [e for _, e in (*law.geometry, *law.lets)]
     expressions += [e for x in law.local for e in (x.start, x.equation or 0)]

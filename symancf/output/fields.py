@@ -118,6 +118,8 @@ class At:
             "zeta": np.broadcast_to(points.zeta, shape),
             **body.numbers(system.time),
         }
+        for k, name in enumerate(body.element.kinematics().coordinates):
+            self.values[name] = np.broadcast_to(points.xi[..., k], shape)
         of_cells = [name for name, kind in body.fields.items() if kind == "cell"]
         of_cells += FRAME if body.pressure is not None and body.pressure.degree else ()
         if of_cells:

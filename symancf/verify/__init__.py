@@ -35,6 +35,7 @@ _MODULES = (
     "inflation",
     "incompressible",
     "stretches",
+    "enhanced",
     "limit_points",
     "bifurcations",
     "sag",

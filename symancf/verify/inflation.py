@@ -15,7 +15,7 @@ from ..arrays import Array
 from ..bodies.body import Body
 from ..catalogue.boundary import fix, symmetry
 from ..catalogue.gas import pressure
-from ..elements import ancf_plate, ancf_thin_plate, hex8
+from ..elements import Element, ancf_plate, ancf_thin_plate, hex8
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
@@ -119,11 +119,14 @@ def tube_path(radial: int, around: int) -> list[tuple[float, float, float]]:
 Path = list[tuple[float, float]]
 
 
-def sphere_path(cells: int, layers: int, to: float = 2.1) -> tuple[Path, Path]:
+def sphere_path(
+    cells: int, layers: int, to: float = 2.1, element: Element = hex8
+) -> tuple[Path, Path]:
     """Return inner stretch and p of an octant of the shell, 1 <= R <= 1.1, and limit points."""
     divisions = layers, 2 * cells
     mesh = Mesh.sphere(1.1, divisions, inner=1.0, symmetric="xyz", comm=MPI.COMM_SELF)
-    body = Body(mesh["body"], hex8, energies.yeoh, volumetric="reduced", k=BULK, **RUBBER)
+    rule: dict[str, Any] = {"volumetric": "reduced"} if element is hex8 else {}
+    body = Body(mesh["body"], element, energies.yeoh, k=BULK, **rule, **RUBBER)
     p = Parameter("p")
     held = [fix(body[f"{axis}0"], axis) for axis in "xyz"]
     system = System(body, terms=[*held, pressure(body["inner"], p)])

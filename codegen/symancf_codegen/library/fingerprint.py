@@ -115,10 +115,10 @@ def _law(h: _Hasher, law: PointLaw) -> None:
     h.text("law", law.name, law.title, *law.jets)
     for s in law.unknowns:
         h.text("unknown", s.name)
-    for symbol, row in law.inner:
+    for symbol, row in (*law.inner, *law.modes):
         h.text("inner", symbol.name)
         for unknown, coefficient in row.items():
-            h.text(unknown.name)
+            h.text(str(unknown))
             h.value(coefficient)
     for title, definitions in (("geometry", law.geometry), ("lets", law.lets)):
         for symbol, e in definitions:

@@ -9,7 +9,7 @@ a function of the inner variables, in which it is differentiated.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -18,7 +18,7 @@ from symancf_codegen.declare import RATE_FACTOR
 from symancf_codegen.errors import CompileError
 from symancf_codegen.functions import force_on, frozen, log_stretch
 from symancf_codegen.graph.dag import Graph, Kind, Node
-from symancf_codegen.graph.differentiate import Stages, gradient, pull_back
+from symancf_codegen.graph.differentiate import Matrix, Stages, gradient, jacobian, pull_back
 from symancf_codegen.graph.reduce import LinearMap
 from symancf_codegen.lower.lower import Principal, Scope
 
@@ -46,6 +46,9 @@ class Solved:
     inverse : leaves of the inverse of d equations / d unknowns, by rows.
     stationary : whether the equations are the derivatives of the energy.
     shared : whether they belong to the cell.
+    modes, to_modes : leaves of what unknowns of the cell amount to at the point, and the map.
+    constant : of the variables, what no jet multiplies.
+    moves : d variable / d mode.
     """
 
     unknowns: list[Node]
@@ -54,6 +57,10 @@ class Solved:
     inverse: list[list[Node]]
     stationary: bool
     shared: bool
+    modes: list[Node] = field(default_factory=list)
+    to_modes: LinearMap | None = None
+    constant: list[Node] = field(default_factory=list)
+    moves: Matrix = field(default_factory=dict)
 
 
 @dataclass
@@ -127,7 +134,8 @@ def lower_point(
         scope.bind(parameter.name, g.symbol(parameter.name, kind))
     for memory in law.history:
         scope.bind(memory.name, g.symbol(memory.name, Kind.CELL))
-    for name, value in section.items():
+    places = dict.fromkeys(coordinates(law, space))
+    for name, value in {**places, **section}.items():
         leaf = g.symbol(name, Kind.POINT) if value is None else g.constant(value)
         scope.bind(name, leaf)
     scope.define(law.geometry)
@@ -136,12 +144,18 @@ def lower_point(
     to_jets = LinearMap(rows, len(leaves))
     jets = to_jets.apply(g, [g.symbol(name, Kind.UNKNOWN) for name in leaves])
 
+    if law.modes:
+        modes, to_modes = _modes(law, scope)
+    constant: list[Node] = []
     if law.inner:
         column = {name: k for k, name in enumerate(names)}
         inner_rows: list[dict[int, Node]] = []
         for symbol, combination in law.inner:
             entries = {}
+            constant.append(scope.lower(combination.get(sp.S.One, sp.S.Zero)))
             for unknown, coefficient in combination.items():
+                if unknown == sp.S.One:
+                    continue
                 if unknown.name not in column:
                     raise CompileError(
                         f"law {law.name!r}: the inner variable {symbol.name} is a combination "
@@ -157,10 +171,15 @@ def lower_point(
     variables = [g.symbol(f"variable {name}", Kind.UNKNOWN) for name in variable_names]
     for name, node in zip(variable_names, variables, strict=True):
         scope.bind(name, node)
-    for x in law.local:
-        scope.bind(x.symbol.name, g.symbol(x.symbol.name, Kind.UNKNOWN))
+    if not law.modes:  # nothing before asks for unknowns
+        modes, to_modes = _modes(law, scope)
     values = to_variables.apply(g, jets)
+    values = [g.add(x, y) for x, y in zip(values, constant or [g.zero] * len(values), strict=True)]
     replace = dict(zip(variables, values, strict=True))
+    if law.modes:
+        own = [scope.nodes[x.symbol.name] for x in law.local]
+        put = dict(zip(modes, to_modes.apply(g, own), strict=True))
+        replace = dict(zip(variables, g.substitute(values, put), strict=True)) | put
     scope.define(law.lets)
     for v in law.rate_of.values():
         if isinstance(v, sp.Symbol) and v.name not in {*names, *scope.nodes}:
@@ -190,6 +209,15 @@ def lower_point(
             )
         forces = [g.mul(factor, force) for force in forces]
     local = _local(law, scope, density)
+    if local is not None and density is not None and law.modes:
+        local.modes, local.to_modes, local.constant = modes, to_modes, constant
+        local.moves = jacobian(g, values, modes)
+        slopes = gradient(g, density, [*variables, *modes])
+        of_modes = [
+            g.total([own, *(g.mul(local.moves[v, k], slopes[v]) for v in range(len(variables)))])
+            for k, own in enumerate(slopes[len(variables) :])
+        ]
+        local.equations = to_modes.pull(g, of_modes)
     domain = [scope.lower(e) for e in law.domain]
     stored = g.zero if density is None else density
     if law.stored is not None:
@@ -226,6 +254,33 @@ def lower_point(
         replace=replace,
         principal=scope.principal,
     )
+
+
+def coordinates(law: PointLaw, space: Space | None) -> tuple[str, ...]:
+    """Return the coordinates of the cell that the geometry of a law asks for."""
+    asked = {s.name for _, e in law.geometry for s in sp.sympify(e).free_symbols}
+    known = {s.name for s, _ in law.geometry}
+    names = () if space is None else (str(s.name) for s in space.coordinates)
+    return tuple(name for name in names if name in asked - known)
+
+
+def _modes(law: PointLaw, scope: Scope) -> tuple[list[Node], LinearMap]:
+    """Bind the unknowns of the law and what they amount to; return leaves of this and the map."""
+    g = scope.graph
+    own = {x.symbol.name: g.symbol(x.symbol.name, Kind.UNKNOWN) for x in law.local}
+    for name, node in own.items():
+        scope.bind(name, node)
+    column = {name: k for k, name in enumerate(own)}
+    leaves = [g.symbol(f"mode {s.name}", Kind.UNKNOWN) for s, _ in law.modes]
+    rows = [{column[x.name]: scope.lower(e) for x, e in row.items()} for _, row in law.modes]
+    for (s, _), leaf in zip(law.modes, leaves, strict=True):
+        scope.bind(s.name, leaf)
+    inside = {c for row in rows for c in row}
+    for name, node in own.items() if law.modes else ():
+        if column[name] not in inside:
+            leaves.append(node)
+            rows.append({column[name]: g.one})
+    return leaves, LinearMap(rows, len(own))
 
 
 def _jet_map(
@@ -391,8 +446,10 @@ def _stages(
     law: PointLaw, scope: Scope, variable_names: Sequence[str], factor: Node
 ) -> Stages | None:
     """Cut the energy at the lets that are made of the variables directly."""
-    if law.energy is None or not law.lets or law.local or scope.guarded:
+    if law.energy is None or not law.lets or scope.guarded:
         return None  # a branch guards itself, not the derivatives of lets outside of it
+    if {x.symbol for x in law.local} - {x for _, row in law.modes for x in row}:
+        return None
     g = scope.graph
     names = set(variable_names)
     lets = [(s.name, sp.sympify(e)) for s, e in law.lets]

@@ -102,6 +102,10 @@ def _tables(structure: Structure) -> str:
                 jets = ", ".join(segment.jets[j] for j in c.jets[s])
                 parts.append(f"/* shape functions: {jets} [point][jet][function] */\n")
                 parts.append(array(f"phi{s}_{k}", table))
+        if any(use.coordinates for use in segment.uses):
+            names = ", ".join(str(x) for x in structure.space.coordinates)
+            parts.append(f"/* {names} [point] */\n")
+            parts.append(array(f"point{s}", segment.points))
         for k, use in enumerate(segment.uses):
             parts.append(array(f"weight{s}_{k}", np.asarray(use.rule.weights, dtype=float)))
             if use.sections > 1:
@@ -183,7 +187,7 @@ def point_kernel(
     domain = domain_section(graph, results.domain)
     solve: list[Function] = []
     if results.local is not None:
-        solve = solve_functions(name, title, results.local, range(count), printer, {})
+        solve = solve_functions(name, title, results, range(count), printer, {})
         parts += [f.text for f in solve]
     for mode in results.chosen:
         row = MODES[mode]

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from symancf_codegen.text.print_point import LawFunctions
     from symancf_codegen.text.printer import Function
 
-#: What is evaluated to find the unknowns of a cell; no function that a kernel offers.
-SOLVE = "solve"
+#: What is evaluated to find the unknowns of a cell: with slopes where they begin, without slopes,
+#: with slopes; no functions that a kernel offers.
+SOLVE = ("first", "equations", "slopes")
 
 #: About how many points go through a stage together.
 CHUNK = 8
@@ -76,13 +77,48 @@ def cell_function(
 
 def solve_function(name: str, structure: Structure, laws: Sequence[Sequence[LawFunctions]]) -> str:
     """Return the text of the function that finds the unknowns of a cell."""
-    body: list[str] = []
+    once: list[str] = []
+    loops: dict[str, list[str]] = {mode: [] for mode in SOLVE}
     for segment, group in zip(structure.segments, laws, strict=True):
-        body += _segment(structure, segment, group, SOLVE)
-    uses = [use for segment in structure.segments for use in segment.uses]
-    functions = [law for group in laws for law in group]
-    pairs = zip(uses, functions, strict=True)
-    return solve_in_cell(name, structure, [f.solve[0] for u, f in pairs if u.law.shared], body)
+        if not any(law.shared for law in group):
+            continue
+        s, count = segment.index, segment.size
+        functions = [
+            f
+            for law in group
+            if law.shared
+            for f in (law.geometry, law.principal, *law.solve[1:])
+            if f is not None
+        ]
+        asked = {a for f in functions for a in f.arguments}
+        filled: list[str] = []
+        if "G" in asked:
+            jets = f"{'' if segment.reference_jets == segment.jets else 'reference_'}jets{s}"
+            once.append(f"v8 G_{s}[{count}][{3 * len(segment.reference_jets)}];")
+            filled.append(f"{jets}(q, (const v8 *)reference, G_{s}[q]);")
+        if "g" in asked:
+            once.append(f"v8 g_{s}[{count}][{3 * len(segment.jets)}];")
+            filled.append(f"jets{s}(q, (const v8 *)u, g_{s}[q]);")
+        for k, (use, law) in enumerate(zip(segment.uses, group, strict=True)):
+            if not law.shared:
+                continue
+            if law.parameters is not None and any("P" in f.arguments for f in law.solve):
+                once.append(f"double P{s}_{k}[{law.parameter_rows}];")
+                once.append(f"{law.parameters.name}(uniform, P{s}_{k});")
+            if law.geometry is not None:
+                once.append(f"v8 A{s}_{k}[{count * use.sections}][{law.geometry_rows}];")
+                filled += _call(structure, law.geometry, use, k, segment, kept=True)
+            for mode, function in zip(SOLVE, law.solve[1:], strict=True):
+                call = _call(structure, function, use, k, segment, kept=True)
+                loops[mode] += [
+                    f"for (int q = 0; q < {count}; q++) {{",
+                    *(f"    {x}" for x in call),
+                    "}",
+                ]
+        if filled:
+            once += [f"for (int q = 0; q < {count}; q++) {{", *(f"    {x}" for x in filled), "}"]
+    starts = [law.solve[0] for group in laws for law in group if law.shared]
+    return solve_in_cell(name, structure, starts, once, loops)
 
 
 def _segment(
@@ -93,7 +129,7 @@ def _segment(
     s, size = segment.index, chunk(segment, tangent)
     functions = [f for law in laws for f in _functions(law, mode)]
     arguments = {a for f in functions for a in f.arguments}
-    vector = mode != SOLVE and MODES[mode].result("vector") is not None and bool(segment.jets)
+    vector = MODES[mode].result("vector") is not None and bool(segment.jets)
     if not functions and not vector:
         return []
     once: list[str] = []
@@ -134,7 +170,7 @@ def _segment(
         if "S" in used:
             before.append(f"v8 S{k}[{points}][{law.factor_rows[mode]}];")
         for function in parts:
-            body += _points(_call(function, use, k, segment))
+            body += _points(_call(structure, function, use, k, segment))
     if tangent and segment.slot_count:
         body += _points([f"symancf_finite({segment.slot_count}, M[p], &bad);"])
         body.append(f"contract_tangent{s}(start, stop, M, (v8 *)K);")
@@ -152,17 +188,22 @@ def _segment(
 
 def _functions(law: LawFunctions, mode: str) -> list[Function]:
     """Return what to call for `mode`, the geometry and unknowns of the point first."""
-    of_point = law.solve[2:]  # see `solve_functions`
-    functions = [] if mode == SOLVE else law.modes[mode]
-    if mode == SOLVE and not of_point:
-        functions = law.solve[1:]
-    elif any("X" in f.arguments for f in functions):
+    of_point = [] if law.shared else law.solve[2:]  # see `solve_functions`
+    functions = law.modes[mode]
+    if any("X" in f.arguments for f in functions):
         functions = [*of_point, *functions]
     if law.principal is not None and any("Q" in f.arguments for f in functions):
         functions = [law.principal, *functions]
     if law.geometry is not None and any("A" in f.arguments for f in functions):
         return [law.geometry, *functions]
     return functions
+
+
+def _all_points(count: int, statements: Sequence[str]) -> list[str]:
+    """Return the loop over all points of a segment."""
+    if not statements:
+        return []
+    return [f"for (int q = 0; q < {count}; q++) {{", *(f"    {x}" for x in statements), "}"]
 
 
 def _points(statements: Sequence[str]) -> list[str]:
@@ -175,8 +216,19 @@ def _points(statements: Sequence[str]) -> list[str]:
     return [f"{head} {{", *(f"    {line}" for line in statements), "}"]
 
 
-def _call(function: Function, use: LawUse, k: int, segment: Segment) -> list[str]:
-    """Return the statements that call a point function at in-plane point q, place p."""
+def _call(
+    structure: Structure,
+    function: Function,
+    use: LawUse,
+    k: int,
+    segment: Segment,
+    *,
+    kept: bool = False,
+) -> list[str]:
+    """Return the statements that call a point function at in-plane point q, place p.
+
+    `kept` : what it is given was computed once for all points.
+    """
     s, single = segment.index, use.sections == 1
     rows = f"[{8 * segment.first_row} + {8 * len(segment.varying)}*q]"
     outputs = len(use.results.outputs)
@@ -203,13 +255,23 @@ def _call(function: Function, use: LawUse, k: int, segment: Segment) -> list[str
         "M": "(double *)M[p]",
         "X": "X" if use.law.shared else f"(double *)X{k}[{place}]",
         "Q": f"(double *)Q{k}[{place}]",
-        "E": "E",
+        "E": "(double *)E",
         "D": "(double *)D",
         **{f"C{row}": f"(double *)C{s}_{row}[q]" for row in use.rows},
         "O": f"&O[{8 * use.first_output} + {8 * outputs}*{point}]",
         "bad": "(double *)&bad",
         "weight": f"weight{s}_{k}[q]",
     }
+    if kept:
+        values |= {
+            "P": f"P{s}_{k}",
+            "G": f"(const double *)G_{s}[q]",
+            "g": f"(const double *)g_{s}[q]",
+            "A": f"(double *)A{s}_{k}[{point}]",
+            "Q": f"(double *)Q{s}_{k}[{point}]",
+        }
+    names = [str(x) for x in structure.space.coordinates] if use.coordinates else []
+    values |= {identifier(x): f"point{s}[q][{names.index(x)}]" for x in use.coordinates}
     if single:
         factor = float(use.rule.section_weights[0])
         if factor != 1.0:

@@ -44,17 +44,56 @@ def start_section(local: LocalResults, rows: Sequence[int]) -> Section:
 
 
 def step_section(local: LocalResults, rows: Sequence[int], size: int) -> Section:
-    """Return the section that stores equations, slopes and sizes; of a cell, adds to them."""
+    """Return the section that stores equations, slopes and sizes of a point."""
     places = [*rows, *(size + size * r + c for r in rows for c in rows)]
     places += [size + size * size + r for r in rows]
     nodes = [*local.equations, *local.slopes, *local.magnitudes]
-    sign = "+=" if local.shared else "="
     pairs = zip(places, nodes, strict=True)
-    return Section("equations", [Output(f"E[{8 * p} + l] {sign} {{}};", node) for p, node in pairs])
+    return Section("equations", [Output(f"E[{8 * p} + l] = {{}};", node) for p, node in pairs])
 
 
-def coupling_sections(use: LawUse, segment: Segment, mode: str) -> list[Section]:
-    """Return what a mode needs at a point to eliminate unknowns of the cell."""
+def sum_section(
+    results: Results, rows: Sequence[int], size: int, slopes: bool, *, first: bool = False
+) -> Section:
+    """Return the section that adds a point's part to equations, slopes and sizes of a cell.
+
+    `first` : where the unknowns begin, if these are numbers.
+    """
+    local, g = results.local, results.graph
+    assert local is not None
+    pairs = [*zip(rows, local.equations, strict=True)]
+    end = size + size * (size + 1) // 2
+    if slopes:
+        pairs += _slopes(local, rows, size)
+        pairs += [(end + r, node) for r, node in zip(rows, local.magnitudes, strict=True)]
+    domain = results.domain
+    if first and all(g.is_constant(x) for x in local.start):
+        begin = dict(zip(local.unknowns, local.start, strict=True))
+        nodes = g.substitute([*(x for _, x in pairs), *domain], begin)
+        pairs = [(p, x) for (p, _), x in zip(pairs, nodes, strict=False)]
+        domain = nodes[len(pairs) :]
+    outputs = [Output(f"E[{8 * p} + l] += {{}};", x) for p, x in pairs if x != g.zero]
+    domain = [x for x in dict.fromkeys(domain) if not g.is_constant(x)]
+    if domain:
+        good = g.call("lt", g.zero, domain[0])
+        for node in domain[1:]:
+            good = g.call("and", good, g.call("lt", g.zero, node))
+        outputs.append(Output(f"E[{8 * (end + size)} + l] += {{}};", g.call("not", good)))
+    return Section("equations", outputs)
+
+
+def _slopes(local: LocalResults, rows: Sequence[int], size: int) -> list[tuple[int, Node]]:
+    """Return rows of E and nodes of the upper triangle of the slopes in a cell of `size`."""
+    return [
+        (size + r * size - r * (r - 1) // 2 + c - r, local.slopes[len(rows) * i + j])
+        for i, r in enumerate(rows)
+        for j, c in enumerate(rows)
+        if r <= c
+    ]
+
+
+def coupling_sections(use: LawUse, segment: Segment, mode: str, size: int) -> list[Section]:
+    """Return what a mode needs at a point to eliminate the `size` unknowns of the cell."""
     local, zero = use.results.local, use.results.graph.zero
     if local is None or not local.shared or mode not in ("tangent", "product", "parameter"):
         return []
@@ -68,13 +107,15 @@ def coupling_sections(use: LawUse, segment: Segment, mode: str) -> list[Section]
         outputs += [Output(f"C{row}[{8 * k} + l] {sign} {{}};", places[k]) for k in sorted(places)]
     rates = zip(use.rows, local.moved, strict=mode != "tangent") if mode != "tangent" else ()
     outputs += [Output(f"D[{8 * row} + l] += {{}};", node) for row, node in rates]
+    slopes = (pair for pair in _slopes(local, use.rows, size) if pair[1] != zero)
+    outputs += [Output(f"E[{8 * row} + l] += {{}};", node) for row, node in slopes]
     return [Section("coupling with the cell's unknowns", outputs)]
 
 
 def solve_functions(
     name: str,
     title: str,
-    local: LocalResults,
+    results: Results,
     rows: Sequence[int],
     printer: Printer,
     given: Mapping[Node, str],
@@ -85,6 +126,8 @@ def solve_functions(
     Of a cell, which has `size` of them in all its laws, where they begin and what adds to their
     equations.
     """
+    local = results.local
+    assert local is not None
     size = size or len(rows)
     title = f"unknowns of {title}" + ("" if local.shared else " at one point")
     start = printer.function(
@@ -93,24 +136,35 @@ def solve_functions(
         [start_section(local, rows)],
         {} if local.shared else given,
     )
+    if local.shared:
+        sums = [
+            printer.function(
+                f"{name}_{word}_at_point",
+                f"{title}: {word}",
+                [sum_section(results, rows, size, slopes, first=word == "first")],
+                given,
+            )
+            for word, slopes in (("first", True), ("equations", False), ("slopes", True))
+        ]
+        if not {*start.arguments} <= {"uniform", "cell", "X"}:
+            raise CompileError(
+                f"law {name!r}: unknowns of a cell begin at numbers or parameters of the cell"
+            )
+        return [start, *sums]
     step = printer.function(
         f"{name}_local_at_point",
         f"{title}: equations",
         [step_section(local, rows, size)],
         given,
     )
-    if local.shared:
-        if not {*start.arguments} <= {"uniform", "cell", "X"}:
-            raise CompileError(
-                f"law {name!r}: unknowns of a cell begin at numbers or parameters of the cell"
-            )
-        return [start, step]
     names = [a for a in dict.fromkeys((*start.arguments, *step.arguments)) if a not in ("X", "E")]
     plain = [printer.plain(s) for s in printer.scalars]
     declared = [f"double {a}" if a in plain else f"const double *restrict {a}" for a in names]
     declared += ["double *restrict X", "double *restrict bad"]
     name = f"{name}_solve_at_point"
-    text = [f"/* {title}: Newton's method */", *declaration(name, declared), "{", *_search(size)]
+    text = [f"/* {title}: Newton's method */", *declaration(name, declared), "{"]
+    text += [f"    double E[{8 * (size + size * size + size)}] __attribute__((aligned(64)));"]
+    text += ["    symancf_search search;"]
     text += [f"    {start.name}({', '.join(start.arguments)});"]
     text += [f"    symancf_begin({size}, X, &search);", "    do"]
     text += [f"        {step.name}({', '.join(step.arguments)});"]
@@ -119,27 +173,42 @@ def solve_functions(
     return [start, step, solve]
 
 
-def _search(size: int) -> list[str]:
-    rows = size + size * size + size
-    return [f"    double E[{8 * rows}] __attribute__((aligned(64)));", "    symancf_search search;"]
-
-
 def solve_in_cell(
-    name: str, structure: Structure, start: Sequence[Function], body: Sequence[str]
+    name: str,
+    structure: Structure,
+    start: Sequence[Function],
+    once: Sequence[str],
+    loops: Mapping[str, Sequence[str]],
 ) -> str:
-    """Return the function that solves for the unknowns of a cell; `body` sums their equations."""
+    """Return the function that solves for the unknowns of a cell.
+
+    `once` : what is computed before; `loops` : what sums the equations, see `SOLVE`.
+    """
     size = len(structure.shared)
     head = f"static void {name}_solve(const double *uniform, const double *cell,"
     indent = " " * len(f"static void {name}_solve(")
     lines = ["/* unknowns of the cell: Newton's method */", head]
     lines += [f"{indent}const double *reference, const double *u, double *X, double *bad)", "{"]
-    lines += unused((*COMMON, "u"), "\n".join([*body, *(f"{f.arguments}" for f in start)]))
-    lines += _search(size)
+    body = [
+        *once,
+        *(x for loop in loops.values() for x in loop),
+        *(f"{f.arguments}" for f in start),
+    ]
+    lines += unused((*COMMON, "u"), "\n".join(body))
+    rows = 2 * size + size * (size + 1) // 2 + 1
+    lines += [f"    double E[{8 * rows}] __attribute__((aligned(64)));"]
+    lines += ["    symancf_cell_search search;"]
+    lines += [f"    {line}" for line in once]
     lines += [f"    {f.name}({', '.join(f.arguments)});" for f in start]
-    lines += [f"    symancf_begin({size}, X, &search);", "    do {"]
-    lines.append(f"        symancf_zero({size + size * size + size}, (v8 *)E);")
-    lines += [f"    {line}" for line in body]
-    lines += [f"    }} while (symancf_newton({size}, X, E, &search, bad));", "}", ""]
+    lines += [f"    symancf_cell_begin({size}, X, &search);", "    do {"]
+    lines.append(f"        symancf_zero({rows}, (v8 *)E);")
+    first, equations, slopes = loops.values()
+    cases = {"if (!search.steps)": first, "else if (search.slopes)": slopes, "else": equations}
+    for condition, loop in cases.items():
+        lines.append(f"        {condition} {{")
+        lines += [f"            {line}" for line in loop]
+        lines.append("        }")
+    lines += [f"    }} while (symancf_cell_newton({size}, X, E, &search, bad));", "}", ""]
     return "\n".join(lines)
 
 
@@ -170,6 +239,9 @@ def before(structure: Structure, name: str, mode: str, body: str) -> list[str]:
                     )
     if columns(mode) and mode != "tangent":
         lines += [f"    v8 D[{size}];", f"    symancf_zero({size}, D);"]
+    if columns(mode):
+        rows = 2 * size + size * (size + 1) // 2 + 1
+        lines += [f"    v8 E[{rows}], Y[{size * size}];", f"    symancf_zero({rows}, E);"]
     return lines
 
 
@@ -187,9 +259,9 @@ def after(structure: Structure, mode: str) -> list[str]:
     for k in range(size):
         arrays = [f"C{s.index}_{k}" for s in structure.segments if s.jets]
         lines.append(f"    contract_residual({', '.join([*arrays, f'C[{k}]'])});")
-    inverse = f"X + {8 * size}"
-    lines.append(f"    symancf_finite({size * size}, (const v8 *)({inverse}), &bad);")
-    given = f"(const double *)C, {inverse}"
+    lines.append(f"    symancf_cell_invert({size}, (const double *)E, (double *)Y);")
+    lines.append(f"    symancf_finite({size * size}, Y, &bad);")
+    given = "(const double *)C, (const double *)Y"
     if mode == "tangent":
         full = int(not structure.symmetric)
         lines.append(f"    symancf_finite({size * 3 * n}, C[0], &bad);")

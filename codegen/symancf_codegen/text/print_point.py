@@ -16,6 +16,7 @@ from symancf_codegen.text.print_local import (
     local_loads,
     solve_functions,
     step_section,
+    sum_section,
 )
 from symancf_codegen.text.printer import TABLES, Function, Printer, declaration
 
@@ -55,7 +56,9 @@ class LawFunctions:
     parameters : stores expressions of the parameters in P, `parameter_rows` of them.
     geometry : stores the geometry table A, `geometry_rows` rows; None if there is none.
     solve : to find the unknowns of a point, the last one is to be called; for those of a cell the
-        one that stores where they begin and the one that adds to their equations.
+        one that stores where they begin and those that add to their equations, without slopes
+        and with them.
+    shared : whether they are unknowns of the cell.
     modes : per mode the functions to call one after the other; the last one adds to N, M, W.
     factor_rows : per mode, rows of the table S that the first of two functions stores.
     principal : finds the eigenvalues and axes in Q that the others use; None if there are none.
@@ -69,6 +72,7 @@ class LawFunctions:
     factor_rows: dict[str, int]
     principal: Function | None = None
     solve: list[Function] = field(default_factory=list)
+    shared: bool = False
 
 
 def law_functions(
@@ -95,13 +99,16 @@ def law_functions(
     for jet in segment.reference_jets:
         for a in COMPONENTS:
             loads[f"R_{jet}{a}"] = f"G[{8 * segment.reference_row(f'R_{jet}{a}')} + l]"
-    scalars = [WEIGHT, *(use.rule.section_symbols if use.sections > 1 else ())]
+    scalars = [WEIGHT, *use.coordinates, *(use.rule.section_symbols if use.sections > 1 else ())]
     printer = Printer(results, loads, scalars)
-    modes = _mode_sections(use, segment)
+    modes = _mode_sections(use, segment, shared)
     domain = domain_section(graph, results.domain)
     steps = []
     if results.local is not None:
-        steps = [step_section(results.local, use.rows, unknowns)]
+        if use.law.shared:
+            steps = [sum_section(results, use.rows, unknowns, slopes=True)]
+        else:
+            steps = [step_section(results.local, use.rows, unknowns)]
     solved = _outputs([*steps, entries])
     everything = [o.node for s in modes.values() for o in [*_outputs([*s, *domain]), *solved]]
     once = parameter_cut(graph, everything)
@@ -130,7 +137,8 @@ def law_functions(
         result.principal = principal_function(use.name, entries, printer, given)
     if results.local is not None:
         names = use.name, use.name
-        result.solve = solve_functions(*names, results.local, use.rows, printer, given, unknowns)
+        result.shared = use.law.shared
+        result.solve = solve_functions(*names, results, use.rows, printer, given, unknowns)
     for mode, sections in modes.items():
         result.modes[mode] = []
         if not _outputs(sections) and not domain:
@@ -170,7 +178,7 @@ def _outputs(sections: Sequence[Section]) -> list[Output]:
     return [o for s in sections for o in s.outputs]
 
 
-def _mode_sections(use: LawUse, segment: Segment) -> dict[str, list[Section]]:
+def _mode_sections(use: LawUse, segment: Segment, shared: int) -> dict[str, list[Section]]:
     """Return what each mode stores."""
     results = use.results
     zero = results.graph.zero
@@ -200,7 +208,11 @@ def _mode_sections(use: LawUse, segment: Segment) -> dict[str, list[Section]]:
         **{name: lambda: [outputs_section(results)] for name in TABLES},
     }
     return {
-        mode: [s for s in (*sections[mode](), *coupling_sections(use, segment, mode)) if s.outputs]
+        mode: [
+            s
+            for s in (*sections[mode](), *coupling_sections(use, segment, mode, shared))
+            if s.outputs
+        ]
         for mode in results.chosen
     }
 

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Strain of solids that is enhanced by unknowns of the cell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import sympy as sp
+
+from symancf_codegen.declare import Local, reference, unknown
+
+from .quantity import Kinematics, centre, cross, general, motion, positive, real, vector
+from .solid import JETS, cofactor, invariants, solid, strain
+
+
+@cache
+def enhanced_solid() -> Kinematics:
+    r"""Return the kinematics of `solid` with F enhanced by twelve unknowns of the cell.
+
+    With the gradient F of the displacement, coordinates :math:`\xi_k` of the cell, whose
+    gradients at its centre are :math:`g_k`, and vectors :math:`a_k` and numbers :math:`b_k`,
+
+    .. math::
+        \tilde F = F (I + A), \quad
+        A = \frac{j_0}{j} \sum_k \xi_k\, g_k \otimes a_k, \quad
+        \tilde J = \det F\,(1 + \mathrm{tr} A)
+                   + \frac{j_0}{j} (b_1 \eta\zeta + b_2 \zeta\xi + b_3 \xi\eta),
+
+    and all quantities are those of :math:`\bar F = (\tilde J/\det \tilde F)^{1/3} \tilde F`. The
+    energy of the cell is stationary in the unknowns. At small strain the a_k are the modes of
+    Simo and Rifai (1990); transposed, as in Glaser and Armero (1997), they have no hourglass
+    under compression, and none under tension where the dilatation is linear in them.
+    """
+    base = solid()
+    R = [vector(reference(centre(jet))) for jet in JETS]
+    G, H, A, P = (general(name, 3) for name in ("G", "Ht", "enh", "Ge"))
+    I = sp.eye(3)
+    detJc, factor = real("detJc"), real("inv_detJ0")
+    geometry = list(base.geometry)
+    cofactors = [cross(R[1], R[2]), cross(R[2], R[0]), cross(R[0], R[1])]
+    geometry.append((detJc, sp.Add(*(R[0][i] * cofactors[0][i] for i in range(3)))))
+    geometry.append((factor, 1 / real("detJ0")))
+    M = general("mode", 3)
+    xi = [real(jet) for jet in JETS]
+    geometry += [(M[k, i], xi[k] * cofactors[k][i] * factor) for k in range(3) for i in range(3)]
+    bulges = [real(f"bulge_{k + 1}") for k in range(3)]
+    geometry += [(bulges[k], xi[k - 2] * xi[k - 1] * detJc * factor) for k in range(3)]
+
+    a = general("a_enh", 3)
+    b = [real(f"b_enh{k + 1}") for k in range(3)]
+    trace, m2, det = (real(f"enh_{name}") for name in ("tr", "m2", "det"))
+    modes = [(A[i, c], {a[k, c]: M[k, i] for k in range(3)}) for i in range(3) for c in range(3)]
+    bulge = real("enh_b")
+    modes.append((bulge, dict(zip(b, bulges, strict=True))))
+    cof = [[cofactor(A, i, k) for k in range(3)] for i in range(3)]
+    geometry.append((trace, A.trace()))
+    geometry.append((m2, cof[0][0] + cof[1][1] + cof[2][2]))
+    geometry.append((det, sp.Add(*(A[0, k] * cof[0][k] for k in range(3)))))
+    whole = positive("enh_J")
+    geometry.append((whole, 1 + trace + m2 + det))
+    geometry += [
+        (P[k, c], G[k, c] + sp.Add(*(G[k, i] * A[i, c] for i in range(3))))
+        for k in range(3)
+        for c in range(3)
+    ]
+    u = [unknown(jet) for jet in JETS]
+    inner = [
+        (H[i, c], {**{u[k][i]: P[k, c] for k in range(3)}, sp.S.One: A[i, c]})
+        for i in range(3)
+        for c in range(3)
+    ]
+    ratio, more = real("Jr_0"), real("Jb_0")
+    inner.append((ratio, {sp.S.One: -(m2 + det) / whole}))
+    inner.append((more, {sp.S.One: bulge}))
+
+    Jt, excess, root, scale = (
+        positive("Jt"),
+        real("J_excess"),
+        positive("F_scale"),
+        real("F_scale_m1"),
+    )
+    lets = invariants(H, "t")
+    lets += [(real("Jr"), ratio), (real("Jb"), more)]
+    ratio, more = real("Jr"), real("Jb")
+    lets.append((excess, ratio + more / Jt))
+    lets.append((root, (1 + excess) ** sp.Rational(1, 3)))
+    lets.append((scale, excess / (1 + root + root**2)))
+    I1d, I2d, Jm1 = real("I1dt"), real("I2dt"), real("Jm1t")
+    short = {
+        real("Jm1"): Jm1 + ratio * Jt + more,
+        real("I1d"): root**2 * (I1d - 2 * Jm1 * scale) - scale**2 * (1 + 2 * root),
+        real("I2d"): root**3 * (root * I2d + 4 * Jm1 * scale)
+        + scale**2 * (1 + 2 * root + 3 * root**2),
+    }
+    own = general("H", 3)
+    lets += [(own[i, c], H[i, c] + scale * (I[i, c] + H[i, c])) for i in range(3) for c in range(3)]
+    quantities, others = strain(own)
+    moving, _ = motion()
+    quantities = {
+        name: q if name in moving else replace(q, meaning=f"{q.meaning}, enhanced")
+        for name, q in quantities.items()
+    }
+    return replace(
+        base,
+        name="enhanced_solid",
+        inner=tuple(inner),
+        quantities=quantities,
+        geometry=tuple(geometry),
+        lets=(*lets, *others),
+        short=short,
+        domain=(*base.domain, Jt, whole),
+        local=tuple(Local(x) for x in (*a, *b)),
+        modes=tuple(modes),
+        coordinates=JETS,
+    )

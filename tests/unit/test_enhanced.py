@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The hexahedron with enhanced strain: tangents, patches, bending, stability, what it refuses."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+from sympy import Rational
+
+import symancf as sa
+from symancf.laws import energy_laws
+from symancf_codegen.compiler import Options, compile_cells
+from symancf_codegen.modes import STANDARD
+
+if TYPE_CHECKING:
+    from symancf.arrays import Array
+    from symancf.runtime.jit import Kernel
+
+hex8 = sa.elements.hex8_enhanced
+RUBBER = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 1000.0}
+ELASTIC = {"E": 1e6}
+FAST = Options(flags=("-O0",))
+TURN = np.array([[0.6, -0.8, 0.0], [0.0, 0.0, -1.0], [0.8, 0.6, 0.0]])
+
+
+@cache
+def kernel(*modes: str) -> Kernel:
+    """Return the kernel of nearly incompressible rubber."""
+    laws = energy_laws(hex8, sa.energies.yeoh)
+    return compile_cells("enhanced", hex8.space, laws, FAST, modes or STANDARD)
+
+
+def distorted(count: int) -> tuple[Array, Array]:
+    """Return points of cells (count, 8, 3) that are no parallelepipeds, and random motions."""
+    random = np.random.default_rng(3)
+    X = np.array(hex8.topology.vertices, dtype=float)
+    return X + random.uniform(-0.15, 0.15, (count, 8, 3)), random.uniform(-1, 1, (count, 8, 3))
+
+
+def test_forces_and_tangents_are_derivatives_where_unknowns_are_eliminated() -> None:
+    k, (X, u), h = kernel(), distorted(11), 1e-5
+    u *= 0.1
+    v = np.random.default_rng(4).normal(size=u.shape)
+    f, K, bad = k.tangent(u, X, RUBBER)
+    assert bad == 0
+    assert np.abs(K - K.swapaxes(1, 2)).max() < 1e-11
+    ahead, back = (k.residual(u + s * v, X, RUBBER)[0] for s in (h, -h))
+    Kv = np.einsum("nij,nj->ni", K, v.reshape(11, 24)).reshape(u.shape)
+    np.testing.assert_allclose((ahead - back) / (2 * h), Kv, atol=1e-7 * np.abs(Kv).max())
+    np.testing.assert_allclose(k.product(u, v, X, RUBBER)[0], Kv, atol=1e-12 * np.abs(Kv).max())
+    ahead, back = (k.energy(u + s * v, X, RUBBER)[0] for s in (h, -h))
+    slope = (f * v).sum((1, 2))
+    np.testing.assert_allclose((ahead - back) / (2 * h), slope, atol=1e-7 * np.abs(slope).max())
+    fp, _ = kernel("residual", "parameter").parameter(u, {"C10": 1.0}, X, RUBBER)
+    ahead, back = (k.residual(u, X, {**RUBBER, "C10": RUBBER["C10"] + s})[0] for s in (1e-4, -1e-4))
+    np.testing.assert_allclose((ahead - back) / 2e-4, fp, atol=1e-6 * np.abs(fp).max())
+
+
+def test_a_turn_changes_no_energy_and_turns_forces_also_in_other_units() -> None:
+    k, (X, u) = kernel(), distorted(8)
+    u *= 0.1
+    W, f = k.energy(u, X, RUBBER)[0], k.residual(u, X, RUBBER)[0]
+    turned = (X + u) @ TURN.T - X
+    np.testing.assert_allclose(k.energy(turned, X, RUBBER)[0], W, rtol=1e-11)
+    np.testing.assert_allclose(k.residual(turned, X, RUBBER)[0], f @ TURN.T, atol=1e-9)
+    pascal = {name: 1e6 * value for name, value in RUBBER.items()}  # and mm to m
+    W_si, bad = k.energy(1e-3 * u, 1e-3 * X, pascal)
+    assert bad == 0
+    np.testing.assert_allclose(W_si, 1e-3 * W, rtol=1e-11)
+    inside_out = X * [1.0, 1.0, -1.0] - X
+    assert k.residual(inside_out, X, RUBBER)[1] >= 8
+
+
+def cube(amount: float) -> tuple[Array, Array]:
+    """Return points and cells of a unit cube of 27, inner points moved by a part of a cell."""
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (3, 3, 3), comm=MPI.COMM_SELF)
+    X = mesh.points.copy()
+    inner = np.all((X > 1e-9) & (X < 1 - 1e-9), axis=1)
+    X[inner] += amount / 3 * np.random.default_rng(0).uniform(-1, 1, (int(inner.sum()), 3))
+    return X, mesh.cells["hexahedron"].connectivity
+
+
+def least_eigenvalue(F: Array) -> float:
+    """Return the least eigenvalue of the tangent of a stretched cube, its ends on rollers."""
+    X, cells = cube(0.2)
+    given = {"C10": 0.5, "C20": 0.0, "C30": 0.0, "k": 1000.0}
+    f, K, bad = kernel().tangent((X @ (F - np.eye(3)).T)[cells], X[cells], given)
+    assert bad == 0
+    size = 3 * len(X)
+    rows = (3 * cells[:, :, None] + np.arange(3)).reshape(len(cells), 24)
+    whole, forces = np.zeros((size, size)), np.zeros(size)
+    for row, k in zip(rows, K, strict=True):
+        whole[np.ix_(row, row)] += k
+    np.add.at(forces, rows, f.reshape(len(cells), 24))
+    fixed = (X < 1e-9) | (X > 1 - 1e-9) & [False, False, True]
+    inner = np.all((X > 1e-9) & (X < 1 - 1e-9), axis=1)
+    assert np.abs(forces.reshape(-1, 3)[inner]).max() < 1e-10  # constant stress on any cells
+    free = np.flatnonzero(~fixed.ravel())
+    return float(np.linalg.eigvalsh(whole[np.ix_(free, free)])[0])
+
+
+@pytest.mark.parametrize("stretch", [0.5, 2.0, 3.0])
+def test_no_hourglass_on_a_perturbed_mesh_at_large_strain(stretch: float) -> None:
+    """Neo-Hookean rubber is stable in tension and, held like this, under compression to 0.45."""
+    across = stretch**-0.5
+    for _ in range(20):  # the sides are free: k (J - 1) J + J^(-2/3) (across^2 - I1/3) = 0
+        J, I1 = across**2 * stretch, 2 * across**2 + stretch**2
+        J = 1.0 - J ** (-2 / 3) * (across**2 - I1 / 3) / 1000.0 / J
+        across = (J / stretch) ** 0.5
+    assert least_eigenvalue(np.diag([across, across, stretch])) > 0.02
+
+
+def bar(nu: float, cells: int) -> tuple[sa.System, Any]:
+    mesh = sa.Mesh.box((20.0, 1.0, 1.0), (cells, 1, 1))
+    body = sa.Body(mesh["body"], hex8, sa.energies.saint_venant_kirchhoff, nu=nu, **ELASTIC)
+    held = [
+        sa.fix(body["x0"], "x"),
+        sa.fix(body.at((0.0, 0.0, 0.0)), ["y", "z"]),
+        sa.fix(body.at((0.0, 1.0, 0.0)), "z"),
+    ]
+    system = sa.System(body, terms=[*held, sa.force(body["x1"], (0.0, 0.0, 1e-3))])
+    return system, body
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize(("nu", "cells"), [(0.3, 10), (0.4999, 20)])
+def test_one_layer_bends_as_a_beam(nu: float, cells: int) -> None:
+    system, body = bar(nu, cells)
+    sa.StaticProblem(system).solve()
+    tip = float(system.displacement(body.at((20.0, 0.5, 0.5)))[0, 2])
+    beam = 1e-3 * 20.0**3 / (3 * 1e6 / 12) + 1.2e-3 * 20.0 * 2 * (1 + nu) / 1e6
+    assert tip == pytest.approx(beam, rel=0.01)
+    if cells == 10:  # the moment of the end force about the middle of each cell
+        found = sa.sample(system, body, fields={"P": "P"}, at="gauss")
+        P, z = found.point_data["P"], found.points[:, 2] - 0.5
+        moment = (P[:, 0, 0] * z).reshape(-1, 8).sum(1) * 2.0 / 8.0
+        x = found.points[:, 0].reshape(-1, 8).mean(1)
+        np.testing.assert_allclose(np.abs(moment), 1e-3 * (20.0 - x) * 2.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("energy", "values", "options", "message"),
+    [
+        ("yeoh", RUBBER, {"volumetric": "reduced"}, "at the same points.*hex8"),
+        ("mixed", {"mu": 1.0, "k": 9.0}, {}, r"mixed\(\) for p of each cell.*hex8"),
+        ("creeping", {"mu": 1.0, "k": 9.0}, {}, r"creeping\(\) for x of each point.*hex8"),
+    ],
+)
+def test_what_it_cannot_do_names_the_plain_element(
+    energy: str, values: dict[str, float], options: dict[str, Any], message: str
+) -> None:
+    @sa.local(p=0, at="cell")
+    def mixed(J: Any, I1: Any, *, mu: Any, k: Any, p: Any) -> Any:
+        return mu / 2 * (J ** Rational(-2, 3) * I1 - 3) + p * (J - 1) - p**2 / (2 * k)
+
+    @sa.local(x=0)
+    def creeping(J: Any, I1: Any, *, mu: Any, k: Any, x: Any) -> Any:
+        return mu / 2 * (J ** Rational(-2, 3) * I1 - 3) + x * (J - 1) - x**2 / (2 * k)
+
+    chosen = {"mixed": mixed, "creeping": creeping}.get(energy) or getattr(sa.energies, energy)
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), comm=MPI.COMM_SELF)
+    with pytest.raises(sa.KinematicsError, match=message):
+        sa.Body(mesh["body"], hex8, chosen, **values, **options)
+
+
+def test_viscosity_needs_rates_that_it_does_not_have() -> None:
+    _, body = bar(0.3, 10)
+    with pytest.raises(sa.KinematicsError, match=r"from rates.*hex8"):
+        sa.System(body, terms=[sa.KelvinVoigt(body, eta=1.0)])
+
+
+def test_laws_with_memory_remember_at_the_solution() -> None:
+    @sa.memory(a=0)
+    def hardening(J: Any, I1: Any, *, mu: Any, k: Any, a: Any) -> Any:
+        W = mu / 2 * (J ** Rational(-2, 3) * I1 - 3) + k / 2 * (1 + a) * (J - 1) ** 2
+        return sa.remember(W, a=a + (J - 1) ** 2, stored=W, dissipated=0 * J)
+
+    laws = energy_laws(hex8, hardening)
+    made = compile_cells("hardening", hex8.space, laws, FAST, ("residual", "update"))
+    X, _ = distorted(8)
+    F = np.diag([1.1, 1.0, 0.8])
+    values = {"mu": 1.0, "k": 10.0, **{f"a[{q}]": 0.0 for q in range(8)}}
+    found, bad = made.outputs(X @ (F - np.eye(3)), X, values)
+    assert bad == 0
+    np.testing.assert_allclose(found["hardening"]["a"], (np.linalg.det(F) - 1) ** 2, rtol=1e-11)
