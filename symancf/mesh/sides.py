@@ -96,35 +96,32 @@ def sides_of(comm: MPI.Comm, cells: list[Sides], *, outer: bool) -> list[Sides]:
 
     `outer` : those of one of the cells only.
     """
-    found = []
+    every, keys, orders = [], [], []
     for held in cells:
-        row, first = CELLS[held.kind], 0
-        for trace in row.traces:
-            local = row.sides(trace)
-            count = len(local)
-            side = np.tile(np.arange(first, first + count), len(held.order))
-            found.append(
-                Sides(
-                    trace,
-                    MOST * np.repeat(held.order, count) + side,
-                    held.nodes[:, local].reshape(-1, local.shape[1]),
-                    held.kind,
-                    np.repeat(held.nodes, count, axis=0),
-                    side,
-                )
-            )
-            first += count
-    meeting = Meeting(comm, joined([hashes(s.nodes) for s in found], np.uint64))
-    last = comm.allreduce(max((int(s.order.max(initial=0)) for s in found), default=0), MPI.MAX)
-    orders = joined([k * (last + 1) + s.order for k, s in enumerate(found)], np.int64)
-    here = meeting.bring(orders)
+        first = 0
+        for trace in CELLS[held.kind].traces:
+            local = CELLS[held.kind].sides(trace)
+            every.append((held, trace, local))
+            keys.append(hashes(held.nodes[:, local].reshape(-1, local.shape[1])))
+            number = np.arange(first, first + len(local))
+            orders.append((MOST * held.order[:, None] + number).ravel())
+            first += len(local)
+    meeting = Meeting(comm, joined(keys, np.uint64))
+    last = comm.allreduce(max((int(o.max(initial=0)) for o in orders), default=0), MPI.MAX)
+    here = meeting.bring(joined([k * (last + 1) + o for k, o in enumerate(orders)], np.int64))
     least = np.full(meeting.groups, np.iinfo(np.int64).max)
     np.minimum.at(least, meeting.group, here)
     keep = least[meeting.group] == here
     if outer:
         keep &= np.bincount(meeting.group, minlength=meeting.groups)[meeting.group] == 1
-    chosen = np.split(meeting.answer(keep), np.cumsum([len(s.order) for s in found])[:-1])
-    return [s.kept(k) for s, k in zip(found, chosen, strict=True)]
+    told = np.split(meeting.answer(keep), np.cumsum([len(o) for o in orders])[:-1])
+    found = []
+    for (held, trace, local), order, chosen in zip(every, orders, told, strict=True):
+        row, side = np.divmod(np.flatnonzero(chosen), len(local))
+        beside = held.nodes[row]
+        nodes = np.take_along_axis(beside, local[side], axis=1)
+        found.append(Sides(trace, order[chosen], nodes, held.kind, beside, order[chosen] % MOST))
+    return found
 
 
 def normals(mesh: Mesh, sides: Sides) -> Array:
