@@ -17,8 +17,8 @@ tet4 = Element(
     derivatives=("xi", "eta", "zeta"),
     traces=(tri3,),
     advice="tet4 locks in bending, and in nearly incompressible material: it is far too stiff, and "
-    "its stresses are wrong. Take tet10 (Gmsh: Mesh.ElementOrder = 2), or refine until results "
-    "no longer change",
+    "its stresses are wrong. Take tet10 (sa.Mesh.read(..., order=2), Gmsh: Mesh.ElementOrder = 2), "
+    "or refine until results no longer change",
     __doc__="""Tetrahedron with 4 nodes, positions only; F is constant in a cell: one point.
 
     r = r_0 + xi (r_1 - r_0) + eta (r_2 - r_0) + zeta (r_3 - r_0).

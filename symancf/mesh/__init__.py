@@ -85,7 +85,7 @@ class Mesh(Made):
         comm: MPI.Comm | None = None,
         *,
         check: bool = True,
-        order: Literal[1] | None = None,
+        order: Literal[1, 2] | None = None,
     ) -> Mesh:
         """Read a mesh file: Gmsh .msh and all that meshio knows, or .h5 written by `write`.
 
@@ -100,7 +100,9 @@ class Mesh(Made):
         comm : default all ranks.
         check : look for points that are not numbers and for degenerate or inverted cells.
         order : 1: cells of higher order become those of first order between their corners; nodes
-            that are no corner vanish, also from regions of points. Default: as the file has them.
+            that are no corner vanish, also from regions of points. 2: cells get straight edges with
+            a node in the middle of each (triangle6, quad8, tetra10, hexahedron20, wedge15); regions
+            of points, which have none of these, are told. Default: as the file has them.
 
         Raises
         ------
@@ -108,10 +110,10 @@ class Mesh(Made):
         """
         comm = MPI.COMM_WORLD if comm is None else comm
         path = arguments.path("Mesh.read", path)
-        if order not in (None, 1):
+        if order not in (None, 1, 2):
             raise ParameterError(
-                f"Mesh.read: order={label(order)} is not possible: give 1, or leave it out for the "
-                "cells of the file"
+                f"Mesh.read: order={label(order)} is not possible: give 1 or 2, or leave it out "
+                "for the cells of the file"
             )
         if path.suffix in (".h5", ".hdf5"):
             from .storage import read_slices
@@ -126,9 +128,10 @@ class Mesh(Made):
                     serial = read_serial(path)
             found = scatter(comm, serial)
         if order is not None:
-            from .order import lowered
+            from .order import lowered, raised
 
             found = lowered(comm, found)
+            found = raised(comm, found, path.name) if order == 2 else found
         mesh = cls(comm, path.name, found)
         if check:
             mesh.check()

@@ -1,15 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Meshes of higher order as those of first order: corners stay, nodes between them go."""
+"""Meshes of another order: nodes between corners go, or come into the middles of edges."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..cells.table import CELLS
-from ..runtime.collective import block_starts, combine, exchange, lookup, owners_of, reduced, shares
+from ..runtime.collective import (
+    block_starts,
+    combine,
+    exchange,
+    exchange_blocks,
+    lookup,
+    owners_of,
+    reduced,
+    shares,
+)
 from .slices import Cells, Members, Slices
 
 if TYPE_CHECKING:
@@ -72,6 +82,64 @@ def lowered(comm: MPI.Comm, given: Slices) -> Slices:
                 own = np.flatnonzero(held[order, k])
                 members[name][kind] = None if total[k] == first else own
     return Slices(points, new, cells, members)
+
+
+#: Types with a node in the middle of each edge, by those that have none.
+_RAISED = {
+    cell.straight.name: cell.name
+    for cell in CELLS.values()
+    if len(cell.nodes) == cell.corners + len(cell.edges) > cell.corners
+}
+
+
+def raised(comm: MPI.Comm, given: Slices, name: str) -> Slices:
+    """Return a mesh of cells of first order with nodes in the middles of edges (collective).
+
+    Cells, their order and regions stay; warns of regions of points, which have corners alone. The
+    new points come last, in the order of the ends of their edges.
+    """
+    starts, pairs = given.point_starts, [np.empty((0, 2), np.int64)]
+    kinds = [kind for kind in given.cells if kind in _RAISED]
+    for kind in kinds:
+        ends = np.array(CELLS[kind].edges)
+        pairs.append(np.sort(given.cells[kind].connectivity[:, ends].reshape(-1, 2), axis=1))
+    asked = np.concatenate(pairs)
+    to = owners_of(starts, asked[:, 0])
+    counts, (found,) = exchange(comm, to, asked)
+    edges, place = np.unique(found, axis=0, return_inverse=True)
+    first = shares(comm, len(edges)) + int(starts[-1])
+    numbers = first[comm.rank] + place.ravel()
+    _, (numbers,) = exchange_blocks(comm, counts, numbers)
+    middle = np.empty(len(asked), np.int64)
+    middle[np.argsort(to, kind="stable")] = numbers
+    ends_of = lookup(comm, starts, edges, given.points)
+    ids = np.append(
+        np.arange(starts[comm.rank], starts[comm.rank + 1]),
+        first[comm.rank] + np.arange(len(edges)),
+    )
+    places = np.concatenate([given.points, ends_of.mean(axis=1)])
+    new = block_starts(int(first[-1]), comm.size)
+    _, (ids, places) = exchange(comm, owners_of(new, ids), ids, places)
+    cells, k = dict[str, Cells](), 0
+    for kind, old in given.cells.items():
+        rows = old.connectivity
+        if kind in kinds:
+            width = len(CELLS[kind].edges)
+            own = middle[k : k + len(rows) * width].reshape(len(rows), width)
+            k, rows = k + own.size, np.concatenate([rows, own], axis=1)
+        cells[_RAISED.get(kind, kind)] = Cells(_RAISED.get(kind, kind), old.start, rows, old.size)
+    members: Members = {
+        name: {_RAISED.get(kind, kind): which for kind, which in held.items()}
+        for name, held in given.members.items()
+    }
+    points = [repr(region) for region, held in given.members.items() if "vertex" in held]
+    if points and comm.rank == 0:
+        warnings.warn(
+            f"{name}: regions of points hold corners alone, not the new nodes between them: "
+            f"{', '.join(points)}; hold regions of faces or edges instead",
+            stacklevel=4,
+        )
+    return Slices(places[np.argsort(ids, kind="stable")], new, cells, members)
 
 
 def _members(given: Slices, kind: str) -> Mask:

@@ -148,8 +148,22 @@ def test_a_mesh_of_second_order_is_read_as_one_of_first_order(shared_tmp_path: P
     x = np.concatenate(found.comm.allgather(x))
     expected = [[2.5, 0.5, 5 / 6], [0.75, 0.25, 0.25], [0.25, 0.75, 0.75]]
     np.testing.assert_allclose(x, expected, atol=1e-14)
-    with pytest.raises(sa.ParameterError, match=r"order=2 is not possible: give 1"):
-        sa.Mesh.read(path, order=2)  # type: ignore[arg-type]
+    with pytest.raises(sa.ParameterError, match=r"order=3 is not possible: give 1 or 2"):
+        sa.Mesh.read(path, order=3)  # type: ignore[arg-type]
+    curved.write(path)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = sa.Mesh.read(path, order=2)
+    texts = found.comm.bcast([str(w.message) for w in told])
+    assert len(texts) == 1
+    assert "regions of points hold corners alone" in texts[0]
+    assert "'skin'" in texts[0]
+    assert found.n_points == curved.n_points
+    for kind, shape in straight.quality().shapes.items():  # tetra10 is that of tetra
+        raised = {"hexahedron": "hexahedron20", "wedge": "wedge15", "tetra": "tetra10"}.get(kind)
+        if raised is not None:
+            assert found.quality()[raised].size == pytest.approx(shape.size, rel=1e-13)
+            assert found[raised].sizes == {raised: straight.cells[kind].size}
 
 
 @pytest.mark.collective
