@@ -230,12 +230,12 @@ class Body:
     @property
     def energy(self) -> sp.Eq:
         """The strain energy density W = ... in the quantities that it asks for (SymPy)."""
-        return energy_equation(self.element, self.energy_function)
+        return energy_equation(self.element, self.energy_function, self.pressure)
 
     @property
     def residual(self) -> sp.Tuple:
         """The stresses that make up the residual, as equations (SymPy); see `stress_equations`."""
-        return sp.Tuple(*stress_equations(self.element, self.energy_function))
+        return sp.Tuple(*stress_equations(self.element, self.energy_function, self.pressure))
 
     @staticmethod
     def _kernel_name(laws: Laws, element: Element) -> str:

@@ -13,9 +13,11 @@ from symancf_codegen.functions import derivative
 from ..kinematics.naming import Energy, call_law, require_quantities, signature
 from ..kinematics.quantity import real
 from ..kinematics.stretches import STRETCHES
+from .mixed import shown
 
 if TYPE_CHECKING:
     from ..elements.element import Element
+    from .mixed import Pressure
 
 #: What is conjugate to a quantity that is not one of a solid: its name and meaning.
 CONJUGATE = {
@@ -36,7 +38,7 @@ Names = dict[sp.Expr, sp.Symbol]
 
 
 def _called(
-    element: Element, energy: Energy
+    element: Element, energy: Energy, pressure: Pressure | None
 ) -> tuple[dict[str, sp.Expr], dict[str, sp.Basic], Names]:
     """Return the parts of an energy in plain symbols, the symbols, and what its body names."""
     asked = signature(energy)
@@ -51,6 +53,9 @@ def _called(
     called, named = call_law(energy, symbols, parameters)
     result = called.result
     parts = dict(result) if isinstance(result, Mapping) else {"": result}
+    if pressure is not None:
+        J = symbols.setdefault("J", offered["J"].value)
+        parts = shown(asked.name, parts, J, asked.parameters, pressure)
     names = {w: real(name) for name, w in named.items() if w.free_symbols}
     return {part: sp.sympify(w) for part, w in parts.items()}, symbols, names
 
@@ -68,18 +73,22 @@ def _definitions(shown: Iterable[sp.Basic], names: Names) -> tuple[sp.Eq, ...]:
     return tuple(sp.Eq(s, w, evaluate=False) for w, s in names.items() if s in used)
 
 
-def energy_equation(element: Element, energy: Energy) -> sp.Eq:
+def energy_equation(element: Element, energy: Energy, pressure: Pressure | None = None) -> sp.Eq:
     """Return W = ... as SymPy prints it, in the quantities and parameters of the energy.
+
+    With a pressure it is that of displacement and pressure.
 
     Raises
     ------
     KinematicsError : if the energy asks for a quantity that the element lacks.
     """
-    parts, _, _ = _called(element, energy)
+    parts, _, _ = _called(element, energy, pressure)
     return sp.Eq(sp.Symbol("W"), sp.Add(*parts.values()), evaluate=False)
 
 
-def stress_equations(element: Element, energy: Energy) -> tuple[sp.Eq, ...]:
+def stress_equations(
+    element: Element, energy: Energy, pressure: Pressure | None = None
+) -> tuple[sp.Eq, ...]:
     r"""Return the stresses of an energy: what makes up the residual.
 
     Solids: the first Piola-Kirchhoff stress P = dW/dF, so that the residual is
@@ -93,7 +102,7 @@ def stress_equations(element: Element, energy: Energy) -> tuple[sp.Eq, ...]:
     ------
     KinematicsError : if the energy asks for a quantity that the element lacks.
     """
-    parts, symbols, names = _called(element, energy)
+    parts, symbols, names = _called(element, energy, pressure)
     total = sp.Add(*parts.values())
     if "J" in element.kinematics().quantities:
         found = _solid(tuple(parts.values()), symbols, names)

@@ -24,7 +24,7 @@ cell with a finite modulus may also be solved for in the kernel.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -245,14 +245,19 @@ def _split(called: Parts) -> tuple[sp.Expr, sp.Expr]:
     ------
     KinematicsError : it is something else.
     """
-    name, offered = called.signature.name, called.kinematics.quantities
+    offered = called.kinematics.quantities
     if "J" not in offered:
         raise KinematicsError(f"pressure= is for solids; {called.kinematics.name} offers no J")
     if PART not in called.parts:
         return offered["J"].value - 1, sp.S.Zero
-    w = sp.sympify(called.parts[PART])
     parameters = {real(p) for p in called.signature.parameters}
-    moving = w.free_symbols - parameters
+    return _square(called.signature.name, called.parts[PART], parameters)
+
+
+def _square(name: str, w: sp.Expr, parameters: Collection[sp.Symbol]) -> tuple[sp.Expr, sp.Expr]:
+    """Return g and 1/kappa of a part kappa g^2/2 of the energy `name`."""
+    w = sp.sympify(w)
+    moving = w.free_symbols - set(parameters)
     factor, square = sp.factor(w).as_independent(*moving, as_Add=False)
     powers = [f.as_base_exp() for f in sp.Mul.make_args(square)]
     if not moving or any(not (n / 2).is_integer or not n.is_positive for _, n in powers):
@@ -263,6 +268,21 @@ def _split(called: Parts) -> tuple[sp.Expr, sp.Expr]:
             asked=PART,
         )
     return sp.Mul(*(b ** (n / 2) for b, n in powers)), 1 / (2 * factor)
+
+
+def shown(
+    name: str, parts: Mapping[str, sp.Expr], J: sp.Expr, p: Collection[str], pressure: Pressure
+) -> dict[str, sp.Expr]:
+    """Return the parts of an energy for people, with the pressure as a symbol.
+
+    `J` : its symbol, where there is no volumetric part; `p` : names of the parameters.
+    """
+    g, compliance = J - 1, sp.S.Zero
+    if PART in parts:
+        g, compliance = _square(name, parts[PART], [real(x) for x in p])
+    if pressure.incompressible:
+        compliance = sp.S.Zero
+    return {**parts, PART: PRESSURE * g - PRESSURE**2 * compliance / 2}
 
 
 def frames(cell: Cell, X: Array) -> Array:

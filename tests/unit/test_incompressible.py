@@ -240,6 +240,15 @@ def test_stable_and_followed() -> None:
     assert {step.unstable for step in history.steps} <= {0, None}
 
 
+def test_formulas_show_the_pressure() -> None:
+    law = sa.energies.neo_hooke
+    finite = cube("hex27", "discontinuous", law, mu=1.0, lam=2.0)
+    limit = cube("hex27", "discontinuous", law, mu=1.0, lam=math.inf)
+    assert str(finite.energy.rhs).endswith("pressure*log(J) - pressure**2/(2*lam)")
+    assert str(limit.energy.rhs).endswith("/2 + pressure*log(J)")
+    assert str(limit.residual[0].rhs) == "mu*F + (-mu + pressure)*F.T**(-1)"
+
+
 # ---- mistakes -----------------------------------------------------------------------------------
 @collective
 def test_what_is_no_mixed_energy() -> None:
