@@ -367,3 +367,29 @@ def test_divided_differences(op: str) -> None:
             p = p if gap else p + mp.mpf(10) ** -25
             exact = (FUNCTIONS[op](2 * p + r * q) - FUNCTIONS[op](2 * q + r * p)) / (p - q)
             assert abs(found / exact - 1) < 1e-14, gap
+
+
+@pytest.mark.parametrize("name", ["ogden", "yeoh"])
+def test_fields_of_stretches_and_of_laws_in_them(name: str) -> None:
+    """An affine motion: all points have the same stretches, and of Ogden the same stress."""
+    stretches = np.array([1.7, 1.1, 1 / 1.87])
+    F = OTHER @ TURN @ np.diag(stretches) @ TURN.T
+    yeoh = {"C10": 0.3, "C20": 0.0, "C30": 0.0}
+    law, values = (energies.ogden(), TREL) if name == "ogden" else (energies.yeoh, yeoh)
+    body = block(law, k=10.0, **values)
+    affine = sa.fix(body["body"], displacement=lambda X, t: X @ (F - np.eye(3)).T)
+    system = sa.System(body, terms=[affine])
+    sa.StaticProblem(system, check_stable=False).solve()
+    fields = {f"l{k}": f"lambda{k}" for k in (1, 2, 3)} | {"sigma": "cauchy"}
+    fields["product"] = lambda lambda1, lambda2, lambda3, J: lambda1 * lambda2 * lambda3 / J
+    found = sa.sample(system, body, fields=fields, at="gauss").point_data
+    for k, stretch in enumerate(stretches, 1):
+        np.testing.assert_allclose(found[f"l{k}"], stretch, rtol=1e-14)
+    np.testing.assert_allclose(found["product"], 1.0, rtol=1e-13)
+    terms = [(TREL[f"mu{i}"], TREL[f"alpha{i}"]) for i in (1, 2, 3)]
+    slope = sum(mu * stretches**alpha for mu, alpha in terms)
+    slope = slope if name == "ogden" else 2 * 0.3 * stretches**2
+    axes = OTHER @ TURN
+    exact = axes @ np.diag(slope - np.mean(slope)) @ axes.T  # J = 1: no pressure from k
+    sigma = np.reshape(found["sigma"], (-1, 3, 3))
+    np.testing.assert_allclose(sigma, np.broadcast_to(exact, sigma.shape), atol=1e-13)

@@ -158,10 +158,6 @@ class Scope:
         scope.nodes = {k: v for k, v in self.nodes.items() if k not in self.definitions}
         scope.definitions, scope.rates = self.definitions, self.rates
         scope.solves = self.solves
-        if self.principal is not None:
-            names = [f"strain {k}" for k in range(6)]
-            strain = [self.graph.symbol(name, Kind.UNKNOWN) for name in names]
-            scope.principal = Principal(self.graph, self.principal.given, strain)
         scope.nodes.update(nodes)
         return scope
 

@@ -457,6 +457,9 @@ def _stages(
     cut = [name for name, e in lets if names & {x.name for x in e.free_symbols}]
     leaves = {name: g.symbol(f"stage {name}", Kind.UNKNOWN) for name in cut}
     within = scope.override(leaves)
+    if scope.principal is not None:
+        strain = [g.symbol(f"strain {k}", Kind.UNKNOWN) for k in range(6)]
+        within.principal = Principal(g, scope.principal.given, strain)
     outer = g.mul(factor, _energy(within, law))
     definition = {leaf: scope.resolve(name) for name, leaf in leaves.items()}
     if scope.principal is not None and within.principal is not None:

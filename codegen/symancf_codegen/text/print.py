@@ -21,6 +21,9 @@ from symancf_codegen.text.print_point import (
     law_functions,
     loads_of_parameters,
     outputs_section,
+    principal_function,
+    principal_loads,
+    principal_section,
 )
 from symancf_codegen.text.printer import TABLES, Printer
 
@@ -182,10 +185,14 @@ def point_kernel(
         sections["tangent"].append(Section("tangent", store("M", nodes)))
     loads = loads_of_parameters(uniform, cell)
     count = len(results.local.unknowns) if results.local is not None else 0
-    loads |= local_loads(results, range(count), count)
+    loads |= local_loads(results, range(count), count) | principal_loads(results)
     printer = Printer(results, {**loads, **rows})
     domain = domain_section(graph, results.domain)
     solve: list[Function] = []
+    principal: list[Function] = []
+    if results.principal[0]:
+        principal = [principal_function(name, principal_section(results), printer, {})]
+        parts.append(principal[0].text)
     if results.local is not None:
         solve = solve_functions(name, title, results, range(count), printer, {})
         parts += [f.text for f in solve]
@@ -199,10 +206,14 @@ def point_kernel(
         )
         parts.append(function.text)
         called = [*(solve[-1:] if "X" in function.arguments else ()), function]
+        if any("Q" in f.arguments for f in called):
+            called = [*principal, *called]
         vector = row.result("vector")
         values = {"g": "u", "h": "v", "N": vector or "", "M": "K", "bad": "(double *)&bad"}
         lines = [signature(name, mode), "{", "    v8 bad = {0};"]
         read = {values.get(a, a) for f in called for a in f.arguments}
+        if "Q" in read:
+            lines.append("    double Q[120] __attribute__((aligned(64)));")
         if "X" in read:
             lines.append(f"    double X[{8 * count * (1 + count)}] __attribute__((aligned(64)));")
         unused = [a for a in (*sorted(("uniform", "cell", "u")), COMMON[2]) if a not in read]

@@ -87,9 +87,8 @@ def law_functions(
     loads = loads_of_parameters(uniform, cell, segment.varying)
     unknowns = shared if use.law.shared else len(use.rows)
     loads |= local_loads(results, use.rows, unknowns)
-    found, given_entries = results.principal
-    loads |= {graph.name[x]: f"Q[{8 * k} + l]" for k, x in enumerate(found)}
-    entries = Section("entries", store_rows("Q", enumerate(given_entries), "="))
+    found, entries = bool(results.principal[0]), principal_section(results)
+    loads |= principal_loads(results)
     for leaf in results.leaves:
         if leaf[2:-1] in segment.jets:
             loads[leaf] = f"g[{8 * segment.row(leaf)} + l]"
@@ -118,8 +117,8 @@ def law_functions(
         name = f"{use.name}_parameters"
         parameters = printer.once(name, f"parameters of {use.name}, for all points", once)
     cut = geometry_cut(graph, everything)
-    many = bool(found)  # laws of principal stretches: more numbers than registers
-    factors = {mode: _factors(graph, _outputs(s), cut, many) for mode, s in modes.items()}
+    # laws of principal stretches have more numbers than there are registers
+    factors = {mode: _factors(graph, _outputs(s), cut, found) for mode, s in modes.items()}
     geometry = None
     table: dict[Node, str] = {}
     if cut and (steps or found or any(factors.values())):
@@ -220,6 +219,17 @@ def _mode_sections(use: LawUse, segment: Segment, shared: int) -> dict[str, list
 def store_rows(target: str, pairs: Iterable[tuple[int, Node]], sign: str) -> list[Output]:
     """Return the outputs that store nodes in rows of an array."""
     return [Output(f"{target}[{8 * row} + l] {sign} {{}};", node) for row, node in pairs]
+
+
+def principal_loads(results: Results) -> dict[str, str]:
+    """Return the C of the principal stretches and their axes."""
+    name = results.graph.name
+    return {name[x]: f"Q[{8 * k} + l]" for k, x in enumerate(results.principal[0])}
+
+
+def principal_section(results: Results) -> Section:
+    """Return the section that stores the matrix whose principal stretches are asked for."""
+    return Section("entries", store_rows("Q", enumerate(results.principal[1]), "="))
 
 
 def principal_function(
