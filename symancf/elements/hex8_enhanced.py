@@ -16,6 +16,7 @@ hex8_enhanced = Element(
     rules={"full": "2x2x2", "reduced": "1x1x1", "centre": "1x1x1"},
     derivatives=("xi", "eta", "zeta"),
     traces=(quad4,),
+    automatic=False,
     __doc__="""Trilinear hexahedron with an enhanced strain, 8 vertices, positions only.
 
     r = sum_i N_i r_i, N_i = (1 + xi_i xi)(1 + eta_i eta)(1 + zeta_i zeta)/8 on [-1, 1]^3; the
