@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from mpi4py import MPI
 
 from ..arrays import Array, Ints, Ints32
 from ..assembly.numbering import Block
@@ -56,11 +57,14 @@ class Pressures:
             layout.announce_block(self.block)
 
     def of_cells(self, layout: Layout, ids: Ints) -> Ints:
-        """Return the vertices (n, 1) that carry the pressures of cells; (n, 0): nodes do."""
+        """Return the vertices (n, 1) that carry the pressures of cells; (n, 0): nodes do.
+
+        `ids` are those of the mesh; a part of it uses some of the vertices only. (Collective.)
+        """
         if self.pressure.continuous:
             return np.zeros((len(ids), 0), dtype=np.int64)
-        first = layout.new_range(self.body.region.size, self.name, self.block)
-        return (first + ids)[:, None]
+        count = 1 + layout.comm.allreduce(int(ids.max(initial=-1)), op=MPI.MAX)
+        return (layout.new_range(count, self.name, self.block) + ids)[:, None]
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Take this rank's cells; return the block and the vertices that carry it."""
