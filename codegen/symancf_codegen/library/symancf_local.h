@@ -157,8 +157,8 @@ static inline int symancf_newton(int m, double *X, const double *E, symancf_sear
  *                                    sizes as above, how many points are outside of the domain
  *
  * and symancf_cell_newton moves X as symancf_newton does, by slopes that may be older than X as
- * long as every step makes the equations 30 times smaller. */
-#define SYMANCF_CHORD 0.03
+ * long as every step makes the equations 10 times smaller. */
+#define SYMANCF_CHORD 0.1
 #define SYMANCF_PIVOT 1e-10 /* of a diagonal entry: below, rows are exchanged */
 #define SYMANCF_ROW(array, k) (((vec *)(array))[(k)*(8/SYMANCF_WIDTH) + part])
 #define SYMANCF_UPPER(m, i, j) ((i)*(m) - (i)*((i) - 1)/2 + (j) - (i))
@@ -282,7 +282,7 @@ static inline int symancf_cell_decide(int m, int l, const double *E, symancf_cel
                 s->merit[l] += part*part/(s->size[k][l]*s->size[k][l]);
             }
         }
-        return slow || error > 0.1;
+        return slow;
     }
     if (s->old[l]) { /* back, for slopes */
         s->factor[l] = 0.0;
