@@ -80,21 +80,21 @@ def jacobians(kind: str, x: Array) -> Array:
 
 
 def sizes(kind: str, x: Array) -> Array:
-    """Length, area of the projection along the mean normal, or volume: (k,) [m, m^2, m^3]."""
+    """Length, area or volume, curved as it is: (k,) [m, m^2, m^3], by Gauss's rule."""
     cell = _row(kind)
     low, high = cell.domain
     rule = gauss(cell, counts_for(cell, 3 * cell.degree_of(cell.functions) - 1))
     _, slopes = cell.evaluate((rule.points - low) / (high - low))
-    total = np.zeros((len(x), 3 if cell.dimension == 2 else 1))
+    total = np.zeros(len(x))
     for slope, weight in zip(slopes, rule.weights / (high - low) ** cell.dimension, strict=True):
         j = np.einsum("vd,kva->kda", slope, x)
         if cell.dimension == 1:
-            total += weight * _norm(j)
+            total += weight * _norm(j[:, 0])
         elif cell.dimension == 2:
-            total += weight * np.cross(j[:, 0], j[:, 1])
+            total += weight * _norm(np.cross(j[:, 0], j[:, 1]))
         else:
-            total += weight * np.einsum("ka,ka->k", np.cross(j[:, 0], j[:, 1]), j[:, 2])[:, None]
-    return _norm(total) if cell.dimension == 2 else total[:, 0]
+            total += weight * np.einsum("ka,ka->k", np.cross(j[:, 0], j[:, 1]), j[:, 2])
+    return total
 
 
 def _row(kind: str) -> Cell:

@@ -13,7 +13,7 @@ from ..arrays import Ints
 from ..cells.table import CELLS
 from ..errors import MeshError
 from ..runtime.collective import exchange, owners_of, reduced, share_error
-from .cells import dimension
+from .cells import dimension, sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,6 +136,31 @@ class Region:
 
     def __sub__(self, other: Region) -> Region:
         return self._with("-", other)
+
+    def measure(self) -> float:
+        """Return its length, area or volume, curved as it is [m, m^2, m^3]; of points how many.
+
+        Collective.
+
+        Raises
+        ------
+        MeshError : cells of a type without functions, such as pyramids.
+
+        Examples
+        --------
+        >>> import symancf as sa
+        >>> mesh = sa.Mesh.box((2.0, 1.0, 0.5), (4, 2, 1), cell="wedge")
+        >>> print(f"{(mesh['x0'] | mesh['z0']).measure():.3f}")
+        2.500
+        """
+        if unknown := sorted(set(self.sizes) - set(CELLS)):
+            raise MeshError(f"{self.describe()}; the size of {', '.join(unknown)} is not known")
+        total = 0.0
+        for kind in self.sizes:
+            held = self.slice(kind)[1]
+            many = dimension(kind) > 0
+            total += float(sizes(kind, self.mesh.fetch_points(held)).sum()) if many else len(held)
+        return float(self.mesh.comm.allreduce(total))
 
     def require(self, *kinds: str, use: str | None = None) -> Region:
         """Return the region if it holds cells of these types only, else say what it holds.

@@ -81,12 +81,16 @@ class Conditions:
         d = default if dimension is None else dimension
         if isinstance(d, bool) or d not in (0, 1, 2, 3):
             raise ParameterError(f"{call}(dimension={label(d)}): give 0, 1, 2 or 3")
+        d = int(d)
         if d > of.dim:
             raise MeshError(
                 f"Mesh.select({name!r}, dimension={d}): {of.describe()}, of dimension {of.dim}"
             )
         if unknown := sorted(set(of.types) - set(CELLS)) if d < of.dim else []:
-            raise MeshError(f"{of.describe()}; the sides of {', '.join(unknown)} are not known")
+            raise MeshError(
+                f"{of.describe()}; the sides of {', '.join(unknown)} are not known, those of "
+                f"{', '.join(CELLS)} are"
+            )
         if normal is not None and (d not in (1, 2) or of.dim > d + 1 or of.dim == d == 1):
             raise MeshError(
                 f"Mesh.select({name!r}, normal=...): {WORDS[d]} have no normal here, but facets of "

@@ -90,6 +90,8 @@ def test_surfaces_in_space_point_outwards(cell: str) -> None:
         row = CELLS[cell]
         _, slope = row.evaluate(row.centre[None])
         along = np.einsum("vd,kva->dka", slope[0], x)
+        area = 16.0 * np.pi if closed else 12.0 * np.pi
+        assert mesh["body"].measure() == pytest.approx(area, rel=2e-3 if "6" in cell else 0.04)
         out = x.mean(axis=1) * [1.0, 1.0, closed]
         assert (np.einsum("ka,ka->k", np.cross(*along), out) > 0.0).all()
         on = x * [1.0, 1.0, closed]
