@@ -69,7 +69,7 @@ class Region:
     def by_type(self) -> tuple[Region, ...]:
         """Its cells of each type, as regions of one type each."""
         held = {kind: size for kind, size in self.sizes.items() if size}
-        if len(held) < 2:
+        if len(self.sizes) < 2 or not held:
             return (self,)
         return tuple(replace(self, sizes={kind: size}) for kind, size in held.items())
 

@@ -167,8 +167,11 @@ def test_a_mesh_of_second_order_is_read_as_one_of_first_order(shared_tmp_path: P
 
 
 @pytest.mark.collective
-@pytest.mark.parametrize("element", [elements.wedge15, elements.wedge6], ids=lambda e: e.name)
-@pytest.mark.parametrize("through", [False, True])
+@pytest.mark.parametrize(
+    ("element", "through"),
+    [(elements.wedge15, False), (elements.wedge15, True), (elements.wedge6, True)],
+    ids=lambda given: getattr(given, "name", str(given)),
+)
 def test_walls_of_triangles_and_quadrilaterals(element: Element, through: bool) -> None:
     """A hole in wedges, closed or with lids at its ends, has the volume of what was there."""
     kind = element.cell
@@ -212,6 +215,7 @@ def test_facets_of_two_types_touch_a_plane() -> None:
         floor, wall = (mesh[side].slice()[1] for side in ("z0", "x0"))
         regions = {"floor": {"triangle6": floor}}
         regions["corner"] = {"triangle6": floor, "quad8": wall}
+        regions["floor"]["quad8"] = wall[:0]  # none of them
         top = ("triangle6", mesh["z1"].slice()[1])
         mesh = sa.Mesh.from_arrays(
             mesh.points,

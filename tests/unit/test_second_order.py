@@ -138,7 +138,7 @@ def linear(H: sp.Matrix, *, mu: sp.Expr, lam: sp.Expr) -> sp.Expr:
     return mu * sum(x**2 for x in e) + lam / 2 * e.trace() ** 2
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["tetra10", "wedge15"])  # all of them: symancf verify
 def test_displacements_are_of_third_order(kind: str) -> None:
     """U = grad(exp(x) cos(y) z) has neither a divergence nor a curl: no force acts inside."""
 
@@ -188,7 +188,7 @@ def test_a_pressure_follows_curved_faces(kind: str) -> None:
 
 
 @pytest.mark.collective
-@pytest.mark.parametrize("kind", ELEMENTS)
+@pytest.mark.parametrize("kind", KINDS[:3])  # in wedges: test_mixed_cells
 def test_a_hole_with_lids_has_the_volume_of_the_cells_that_it_takes(kind: str) -> None:
     """A column of cells is left out; what it had is what the gas and its two lids enclose."""
 
@@ -198,7 +198,7 @@ def test_a_hole_with_lids_has_the_volume_of_the_cells_that_it_takes(kind: str) -
 
     points, cells, sides = arrays(kind, (3, 3, 1))
     row = sa.elements.CELLS[kind]
-    trace = row.traces[-1]  # of the column's walls
+    (trace,) = row.traces
     middle = np.abs(points[cells].mean(axis=1)[:, :2] - 0.5).max(axis=1) < 0.2
     kept, gone = (
         c[:, row.sides(trace)].reshape(-1, len(row.sides(trace)[0]))
@@ -208,7 +208,7 @@ def test_a_hole_with_lids_has_the_volume_of_the_cells_that_it_takes(kind: str) -
     base = sides["z0"][~np.isin(sides["z0"], cells[middle]).all(axis=1)]
     points = swayed(points)
     taken = sa.Mesh.from_arrays(points, {kind: cells[middle]}).quality()[kind].size
-    regions = {"hole": (trace, hole), "base": (row.traces[0], base)}
+    regions = {"hole": (trace, hole), "base": (trace, base)}
     mesh = sa.Mesh.from_arrays(points, {kind: cells[~middle]}, regions)
     body = sa.Body(mesh["all"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)
     gas = sa.Cavity([body["hole"]], caps="flat", gas=sa.Gas(amount=1.3, ambient=0.5))
@@ -222,7 +222,7 @@ def test_a_hole_with_lids_has_the_volume_of_the_cells_that_it_takes(kind: str) -
 
 
 @pytest.mark.collective
-@pytest.mark.parametrize("kind", ELEMENTS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_loads_act_on_faces_and_inside(kind: str) -> None:
     body = block(kind, rho=2.0)
     base = sa.fix(body["z0"])
@@ -353,6 +353,7 @@ def lean_over(X: Array) -> Array:
 
 
 @pytest.mark.collective
+@pytest.mark.filterwarnings("ignore:.*inside of an edge")
 def test_poor_cells_are_told_with_remedies() -> None:
     kinds = ("hexahedron", "tetra", "tetra10", "wedge", "wedge15", "hexahedron20", "hexahedron27")
     for kind in kinds:
