@@ -284,13 +284,10 @@ def _from_seed(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]
     )
     others = sum(int((p[s] != chosen).sum()) for p, s in zip(patch, seeds, strict=True))
     if comm.allreduce(others):
-        how = "several points are as near"
-        if asked.dimension:
-            edge = "a point or edge" if asked.dimension == 2 else "a point"
-            how = f"that is {edge} where more than {np.degrees(asked.angle):g} degrees meet"
+        how = f"parts with more than {np.degrees(asked.angle):g} degrees between them"
         raise MeshError(
-            f"Mesh.select({asked.name!r}, near={at}): {how}; give a place inside of the part that "
-            "you mean"
+            f"Mesh.select({asked.name!r}, near={at}): several "
+            f"{how if asked.dimension else 'points'} are as near; give a place at the one you mean"
         )
     return [s.kept(p == chosen) for s, p in zip(found, patch, strict=True)]
 

@@ -96,6 +96,10 @@ class Round:
         kind = CELLS[arguments.one_of(f"{call}: cell", cell, fits)]
         if kind.factors == (2, 1) and planes == "xyz" and not inner:
             raise MeshError(f"{call}: prisms fill no ball; give hexahedra or tetrahedra, or inner=")
+        if inner and solid and kind.dimension == 2:
+            raise MeshError(
+                f"{call}: of cells of type {cell!r} is the outer surface; leave out inner"
+            )
         if not set(str(symmetric)) <= set(planes):
             raise ParameterError(
                 f"{call}(symmetric={label(symmetric)}): give axes out of {planes!r}, or none"
@@ -113,7 +117,7 @@ class Round:
             radial = max(1, round(np.log(outer / inner) * quarter / QUARTER))
         counts.setdefault("radial", radial)
         counts.setdefault("along", 1 if length is None else max(1, round(length / size)))
-        if quarter % 2 and (core or planes == "xyz"):
+        if quarter % 2 and (planes == "xyz" or not (inner or skin)):
             raise MeshError(
                 f"{call}: the cells along a quarter of the circumference are those of two blocks, "
                 f"an even number; given {quarter}"

@@ -40,7 +40,7 @@ MARK = 0.012  # radius of a point's mark, of the size of the mesh
 def regions(
     mesh: Mesh,
     path: str | Path,
-    names: Sequence[str] | None = None,
+    names: str | Sequence[str] | None = None,
     *,
     title: str = "",
     eye: Sequence[float] = (0.75, -1.0, 0.62),
@@ -81,7 +81,9 @@ def regions(
     """
     path = arguments.path("view.regions", path).with_suffix(".png")
     arguments.instance("view.regions: mesh", mesh, Mesh, "give a mesh")
-    shown = [mesh[n] for n in names] if names is not None else [r for r in mesh if r.name != "all"]
+    every = [region for region in mesh if region.name != "all"]
+    named = [names] if isinstance(names, str) else names
+    shown = every if named is None else [mesh[name] for name in named]
     order = sorted(reversed(shown), key=lambda r: (r.dim, r.size))
     layers: list[Corners] = [{} for _ in (*order, None)]  # the last one: what is in no region
     for region, layer in zip(order, layers, strict=False):
