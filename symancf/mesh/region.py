@@ -189,6 +189,9 @@ class Region:
 
     def _remedy(self, kinds: tuple[str, ...]) -> str:
         """Return how to mesh so that the region has cells of these types."""
+        if any(kind in kinds for kind in self.sizes):
+            one = len({dimension(kind) for kind in self.sizes}) == 1
+            return f"; give each type a body, mesh[{self.name!r}].by_type" if one else ""
         if any(kind.startswith("triangle") for kind in self.sizes) and "quad" in kinds:
             return (
                 "; mesh the surface with quadrilaterals "
@@ -207,9 +210,13 @@ class Region:
                 "; read it with straight cells of first order, sa.Mesh.read(..., order=1), or "
                 "write it so (Gmsh: Mesh.ElementOrder = 1)"
             )
+        rows = [CELLS[kind] for kind in kinds if kind in CELLS]
+        if any(len(cell.nodes) > cell.corners + len(cell.edges) for cell in rows):
+            return "; write the mesh with cells of second order (Gmsh: Mesh.ElementOrder = 2)"
         return (
-            "; write the mesh with cells of second order, nodes on corners and edges "
-            "(Gmsh: Mesh.ElementOrder = 2, Mesh.SecondOrderIncomplete = 1)"
+            "; read it with nodes in the middles of straight edges, sa.Mesh.read(..., order=2), or "
+            "write cells of second order, nodes on corners and edges (Gmsh: Mesh.ElementOrder = 2, "
+            "Mesh.SecondOrderIncomplete = 1)"
         )
 
     def holds(self, *kinds: str) -> bool:

@@ -71,6 +71,7 @@ def three(kinds: dict[str, Element]) -> sa.Mesh:
     regions = {f"hull of {k}": h for k, h in zip(kinds, hull, strict=True)}
     regions |= {kind: {kind: np.arange(len(rows))} for kind, rows in cells.items()}
     every = {t: np.concatenate([h[t] for h in hull if t in h]) for h in hull for t in h}
+    regions["hull"] = every
     nodes = np.unique(np.concatenate([rows.ravel() for rows in every.values()]))
     return sa.Mesh.from_arrays(
         swayed(np.concatenate(points)[first]), cells, {**regions, "skin": ("vertex", nodes)}
@@ -89,8 +90,15 @@ ORDERS = [
 def test_cells_that_share_faces(given: tuple[Element, ...]) -> None:
     """Affine states pass from cells to cells; a pressure on their hull has no resultant."""
     mesh = three({element.cell: element for element in given})
-    bodies = [sa.Body(mesh[e.cell], e, sa.energies.neo_hooke, **RUBBER) for e in given]
-    loads = [sa.pressure(body[f"hull of {body.name}"], 0.3) for body in bodies]
+    hull = mesh["hull"]
+    bodies = [
+        sa.Body(part, e, sa.energies.neo_hooke, name=e.cell, **RUBBER)
+        for part, e in zip(mesh["all"].by_type, given, strict=True)
+    ]
+    own = {b.name: hull & mesh.select(f"sides of {b.name}", within=b.region) for b in bodies}
+    loads = [sa.pressure(body[own[body.name]], 0.3) for body in bodies]
+    with pytest.raises(sa.MeshError, match=r"give each type a body, mesh\['all'\]\.by_type"):
+        sa.Body(mesh["all"], given[0], sa.energies.neo_hooke, **RUBBER)
     systems = sa.System(*bodies, terms=loads), sa.System(*bodies)
     state = systems[0].state + 0.05 * systems[0].numbering.random(5)
     for system in systems:
