@@ -98,7 +98,8 @@ class Round:
             raise MeshError(f"{call}: prisms fill no ball; give hexahedra or tetrahedra, or inner=")
         if inner and solid and kind.dimension == 2:
             raise MeshError(
-                f"{call}: of cells of type {cell!r} is the outer surface; leave out inner"
+                f"{call}: of cells of type {cell!r} is one surface; make it by Mesh.cylinder or by "
+                "Mesh.sphere without inner="
             )
         if not set(str(symmetric)) <= set(planes):
             raise ParameterError(

@@ -140,7 +140,7 @@ def test_divisions_and_places() -> None:
         (MeshError, "an even number; given 1", lambda: Mesh.cylinder(1.0, 1.0, 1)),
         (
             MeshError,
-            "Mesh.sphere without inner=",
+            "is one surface; make it",
             lambda: Mesh.sphere(1.0, 4, inner=0.5, cell="quad"),
         ),
         (MeshError, "give more than 2, not 2", lambda: Mesh.disc(1.0, (2, 4))),
