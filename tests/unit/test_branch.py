@@ -175,3 +175,23 @@ def test_nothing_is_guessed_where_nothing_changes() -> None:
     history = loaded(lambda t: t).solve(step=0.1)
     first, *others = (step.iterations for step in history.steps)
     assert max(others) <= first  # the unloaded state is on no path
+
+
+def test_displacements_that_are_there_at_once_are_let_in() -> None:
+    """A block drawn and bent, by much more than one cell is long."""
+    mesh = sa.Mesh.box((1.0, 0.1, 0.1), (10, 1, 1), cell="tetra10")
+    block = sa.Body(
+        mesh["body"], sa.elements.tet10, sa.energies.neo_hooke, name="block", mu=1e6, lam=1e6
+    )
+    far, found = sa.Parameter("far", 0.0), []
+    for x, z in ((-0.6, 0.8), (lambda t: -0.6 * far.value, lambda t: 0.8 * far.value)):
+        drawn = sa.fix(block["x1"], "position", displacement=(x, 0.0, z))
+        system = sa.System(block, terms=[sa.fix(block["x0"]), drawn])
+        problem = sa.StaticProblem(system, options={"snes_max_it": 6})  # steps are cut
+        problem.solve()
+        far.value = 1.0
+        problem.solve()
+        assert problem.history.cut_backs > 0
+        assert np.abs(system.displacement(block["x1"])[:, 2] - 0.8).max() < 1e-12
+        found.append(drawn.reaction(system))
+    np.testing.assert_allclose(found[0], found[1], atol=1e-6 * np.abs(found[0]).max())

@@ -82,8 +82,12 @@ class EquilibriumSolver:
 
     # ---- set-up -------------------------------------------------------------------------------
     def prepare(self) -> None:
-        """Make the solver of PETSc and the measures of the system as it is (collective)."""
+        """Make the solver of PETSc and the measures of the system as it is (collective).
+
+        They are those of the present prescribed values; the state stays.
+        """
         system, numbering = self.system, self.numbering
+        before, held = system.state.copy(), numbering.fixed_by >= 0
         collect(system.comm)  # what is left of earlier problems
         system.prescribe(system.time)
         self.matrix = system.matrix
@@ -93,7 +97,7 @@ class EquilibriumSolver:
         self.x = self.vectors.new()
         self.F, self._imbalance = self.x.duplicate(), self.x.duplicate()
         self._rhs = self.x.duplicate()
-        self.fade, self.sudden = 0.0, Sudden(system.plan)
+        self.fade, self.sudden = 0.0, Sudden(system)
         self.local_f = np.zeros(numbering.coordinates)
         self.convergence: Convergence = Convergence(system)
         self._scale_multipliers()
@@ -125,6 +129,7 @@ class EquilibriumSolver:
         self.stability: Stability = Stability(system, self.linear)
         if self.check_held:
             require_held(system)
+        system.state[held] = before[held]
         self.ready = True
 
     # ---- lists that change, see `HoldsVectors` --------------------------------------------------
@@ -347,7 +352,7 @@ class EquilibriumSolver:
         """Keep the residual at the start of a step; tell whether it was no equilibrium."""
         self.system.revise(time)
         self.system.prescribe(time)
-        jumped = self.sudden.measure()
+        jumped = self.sudden.measure(state)
         f = np.zeros_like(state)
         self.guarded(lambda: self.system.plan.residual(state, f))
         self.vectors.to_global(f, self._imbalance)
