@@ -201,7 +201,8 @@ class Mesh(Made):
             `within` of less dimension than the mesh a part of it.
         normal : direction (3,) from which the normal differs by at most `angle`. Normals point out
             of the volume; those of edges out of the surface; those of surfaces without a volume
-            follow the numbering of their corners, as the sides of plates do.
+            follow the numbering of their corners, as the sides of plates do. What lies between
+            two cells counts in either sense.
         near : place (3,) [m]: all that is connected with the facet (edge) nearest to it, over
             edges (points) at which the surface (line) turns by at most `angle`. Of points the
             nearest one.

@@ -210,39 +210,49 @@ def _truth(where: Callable[[Array], npt.ArrayLike], X: Array) -> Mask:
 
 
 def _by_normal(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]:
-    """Return those whose normal is along the one asked for."""
+    """Return those whose normal is along the one asked for; between two cells in either sense."""
     if asked.normal is None:
         return found
-    if asked.within is not None and asked.dimension == asked.within.dim == 2:
-        found = _outwards(mesh, found)
+    of = asked.within or mesh["all"]
+    cells = of if of.dim > asked.dimension else mesh["all"]
+    sensed = [(s, np.zeros(len(s.order), bool)) for s in found]
+    if cells.dim > asked.dimension and not (asked.outer and of.dim > asked.dimension):
+        sensed = _sensed(mesh, cells, found)
     along = asked.normal / np.linalg.norm(asked.normal)
-    least = np.cos(asked.angle) - 1e-9
-    return [s.kept(normals(mesh, s) @ along >= least) for s in found]
+    least, chosen = np.cos(asked.angle) - 1e-9, []
+    for s, either in sensed:
+        cosine = normals(mesh, s) @ along
+        chosen.append(s.kept(np.where(either, np.abs(cosine), cosine) >= least))
+    return chosen
 
 
-def _outwards(mesh: Mesh, surfaces: list[Sides]) -> list[Sides]:
-    """Return surfaces with the nodes of the volume's outer facets, where they are these.
+def _sensed(mesh: Mesh, region: Region, found: list[Sides]) -> list[tuple[Sides, Mask]]:
+    """Return surfaces or edges in the sense of the cells of a region, and which are between two.
 
     Collective.
     """
-    if mesh["all"].dim < 3:
-        return surfaces
-    known = [k for k in mesh["all"].types if k in CELLS]
-    cells = [Sides(kind, *mesh["all"].slice(kind)) for kind in known]
-    outer, turned = sides_of(mesh.comm, cells, outer=True), []
-    for s in surfaces:
-        facets = [f.nodes for f in outer if f.kind == s.kind]
-        nodes = np.concatenate([s.nodes, *facets])
+    cells = [s for s in cells_of(region) if s.kind in CELLS]
+    outer = sides_of(mesh.comm, cells, outer=True)
+    every = sides_of(mesh.comm, cells, outer=False)
+    sensed = []
+    for s in found:
+        lists = [
+            [s.nodes],
+            *([f.nodes for f in known if f.kind == s.kind] for known in (outer, every)),
+        ]
+        tag = np.repeat(np.arange(3), [sum(map(len, rows)) for rows in lists])
+        nodes = np.concatenate([rows for part in lists for rows in part])
         meeting = Meeting(mesh.comm, hashes(nodes))
-        row = meeting.bring(nodes)
-        facet = meeting.bring(np.arange(len(nodes)) >= len(s.order))
-        take = np.full(meeting.groups, -1)
-        take[meeting.group] = np.arange(len(row))
-        take[meeting.group[facet]] = np.flatnonzero(facet)
-        same = np.where(facet[take[meeting.group]][:, None], row[take[meeting.group]], row)
-        own = meeting.answer(same)[: len(s.order)]
-        turned.append(Sides(s.kind, s.order, own))
-    return turned
+        row, tag = meeting.bring(nodes), meeting.bring(tag)
+        has = np.zeros((meeting.groups, 3), bool)
+        has[meeting.group, tag] = True
+        best = np.arange(meeting.groups)
+        for t in (0, 1):  # the outer one is written last
+            best[meeting.group[tag == t]] = np.flatnonzero(tag == t)
+        told = meeting.answer(row[best[meeting.group]])[: len(s.order)]
+        either = meeting.answer((has[:, 2] & ~has[:, 1])[meeting.group])[: len(s.order)]
+        sensed.append((s if s.of else Sides(s.kind, s.order, told), either))
+    return sensed
 
 
 def _from_seed(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]:

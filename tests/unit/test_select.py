@@ -173,6 +173,28 @@ def test_sheets_and_lines() -> None:
     assert rows(line, "middle")["vertex"].tolist() == [[2]]
 
 
+def test_normals_of_walls_count_in_either_sense() -> None:
+    """Those of outer facets point outwards, however a file numbers them."""
+    box = Mesh.box(LENGTHS, (2, 2, 1), comm=MPI.COMM_SELF)
+    cells = box.cells["hexahedron"].connectivity
+    wall = np.array([[1, 4, 13, 10], [4, 13, 16, 7]])  # one this way, one that way
+    wall[1] = [7, 16, 13, 4]
+    end = [[0, 3, 12, 9], [3, 12, 15, 6]]
+    end[1] = [6, 15, 12, 3]
+    regions = {"wall": ("quad", wall), "end": ("quad", end)}
+    mesh = Mesh.from_arrays(box.points, {"hexahedron": cells}, regions, comm=COMM)
+    assert mesh.select("across", normal=(1, 0, 0), within="wall").size == 2
+    assert mesh.select("back", normal=(-1, 0, 0), within="end").size == 2
+    with pytest.raises(MeshError, match="none of the 2 facets of region 'end'"):
+        mesh.select("ahead", normal=(1, 0, 0), within="end")
+    ahead = mesh.select("ahead", normal=(1, 0, 0), outer=False)
+    assert ahead.size == 4  # those of the wall and at x = 2, not at x = 0
+    assert mesh.select("left", lambda X: X[:, 0] <= 1.0, dimension=3).size == 2
+    assert mesh.select("out of the left", normal=(1, 0, 0), within="left", dimension=2).size == 2
+    sheet = Mesh.box((2.0, 1.0), (2, 2), comm=COMM)
+    assert sheet.select("ahead", normal=(1, 0, 0), outer=False).size == 4
+
+
 def test_regions_combine() -> None:
     mesh = Mesh.box(LENGTHS, (3, 2, 2), comm=COMM)
     ends = mesh["x0"] | mesh["x1"]
@@ -190,6 +212,8 @@ def test_regions_combine() -> None:
         mesh["x0"] & mesh["x1"]
     with pytest.raises(MeshError, match=r"regions of two meshes, box and box"):
         mesh["x0"] | Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), comm=COMM)["x0"]
+    with pytest.raises(MeshError, match="region 'x0' is of mesh box, not other"):
+        Mesh.box((1.0,), (1,), name="other", comm=COMM)[mesh["x0"]]
     with pytest.raises(TypeError):
         mesh["x0"] | "x1"  # type: ignore[operator]
 
