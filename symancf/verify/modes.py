@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..bodies.natural import RigidBody
 from ..bodies.plane import PlanarBody
 from ..catalogue import joints
 from ..catalogue.boundary import fix
+from ..catalogue.gas import pressure
 from ..catalogue.loads import force, gravity, traction
 from ..catalogue.rotating import rotating_frame
 from ..elements import ancf_cable, ancf_thin_plate
@@ -233,6 +235,40 @@ def pressed() -> Iterator[Number]:
     for what, (coarse, fine) in first.items():
         value = (4.0 * fine - coarse) / 3.0
         yield Number(f"N, {what}, extrapolated", value, wanted[what][0], 2e-3)
+
+
+@case("B06_ring_under_pressure", "closed form; M. Levy (1884): p R^3/EI = n^2 - 1")
+def ring() -> Iterator[Number]:
+    """Strip bent to a ring, pressed by a pressure that follows it: two shapes for each load."""
+    h, E, width = 0.01, 1e9, 0.1
+    first: list[float] = []
+    for cells in (24, 48):
+        k, p = np.arange(cells), Parameter("p")
+        angle = 2.0 * math.pi * k / cells
+        circle = np.stack([np.cos(angle), 0.0 * angle, np.sin(angle)], axis=1)
+        points = np.concatenate([circle, circle + np.array([0.0, width, 0.0])])
+        quads = np.stack([k, (k + 1) % cells, (k + 1) % cells + cells, k + cells], axis=1)
+        nodes = {
+            "rim": np.arange(2 * cells)[:, None],
+            "east": np.array([[0], [cells]]),
+            "west": np.array([[cells // 2], [cells // 2 + cells]]),
+        }
+        regions: dict[str, Any] = {name: ("vertex", some) for name, some in nodes.items()}
+        mesh = Mesh.from_arrays(points, {"quad": quads}, regions | {"skin": ("quad", k)})
+        given: dict[str, Any] = {"E": E, "nu": 0.3, "thickness": h}
+        skin = Body(mesh["skin"], ancf_thin_plate, kirchhoff(), name="ring", **given)
+        held = [fix(skin["rim"], "y"), fix(skin["east"], ["x", "z"]), fix(skin["west"], "z")]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "pressure on")  # from outside
+            system = System(skin, terms=[*held, pressure(skin["skin"].face(-1, middle=True), p)])
+        loads = EigenProblem(system).buckle(p, 4).values * 12.0 / (E * h**3)
+        for n, pair in ((2, loads[:2]), (3, loads[2:])):
+            exact = n * n - 1.0
+            for load in pair:
+                what = f"p R^3/EI, n = {n}, {cells} cells"
+                yield Number(what, float(load), exact, 0.05 * (24 / cells) ** 2)
+        first.append(float(loads[0]))
+    yield Number("extrapolated", (4.0 * first[1] - first[0]) / 3.0, 3.0, 1e-3)
 
 
 @case(

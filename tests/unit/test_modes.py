@@ -143,6 +143,26 @@ def test_damped_modes_are_those_of_oscillators() -> None:
     np.testing.assert_allclose(real[:1], np.roots([m, C.value + 0.4 * m, k]).min(), rtol=1e-9)
 
 
+def test_states_of_first_order_have_eigenvalues_of_their_own() -> None:
+    """A force that follows the place with a lag: m x'' = -k x - g z, T z' = x - z."""
+    m, k, g, T = 2.0, 50.0, 20.0, 0.3
+
+    def lagging(v_a: Any, r_a: Any, z: Any, *, k: Any, g: Any, T: Any) -> Any:
+        return {v_a[0]: -k * r_a[0] - g * z, "z": (r_a[0] - z) / T}
+
+    body = sa.RigidBody(mass=m, inertia=(1.0, 1.0, 1.0))
+    here = body.at((0.0, 0.0, 0.0))
+    force = sa.VirtualWork(lagging, here, states=("z",), k=k, g=g, T=T)
+    problem = sa.EigenProblem(sa.System(body, terms=[force, sa.Potential(spring, here, k=1.0)]))
+    with pytest.raises(sa.ParameterError, match=r"damped=True"):
+        problem.solve(2)
+    s = problem.solve(8, damped=True).eigenvalues
+    A = np.array([[0, 1, 0], [-(k + 1.0) / m, 0, -g / m], [1 / T, 0, -1 / T]])
+    for exact in np.linalg.eigvals(A):
+        if exact.imag >= 0.0:
+            assert np.abs(s - exact).min() < 1e-9 * abs(exact)
+
+
 def test_kelvin_voigt_and_rayleigh_damp_a_beam_alike() -> None:
     beta = 1e-3
     mesh = sa.Mesh.box((1.0,), (8,))
@@ -245,6 +265,51 @@ def test_buckling_from_a_loaded_state_in_both_directions_and_its_errors() -> Non
         problem.buckle(P, direction=2)
     with pytest.raises(sa.ParameterError, match="Parameter"):
         problem.buckle("P")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("engine", ENGINES[1:])
+@pytest.mark.collective
+def test_unsymmetric_tangents_and_pressures_are_those_of_dense_algebra(engine: str) -> None:
+    """A cube of rubber without compressibility beside one under a pressure that follows it."""
+    possible(engine)
+    for given in ({"mu": 1e6, "lam": 2e6}, {"mu": 1e6, "lam": 2e9, "pressure": "continuous"}):
+        box: dict[str, Any] = {"rho": 1e3, **given}
+        mixed = "pressure" in given
+        element = sa.elements.tet10 if mixed else sa.elements.hex8
+        cell = "tetra10" if mixed else "hexahedron"
+        mesh = sa.Mesh.box((0.1, 0.1, 0.1), (2, 2, 2) if mixed else (4, 4, 4), cell=cell)
+        cube = sa.Body(mesh["body"], element, sa.energies.neo_hooke, **box)
+        p = sa.Parameter("p", 0.0 if mixed else 1e5)
+        system = sa.System(cube, terms=[sa.fix(cube["x0"]), sa.pressure(cube["x1"], p)])
+        sa.StaticProblem(system).solve()
+        found = [
+            sa.EigenProblem(system, options={"eigen": e}).solve(4).eigenvalues
+            for e in (engine, "dense")
+        ]
+        np.testing.assert_allclose(found[0].imag, found[1].imag, rtol=1e-7)
+        assert not found[0].real.any()
+
+
+def test_faces_that_touch_without_force_are_in_equilibrium() -> None:
+    foot = sa.Body(
+        sa.Mesh.box((0.1, 0.1, 0.05), (2, 2, 1), cell="hexahedron20")["body"],
+        sa.elements.hex20,
+        sa.energies.neo_hooke,
+        mu=4e5,
+        lam=6e5,
+        rho=1e3,
+    )
+    stand = sa.Contact(foot["z0"], sa.Plane((0, 0, 0), normal=(0, 0, 1)), mu=0.4)
+    press = sa.fix(foot["z1"], "position", lambda t: (0, 0, -1e-3 * t))
+    system = sa.System(foot, terms=[stand, press])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        touching = sa.EigenProblem(system).solve(1).omega[0]
+    sa.StaticProblem(system).solve()
+    pressed = sa.EigenProblem(system).solve(1).omega[0]
+    free = sa.EigenProblem(sa.System(foot, terms=[press])).solve(1).omega[0]
+    assert pressed == pytest.approx(touching, rel=0.01)
+    assert pressed > 1.5 * free
 
 
 def test_impossible_questions() -> None:

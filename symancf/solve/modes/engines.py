@@ -85,13 +85,13 @@ def _filtered(theta: Array, vectors: Array, positive: bool) -> Found:
     """Leave out what has no theta, and sort by its size."""
     if positive:
         real = np.abs(theta.imag) <= 1e-8 * np.abs(theta)
-        theta, vectors = theta[real].real, vectors[:, real]
+        theta, vectors = theta[real], vectors[:, real]  # of a double one a pair, by round-off
+        vectors = np.where(theta.imag < 0.0, vectors.imag, vectors.real)
+        theta = theta.real
     some = np.abs(theta) > NONE * np.abs(theta).max(initial=0.0)
     some &= theta > 0.0 if positive else True
     theta, vectors = theta[some], vectors[:, some]
     order = np.argsort(-np.abs(theta), kind="stable")
-    if positive:
-        vectors = np.real(vectors)
     return Found(theta[order], vectors[:, order])
 
 
@@ -196,6 +196,11 @@ def _scipy(pencil: Pencil, count: int, room: int, known: Array, positive: bool) 
             values, X = eigsh(K, count, M=weight, sigma=sigma, OPinv=operator(inverse), **given)
             theta = 1.0 / (values - sigma)
     except ArpackError as error:
+        if positive:
+            theta, X = getattr(error, "eigenvalues", None), getattr(error, "eigenvectors", None)
+            if theta is None or X is None or not len(theta):
+                return Found(np.zeros(0), np.zeros((n, 0)))
+            return _filtered(theta, X, positive)
         raise ConvergenceError(
             f"ARPACK did not find {count} of at most {room} eigenvalues ({error}): ask for fewer, "
             f"or install SLEPc ({REMEDY})",
@@ -281,7 +286,7 @@ def _slepc(
         solver.setWhichEigenpairs(kinds.LARGEST_REAL if positive else kinds.LARGEST_MAGNITUDE)
     solver.setInitialSpace([start])
     solver.setDimensions(count, min(room, max(2 * count, count + 20)))
-    solver.setTolerances(TOL, 500)
+    solver.setTolerances(TOL, 100 if positive else 500)
     options.offer({})
     solver.setFromOptions()
     try:
@@ -295,6 +300,8 @@ def _slepc(
 def _taken(solver: Any, pencil: Pencil, count: int, positive: bool) -> Found:
     """Return what SLEPc has found (collective)."""
     number = solver.getConverged()
+    if positive and not number:  # as under a load that only stiffens
+        return Found(np.zeros(0), np.zeros((pencil.unknowns.rows, 0)))
     if not number:
         raise ConvergenceError(
             f"SLEPc found none of {count} eigenvalues in {solver.getIterationNumber()} iterations; "

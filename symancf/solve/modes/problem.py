@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ...runtime.petsc import PETSc
     from ...system import System
 
+SYMMETRIC, DIFFERENCE = 1e-13, 1e-8  # of products: round-off, and that of differences
 STRAIN = 1e-3  # of the largest body: the change of state by which the tangent is differentiated
 
 
@@ -59,8 +60,8 @@ class EigenProblem:
 
     Parameters
     ----------
-    system : its state is linearised about: solve before what is to be loaded. Forces of joints that
-        alone are missing, as of a pendulum that hangs at rest, are found.
+    system : its state is linearised about, with its rates: solve before what is to be loaded.
+        Forces of joints that alone are missing, as of a pendulum that hangs at rest, are found.
     prefix : of SLEPc's options, ``"plate_"`` for ``-plate_eps_ncv 80``.
     options : of SLEPc without prefix, ``{"eps_ncv": 80}``; ``{"eigen": "scipy"}`` chooses what
         solves: ``"dense"``, ``"slepc"`` or ``"scipy"``.
@@ -126,6 +127,12 @@ class EigenProblem:
         system = self._begin()
         turning = np.array([piece.role == "inertia" for piece in system.pieces], dtype=bool)
         gyroscopic = bool(system.comm.allreduce(bool(turning.any())))
+        states = system.numbering.those("state")[system.unknowns.coordinate]
+        if not damped and system.comm.allreduce(bool(states.any())):
+            raise ParameterError(
+                "EigenProblem.solve: terms have states of their own, of first order in time, as "
+                "controllers do: solve(damped=True) takes them into account"
+            )
         if near is not None:
             near = arguments.positive("EigenProblem.solve", "near", near)
             if damped or gyroscopic:
@@ -142,7 +149,7 @@ class EigenProblem:
             none = np.zeros_like(system.state)
             with system.plan.following(system.rate, none), system.plan.only(turning):
                 rates = system.damping()
-        symmetric = _symmetric(system) and rates is None
+        symmetric = rates is None and _symmetric(system, stiffness)
         pencil = Pencil(system, stiffness, mass, rates, symmetric=symmetric)
         omega = None if near is None else 2.0 * math.pi * near
         try:
@@ -241,8 +248,9 @@ class EigenProblem:
         rate, found = arc.derivative()
         if not found:
             raise ParameterError(f"buckle({parameter.name}): nothing depends on it here")
-        symmetric = _symmetric(system)
-        K = Pencil(system, system.tangent(), system.tangent(), symmetric=symmetric, buckling=True)
+        tangent = system.tangent()
+        symmetric = _symmetric(system, tangent)
+        K = Pencil(system, tangent, tangent.copy(), symmetric=symmetric, buckling=True)
         K.require(K.factor(0.0), f"buckle({parameter.name})")
         if K.negative:
             raise SymancfError(
@@ -254,6 +262,7 @@ class EigenProblem:
         slope.scale(-float(direction))
         K.weight.destroy()
         K.weight = slope
+        K.symmetric = symmetric and _symmetric(system, slope, DIFFERENCE)
         try:
             search = self._search(K, count)
             mu, X = search.loads(count)
@@ -299,10 +308,25 @@ def _whole(what: str, count: int) -> int:
     return int(arguments.number(what, "count", count, must, lambda n: n >= 1 and n == int(n)))
 
 
-def _symmetric(system: System) -> bool:
-    """Whether the tangent is symmetric (collective)."""
+def _symmetric(system: System, K: PETSc.Mat, tolerance: float = SYMMETRIC) -> bool:
+    """Whether a tangent is symmetric, also where laws could make it another one (collective)."""
     mine = all(piece.kernel.symmetric for piece in system.pieces if not piece.moving)
-    return bool(system.comm.allreduce(mine, op=MPI.LAND))
+    if system.comm.allreduce(mine, op=MPI.LAND):
+        return True
+    x, y, z = (K.createVecRight() for _ in range(3))
+    size = np.sqrt(np.abs(K.getDiagonal().getArray()))  # of all units alike
+    size = 1.0 / np.where(size > 0.0, size, 1.0)
+    different = 0.0
+    for seed in range(3):
+        for vector, own in ((x, seed), (y, seed + 5)):
+            vector.setArray(size * system.unknowns.taken(system.numbering.random(own)))
+        K.mult(x, z)
+        xy, bound = y.dot(z), y.norm() * z.norm()
+        K.mult(y, z)
+        different = max(different, abs(xy - x.dot(z)) / (max(bound, x.norm() * z.norm()) or 1.0))
+    for vector in (x, y, z):
+        vector.destroy()
+    return different <= tolerance
 
 
 def _locals(system: System, X: Array) -> Array:

@@ -27,7 +27,7 @@ ROUNDS = 40  # times that missing ones are looked for
 EXTRA = 6  # more than asked for: rigid motions
 FAR = 1e-3  # of the slowest mode: a shift that is too near to zero
 TWICE = 1e-6  # of the shift of s: zeros
-DIGITS = 1e-10  # of a number next to the shift: its round-off
+DIGITS, LEAST = 1e-10, 1e-6  # of a number next to the shift: its round-off; at most
 
 
 class Choice(NamedTuple):
@@ -206,9 +206,10 @@ class Search:
         for _ in range(2):
             s, X = self._near(count, sigma)
             slowest = float(np.abs(s[s != 0.0]).min(initial=np.inf))
-            if not quadratic or slowest == math.inf or 0.1 * slowest < sigma < slowest:
+            least = 0.1 * slowest if quadratic else FAR * slowest**2
+            if omega is not None or slowest == math.inf or least < abs(sigma) < slowest:
                 break
-            sigma = 0.3 * slowest  # the digits of a number are those of 1/(s - sigma)
+            sigma = 0.3 * slowest if quadratic else -0.3 * slowest**2
         enough = ((s != 0.0) & (s.real <= 0.0)).sum() >= count
         self.checked = True if self.engine == "dense" else None if enough else False
         return s, pencil.scale[:, None] * X
@@ -229,7 +230,8 @@ class Search:
             zero |= np.abs(numbers) <= ROUND_OFF * EPS * abs(sigma)
         massive = size > 0.0
         X = X / np.sqrt(np.where(massive, size, 1.0))
-        digits = DIGITS * np.maximum(1.0, np.abs(numbers / sigma))
+        far = np.abs(found.theta).max(initial=0.0) / np.abs(found.theta)
+        digits = np.minimum(DIGITS * far, LEAST)  # those of theta are of the largest one
         s = numbers if quadratic else np.sqrt(_straight(-numbers, digits))
         s = np.where(zero, 0.0, _straight(s, digits))
         if not quadratic:

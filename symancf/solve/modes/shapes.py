@@ -313,6 +313,10 @@ class Buckling(Shapes):
         """Return the load of a shape in words."""
         return f"{k + 1}: {self.parameter} = {self.values[k]:.5g}"
 
+    def note(self) -> str:
+        """Tell whether all were found."""
+        return super().note() if len(self) else "no load was found at which it buckles"
+
     def columns(self) -> dict[str, list[str]]:
         """Return the columns of the table."""
         found = super().columns() | {self.parameter: [f"{v:.6g}" for v in self.values]}

@@ -14,7 +14,7 @@ from ..statics.convergence import Convergence
 from .pencil import Pencil
 
 if TYPE_CHECKING:
-    from ...arrays import Mask
+    from ...arrays import Array, Mask
     from ...system import System
 
 UNBALANCED = 1e-4  # of the forces
@@ -44,7 +44,12 @@ def unbalanced(system: System) -> float:
     natural = rows.natural(rows.sizes())
     work = rows.worst(np.where(equations, 0.0, forces * natural))[rows.part]
     forces = np.maximum(forces, BESIDE * work / natural)
-    left[equations | (left <= NOISE * test.round_off())] = 0.0
+
+    def product(change: Array, answer: Array) -> None:
+        system.plan.product(system.state, change, answer)
+
+    noise = rows.response(numbering.natural(system.extent), product)
+    left[equations | (left <= NOISE * np.maximum(noise, test.round_off()))] = 0.0
     share = np.divide(left, forces, out=np.zeros_like(left), where=forces > 0.0)
     return float(share.max(initial=0.0))
 
