@@ -47,6 +47,7 @@ class Principal:
     given : the entries of H = F - I, by rows.
     leaves : what the function finds, in the order of its rows: logarithms, axes, `inverses`.
     inverses : 1/(1 + 2 e) = exp(-2 L).
+    stages : whether `strain` are leaves that stand for what follows, whatever is `given`.
     strain : how E = (F^T F - I)/2 changes in the axes, N_a . dE N_b: of the value 0, and with the
         right derivatives. Entries 11, 22, 33, 23, 13, 12.
     values : the logarithms. With x = dE_aa/(1 + 2 e_a) they change by x - x^2, to second order
@@ -55,7 +56,7 @@ class Principal:
 
     def __init__(self, graph: Graph, given: list[Node], strain: list[Node] | None = None) -> None:
         g = graph
-        self.graph, self.given = g, given
+        self.graph, self.given, self.stages = g, given, strain is not None
         found = [g.symbol(f"log_stretch{k}", Kind.UNKNOWN) for k in (1, 2, 3)]
         axes = [[g.symbol(f"axis{k}{i}", Kind.UNKNOWN) for i in (1, 2, 3)] for k in (1, 2, 3)]
         self.inverses = [g.symbol(f"inverse_square{k}", Kind.UNKNOWN) for k in (1, 2, 3)]
@@ -277,7 +278,7 @@ class Scope:
             return g.call("log_stretch", g.constant(k), *given)
         if self.principal is None:
             self.principal = Principal(g, given)
-        elif self.principal.given != given:
+        elif self.principal.given != given and not self.principal.stages:
             raise CompileError(f"law {self.owner!r} asks for principal stretches of several F")
         return self.principal.values[k - 1]
 

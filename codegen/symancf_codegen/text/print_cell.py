@@ -108,8 +108,12 @@ def solve_function(name: str, structure: Structure, laws: Sequence[Sequence[LawF
             if law.geometry is not None:
                 once.append(f"v8 A{s}_{k}[{count * use.sections}][{law.geometry_rows}];")
                 filled += _call(structure, law.geometry, use, k, segment, kept=True)
+            if law.principal is not None:
+                once.append(f"v8 Q{s}_{k}[{count * use.sections}][15];")
             for mode, function in zip(SOLVE, law.solve[1:], strict=True):
                 call = _call(structure, function, use, k, segment, kept=True)
+                if law.principal is not None and "Q" in function.arguments:
+                    call = _call(structure, law.principal, use, k, segment, kept=True) + call
                 loops[mode] += [
                     f"for (int q = 0; q < {count}; q++) {{",
                     *(f"    {x}" for x in call),
