@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 import sympy as sp
-from mpi4py import MPI
 
 from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.numbering import Block
@@ -263,12 +262,7 @@ class Body:
     @cached_property
     def extent(self) -> float:
         """Diagonal of the mesh's bounding box (collective on first use)."""
-        mesh = self.region.mesh
-        low = mesh.points.min(axis=0) if len(mesh.points) else np.full(3, np.inf)
-        high = mesh.points.max(axis=0) if len(mesh.points) else np.full(3, -np.inf)
-        low, high = np.ascontiguousarray(low), np.ascontiguousarray(high)
-        mesh.comm.Allreduce(MPI.IN_PLACE, low, op=MPI.MIN)
-        mesh.comm.Allreduce(MPI.IN_PLACE, high, op=MPI.MAX)
+        low, high = self.region.mesh.bounds()
         return float(np.linalg.norm(high - low))
 
     def declare(self, layout: Layout) -> None:

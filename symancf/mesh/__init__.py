@@ -291,6 +291,20 @@ class Mesh(Made):
                 )
         return lookup(self.comm, self.point_starts, ids, self.points)
 
+    def bounds(self) -> tuple[Array, Array]:
+        """Return the least and the largest coordinates of all points, (3,) each [m]. Collective.
+
+        Examples
+        --------
+        >>> import symancf as sa
+        >>> mesh = sa.Mesh.sphere(2.0, 4, symmetric="z")
+        >>> low, high = mesh.bounds()
+        >>> mesh.select("top", lambda X: X[:, 2] > 0.8 * high[2]).sizes
+        {'quad': 4}
+        """
+        low = reduced(self.comm, self.points.min(axis=0, initial=np.inf), MPI.MIN)
+        return low, reduced(self.comm, self.points.max(axis=0, initial=-np.inf), MPI.MAX)
+
     def check(self) -> None:
         """Look for coordinates that are not numbers and for faulty cells. Collective.
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..arrays import Array, Integers, Ints
 from ..cells.table import CELLS
 from ..errors import MeshError
-from ..runtime.collective import exchange, owners_of, reduced, share_error
+from ..runtime.collective import exchange, owners_of, share_error
 from .cells import dimension
 
 if TYPE_CHECKING:
@@ -172,8 +172,7 @@ def require_lengths(mesh: Mesh) -> None:
             )
     if told[0] <= 10.0**-DIGITS:
         return
-    low = reduced(comm, mesh.points.min(axis=0, initial=np.inf), MPI.MIN)
-    high = reduced(comm, mesh.points.max(axis=0, initial=-np.inf), MPI.MAX)
+    low, high = mesh.bounds()
     middle, extent = (low + high) / 2.0, float((high - low).max())
     digits = max(0, int(-np.log10(told[0])))
     _, a, b, *at = told
@@ -276,9 +275,7 @@ def warn_of_split_faces(mesh: Mesh) -> None:
 def warn_of_coincident_points(mesh: Mesh) -> None:
     """Warn of points closer than 1e-9 of the mesh's extent (collective)."""
     comm = mesh.comm
-    low = mesh.points.min(axis=0, initial=np.inf)
-    high = mesh.points.max(axis=0, initial=-np.inf)
-    low, high = reduced(comm, low, MPI.MIN), reduced(comm, high, MPI.MAX)
+    low, high = mesh.bounds()
     scale = float(np.max(high - low, initial=0.0))
     if not np.isfinite(scale) or scale == 0.0:
         return

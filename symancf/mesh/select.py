@@ -13,7 +13,7 @@ from mpi4py import MPI
 from ..arrays import Array, Ints, Mask
 from ..cells.table import CELLS
 from ..errors import MeshError, ParameterError
-from ..runtime.collective import block_starts, exchange, owners_of, reduced, together
+from ..runtime.collective import block_starts, exchange, owners_of, together
 from ..values import arguments
 from ..values.parameter import call, label
 from .cells import dimension as dimension_of
@@ -204,7 +204,8 @@ def _truth(where: Callable[[Array], npt.ArrayLike], X: Array) -> Mask:
         if len(part) and np.any(call(what, where, X[part]) != holds[part]):
             raise ParameterError(
                 f"{what}: {label(where)} must tell of each place for itself; here it depends on "
-                "the others, as X[:, 0] == X[:, 0].max() does, and they are those of a rank"
+                "the others, as X[:, 0] == X[:, 0].max() does, and they are those of a rank; "
+                "mesh.bounds() are of all"
             )
     return holds
 
@@ -268,7 +269,7 @@ def _from_seed(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]
     away = [distances(mesh, s, asked.near) for s in found]
     order = [k * 2**58 // len(found) + s.order for k, s in enumerate(found)]
     least = comm.allreduce(min(float(a.min(initial=np.inf)) for a in away), MPI.MIN)
-    low, high = _bounds(mesh)
+    low, high = mesh.bounds()
     extent = float(np.linalg.norm(high - low))
     if asked.dimension == 0:
         size = extent
@@ -312,12 +313,6 @@ def _size(mesh: Mesh, sides: Sides, chosen: Mask) -> float:
     return float(np.linalg.norm(x[:, :, None] - x[:, None], axis=3).max(initial=0.0))
 
 
-def _bounds(mesh: Mesh) -> tuple[Array, Array]:
-    """Return the least and the largest coordinates (3,) of the mesh (collective)."""
-    low = reduced(mesh.comm, mesh.points.min(axis=0, initial=np.inf), MPI.MIN)
-    return low, reduced(mesh.comm, mesh.points.max(axis=0, initial=-np.inf), MPI.MAX)
-
-
 def _place(x: Array) -> str:
     return f"({', '.join(f'{a:g}' for a in x)})"
 
@@ -335,7 +330,7 @@ def _nothing(mesh: Mesh, asked: Conditions, many: list[int]) -> str:
         text += f" of {mesh.name} has a normal within {turn} of the one given"
         if asked.where is not None:
             text += f", nor any of the {many[1]} that fulfil the condition"
-    return f"{text}; the mesh reaches from {' to '.join(_place(x) for x in _bounds(mesh))}"
+    return f"{text}; the mesh reaches from {' to '.join(_place(x) for x in mesh.bounds())}"
 
 
 # ---- into the mesh ------------------------------------------------------------------------------
