@@ -13,7 +13,7 @@ from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
 
 Array = npt.NDArray[np.float64]
 THIN, FULL = sa.elements.ancf_thin_plate, sa.elements.ancf_plate
-CABLE, HEX8 = sa.elements.ancf_cable, sa.elements.hex8
+CABLE, HEX8 = sa.elements.ancf_cable, sa.elements.hex8_plain
 STEEL: dict[str, Any] = {"E": 1e5, "nu": 0.3}
 
 

@@ -48,5 +48,5 @@ def solid_stress(
     axes = dict(zip(("xi", "eta", "zeta"), np.eye(3), strict=True))
     u = {jet: H @ axis for jet, axis in axes.items()}
     R = {jet: np.broadcast_to(axis, H.shape[:-1]) for jet, axis in axes.items()}
-    found = fields_at(elements.hex8, energy, {n: n for n in names}, u, R, own)
+    found = fields_at(elements.hex8_plain, energy, {n: n for n in names}, u, R, own)
     return SimpleNamespace(**found, energy=found["W"])

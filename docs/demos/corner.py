@@ -134,7 +134,7 @@ def solid(layers, thickness):
     mesh = sa.Mesh.from_arrays(points, {"hexahedron": hexahedra}, regions, name="solid corner")
     body = sa.Body(
         mesh["all"],
-        sa.elements.hex8,
+        sa.elements.hex8_plain,
         saint_venant_kirchhoff,
         name="solid",
         volumetric="full",

@@ -153,7 +153,7 @@ def plates(mesh, p, half=False, along=20, spine=False):
 
 def solids(mesh, p):
     """Return the system and the bodies of the half y > 0 in hexahedra, J at their centres."""
-    element = sa.elements.hex8
+    element = sa.elements.hex8_plain
     options = {"volumetric": "reduced"}
     silicone = sa.Body(mesh["silicone"], element, yeoh, name="silicone", **options, **SILICONE)
     bone = sa.Body(mesh["bone"], element, saint_venant_kirchhoff, name="bone", **options, **BONE)
@@ -251,7 +251,7 @@ def compare():
         sizes = {"n": n, "m": 5 * n, "m_ring": n // 2, "layers": layers}
         mesh = mesh_of(f"finger_solid_{n}_{layers}", "finger_solid", **sizes)
         rows, system, _, seconds = slowly(solids, mesh)
-        name = f"hex8, n = {n}, {layers} layers"
+        name = f"hex8_plain, n = {n}, {layers} layers"
         table.append((name, system.numbering.size, rows[12], seconds))
         report(table[-1])
     return table
@@ -310,7 +310,7 @@ def main(short=SHORT):
     tabulate(f"Plates, equilibria, mm and degrees; {unknowns} unknowns, {seconds:.0f} s", still)
     panels = {"12 kPa": [sample(system, body, solid=True, divisions=2) for body in bodies]}
     firm, *_, seconds = slowly(solids, mesh_of("finger_solid"))
-    tabulate(f"Half in hex8, 2 layers, equilibria; {seconds:.0f} s", firm)
+    tabulate(f"Half in hex8_plain, 2 layers, equilibria; {seconds:.0f} s", firm)
     bent, spined, spined_bodies, seconds = slowly(plates, *half, True)
     tabulate(f"Plates, half, a spine that keeps its length; {seconds:.0f} s", bent)
     table = compare() if COMPARE and shutil.which("gmsh") else []

@@ -86,7 +86,7 @@ def finger(angle, layers=LAYERS, size=SIZE, half=False):
     mesh = sa.Mesh.from_arrays(*made, name="actuator")
     return sa.Body(
         mesh["silicone"],
-        sa.elements.hex8,
+        sa.elements.hex8_plain,
         yeoh,
         name=f"finger at {np.degrees(angle):.0f} degrees",
         volumetric="reduced",
@@ -109,8 +109,22 @@ def mixed(J, I1, *, C10, C20, C30, k, p):
 
 
 ALONE = {  # name -> cell, element, energy, options, layers, size [m]
-    "hex8": ("hexahedron", sa.elements.hex8, yeoh, {"volumetric": "reduced"}, 2, 2.5e-3),
-    "hex8, finer": ("hexahedron", sa.elements.hex8, yeoh, {"volumetric": "reduced"}, 2, 1.25e-3),
+    "hex8_plain": (
+        "hexahedron",
+        sa.elements.hex8_plain,
+        yeoh,
+        {"volumetric": "reduced"},
+        2,
+        2.5e-3,
+    ),
+    "hex8_plain, finer": (
+        "hexahedron",
+        sa.elements.hex8_plain,
+        yeoh,
+        {"volumetric": "reduced"},
+        2,
+        1.25e-3,
+    ),
     "tet10, mixed": ("tetra10", sa.elements.tet10, mixed, {}, 1, 2.5e-3),
 }
 

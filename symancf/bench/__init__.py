@@ -82,7 +82,7 @@ def assembly_row(
     system = case.system(shuffled=shuffled, divisions=divisions)
     cells = system.pieces[0].size
     displacement = field(system.points)
-    if case.name == "hex8":  # the field on which all packages are compared
+    if case.name == "hex8_plain":  # the field on which all packages are compared
         start = system.numbering.offset[:, system.numbering.block("position")]
         system.state[start[:, None] + np.arange(3)] = displacement
     system.plan.update(0.0)

@@ -12,7 +12,16 @@ from mpi4py import MPI
 from ..arrays import Array
 from ..bodies.body import Body
 from ..cells import CELLS
-from ..elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8, hex20, hex27, tet10
+from ..elements import (
+    ancf_cable,
+    ancf_plate,
+    ancf_thin_plate,
+    hex8,
+    hex8_plain,
+    hex20,
+    hex27,
+    tet10,
+)
 from ..energies import cable, kirchhoff, ogden, yeoh
 from ..mesh import Mesh
 from ..system import System
@@ -110,7 +119,8 @@ def all_cases() -> list[Case]:
     """Return the cases in the order of the table."""
     plate = {**SILICONE, "thickness": 0.1}
     return [
-        _solid(hex8, 32),
+        _solid(hex8_plain, 32),
+        _solid(hex8, 20),
         *(_solid(element, 10) for element in SECOND_ORDER),
         replace(_solid(tet10, 10), name=STRETCHES, energy=ogden(), parameters=OGDEN, varying="mu1"),
         Case(

@@ -16,7 +16,7 @@ from ..contact.contact import Contact
 from ..contact.facets import FacetPass
 from ..contact.lists import Lists
 from ..contact.shapes import Plane
-from ..elements import hex8
+from ..elements import hex8_plain
 from ..energies import neo_hooke
 from ..mesh import Mesh
 from ..system import System
@@ -43,7 +43,7 @@ def block(n: int, layers: int, low: float, name: str) -> Body:
     origin = np.array([0.0, 0.0, low])
     size = float(n), float(n), float(layers)
     mesh = Mesh.box(size, (n, n, layers), comm=MPI.COMM_SELF, warp=lambda x: x + origin)
-    return Body(mesh["body"], hex8, neo_hooke, name=name, **RUBBER)
+    return Body(mesh["body"], hex8_plain, neo_hooke, name=name, **RUBBER)
 
 
 def bodies(

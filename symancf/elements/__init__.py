@@ -9,7 +9,7 @@ from .ancf_plate import ancf_plate
 from .ancf_thin_plate import ancf_thin_plate
 from .element import Element
 from .hex8 import hex8
-from .hex8_enhanced import hex8_enhanced
+from .hex8_plain import hex8_plain
 from .hex20 import hex20
 from .hex27 import hex27
 from .quad4 import quad4
@@ -35,7 +35,7 @@ __all__ = [
     "ancf_thin_plate",
     "gauss",
     "hex8",
-    "hex8_enhanced",
+    "hex8_plain",
     "hex20",
     "hex27",
     "quad4",

@@ -340,13 +340,13 @@ def _require_enhanced(element: Element, called: Parts, rules: Sequence[Rule]) ->
         where = "cell" if called.shared else "point"
         raise KinematicsError(
             f"{solves}, and {name}() for {', '.join(str(x.symbol) for x in called.local)} of each "
-            f"{where}: choose the element hex8, or one of second order"
+            f"{where}: choose the element hex8_plain, or one of second order"
         )
     if any(rule.size < 8 or not _same(rule, rules[0]) for rule in rules):
         raise KinematicsError(
             f"{solves}, for which all parts of {name}() are needed at the same points, 8 at least; "
             f"they are at {', '.join(dict.fromkeys(rule.name for rule in rules))}. It does not "
-            "lock with volumetric='full'; for other rules choose the element hex8"
+            "lock with volumetric='full'; for other rules choose the element hex8_plain"
         )
 
 

@@ -117,7 +117,7 @@ def viscous_law(
     if kinematics.local:
         raise KinematicsError(
             f"{function.__name__}() follows from rates, and the strain of {kinematics.name} from "
-            "unknowns of each cell, which have none: choose the element hex8, or one of "
+            "unknowns of each cell, which have none: choose the element hex8_plain, or one of "
             "second order"
         )
     values = {n: q.value for n, q in kinematics.quantities.items()}

@@ -16,7 +16,7 @@ from ..catalogue.loads import traction
 from ..contact.contact import Contact
 from ..contact.shapes import Cylinder, Plane
 from ..contact.shapes import Sphere as Ball
-from ..elements import hex8, hex20, hex27, tet10, wedge6, wedge15
+from ..elements import hex8_plain, hex20, hex27, tet10, wedge6, wedge15
 from ..energies import neo_hooke, saint_venant_kirchhoff
 from ..mesh import Mesh
 from ..output.sampling import sample
@@ -40,7 +40,7 @@ def brick(
     cells: Sequence[int],
     at: Sequence[float] = (0.0, 0.0, 0.0),
     stiff: float = 1.0,
-    element: Element = hex8,
+    element: Element = hex8_plain,
 ) -> Body:
     """Return a box of neo-Hookean rubber with a corner at a place."""
     mesh = Mesh.box(
@@ -72,8 +72,8 @@ def patch() -> Iterator[Number]:
     exact = P / uniaxial(P)[1] ** 2
     equal = 1e-10, 1e-10
     for one, other, cells, limits in (
-        (hex8, hex8, (3, 5), (0.01, 0.003)),
-        (hex8, hex8, (4, 4), equal),
+        (hex8_plain, hex8_plain, (3, 5), (0.01, 0.003)),
+        (hex8_plain, hex8_plain, (4, 4), equal),
         (hex20, hex20, (4, 4), equal),
         (tet10, tet10, (4, 4), equal),
         (hex27, hex27, (3, 3), equal),
@@ -96,7 +96,7 @@ def patch() -> Iterator[Number]:
             error.append(stress / exact - 1.0)
         off = np.concatenate(system.comm.allgather(np.concatenate(error)))
         name = f"{below}x{below} on {cells[0]}x{cells[1]} facets"
-        if one is not hex8:
+        if one is not hex8_plain:
             name += f", {one.name} on {other.name}"
         yield Number(f"largest error of the stress: {name}", np.abs(off).max(), 0.0, limits[0])
         rms = float(np.sqrt((off**2).mean()))
@@ -152,7 +152,9 @@ def ironed(steps: int) -> tuple[Array, list[int], tuple[float, float, float]]:
     It is pressed on by a quarter of its height, in one step, and drawn along by half its length.
     """
     mesh = Mesh.box((1.2, 0.05, 0.4), (24, 1, 8))
-    body = Body(mesh["body"], hex8, neo_hooke, name="block", volumetric="reduced", mu=MU, lam=LAM)
+    body = Body(
+        mesh["body"], hex8_plain, neo_hooke, name="block", volumetric="reduced", mu=MU, lam=LAM
+    )
 
     def drawn(t: float) -> tuple[float, float, float]:
         return -0.6 * max(0.0, t - 1.0), 0.0, -0.1 * min(t, 1.0)
@@ -255,7 +257,9 @@ def struck(two: bool, courant: float = 1.0) -> tuple[float, float, float, float]
         mesh = Mesh.box(
             (L, side, side), (n, 1, 1), warp=lambda X: X + np.array([at, 0.0, 0.0]), name=name
         )
-        return Body(mesh["body"], hex8, saint_venant_kirchhoff, name=name, E=E, nu=0.0, rho=rho)
+        return Body(
+            mesh["body"], hex8_plain, saint_venant_kirchhoff, name=name, E=E, nu=0.0, rho=rho
+        )
 
     bars = [bar("right", gap), *([bar("left", -L - gap)] if two else [])]
     wall = bars[1]["x1"] if two else Plane(normal=(1.0, 0.0, 0.0))

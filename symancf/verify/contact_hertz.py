@@ -20,7 +20,7 @@ from ..contact.contact import Contact
 from ..contact.rigid import RigidPass
 from ..contact.shapes import Cylinder
 from ..contact.shapes import Sphere as Ball
-from ..elements import hex8, hex20, hex27, tet10, wedge6, wedge15
+from ..elements import hex8_plain, hex20, hex27, tet10, wedge6, wedge15
 from ..energies import neo_hooke, saint_venant_kirchhoff
 from ..mesh import Mesh
 from ..solve.dynamics import DynamicProblem
@@ -72,7 +72,7 @@ def half_space(
     hertz: Sphere,
     fine: int,
     reach: float = 8.0,
-    element: Element = hex8,
+    element: Element = hex8_plain,
     crown: float = 0.0,
     up: float = 1.0,
 ) -> tuple[Body, list[Support]]:
@@ -116,7 +116,9 @@ def strip(hertz: Line, fine: int, reach: float = 12.0) -> tuple[Body, list[Suppo
     x = np.concatenate([-right[:0:-1], right])
     mesh = block(x, np.array([0.0, h]), -depth[::-1])
     mu, lam = lame(hertz.E, hertz.nu)
-    body = Body(mesh["body"], hex8, neo_hooke, volumetric="reduced", name="ground", mu=mu, lam=lam)
+    body = Body(
+        mesh["body"], hex8_plain, neo_hooke, volumetric="reduced", name="ground", mu=mu, lam=lam
+    )
     deepest = float(depth[-1])
 
     def outer(X: Array, t: float) -> Array:
@@ -174,7 +176,7 @@ def steel_sphere() -> Iterator[Number]:
 
 
 def _indented(
-    hertz: Sphere, name: str, tolerance: float, fine: int = 7, element: Element = hex8
+    hertz: Sphere, name: str, tolerance: float, fine: int = 7, element: Element = hex8_plain
 ) -> Iterator[Number]:
     body, held = half_space(hertz, fine, element=element)
     on = Contact(body["z1"], Ball(hertz.R, (0.0, 0.0, hertz.R)))
@@ -200,7 +202,7 @@ def hertz_impact_of_ball() -> Iterator[Number]:
     a = math.sqrt(R * depth)
     x, z = (graded(a / 3.0, n, 2.2, 30.0 * a) for n in (4, 2))
     mesh, svk = block(x, x, -z[::-1]), saint_venant_kirchhoff
-    ground = Body(mesh["body"], hex8, svk, name="ground", E=E, nu=nu, rho=1e-5 * rho)
+    ground = Body(mesh["body"], hex8_plain, svk, name="ground", E=E, nu=nu, rho=1e-5 * rho)
     mass = 4.0 / 3.0 * math.pi * R**3 * rho
     ball = RigidBody.sphere(R, at=(0, 0, R), mass=mass / 4.0, velocity=(0, 0, -v), name="ball")
     on = Contact(ground["z1"], ball)
@@ -287,7 +289,9 @@ def mindlin_sphere() -> Iterator[Number]:
     x, z = (graded(hertz.a / fine, n, g, reach) for n, g in ((fine + 1, 1.6), (2, 1.5)))
     mesh = block(np.concatenate([-x[:0:-1], x]), x, -z[::-1])
     G, lam = lame(hertz.E, hertz.nu)
-    body = Body(mesh["body"], hex8, neo_hooke, volumetric="reduced", name="half", mu=G, lam=lam)
+    body = Body(
+        mesh["body"], hex8_plain, neo_hooke, volumetric="reduced", name="half", mu=G, lam=lam
+    )
 
     def outer(X: Array, t: float) -> Array:
         up = np.array([0.0, 0.0, hertz.approach])

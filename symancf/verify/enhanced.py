@@ -12,7 +12,7 @@ from .. import energies
 from ..bodies.body import Body
 from ..catalogue import loads
 from ..catalogue.boundary import fix
-from ..elements import hex8_enhanced
+from ..elements import hex8
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
@@ -40,7 +40,7 @@ def cantilever(cells: tuple[int, int, int], nu: float, taper: float = 0.0) -> fl
         return moved
 
     mesh = Mesh.box((length, 1.0, 1.0), cells, warp=lean, comm=MPI.COMM_SELF)
-    body = Body(mesh["body"], hex8_enhanced, energies.saint_venant_kirchhoff, E=E, nu=nu)
+    body = Body(mesh["body"], hex8, energies.saint_venant_kirchhoff, E=E, nu=nu)
     held = [  # the clamped end may become narrower
         fix(body["x0"], "x"),
         fix(body.at((0.0, 0.0, 0.0)), ["y", "z"]),
@@ -55,7 +55,7 @@ def cantilever(cells: tuple[int, int, int], nu: float, taper: float = 0.0) -> fl
 
 @case("E07_enhanced_bending", "Timoshenko's beam, shear factor 5/6")
 def bending() -> Iterator[Number]:
-    """One layer of `hex8_enhanced` in bending, also incompressible, and trapezoids."""
+    """One layer of `hex8` in bending, also incompressible, and trapezoids."""
     for cells in (20, 10):
         for nu in (0.3, 0.4999):
             name = f"share of the deflection: {cells}x1x1, nu = {nu}"
@@ -67,7 +67,7 @@ def bending() -> Iterator[Number]:
 @case("C11_sphere_enhanced", "universal solution, quadrature; k/mu = 1e4")
 def sphere() -> Iterator[Number]:
     """Spherical shell of Yeoh rubber, 3 x 5 x 5 x 3 enhanced hexahedra, past both limit points."""
-    path, limits = sphere_path(5, 3, to=1.7, element=hex8_enhanced)
+    path, limits = sphere_path(5, 3, to=1.7, element=hex8)
     for stretch, p in path[2::6]:
         exact = sphere_reference(stretch)
         yield Number(f"p [MPa] at inner stretch {stretch:.4f}", p, exact, 5e-3)
@@ -85,7 +85,7 @@ def cook(cells: int, mu: float, lam: float, traction: float) -> float:
         return np.stack([48 * s, 44 * s + t * (44.0 - 28.0 * s), X[:, 2]], axis=1)
 
     mesh = Mesh.box((1.0, 1.0, 1.0), (cells, cells, 1), warp=trapezoid, comm=MPI.COMM_SELF)
-    body = Body(mesh["body"], hex8_enhanced, energies.neo_hooke, mu=mu, lam=lam)
+    body = Body(mesh["body"], hex8, energies.neo_hooke, mu=mu, lam=lam)
     plane = [fix(body[side], "z") for side in ("z0", "z1")]
     load = loads.traction(body["x1"], lambda X, t: np.array([0.0, t * traction, 0.0]) + 0.0 * X)
     system = System(body, terms=[fix(body["x0"], "all"), *plane, load])
@@ -117,7 +117,7 @@ def twisted_beam() -> Iterator[Number]:
     for direction, exact in ((2, 5.424e-3), (1, 1.754e-3)):
         mesh = Mesh.box((length, width, depth), (12, 2, 1), warp=twist, comm=MPI.COMM_SELF)
         energy = energies.saint_venant_kirchhoff
-        body = Body(mesh["body"], hex8_enhanced, energy, E=29e6, nu=0.22)
+        body = Body(mesh["body"], hex8, energy, E=29e6, nu=0.22)
         force = 1e-4 * np.eye(3)[direction]
         terms: list[Any] = [fix(body["x0"], "all"), loads.force(body["x1"], tuple(force))]
         system = System(body, terms=terms)

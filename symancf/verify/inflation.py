@@ -15,7 +15,7 @@ from ..arrays import Array
 from ..bodies.body import Body
 from ..catalogue.boundary import fix, symmetry
 from ..catalogue.gas import pressure
-from ..elements import Element, ancf_plate, ancf_thin_plate, hex8
+from ..elements import Element, ancf_plate, ancf_thin_plate, hex8_plain
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
@@ -97,7 +97,7 @@ def tube_path(radial: int, around: int) -> list[tuple[float, float, float]]:
     divisions = radial, around, 1
     mesh = Mesh.tube(1.0, 2.0, 0.1, divisions, symmetric="xy", comm=MPI.COMM_SELF)
     body = Body(
-        mesh["body"], hex8, energies.yeoh, name="tube", volumetric="reduced", k=BULK, **RUBBER
+        mesh["body"], hex8_plain, energies.yeoh, name="tube", volumetric="reduced", k=BULK, **RUBBER
     )
     p = Parameter("p")
     held = [fix(body["z0"], "z"), fix(body["z1"], "z"), fix(body["y0"], "y"), fix(body["x0"], "x")]
@@ -120,12 +120,12 @@ Path = list[tuple[float, float]]
 
 
 def sphere_path(
-    cells: int, layers: int, to: float = 2.1, element: Element = hex8
+    cells: int, layers: int, to: float = 2.1, element: Element = hex8_plain
 ) -> tuple[Path, Path]:
     """Return inner stretch and p of an octant of the shell, 1 <= R <= 1.1, and limit points."""
     divisions = layers, 2 * cells
     mesh = Mesh.sphere(1.1, divisions, inner=1.0, symmetric="xyz", comm=MPI.COMM_SELF)
-    rule: dict[str, Any] = {"volumetric": "reduced"} if element is hex8 else {}
+    rule: dict[str, Any] = {"volumetric": "reduced"} if element is hex8_plain else {}
     body = Body(mesh["body"], element, energies.yeoh, k=BULK, **rule, **RUBBER)
     p = Parameter("p")
     held = [fix(body[f"{axis}0"], axis) for axis in "xyz"]

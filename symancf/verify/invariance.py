@@ -15,7 +15,7 @@ from ..elements import (
     ancf_cable,
     ancf_plate,
     ancf_thin_plate,
-    hex8,
+    hex8_plain,
     hex20,
     hex27,
     tet4,
@@ -40,13 +40,13 @@ PLATE: dict[str, Any] = {"E": 1.0, "nu": 0.3, "thickness": 0.1}
 CABLE: dict[str, Any] = {"EA": 1.0, "EI": 1e-2}
 
 
-SOLIDS = (hex8, hex20, hex27, tet4, tet10, wedge6, wedge15)
+SOLIDS = (hex8_plain, hex20, hex27, tet4, tet10, wedge6, wedge15)
 
 
 def solids(
     cells: tuple[int, int, int] = (2, 1, 1),
     volumetric: Volumetric = "full",
-    element: Element = hex8,
+    element: Element = hex8_plain,
 ) -> System:
     """Return a patch of distorted solids."""
     mesh = box((2.0, 2.0, 2.0), cells, 0.1, cell=element.cell)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import energies
 from ..bodies.body import Body
-from ..elements import ancf_plate, hex8
+from ..elements import ancf_plate, hex8_plain
 from ..system import System
 from .case import Number, case
 from .meshes import box
@@ -28,7 +28,7 @@ MATERIALS: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 MESHES: dict[str, list[tuple[tuple[int, ...], float]]] = {
-    "hex8": [((2, 2, 2), 0.0), ((3, 3, 3), 0.12)],
+    "hex8_plain": [((2, 2, 2), 0.0), ((3, 3, 3), 0.12)],
     "ancf_plate": [((2, 2), 0.0), ((3, 3), 0.12)],
 }
 THICKNESS = 0.1
@@ -37,7 +37,7 @@ THICKNESS = 0.1
 @case("E01_homogeneous_F", "complex step of the definitions")
 def homogeneous() -> Iterator[Number]:
     """Energy, stress and interior residual of a homogeneous deformation."""
-    for element in (hex8, ancf_plate):
+    for element in (hex8_plain, ancf_plate):
         for divisions, amount in MESHES[element.name]:
             for material, (function, parameters) in MATERIALS.items():
                 W, P = HOMOGENEOUS[material]

@@ -12,7 +12,7 @@ import numpy as np
 from .. import energies
 from ..bodies.body import Body
 from ..catalogue.boundary import fix
-from ..elements import ancf_plate, hex8
+from ..elements import ancf_plate, hex8_plain
 from ..solve.statics.problem import StaticProblem
 from ..system import System
 from .case import TIGHT, Number, case
@@ -46,7 +46,7 @@ class Specimen:
         """Return the body with bulk modulus k."""
         mesh = box([1.0] * len(self.divisions), self.divisions, self.amount)
         section: dict[str, Any]
-        element, section = (ancf_plate, PLATE) if self.plate else (hex8, {})
+        element, section = (ancf_plate, PLATE) if self.plate else (hex8_plain, {})
         return Body(mesh["body"], element, energies.yeoh, name="rubber", k=k, **RUBBER, **section)
 
     def side(self, body: Body, name: str, move: Any = 0.0, *, mirror: bool = False) -> Any:
@@ -66,8 +66,8 @@ class Specimen:
 
 
 SPECIMENS = (
-    Specimen("one hex8", False, (1, 1, 1), 0.0),
-    Specimen("3x3x3 distorted hex8", False, (3, 3, 3), 0.12),
+    Specimen("one hex8_plain", False, (1, 1, 1), 0.0),
+    Specimen("3x3x3 distorted hex8_plain", False, (3, 3, 3), 0.12),
     Specimen("one ancf_plate", True, (1, 1), 0.0),
 )
 

@@ -93,7 +93,7 @@ def _beam(extra: Callable[[Any], Any]) -> Callable[..., Any]:
 def _try(kind: str, extra: Callable[[Any], Any]) -> Any:
     mesh = sa.Mesh.box(*(((1.0, 1.0, 1.0), (1, 1, 1)) if kind == "hex" else ((1.0,), (2,))))
     if kind == "hex":
-        law, element, scale = _solid(extra), sa.elements.hex8, {}
+        law, element, scale = _solid(extra), sa.elements.hex8_plain, {}
     elif kind == "plate":
         mesh = sa.Mesh.box((1.0, 1.0), (1, 1))
         law, element, scale = _solid(extra), sa.elements.ancf_plate, {"thickness": 0.1}

@@ -187,7 +187,7 @@ def _energy(f: Function) -> Any:
         return mu / 2 * (I1 - 3 - 2 * sp.log(J)) + mu * sp.log(J) ** 2 if given is None else given
 
     mesh = sa.Mesh.box((2.0, 1.0, 0.5), (4, 2, 1))
-    part = sa.Body(mesh["body"], sa.elements.hex8, law, mu=1e6, rho=models.RHO)
+    part = sa.Body(mesh["body"], sa.elements.hex8_plain, law, mu=1e6, rho=models.RHO)
     return _statics(part=part)
 
 

@@ -19,7 +19,7 @@ from .case import require_near
 
 Run = Callable[[], Any]
 SVK = {"E": 1e6, "nu": 0.3, "rho": 1e3}
-HEX, CABLE = sa.elements.hex8, sa.elements.ancf_cable
+HEX, CABLE = sa.elements.hex8_plain, sa.elements.ancf_cable
 
 
 def block(**changed: Any) -> sa.Body:

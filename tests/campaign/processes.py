@@ -74,7 +74,7 @@ LONG = {
             law.__signature__ = __import__("inspect").Signature(
                 [*list(__import__("inspect").signature(law).parameters.values())[:3]])
             box = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-            solid = sa.Body(box["body"], sa.elements.hex8, law, mu=1.0)
+            solid = sa.Body(box["body"], sa.elements.hex8_plain, law, mu=1.0)
             held = sa.System(solid, terms=[sa.fix(solid["x0"])])
             sa.StaticProblem(held).solve()
     """,

@@ -4,7 +4,7 @@
 ::
 
     python -m tests.campaign.sanitize                 # every model, on 1 and 3 ranks
-    python -m tests.campaign.sanitize --models hex8 joints --ranks 1
+    python -m tests.campaign.sanitize --models hex8_plain joints --ranks 1
 
 A wrapper of gcc that adds ``-fsanitize=address,undefined`` is chosen as SYMANCF_CC, with a kernel
 cache of its own, and the models run in processes with libasan loaded first. Their kernels are
@@ -95,16 +95,16 @@ def _element(
         terms.append(sa.planar(body))
         terms[1] = sa.gravity((0.0, -0.1, 0.0))
     terms += [sa.force(body["x1"], (1.0, 0.5, 0.0)), sa.KelvinVoigt(body, eta=1.0, **damping)]
-    if element is sa.elements.hex8:
+    if element is sa.elements.hex8_plain:
         terms.append(sa.pressure(body["z1"], 1.0))
     elif element.cell == "quad":
         terms.append(sa.pressure(body["body"].face(+1), 1.0))
     solve(body, terms=terms)
 
 
-def hex8() -> None:
+def hex8_plain() -> None:
     """Solids."""
-    _element(sa.elements.hex8, saint_venant_kirchhoff, MATERIAL)
+    _element(sa.elements.hex8_plain, saint_venant_kirchhoff, MATERIAL)
 
 
 def plate() -> None:
@@ -217,7 +217,7 @@ def planar() -> None:
 def shapes() -> None:
     """Solids on a ball that moves, a rope on a drum, a ball on a plane, all with friction."""
     mesh = sa.Mesh.box((1.0, 1.0, 0.5), (4, 3, 1))
-    block = sa.Body(mesh["body"], sa.elements.hex8, saint_venant_kirchhoff, **MATERIAL)
+    block = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **MATERIAL)
     ball = sa.Sphere(1.0, (0.5, 0.5, 1.5), displacement=lambda t: (0.05 * t, 0.0, -0.02 * t))
     solve(block, terms=[sa.fix(block["z0"]), sa.Contact(block["z1"], ball, mu=(0.4, 0.3))])
     drum = sa.Cylinder(1.980001, (0.0, 2.0, 0.0), axis=(0.0, 0.0, 1.0))
@@ -252,7 +252,7 @@ def facets() -> None:
 def multigrid() -> None:
     """A block by multigrid, whose smoother multiplies in single precision."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (6, 6, 6))
-    block = sa.Body(mesh["body"], sa.elements.hex8, saint_venant_kirchhoff, **MATERIAL)
+    block = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **MATERIAL)
     terms = [sa.fix(block["x0"]), sa.gravity((0.0, 0.0, -1.0))]
     options = {"ksp_type": "cg", "pc_type": "gamg"}
     problem = sa.StaticProblem(sa.System(block, terms=terms), options=options)
@@ -271,7 +271,7 @@ def fault() -> None:
 
 MODELS: dict[str, Callable[[], None]] = {
     f.__name__: f
-    for f in (hex8, plate, thin_plate, straight_cable, curved_cable, plane_cable, gas, joints,
+    for f in (hex8_plain, plate, thin_plate, straight_cable, curved_cable, plane_cable, gas, joints,
               planar, shapes, facets, multigrid)
 }  # fmt: skip
 

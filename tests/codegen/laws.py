@@ -52,12 +52,12 @@ def _shape(
 
 
 @functools.cache
-def hex8() -> Space:
+def hex8_plain() -> Space:
     corners = [(-1, -1, -1), (1, -1, -1), (1, 1, -1), (-1, 1, -1)]
     corners += [(a, b, 1) for a, b, _ in corners]
     n = [(1 + a * xi) * (1 + b * eta) * (1 + c * zeta) / 8 for a, b, c in corners]
     jets = {s.name: tuple(sp.diff(e, s) for e in n) for s in (xi, eta, zeta)}
-    return FastSpace("hex8", (xi, eta, zeta), jets, {j: {j: sp.Integer(1)} for j in jets})
+    return FastSpace("hex8_plain", (xi, eta, zeta), jets, {j: {j: sp.Integer(1)} for j in jets})
 
 
 @functools.cache
@@ -403,7 +403,7 @@ def weight() -> PointLaw:
 
 def shape(space: Space) -> np.ndarray:
     """Return coefficients (n, 3) of a simple undeformed cell."""
-    if space.name == "hex8":
+    if space.name == "hex8_plain":
         bottom = [(-1, -1, -1), (1, -1, -1), (1, 1, -1), (-1, 1, -1)]
         return 0.4 * np.array([*bottom, *((a, b, 1) for a, b, _ in bottom)], dtype=float)
     if space.name == "cable":

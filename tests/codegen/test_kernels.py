@@ -72,9 +72,9 @@ def neo_hooke_pairs():
 
 
 CASES = [
-    solid("hex8_yeoh", laws.hex8, laws.hex_yeoh, YEOH),
-    solid("hex8_yeoh_full", laws.hex8, lambda: laws.hex_yeoh(2, 2), YEOH),
-    solid("hex8_neo_hooke", laws.hex8, neo_hooke_pairs, (energies.neo_hooke_density,)),
+    solid("hex8_yeoh", laws.hex8_plain, laws.hex_yeoh, YEOH),
+    solid("hex8_yeoh_full", laws.hex8_plain, lambda: laws.hex_yeoh(2, 2), YEOH),
+    solid("hex8_neo_hooke", laws.hex8_plain, neo_hooke_pairs, (energies.neo_hooke_density,)),
     solid("plate_yeoh", laws.plate, laws.plate_yeoh, YEOH),
     solid("plate_yeoh_two_rules", laws.plate, lambda: laws.plate_yeoh(3, 2, 2), YEOH),
     simple("thin_plate", laws.thin_plate, laws.kirchhoff, SQUARE, energies.kirchhoff_energy),
@@ -197,7 +197,7 @@ def test_bad_points_are_counted_once_per_cell_that_exists():
 
 def test_nan_in_a_parameter_is_bad():
     kernel = CASES[0].compile()
-    x, u = laws.states(laws.hex8(), 3)
+    x, u = laws.states(laws.hex8_plain(), 3)
     assert kernel.residual(u, x, {**P, "C10": np.nan})[1] == 3
 
 
@@ -300,7 +300,7 @@ def test_operations_are_counted():
     law = PointLaw("quartic", u, ("xi",), energy=u[0] ** 4)
     for points in (1, 8):
         kernel = compile_cells(
-            "quartic", laws.hex8(), [(law, laws.hex_rule(round(points ** (1 / 3))))]
+            "quartic", laws.hex8_plain(), [(law, laws.hex_rule(round(points ** (1 / 3))))]
         )
         at_point = {m: sum(n.values()) for m, n in kernel.operations["quartic"].items()}
         jets = 8 * 3 * 2
@@ -349,7 +349,7 @@ def test_options_without_avx512_give_the_same_numbers():
 )
 def test_impossible_laws_are_explained(law, message):
     with pytest.raises(CompileError, match=message):
-        compile_cells("a", laws.hex8(), [(law, laws.hex_rule(1))], Options(stabilise=False))
+        compile_cells("a", laws.hex8_plain(), [(law, laws.hex_rule(1))], Options(stabilise=False))
 
 
 def test_parameter_of_two_classes_is_explained():
@@ -359,7 +359,7 @@ def test_parameter_of_two_classes_is_explained():
         **{**other.__dict__, "parameters": (Parameter(laws.k, "cell"),)},
     )
     with pytest.raises(CompileError, match="'k' per cell"):
-        compile_cells("a", laws.hex8(), [first, second, (clash, laws.hex_rule(1))])
+        compile_cells("a", laws.hex8_plain(), [first, second, (clash, laws.hex_rule(1))])
 
 
 def test_a_law_that_knows_rates():

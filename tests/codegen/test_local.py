@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 from scipy.optimize import root
 
-from symancf.elements import hex8
+from symancf.elements import hex8_plain
 from symancf.laws import energy_laws
 from symancf_codegen.compiler import compile_cells, compile_points
 from symancf_codegen.declare import Local, Parameter, PointLaw
@@ -108,7 +108,7 @@ def test_what_cannot_be_determined_is_told() -> None:
 def cells(count: int, scale: float = 1.0) -> tuple[Array, Array, Array]:
     """Return reference, displacements and a direction of distorted cubes."""
     random = np.random.default_rng(3)
-    cube = np.array(hex8.topology.vertices, dtype=float)
+    cube = np.array(hex8_plain.topology.vertices, dtype=float)
     noise = random.normal(size=(3, count, 8, 3))
     return scale * (cube + 0.1 * noise[0]), scale * 0.1 * noise[1], scale * noise[2]
 
@@ -118,9 +118,11 @@ def cells(count: int, scale: float = 1.0) -> tuple[Array, Array, Array]:
 )
 def test_a_pressure_per_cell_is_eliminated_as_by_hand(rules: dict[str, str] | None) -> None:
     """At one set of points, and at two; against a kernel of displacements and pressure."""
-    laws = energy_laws(hex8, mixed, quadrature=rules, volumetric=None if rules else "full")
-    kernel = compile_cells("mixed", hex8.space, [of_cell(pair) for pair in laws])
-    outer = compile_cells("mixed_outer", hex8.space.with_scalars(1), [in_space(x) for x in laws])
+    laws = energy_laws(hex8_plain, mixed, quadrature=rules, volumetric=None if rules else "full")
+    kernel = compile_cells("mixed", hex8_plain.space, [of_cell(pair) for pair in laws])
+    outer = compile_cells(
+        "mixed_outer", hex8_plain.space.with_scalars(1), [in_space(x) for x in laws]
+    )
     values = {"mu": 1.3, "k": 70.0}
     reference, u, v = cells(11)
     x, X = np.zeros((2, 11, 9, 3))
@@ -148,9 +150,9 @@ def test_a_pressure_per_cell_is_eliminated_as_by_hand(rules: dict[str, str] | No
 
 
 def test_a_pressure_per_cell_knows_no_units_and_follows_parameters() -> None:
-    laws = [of_cell(pair) for pair in energy_laws(hex8, mixed, volumetric="full")]
-    kernel = compile_cells("mixed_units", hex8.space, laws)
-    more = compile_cells("mixed_by_k", hex8.space, laws, modes=("parameter",))
+    laws = [of_cell(pair) for pair in energy_laws(hex8_plain, mixed, volumetric="full")]
+    kernel = compile_cells("mixed_units", hex8_plain.space, laws)
+    more = compile_cells("mixed_by_k", hex8_plain.space, laws, modes=("parameter",))
     (reference, u, _), small = cells(8), cells(8, 1e-3)
     values = {"mu": 1.3, "k": 70.0}
     f, K, _ = kernel.tangent(u, reference, values)

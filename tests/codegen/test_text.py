@@ -33,7 +33,7 @@ def sources(names=()):
     mid = laws.plate_rule(2, 1)
     cells = {
         "cable": (laws.cable(), [(laws.cable_law(), line)]),
-        "hex8_yeoh": (laws.hex8(), laws.hex_yeoh()),
+        "hex8_yeoh": (laws.hex8_plain(), laws.hex_yeoh()),
         "plate_yeoh": (laws.plate(), laws.plate_yeoh(3, 2)),
         "plate_pressure": (laws.plate(), [*laws.plate_yeoh(2, 1), (laws.pressure(), mid)]),
         "plate_weight": (laws.plate(), [(laws.weight(), mid)]),

@@ -103,4 +103,4 @@ def test_use_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
     assert run(python, "-c", USE, home, cwd=tmp_path, **cache) == "works\n"
     script = venv / "bin" / "symancf"
     assert run(script, "--version", cwd=tmp_path).startswith("symancf ")
-    assert "hex8" in run(script, "inspect", "yeoh", "hex8", cwd=tmp_path, **cache)
+    assert "hex8_plain" in run(script, "inspect", "yeoh", "hex8_plain", cwd=tmp_path, **cache)

@@ -15,7 +15,7 @@ from tests.cases import Cases, caught
 
 COMM = MPI.COMM_WORLD
 LAST = COMM.rank == COMM.size - 1
-HEX8, PLATE = sa.elements.hex8, sa.elements.ancf_plate
+HEX8, PLATE = sa.elements.hex8_plain, sa.elements.ancf_plate
 THIN, CABLE = sa.elements.ancf_thin_plate, sa.elements.ancf_cable
 NAN = float("nan")
 case = Cases(limit=20.0)

@@ -23,7 +23,7 @@ from tests.cases import Cases
 
 COMM = MPI.COMM_WORLD
 case = Cases(limit=120.0)
-HEX8, THIN, CABLE = sa.elements.hex8, sa.elements.ancf_thin_plate, sa.elements.ancf_cable
+HEX8, THIN, CABLE = sa.elements.hex8_plain, sa.elements.ancf_thin_plate, sa.elements.ancf_cable
 FACTS = {"time": 0.1 + 0.2, "step": 7, "adaptive": True, "scheme": "α", "table": np.arange(6.0) / 7}
 
 

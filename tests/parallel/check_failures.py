@@ -15,7 +15,7 @@ from tests.cases import Cases
 
 COMM = MPI.COMM_WORLD
 case = Cases(limit=60.0)
-HEX8, THIN, CABLE = sa.elements.hex8, sa.elements.ancf_thin_plate, sa.elements.ancf_cable
+HEX8, THIN, CABLE = sa.elements.hex8_plain, sa.elements.ancf_thin_plate, sa.elements.ancf_cable
 
 
 def block(n: tuple[int, int, int] = (3, 2, 2), energy: Any = neo_hooke, **options: Any) -> sa.Body:

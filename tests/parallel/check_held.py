@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 case = Cases()
-HEX8, PLATE = sa.elements.hex8, sa.elements.ancf_plate
+HEX8, PLATE = sa.elements.hex8_plain, sa.elements.ancf_plate
 THIN, CABLE = sa.elements.ancf_thin_plate, sa.elements.ancf_cable
 
 

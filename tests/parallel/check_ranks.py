@@ -24,7 +24,7 @@ def wavy(X):
 
 def hexahedra():
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (4, 4, 5), warp=wavy)
-    body = sa.Body(mesh["body"], sa.elements.hex8, yeoh, name="cube", rho=1.0, **RUBBER)
+    body = sa.Body(mesh["body"], sa.elements.hex8_plain, yeoh, name="cube", rho=1.0, **RUBBER)
     pull = sa.fix(body["z1"], displacement=(lambda t: 0.2 * t, 0.0, lambda t: 0.3 * t))
     return [body], [sa.fix(body["z0"]), pull, sa.gravity((0.0, 0.1, 0.0))]
 

@@ -62,7 +62,7 @@ EXPECTED = {
     # energies and parameters
     "quantity_that_the_element_lacks": (
         "KinematicsError",
-        r"cable\(\) asks for the quantity 'epsilon'; hex8 offers F, J, I1",
+        r"cable\(\) asks for the quantity 'epsilon'; hex8_plain offers F, J, I1",
     ),
     "misspelt_parameter": ("ParameterError", "'rh0'.*Did you mean 'rho'"),
     "missing_parameter": ("ParameterError", "needs the parameter 'lam'"),
@@ -136,7 +136,7 @@ EXPECTED = {
     "traction_on_points": ("ParameterError", "a region of points has no area"),
     "traction_raises_on_one_rank": ("ParameterError", r"pressure\(\) failed at time 0.5"),
     "traction_of_wrong_shape": ("ParameterError", r"it returned shape \(n,\)"),
-    "moment_on_nodes_without_slopes": ("KinematicsError", "nodes of hex8 have no slopes"),
+    "moment_on_nodes_without_slopes": ("KinematicsError", "nodes of hex8_plain have no slopes"),
     "moment_nan_later": ("ParameterError", "moment on .*, z is nan at time 0.75"),
     "gravity_without_density": ("ParameterError", "no body has a density"),
     "gravity_without_cross_section": ("ParameterError", "needs the parameter 'A'"),
@@ -180,7 +180,7 @@ EXPECTED = {
     "monitor_raises_on_one_rank": ("OSError", "disk full"),
     "option_unknown_to_petsc": ("SymancfError", "Unable to find requested PC type magic"),
     "displacement_of_a_point_off_the_body": ("ConstraintError", "is not on body 'body'"),
-    "solid_sample_of_a_solid": ("SymancfError", "hex8 has no faces"),
+    "solid_sample_of_a_solid": ("SymancfError", "hex8_plain has no faces"),
 }
 
 # case of check_cache -> the same; "nothing" where the cache is mended

@@ -19,7 +19,7 @@ MATERIAL = {"mu": 1.0 / 2.6, "lam": 0.3 / (1.3 * 0.4)}  # E = 1, nu = 0.3
 SOLIDS = {
     element.cell: element
     for element in (
-        *(elements.hex8, elements.hex20, elements.hex27, elements.tet4, elements.tet10),
+        *(elements.hex8_plain, elements.hex20, elements.hex27, elements.tet4, elements.tet10),
         *(elements.wedge6, elements.wedge15),
     )
 }
@@ -71,8 +71,8 @@ def thin_wall() -> tuple[sa.System, sa.Body]:
     """Return a curved wall of one layer and a cube that touches it from above and from below."""
     sheet = sa.Mesh.box((1.0, 1.0, 0.03), (8, 8, 1), warp=bowl(0.0, 0.2))
     small = sa.Mesh.box((0.06, 0.06, 0.06), (1, 1, 1), warp=bowl(0.3, 0.0))
-    wall = sa.Body(sheet["body"], elements.hex8, neo_hooke, name="wall", **MATERIAL)
-    cube = sa.Body(small["body"], elements.hex8, neo_hooke, name="cube", **MATERIAL)
+    wall = sa.Body(sheet["body"], elements.hex8_plain, neo_hooke, name="wall", **MATERIAL)
+    cube = sa.Body(small["body"], elements.hex8_plain, neo_hooke, name="cube", **MATERIAL)
     down = sa.Contact(cube["z0"], wall["z1"], name="down")
     up = sa.Contact(cube["z1"], wall["z0"], name="up")
     return sa.System(wall, cube, terms=[down, up]), cube

@@ -144,7 +144,7 @@ CABLE = {"EA": 1e4, "EI": 1.0}
 STRAIGHT = {"straight": True}
 FULL: dict[str, Any] = {"volumetric": "full"}
 CASES = [
-    Case("yeoh hex8", elements.hex8, energies.yeoh, YEOH, solid, "1x1x1", FULL),
+    Case("yeoh hex8_plain", elements.hex8_plain, energies.yeoh, YEOH, solid, "1x1x1", FULL),
     Case(
         "yeoh ancf_plate",
         elements.ancf_plate,
@@ -156,7 +156,7 @@ CASES = [
     ),
     Case(
         "neo-Hooke",
-        elements.hex8,
+        elements.hex8_plain,
         energies.neo_hooke,
         {"mu": 2.0, "lam": 3.0},
         solid,
@@ -165,7 +165,7 @@ CASES = [
     ),
     Case(
         "St Venant-Kirchhoff",
-        elements.hex8,
+        elements.hex8_plain,
         energies.saint_venant_kirchhoff,
         {"E": 1e3, "nu": 0.3},
         solid,

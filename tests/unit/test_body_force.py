@@ -29,7 +29,7 @@ def density(X: Any, t: float) -> Any:
 
 
 CASES = {
-    "hexahedron": elements.hex8,
+    "hexahedron": elements.hex8_plain,
     "tetra10": elements.tet10,
 }
 
@@ -80,7 +80,7 @@ def test_gravity_is_a_force_per_volume() -> None:
 
 
 def test_what_is_no_solid_is_told() -> None:
-    of = body("hexahedron", elements.hex8)
+    of = body("hexahedron", elements.hex8_plain)
     with pytest.raises(ParameterError, match=r"body_force on nodes of 'x0'.* sa\.traction"):
         sa.body_force(of["x0"], (0, 0, 1))
     with pytest.raises(ParameterError, match=r"traction on nodes of 'body'.* sa\.body_force"):
@@ -88,7 +88,7 @@ def test_what_is_no_solid_is_told() -> None:
     with pytest.raises(ParameterError, match=r"or, of a solid, sa\.body_force"):
         sa.force(of["body"], density)
     half = of.region.mesh.select("half", lambda X: X[:, 0] < 0.51, dimension=3)
-    other = sa.Body(half, elements.hex8, saint_venant_kirchhoff, name="half", **STEEL)
+    other = sa.Body(half, elements.hex8_plain, saint_venant_kirchhoff, name="half", **STEEL)
     with pytest.raises(MeshError, match=r"used by no cell of region 'half'"):
         sa.System(other, terms=[sa.body_force(other["body"], (0, 0, 1))])
 

@@ -15,13 +15,13 @@ from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
 pytestmark = pytest.mark.collective
 
 STEEL: dict[str, Any] = {"E": 1e6, "nu": 0.3}
-ELEMENTS = ["hex8", "ancf_plate", "ancf_thin_plate", "ancf_cable"]
+ELEMENTS = ["hex8_plain", "ancf_plate", "ancf_thin_plate", "ancf_cable"]
 
 
 def beam(element: str) -> sa.Body:
     """A body from x = 0 to x = 2 along x."""
     chosen = getattr(sa.elements, element)
-    if element == "hex8":
+    if element == "hex8_plain":
         mesh = sa.Mesh.box((2.0, 0.5, 0.2), (6, 2, 1))
         return sa.Body(mesh["body"], chosen, saint_venant_kirchhoff, rho=3.0, **STEEL)
     if element == "ancf_cable":
@@ -91,7 +91,7 @@ def test_reactions_carry_the_weight(element: str) -> None:
 
 
 def test_a_coordinate_of_two_supports_counts_once() -> None:
-    body = beam("hex8")
+    body = beam("hex8_plain")
     supports = [sa.fix(body["x0"]), sa.fix(body["y0"], "y"), sa.fix(body["z0"], ["y", "z"])]
     load = np.array([3.0, 2.0, -1.0])
     system = sa.System(body, terms=[*supports, sa.force(body["x1"], load)])
@@ -100,7 +100,7 @@ def test_a_coordinate_of_two_supports_counts_once() -> None:
     np.testing.assert_allclose(total, -load, rtol=1e-9)
 
 
-@pytest.mark.parametrize("element", ["hex8", "ancf_plate", "ancf_thin_plate", "ancf_cable"])
+@pytest.mark.parametrize("element", ["hex8_plain", "ancf_plate", "ancf_thin_plate", "ancf_cable"])
 def test_a_rotation_of_both_ends_turns_the_body(element: str) -> None:
     """Ends that follow a rigid rotation by 2 rad leave no strain energy."""
     body = beam(element)
@@ -109,7 +109,7 @@ def test_a_rotation_of_both_ends_turns_the_body(element: str) -> None:
     def turn(t: float) -> Any:
         return Rotation.from_rotvec(2.0 * t * axis).as_matrix() - np.eye(3)
 
-    slopes = {} if element == "hex8" else {"gradient": turn}
+    slopes = {} if element == "hex8_plain" else {"gradient": turn}
     ends = [
         sa.fix(body[side], displacement=lambda X, t: X @ turn(t).T, **slopes)
         for side in ("x0", "x1")
@@ -136,7 +136,7 @@ def test_chosen_coordinates_are_fixed_and_others_are_free() -> None:
 
 
 def test_a_node_given_as_a_point() -> None:
-    body = beam("hex8")
+    body = beam("hex8_plain")
     point = sa.fix(body.at([(0.0, 0.0, 0.0), (0.0, 0.5, 0.2)]), displacement=(0.0, 0.0, 0.5))
     system = sa.System(body, terms=[point])
     assert free(system) == 3 * (7 * 3 * 2 - 2)
@@ -146,11 +146,11 @@ def test_a_node_given_as_a_point() -> None:
 
 
 def test_functions_of_time_and_of_place() -> None:
-    body = beam("hex8")
+    body = beam("hex8_plain")
 
     def check(displacement: Any, expected: Any) -> None:
         mesh = body.region.mesh
-        again = sa.Body(mesh["body"], sa.elements.hex8, saint_venant_kirchhoff, **STEEL)
+        again = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **STEEL)
         system = sa.System(again, terms=[sa.fix(again["x1"], displacement=displacement)])
         system.prescribe(0.5)
         at = system.displacement(again.at((2.0, 0.5, 0.2)))[0]
@@ -166,7 +166,7 @@ def test_functions_of_time_and_of_place() -> None:
 
 def test_what_would_be_ignored_is_refused() -> None:
     with pytest.raises(sa.ParameterError, match=r"gradient= is given.*positions only"):
-        sa.fix(beam("hex8")["x0"], gradient=np.eye(3))
+        sa.fix(beam("hex8_plain")["x0"], gradient=np.eye(3))
     with pytest.raises(sa.ParameterError, match="displacement= is given"):
         sa.fix(beam("ancf_plate")["x0"], "slopes", displacement=(0, 0, 1))
     with pytest.raises(sa.ParameterError, match="nothing is fixed"):
@@ -293,7 +293,7 @@ def test_slopes_are_named_by_edges_or_axes_of_space() -> None:
 
 
 def test_what_is_held_is_told() -> None:
-    assert str(sa.fix(beam("hex8")["x0"])) == "fix:body.x0: holds position"
+    assert str(sa.fix(beam("hex8_plain")["x0"])) == "fix:body.x0: holds position"
     for element, words in (
         ("ancf_cable", "position, direction of the tangent (its length is free)"),
         ("ancf_thin_plate", "slope along the edge, normal (the slope across is free in the plane)"),
@@ -305,7 +305,7 @@ def test_what_is_held_is_told() -> None:
 
 
 def test_no_place_is_answered_in_words() -> None:
-    body = beam("hex8")
+    body = beam("hex8_plain")
     for place, words in (
         (body.region.mesh["x0"], r"region 'x0' of a mesh.*body\['x0'\]"),
         (body, r"give a point of it, body\.at\(point\), or a region of it"),
@@ -322,7 +322,7 @@ def test_supports_contradict_by_the_size_of_the_body() -> None:
     """A difference of 5e-13 m is none on a body of metres, and large on one of 1e-9 m."""
     for length, agrees in ((1.0, True), (1e-9, False)):
         mesh = sa.Mesh.box((length,) * 3, (1, 1, 1))
-        body = sa.Body(mesh["body"], sa.elements.hex8, saint_venant_kirchhoff, **STEEL)
+        body = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **STEEL)
         ends = [sa.fix(body["x0"]), sa.fix(body["x0"], displacement=(5e-13, 0.0, 0.0))]
         system = sa.System(body, terms=ends)
         if agrees:
@@ -337,7 +337,7 @@ def test_rollers_along_any_direction() -> None:
     found = []
     for Q in (np.eye(3), TURN):
         mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 1, 1), warp=lambda X, Q=Q: X @ Q.T)
-        body = sa.Body(mesh["body"], sa.elements.hex8, saint_venant_kirchhoff, **STEEL)
+        body = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **STEEL)
         axes = [
             sa.fix(body[f"{a}0"], "normal", direction=2.0 * Q[:, k]) for k, a in enumerate("xyz")
         ]

@@ -23,7 +23,7 @@ def plates(mesh, element=elements.ancf_plate, **more):
 
 
 def solid(mesh):
-    return sa.Body(mesh["body"], elements.hex8, energies.yeoh, **RUBBER)
+    return sa.Body(mesh["body"], elements.hex8_plain, energies.yeoh, **RUBBER)
 
 
 def closed_cavities():

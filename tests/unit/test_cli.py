@@ -50,8 +50,16 @@ def stub(monkeypatch: pytest.MonkeyPatch, name: str) -> list[dict[str, object]]:
             {"args": ("plate", ["-snes_monitor", "-x", "1"])},
         ),
         ("demo", "command.demos", {"args": (None, [])}),
-        ("inspect yeoh hex8 --as c", "bodies.inspection", {"args": ("yeoh", "hex8"), "form": "c"}),
-        ("inspect yeoh hex8", "bodies.inspection", {"args": ("yeoh", "hex8"), "form": "ops"}),
+        (
+            "inspect yeoh hex8_plain --as c",
+            "bodies.inspection",
+            {"args": ("yeoh", "hex8_plain"), "form": "c"},
+        ),
+        (
+            "inspect yeoh hex8_plain",
+            "bodies.inspection",
+            {"args": ("yeoh", "hex8_plain"), "form": "ops"},
+        ),
         ("verify --group C --json", "verify", {"args": (), "group": "C", "as_json": True}),
         (
             "bench --peers",

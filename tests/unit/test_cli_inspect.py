@@ -44,32 +44,32 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_latex_shows_parts_and_derivatives(capsys: pytest.CaptureFixture[str]) -> None:
-    assert inspection.main("yeoh", "hex8", form="latex") == 0
+    assert inspection.main("yeoh", "hex8_plain", form="latex") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("% yeoh on hex8")
+    assert lines[0].startswith("% yeoh on hex8_plain")
     assert lines[1] == r"\begin{align*}"
     assert r"W_\mathrm{volumetric} &= \frac{k \left(J - 1\right)^{2}}{2} \\" in lines
     assert any(line.startswith(r"\frac{\partial W}{\partial I_{1}} &=") for line in lines)
 
 
 def test_operations_of_an_own_energy(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert inspection.main(f"{own}:hencky_like", "hex8", form="ops") == 0
+    assert inspection.main(f"{own}:hencky_like", "hex8_plain", form="ops") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("hencky_like_hex8: 24 coordinates, hexahedron")
+    assert lines[0].startswith("hencky_like_hex8_plain: 24 coordinates, hexahedron")
     words = [line.split() for line in lines if line.startswith("  ")]
     rows = {word[0]: int(word[-1]) for word in words if word[-1].isdigit()}
     assert 0 < rows["energy"] < rows["residual"] < rows["tangent"]
 
 
 def test_c_is_the_kernels_text(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert inspection.main(f"{own}:hencky_like", "hex8", form="c") == 0
+    assert inspection.main(f"{own}:hencky_like", "hex8_plain", form="c") == 0
     text = capsys.readouterr().out
-    assert "hencky_like_hex8_tangent(" in text
+    assert "hencky_like_hex8_plain_tangent(" in text
     assert "uniform[0] = k" in text
 
 
 def test_a_matrix_quantity_has_entries(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert inspection.main(f"{own}:stretched", "hex8", form="latex") == 0
+    assert inspection.main(f"{own}:stretched", "hex8_plain", form="latex") == 0
     assert r"\frac{\partial W}{\partial F_{11}} &=" in capsys.readouterr().out
 
 

@@ -47,7 +47,7 @@ def sides(kind: str) -> tuple[sa.Body, Any, dict[str, Any]]:
     two = sa.Mesh.from_arrays(
         x, {"hexahedron": cells}, {"outside": ("quad", np.array([below, beside]))}
     )
-    block = sa.Body(two["all"], elements.hex8, svk, name="block", **STEEL)
+    block = sa.Body(two["all"], elements.hex8_plain, svk, name="block", **STEEL)
     return block, block["outside"], {}
 
 
@@ -81,7 +81,7 @@ def dragged(comm: MPI.Comm) -> tuple[sa.System, sa.Contact, list[sa.Body]]:
     high = sa.Mesh.box((1.0, 1.0, 0.4), (4, 4, 1), comm=comm, warp=lambda x: x - [0.5, 0.5, 0.0])
     svk, bodies = saint_venant_kirchhoff, []
     for mesh, name in ((low, "low"), (high, "high")):
-        bodies.append(sa.Body(mesh["body"], elements.hex8, svk, name=name, **STEEL))
+        bodies.append(sa.Body(mesh["body"], elements.hex8_plain, svk, name=name, **STEEL))
     contact = sa.Contact(bodies[1]["z0"], bodies[0]["z1"], mu=0.2, name="pair")
     push = sa.fix(bodies[1]["z1"], displacement=lambda t: (0.0, 0.0, -0.01))
     system = sa.System(*bodies, terms=[contact, sa.fix(bodies[0]["z0"]), push])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.elements import hex8
+from symancf.elements import hex8_plain
 from symancf.energies import neo_hooke
 
 CELLS, RISE, THICK, FLOOR = 24, 0.05, 0.02, -0.003
@@ -30,7 +30,7 @@ def arch(mu: float) -> tuple[sa.System, sa.Contact, sa.Parameter, sa.Body]:
     ends = np.concatenate([number[0].ravel(), number[-1].ravel()])
     regions = {"ends": ("vertex", ends[:, None]), "below": ("quad", np.array(below))}
     mesh = sa.Mesh.from_arrays(points, {"hexahedron": cells}, regions)
-    body = sa.Body(mesh["all"], hex8, neo_hooke, mu=0.385, lam=0.577, name="arch")
+    body = sa.Body(mesh["all"], hex8_plain, neo_hooke, mu=0.385, lam=0.577, name="arch")
     P, top = sa.Parameter("P", 0.0), body.at((0.5, 0.01, RISE))
     contact = sa.Contact(body["below"], sa.Plane((0.0, 0.0, FLOOR)), mu=mu, name="floor")
     push = sa.Potential(lambda r_a, *, P: P * r_a[2], top, P=P)
@@ -85,7 +85,7 @@ def test_flat_faces_that_begin_to_press_are_on_the_path() -> None:
         return np.stack([along + out * np.sin(angle), X[:, 1], out * np.cos(angle)], axis=1)
 
     mesh = sa.Mesh.box((2 * arm + np.pi * r, 0.1, h), (24, 1, 2), warp=bend)
-    strip = sa.Body(mesh["body"], hex8, neo_hooke, mu=0.357, lam=1.429, name="strip")
+    strip = sa.Body(mesh["body"], hex8_plain, neo_hooke, mu=0.357, lam=1.429, name="strip")
     top = sa.Plane((0.0, 0.0, r + h / 2), (0, 0, -1), displacement=lambda t: (0.0, 0.0, -t))
     below = sa.Plane((0.0, 0.0, -r - h / 2), (0, 0, 1))
     press = sa.Contact(strip["z1"], top, name="top"), sa.Contact(strip["z1"], below, name="below")

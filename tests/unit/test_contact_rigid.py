@@ -24,7 +24,7 @@ FLOOR = {"point": (0.0, 0.0, 0.0), "normal": (0.0, 0.0, 1.0)}
 
 def block(n: int = 2, E: float = 1e6, size: float = 1.0, **given: Any) -> sa.Body:
     mesh = sa.Mesh.box((size,) * 3, (n, n, n))
-    return sa.Body(mesh["body"], elements.hex8, SVK, E=E, nu=0.3, name="block", **given)
+    return sa.Body(mesh["body"], elements.hex8_plain, SVK, E=E, nu=0.3, name="block", **given)
 
 
 def cord() -> Any:
@@ -308,7 +308,7 @@ def test_audit_tells_what_contact_stores_and_loses() -> None:
 def pressed(s: float = 1.0, p: float = 1.0, **given: Any) -> tuple[Any, sa.Contact, sa.System]:
     """A block that a ball is pressed into and drawn along, in units of s [m] and p [Pa]."""
     mesh = sa.Mesh.box((s,) * 3, (2, 2, 2))
-    body = sa.Body(mesh["body"], elements.hex8, SVK, E=1e6 * p, nu=0.3, name="block")
+    body = sa.Body(mesh["body"], elements.hex8_plain, SVK, E=1e6 * p, nu=0.3, name="block")
     ball = sa.Sphere(
         2 * s,
         (0.4 * s, 0.5 * s, -2 * s),

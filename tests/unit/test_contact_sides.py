@@ -55,7 +55,7 @@ def layout(body: sa.Body) -> Layout:
 @pytest.mark.parametrize(
     ("element", "points", "size"),
     [
-        *((elements.hex8, 4, 0.75), (elements.hex20, 9, 0.75), (elements.hex27, 9, 0.75)),
+        *((elements.hex8_plain, 4, 0.75), (elements.hex20, 9, 0.75), (elements.hex27, 9, 0.75)),
         *((elements.tet4, 3, 0.25), (elements.tet10, 6, 0.25), (elements.wedge15, 6, 0.75)),
     ],
     ids=lambda x: getattr(x, "name", str(x)),
@@ -93,7 +93,7 @@ def test_faces_of_plates_and_cables() -> None:
 def test_modulus_of_a_field_is_that_of_the_cell_behind_each_facet() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (4, 2, 2))
     E = sa.Field(lambda X: 1e6 * (1.0 + X[:, 0]))
-    body = sa.Body(mesh["body"], elements.hex8, energies.saint_venant_kirchhoff, E=E, nu=0.3)
+    body = sa.Body(mesh["body"], elements.hex8_plain, energies.saint_venant_kirchhoff, E=E, nu=0.3)
     side = Side("contact", body["z1"])
     known = layout(body)
     own = side.facets(known)
@@ -107,7 +107,7 @@ def test_modulus_of_a_field_is_that_of_the_cell_behind_each_facet() -> None:
         (lambda: plate()["body"], "two sides"),
         (lambda: plate()["x0"], "edges"),
         (lambda: cable()["body"], "radius="),
-        (lambda: solid(elements.hex8)["z1"].face(+1), "face"),
+        (lambda: solid(elements.hex8_plain)["z1"].face(+1), "face"),
         (lambda: sa.ground, "no surface"),
     ],
 )
@@ -118,7 +118,7 @@ def test_what_has_no_side_is_told(place: object, told: str) -> None:
 
 def test_facets_within_a_body_and_thickness_in_time_are_told() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
-    body = sa.Body(mesh["body"], elements.hex8, energies.saint_venant_kirchhoff, **SOLID)
+    body = sa.Body(mesh["body"], elements.hex8_plain, energies.saint_venant_kirchhoff, **SOLID)
     inside = plate(thickness=lambda t: 0.1 + t)
     with pytest.raises(sa.ParameterError, match="thickness"):
         Side("contact", inside["body"].face(+1)).facets(layout(inside))

@@ -115,7 +115,7 @@ def turntable(name: str, at: Any) -> sa.PlanarBody:
 
 def block(name: str, element: Any, shift: float) -> sa.Body:
     """One cell with the corner (shift, 0, 0); its material does not matter here."""
-    size = (1.0, 0.8) if element is not sa.elements.hex8 else (1.0, 0.8, 0.7)
+    size = (1.0, 0.8) if element is not sa.elements.hex8_plain else (1.0, 0.8, 0.7)
     X0 = np.array([shift, 0.0, 0.0])
     mesh = sa.Mesh.box(size, (1,) * len(size), warp=lambda X: X + X0)
     if element is sa.elements.ancf_thin_plate:
@@ -146,7 +146,7 @@ def places_of_solids() -> tuple[list[Any], list[Any], str]:
     return [plate, cube], places, "r_a u_a d_a e1_a e2_a e3_a r_b e1_b e2_b e3_b"
 
 
-SOLIDS = sa.elements.ancf_plate, sa.elements.hex8
+SOLIDS = sa.elements.ancf_plate, sa.elements.hex8_plain
 
 
 @pytest.mark.parametrize("where", [plane_places, places_in_space, places_of_solids])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from symancf.elements import Cell, Element
 
 ALL = [
-    elements.hex8,
+    elements.hex8_plain,
     elements.ancf_plate,
     elements.ancf_thin_plate,
     elements.ancf_cable,
@@ -76,7 +76,7 @@ def test_plate_director_is_bilinear() -> None:
 
 def test_hexahedron_functions_are_products() -> None:
     s = sp.symbols("xi eta zeta", real=True)
-    for N, vertex in zip(elements.hex8.N, elements.hex8.topology.vertices, strict=True):
+    for N, vertex in zip(elements.hex8_plain.N, elements.hex8_plain.topology.vertices, strict=True):
         known = sp.Mul(*((1 + v * t) for v, t in zip(vertex, s, strict=True))) / 8
         assert sp.expand(N - known) == 0
 
@@ -171,7 +171,7 @@ def test_gauss_rules_are_exact_to_their_degree(element: Element, n: int) -> None
 
 
 def test_named_rules() -> None:
-    plate, hexahedron = elements.ancf_plate, elements.hex8
+    plate, hexahedron = elements.ancf_plate, elements.hex8_plain
     middle = plate.rule("reduced")
     assert (middle.name, middle.size) == ("4x4", 16)
     assert middle.section_points.tolist() == [[0.0]]
@@ -193,7 +193,7 @@ def test_a_rule_that_does_not_fit_is_refused(name: str) -> None:
 def test_quantities_are_listed() -> None:
     solid = ("F", "J", "I1", "I2", "C", "E_gl", "H")
     solid += ("lambda1", "lambda2", "lambda3", "u", "r", "X", "t")
-    assert elements.hex8.quantities == solid
+    assert elements.hex8_plain.quantities == solid
     assert elements.ancf_plate.quantities == solid
     assert elements.ancf_thin_plate.quantities[:3] == ("E_gl", "kappa", "kappa_n3")
     assert elements.ancf_cable.quantities[0] == "epsilon"

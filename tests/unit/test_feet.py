@@ -116,13 +116,13 @@ def _grid(body: sa.Body) -> np.ndarray:
 
 def test_what_is_joined_or_overlaps_cannot_touch() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 2))
-    block = sa.Body(mesh["body"], elements.hex8, neo_hooke, name="block", **MATERIAL)
-    other = sa.Body(mesh["body"], elements.hex8, neo_hooke, name="other", **MATERIAL)
+    block = sa.Body(mesh["body"], elements.hex8_plain, neo_hooke, name="block", **MATERIAL)
+    other = sa.Body(mesh["body"], elements.hex8_plain, neo_hooke, name="other", **MATERIAL)
     with pytest.raises(sa.ConstraintError, match="4 nodes in common"):
         sa.System(block, other, terms=[sa.Contact(block["z0"], other["z0"])])
     A, _, _ = stacked("hexahedron")
     sunk = sa.Mesh.box((1.0, 1.0, 0.5), (2, 2, 1), warp=bowl(0.3, 0.0))
-    B = sa.Body(sunk["body"], elements.hex8, neo_hooke, name="sunk", **MATERIAL)
+    B = sa.Body(sunk["body"], elements.hex8_plain, neo_hooke, name="sunk", **MATERIAL)
     low = sa.Contact(A["z1"], B["z0"], name="deep")
     with pytest.raises(sa.ConstraintError, match=r"within region 'z0' of 'sunk' by up to 0\.2"):
         sa.System(A, B, terms=[low])
@@ -146,7 +146,7 @@ def test_blocks_that_fly_freely_meet_and_exchange_their_momentum() -> None:
             (1.0, 1.0, 1.0), (1, 1, 1), warp=lambda x, at=at: x + np.array([at, 0, 0])
         )
         given = {"name": name, "rho": 1.0, **MATERIAL}
-        bodies.append(sa.Body(mesh["body"], elements.hex8, neo_hooke, **given))
+        bodies.append(sa.Body(mesh["body"], elements.hex8_plain, neo_hooke, **given))
     struck, thrown = bodies
     contact = sa.Contact(thrown["x0"], struck["x1"])
     system = sa.System(*bodies, terms=[contact])
@@ -180,8 +180,8 @@ def test_a_block_is_dragged_over_a_bump() -> None:
 
     low = sa.Mesh.box((1.0, 1.0, 0.5), (20, 1, 4), warp=bump)
     high = sa.Mesh.box((1.0, 1.0, 0.5), (6, 1, 3), warp=sledge)
-    strip = sa.Body(low["body"], elements.hex8, neo_hooke, name="strip", **MATERIAL)
-    block = sa.Body(high["body"], elements.hex8, neo_hooke, name="block", **MATERIAL)
+    strip = sa.Body(low["body"], elements.hex8_plain, neo_hooke, name="strip", **MATERIAL)
+    block = sa.Body(high["body"], elements.hex8_plain, neo_hooke, name="block", **MATERIAL)
     contact = sa.Contact(strip["z1"], block["z0"], mu=0.3, penetration=0.5)
     pull = sa.fix(block["z1"], displacement=drag)
     system = sa.System(strip, block, terms=[contact, sa.fix(strip["z0"]), pull])

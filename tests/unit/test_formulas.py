@@ -33,7 +33,7 @@ def of_tensors(C: Any, F: Any, *, mu: Any) -> Any:
     ids=lambda e: e.__name__,
 )
 def test_printed_piola_stress_is_the_evaluated_one(energy: Any) -> None:
-    equation, *definitions = stress_equations(elements.hex8, energy)
+    equation, *definitions = stress_equations(elements.hex8_plain, energy)
     C = F.T @ F
     scalars = {"J": np.linalg.det(F), "I1": np.trace(C)}
     scalars["I2"] = (np.trace(C) ** 2 - np.trace(C @ C)) / 2
@@ -83,9 +83,9 @@ def test_an_elastic_foundation() -> None:
 
     (f,) = stress_equations(elements.quad4, foundation)
     assert f.rhs[2] == sp.Symbol("k", real=True) * sp.Symbol("u_value3", real=True)
-    assert len(stress_equations(elements.hex8, foundation)) == 2
+    assert len(stress_equations(elements.hex8_plain, foundation)) == 2
 
 
 def test_a_wrong_pairing_is_told() -> None:
-    with pytest.raises(KinematicsError, match="quantity 'epsilon'; hex8 offers"):
-        stress_equations(elements.hex8, energies.cable())
+    with pytest.raises(KinematicsError, match="quantity 'epsilon'; hex8_plain offers"):
+        stress_equations(elements.hex8_plain, energies.cable())

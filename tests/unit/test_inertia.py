@@ -19,7 +19,7 @@ import scipy.sparse as ss
 import sympy as sp
 
 import symancf as sa
-from symancf.elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8
+from symancf.elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8_plain
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
 from tests.shells import sphere
 
@@ -32,7 +32,9 @@ SOLID = {"E": 1.0, "nu": 0.3}
 
 def solid() -> Model:
     """Held rows; the other end is pulled aside."""
-    body = sa.Body(sa.Mesh.box((2, 1, 1), (3, 1, 1))["body"], hex8, saint_venant_kirchhoff, **SOLID)
+    body = sa.Body(
+        sa.Mesh.box((2, 1, 1), (3, 1, 1))["body"], hex8_plain, saint_venant_kirchhoff, **SOLID
+    )
     moved = sa.fix(body["x1"], ["y"], displacement=(0.0, 0.3, 0.0), name="moved")
     return [body], [sa.fix(body["x0"]), moved]
 
@@ -129,12 +131,12 @@ def balloon(heavy: bool) -> Model:
 def tied() -> Model:
     """Two bodies tied along nodes that do not match, a roller, and a rod to the ground."""
     low = sa.Body(
-        sa.Mesh.box((1, 1, 1), (1, 1, 1), name="low")["body"], hex8, saint_venant_kirchhoff,
+        sa.Mesh.box((1, 1, 1), (1, 1, 1), name="low")["body"], hex8_plain, saint_venant_kirchhoff,
         **SOLID, name="low",
     )  # fmt: skip
     shift = np.array([0.1, 0.1, 1.0])
     mesh = sa.Mesh.box((0.8, 0.8, 1), (2, 2, 1), warp=lambda X: X + shift, name="high")
-    high = sa.Body(mesh["body"], hex8, saint_venant_kirchhoff, **SOLID, name="high")
+    high = sa.Body(mesh["body"], hex8_plain, saint_venant_kirchhoff, **SOLID, name="high")
     rod = sa.joints.distance(high.at((0.9, 0.9, 2.0)), sa.ground.at((2.0, 2.0, 2.0)), 1.5)
     return [low, high], [sa.fix(low["z0"]), sa.joints.tie(high["z0"], low), rod]
 

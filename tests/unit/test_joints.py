@@ -16,7 +16,7 @@ from tests.told import told
 pytestmark = pytest.mark.collective
 
 STEEL: dict[str, Any] = {"E": 1e5, "nu": 0.3}
-HEX8, PLATE = sa.elements.hex8, sa.elements.ancf_plate
+HEX8, PLATE = sa.elements.hex8_plain, sa.elements.ancf_plate
 THIN, CABLE = sa.elements.ancf_thin_plate, sa.elements.ancf_cable
 
 

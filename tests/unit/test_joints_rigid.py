@@ -224,7 +224,7 @@ KINDS = {
     "cable": (sa.elements.ancf_cable, (1.0,), (6,)),
     "thin plate": (sa.elements.ancf_thin_plate, (1.0, 0.5), (5, 3)),
     "plate": (sa.elements.ancf_plate, (1.0, 0.5), (5, 3)),
-    "solid": (sa.elements.hex8, (1.0, 0.5, 0.2), (5, 3, 2)),
+    "solid": (sa.elements.hex8_plain, (1.0, 0.5, 0.2), (5, 3, 2)),
 }
 ROWS = {"cable": 6, "thin plate": 9, "plate": 12, "solid": 3}
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 YEOH = {"C10": 0.2712e6, "C20": 0.03053e6, "C30": -401.3, "k": 1e9}
 FIVE = [
-    elements.hex8,
+    elements.hex8_plain,
     elements.ancf_plate,
     elements.ancf_thin_plate,
     elements.ancf_cable,
@@ -50,22 +50,27 @@ def names(symbols: Any) -> set[str]:
     ("element", "energy", "values", "message"),
     [
         (
-            elements.hex8,
+            elements.hex8_plain,
             energies.cable(),
             None,
-            r"cable\(\) asks for the quantity 'epsilon'; hex8 offers F, J, I1, I2, C",
+            r"cable\(\) asks for the quantity 'epsilon'; hex8_plain offers F, J, I1, I2, C",
         ),
         (elements.ancf_cable, energies.yeoh, None, r"'J'; ancf_cable offers epsilon"),
-        (elements.hex8, lambda j: j, None, r"quantity 'j'; .* Did you mean 'J'\?"),
-        (elements.hex8, lambda J, k=1: k * J, None, r"'k' a default value.*\*, k=1"),
-        (elements.hex8, lambda *args: 1, None, r"argument '\*args'"),
-        (elements.hex8, lambda J, **kw: 1, None, r"argument '\*\*kw'"),
-        (elements.hex8, lambda J: None, None, r"is None: the function returns nothing"),
-        (elements.hex8, lambda J: "W", None, r"contains the symbol 'W'"),
-        (elements.hex8, lambda C: C, None, r"of shape \(3, 3\); an energy is a scalar"),
-        (elements.hex8, lambda J: J * sp.Symbol("mu"), None, r"symbol 'mu', which is neither"),
-        (elements.hex8, lambda J: sp.sqrt(-J), None, r"infinite, undefined or complex"),
-        (elements.hex8, lambda J: {"a": J, "b": None}, None, r"part 'b' of .* is None"),
+        (elements.hex8_plain, lambda j: j, None, r"quantity 'j'; .* Did you mean 'J'\?"),
+        (elements.hex8_plain, lambda J, k=1: k * J, None, r"'k' a default value.*\*, k=1"),
+        (elements.hex8_plain, lambda *args: 1, None, r"argument '\*args'"),
+        (elements.hex8_plain, lambda J, **kw: 1, None, r"argument '\*\*kw'"),
+        (elements.hex8_plain, lambda J: None, None, r"is None: the function returns nothing"),
+        (elements.hex8_plain, lambda J: "W", None, r"contains the symbol 'W'"),
+        (elements.hex8_plain, lambda C: C, None, r"of shape \(3, 3\); an energy is a scalar"),
+        (
+            elements.hex8_plain,
+            lambda J: J * sp.Symbol("mu"),
+            None,
+            r"symbol 'mu', which is neither",
+        ),
+        (elements.hex8_plain, lambda J: sp.sqrt(-J), None, r"infinite, undefined or complex"),
+        (elements.hex8_plain, lambda J: {"a": J, "b": None}, None, r"part 'b' of .* is None"),
         (elements.ancf_thin_plate, energies.kirchhoff, None, r"call it first: give kirchhoff\(\)"),
         (elements.ancf_cable, lambda kappa: kappa**3, None, r"not even in 'kappa'"),
     ],
@@ -96,11 +101,11 @@ def test_a_wrong_parameter_is_told(values: dict[str, float], message: str) -> No
 
 def test_a_parameter_must_not_bear_the_name_of_a_quantity() -> None:
     with pytest.raises(ParameterError, match=r"calls a parameter 'I1'"):
-        energy_laws(elements.hex8, lambda J, *, I1: I1 * J)
+        energy_laws(elements.hex8_plain, lambda J, *, I1: I1 * J)
 
 
 def test_density_is_taken_though_the_energy_does_not_ask_for_it() -> None:
-    laws = energy_laws(elements.hex8, energies.yeoh, values={**YEOH, "rho": 1100.0})
+    laws = energy_laws(elements.hex8_plain, energies.yeoh, values={**YEOH, "rho": 1100.0})
     assert names(p.symbol for p in laws[0][0].parameters) == {"C10", "C20", "C30", "k"}
 
 
@@ -108,12 +113,12 @@ def test_defaults_count_unless_given() -> None:
     def spring(u: sp.Matrix, *, k: Any, factor: Any = 3) -> Any:
         return factor * k * u.dot(u)
 
-    ((law, _),) = energy_laws(elements.hex8, spring, values={"k": 1.0})
+    ((law, _),) = energy_laws(elements.hex8_plain, spring, values={"k": 1.0})
     assert names(p.symbol for p in law.parameters) == {"k"}
     assert law.energy is not None
     u1, k = sp.symbols("u_value1 k", real=True)
     assert sp.diff(law.energy, u1) == 6 * k * u1
-    ((law, _),) = energy_laws(elements.hex8, spring, values={"k": 1.0, "factor": 2.0})
+    ((law, _),) = energy_laws(elements.hex8_plain, spring, values={"k": 1.0, "factor": 2.0})
     assert names(p.symbol for p in law.parameters) == {"k", "factor"}
 
 
@@ -138,9 +143,9 @@ def test_a_law_holds_what_it_needs_and_no_more() -> None:
 
 def test_every_symbol_of_a_law_is_declared_before_it_is_used() -> None:
     for element, energy in [
-        (elements.hex8, energies.yeoh),
+        (elements.hex8_plain, energies.yeoh),
         (elements.ancf_plate, energies.neo_hooke),
-        (elements.hex8, energies.saint_venant_kirchhoff),
+        (elements.hex8_plain, energies.saint_venant_kirchhoff),
         (elements.ancf_thin_plate, energies.kirchhoff()),
         (elements.ancf_cable, energies.cable()),
     ]:
@@ -178,7 +183,7 @@ def test_local_names_become_stages() -> None:
         _hidden = y + 1
         return mu * y**2 + mu * y
 
-    ((law, _),) = energy_laws(elements.hex8, user)
+    ((law, _),) = energy_laws(elements.hex8_plain, user)
     lets = dict(law.lets)
     y, mu = sp.Symbol("y", real=True), sp.Symbol("mu", real=True)
     assert law.energy == mu * y**2 + mu * y
@@ -193,7 +198,7 @@ def test_volumetric_modes_and_rules() -> None:
     def rules(element: Element, energy: Any = energies.yeoh, **options: Any) -> dict[str, str]:
         return {law.name: rule.name for law, rule in energy_laws(element, energy, **options)}
 
-    plate, hexahedron = elements.ancf_plate, elements.hex8
+    plate, hexahedron = elements.ancf_plate, elements.hex8_plain
     assert rules(plate, volumetric="full") == {"yeoh": "4x4x3"}
     assert rules(plate, volumetric="reduced") == {
         "yeoh_deviatoric": "4x4x3",
@@ -267,7 +272,7 @@ def test_the_shares_of_a_split_add_up() -> None:
 
 
 def test_moduli_are_the_second_derivatives_at_rest() -> None:
-    parts = evaluate_energy(elements.hex8, energies.neo_hooke)
+    parts = evaluate_energy(elements.hex8_plain, energies.neo_hooke)
     mu, lam = sp.symbols("mu lam", real=True)
     total = sp.Add(*parts.parts.values())
     assert sp.expand(shear_modulus(parts.kinematics, total) - mu) == 0
@@ -309,7 +314,7 @@ def test_weight_and_inertia_of_a_translated_cell(element: Element) -> None:
     ((law, rule),) = inertia_laws(element)
     inertia = integrate(law, rule, element, u, values)
     assert inertia == pytest.approx(7.0 * volume * a @ a / 2, rel=1e-13)
-    if element.name != "hex8":
+    if element.name != "hex8_plain":
         ((law, rule),) = dead_load_laws(element)
         values |= {"F1": 2.0, "F2": 3.0, "F3": 4.0, "share": 0.5}
         load = integrate(law, rule, element, u, values)
@@ -383,7 +388,7 @@ def test_stress_of_a_bent_thin_plate() -> None:
 
 def test_stress_of_a_solid_from_jets() -> None:
     """Uniaxial stretch of a hexahedron, on arrays."""
-    element = elements.hex8
+    element = elements.hex8_plain
     R = unit_cell(element)
     H = np.diag([0.3, -0.1, -0.1])
     u, A = (jets(element, c, (0.1, 0.2, 0.3)) for c in (R @ H.T, R))

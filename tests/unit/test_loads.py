@@ -15,7 +15,7 @@ from symancf.places.interpolation import Interpolation
 pytestmark = pytest.mark.collective
 
 STEEL: dict[str, Any] = {"E": 1e6, "nu": 0.3}
-HEX8, PLATE = sa.elements.hex8, sa.elements.ancf_plate
+HEX8, PLATE = sa.elements.hex8_plain, sa.elements.ancf_plate
 THIN, CABLE = sa.elements.ancf_thin_plate, sa.elements.ancf_cable
 
 

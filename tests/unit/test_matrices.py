@@ -106,7 +106,7 @@ def test_supports_are_eliminated_where_multigrid_keeps_their_rows() -> None:
     """Vertices with some coordinates held have rows for all in solvers, and not here."""
     cube = sa.Body(
         sa.Mesh.box((1, 1, 1), (2, 2, 2))["body"],
-        sa.elements.hex8,
+        sa.elements.hex8_plain,
         sa.energies.neo_hooke,
         name="cube",
         mu=1.0,
@@ -145,7 +145,7 @@ def test_asking_for_matrices_does_not_change_a_motion() -> None:
 def test_points_outside_the_domain_are_told() -> None:
     cube = sa.Body(
         sa.Mesh.box((1, 1, 1), (1, 1, 1))["body"],
-        sa.elements.hex8,
+        sa.elements.hex8_plain,
         sa.energies.neo_hooke,
         mu=1.0,
         lam=1.0,

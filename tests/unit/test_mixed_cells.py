@@ -80,7 +80,7 @@ def three(kinds: dict[str, Element]) -> sa.Mesh:
 
 ORDERS = [
     (elements.hex20, elements.wedge15, elements.tet10),
-    (elements.hex8, elements.wedge6, elements.tet4),
+    (elements.hex8_plain, elements.wedge6, elements.tet4),
 ]
 
 

@@ -11,7 +11,7 @@ import pytest
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
 
-HEX8, PLATE = sa.elements.hex8, sa.elements.ancf_plate
+HEX8, PLATE = sa.elements.hex8_plain, sa.elements.ancf_plate
 THIN, CABLE = sa.elements.ancf_thin_plate, sa.elements.ancf_cable
 M = np.array([3.0, -2.0, 1.5])
 TILT = np.array([[0.6, -0.8, 0.0], [0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])

@@ -12,7 +12,7 @@ import sympy as sp
 from scipy.optimize import brentq
 
 import symancf as sa
-from symancf.elements import hex8
+from symancf.elements import hex8_plain
 from symancf.laws import energy_laws
 from symancf.values.domain import domains, domains_of, positive
 from symancf.verify.states import positions
@@ -28,12 +28,14 @@ MU, K, LOAD = 1.3, 70.0, 0.2
 def saddle() -> Array:
     """Return the nodes' positions, the pressures of all cells being coordinates like any other."""
     kernel = compile_cells(
-        "saddle", hex8.space.with_scalars(1), [in_space(x) for x in energy_laws(hex8, mixed)]
+        "saddle",
+        hex8_plain.space.with_scalars(1),
+        [in_space(x) for x in energy_laws(hex8_plain, mixed)],
     )
     n = N + 1
     nodes = np.stack(np.meshgrid(*3 * [np.arange(n) / N], indexing="ij"), -1).reshape(-1, 3)
     number = np.arange(n**3).reshape(n, n, n)
-    corner = (np.array(hex8.topology.vertices, dtype=float) > 0).astype(int)
+    corner = (np.array(hex8_plain.topology.vertices, dtype=float) > 0).astype(int)
     first = np.stack(np.meshgrid(*3 * [np.arange(N)], indexing="ij"), -1).reshape(-1, 1, 3)
     cells = number[tuple(np.moveaxis(first + corner, -1, 0))]
     size = 3 * n**3 + len(cells)
@@ -67,7 +69,7 @@ def test_a_pressure_per_cell_is_that_of_the_saddle_problem() -> None:
     for scale, pascal in ((1.0, 1.0), (1e-3, 1e6)):
         mesh = sa.Mesh.box(3 * (scale,), 3 * (N,))
         energy = sa.local(p=0, at="cell")(mixed)
-        body = sa.Body(mesh["body"], sa.elements.hex8, energy, mu=MU * pascal, k=K * pascal)
+        body = sa.Body(mesh["body"], sa.elements.hex8_plain, energy, mu=MU * pascal, k=K * pascal)
         load = sa.traction(body["x1"], (0.0, 0.0, LOAD * pascal))
         system = sa.System(body, terms=[sa.fix(body["x0"]), load])
         problem = sa.StaticProblem(system, prefix="mixed_")
@@ -148,7 +150,7 @@ def test_declarations_that_do_not_fit_are_told() -> None:
         (sa.local(p=0)(mixed_of_points), "are integrated at the points of 2 rules"),
     ):
         with pytest.raises(sa.KinematicsError, match=word):
-            sa.Body(region, hex8, energy, volumetric=None if word[:3] != "are" else "reduced")
+            sa.Body(region, hex8_plain, energy, volumetric=None if word[:3] != "are" else "reduced")
 
 
 def test_declarations_leave_the_function_as_it_is() -> None:
@@ -204,7 +206,7 @@ def test_unknowns_without_a_solution_are_told() -> None:
         return {"deviatoric": I1 - 3, "volumetric": p * (J - 1)}
 
     region = sa.Mesh.box(3 * (1.0,), 3 * (1,))["body"]
-    body = sa.Body(region, hex8, sa.local(p=0, at="cell")(free), volumetric="reduced")
+    body = sa.Body(region, hex8_plain, sa.local(p=0, at="cell")(free), volumetric="reduced")
     with pytest.raises(sa.CompileError, match=r"law 'free_volumetric': .* does not determine p"):
         sa.System(body)
 

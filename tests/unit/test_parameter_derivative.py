@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.elements import ancf_plate, hex8
+from symancf.elements import ancf_plate, hex8_plain
 from symancf.energies import neo_hooke, saint_venant_kirchhoff
 from symancf.solve.statics.arc import Arc
 from tests.shells import hollow_block
@@ -20,7 +20,9 @@ pytestmark = pytest.mark.collective
 def block(p: sa.Parameter) -> tuple[Any, list[Any]]:
     """A modulus, a load, a follower pressure and a support, all driven."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (3, 2, 2))
-    body = sa.Body(mesh["body"], hex8, neo_hooke, mu=p, lam=lambda t: 2.0 + np.sin(t), rho=2.0)
+    body = sa.Body(
+        mesh["body"], hex8_plain, neo_hooke, mu=p, lam=lambda t: 2.0 + np.sin(t), rho=2.0
+    )
 
     def wind(X: Any, t: float) -> Any:
         return np.multiply.outer(X[:, 1] * np.exp(t), [0.0, 0.0, 0.1])
@@ -41,7 +43,7 @@ def plate(p: sa.Parameter) -> tuple[Any, list[Any]]:
 
 def gas(p: sa.Parameter) -> tuple[Any, list[Any]]:
     """The amount of gas, which the pressure follows as an unknown."""
-    body = sa.Body(hollow_block()["body"], hex8, neo_hooke, mu=1.0, lam=2.0)
+    body = sa.Body(hollow_block()["body"], hex8_plain, neo_hooke, mu=1.0, lam=2.0)
     return body, [sa.Cavity(body["inside"], gas=sa.Gas(p, ambient=0.5))]
 
 

@@ -31,7 +31,9 @@ def moved(x: float, y: float = 0.0) -> Any:
 def arm(name: str, size: float, at: float = 0.0) -> tuple[sa.Body, list[Any]]:
     """A soft arm that its load bends far, with forces of a given size, and its terms."""
     mesh = sa.Mesh.box((4.0, 0.5, 0.5), (6, 1, 1), warp=moved(0.0, at), name=name)
-    body = sa.Body(mesh["body"], sa.elements.hex8, neo_hooke, mu=size, lam=2.0 * size, name=name)
+    body = sa.Body(
+        mesh["body"], sa.elements.hex8_plain, neo_hooke, mu=size, lam=2.0 * size, name=name
+    )
     load = sa.force(body["x1"], (0.0, 0.0, 3e-4 * size), name=f"load of {name}")
     return body, [sa.fix(body["x0"], name=f"support of {name}"), load]
 

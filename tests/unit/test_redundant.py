@@ -256,7 +256,7 @@ def wing(half: bool, units: float) -> tuple[sa.System, list[str], Any]:
     warp = lambda X: s * (X * [5.0, 1.0, 1.0 - low] + [0.5, -0.5, low])  # noqa: E731
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (4, 2, 1 if half else 2), warp=warp, name="wing")
     E, share = 1e3 / s, 0.5 if half else 1.0
-    body = sa.Body(mesh["body"], sa.elements.hex8, saint_venant_kirchhoff, E=E, nu=0.3)
+    body = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, E=E, nu=0.3)
     base = sa.RigidBody.box((s, s, 2 * s), rho=1.0 / s**3, name="base")
     hinge = sa.joints.revolute(base.centre, axis=Z)
     turn = sa.joints.rotation(base.centre, axis=Z, angle=lambda t: np.radians(100.0) * t)

@@ -17,7 +17,7 @@ from symancf.bodies.plane import PlanarBody
 from symancf.catalogue.boundary import fix, planar
 from symancf.catalogue.loads import force
 from symancf.catalogue.moments import moment
-from symancf.elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8
+from symancf.elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8_plain
 from symancf.energies import cable, kirchhoff, neo_hooke, saint_venant_kirchhoff, yeoh
 from symancf.errors import SymancfError
 from symancf.mesh import Mesh
@@ -98,7 +98,7 @@ def test_an_energy_may_depend_on_strain_place_displacement_and_time() -> None:
         return E / 2 * square * (1 + X[0]) - q * t * u[0] * X[2]
 
     mesh = Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    cube = Body(mesh["body"], hex8, energy, E=100.0, q=1.0)
+    cube = Body(mesh["body"], hex8_plain, energy, E=100.0, q=1.0)
     system = System(cube, terms=[fix(cube["x0"])])
     StaticProblem(system).solve()
     assert system.displacement(cube.at((1.0, 0.5, 1.0)))[0, 0] > 1e-3
@@ -125,7 +125,7 @@ def block(Q: Array | None = None, size: float = 1.0, stiff: float = 1.0, **given
     """Return a block that is turned, and in other units, with its deformation."""
     Q = np.eye(3) if Q is None else Q
     mesh = Mesh.box((2 * size, size, size), (3, 2, 2), warp=lambda X: X @ Q.T, **given)
-    body = Body(mesh["body"], hex8, neo_hooke, mu=MU * stiff, lam=LAM * stiff)
+    body = Body(mesh["body"], hex8_plain, neo_hooke, mu=MU * stiff, lam=LAM * stiff)
     system = System(body)
     wavy(system, mesh, Q, size)
     return system, body
@@ -271,10 +271,10 @@ def test_units_and_tensors_reach_paraview(tmp_path: Path) -> None:
 
 
 WRONG = {
-    "a quantity": ({"a": "tau"}, "'tau' is no quantity of this body; hex8 offers F, J, I1,"),
+    "a quantity": ({"a": "tau"}, "'tau' is no quantity of this body; hex8_plain offers F, J, I1,"),
     "a failing function": ({"a": lambda sigma: sigma.nothing}, "field 'a' failed on the symbols"),
     "a name": ({"displacement": "u"}, "the name 'displacement' is taken"),
-    "an argument": ({"a": lambda Q: Q}, "asks for the quantity 'Q'; hex8 offers F, J,"),
+    "an argument": ({"a": lambda Q: Q}, "asks for the quantity 'Q'; hex8_plain offers F, J,"),
     "a parameter": ({"a": lambda J, *, q: q * J}, "the parameter 'q'; the body has mu, lam"),
     "a complex": ({"a": lambda J: 1j * J}, "field 'a': .* complex"),
     "nothing": ({"a": lambda J: None}, "field 'a': None is no scalar"),
@@ -331,7 +331,7 @@ def test_stiffness_that_varies_within_cells_counts_where_it_is_asked() -> None:
         return 1.0 + X[:, 0] ** 2
 
     mesh = Mesh.box((2.0, 1.0, 1.0), (3, 2, 2))
-    body = Body(mesh["body"], hex8, neo_hooke, mu=Field(stiffness, at="points"), lam=0.0)
+    body = Body(mesh["body"], hex8_plain, neo_hooke, mu=Field(stiffness, at="points"), lam=0.0)
     system = System(body)
     wavy(system, mesh, np.eye(3))
     fields = {"W": "W", "mu": lambda J, *, mu: mu + 0 * J, "X": "X", "I1": "I1", "J": "J"}
@@ -352,7 +352,7 @@ def test_stiffness_that_varies_within_cells_counts_where_it_is_asked() -> None:
 @pytest.mark.collective
 def test_stresses_of_laws_that_remember_are_there_where_they_remember() -> None:
     mesh = Mesh.box((1.0, 0.1, 0.1), (4, 1, 1))
-    bar = Body(mesh["body"], hex8, j2, volumetric="full", **STEEL)
+    bar = Body(mesh["body"], hex8_plain, j2, volumetric="full", **STEEL)
     pull = fix(bar["x1"], "x", displacement=(lambda t: 0.01 * t, 0.0, 0.0))
     held = [fix(bar[f"{axis}0"], axis) for axis in "xyz"]
     system = System(bar, terms=[*held, pull])

@@ -12,7 +12,7 @@ import sympy as sp
 from mpi4py import MPI
 
 import symancf as sa
-from symancf.elements import ancf_plate, hex8
+from symancf.elements import ancf_plate, hex8_plain
 from tests.remembering import STEEL, j2, maxwell
 from tests.saddle import mixed
 
@@ -51,8 +51,8 @@ def pulled(law: str, unit: float, Q: Array, comm: MPI.Comm) -> Pulled:
     ]
     plain = {"mu": 1e11 / unit**2, "lam": 1e11 / unit**2}
     bodies = (
-        sa.Body(meshes[0]["body"], hex8, energy, name="bar", **given),
-        sa.Body(meshes[1]["body"], hex8, sa.energies.neo_hooke, name="plain", **plain),
+        sa.Body(meshes[0]["body"], hex8_plain, energy, name="bar", **given),
+        sa.Body(meshes[1]["body"], hex8_plain, sa.energies.neo_hooke, name="plain", **plain),
     )
     stretch = sa.Parameter("stretch", 0.0)
     along = [lambda t, c=c: stretch.value * unit * c for c in Q[:, 0]]
@@ -138,7 +138,7 @@ def test_stresses_of_a_pressure_per_cell_are_derivatives_by_hand(volumetric: Any
     ):
         mesh = sa.Mesh.box(3 * (unit,), 3 * (2,), warp=lambda X, Q=Q: X @ Q.T, comm=comm)
         given = {"mu": MU / unit**2, "k": K / unit**2}
-        body = sa.Body(mesh["body"], hex8, energy, volumetric=volumetric, **given)
+        body = sa.Body(mesh["body"], hex8_plain, energy, volumetric=volumetric, **given)
         load = sa.traction(body["x1"], 0.2 / unit**2 * Q[:, 2])
         system = sa.System(body, terms=[sa.fix(body["x0"]), load])
         sa.StaticProblem(system, prefix="mixed_", options=TIGHT).solve()

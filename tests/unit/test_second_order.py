@@ -388,11 +388,11 @@ def test_faults_of_cells_of_second_order_are_told(kind: str) -> None:
     mesh = sa.Mesh.from_arrays(points, {kind: cells, trace: sides["x0"]})
     if kind == "hexahedron20":
         with pytest.raises(sa.MeshError, match=r"straight cells of first order"):
-            mesh["all"].require("hexahedron", use="hex8")
+            mesh["all"].require("hexahedron", use="hex8_plain")
     given = sa.Mesh.from_arrays(points, {kind: cells}, {"x0": (trace, sides["x0"])})
     wall = sa.Body(given["all"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)["x0"]
     brick = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    other = sa.Body(brick["body"], sa.elements.hex8, sa.energies.neo_hooke, **RUBBER)["x0"]
+    other = sa.Body(brick["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **RUBBER)["x0"]
     with pytest.raises(sa.ParameterError, match=rf"facets of types '{trace}' and 'quad', which"):
         sa.Cavity([wall, other])
     turned = np.roll(sides["x0"], 1, axis=1)  # corners and nodes between them are mixed up

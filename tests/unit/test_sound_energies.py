@@ -17,7 +17,7 @@ from symancf.places.interpolation import Interpolation, tabulate
 from tests.stresses import solid_stress
 
 CELLS = {
-    sa.elements.hex8: ((1.0, 1.0, 1.0), {}),
+    sa.elements.hex8_plain: ((1.0, 1.0, 1.0), {}),
     sa.elements.ancf_plate: ((1.0, 1.0), {"thickness": 0.2}),
     sa.elements.ancf_thin_plate: ((1.0, 1.0), {}),
     sa.elements.ancf_cable: ((1.0,), {}),
@@ -97,7 +97,7 @@ def test_kinks_have_the_derivatives_of_their_branches(element: Any) -> None:
 @pytest.mark.parametrize("stretch", [0.9, 1.0, 1.1])
 def test_each_kink_gives_the_stress_of_its_branch(name: str, stretch: float) -> None:
     """Of the laws as SymPy: P11 of a dilation against SymPy's own derivative of the branch."""
-    energy = energy_on(sa.elements.hex8, KINKS[name])
+    energy = energy_on(sa.elements.hex8_plain, KINKS[name])
     found = solid_stress(energy, (stretch - 1) * np.eye(3))
     s = sp.Symbol("s", positive=True)
     branch = {0.9: -1, 1.0: 0, 1.1: 1}[stretch]
@@ -109,7 +109,7 @@ def test_each_kink_gives_the_stress_of_its_branch(name: str, stretch: float) -> 
 
 def test_a_small_strain_keeps_its_digits_beside_a_kink() -> None:
     H = 1e-9 * np.diag([1.0, -0.5, 0.25])
-    P = solid_stress(energy_on(sa.elements.hex8, KINKS["piecewise"]), H).P
+    P = solid_stress(energy_on(sa.elements.hex8_plain, KINKS["piecewise"]), H).P
     expected = 2.0 * H + 2.0 * np.trace(H) * np.eye(3)
     np.testing.assert_allclose(P, expected, rtol=1e-7)
 
@@ -133,12 +133,12 @@ def large(x: Any) -> Any:
 )
 def test_what_cannot_be_compiled_is_named(energy: Any, message: str) -> None:
     with pytest.raises(sa.SymancfError, match=message):
-        energy_laws(sa.elements.hex8, energy)
+        energy_laws(sa.elements.hex8_plain, energy)
 
 
 def test_a_rule_of_a_million_points_is_refused() -> None:
     with pytest.raises(sa.KinematicsError, match="has 970299 points; give at most 4096"):
-        energy_laws(sa.elements.hex8, lambda J: (J - 1) ** 2, quadrature="99x99x99")
+        energy_laws(sa.elements.hex8_plain, lambda J: (J - 1) ** 2, quadrature="99x99x99")
 
 
 def test_a_split_part_takes_the_rule_that_is_given() -> None:
@@ -159,14 +159,14 @@ def test_an_energy_that_is_stressed_at_rest_is_told_once() -> None:
     def forgotten(I1: Any, *, mu: Any) -> Any:
         return mu / 2 * (I1 - 3)
 
-    body = body_of(sa.elements.hex8, forgotten, mu=1e6)
+    body = body_of(sa.elements.hex8_plain, forgotten, mu=1e6)
     with pytest.warns(UserWarning, match=r"stressed at rest: .* needs - mu\*log\(J\)"):
         sa.System(body)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sa.System(body)
         meant = sa.energies.stressed_at_rest(forgotten)
-        sa.System(body_of(sa.elements.hex8, meant, mu=1e6))
+        sa.System(body_of(sa.elements.hex8_plain, meant, mu=1e6))
 
 
 def test_an_energy_of_the_wrong_sign_is_told() -> None:
@@ -174,7 +174,7 @@ def test_an_energy_of_the_wrong_sign_is_told() -> None:
         return -mu / 2 * (I1 - 3 - 2 * log(J))
 
     with pytest.warns(UserWarning, match="unstable at rest"):
-        sa.System(body_of(sa.elements.hex8, upside_down, mu=1.0))
+        sa.System(body_of(sa.elements.hex8_plain, upside_down, mu=1.0))
 
 
 @pytest.mark.parametrize("of", [lambda J, I1: sqrt(I1 - 3), lambda J, I1: I1 - 3 + log(J - 2)])
@@ -183,7 +183,7 @@ def test_an_energy_that_is_not_finite_at_rest_is_an_error(of: Any) -> None:
         return of(J, I1)
 
     with pytest.raises(sa.KinematicsError, match="not finite at rest: W"):
-        sa.System(body_of(sa.elements.hex8, density))
+        sa.System(body_of(sa.elements.hex8_plain, density))
 
 
 # ---- values of parameters
@@ -203,12 +203,12 @@ def test_an_energy_that_is_not_finite_at_rest_is_an_error(of: Any) -> None:
 def test_values_out_of_their_domain_are_refused(given: Any, message: str) -> None:
     values = {"E": 1e6, "nu": 0.3} | given
     with pytest.raises(sa.ParameterError, match=message):
-        body_of(sa.elements.hex8, sa.energies.saint_venant_kirchhoff, **values)
+        body_of(sa.elements.hex8_plain, sa.energies.saint_venant_kirchhoff, **values)
 
 
 def test_a_parameter_that_leaves_its_domain_is_refused() -> None:
     nu = sa.Parameter("nu", 0.3)
-    body = body_of(sa.elements.hex8, sa.energies.saint_venant_kirchhoff, E=1.0, nu=nu)
+    body = body_of(sa.elements.hex8_plain, sa.energies.saint_venant_kirchhoff, E=1.0, nu=nu)
     system = sa.System(body)
     system.plan.update(0.0)
     nu.value = 0.6
@@ -221,9 +221,9 @@ def test_energies_of_users_declare_domains() -> None:
     def own(J: Any, I1: Any, *, mu: Any) -> Any:
         return mu / 2 * (I1 - 3 - 2 * log(J))
 
-    body_of(sa.elements.hex8, own, mu=1.5)
+    body_of(sa.elements.hex8_plain, own, mu=1.5)
     with pytest.raises(sa.ParameterError, match=r"between 1 and 2 \(rubber of this kind\)"):
-        body_of(sa.elements.hex8, own, mu=2.0)
+        body_of(sa.elements.hex8_plain, own, mu=2.0)
 
 
 def test_expressions_that_are_nested_too_deep_are_told_in_words() -> None:
@@ -234,7 +234,7 @@ def test_expressions_that_are_nested_too_deep_are_told_in_words() -> None:
         return I1 - 3 - 2 * log(J) + y**2
 
     with pytest.raises(sa.SymancfError, match=r"deep\(\) .* nested .* levels"):
-        body_of(sa.elements.hex8, deep)
+        body_of(sa.elements.hex8_plain, deep)
 
 
 def test_powers_of_matrices_that_are_too_large_are_told_in_words() -> None:
@@ -245,7 +245,7 @@ def test_powers_of_matrices_that_are_too_large_are_told_in_words() -> None:
         return (C.trace() - 3) ** 2
 
     with pytest.raises(sa.CompileError, match=r"powers\(\) .* operations .* in invariants"):
-        body_of(sa.elements.hex8, powers)
+        body_of(sa.elements.hex8_plain, powers)
 
 
 @pytest.mark.collective

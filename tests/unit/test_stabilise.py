@@ -94,7 +94,7 @@ def textbook(energy: Callable[..., Any]) -> Callable[[Any], Any]:
     from symancf.kinematics.naming import signature
 
     asked = signature(energy)
-    kinematics = elements.hex8.kinematics()
+    kinematics = elements.hex8_plain.kinematics()
     values = [kinematics.quantities[q].value for q in asked.quantities]
     result = energy(*values, **{p: sp.Symbol(p, real=True) for p in asked.parameters})
     total = sp.Add(*result.values()) if isinstance(result, dict) else result
@@ -120,7 +120,7 @@ def stable_evaluator(energy: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def whole(energy: Callable[..., Any]) -> PointLaw:
-    ((law, _),) = energy_laws(elements.hex8, energy, volumetric="full")
+    ((law, _),) = energy_laws(elements.hex8_plain, energy, volumetric="full")
     return law
 
 
@@ -153,7 +153,7 @@ def test_energy_and_stress_keep_their_digits(energy: Callable[..., Any], size: f
 @pytest.mark.parametrize("energy", [energies.yeoh, energies.neo_hooke, mooney, fung, gent])
 def test_as_written_they_would_lose_nearly_all(energy: Callable[..., Any]) -> None:
     """The stage is needed: without it the energy keeps few digits and the stress half of them."""
-    laws = [(whole(energy), elements.hex8.rule("full"))]
+    laws = [(whole(energy), elements.hex8_plain.rule("full"))]
     lost_energy, lost_stress = digits_lost(laws, PARAMETERS, as_written=True)
     assert lost_energy > 6
     assert lost_stress > 6
@@ -325,7 +325,7 @@ def test_large_products_are_left_as_they_are() -> None:
             C = C * C
         return (C.trace() - 3) ** 2
 
-    ((law, _),) = energy_laws(elements.hex8, powers)
+    ((law, _),) = energy_laws(elements.hex8_plain, powers)
     energy = stabilise(law).energy
     assert energy is not None
     assert not energy.is_Add

@@ -12,7 +12,7 @@ import pytest
 from symancf.bodies.body import Body
 from symancf.catalogue.boundary import fix, planar, symmetry
 from symancf.catalogue.loads import traction
-from symancf.elements import ancf_plate, ancf_thin_plate, hex8
+from symancf.elements import ancf_plate, ancf_thin_plate, hex8_plain
 from symancf.energies import kirchhoff, saint_venant_kirchhoff
 from symancf.errors import MeshError, ParameterError
 from symancf.mesh import Mesh
@@ -38,7 +38,7 @@ def normal(X: Array) -> Array:
 @pytest.mark.parametrize(
     ("element", "curved"),
     [
-        (hex8, False),
+        (hex8_plain, False),
         (ancf_plate, False),
         (ancf_plate, True),
         (ancf_thin_plate, False),
@@ -50,7 +50,7 @@ def test_half_a_body_moves_as_in_the_whole_one(element: Any, curved: bool) -> No
     found = []
     for half in (False, True):
         lengths, divisions = ((0.8, 0.5), (4, 2)) if half else ((0.8, 1.0), (4, 4))
-        if element is hex8:
+        if element is hex8_plain:
             mesh = Mesh.box((*lengths, 0.2), (*divisions, 2))
             body = Body(mesh["body"], element, energy, **STEEL)
             load = traction(body["x1"], (0.0, 0.0, 100.0))

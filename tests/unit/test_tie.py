@@ -14,7 +14,7 @@ from symancf.bodies.body import Body
 from symancf.catalogue import joints
 from symancf.catalogue.boundary import fix
 from symancf.catalogue.loads import force
-from symancf.elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8
+from symancf.elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8_plain
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
 from symancf.errors import ConstraintError
 from symancf.mesh import Mesh
@@ -92,6 +92,6 @@ def test_welded_cables_are_one_cable() -> None:
 
 def test_nodes_without_slopes_cannot_be_welded() -> None:
     mesh = Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    cube = Body(mesh["body"], hex8, saint_venant_kirchhoff, E=1.0, nu=0.3)
+    cube = Body(mesh["body"], hex8_plain, saint_venant_kirchhoff, E=1.0, nu=0.3)
     with pytest.raises(ConstraintError, match="needs slopes"):
         joints.tie(cube["x1"], cube, weld=True)

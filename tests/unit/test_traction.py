@@ -12,7 +12,7 @@ import pytest
 from symancf.bodies.body import Body
 from symancf.catalogue.boundary import fix
 from symancf.catalogue.loads import force, gravity, traction
-from symancf.elements import Element, ancf_cable, ancf_plate, ancf_thin_plate, hex8
+from symancf.elements import Element, ancf_cable, ancf_plate, ancf_thin_plate, hex8_plain
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
 from symancf.errors import MeshError, ParameterError
 from symancf.mesh import Mesh
@@ -29,7 +29,7 @@ def up(values: Array) -> Array:
 
 def test_a_pressure_that_grows_with_depth_is_carried_by_the_support() -> None:
     mesh = Mesh.box((1.0, 2.0, 3.0), (2, 2, 4))
-    block = Body(mesh["body"], hex8, saint_venant_kirchhoff, E=1e6, nu=0.3)
+    block = Body(mesh["body"], hex8_plain, saint_venant_kirchhoff, E=1e6, nu=0.3)
     base = fix(block["z0"])
 
     def pressure(X: Array, t: float) -> Array:
@@ -122,7 +122,7 @@ def test_a_function_may_change_the_places_it_is_given() -> None:
     found = []
     for function in (spoils, lambda X, t: t * X[:, [1]] * [0.0, 0.0, 1.0]):
         mesh = Mesh.box((2.0, 1.0, 0.5), (2, 1, 1))
-        body = Body(mesh["body"], hex8, saint_venant_kirchhoff, E=1e6, nu=0.3)
+        body = Body(mesh["body"], hex8_plain, saint_venant_kirchhoff, E=1e6, nu=0.3)
         support = fix(body["x0"])
         system = System(body, terms=[support, traction(body["x1"], function)])
         StaticProblem(system).solve()
@@ -137,7 +137,7 @@ def test_a_load_on_what_is_no_side_of_a_cell_is_refused(kind: str, corners: list
     cube = np.array([0, 4, 6, 2, 1, 5, 7, 3])
     regions = {"body": ("hexahedron", [0, 1]), "strange": (kind, [corners])}
     mesh = Mesh.from_arrays(points, {"hexahedron": [cube, cube + 4]}, regions)
-    body = Body(mesh["body"], hex8, saint_venant_kirchhoff, E=1e6, nu=0.3)
+    body = Body(mesh["body"], hex8_plain, saint_venant_kirchhoff, E=1e6, nu=0.3)
     with pytest.raises(MeshError, match="is no cell, face or edge of the body's cells"):
         System(body, terms=[traction(body["strange"], (0.0, 0.0, 1.0))])
 

@@ -17,7 +17,7 @@ from tests.motion import force, moving, power, tangent_error
 
 pytestmark = pytest.mark.collective
 
-HEX8, PLATE = sa.elements.hex8, sa.elements.ancf_plate
+HEX8, PLATE = sa.elements.hex8_plain, sa.elements.ancf_plate
 THIN, CABLE = sa.elements.ancf_thin_plate, sa.elements.ancf_cable
 ETA, BULK, H = 2.0, 0.7, 0.1
 F = np.array([[1.1, 0.2, -0.1], [0.05, 0.9, 0.3], [0.1, -0.2, 1.2]])
