@@ -199,6 +199,11 @@ class System(Matrices):
         self.plan.attach(matrix)
         return matrix
 
+    @property
+    def moves(self) -> bool:
+        """Whether the present state is one of a motion."""
+        return self.motion is not None
+
     @cached_property
     def rate(self) -> Array:
         """Local vector of the rates of all coordinates; at first those given to rigid bodies."""

@@ -355,6 +355,11 @@ class Configuration(ABC):
 
     @property
     @abstractmethod
+    def moves(self) -> bool:
+        """Whether the present state is one of a motion."""
+
+    @property
+    @abstractmethod
     def rate(self) -> Array:
         """Local vector of the rates of all coordinates."""
 

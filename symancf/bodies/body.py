@@ -194,9 +194,9 @@ class Body:
 
     def _scalars(self) -> dict[str, Scalar]:
         """Return the parameters that are not fields, nor infinite: no kernel depends on these."""
-        without = () if self.pressure is None else self.pressure.unbounded
-        given = self.parameters.items()
-        return {k: v for k, v in given if not isinstance(v, Field) and k not in without}
+        without = self.pressure.unbounded if self.pressure else ()
+        given = ((k, v) for k, v in self.parameters.items() if k not in without)
+        return {k: v for k, v in given if not isinstance(v, Field)}
 
     # ---- places ---------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Nodes:
@@ -304,6 +304,11 @@ class Body:
     def build_reference(self, configuration: Configuration, supports: Sequence[Support]) -> None:
         """Compute slope maps and the body's reference slopes (collective)."""
         configuration.of(self, Interpolation).build(configuration, supports)
+
+    def settle(self, configuration: Configuration) -> None:
+        """Let pressures of a finite modulus follow the present state of a motion."""
+        if configuration.moves and (own := self._pressures(configuration)):
+            own.settle(configuration)
 
     def _laws(self, **options: Any) -> Laws:
         chosen = {
@@ -446,8 +451,7 @@ class Body:
         for laws, cells in self.variants(configuration):
             name = f"{own} (curved)" if made else own
             patch, uniform = self.patch(configuration, cells), {}
-            pressures = self._pressures(configuration)
-            if pressures is not None:
+            if pressures := self._pressures(configuration):
                 patch, uniform = pressures.patch(configuration), pressures.uniform(configuration)
             piece = self.piece(configuration, name, laws, "strain", uniform, patch)
             check_rest(self, configuration, laws, piece, np.flatnonzero(cells)[:CELLS])

@@ -13,6 +13,7 @@ from ..assembly.numbering import Block
 from ..laws.isochoric import moving_volume, volume_law
 from ..laws.mixed import AREA, SCALE, frames
 from ..places.interpolation import Interpolation, Patch
+from ..runtime.collective import together
 from ..runtime.jit import declare
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 
 PREFIX = "pressure:"  # of the names of blocks
+EXACT = 1e-14  # of the pressures that follow from a state, and how many steps they take at most
+STEPS = 300
 
 
 class Pressures:
@@ -133,6 +136,51 @@ class Pressures:
         unit = configuration.stiffness / self.area(configuration)
         found = unit * state[self.offsets(configuration)]
         return dict(zip(self.pressure.names, found.T, strict=True))
+
+    def settle(self, configuration: Configuration) -> None:
+        """Give those of a finite modulus the values that follow from the present volume.
+
+        The pressures of the equations -M p/kappa + int psi g dV = 0 at the present displacement, by
+        conjugate gradients with the diagonal of M. (Collective.)
+        """
+        if self.pressure.incompressible:
+            return
+        numbering, plan, state = configuration.numbering, configuration.plan, configuration.state
+        every, size = np.unique(self.offsets(configuration)), self.block.size
+        owned = every[numbering.vertex_of[every] < numbering.owned_vertices]
+        f, along = np.zeros_like(state), np.zeros_like(state)
+
+        def times(p: Array) -> Array:
+            along[owned] = p
+            numbering.update_ghosts(along, every)
+            with together(configuration.comm):
+                plan.product(state, along, f)
+            return np.asarray(-f[owned])
+
+        def dot(a: Array, b: Array) -> float:
+            return float(configuration.sum(np.array([a @ b]))[0])
+
+        state[every] = 0.0
+        with together(configuration.comm):
+            plan.residual(state, f)
+        left, place = f[owned].copy(), np.arange(len(owned)) % size
+        diagonal = np.zeros(len(owned))
+        for k in range(size):  # of cells: their own; of nodes: sums of rows
+            diagonal += np.where(place == k, times((place == k).astype(float)), 0.0)
+        p, step, last = np.zeros_like(left), np.zeros_like(left), 0.0
+        enough = EXACT**2 * dot(left, left / diagonal)
+        for _ in range(STEPS):
+            scaled = left / diagonal
+            size_of = dot(left, scaled)
+            if size_of <= enough:
+                break
+            step = scaled + (size_of / last if last else 0.0) * step
+            answer, last = times(step), size_of
+            part = size_of / dot(step, answer)
+            p += part * step
+            left -= part * answer
+        state[owned] = p
+        numbering.update_ghosts(state, every)
 
     def idle(self, configuration: Configuration) -> Ints:
         """Return the offsets of those in whose cells no node is free to move.

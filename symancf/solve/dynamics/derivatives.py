@@ -146,7 +146,7 @@ class Kinematics:
         system = self.system
         for body in system.bodies:
             own = system.layout.find(body, Pressures)
-            if own is not None:
+            if own is not None and own.pressure.incompressible:
                 names = [p.name if p.role == "strain" else None for p in system.pieces]
                 yield names.index(own.name), *own.conditions(system, WEIGHTS)
 

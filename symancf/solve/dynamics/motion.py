@@ -56,7 +56,7 @@ class Motion:
     rate_factor, acceleration_factor : d rate / d u and d acceleration / d u, local vectors.
     second, first, algebraic : masks of the coordinates by their order in time: second, first,
         multipliers.
-    settled : mask of the coordinates that are functions of the others (pressures of gas, lids); in
+    settled : mask of the coordinates that are functions of the others (pressures, lids); in
         index-1 methods `System.settle` finds them.
     moving : supports whose prescribed values may change in time.
     span : times between which they are differentiated: where one call of `solve` begins and
@@ -71,19 +71,16 @@ class Motion:
                 "a Factor is found by statics alone: in a motion prescribe the coordinate with "
                 "sa.fix(body, dofs, displacement=function of t) and read its reaction(system)"
             )
+        follows = np.zeros(numbering.coordinates, dtype=bool)
         for body in system.bodies:
             own = system.layout.find(body, Pressures)
-            if own is not None and not own.pressure.incompressible:
-                raise ParameterError(
-                    f"the pressure of body {own.name!r} is an unknown of the system, which of a "
-                    "finite modulus statics alone finds: in a motion take pressure='condensed', or "
-                    "an infinite modulus"
-                )
             if own is not None and self.damping.stiffness:
                 raise ParameterError(
                     f"Rayleigh(stiffness=...) would damp the pressure of body {own.name!r}: take "
                     "sa.KelvinVoigt, or pressure='condensed'"
                 )
+            if own is not None and not own.pressure.incompressible:
+                follows[own.offsets(system)] = True
         self.state, self.rate = system.state, system.rate
         n = numbering.coordinates
         self.acceleration: Array = np.zeros(n)
@@ -91,8 +88,8 @@ class Motion:
         self.acceleration_factor: Array = np.zeros(n)
         self.second: Mask = numbering.those(*MOVING)
         self.first: Mask = numbering.those("state")
-        self.algebraic: Mask = numbering.those("multiplier")
-        self.settled: Mask = numbering.those("algebraic", "dependent", "tie")
+        self.algebraic: Mask = numbering.those("multiplier") & ~follows
+        self.settled: Mask = numbering.those("algebraic", "dependent", "tie") | follows
         self.mass: Plan = system.inertia
         system.place_mass()
         with together(system.comm):
