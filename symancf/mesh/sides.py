@@ -96,6 +96,8 @@ def sides_of(comm: MPI.Comm, cells: list[Sides], *, outer: bool) -> list[Sides]:
 
     `outer` : those of one of the cells only.
     """
+    if not cells:
+        return []
     every, keys, orders = [], [], []
     for held in cells:
         first = 0

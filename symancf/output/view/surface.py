@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from mpi4py import MPI
 
 from ...arrays import Array, Data, Ints
 from ...cells import CELLS
+from ...mesh.sides import Sides, sides_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,20 +123,13 @@ def _lines(cells: Mapping[str, Ints]) -> Ints:
 
 def _outer(cells: Mapping[str, Ints]) -> Ints:
     """Polygons (k, 4) of the faces that belong to one volume only."""
-    faces: dict[str, list[Ints]] = {}
-    for kind, rows in cells.items():
-        if CELLS[kind].dimension == 3:
-            for trace in CELLS[kind].traces:
-                sides = CELLS[kind].sides(trace)
-                faces.setdefault(trace, []).append(rows[:, sides].reshape(-1, sides.shape[1]))
-    outer = {}
-    for kind, parts in faces.items():
-        found = np.concatenate(parts)
-        _, back, count = np.unique(
-            np.sort(found, axis=1), axis=0, return_inverse=True, return_counts=True
-        )
-        outer[kind] = found[count[back.ravel()] == 1]
-    return _polygons(outer)
+    volumes = [
+        Sides(kind, np.arange(len(rows)), rows)
+        for kind, rows in cells.items()
+        if CELLS[kind].dimension == 3
+    ]
+    outer = sides_of(MPI.COMM_SELF, volumes, outer=True)
+    return np.concatenate([_polygons({}), *(_polygons({s.kind: s.nodes}) for s in outer)])
 
 
 def _borders(x: Array, sheets: Ints, closed: Ints) -> Ints:
