@@ -90,10 +90,12 @@ class DividedDifferences:
         if op in ("min", "max"):
             first, second = args if op == "min" else args[::-1]
             return self(g.select(g.call("lt", first, second), args[0], args[1]))
-        if op in ("lt", "le", "and", "or", "not", "sign"):
+        if op in ("lt", "le", "and", "or", "not"):
             return g.zero
-        if op == "abs":
-            return self(g.select(g.call("lt", args[0], g.zero), g.neg(args[0]), args[0]))
+        if op in ("abs", "sign"):
+            below, above = (g.call("lt", *x) for x in ((args[0], g.zero), (g.zero, args[0])))
+            one = args[0] if op == "abs" else g.one
+            return self(g.select(below, g.neg(one), g.select(above, one, g.zero)))
         if any(x != g.zero for x in d[1:]):
             raise CompileError(f"no divided difference is known for the operation {op!r}")
         return g.mul(d[0], self._slope(node, other, d[0]))
@@ -125,10 +127,15 @@ class DividedDifferences:
         if op in ("pow", "power"):
             _, *given = g.args[node]
             n = given[0] if op == "pow" else g.mul(given[0], g.inv(given[1]))
-            z = g.mul(g.inv(y), step)
+            inside = g.call("and", g.call("lt", g.zero, x), g.call("lt", g.zero, y))
+            inverse = g.inv(g.select(inside, y, g.one))
+            z = g.select(inside, g.mul(inverse, step), g.zero)
             slope = self.over("log1p", z)
             grown = g.mul(n, self.over("expm1", g.mul(n, g.mul(z, slope))))
-            return g.mul(g.mul(h, g.inv(y)), g.mul(grown, slope))
+            beside = g.inv(g.select(self._is_zero(step), g.one, step))  # one of them is 0
+            return g.select(
+                inside, g.mul(g.mul(h, inverse), g.mul(grown, slope)), g.mul(g.sub(f, h), beside)
+            )
         if op in _SMOOTH:
             return self._smooth(op, x, y, f, h, step)
         raise CompileError(f"no divided difference is known for the operation {op!r}")
