@@ -23,6 +23,9 @@ REFERENCE = {
     "R_xieta": (0.01, 0.02, 0.1),
     "R_etaeta": (0.01, -0.01, 0.2),
     "R_value": (0.3, 0.2, 0.1),
+    "R_centre_xi": (1.0, 0.05, 0.0),
+    "R_centre_eta": (-0.1, 1.1, 0.1),
+    "R_centre_zeta": (0.0, -0.1, 1.05),
 }
 
 
@@ -56,7 +59,7 @@ def digits_lost(
         ones |= {m.name: 0.0 for m in law.history}
         for x in law.local:
             ones[str(x.symbol)] = float(x.start) if x.start.is_number else 0.0
-        given = {**ones, **jets, "zeta": 0.3, "t": 0.0, **(values or {})}
+        given = {**ones, **jets, "xi": -0.2, "eta": 0.4, "zeta": 0.3, "t": 0.0, **(values or {})}
         at = {name: float(np.mean(value)) for name, value in given.items()}
         loss = law_loss(law, at, size=size, as_written=as_written)
         energy, stress = max(energy, loss.digits[1]), max(stress, loss.digits[0])
