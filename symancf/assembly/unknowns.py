@@ -49,7 +49,7 @@ class Unknowns:
     >>> system = sa.System(rod, terms=[sa.fix(rod["x0"])])
     >>> u = system.unknowns
     >>> u.size, u.names[0], len(u.find("rod", "y"))
-    (13, 'rod, slope.x at (0, 0, 0)', 2)
+    (13, 'rod, x at (1, 0, 0)', 2)
     >>> K = system.tangent(scipy=True)
     >>> K.shape == (u.size, u.size)
     True

@@ -12,8 +12,6 @@ from mpi4py import MPI
 
 import symancf as sa
 
-pytestmark = pytest.mark.collective
-
 Array = npt.NDArray[np.float64]
 
 
@@ -47,6 +45,7 @@ def product(system: sa.System, v: Array) -> Array:
     return system.unknowns.from_rows(system.numbering.to_rows(f))
 
 
+@pytest.mark.collective
 def test_matrices_are_what_kernels_multiply_by() -> None:
     system, _, _ = robot()
     u = system.unknowns
@@ -102,6 +101,7 @@ def test_matrices_are_what_kernels_multiply_by() -> None:
         u.find("leg")
 
 
+@pytest.mark.collective
 def test_supports_are_eliminated_where_multigrid_keeps_their_rows() -> None:
     """Vertices with some coordinates held have rows for all in solvers, and not here."""
     cube = sa.Body(
@@ -142,6 +142,7 @@ def test_asking_for_matrices_does_not_change_a_motion() -> None:
     np.testing.assert_allclose(*ends, rtol=1e-11)
 
 
+@pytest.mark.collective
 def test_points_outside_the_domain_are_told() -> None:
     cube = sa.Body(
         sa.Mesh.box((1, 1, 1), (1, 1, 1))["body"],

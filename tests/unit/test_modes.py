@@ -202,7 +202,6 @@ def test_thirty_free_motions_and_a_mass_on_many_joints() -> None:
     assert modes.checked
 
 
-@pytest.mark.collective
 def test_a_frame_that_turns_moves_free_bodies_in_circles() -> None:
     """What rests in space turns backwards in the frame; no energy is lost."""
     W, at = 0.7, np.array([1.0, 0.5, 0.0])
@@ -220,6 +219,29 @@ def test_a_frame_that_turns_moves_free_bodies_in_circles() -> None:
     np.testing.assert_allclose(body.position(system), turn @ at, atol=2e-5)
     np.testing.assert_allclose(body.rotation(system), turn, atol=2e-5)
     np.testing.assert_allclose(disc.position(system), [0.5 * c, 0.5 * s, -W], atol=2e-5)
+
+
+def test_a_spinning_blade_swings_with_the_period_of_its_mode() -> None:
+    blade = rod(6, EA=1e3)
+    system = sa.System(blade, terms=[sa.fix(blade["x0"]), sa.rotating_frame((0, 0, 4.0))])
+    sa.StaticProblem(system).solve()
+    system.time = 0.0
+    modes = sa.EigenProblem(system).solve(2)
+    system.state[:] = modes.state(1, amplitude=1e-4)  # flap
+    period = 2 * math.pi / modes.omega[1]
+    problem = sa.DynamicProblem(system, rho=0.95)
+    problem.record("tip", lambda: system.displacement(blade["x1"])[0, 2])
+    steps = 40
+    problem.solve(to=period, step=period / steps)
+    t, z = problem.history.time, problem.history["tip"]
+    zero = [
+        a - y * (b - a) / (w - y)
+        for a, b, y, w in zip(t, t[1:], z, z[1:], strict=False)
+        if y * w < 0
+    ]
+    late = 1 + (2 * math.pi / steps) ** 2 / 12  # what the integrator makes of a period
+    assert 2 * (zero[1] - zero[0]) / period == pytest.approx(late, rel=2e-4)
+    assert abs(problem.energies.drift) < 1e-12
 
 
 # ---- states -------------------------------------------------------------------------------------
@@ -268,7 +290,6 @@ def test_buckling_from_a_loaded_state_in_both_directions_and_its_errors() -> Non
 
 
 @pytest.mark.parametrize("engine", ENGINES[1:])
-@pytest.mark.collective
 def test_unsymmetric_tangents_and_pressures_are_those_of_dense_algebra(engine: str) -> None:
     """A cube of rubber without compressibility beside one under a pressure that follows it."""
     possible(engine)
@@ -322,6 +343,8 @@ def test_impossible_questions() -> None:
         problem.solve(2, near=-1.0)
     with pytest.raises(sa.ParameterError, match="without rates"):
         problem.solve(2, near=1.0, damped=True)
+    with pytest.raises(sa.ParameterError, match="eps_ncv"):
+        sa.EigenProblem(system, options={"pc_type": "lu"})
     with pytest.raises(sa.SymancfError, match="'dense', 'slepc' or 'scipy'"):
         sa.EigenProblem(system, options={"eigen": "arpack"}).solve(1)
     with pytest.raises(sa.ParameterError, match="nothing can move"):
