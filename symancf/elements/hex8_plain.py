@@ -25,7 +25,7 @@ hex8_plain = Element(
     is slender (one layer of cubes gives 0.65 of a beam's deflection), and with
     `volumetric="full"` in nearly incompressible material. With `volumetric="reduced"`, the energy
     of the dilatation at the centre, affine states are in equilibrium on parallelepipeds alone
-    (cells moved by 15 %, k/mu = 100: displacements wrong by 4 10^-3 of the largest); use at least
+    (cells moved by 15 %, k/mu = 100: displacements wrong by 3 10^-3 of the largest); use at least
     2, better 4 elements through every wall: one layer alone has no bulk stiffness away from its
     middle. Prefer `hex8`.
     """,

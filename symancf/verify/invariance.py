@@ -15,6 +15,7 @@ from ..elements import (
     ancf_cable,
     ancf_plate,
     ancf_thin_plate,
+    hex8,
     hex8_plain,
     hex20,
     hex27,
@@ -40,7 +41,7 @@ PLATE: dict[str, Any] = {"E": 1.0, "nu": 0.3, "thickness": 0.1}
 CABLE: dict[str, Any] = {"EA": 1.0, "EI": 1e-2}
 
 
-SOLIDS = (hex8_plain, hex20, hex27, tet4, tet10, wedge6, wedge15)
+SOLIDS = (hex8, hex8_plain, hex20, hex27, tet4, tet10, wedge6, wedge15)
 
 
 def solids(
@@ -108,6 +109,7 @@ REDUCED: dict[str, Callable[..., System]] = {
     **{
         f"{element.name}, reduced": partial(solids, volumetric="reduced", element=element)
         for element in SOLIDS
+        if element is not hex8
     },
     "ancf_plate, reduced": partial(plates, volumetric="reduced"),
 }

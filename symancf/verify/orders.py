@@ -18,7 +18,7 @@ from ..arrays import Array
 from ..bodies.body import Body
 from ..catalogue.boundary import fix
 from ..catalogue.loads import body_force
-from ..elements import ancf_cable, hex8_plain, hex20, hex27, tet4, tet10, wedge6, wedge15
+from ..elements import ancf_cable, hex8, hex8_plain, hex20, hex27, tet4, tet10, wedge6, wedge15
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
@@ -164,7 +164,7 @@ def _solids() -> Iterator[Number]:
         yield Number("|b - b_ref|: E11_mms_solid", wrong, 0.0, 1e-8, np.abs(exact).max())
     points = np.random.default_rng(1).uniform(0.0, 1.0, (600, 3))
     for element, coarse, degree in (
-        *((hex8_plain, 6, 1.0), (tet4, 6, 1.0), (wedge6, 6, 1.0)),
+        *((hex8_plain, 6, 1.0), (hex8, 6, 1.0), (tet4, 6, 1.0), (wedge6, 6, 1.0)),
         *((hex20, 3, 2.0), (hex27, 3, 2.0), (tet10, 3, 2.0), (wedge15, 3, 2.0)),
     ):
         L2, H1 = [], []
