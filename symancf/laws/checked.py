@@ -48,8 +48,13 @@ def check_values(
             raise ParameterError(f"the thickness is {value}: it must be positive", name=name)
 
 
-def scalar(name: str, part: str, value: sp.Expr | None, known: set[sp.Symbol]) -> sp.Expr:
-    """Return a part of an energy as a SymPy scalar, or say what is wrong with it."""
+def scalar(
+    name: str, part: str, value: sp.Expr | None, known: set[sp.Symbol], *, told: bool = False
+) -> sp.Expr:
+    """Return a part of an energy as a SymPy scalar, or say what is wrong with it.
+
+    What is only `told`, not differentiated, may depend on the order of principal stretches.
+    """
     of = f"part {part!r} of {name}()" if part else f"{name}()"
     if value is None:
         raise KinematicsError(f"{of} is None: the function returns nothing (no return statement?)")
@@ -76,5 +81,6 @@ def scalar(name: str, part: str, value: sp.Expr | None, known: set[sp.Symbol]) -
             f"of the function: add it to the arguments.",
             asked=foreign[0],
         )
-    require_symmetric(of, w)
+    if not told:
+        require_symmetric(of, w)
     return joined(w)

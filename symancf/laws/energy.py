@@ -181,12 +181,12 @@ def _remembered(
                 "element: choose another name",
                 asked=m.name,
             )
-        update = scalar(name, f"{m.name} at the end of a step", m.update, known)
+        update = scalar(name, f"{m.name} at the end of a step", m.update, known, told=True)
         initial = scalar(name, f"{m.name} before the first step", m.initial, fixed)
         history.append(replace(m, update=update, initial=initial))
     if called.stored is None:
         return tuple(history), None
-    return tuple(history), scalar(name, "stored", called.stored, known)
+    return tuple(history), scalar(name, "stored", called.stored, known, told=True)
 
 
 def _local(

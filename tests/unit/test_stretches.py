@@ -323,6 +323,12 @@ def of_eigenvalues(C: Any, *, a: Any) -> Any:
     return a * sum((sp.sqrt(x) - 1) ** 2 for x in C.eigenvals())
 
 
+@sa.memory(old=1)
+def remembering(lambda1: Any, lambda2: Any, lambda3: Any, *, a: Any, old: Any) -> Any:
+    W = a * sum((x - 1) ** 2 for x in (lambda1, lambda2, lambda3))
+    return sa.remember(W / old, stored=W / old, old=sp.Max(old, lambda1))
+
+
 def largest(lambda1: Any, lambda2: Any, lambda3: Any, *, a: Any) -> Any:
     return a * (sp.Max(lambda1, lambda2, lambda3) - 1) ** 2
 
@@ -333,6 +339,7 @@ def test_energies_that_are_none() -> None:
     with pytest.raises(KinematicsError, match="ask for the principal stretches lambda1") as error:
         energy_laws(SOLID, of_eigenvalues)
     assert len(str(error.value)) < 400
+    assert energy_laws(SOLID, remembering)  # what is only remembered may be of the largest
     with pytest.raises(KinematicsError, match=r"ogden.terms=0. is not possible"):
         energies.ogden(terms=0)
     with pytest.raises(ParameterError, match=r"alpha1 .* must not be 0"):
