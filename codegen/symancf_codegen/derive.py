@@ -27,6 +27,7 @@ from symancf_codegen.graph.differentiate import (
 )
 from symancf_codegen.graph.magnitude import magnitudes
 from symancf_codegen.graph.reduce import add_dyads, share_roots
+from symancf_codegen.mapped import Inner, inner_derivatives, moved_map
 from symancf_codegen.modes import MODES, STANDARD
 
 if TYPE_CHECKING:
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
 
 #: A way to the tangent: its name, the residual in the form that goes with it, the tangent.
 Candidate = tuple[str, list[Node], Matrix]
-
-#: The same before the map to the variables: gradient and Hessian in variables and unknowns.
-Inner = tuple[str, list[Node], Matrix]
 
 
 @dataclass
@@ -153,7 +151,7 @@ def derive(point: Point, modes: Sequence[str] = STANDARD) -> Results:
     residual = _pull(point, forces)
     first, product, strategy = residual, residual, "nothing"
     matrix: Matrix = {}
-    inner = _inner(point)
+    inner = inner_derivatives(point)
     if "tangent" in modes or "product" in modes:
         first, product, matrix, strategy = _second(point, forces, residual, inner)
     keys = [key for key, node in matrix.items() if node != g.zero]
@@ -220,7 +218,7 @@ def _local(
     moved: list[Node] = []
     complete = local.shared and bool({"tangent", "product", "parameter"} & {*modes})
     if inner is not None:
-        slopes, columns, sizes = _moved_map(point, inner, complete)
+        slopes, columns, sizes = moved_map(point, inner, complete)
     else:
         slopes = jacobian(g, local.equations, local.unknowns)
         sizes = magnitudes(g, local.equations)
@@ -278,112 +276,6 @@ def _told(point: Point, modes: Sequence[str]) -> list[tuple[str, Node]]:
         raise CompileError(f"a kernel has one of the functions {', '.join(found)}, not several")
     told = {"outputs": point.outputs, "update": point.update, "initial": point.initial}
     return told[found[0]] if found else []
-
-
-def _inner(point: Point) -> Inner | None:
-    """Return the cheapest derivatives where unknowns of the cell are in the map to the variables.
-
-    The energy is then W(v(u, x), x), v linear in u: its second derivatives in v and x are found
-    once, and those in u and x follow from the slopes of v.
-    """
-    local, g, density = point.local, point.graph, point.density
-    if local is None or not local.modes or local.to_modes is None or density is None:
-        return None
-    y = [*point.variables, *local.modes]
-    found: list[Inner] = []
-    for name, method in (
-        ("edge pushing", edge_pushing),
-        ("forward over reverse", forward_over_reverse),
-    ):
-        found.append((name, *method(g, density, y)))
-    if point.stages is not None:
-        s = staged(g, point.stages, y)
-        whole = add_dyads(g, s.core, s.first, s.weighted(g, s.first))
-        found.append(("staged", s.gradient, whole))
-    costs = [g.cost([*first, *matrix.values()]) for _, first, matrix in found]
-    return found[costs.index(min(costs))]
-
-
-def _moved_map(
-    point: Point, inner: Inner, complete: bool
-) -> tuple[Matrix, list[list[Node]], list[Node]]:
-    """Return d equations / d unknowns, d residual / d unknown if `complete`, and sizes."""
-    local, g = point.local, point.graph
-    assert local is not None
-    assert local.to_modes is not None
-    _, first, matrix = inner
-    count, size = len(point.variables), len(local.modes)
-    by_row = [
-        [(k, local.moves[v, k]) for k in range(size) if local.moves[v, k] != g.zero]
-        for v in range(count)
-    ]
-    by_row += [[(k, g.one)] for k in range(size)]
-    turned: list[dict[int, Node]] = []  # second derivatives times slopes
-    for v in range(count + size):
-        row: dict[int, list[Node]] = {}
-        for w, entries in enumerate(by_row):
-            d = matrix.get((min(v, w), max(v, w)), g.zero)
-            for k, a in entries if d != g.zero else ():
-                row.setdefault(k, []).append(g.mul(d, a))
-        turned.append({k: g.total(x) for k, x in row.items()})
-    keys = [key for key, node in local.moves.items() if node != g.zero]
-    curved = jacobian(g, [local.moves[key] for key in keys], local.modes)
-    slopes: Matrix = {}
-    for k in range(size):
-        rows = [(v, a) for v, entries in enumerate(by_row) for c, a in entries if c == k]
-        for m in range(k, size):
-            terms = [g.mul(a, turned[v][m]) for v, a in rows if m in turned[v]]
-            terms += [g.mul(first[v], curved[r, m]) for r, (v, c) in enumerate(keys) if c == k]
-            slopes[k, m] = g.total(terms)
-    whole = local.to_modes.pull_matrix(g, slopes, True)
-    unknowns = range(len(local.unknowns))
-    slopes = {(r, c): whole.get((min(r, c), max(r, c)), g.zero) for r in unknowns for c in unknowns}
-    columns: list[list[Node]] = [[g.zero] * len(point.leaves) for _ in unknowns]
-    linear = enumerate(point.to_variables.rows)
-    coefficients = [(v, c, a) for v, row in linear for c, a in row.items()]
-    bent = jacobian(g, [a for *_, a in coefficients], local.modes)
-    for k in range(size if complete else 0):
-        jets = point.to_variables.pull(g, [turned[v].get(k, g.zero) for v in range(count)])
-        for r, (v, c, _) in enumerate(coefficients):
-            jets[c] = g.add(jets[c], g.mul(first[v], bent[r, k]))
-        leaves = point.to_jets.pull(g, jets)
-        for m, a in local.to_modes.rows[k].items():
-            columns[m] = [g.add(x, g.mul(a, y)) for x, y in zip(columns[m], leaves, strict=True)]
-    return slopes, columns, _sizes(point, inner, by_row)
-
-
-def _sizes(point: Point, inner: Inner, moves: Sequence[Sequence[tuple[int, Node]]]) -> list[Node]:
-    """Return bounds of what the equations of mapped unknowns are made of.
-
-    Round-off of a force W_v is that of |W_v| + sum_w |W_vw| s_w, where s_w is the sum of the sizes
-    of what the variable w is made of; `moves` are the slopes by modes.
-    """
-    local, g = point.local, point.graph
-    assert local is not None
-    assert local.to_modes is not None
-    _, first, matrix = inner
-    jets = point.to_jets.apply(g, [g.symbol(name, Kind.UNKNOWN) for name in point.leaves])
-    made = [
-        g.total([_size(g, own), *(g.mul(_size(g, a), _size(g, jets[c])) for c, a in row.items())])
-        for own, row in zip(local.constant, point.to_variables.rows, strict=True)
-    ]
-    y = [*made, *(_size(g, x) for x in local.modes)]
-    of_modes: list[list[Node]] = [[] for _ in local.modes]
-    for v, entries in enumerate(moves):
-        terms = (g.mul(_size(g, matrix[min(v, w), max(v, w)]), x) for w, x in enumerate(y))
-        force = g.total([_size(g, first[v]), *terms])
-        for k, a in entries:
-            of_modes[k].append(g.mul(_size(g, a), force))
-    of_unknowns: list[list[Node]] = [[] for _ in local.unknowns]
-    for row, found in zip(local.to_modes.rows, of_modes, strict=True):
-        whole = g.total(found)
-        for m, a in row.items():
-            of_unknowns[m].append(g.mul(_size(g, a), whole))
-    return [g.total(x) for x in of_unknowns]
-
-
-def _size(g: Graph, node: Node) -> Node:
-    return g.constant(abs(g.value[node])) if g.is_constant(node) else g.call("abs", node)
 
 
 def _second(
