@@ -67,6 +67,20 @@ def test_every_engine_finds_both_of_each_pair_and_all_rigid_motions(engine: str)
     assert near.checked
 
 
+@pytest.mark.filterwarnings("error")
+def test_what_moves_is_found_beside_rigid_motions() -> None:
+    """The shift near zero that finds these hides all others of a free solid from SLEPc."""
+    possible("slepc")
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (3, 3, 3), cell="hexahedron20")
+    cube = sa.Body(mesh["body"], sa.elements.hex20, sa.energies.neo_hooke, mu=1e6, lam=1e7, rho=1e3)
+    system = sa.System(cube)
+    known = sa.EigenProblem(system, options={"eigen": "dense"}).solve(6)
+    modes = sa.EigenProblem(system, options={"eigen": "slepc"}).solve(6)
+    assert modes.rigid == known.rigid == 6
+    assert modes.checked
+    np.testing.assert_allclose(modes.omega[6:], known.omega[6:12], rtol=1e-6)
+
+
 @pytest.mark.collective
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_finds_pairs_of_loads_and_modes_with_rates(engine: str) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -170,6 +171,14 @@ class EigenProblem:
             self.modes = self._modes(pencil, values[order], X[:, order], search.checked)
         finally:
             pencil.destroy()
+        if search.checked is False and system.comm.rank == 0:
+            found = int((self.modes.omega > 0.0).sum())
+            warnings.warn(
+                f"EigenProblem.solve: not all modes were found, {found} of {count} that are not "
+                "zero; options such as {'eps_max_it': 2000, 'eps_ncv': 100} give more time and "
+                "room, {'eigen': 'dense'} finds all",
+                stacklevel=2,
+            )
         return self.modes
 
     def _search(self, pencil: Pencil, count: int) -> Search:

@@ -26,6 +26,8 @@ CLOSE = 1e-6  # eigenvalues that are one
 ROUNDS = 40  # times that missing ones are looked for
 EXTRA = 6  # more than asked for: rigid motions
 FAR = 1e-3  # of the slowest mode: a shift that is too near to zero
+FARTHER = 1e3  # times a shift so near to zero that vectors of rigid motions hide all others
+SHIFTS = 4  # that are tried
 TWICE = 1e-6  # of the shift of s: zeros
 DIGITS, LEAST = 1e-10, 1e-6  # of a number next to the shift: its round-off; at most
 
@@ -135,14 +137,18 @@ class Search:
             moving = (np.abs(values) > noise) & (values > 0.0)
             return Choice(~moving | (np.cumsum(moving) <= count), moving.sum() < count, noise)
 
-        self._lowest(-SMALL * self._fastest)
-        for _ in range(2):
+        room, sigma = self.pencil.room(), -SMALL * self._fastest
+        for _ in range(SHIFTS):
+            self._lowest(sigma)
             values, X = self._collected(count + EXTRA, self.sigma, choose)
             s, X = self._roots(values, X)
             slowest = float(np.square(np.abs(s[s != 0.0])).min(initial=math.inf))
-            if s.all() or slowest == math.inf or -self.sigma > FAR * slowest:
+            if slowest == math.inf and len(s) < room:
+                sigma = FARTHER * self.sigma
+            elif s.all() or slowest == math.inf or -self.sigma > FAR * slowest:
                 break
-            self._lowest(-0.3 * slowest)  # rigid motions take digits from what is far from zero
+            else:
+                sigma = -0.3 * slowest  # rigid motions take digits from what is far from zero
         return s, X
 
     def nearest(self, count: int, omega: float) -> tuple[Complex, Array]:
@@ -203,13 +209,16 @@ class Search:
         sigma = SMALL * self._fastest
         sigma = math.sqrt(sigma) if quadratic else -sigma if omega is None else omega * omega
         pencil.balance()
-        for _ in range(2):
+        for _ in range(SHIFTS):
             s, X = self._near(count, sigma)
             slowest = float(np.abs(s[s != 0.0]).min(initial=np.inf))
             least = 0.1 * slowest if quadratic else FAR * slowest**2
-            if omega is not None or slowest == math.inf or least < abs(sigma) < slowest:
+            if slowest == math.inf and omega is None and len(s) < pencil.room():
+                sigma *= math.sqrt(FARTHER) if quadratic else FARTHER
+            elif omega is not None or slowest == math.inf or least < abs(sigma) < slowest:
                 break
-            sigma = 0.3 * slowest if quadratic else -0.3 * slowest**2
+            else:
+                sigma = 0.3 * slowest if quadratic else -0.3 * slowest**2
         enough = ((s != 0.0) & (s.real <= 0.0)).sum() >= count
         self.checked = True if self.engine == "dense" else None if enough else False
         return s, pencil.scale[:, None] * X
