@@ -25,11 +25,12 @@ hex8 = Element(
 
     Reproduces every affine state on any convex hexahedron. One layer bends as a beam, also with
     nu = 0.4999 (errors of 0.3 %, aspect ratio up to 2); no hourglass under compression to 0.45 or
-    in tension to a stretch of 3, on cells moved by 20 %. Limits: cells that are trapezoids in the
+    in homogeneous tension to a stretch of 3, on cells moved by 20 %. Limits: trapezoids in the
     plane of bending lock as those of every symmetric element of 8 nodes (sides that lean by 15
     degrees: 0.91 of the deflection where cells are 0.8 times as long as high, 0.86 at 1, 0.65 at
-    2); kernels take longer than those of `hex8_plain`. Laws that have unknowns of their own or are
-    viscous, and parts at other points (`volumetric="reduced"`), need `hex8_plain`.
+    2); a few cells alone may be unstable beyond a stretch of 2; kernels take longer than those of
+    `hex8_plain`. Laws that have unknowns of their own or are viscous, and parts at other points
+    (`volumetric="reduced"`), need `hex8_plain`.
 
     References: J. C. Simo, F. Armero, R. L. Taylor, Computer Methods in Applied Mechanics and
     Engineering 110 (1993) 359-386 (modes); S. Glaser, F. Armero, Engineering Computations 14
