@@ -172,6 +172,12 @@ class Body:
     def _number(self, name: str, value: Scalar, time: float) -> float:
         """Return the present value of a parameter that is no field."""
         what = f"{name} of body {self.name!r}"
+        endless = isinstance(value, float) and np.isposinf(value) and self.pressure is None
+        if endless and self.element.dimension == 3:
+            raise ParameterError(
+                f"{what} is inf: it must be finite where a body has no pressure of its own, "
+                "pressure='continuous' on tet10 or 'discontinuous' on hex27"
+            )
         number = evaluate(what, value, time)
         if name in self.domains:
             self.domains[name].require(name, what, number, f" at time {time:g}")
