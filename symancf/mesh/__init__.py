@@ -100,9 +100,10 @@ class Mesh(Made):
         comm : default all ranks.
         check : look for points that are not numbers and for degenerate or inverted cells.
         order : 1: cells of higher order become those of first order between their corners; nodes
-            that are no corner vanish, also from regions of points. 2: cells get straight edges with
-            a node in the middle of each (triangle6, quad8, tetra10, hexahedron20, wedge15); regions
-            of points, which have none of these, are told. Default: as the file has them.
+            that are no corner vanish, also from regions of points. 2: cells of first order get a
+            node in the middle of each edge (triangle6, quad8, tetra10, hexahedron20, wedge15);
+            regions of points, which have none of these, are told; a file of second order stays
+            as it is. Default: as the file has them.
 
         Raises
         ------
@@ -130,8 +131,7 @@ class Mesh(Made):
         if order is not None:
             from .order import lowered, raised
 
-            found = lowered(comm, found)
-            found = raised(comm, found, path.name) if order == 2 else found
+            found = lowered(comm, found) if order == 1 else raised(comm, found, path.name)
         mesh = cls(comm, path.name, found)
         if check:
             mesh.check()

@@ -93,11 +93,23 @@ _RAISED = {
 
 
 def raised(comm: MPI.Comm, given: Slices, name: str) -> Slices:
-    """Return a mesh of cells of first order with nodes in the middles of edges (collective).
+    """Return a mesh whose cells of first order have nodes in the middles of edges (collective).
 
     Cells, their order and regions stay; warns of regions of points, which have corners alone. The
-    new points come last, in the order of the ends of their edges.
+    new points come last, in the order of the ends of their edges. A mesh without cells of first
+    order stays; where it has both, those of higher order become straight, with a warning.
     """
+    if not any(kind in _RAISED for kind in given.cells):
+        return given
+    bent = [kind for kind in given.cells if kind != _corners(kind)[0]]
+    if bent:
+        given = lowered(comm, given)
+        if comm.rank == 0:
+            warnings.warn(
+                f"{name}: order=2 makes cells of {', '.join(bent)} straight, as others are of "
+                "first order",
+                stacklevel=4,
+            )
     starts, pairs = given.point_starts, [np.empty((0, 2), np.int64)]
     kinds = [kind for kind in given.cells if kind in _RAISED]
     for kind in kinds:

@@ -159,6 +159,10 @@ def test_a_mesh_of_second_order_is_read_as_one_of_first_order(shared_tmp_path: P
     with pytest.raises(sa.ParameterError, match=r"order=3 is not possible: give 1 or 2"):
         sa.Mesh.read(path, order=3)  # type: ignore[arg-type]
     curved.write(path)
+    same = sa.Mesh.read(path, order=2)  # with its curved edges
+    for kind, shape in curved.quality().shapes.items():
+        assert same.quality()[kind].size == pytest.approx(shape.size, rel=1e-14)
+    straight.write(path)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         found = sa.Mesh.read(path, order=2)
@@ -171,7 +175,7 @@ def test_a_mesh_of_second_order_is_read_as_one_of_first_order(shared_tmp_path: P
         raised = {"hexahedron": "hexahedron20", "wedge": "wedge15", "tetra": "tetra10"}.get(kind)
         if raised is not None:
             assert found.quality()[raised].size == pytest.approx(shape.size, rel=1e-13)
-            assert found[raised].sizes == {raised: straight.cells[kind].size}
+            assert found[kind].sizes == {raised: straight.cells[kind].size}
 
 
 @pytest.mark.collective
