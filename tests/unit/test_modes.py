@@ -81,6 +81,17 @@ def test_what_moves_is_found_beside_rigid_motions() -> None:
     np.testing.assert_allclose(modes.omega[6:], known.omega[6:12], rtol=1e-6)
 
 
+def test_what_slepc_says_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    possible("slepc")
+
+    def failing(*given: Any) -> None:
+        raise engines.PETSc.Error(76)
+
+    monkeypatch.setattr(engines, "_taken", failing)
+    with pytest.raises(sa.ConvergenceError, match="SLEPc failed on 12 eigenvalues"):
+        sa.EigenProblem(sa.System(rod()), options={"eigen": "slepc"}).solve(6)
+
+
 @pytest.mark.collective
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_finds_pairs_of_loads_and_modes_with_rates(engine: str) -> None:

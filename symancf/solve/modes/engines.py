@@ -11,6 +11,7 @@ import scipy.linalg as la
 
 from ...arrays import Array
 from ...errors import ConvergenceError, SymancfError
+from ...runtime.options import complaint
 from ...runtime.petsc import PETSc
 from ...runtime.slepc import REMEDY, slepc
 from .pencil import Found, Pencil
@@ -292,6 +293,13 @@ def _slepc(
     try:
         solver.solve()
         return _taken(solver, pencil, count, positive)
+    except PETSc.Error as error:
+        raise ConvergenceError(
+            f"SLEPc failed on {count} eigenvalues ({complaint(error)}); ask for another count, or "
+            "take {'eigen': 'dense'} or 'scipy'",
+            reason="DIVERGED_BREAKDOWN",
+            iteration=solver.getIterationNumber(),
+        ) from error
     finally:
         for thing in (solver, *held):
             thing.destroy()
