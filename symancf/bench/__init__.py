@@ -17,7 +17,9 @@ from ..runtime import jit
 from .cases import SECOND_ORDER, Case, all_cases
 from .contact import contacts, timed
 from .contact_step import steps
+from .elements import compare as compare_elements
 from .motions import compare
+from .picture import draw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -189,13 +191,19 @@ def measure_all(
     solve: Sequence[int] = (),
     moving: bool = False,
     touching: Sequence[int] = (),
+    solids: bool = False,
 ) -> dict[str, Any]:
-    """Return the peak, kernels and assembly, or motions or contact instead; solutions and peers."""
+    """Return the peak, kernels and assembly, or motions, contact or elements on structures instead.
+
+    Solutions and peers, too.
+    """
     result: dict[str, Any] = {"fma_peak_gflops": jit.measure.fma_peak()}
     if moving:
         result["motions"] = compare(_measured, with_peers)
     elif touching:
         result["contact"], result["contact_steps"] = contacts(touching), steps(touching)
+    elif solids:
+        result["elements"] = compare_elements()
     else:
         result |= _cells(result["fma_peak_gflops"], with_peers)
     if solve:
@@ -230,14 +238,17 @@ def main(
     solve: Sequence[int] = (),
     motions: bool = False,
     contact: Sequence[int] = (),
+    elements: str | None = None,
 ) -> int:
-    """Measure and print a table, or JSON."""
-    result = measure_all(peers, solve, motions, contact)
+    """Measure and print a table, or JSON; `elements`: the PNG of their comparison, or ""."""
+    result = measure_all(peers, solve, motions, contact, elements is not None)
     if as_json:
         json.dump(result, sys.stdout, indent=1)
         print()
-        return 0
-    from .table import show
+    else:
+        from .table import show
 
-    show(result)
+        show(result)
+    if elements:
+        draw(result["elements"], elements)
     return 0

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
 from ..runtime.console import plain_console
+from .elements import seconds_to
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 
 def show(result: dict[str, Any]) -> None:
@@ -28,6 +32,8 @@ def show(result: dict[str, Any]) -> None:
         console.print(_points(result["contact"]))
         console.print(_beside(result["contact"]))
         console.print(_steps(result["contact_steps"]))
+    for table in _elements(result.get("elements", ())):
+        console.print(table)
     if result.get("motions"):
         console.print(_motions(result["motions"]))
 
@@ -158,3 +164,26 @@ def _motions(rows: list[dict[str, Any]]) -> Table:
             f"{row['apart']:.1e}" if "apart" in row else "",
         )
     return table
+
+
+def _elements(rows: Sequence[dict[str, Any]]) -> Iterator[Table]:
+    """Yield a table for each structure: errors with CPU times, by cells."""
+    for structure in dict.fromkeys(row["structure"] for row in rows):
+        own = [row for row in rows if row["structure"] == structure]
+        sizes = sorted({row["n"] for row in own})
+        table = Table(title=f"{structure}: error [%], CPU time [ms]", padding=0)
+        table.add_column("element")
+        for head in (*(f"n = {n}" for n in sizes), "to 1 %"):
+            table.add_column(head, justify="right")
+        for element in dict.fromkeys(row["element"] for row in own):
+            found = {row["n"]: row for row in own if row["element"] == element}
+            texts = [_error(found[n]) if n in found else "" for n in sizes]
+            least = seconds_to(0.01, list(found.values()))
+            table.add_row(element, *texts, "" if least is None else f"{1e3 * least:.0f}")
+        yield table
+
+
+def _error(row: dict[str, Any]) -> str:
+    percent = 100 * row["error"]
+    digits = f"{percent:+.0f}" if abs(percent) >= 10 else f"{percent:+.2g}"
+    return f"{digits} {1e3 * row['seconds']:4.0f}"

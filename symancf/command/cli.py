@@ -44,7 +44,8 @@ def verify(arguments: argparse.Namespace) -> int:
 def bench(arguments: argparse.Namespace) -> int:
     """Measure kernels and assembly against the peak of this machine."""
     module = importlib.import_module("symancf.bench")
-    asked = {name: getattr(arguments, name) for name in ("peers", "solve", "motions", "contact")}
+    names = "peers", "solve", "motions", "contact", "elements"
+    asked = {name: getattr(arguments, name) for name in names}
     return int(module.main(as_json=arguments.json, **asked))
 
 
@@ -109,6 +110,13 @@ def parser() -> argparse.ArgumentParser:
         type=int,
         default=(),
         help="contact with N facets instead, e.g. --contact 5000 50000",
+    )
+    sub.add_argument(
+        "--elements",
+        metavar="PNG",
+        nargs="?",
+        const="",
+        help="error against time of solids and plates on five structures instead, also drawn",
     )
     sub.add_argument(
         "--solve",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,11 @@ import pytest
 from symancf.bench import assembly_row, kernel_row, main, solutions
 from symancf.bench.cases import STRETCHES, Case, all_cases
 from symancf.bench.contact import row as contact_row
+from symancf.bench.elements import CHOICES, STRUCTURES, seconds_to
+from symancf.bench.elements import compare as compare_elements
 from symancf.bench.motion import move
 from symancf.bench.motions import compare
+from symancf.bench.picture import draw
 
 NORM_8 = 5.385502038656057
 
@@ -144,3 +148,35 @@ def test_contact(rigid: bool) -> None:
     times = [v for k, v in row.items() if k.endswith(("_ns", "_ms"))]
     assert len(times) == (24 if rigid else 27)
     assert min(times) > 0.0
+
+
+def test_elements_on_a_structure(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    plain, hex8 = (next(c for c in CHOICES if c.name == name) for name in ("hex8_plain", "hex8"))
+    rows = compare_elements(STRUCTURES[:1], (plain, hex8), sizes=1)
+    assert [row["element"] for row in rows] == ["hex8_plain", "hex8"]
+    assert [row["unknowns"] for row in rows] == [120, 120]
+    assert min(row["seconds"] for row in rows) > 0.0
+    # 10 x 1 x 1 cubes, beside 0.647 and 0.994 of the deflection of a fine mesh
+    assert [row["error"] for row in rows] == pytest.approx([-0.353, -0.0055], abs=5e-4)
+    assert seconds_to(0.01, rows[1:]) == rows[1]["seconds"]
+    assert seconds_to(0.001, rows[1:]) is None
+    draw(rows, tmp_path / "elements.png")
+    assert (tmp_path / "elements.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_elements_are_measured_without_kernels(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    times, errors = (0.01, 0.1, 1.0), (-0.005, 0.02, 0.004)  # passes through zero at first
+    rows = [
+        {"structure": "beam", "element": "hex8", "n": n, "seconds": s, "error": e}
+        for n, (s, e) in enumerate(zip(times, errors, strict=True))
+    ]
+    monkeypatch.setattr("symancf.bench.compare_elements", lambda: rows)
+    assert main(elements="", as_json=True) == 0
+    assert set(json.loads(capsys.readouterr().out)) == {"fma_peak_gflops", "elements"}
+    assert main(elements="") == 0
+    line = next(t for t in capsys.readouterr().out.splitlines() if "hex8" in t)
+    assert "+2  100" in line
+    assert line.split("│")[-2].strip() == "1000"

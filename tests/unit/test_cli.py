@@ -21,6 +21,7 @@ BENCH: dict[str, object] = {
     "solve": (),
     "motions": False,
     "contact": (),
+    "elements": None,
 }
 
 
@@ -76,6 +77,8 @@ def stub(monkeypatch: pytest.MonkeyPatch, name: str) -> list[dict[str, object]]:
             "bench",
             {**BENCH, "solve": [20, 32]},
         ),
+        ("bench --elements", "bench", {**BENCH, "elements": ""}),
+        ("bench --elements e.png", "bench", {**BENCH, "elements": "e.png"}),
         ("cache show", "command.kernels", {"args": ("show",)}),
     ],
 )
