@@ -107,7 +107,7 @@ static void take(const symancf_term *t, symancf_batch *b, int point, int k, cons
     to[(15 + a) * LANES] = o->dn[1][a];
   }
   to[18 * LANES] = o->g;
-  inner(&c->basis, c->free[f], o->xi, chi);
+  inner(&c->basis, c->rim[f], o->xi, chi);
   const double own = c->own[point] + LEAST, all = own + chi[0] + LEAST;
   to[19 * LANES] = 2.0 * (chi[0] + LEAST) / all;
   for (int d = 0; d < 2; d++) to[(20 + d) * LANES] = 2.0 * own / (all * all) * chi[1 + d];

@@ -239,12 +239,12 @@ void symancf_feet_of(const symancf_basis *s, const double *P, const double *Q, i
   }
 }
 
-/* chi at places xi [n][2] of facets with the free edges `free` [n]. */
-void symancf_inner(const symancf_basis *s, int64_t n, const int32_t *free, const double *xi, double *chi)
+/* chi at places xi [n][2] of facets with the bits `rim` [n]. */
+void symancf_inner(const symancf_basis *s, int64_t n, const int32_t *rim, const double *xi, double *chi)
 {
   for (int64_t k = 0; k < n; k++) {
     double found[3];
-    inner(s, free[k], xi + 2 * k, found);
+    inner(s, rim[k], xi + 2 * k, found);
     chi[k] = found[0];
   }
 }

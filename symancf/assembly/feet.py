@@ -89,12 +89,12 @@ def feet_of(
     return xi, g
 
 
-def inner(library: ctypes.CDLL, basis: Basis, free: Ints32, xi: Array) -> Array:
-    """Return chi (n,) at places (n, 2) of facets with free edges (n,) as bits; see foot.h."""
-    hold, chi = _Held(), np.zeros(len(free))
+def inner(library: ctypes.CDLL, basis: Basis, rim: Ints32, xi: Array) -> Array:
+    """Return chi (n,) at places (n, 2) of facets with the bits `rim` (n,); see foot.h."""
+    hold, chi = _Held(), np.zeros(len(rim))
     table = table_of(basis, hold)
-    pointers = [ctypes.c_void_p(hold(a, kind)) for a, kind in ((free, np.int32), (xi, np.float64))]
-    count, out = ctypes.c_int64(len(free)), ctypes.c_void_p(address(chi))
+    pointers = [ctypes.c_void_p(hold(a, kind)) for a, kind in ((rim, np.int32), (xi, np.float64))]
+    count, out = ctypes.c_int64(len(rim)), ctypes.c_void_p(address(chi))
     library.symancf_inner(ctypes.byref(table), count, *pointers, out)
     return chi
 

@@ -118,22 +118,52 @@ static inline double outside(const symancf_basis *s, const double *xi)
 }
 
 /*
- * chi at a place and its derivatives: 1 within a side, 0 on its free edges, a bit for each edge in
- * `free` (edge c goes from corner c to c + 1); it falls by t^2 (3 - 2 t) over one facet.
+ * chi at a place and its derivatives: p^2 (3 - 2 p), p being 1 at corners within a side and 0 on its
+ * free edges. p is continuous on the side: the sum of the functions of the corners that are not on a
+ * free edge (the rim) and, where both ends of an edge between two facets are on one, of a bump along
+ * it; a bubble where all edges are free. Bits of `rim`: c where the edge from corner c to c + 1 is
+ * free, 4 + c where corner c is on the rim.
  */
-static void inner(const symancf_basis *s, int free, const double *xi, double chi[3])
+static void inner(const symancf_basis *s, int rim, const double *xi, double chi[3])
 {
-  static const double quad[4][3] = {{0, 0, 1}, {1, -1, 0}, {1, 0, -1}, {0, 1, 0}};
-  static const double tri[3][3] = {{0, 0, 1}, {1, -1, -1}, {0, 1, 0}};
-  chi[0] = 1.0, chi[1] = chi[2] = 0.0;
-  for (int c = 0; c < s->corners; c++) {
-    if (!(free >> c & 1)) continue;
-    const double *edge = s->corners == 3 ? tri[c] : quad[c];
-    const double t = fmin(fmax(edge[0] + edge[1] * xi[0] + edge[2] * xi[1], 0.0), 1.0);
-    const double part = t * t * (3.0 - 2.0 * t), slope = 6.0 * t * (1.0 - t);
-    for (int d = 0; d < 2; d++) chi[1 + d] = chi[1 + d] * part + chi[0] * slope * edge[1 + d];
-    chi[0] *= part;
+  const int n = s->corners;
+  const double x = xi[0], y = xi[1];
+  const double tri[3][3] = {{1.0 - x - y, -1, -1}, {x, 1, 0}, {y, 0, 1}};
+  const double quad[4][3] = {{(1 - x) * (1 - y), y - 1, x - 1},
+                             {x * (1 - y), 1 - y, -x},
+                             {x * y, y, x},
+                             {(1 - x) * y, -y, 1 - x}};
+  const double(*N)[3] = n == 3 ? tri : quad;
+  double p = 0.0, dp[2] = {0.0, 0.0};
+  for (int c = 0; c < n; c++) {
+    const int next = (c + 1) % n;
+    if (!(rim >> (4 + c) & 1)) {
+      p += N[c][0];
+      for (int d = 0; d < 2; d++) dp[d] += N[c][1 + d];
+    } else if (!(rim >> c & 1) && rim >> (4 + next) & 1) {
+      if (n == 3) {
+        p += 4.0 * N[c][0] * N[next][0];
+        for (int d = 0; d < 2; d++)
+          dp[d] += 4.0 * (N[c][1 + d] * N[next][0] + N[c][0] * N[next][1 + d]);
+      } else { /* along the edge, and how near it is */
+        const int along = c % 2;
+        const double u = xi[along], near = c == 0 || c == 3 ? 1.0 - xi[1 - along] : xi[1 - along];
+        p += 4.0 * u * (1.0 - u) * near;
+        dp[along] += 4.0 * (1.0 - 2.0 * u) * near;
+        dp[1 - along] += (c == 0 || c == 3 ? -4.0 : 4.0) * u * (1.0 - u);
+      }
+    }
   }
+  const int every = (1 << n) - 1;
+  if ((rim & every) == every) {
+    const double a = n == 3 ? 27.0 * N[0][0] : 16.0 * (1.0 - x) * (1.0 - y);
+    p = a * x * y;
+    dp[0] = n == 3 ? (a - 27.0 * x) * y : 16.0 * (1.0 - 2.0 * x) * y * (1.0 - y);
+    dp[1] = n == 3 ? (a - 27.0 * y) * x : 16.0 * (1.0 - 2.0 * y) * x * (1.0 - x);
+  }
+  p = fmin(fmax(p, 0.0), 1.0);
+  chi[0] = p * p * (3.0 - 2.0 * p);
+  for (int d = 0; d < 2; d++) chi[1 + d] = 6.0 * p * (1.0 - p) * dp[d];
 }
 
 /*

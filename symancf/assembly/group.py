@@ -188,7 +188,7 @@ class Group:
             normals=hold(feet.normals, np.float64),
             number=hold(feet.numbers, np.int32),
             size=hold(feet.sizes, np.float64),
-            free=hold(feet.free, np.int32),
+            rim=hold(feet.rim, np.int32),
             vectors=vectors,
             patches=len(feet.candidates),
             patch_offset=hold(feet.patch_offsets, np.int32),

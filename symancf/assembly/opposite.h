@@ -18,7 +18,7 @@ typedef struct symancf_feet {
   const double *normals;  /* [facets][4][3] */
   const int32_t *number;  /* [facets] global */
   const double *size;     /* [facets] a length of the facet's cell */
-  const int32_t *free;    /* [facets] their free edges, a bit for each */
+  const int32_t *rim;     /* [facets] free edges and corners on them, a bit for each: `inner` */
   /* patches: a facet that has points, and what is opposite */
   int32_t vectors, patches; /* coefficient vectors of such a facet */
   const int32_t *patch_offset;  /* [patches][vectors] */

@@ -90,8 +90,8 @@ class Feet:
     basis : of the facets opposite.
     offsets, maps, numbers, sizes : (facets, functions); (facets, corners, s, s), the slopes of
         elements from those of vertices; (facets,) global numbers; (facets,) lengths of cells.
-    free, own : (facets,) free edges, a bit for each; (n,) chi of points, see `foot.h`: 1 within
-        their own side, 0 on its free edges.
+    rim, own : (facets,) free edges and corners on them, a bit for each; (n,) chi of points, see
+        `foot.h`: 1 within their own side, 0 on its free edges.
     normals : (facets, 4, 3) polynomials 1, xi, eta, xi eta of the normals; may be written to
         between steps.
     patch_offsets : (patches, vectors) of the facet that has the points.
@@ -115,7 +115,7 @@ class Feet:
     maps: Array
     numbers: Ints32
     sizes: Array
-    free: Ints32
+    rim: Ints32
     normals: Array
     patch_offsets: Ints32
     vector_vertex: Ints32

@@ -60,7 +60,7 @@ class Opposite(ctypes.Structure):
     _fields_ = [
         ("basis", Basis),
         ("facets", _NUMBER),
-        *((name, _ADDRESS) for name in ("offset", "maps", "normals", "number", "size", "free")),
+        *((name, _ADDRESS) for name in ("offset", "maps", "normals", "number", "size", "rim")),
         *((name, _NUMBER) for name in ("vectors", "patches")),
         *((name, _ADDRESS) for name in ("patch_offset", "vector_vertex", "facet_start")),
         *(

@@ -283,7 +283,7 @@ class FacetPass:
             maps=m.maps[opposite] if hasattr(m, "maps") else np.zeros((0, m.basis.corners, 0, 0)),
             numbers=opposite.astype(np.int32),
             sizes=m.length[opposite],
-            free=m.free[opposite],
+            rim=m.rim[opposite],
             normals=np.ascontiguousarray(lists.normals.value[opposite]),
             patch_offsets=offsets(configuration, s, facets),
             vector_vertex=(np.arange(width) // (1 + s.basis.slopes)).astype(np.int32),

@@ -55,7 +55,8 @@ class Skin:
     side, basis : whose facets these are, and their functions.
     ids : (U,) ids of all nodes, ascending.
     facets : (F, nv) their places among the nodes.
-    free : (F,) edges without a neighbour, or with one beyond a kink: a bit for each.
+    rim : (F,) edges without a neighbour, or with one beyond a kink, and corners at their ends: a
+        bit for each, see `inner` in foot.h.
     length, modulus : (F,) local size and Young's modulus.
     maps : (F, corners, s, s) slopes of elements from those of nodes, after `place`.
     middle : (2,) parameters of the middle.
@@ -118,9 +119,9 @@ class Skin:
         a, b = first // n, other // n
         smooth = np.einsum("ka,ka->k", normal[a], normal[b]) > KINK
         first, other = first[smooth], other[smooth]
-        free = np.ones(F * n, dtype=np.int32)
-        free[first] = free[other] = 0
-        self.free = (free.reshape(F, n) << np.arange(n, dtype=np.int32)).sum(1).astype(np.int32)
+        free = np.ones(F * n, dtype=bool)
+        free[first] = free[other] = False
+        free = free.reshape(F, n)
         # the edge from corner c to c + 1 of one runs the other way in its neighbour
         nexts = [np.where(k % n == n - 1, k - n + 1, k + 1) for k in (first, other)]
         same = ring.ravel()[first] == ring.ravel()[other]
@@ -128,7 +129,12 @@ class Skin:
         tails = np.concatenate([np.where(same, other, nexts[1]), np.where(same, nexts[1], other)])
         pairs = coo_matrix((np.ones(len(heads)), (heads, tails)), shape=(F * n, F * n))
         _, group = connected_components(pairs, directed=False)
-        return np.asarray(group.reshape(F, n), dtype=np.int64)
+        groups: Ints = np.asarray(group.reshape(F, n), dtype=np.int64)
+        rim = np.zeros(groups.max(initial=-1) + 1, dtype=bool)
+        rim[groups[free]] = rim[np.roll(groups, -1, axis=1)[free]] = True
+        bits = (free << np.arange(n)) + (rim[groups] << np.arange(4, 4 + n))
+        self.rim = bits.sum(axis=1).astype(np.int32)
+        return groups
 
     def place(self, configuration: Configuration) -> None:
         """Find the nodes and the maps of slopes in a numbered configuration (collective)."""
@@ -203,7 +209,7 @@ class Skin:
     def inner(self, xi: Array) -> Array:
         """Return chi (F, q) at places (q, 2) of all facets; see `assembly.feet.inner`."""
         q = len(xi)
-        chi = inner(self.library, self.basis, np.repeat(self.free, q), np.tile(xi, (self.size, 1)))
+        chi = inner(self.library, self.basis, np.repeat(self.rim, q), np.tile(xi, (self.size, 1)))
         return chi.reshape(self.size, q)
 
     def feet(

@@ -13,7 +13,7 @@ from symancf import elements
 from symancf.assembly.linearized import Linearized
 from symancf.assembly.piece import Piece
 from symancf.energies import neo_hooke
-from tests.unit.facing import MATERIAL, bowl, shifted, stacked, thin_wall, throws
+from tests.unit.facing import MATERIAL, SOLIDS, bowl, shifted, stacked, thin_wall, throws
 
 
 @pytest.mark.filterwarnings("ignore:.*tet4 locks")
@@ -201,3 +201,31 @@ def test_a_block_is_dragged_over_a_bump() -> None:
     left = work + stored - sum(system.energies().values()) - gone
     assert gone > 0.01
     assert abs(left) < 0.05 * work, (left, work, gone)
+
+
+@pytest.mark.filterwarnings("ignore:.*tet4 locks")
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [("tetra10", "hexahedron"), ("tetra", "hexahedron"), ("wedge15", "tetra")],
+)
+def test_blocks_of_one_outline_press_at_once(low: str, high: str) -> None:
+    """Points lie on edges between triangles at the rim: forces do not jump there."""
+    bodies = []
+    for name, cell, at in (("lower", low, 0.0), ("upper", high, 0.5)):
+        mesh = sa.Mesh.box(
+            (1.0, 1.0, 0.5), (2, 2, 1), cell=cell, warp=lambda x, at=at: x + np.array([0, 0, at])
+        )
+        bodies.append(sa.Body(mesh["body"], SOLIDS[cell], neo_hooke, name=name, **MATERIAL))
+    A, B = bodies
+    press = sa.fix(B["z1"], "z", displacement=lambda t: (0.0, 0.0, -1e-2 * t))
+    held = [
+        sa.fix(body[side], axis) for body in bodies for side, axis in (("x0", "x"), ("y0", "y"))
+    ]
+    terms = [*held, sa.fix(A["z0"], "z"), press, sa.Contact(A["z1"], B["z0"])]
+    system = sa.System(A, B, terms=terms)
+    history = sa.StaticProblem(system).solve()
+    assert history.cut_backs == 0
+    assert sum(step.iterations for step in history.steps) <= 4
+    mu, lam = MATERIAL["mu"], MATERIAL["lam"]
+    young = mu * (3.0 * lam + 2.0 * mu) / (lam + mu)
+    assert press.reaction(system)[2] == pytest.approx(-young * 0.01, rel=0.05)
