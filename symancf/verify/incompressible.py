@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -361,3 +362,55 @@ def stable_pressures() -> Iterator[Number]:
     locked = replace(hex20, pressures={"discontinuous": 1})
     least = float(inf_sup(locked, "discontinuous", 2)[0])
     yield Number("least singular value: hex20 with four pressures of a cell", least, 0.0, 1e-6)
+
+
+# ---- Rivlin's cube ------------------------------------------------------------------------------
+#: t/mu -> stretches a of the branches (a, a, 1/a^2), roots of a + 1/a^2 = t/mu
+RIVLIN = {
+    1.95: (1.059994758954123, 1.51337906317909),
+    2.2: (0.8657172296377781, 1.9321272393837479),
+}
+
+
+def pulled(drawn: float | None = None) -> tuple[System, Parameter, Body]:
+    """Return a cube under the same dead traction on its faces; along z it may be drawn instead."""
+    mesh = Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), cell=hex27.cell, comm=MPI.COMM_SELF)
+    body = Body(
+        mesh["body"], hex27, energies.neo_hooke, pressure="discontinuous", mu=1.0, lam=math.inf
+    )
+    T = Parameter("T")
+    terms: list[Any] = [fix(body[f"{axis}0"], axis) for axis in "xyz"]
+    loads = [tuple((lambda t: T.value) if i == k else 0.0 for i in range(3)) for k in range(3)]
+    terms += [traction(body[f"{axis}1"], load) for axis, load in zip("xyz", loads, strict=True)]
+    if drawn is not None:
+        terms[-1] = fix(body["z1"], "z", displacement=lambda t: (0.0, 0.0, drawn * t))
+    return System(body, terms=terms), T, body
+
+
+@case("C20_rivlin_cube", "closed form; R. S. Rivlin (1948, 1974)")
+def rivlin() -> Iterator[Number]:
+    """Neo-Hookean cube under equal dead tractions: it holds as a cube to 2 mu, and as bricks."""
+    system, T, _ = pulled()
+    with warnings.catch_warnings():  # of bifurcations, and of the state at one
+        warnings.filterwarnings("ignore", "follow|at T")
+        history = StaticProblem(system).follow(T, to=2.05, step=0.4)
+    lost = history.bifurcations[0].parameter
+    yield Number("t/mu where the cube loses stability", lost, 2.0, 1e-6)
+    for load, stretches in RIVLIN.items():
+        for a in stretches:
+            drawn, T, _ = pulled(a**-2 - 1.0)
+            T.value = load
+            StaticProblem(drawn, options=TIGHT, check_stable=False).solve(to=1.0, step=0.25)
+            system, T, body = pulled()
+            T.value = load
+            system.state[:] = drawn.state
+            problem = StaticProblem(system, options=TIGHT, check_stable=False)
+            problem.solve()
+            x = 1.0 + system.displacement(body.at([(1.0, 1.0, 1.0)]))[0]
+            yield Number(f"stretch of a brick, t/mu = {load}, a = {a:.4f}", x[0], a, 1e-9)
+            yield Number(f"its height, t/mu = {load}, a = {a:.4f}", x[2], a**-2, 1e-9)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "follow|at T")
+        history = problem.follow(T, step=0.1, steps=8, direction=-1)
+    least = history.limit_points[0].parameter
+    yield Number("least t/mu of bricks", least, 3.0 * 2.0 ** (-2.0 / 3.0), 1e-8)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 BORDER = 2.0  # |g|: so large that no turn within a step makes the operator singular
 DIFFERENCE = 1e-5  # of the parameter, in the rates of what the user makes of it
 MOST = 12  # Newton iterations; a shorter step costs less than more, which may lead elsewhere
+UNMOVED = 1e-12  # displacement in a step, in parts of the system, that is round-off
 STILL = 1e-14  # of |u|: two such steps in a row change nothing any more, whatever is left
 DISTURBED = 1e-6  # of the largest body's size: a place beside the present one
 CLOSE = 1e-8  # of the forces: what is out of balance at an equilibrium that is only looked at
@@ -180,6 +181,8 @@ class Arc:
         """
         self.size = self.share = 1.0
         size = self.norm(Direction(flexibility, 0.0))
+        if size * max(abs(point.value), self.step) <= UNMOVED:
+            size = 0.0  # the path goes along the parameter alone
         average = self.norm(Direction(point.rows, 0.0)) / abs(point.value or 1.0)
         self.size = min(size, average) if point.value and average > 0.0 else size
         self.share = 1.0 / self.norm(Direction(flexibility, 1.0)) ** 2
