@@ -72,6 +72,10 @@ class Unknowns:
         forces = [b.kind in ("multiplier", "tie") and b.name != "factor" for b in numbering.blocks]
         self._bound = np.array(forces, dtype=bool)[numbering.block_of[self.coordinate]]
 
+    def __repr__(self) -> str:
+        here = f", rows {self.first} to {self.first + self.rows} here" * (self.rows < self.size)
+        return f"<{self.size} unknowns{here}; see names, find(name, coordinate)>"
+
     # ---- names ----------------------------------------------------------------------------------
     @cached_property
     def labels(self) -> list[tuple[str, str]]:
