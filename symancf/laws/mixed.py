@@ -138,13 +138,17 @@ def pressure_of(
     KinematicsError : the element has no such pressure, the energy no fitting part.
     ParameterError : a `Parameter` is infinite.
     """
+    from .. import elements
     from .energy import evaluate_energy
 
     degrees = dict(element.pressures)
     if "discontinuous" in degrees:
         degrees["condensed"] = degrees["discontinuous"]
     if not among(asked, degrees):
-        has = " or ".join(map(repr, degrees)) or "none"
+        has = " or ".join(map(repr, degrees))
+        if not degrees:
+            found = [x for x in vars(elements).values() if isinstance(x, type(element))]
+            has = f"none, {' and '.join(x.name for x in found if x.pressures)} have"
         raise KinematicsError(
             f"pressure={asked!r} is not possible on {element.name}; it has {has}",
             asked=asked,
