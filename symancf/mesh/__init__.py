@@ -51,6 +51,10 @@ class Mesh(Made):
         self.comm = comm
         self.name = name
         self.points = slices.points
+        self._bounds = (  # no function of a user's must wait for other ranks when it asks
+            reduced(comm, slices.points.min(axis=0, initial=np.inf), MPI.MIN),
+            reduced(comm, slices.points.max(axis=0, initial=-np.inf), MPI.MAX),
+        )
         self.point_starts = slices.point_starts
         self.n_points = int(slices.point_starts[-1])
         self.cells = slices.cells
@@ -292,7 +296,7 @@ class Mesh(Made):
         return lookup(self.comm, self.point_starts, ids, self.points)
 
     def bounds(self) -> tuple[Array, Array]:
-        """Return the least and the largest coordinates of all points, (3,) each [m]. Collective.
+        """Return the least and the largest coordinates of all points, (3,) each [m].
 
         Examples
         --------
@@ -302,8 +306,8 @@ class Mesh(Made):
         >>> mesh.select("top", lambda X: X[:, 2] > 0.8 * high[2]).sizes
         {'quad': 4}
         """
-        low = reduced(self.comm, self.points.min(axis=0, initial=np.inf), MPI.MIN)
-        return low, reduced(self.comm, self.points.max(axis=0, initial=-np.inf), MPI.MAX)
+        low, high = self._bounds
+        return low.copy(), high.copy()
 
     def check(self) -> None:
         """Look for coordinates that are not numbers and for faulty cells. Collective.

@@ -292,3 +292,9 @@ def test_supports_and_loads_act_on_it() -> None:
     ends = mesh["left"] | mesh["right"]
     body = sa.Body(mesh["all"], sa.elements.hex8_plain, sa.energies.neo_hooke, mu=1.0, lam=2.0)
     assert body[ends].X.shape == (18, 3)
+
+
+def test_conditions_may_ask_for_bounds_where_ranks_have_no_points() -> None:
+    line = sa.Mesh.box((2.0,), (1,))
+    chosen = line.select("end", lambda X: X[:, 0] == line.bounds()[1][0], dimension=0)
+    assert chosen.sizes == {"vertex": 1}
