@@ -25,6 +25,7 @@ from .newton.redundant import find_redundant
 from .places.ends import End, require_place
 from .places.on_body import Nodes
 from .runtime.collective import together
+from .runtime.log import EVENTS, STAGES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +56,7 @@ class System(Matrices):
     reviews : whether a term judges solutions.
     """
 
+    @STAGES["set-up"]
     def __init__(
         self,
         *bodies: protocol.Body,
@@ -305,7 +307,8 @@ class System(Matrices):
         """Replace lists; return the names of the terms with other entities (collective)."""
         if not self.changing:
             return []
-        asked = [(term, term.search(self, time)) for term in self.changing]
+        with EVENTS["search"]:
+            asked = [(term, term.search(self, time)) for term in self.changing]
         changed = [term for term, change in asked if change]
         if changed:
             self.hold(np.concatenate([term.needed(self) for term in self.changing]))

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..arrays import Array, Ints, Ints32
 from ..errors import SymancfError
 from ..runtime import jit
+from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc, disown, functions, handle, own
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Matrix:
         self._plans: list[tuple[weakref.ref[Writes], Sequence[int]]] = []
         self._build([])
 
+    @EVENTS["pattern"]
     def _build(self, former: Sequence[Listed]) -> None:
         """Make the pattern of all pieces and of `former` lists (collective)."""
         numbering = self.numbering

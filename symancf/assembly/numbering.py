@@ -14,6 +14,7 @@ from mpi4py import MPI
 from ..arrays import Array, Integers, Ints, Ints32, Mask
 from ..errors import SymancfError
 from ..mesh.partition import Halo
+from ..runtime.log import EVENTS
 from .offsets import Offsets
 
 if TYPE_CHECKING:
@@ -260,6 +261,7 @@ class Numbering:
         vertex, within = np.nonzero(table >= 0)
         return vertex, table[vertex, within].astype(np.int64)
 
+    @EVENTS["numbering"]
     def fix(self, fixed_by: Ints32) -> None:
         """Number the rows, with `fixed_by` (coordinates,) right at owned vertices."""
         self.halo = self.topology.halo.spread(self.start)

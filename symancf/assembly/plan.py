@@ -15,6 +15,8 @@ from symancf_codegen.modes import MODES
 
 from ..arrays import Array, Ints, Mask
 from ..runtime import jit
+from ..runtime.log import EVENTS
+from ..runtime.petsc import PETSc
 from ..values.parameter import Value, depends_on_time, evaluate
 from .feet import library as load_library
 from .group import Group, grouped, parameters, source
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from .piece import Piece, Role
 
 CODE = {mode: code for code, mode in enumerate([*MODES, "linearize"])}
+_OTHER = EVENTS["outputs"]
 SETS = 16  # of active pieces whose terms are kept
 
 
@@ -308,7 +311,11 @@ class Plan:
         if self._stale:
             self._arrange()
         at = self._address
-        bad = self._assemble(self._reference, CODE[mode], at(x), at(v), at(f), at(e))
+        with EVENTS.get(mode, _OTHER):
+            bad = self._assemble(self._reference, CODE[mode], at(x), at(v), at(f), at(e))
+            if PETSc.Log.isActive():
+                kernels = ((self.pieces[g.numbers[0]].kernel, g.size) for g in self._groups)
+                PETSc.Log.logFlops(sum(k.flops.get(mode, 0) * size for k, size in kernels))
         if bad < 0:
             raise MemoryError("assembly: no memory for the scratch of one batch")
         return int(bad)

@@ -14,6 +14,7 @@ from ..arrays import Array, Ints
 from ..cells import CELLS
 from ..errors import MeshError, ParameterError
 from ..runtime.collective import lookup, reduced, together
+from ..runtime.log import EVENTS
 from ..values import arguments
 from ..values.parameter import label
 from .cells import dimension
@@ -83,6 +84,7 @@ class Mesh(Made):
         return {name: Region(self, name, held) for name, held in sizes.items()}
 
     @classmethod
+    @EVENTS["mesh"]
     def read(
         cls,
         path: str | Path,
@@ -332,6 +334,7 @@ class Mesh(Made):
 
         return measure(self)
 
+    @EVENTS["output"]
     def write(self, path: str | Path) -> None:
         """Write an HDF5 mesh file that `read` takes in slices. Collective."""
         from .storage import write_slices

@@ -13,6 +13,7 @@ from mpi4py import MPI
 from ..errors import SymancfError
 from ..runtime.collective import together
 from ..runtime.files import replacing
+from ..runtime.log import EVENTS
 from ..values import arguments
 from .samples import Samples, gather, join
 from .vtu import layout, read_vtu, write_pvtu, write_vtu
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from .vtu import Layout
 
 
+@EVENTS["output"]
 def write(path: str | Path, samples: Samples, comm: MPI.Comm | None = None) -> Path:
     """Write one state of one body. Collective.
 

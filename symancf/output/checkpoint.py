@@ -33,6 +33,7 @@ from ..assembly.numbering import IDLE, RIGID_AXES
 from ..errors import CheckpointError, ParameterError
 from ..runtime.collective import block_starts, exchange, lookup, owners_of, together
 from ..runtime.files import DAMAGED, HdfFile, decoded, encoded
+from ..runtime.log import EVENTS
 from ..values import arguments
 from ..values.parameter import label
 from .fingerprint import Facts, differences, fingerprint, remedy
@@ -129,6 +130,7 @@ def _remembering(system: System) -> list[tuple[str, _ById]]:
 
 
 # ---- writing ------------------------------------------------------------------------------------
+@EVENTS["output"]
 def save(
     path: str | Path,
     system: System,

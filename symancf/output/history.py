@@ -17,6 +17,7 @@ from ..arrays import Array
 from ..errors import ParameterError, closest
 from ..runtime.collective import reduced, share_error
 from ..runtime.files import partial_of, write_whole
+from ..runtime.log import EVENTS
 from ..runtime.streams import CsvStream, HdfStream, read
 from ..values import arguments
 
@@ -243,8 +244,9 @@ class History:
             self._time.append(now)
             if self._streams and self.comm.rank == 0:
                 every = {s.name: s.every for s in self._series.values()}
-                for stream in self._streams:
-                    stream.write(time, rows, every)
+                with EVENTS["output"]:
+                    for stream in self._streams:
+                        stream.write(time, rows, every)
         except BaseException as caught:
             error = caught
         share_error(self.comm, error)

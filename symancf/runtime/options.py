@@ -83,10 +83,15 @@ class Options:
         full = self.prefix + name
         _read.add(full)
         present = PETSc.Options().getAll()
-        if full in present and present[full] != _ours.get(full):
-            return str(present[full])
+        if full in present and (full not in _ours or (present[full] or "") != _ours[full]):
+            return str(present[full] or "")
         value = self.given.get(name)
         return None if value is None else str(value)
+
+    def switched_on(self, name: str) -> bool:
+        """Tell whether an option that symancf reads itself is there, and not 0, no or false."""
+        value = self.choice(name)
+        return value is not None and value.lower() not in ("0", "no", "off", "false")
 
     def warn_unused(self, comm: MPI.Comm) -> None:
         """Warn once, on rank 0, of options, given or the user's, that PETSc never read."""

@@ -23,6 +23,7 @@ from mpi4py import MPI  # noqa: E402
 from petsc4py import PETSc  # noqa: E402
 
 from ..errors import SymancfError  # noqa: E402
+from . import log  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -60,6 +61,7 @@ def limit_threads(environment: Mapping[str, str]) -> str:
 
 
 limit_threads(os.environ)
+log.register(PETSc.Log)
 
 
 def handle(comm: MPI.Comm) -> ctypes.c_int | ctypes.c_void_p:

@@ -1,21 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A line on the terminal while a problem is solved: how far it is and how long it has taken."""
+"""What is told while a problem is solved: a line on the terminal, or one for each step."""
 
 from __future__ import annotations
 
 import math
 import time as clock
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
 
 from symancf_codegen.progress import DELAY, clear, show, wanted
 
+from .collective import reduced, together
 from .petsc import PETSc
 
 if TYPE_CHECKING:
-    from mpi4py import MPI
+    from .options import Options
 
 #: Seconds between two lines.
 PAUSE = 0.2
+
+
+def peak_memory() -> float:
+    """Return the most memory that this process has had [MB], 0.0 where the system tells nothing.
+
+    (What getrusage tells starts with the peak of the process that started this one.)
+    """
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+    except OSError:
+        return 0.0
+    return float(status.split("VmHWM:")[1].split()[0]) / 1024.0
 
 
 class Progress:
@@ -25,15 +42,22 @@ class Progress:
     logs, beside PETSc's monitors or with ``SYMANCF_PROGRESS=0``. It goes with the context, and
     before functions of the user, which may print. A problem solved within another one is silent.
 
+    With the option ``step_monitor`` of the problem rank 0 prints a line for each step instead, also
+    into files: number, time, iterations of Newton's method and of the linear solver, CPU time
+    since the last one and peak of memory, both of the rank with most, and the time on the clock.
+
     Parameters
     ----------
     comm : ranks of the solution.
+    options : of the problem.
     """
 
     _silent = False  # some problem has the line
 
-    def __init__(self, comm: MPI.Comm) -> None:
-        self.comm = comm
+    def __init__(self, comm: MPI.Comm, options: Options) -> None:
+        self.comm, self._options = comm, options
+        self._monitored = False
+        self._since = 0.0, 0.0  # CPU time and that on the clock of the last line of a step
         self._start = 0.0
         self._next = math.inf  # when the next line is due
         self._outermost = self._shown = False
@@ -41,9 +65,11 @@ class Progress:
 
     def __enter__(self) -> None:
         self._outermost, self._steps = not Progress._silent, 0
+        self._monitored = self._options.switched_on("step_monitor")
+        self._since = clock.process_time(), clock.monotonic()
         if self._outermost:
             Progress._silent = True
-            if self.comm.rank == 0 and wanted():
+            if self.comm.rank == 0 and wanted() and not self._monitored:
                 self._start = clock.monotonic()
                 self._next = self._start + DELAY
 
@@ -57,11 +83,23 @@ class Progress:
         if self._next != math.inf:
             self._tell(f"time {time:g}, step {self._steps + 1}, iteration {number}")
 
-    def step(self, time: float, iterations: int) -> None:
-        """Tell of a step that ended at `time`."""
+    def step(self, time: float, iterations: int, linear: int) -> None:
+        """Tell of a step that ended at `time` (collective)."""
+        self._steps += 1
         if self._next != math.inf:
-            self._steps += 1
             self._tell(f"time {time:g}, step {self._steps}, {iterations} iterations")
+        if self._monitored:
+            now = clock.process_time(), clock.monotonic()
+            mine = np.array([now[0] - self._since[0], peak_memory()])
+            (spent, most), passed = reduced(self.comm, mine, MPI.MAX), now[1] - self._since[1]
+            self._since = now
+            text = (
+                f"step {self._steps:5d}  time {time:<12.6g} Newton {iterations:3d}  linear "
+                f"{linear:5d}  CPU {spent:8.2f} s  clock {passed:8.2f} s  memory {most:7.0f} MB"
+            )
+            with together(self.comm):
+                if self.comm.rank == 0:
+                    print(text, flush=True)
 
     def clear(self) -> None:
         """Remove the line, if there is one."""

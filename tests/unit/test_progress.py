@@ -17,6 +17,9 @@ from mpi4py import MPI
 import symancf as sa
 from symancf.energies import cable
 from symancf.runtime import progress
+from symancf.runtime.options import Options
+
+NONE = Options("", None)
 
 
 @pytest.fixture
@@ -93,27 +96,39 @@ def test_a_problem_within_another_is_silent_and_a_lost_terminal_is_no_error(
     terminal: Callable[[], int],
 ) -> None:
     end = terminal()
-    outer, inner = progress.Progress(MPI.COMM_WORLD), progress.Progress(MPI.COMM_WORLD)
+    outer, inner = progress.Progress(MPI.COMM_WORLD, NONE), progress.Progress(MPI.COMM_WORLD, NONE)
     with outer:
         with inner:
-            inner.step(1.0, 1)
+            inner.step(1.0, 1, 1)
         assert written(end) == ""
-        outer.step(1.0, 1)
+        outer.step(1.0, 1, 1)
         assert "time 1, step 1, 1 iterations" in written(end)
         sys.stderr.close()
-        outer.step(2.0, 1)
+        outer.step(2.0, 1, 1)
         outer.clear()
 
 
 def test_what_is_off_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SYMANCF_PROGRESS", "0")
-    line, count = progress.Progress(MPI.COMM_WORLD), 100_000
+    line, count = progress.Progress(MPI.COMM_WORLD, NONE), 100_000
     best = 1.0
     with line:
         for _ in range(5):
             start = time.process_time()
             for number in range(count):
                 line.clear()
-                line.step(0.0, number)
+                line.step(0.0, number, 1)
             best = min(best, (time.process_time() - start) / count)
     assert best < 1e-6
+
+
+@pytest.mark.parametrize("how", ["statics", "generalized-alpha"])
+def test_a_line_for_each_step(how: str, capsys: pytest.CaptureFixture[str]) -> None:
+    solved(how, step_monitor=True)
+    lines = capsys.readouterr().out.splitlines()
+    numbers = r"Newton +\d+  linear +\d+  CPU +[\d.]+ s  clock +[\d.]+ s  memory +\d+ MB"
+    assert len(lines) >= 2
+    for k, line in enumerate(lines[:2]):
+        assert re.fullmatch(rf"step +{k + 1}  time [\d.]+ +{numbers}", line), line
+    solved(how, step_monitor=False)
+    assert capsys.readouterr().out == ""

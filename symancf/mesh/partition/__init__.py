@@ -10,6 +10,7 @@ import numpy as np
 from ...arrays import Ints, Ints32
 from ...errors import MeshError
 from ...runtime.collective import exchange, exchange_blocks, lookup, together
+from ...runtime.log import EVENTS
 from ...runtime.petsc import keep
 from .graph import adjacency, reverse_cuthill_mckee_order
 from .halo import Halo
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 
+@EVENTS["partition"]
 def distribute(
     comm: MPI.Comm, families: Sequence[Family], *, n_points: int | None = None
 ) -> Topology:

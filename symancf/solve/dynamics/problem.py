@@ -18,6 +18,7 @@ from ...output.history import History, Step
 from ...output.tracking import Watched, kept_by, made_of, record
 from ...runtime.collective import together
 from ...runtime.interruption import Interruption
+from ...runtime.log import STAGES
 from ...runtime.options import Option, Options, complaint, take
 from ...runtime.petsc import PETSc, collect
 from ...runtime.progress import Progress
@@ -109,7 +110,8 @@ class DynamicProblem:
         self._monitors: list[Callable[[DynamicProblem], None]] = []
         self._events = Events(system.comm)
         self._ready = self._started = self._moving = False
-        self._interruption, self._progress = Interruption(system.comm), Progress(system.comm)
+        self._interruption = Interruption(system.comm)
+        self._progress = Progress(system.comm, self._options)
         self._energies: Energies | None = Energies(*[0.0] * 8)
         self.steps = 0
         self._scaled_for = math.inf
@@ -187,7 +189,7 @@ class DynamicProblem:
             self.history.steps.append(Step(time, made.iterations, made.linear_iterations, {}))
             self.history.sample(time)
             self._observe()
-            self._progress.step(time, made.iterations)
+            self._progress.step(time, made.iterations, made.linear_iterations)
             self._interruption.check()
         self._energies = self._energies or self.audit.measure()
 
@@ -449,7 +451,7 @@ class DynamicProblem:
             )
         self._moving = True
         try:
-            with self._interruption, self._options, self._progress:
+            with self._interruption, self._options, self._progress, STAGES["motion"]:
                 self._move(to, step, adaptive, rtol, atol)
         finally:
             self._moving = False

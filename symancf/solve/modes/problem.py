@@ -14,6 +14,7 @@ from ...arrays import Array, Complex
 from ...errors import ParameterError, SymancfError
 from ...output.history import History
 from ...output.tracking import made_of
+from ...runtime.log import STAGES
 from ...runtime.options import Option, Options
 from ...runtime.petsc import collect
 from ...values import arguments
@@ -109,6 +110,7 @@ class EigenProblem:
         self.buckling: Buckling | None = None
 
     # ---- vibration ------------------------------------------------------------------------------
+    @STAGES["modes"]
     def solve(self, count: int = 6, *, near: float | None = None, damped: bool = False) -> Modes:
         """Find the slowest modes, or those next to a frequency (collective).
 

@@ -70,7 +70,7 @@ class EquilibriumSolver:
         self.system, self.numbering = system, system.numbering
         self.history: History = history
         self.options, self.check_held = options, check_held
-        self.interruption, self.progress = Interruption(system.comm), Progress(system.comm)
+        self.interruption, self.progress = Interruption(system.comm), Progress(system.comm, options)
         self.monitors: list[Monitor] = []
         self.ready = self.restored = False
         self.fade = 0.0  # part of the imbalance that is left out
@@ -371,5 +371,5 @@ class EquilibriumSolver:
             for monitor in self.monitors:
                 monitor(step)
         self.history.sample(step.time)
-        self.progress.step(step.time, step.iterations)
+        self.progress.step(step.time, step.iterations, step.linear_iterations)
         self.interruption.check()

@@ -12,6 +12,7 @@ from ...errors import ConvergenceError, ParameterError
 from ...output import checkpoint
 from ...output.history import History, Step
 from ...output.tracking import Watched, kept_by, made_of, record
+from ...runtime.log import STAGES
 from ...runtime.options import Option, Options
 from ...values import arguments
 from ..contradiction import require_consistent
@@ -219,7 +220,7 @@ class StaticProblem:
         smallest = arguments.number(
             "solve", "smallest", smallest, "be a fraction of a step", lambda x: 0.0 < x <= 1.0
         )
-        with self.solver.interruption, self._options, self.solver.progress:
+        with self.solver.interruption, self._options, self.solver.progress, STAGES["statics"]:
             self._begin()
             require_consistent(self.system, to)
             largest = abs(to - now) if step is None else float(step)
@@ -281,7 +282,7 @@ class StaticProblem:
             last step, and one may go on.
         ParameterError : impossible arguments; nothing depends on the parameter.
         """
-        with self.solver.interruption, self._options, self.solver.progress:
+        with self.solver.interruption, self._options, self.solver.progress, STAGES["statics"]:
             self._begin()
             if parameter == "time" and any(piece.timed for piece in self.system.pieces):
                 raise ParameterError(
