@@ -314,6 +314,32 @@ def test_buckling_from_a_loaded_state_in_both_directions_and_its_errors() -> Non
         problem.buckle("P")  # type: ignore[arg-type]
 
 
+@pytest.mark.collective
+def test_loads_that_only_the_linear_tangent_has_are_told() -> None:
+    """A cantilever under a load across it does not buckle in its plane; a column does."""
+    P, EA = sa.Parameter("P"), 1e5
+    beam = rod(16, EA=EA)
+    held = [sa.fix(beam["x0"], "position"), sa.fix(beam["x1"], ["y", "z"])]
+    thrust = sa.force(beam["x1"], (lambda t: -P.value, 0.0, 0.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        column = sa.EigenProblem(sa.System(beam, terms=[*held, thrust])).buckle(P, 4)
+    # exact is P (1 - P/EA) = beta^2, and beta^2/(1 - 2 beta^2/EA) the linear load
+    np.testing.assert_allclose(column.bends, -column.values / EA, rtol=1e-3)
+    across = sa.force(beam["x1"], (0.0, lambda t: P.value, 0.0))
+    system = sa.System(beam, terms=[sa.fix(beam["x0"]), sa.planar(beam), across])
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = sa.EigenProblem(system).buckle(P, 2)
+    # it turns by an angle a: [1 + EA a^2, -EA a; -EA a, EA] is singular without EA a^2 alone
+    np.testing.assert_allclose(found.bends, 0.5, atol=1e-3)
+    assert [str(w.message).startswith("buckle(P): loads are doubtful") for w in told] == (
+        [True] if MPI.COMM_WORLD.rank == 0 else []
+    )
+    assert P.value == 0.0
+    assert not system.state.any()
+
+
 @pytest.mark.parametrize("engine", ENGINES[1:])
 def test_unsymmetric_tangents_and_pressures_are_those_of_dense_algebra(engine: str) -> None:
     """A cube of rubber without compressibility beside one under a pressure that follows it."""

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 SYMMETRIC, DIFFERENCE = 1e-13, 1e-8  # of products: round-off, and that of differences
 SLEPC = ("eps_", "st_", "bv_", "ds_")
 STRAIN = 1e-3  # of the largest body: the change of state by which the tangent is differentiated
+BENT = 0.05  # of a load, by which the tangent's second derivative moves it: it is told
 
 
 class EigenProblem:
@@ -226,11 +227,19 @@ class EigenProblem:
 
         .. math:: (K + \mu K')\, x = 0, \qquad p_{cr} = p + \mu .
 
-        From the unloaded state that is the classical linear buckling load. It is exact where the
-        path is straight and K linear on it, and approached by loading first: the nearer p, the
-        better. K' is a central difference of fourth order of tangents beside the present state, by
-        a thousandth of the body's size: exact to 1e-10 or so. The parameter may drive anything,
-        loads, pressures, prescribed displacements.
+        From the unloaded state that is the classical linear buckling load. It is exact where K is
+        linear along the path, and approached by loading first: the nearer p, the better. Where
+        cells turn before the structure buckles K is not: the tangent of a bar that turns by an
+        angle differs by the angle times the axial stiffness to first order, and that alone makes
+        K + mu K' singular at angles of the square root of bending by axial stiffness. How far the
+        next term of the series moves a load tells, ``buckling.bends``,
+
+        .. math:: \frac{\mu^2}{2} \frac{x^T K'' x}{x^T K x},
+
+        and where that is more than 5 % a warning says so. K' and K'' are central differences of
+        fourth order of tangents on the path (with its curvature), by a thousandth of the body's
+        size: exact to 1e-10 or so. The parameter may drive anything, loads, pressures, prescribed
+        displacements.
 
         Parameters
         ----------
@@ -274,8 +283,7 @@ class EigenProblem:
                 f"buckle({parameter.name}): the present state is unstable already, {K.negative} "
                 "eigenvalues of its tangent are negative: begin with less load"
             )
-        change = system.unknowns.local(-K.solved(system.unknowns.from_rows(rate)))
-        slope = self._slope(arc, change)
+        slope, bend = self._changes(arc, K, rate)
         slope.scale(-float(direction))
         K.weight.destroy()
         K.weight = slope
@@ -283,41 +291,82 @@ class EigenProblem:
         try:
             search = self._search(K, count)
             mu, X = search.loads(count)
+            forms = [(X * K.product(A, X)).sum(axis=0) for A in (bend, K.stiffness)]
+            bends = mu**2 / 2.0 * np.divide(*K.sums(np.array(forms)))
         finally:
+            bend.destroy()
             K.destroy()
         shapes = _signed(system, _locals(system, X))
         values = present + direction * mu
-        self.buckling = Buckling(system, parameter.name, present, values, shapes, search.checked)
+        self.buckling = Buckling(
+            system, parameter.name, present, values, bends, shapes, search.checked
+        )
         for k in range(len(shapes)):
             self.buckling.shapes[k] /= self.buckling.largest(k) or 1.0
+        doubtful = np.flatnonzero(~(np.abs(bends) <= BENT))
+        first = system.comm.rank == 0
+        if first and search.checked is False and len(values):
+            warnings.warn(
+                f"buckle({parameter.name}): not all loads were found, of {count} there are "
+                f"{len(values)}, and others may be missing between them; {{'eigen': 'dense'}} "
+                "finds all",
+                stacklevel=2,
+            )
+        if first and len(doubtful):
+            told = ", ".join(f"{values[k]:.4g} by {100 * bends[k]:.2g} %" for k in doubtful[:3])
+            warnings.warn(
+                f"buckle({parameter.name}): loads are doubtful, since the tangent is not linear on "
+                f"the way to them: its second derivative moves {told}. Load the structure to a "
+                f"part of the least, {parameter.name}.value = ..., solve, and ask again until they "
+                f"stay, or follow the path, sa.StaticProblem(...).follow({parameter.name}, to=...)",
+                stacklevel=2,
+            )
         return self.buckling
 
-    def _slope(self, arc: Arc, change: Array) -> PETSc.Mat:
-        """Return dK/dp along the path, K' of `buckle` (collective)."""
+    def _changes(self, arc: Arc, K: Pencil, rate: Array) -> tuple[PETSc.Mat, PETSc.Mat]:
+        """Return K' and K'', dK/dp and d2K/dp2 along the path of equilibria (collective).
+
+        Parameters
+        ----------
+        K : with the factors of the present tangent.
+        rate : dR/dp.
+        """
         system, present, state = self.system, arc.value, self.system.state.copy()
+        change = system.unknowns.local(-K.solved(system.unknowns.from_rows(rate)))
         size = system.numbering.natural(system.extent)
         moves = system.numbering.those("position", "direction", "angle", "sliding")
         part = np.abs(np.where(moves, change / size, 0.0)).max(initial=0.0)
         part = system.comm.allreduce(float(part), op=MPI.MAX)
         h = STRAIN / part if part > 0.0 else max(abs(present), 1.0) * 1e-3
-        slope: PETSc.Mat | None = None
+        curve, forces = np.zeros_like(change), np.zeros_like(state)
+        slope, bend = K.stiffness.copy(), K.stiffness.copy()
+        slope.scale(0.0)
+        bend.scale(-30.0)
+
+        def go(steps: int) -> None:
+            system.state[:] = state + steps * h * change + (steps * h) ** 2 / 2.0 * curve
+            arc.prescribe(present + steps * h)
+
         try:
-            for steps, weight in ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0)):
-                system.state[:] = state + steps * h * change
-                arc.prescribe(present + steps * h)
+            for steps, weight in ((0, -2.0), (1, 1.0), (-1, 1.0)):  # R'' on the straight line
+                go(steps)
+                f = np.zeros_like(state)
+                system.plan.residual(system.state, f)
+                forces += weight / h**2 * f
+            rows = system.unknowns.from_rows(system.numbering.to_rows(forces))
+            curve = -system.unknowns.local(K.solved(rows))
+            for steps, first, second in ((1, 8, 16), (-1, -8, 16), (2, -1, -1), (-2, 1, -1)):
+                go(steps)
                 tangent = system.tangent()
-                if slope is None:
-                    slope = tangent
-                    slope.scale(weight)
-                else:
-                    slope.axpy(weight, tangent)
-                    tangent.destroy()
+                slope.axpy(first, tangent)
+                bend.axpy(second, tangent)
+                tangent.destroy()
         finally:
             system.state[:] = state
             arc.prescribe(present)
-        assert slope is not None
         slope.scale(1.0 / (12.0 * h))
-        return slope
+        bend.scale(1.0 / (12.0 * h**2))
+        return slope, bend
 
 
 def _whole(what: str, count: int) -> int:

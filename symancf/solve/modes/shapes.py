@@ -290,6 +290,8 @@ class Buckling(Shapes):
     parameter : name of the parameter that drives the load.
     values : (m,) of the parameter at which the linearised tangent is singular, the nearest first.
     factors : (m,) `values` by the present value; infinite where that is zero.
+    bends : (m,) by which part the tangent's second derivative moves the way to each; one of which
+        it is not small is doubtful, see `EigenProblem.buckle`.
     shapes : local vectors, the largest displacement of a node 1.
     """
 
@@ -301,11 +303,12 @@ class Buckling(Shapes):
         parameter: str,
         present: float,
         values: Array,
+        bends: Array,
         shapes: Array,
         checked: bool | None,
     ) -> None:
         super().__init__(system, shapes, checked)
-        self.parameter, self.values = parameter, values
+        self.parameter, self.values, self.bends = parameter, values, bends
         with np.errstate(divide="ignore"):
             self.factors: Array = np.divide(values, present)
 
@@ -322,4 +325,5 @@ class Buckling(Shapes):
         found = super().columns() | {self.parameter: [f"{v:.6g}" for v in self.values]}
         if np.isfinite(self.factors).all():
             found["factor"] = [f"{v:.6g}" for v in self.factors]
+        found["moved by K''"] = [f"{100 * b:.2g} %" for b in self.bends]
         return found
