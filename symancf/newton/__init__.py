@@ -3,6 +3,7 @@
 
 from .backtracking import PartBacktracking
 from .constraints import KEPT, Constraints
+from .forcing import LOOSE, Forcing
 from .krylov import PartScaling
 from .leftover import Leftover
 from .loop import Iteration, iterate
@@ -12,8 +13,10 @@ from .stopping import SLOW, Stopping
 
 __all__ = [
     "KEPT",
+    "LOOSE",
     "SLOW",
     "Constraints",
+    "Forcing",
     "Iteration",
     "Leftover",
     "PartBacktracking",

@@ -70,6 +70,8 @@ class PartBacktracking:
     leftover : measures corrections, where forces have kinks.
     fresh : tells whether the tangent is that of the step's beginning: with an older one steps are
         not cut.
+    mend : replaces the step that a linear solver has failed to find at a residual; tells whether
+        that was possible, None where there was no need.
 
     Attributes
     ----------
@@ -84,15 +86,17 @@ class PartBacktracking:
         vector: PETSc.Vec,
         leftover: Leftover | None = None,
         fresh: Callable[[], bool] = lambda: True,
+        mend: Callable[[PETSc.Vec, PETSc.Vec], bool | None] | None = None,
     ) -> None:
         self.rows, self.test, self.evaluate = test.rows, test, evaluate
         self._trial, self._g = vector.duplicate(), vector.duplicate()
         self._alpha = _slope(snes)
-        self._snes, self._leftover, self._fresh = snes, leftover, fresh
+        self._snes, self._leftover, self._fresh, self._mend = snes, leftover, fresh, mend
+        self._cuts = test.rows.parts > 1 or leftover is not None
         self._trail: list[Array] = []
         self.error: BaseException | None = None
-        if test.rows.parts > 1 or leftover is not None:
-            snes.setLineSearchPreCheck(loosely(self._cut))
+        if self._cuts or mend is not None:
+            snes.setLineSearchPreCheck(loosely(self._check))
 
     def _stalls(self, length: Array) -> Mask:
         """Tell of which parts the corrections have not become smaller: they go round."""
@@ -101,8 +105,20 @@ class PartBacktracking:
             return np.zeros(len(length), dtype=bool)
         return np.asarray(length > FALLEN * np.min(trail[-LATELY:], axis=0))
 
+    def _check(self, x: PETSc.Vec, y: PETSc.Vec) -> bool:
+        """Mend and cut the step: x - y will be the next unknowns. Tell whether it changed."""
+        mended = None
+        try:
+            if self._mend is not None:
+                mended = self._mend(self._snes.getFunction()[0], y)
+            if mended is False:
+                self._snes.setConvergedReason(PETSc.SNES.ConvergedReason.DIVERGED_LINEAR_SOLVE)
+        except BaseException as error:
+            self.error = self.error or error
+        return (self._cuts and mended is not False and self._cut(x, y)) or mended is not None
+
     def _cut(self, x: PETSc.Vec, y: PETSc.Vec) -> bool:
-        """Cut the step: x - y will be the next unknowns. Tell whether it changed."""
+        """Cut the step; tell whether it changed."""
         if self._snes.getIterationNumber() == 0:
             self._trail = []
         if not self._fresh():

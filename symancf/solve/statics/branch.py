@@ -138,13 +138,17 @@ class Branch:
 
         Slender structures turn on curved paths: from here Newton's method needs half of the
         iterations that it needs from the last equilibrium, although the residual may be larger
-        there. `path`: times and states. Returns whether the state has moved; it has not where it
-        is in equilibrium already, because nothing has changed.
+        there. On the line through two equilibria, which spares a Krylov solver a system, it is to
+        be smaller in each part, and nothing may touch.
+
+        `path`: times and states. Returns whether the state has moved; it has not where it is in
+        equilibrium already, because nothing has changed.
         """
-        if len(path) < 3:
+        if len(path) < 2 or (len(path) == 2 and (self.linear.direct or self._kinked.any())):
             return False
         system, free = self.system, self.system.numbering.free
-        (norms,) = convergence.rows.of(self.unbalanced(system.state))
+        rows = convergence.rows
+        (norms,) = rows.of(self.unbalanced(system.state))
         if convergence.settled(norms).all():
             return False
         old = system.state[free]
@@ -156,10 +160,13 @@ class Branch:
         if moved <= 1e-24 * size:
             return False
         system.state[free] = guess
-        if self._outside():
+        worse = self._outside()
+        if not worse and len(path) == 2:
+            (there,) = rows.of(self.unbalanced(system.state))
+            worse = bool((rows.total(there) > rows.total(norms)).any())
+        if worse:
             system.state[free] = old
-            return False
-        return True
+        return not worse
 
     def follow_supports(self, before: Array) -> int:
         """Move the free coordinates with the prescribed ones, as the tangent predicts (collective).

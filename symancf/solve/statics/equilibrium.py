@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 Monitor = Callable[[Step], None]
 LOOSE = 1e-4  # of the forces: a residual with which a solution may be reviewed
+REASONS = PETSc.SNES.ConvergedReason
 Path = Sequence[tuple[float, Array]]  # pseudo-times and equilibria there
 
 
@@ -111,7 +112,12 @@ class EquilibriumSolver:
         self.snes.setConvergenceTest(loosely(self._test))
         configure(self.snes, system, self.options)
         self.linear: LinearSolver = LinearSolver(
-            system, self.snes.getKSP(), self.convergence.rows, self.vectors, self.history.seconds
+            system,
+            self.snes.getKSP(),
+            self.convergence.rows,
+            self.vectors,
+            self.history.seconds,
+            self.options.choice("ksp_rtol"),
         )
         self.convergence.leftover = Leftover(
             system, self.convergence.rows, self.snes.getKSP(), self.x
@@ -124,7 +130,10 @@ class EquilibriumSolver:
             loosely(self._evaluate),
             self.x,
             self.convergence.leftover if self._kinked else None,
+            mend=None if self.linear.direct else self.linear.mend,
         )
+        if not self.linear.direct and self.snes.getType() == PETSc.SNES.Type.NEWTONLS:
+            self.snes.setMaxLinearSolveFailures(int(self.snes.getTolerances()[3]) + 1)  # mended
         self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP())
         self.stability: Stability = Stability(system, self.linear)
         if self.check_held:
@@ -204,7 +213,8 @@ class EquilibriumSolver:
             self.progress.iteration(self.system.time, iteration)
             rows = self.F.getArray(readonly=True)
             x = snes.getSolution().getArray(readonly=True)
-            return self.convergence.test(snes, iteration, rows, x, self.local_f)
+            reason = self.convergence.test(snes, iteration, rows, x, self.local_f)
+            return 0 if reason > 0 and self.linear.mended else reason
         except BaseException as error:
             self._error = self._error or error
             return int(PETSc.SNES.ConvergedReason.DIVERGED_FNORM_NAN)
@@ -275,10 +285,15 @@ class EquilibriumSolver:
                 test.going_on = k > 0
                 self.snes.setTolerances(rtol=rtol if tight else max(rtol, LOOSE))
                 self.vectors.to_global(self.system.state, self.x)
+                self.linear.begin()
                 self.snes.solve(None, self.x)
+                if (
+                    self.linear.mended and self.snes.getConvergedReason() > 0
+                ):  # by a search of PETSc's
+                    self.snes.setConvergedReason(REASONS.DIVERGED_LINEAR_SOLVE)
                 made = self.snes.getIterationNumber()
                 iterations, self.hardest = iterations + made, max(self.hardest, made)
-                linear += self.snes.getLinearSolveIterations()
+                linear += self.snes.getLinearSolveIterations() + self.linear.again
                 if self.snes.getConvergedReason() <= 0 or self._error is not None:
                     return iterations, linear, Review(Verdict.STANDS)
                 self.vectors.to_local(self.x, self.system.state)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...assembly.linearized import Linearized
-from ...newton import PartScaling
+from ...newton import LOOSE, Forcing, PartScaling
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, functions
 from ..smoother import Shell, Smoother
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 RENEWAL = 40  # iterations of CG that cost as much as multigrid's set-up, about
 
-_INDEFINITE = PETSc.KSP.ConvergedReason.DIVERGED_INDEFINITE_MAT
+_REASONS = PETSc.KSP.ConvergedReason
+_INDEFINITE = (_REASONS.DIVERGED_INDEFINITE_MAT, _REASONS.DIVERGED_INDEFINITE_PC)
 _trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
 
 
@@ -98,6 +99,8 @@ class LinearSolver:
     ----------
     operator, matrix : what the KSP solves with, and what preconditioners are made of.
     renewals : number of preconditioners built.
+    again : iterations in systems that were solved once more.
+    mended : the last system of Newton's method was solved once more.
     seconds : its entry "assembly" grows by the CPU time of assembling.
     """
 
@@ -108,6 +111,7 @@ class LinearSolver:
         rows: RowNorms,
         vectors: Vectors,
         seconds: dict[str, float],
+        given: str | None,
     ) -> None:
         self.ksp, self.system, self.seconds = ksp, system, seconds
         self.direct = ksp.getType() == PETSc.KSP.Type.PREONLY
@@ -115,6 +119,8 @@ class LinearSolver:
         self._scratch = np.zeros_like(system.state)
         self._fewest, self._beyond = 0.0, 0.0
         self._rtol = min(ksp.getTolerances()[0], 0.1)
+        self._forcing = Forcing(rows.parts, None if given is None else self._rtol)
+        self.begin()
         self._scaling: PartScaling | None = None
         if not self.direct:
             both = (np.zeros_like(system.state), self._scratch, vectors.new())
@@ -145,8 +151,7 @@ class LinearSolver:
         Parameters
         ----------
         needed : factors by which the residuals of the connected parts must fall to end Newton's
-            method. A Krylov solver aims at half of them when that is within reach, instead of at
-            its relative tolerance.
+            method, of which a Krylov solver makes tolerances, see `Forcing`. None: it has its own.
         """
         bad = 0
         if self.direct:
@@ -155,9 +160,7 @@ class LinearSolver:
             bad = self._timed(lambda: self._present.move(state))
             if self._worn():
                 bad = self._renew(state)
-            goal = np.zeros(1) if needed is None else needed / 2.0
-            wanted = np.where(goal > self._rtol / 10.0, np.minimum(goal, 0.1), self._rtol)
-            self.aim(wanted)
+            self.aim(self._rtol if needed is None else self._forcing.wanted(needed))
             if self._scaling is not None:
                 self._scaling.active = True
         self.ksp.setOperators(self.operator, self.matrix)
@@ -165,7 +168,7 @@ class LinearSolver:
 
     def aim(self, wanted: Array | float) -> None:
         """Set the relative tolerance of a Krylov solver, of each connected part."""
-        self.ksp.setTolerances(rtol=float(np.min(wanted, initial=0.1)))
+        self.ksp.setTolerances(rtol=float(np.min(wanted, initial=1.0)))
         if self._scaling is not None:
             self._scaling.wanted[:] = wanted
 
@@ -174,6 +177,41 @@ class LinearSolver:
         """What a product raised while PETSc solved, if any."""
         scaling = None if self._scaling is None else self._scaling.error
         return None if self.direct else self._present.error or self._smoother.error or scaling
+
+    def begin(self) -> None:
+        """Begin a solution of Newton's method."""
+        self._forcing.begin()
+        self.again, self.mended = 0, False
+
+    def mend(self, b: PETSc.Vec, y: PETSc.Vec) -> bool | None:
+        """Solve again where CG has failed in the system of right-hand side `b` (collective).
+
+        A tangent with negative eigenvalues far from equilibrium is mostly that of stiff directions
+        that are strained by others, as those of a change of volume where a solid turns, and CG
+        corrects those first. So few of its iterations come closer, and what CG has found when it
+        comes upon a negative one again still leads downhill (T. Steihaug, SIAM Journal on
+        Numerical Analysis 20 (1983) 626-637); else the preconditioner's answer does.
+
+        Returns whether `y` has become a step, None where it is one.
+        """
+        ksp = self.ksp
+        self.mended = not self.direct and ksp.getConvergedReason() < 0
+        if not self.mended:
+            return None
+        if ksp.getConvergedReason() in _INDEFINITE and ksp.getType() == PETSc.KSP.Type.CG:
+            self._forcing.astray()
+            self.again += ksp.getIterationNumber()
+            self.aim(LOOSE)
+            ksp.solve(b, y)
+            if ksp.getConvergedReason() > 0:
+                return True
+            if ksp.getConvergedReason() in _INDEFINITE:
+                if not b.dot(y) > 0.0:
+                    ksp.getPC().apply(b, y)
+                if b.dot(y) > 0.0:
+                    return True
+        y.set(0.0)
+        return False
 
     def forget(self) -> None:
         """Drop a factorisation that failed: it would be used again."""
@@ -222,7 +260,7 @@ class LinearSolver:
 
     def _worn(self) -> bool:
         reason = self.ksp.getConvergedReason()
-        if not self.renewals or (reason < 0 and reason != _INDEFINITE):
+        if not self.renewals or (reason < 0 and reason != _REASONS.DIVERGED_INDEFINITE_MAT):
             return True
         asked = self.ksp.getTolerances()[0]
         used = self.ksp.getIterationNumber() * math.log(self._rtol) / math.log(asked)

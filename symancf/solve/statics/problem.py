@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Monitor = Callable[[Step], None]
 
-EASY = 8  # Newton iterations of a part that leave its size as it is
+EASY = 8  # Newton iterations of a part that leave its size as it is, up to `HARD`
 
 
 class StaticProblem:
@@ -148,8 +148,9 @@ class StaticProblem:
                     self._path = [*self._path[-2:], (time, before)]
                 iterations += result.iterations
                 linear += result.linear_iterations
-                ease = math.sqrt(EASY / max(1, solver.hardest))
-                self._part = min(1.0, self._part * min(2.0, max(0.5, ease)))
+                if not EASY <= solver.hardest <= HARD:
+                    ease = math.sqrt(EASY / max(1, solver.hardest))
+                    self._part = min(1.0, self._part * min(2.0, max(0.5, ease)))
                 if whole or not faded:
                     last, last_time, held = before, time, reached
                     solver.sudden.settle()
