@@ -20,7 +20,7 @@ from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc, disown, functions, handle, own
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from mpi4py import MPI
 
@@ -91,7 +91,8 @@ class Matrix:
             _pointer(off_column),
         )
         del start, adjacent
-        self.diagonal, self.off = (np.zeros(max(1, n)) for n in sizes)
+        # products may read 8 more
+        self.diagonal, self.off = (np.zeros(max(1, n) + 8)[: max(1, n)] for n in sizes)
         # PETSc numbers the columns of the other part anew, in place
         self.columns = diagonal_column, off_column[: sizes[1]].copy()
         self._arrays = [
@@ -272,6 +273,11 @@ class Matrix:
     def values(self) -> tuple[Array, Array]:
         """The values of the two parts."""
         return self.diagonal, self.off
+
+    def multiplies(self, operation: int, by: Callable[..., int]) -> None:
+        """Have PETSc's products of `mat` be made by a function of C, until it is another one."""
+        self._product = by
+        functions.MatSetOperation(ctypes.c_void_p(self.mat.handle), operation, by)
 
     @contextmanager
     def borrowed(self) -> Iterator[None]:

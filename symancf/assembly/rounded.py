@@ -53,6 +53,41 @@ class _Part(ctypes.Structure):
         self.rounded = np.zeros(0, dtype=np.float32)
 
 
+class Others:
+    """The values of a vector of PETSc at the columns that other ranks own (collective).
+
+    Attributes
+    ----------
+    local : the numbers of the columns of the matrix's second part among the values.
+    """
+
+    def __init__(self, matrix: Matrix) -> None:
+        numbering, columns = matrix.numbering, matrix.columns[1]
+        ghosts, self.local = np.unique(columns, return_inverse=True)
+        rows = PETSc.Vec().createMPI((numbering.rows, numbering.size), comm=matrix.comm)
+        self._ghosted = PETSc.Vec().createSeq(len(ghosts), comm=PETSc.COMM_SELF)
+        needed = PETSc.IS().createGeneral(ghosts.astype(PETSc.IntType), comm=PETSc.COMM_SELF)
+        self._scatter = PETSc.Scatter().create(rows, needed, self._ghosted, None)
+
+    def _through(self, x: ctypes.c_void_p) -> tuple[ctypes.c_void_p | int, ...]:
+        scatter, ghosted = self._scatter.handle, self._ghosted.handle
+        return ctypes.c_void_p(scatter), x, ctypes.c_void_p(ghosted), _INSERT, _FORWARD
+
+    def begin(self, x: ctypes.c_void_p) -> None:
+        """Send for the values of a vector (collective)."""
+        functions.VecScatterBegin(*self._through(x))
+
+    def end(self, x: ctypes.c_void_p) -> ctypes.c_void_p:
+        """Return the address of the values (collective)."""
+        functions.VecScatterEnd(*self._through(x))
+        return _address(self._ghosted.getArray(readonly=True))
+
+    def destroy(self) -> None:
+        """Give up what PETSc holds (collective)."""
+        self._scatter.destroy()
+        self._ghosted.destroy()
+
+
 class Rounded:
     r"""The entries of a matrix, rounded when `renew` was called, and products with them.
 
@@ -71,7 +106,7 @@ class Rounded:
         self._library = jit.load_runtime(Path(__file__).with_name("rounded.c"), comm=matrix.comm)
         self._library.symancf_round.restype = ctypes.c_int64
         self._matrix, self._revision = matrix, -1
-        self._exchange: tuple[PETSc.Scatter, PETSc.Vec] | tuple[()] = ()
+        self._others: Others | None = None
 
     def _attach(self) -> None:
         """Take the pattern that the matrix has now (collective)."""
@@ -79,19 +114,14 @@ class Rounded:
         self._revision = matrix.revision
         counts = numbering.row_count[: numbering.owned_vertices]
         first = np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.int32)
-        width, (own, others) = numbering.block_size, matrix.columns
+        width, (own, _) = numbering.block_size, matrix.columns
         self._parts = [_Part(width, first, matrix.diagonal_start, own, matrix.diagonal)]
         if matrix.comm.size > 1:
-            ghosts = np.unique(others)
-            local = np.searchsorted(ghosts, others)
+            if self._others is not None:
+                self._others.destroy()
+            self._others = Others(matrix)
+            local = self._others.local
             self._parts.append(_Part(width, first, matrix.off_start, local, matrix.off))
-            for old in self._exchange:
-                old.destroy()
-            rows = PETSc.Vec().createMPI((numbering.rows, numbering.size), comm=matrix.comm)
-            ghosted = PETSc.Vec().createSeq(len(ghosts), comm=PETSc.COMM_SELF)
-            needed = ghosts.astype(PETSc.IntType)
-            columns = PETSc.IS().createGeneral(needed, comm=PETSc.COMM_SELF)
-            self._exchange = PETSc.Scatter().create(rows, columns, ghosted, None), ghosted
         self._gathered = np.zeros(max(part.longest for part in self._parts) + 8)
 
     def renew(self) -> None:
@@ -112,18 +142,14 @@ class Rounded:
         """Write the product with a vector x of PETSc to y, both by their handles (collective)."""
         source, result = ctypes.c_void_p(x), ctypes.c_void_p(y)
         given, to = ctypes.c_void_p(), ctypes.c_void_p()
-        if self._exchange:
-            scatter, ghosted = self._exchange
-            handles = ctypes.c_void_p(scatter.handle), source, ctypes.c_void_p(ghosted.handle)
-            through = *handles, _INSERT, _FORWARD
-            functions.VecScatterBegin(*through)
+        if self._others is not None:
+            self._others.begin(source)
         functions.VecGetArrayRead(source, ctypes.byref(given))
         functions.VecGetArray(result, ctypes.byref(to))
         self._add(self._parts[0], given, 0, to)
         functions.VecRestoreArrayRead(source, ctypes.byref(given))
-        if self._exchange:
-            functions.VecScatterEnd(*through)
-            self._add(self._parts[1], _address(ghosted.getArray(readonly=True)), 1, to)
+        if self._others is not None:
+            self._add(self._parts[1], self._others.end(source), 1, to)
         functions.VecRestoreArray(result, ctypes.byref(to))
 
     def _add(self, part: _Part, x: ctypes.c_void_p, add: int, y: ctypes.c_void_p) -> None:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 
-def solve(n: int) -> dict[str, Any]:
-    """Solve with CG and GAMG, the default of large solids."""
+def solve(n: int, preconditioner: str = "grids") -> dict[str, Any]:
+    """Solve with CG and multigrid, the default of large solids, or with another one."""
     from ..bodies.body import Body
     from ..catalogue.boundary import fix
     from ..elements import hex8_plain
@@ -32,7 +32,7 @@ def solve(n: int) -> dict[str, Any]:
     cube = Body(mesh["body"], hex8_plain, yeoh, volumetric="full", **rubber)
     pulled = fix(cube["x1"], displacement=lambda t: (0.3 * t, 0.1 * t, 0.0))
     system = System(cube, terms=[fix(cube["x0"]), pulled])
-    problem = StaticProblem(system, options={"ksp_type": "cg", "pc_type": "gamg"})
+    problem = StaticProblem(system, options={"ksp_type": "cg", "pc_type": preconditioner})
     history = problem.solve(to=1.0, step=0.5)
     total = time.process_time() - start
     owned = system.numbering.vertex_of < system.numbering.owned_vertices
@@ -51,4 +51,4 @@ def solve(n: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps({"name": "symancf", **solve(int(sys.argv[1]))}))
+    print(json.dumps({"name": "symancf", **solve(int(sys.argv[1]), *sys.argv[2:])}))

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..errors import SymancfError
 from ..runtime.options import Option, Options, take
 from ..runtime.petsc import PETSc, functions
+from .preconditioner import GRIDS, over_nodes
 from .rigid import rigid_modes
 
 if TYPE_CHECKING:
@@ -62,13 +64,14 @@ def defaults(system: System, asked: str | None = None) -> dict[str, Option]:
     Direct: UMFPACK for small serial systems; larger: MUMPS, LDL^T where the tangent is
     symmetric, else LU.
 
-    Multigrid: CG (GMRES if unsymmetric), solved as loosely as Newton's method allows, with
-    smoothed aggregation on the rigid modes. Smoothing is Jacobi's method with Chebyshev
-    polynomials, which needs products only: on the finest level with entries in single precision
-    (see `symancf.solve.smoother`). They span 1/20 of the spectrum instead of 1/10: nearly
-    incompressible bodies converge faster so. The largest eigenvalues are estimated anew with each
-    preconditioner (GAMG would keep those of the first one: they grow as bodies deform, and where
-    they leave the interval the preconditioner is indefinite).
+    Multigrid: CG (GMRES if unsymmetric), solved as loosely as Newton's method allows, with coarse
+    spaces on grids over the nodes (``pc_type grids``, see `symancf.multigrid.hierarchy`). Where
+    cells differ much in size or nodes have other unknowns than displacements: PETSc's smoothed
+    aggregation (``gamg``) on the rigid modes. Its smoothing is Jacobi's method with Chebyshev
+    polynomials, on the finest level with entries in single precision. They span 1/20 of the
+    spectrum instead of 1/10: nearly incompressible bodies converge faster so. The largest
+    eigenvalues are estimated anew with each preconditioner (GAMG would keep those of the first one:
+    they grow as bodies deform, and where they leave the interval the preconditioner is indefinite).
     """
     options: dict[str, Option] = {
         "snes_type": "newtonls",
@@ -97,14 +100,18 @@ def linear_defaults(
     worth a direct solver of one process; chains of cables and rigid bodies, with few entries in
     a row, get one without dense blocks (PETSc's own where no pivot can be zero, else KLU).
     """
-    symmetric = all(p.kernel.symmetric for p in system.pieces if dynamic or not p.moving)
+    symmetric = is_symmetric(system, dynamic)
     definite = not _saddle(system)
-    if asked == "gamg" or not _direct(system):
-        return {
+    if asked in (GRIDS, "gamg") or not _direct(system):
+        krylov: dict[str, Option] = {
             "ksp_type": "cg" if symmetric and definite else "gmres",
             "ksp_rtol": 3e-3,
             "ksp_atol": 0.0,
             "ksp_max_it": 500,
+        }
+        if asked != "gamg" and _over_grids(system, asked):
+            return krylov | {"pc_type": GRIDS}
+        return krylov | {
             "pc_type": "gamg",
             "pc_gamg_threshold": 0.02,
             "pc_gamg_use_sa_esteig": False,
@@ -132,6 +139,24 @@ def linear_defaults(
         if not definite:
             options["mat_mumps_icntl_14"] = 400 if _delays(system) else 60
     return options
+
+
+def is_symmetric(system: System, dynamic: bool = False) -> bool:
+    """Tell whether the tangent of statics or of motions is symmetric."""
+    return all(p.kernel.symmetric for p in system.pieces if dynamic or not p.moving)
+
+
+def _over_grids(system: System, asked: str | None) -> bool:
+    """Tell whether multigrid can have its coarse spaces on grids over the nodes (collective).
+
+    Raises
+    ------
+    SymancfError : it cannot and is asked for.
+    """
+    found = over_nodes(system)
+    if asked == GRIDS and isinstance(found, str):
+        raise SymancfError(f"-pc_type {GRIDS} is not possible: {found}; -pc_type gamg is")
+    return not isinstance(found, str)
 
 
 def _delays(system: System) -> bool:

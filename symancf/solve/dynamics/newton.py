@@ -15,7 +15,8 @@ from ...errors import ConvergenceError
 from ...newton import Leftover, PartBacktracking
 from ...runtime.collective import share_error, together
 from ...runtime.petsc import PETSc, loosely
-from ..smoother import Smoother
+from ..preconditioner import Preconditioner
+from ..solver import is_symmetric
 from .balance import Balance
 from .idle import idle_bodies, undetermined
 
@@ -77,7 +78,9 @@ class Newton:
         snes.setConvergenceTest(loosely(self._test))
         self.balance = Balance(motion, self._f)
         self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), self.x)
-        self._smoother = Smoother(motion.matrix, snes.getKSP())
+        self._made = Preconditioner(
+            self.system, motion.matrix, snes.getKSP(), is_symmetric(self.system, dynamic=True)
+        )
         self._cuts: PartBacktracking | None = None
         self.kinked = any(piece.kinked for piece in self.system.pieces)
         if self.kinked:
@@ -173,15 +176,7 @@ class Newton:
             self._require_determined()
         self.balance.constraints.refresh()
         if not self.comm.allreduce(bad):
-            self._prepare_smoother(ksp)
-
-    def _prepare_smoother(self, ksp: PETSc.KSP) -> None:
-        """Build multigrid of a new tangent with products of its own (collective)."""
-        smoother = self._smoother.renewed()
-        if smoother is not None:
-            ksp.setOperators(smoother, self.J)
-            ksp.setUp()
-            ksp.setOperators(self.J, self.J)
+            self._made.renew(self.J)
 
     def _require_determined(self) -> None:
         """Require once that bodies without inertia do not turn as they like (collective)."""
@@ -307,7 +302,7 @@ class Newton:
         try:
             self.snes.solve(None, self.x)
         except PETSc.Error as error:
-            for thrown in (self.error, self._smoother.error):
+            for thrown in (self.error, self._made.error):
                 share_error(self.comm, thrown)
             raise self._unsolved(error) from error
         share_error(self.comm, self.error)

@@ -16,7 +16,8 @@ from ...assembly.linearized import Linearized
 from ...newton import LOOSE, Forcing, PartScaling
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, functions
-from ..smoother import Shell, Smoother
+from ..preconditioner import Preconditioner, Shell
+from ..solver import is_symmetric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ...system import System
 
 
+LASTING = 3
 RENEWAL = 40  # iterations of CG that cost as much as multigrid's set-up, about
 
 _REASONS = PETSc.KSP.ConvergedReason
@@ -40,12 +42,13 @@ def release() -> None:
 
 
 class Tangent(Shell):
-    """The tangent at a given state as PETSc's operator: products by the kernels, no entries.
+    """The tangent at a given state as PETSc's operator: products by the kernels, or with entries.
 
-    To assemble it takes as long as about six of its products.
+    To assemble it takes as long as about six products by kernels.
 
     Attributes
     ----------
+    entries : the assembled tangent of that state, if that is to be multiplied with.
     border : vectors c and d of rows (of this rank): products are those of K + c d^T. Whoever
         changes it calls ``mat.stateIncrease()``.
 
@@ -59,41 +62,54 @@ class Tangent(Shell):
         self, system: System, vectors: Vectors, scratch: tuple[Array, Array, PETSc.Vec]
     ) -> None:
         self.border: tuple[Array, Array] | None = None
+        self.entries: PETSc.Mat | None = None
         self._plan = plan = system.plan
         self._state, self._linear = system.state.copy(), Linearized()
         state, linear, (v, f, ours) = self._state, self._linear, scratch
         handle = ctypes.c_void_p(ours.handle)
 
         def multiply(x: int, y: int) -> None:
-            functions.VecCopy(ctypes.c_void_p(x), handle)
-            vectors.to_local(ours, v)
+            source, to = ctypes.c_void_p(x), ctypes.c_void_p(y)
+            if self.entries is not None and self.border is None:
+                functions.MatMult(ctypes.c_void_p(self.entries.handle), source, to)
+                return
+            functions.VecCopy(source, handle)
             part = 0.0
             if self.border is not None:
                 along = self.border[1] @ ours.getArray(readonly=True)
                 part = float(system.sum(np.array([along]))[0])
-            plan.product(state, v, f, linear)
-            vectors.to_global(f, ours)
+            if self.entries is not None:
+                functions.MatMult(ctypes.c_void_p(self.entries.handle), source, handle)
+            else:
+                vectors.to_local(ours, v)
+                plan.product(state, v, f, linear)
+                vectors.to_global(f, ours)
             if self.border is not None:
                 ours.setArray(ours.getArray(readonly=True) + part * self.border[0])
-            functions.VecCopy(handle, ctypes.c_void_p(y))
+            functions.VecCopy(handle, to)
 
         super().__init__(vectors.numbering, multiply)
 
     def move(self, state: Array) -> int:
         """Take another state; return the number of bad points."""
-        self._state[:], self.border = state, None
+        self._state[:], self.border, self.entries = state, None, None
         self.mat.stateIncrease()
         return self._plan.linearize(self._state, self._linear)
+
+    def hold(self, entries: PETSc.Mat) -> None:
+        """Multiply with the entries of the tangent from now on."""
+        self.border, self.entries = None, entries
+        self.mat.stateIncrease()
 
 
 class LinearSolver:
     """Operators of a KSP along Newton's iterations.
 
-    A direct solver gets the assembled tangent of each state. A Krylov solver works with the
-    tangent of the present state as a product of the kernels; the assembled matrix only serves
-    to build a preconditioner, which is kept until the iterations beyond the fewest seen with it
-    add up to `RENEWAL`. Multigrid smooths with the tangent for which it was built, by its entries
-    in single precision; the option ``pc_use_amat`` 0 has it smooth with PETSc's own products.
+    A direct solver gets the assembled tangent of each state, and so does multigrid on grids, whose
+    coarse matrices last `LASTING` tangents, or until twice the fewest iterations are needed. With
+    other preconditioners a Krylov solver works with the tangent of the present state as a product
+    of the kernels; the assembled matrix only serves to build a preconditioner, which is kept until
+    the iterations beyond the fewest seen with it add up to `RENEWAL`.
 
     Attributes
     ----------
@@ -117,7 +133,7 @@ class LinearSolver:
         self.direct = ksp.getType() == PETSc.KSP.Type.PREONLY
         self.renewals = 0
         self._scratch = np.zeros_like(system.state)
-        self._fewest, self._beyond = 0.0, 0.0
+        self._fewest, self._beyond, self._age = 0.0, 0.0, 0
         self._rtol = min(ksp.getTolerances()[0], 0.1)
         self._forcing = Forcing(rows.parts, None if given is None else self._rtol)
         self.begin()
@@ -125,7 +141,7 @@ class LinearSolver:
         if not self.direct:
             both = (np.zeros_like(system.state), self._scratch, vectors.new())
             self._present = Tangent(system, vectors, both)
-            self._smoother = Smoother(system.matrix, ksp)
+            self._made = Preconditioner(system, system.matrix, ksp, is_symmetric(system))
             if rows.parts > 1:
                 self._scaling = PartScaling(ksp, rows, both[2])
 
@@ -157,9 +173,12 @@ class LinearSolver:
         if self.direct:
             bad = self.assemble(state)
         else:
-            bad = self._timed(lambda: self._present.move(state))
-            if self._worn():
-                bad = self._renew(state)
+            if self._made.grids:
+                bad = self._follow(state)
+            else:
+                bad = self._timed(lambda: self._present.move(state))
+                if self._worn():
+                    bad = self._renew(state)
             self.aim(self._rtol if needed is None else self._forcing.wanted(needed))
             if self._scaling is not None:
                 self._scaling.active = True
@@ -176,7 +195,7 @@ class LinearSolver:
     def error(self) -> BaseException | None:
         """What a product raised while PETSc solved, if any."""
         scaling = None if self._scaling is None else self._scaling.error
-        return None if self.direct else self._present.error or self._smoother.error or scaling
+        return None if self.direct else self._present.error or self._made.error or scaling
 
     def begin(self) -> None:
         """Begin a solution of Newton's method."""
@@ -258,23 +277,47 @@ class LinearSolver:
         self.seconds["assembly"] += time.process_time() - start
         return bad
 
-    def _worn(self) -> bool:
+    def _used(self) -> float:
+        """Return the iterations of the last solve, as if to the relative tolerance of all."""
+        asked = min(float(self.ksp.getTolerances()[0]), 0.5)
+        return int(self.ksp.getIterationNumber()) * math.log(self._rtol) / math.log(asked)
+
+    def _failed(self) -> bool:
+        """Tell whether the last solve failed by its preconditioner, or there was none."""
         reason = self.ksp.getConvergedReason()
-        if not self.renewals or (reason < 0 and reason != _REASONS.DIVERGED_INDEFINITE_MAT):
+        return not self.renewals or (reason < 0 and reason != _REASONS.DIVERGED_INDEFINITE_MAT)
+
+    def _worn(self) -> bool:
+        if self._failed():
             return True
-        asked = self.ksp.getTolerances()[0]
-        used = self.ksp.getIterationNumber() * math.log(self._rtol) / math.log(asked)
+        used = self._used()
         self._fewest = min(self._fewest or used, used)
         self._beyond += used - self._fewest
         return self._beyond >= RENEWAL
+
+    def _follow(self, state: Array) -> int:
+        """Assemble, and take the entries into multigrid on grids (collective)."""
+        bad = self.assemble(state)
+        self._present.hold(self.matrix)
+        if self.system.comm.allreduce(bad):
+            return bad
+        used = self._used()
+        self._fewest = min(self._fewest or used, used)
+        self._age += 1
+        coarse = self._failed() or self._age >= LASTING or used > 2.0 * self._fewest
+        if coarse:
+            self.renewals += 1
+            self._age, self._fewest = 0, 0.0
+        self._made.renew(self.operator, coarse)
+        return bad
 
     def _renew(self, state: Array) -> int:
         self._fewest, self._beyond = 0.0, 0.0
         self.renewals += 1
         bad = self.assemble(state)
-        self.ksp.setOperators(self._smoother.renewed() or self.operator, self.matrix)
         if not self.system.comm.allreduce(bad):
             release()  # before the set-up of multigrid, which needs most memory of all
+            self._made.renew(self.operator)
             self.ksp.setUp()
             release()
         return bad

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A V-cycle: Chebyshev polynomials with block Jacobi on each level, inverses on the last. */
+
+/* Bring the ghosts of x up to date: between the two calls there is time for other work. */
+INLINE void begin(const Messages *m, const Level *A)
+{
+  const Exchange *e = A->exchange;
+  if (!e) return;
+  for (int32_t k = 0; k < e->packed; k++)
+    memcpy(e->buffer + 3 * (int64_t)k, A->x + 3 * (int64_t)e->list[k], 3 * sizeof *A->x);
+  m->start(e->forward, e->to_ghosts);
+}
+
+INLINE void end(const Messages *m, const Level *A)
+{
+  if (A->exchange) m->wait(A->exchange->forward, A->exchange->to_ghosts, A->exchange->status);
+}
+
+/* Add what ranks have found for others' rows of b to these. */
+static void collect(const Messages *m, const Level *A)
+{
+  const Exchange *e = A->exchange;
+  if (!e) return;
+  m->start(e->backward, e->from_ghosts);
+  m->wait(e->backward, e->from_ghosts, e->status);
+  for (int32_t k = 0; k < e->packed; k++)
+    for (int c = 0; c < 3; c++) A->b[3 * (int64_t)e->list[k] + c] += e->buffer[3 * (int64_t)k + c];
+}
+
+/* r = A x. */
+static void multiply(const Messages *m, const Level *A)
+{
+  begin(m, A);
+  if (A->symmetric) multiply_half(A, A->x, A->r);
+  else single_multiply(A->nodes, &A->own, A->values, A->x, 0, A->row, A->r);
+  end(m, A);
+  if (A->ghosts)
+    single_multiply(A->nodes, &A->off, A->off_values, A->x + 3 * (int64_t)A->nodes, 1, A->row, A->r);
+}
+
+/* to = factor D^-1 from + keep to. */
+INLINE void jacobi(const Level *A, const float *from, const float factor, const float keep, float *to)
+{
+  for (int32_t i = 0; i < A->nodes; i++) {
+    const float *D = A->inverse + 9 * (int64_t)i, *f = from + 3 * (int64_t)i;
+    float *t = to + 3 * (int64_t)i;
+    for (int a = 0; a < 3; a++)
+      t[a] = (keep != 0.0f ? keep * t[a] : 0.0f) + factor * (D[3 * a] * f[0] + D[3 * a + 1] * f[1] + D[3 * a + 2] * f[2]);
+  }
+}
+
+/* Reduce the part of the error between the two eigenvalues; from x = 0 if `zero`. */
+static void smooth(const Messages *m, const Level *A, const int zero)
+{
+  const int64_t n = 3 * (int64_t)A->nodes;
+  const double middle = (A->largest + A->lowest) / 2.0, half = (A->largest - A->lowest) / 2.0;
+  const double sigma = middle / half;
+  double rho = 1.0 / sigma;
+  for (int32_t k = 0; k < A->degree; k++) {
+    const double next = k ? 1.0 / (2.0 * sigma - rho) : rho;
+    const double factor = k ? 2.0 * next / half : 1.0 / middle, keep = k ? next * rho : 0.0;
+    rho = next;
+    if (k || !zero) {
+      multiply(m, A);
+      for (int64_t q = 0; q < n; q++) A->r[q] = A->b[q] - A->r[q];
+      jacobi(A, A->r, (float)factor, (float)keep, A->d);
+      for (int64_t q = 0; q < n; q++) A->x[q] += A->d[q];
+    } else {
+      jacobi(A, A->b, (float)factor, 0.0f, A->d);
+      memcpy(A->x, A->d, (size_t)n * sizeof *A->x);
+    }
+  }
+}
+
+/* Restrict b - A x to the coarse level. */
+static void restricted(const Messages *m, const Level *A, const Level *C)
+{
+  const size_t size = 3 * ((size_t)C->nodes + (size_t)C->ghosts);
+  float *sum = A->coarse_shared ? C->r : C->b;
+  multiply(m, A);
+  memset(sum, 0, size * sizeof *sum);
+  for (int32_t i = 0; i < A->nodes; i++) {
+    float r[3];
+    for (int c = 0; c < 3; c++) r[c] = A->b[3 * (int64_t)i + c] - A->r[3 * (int64_t)i + c];
+    for (int32_t k = A->coarse.start[i]; k < A->coarse.start[i + 1]; k++)
+      for (int c = 0; c < 3; c++) sum[3 * (int64_t)A->coarse.column[k] + c] += A->weight[k] * r[c];
+  }
+  if (A->coarse_shared) m->allreduce(sum, C->b, (int)size, m->single, m->sum, m->comm);
+  else collect(m, C);
+}
+
+/* Add the coarse level's correction. */
+static void prolong(const Messages *m, const Level *A, const Level *C)
+{
+  begin(m, C);
+  end(m, C);
+  for (int32_t i = 0; i < A->nodes; i++) {
+    float s[3] = {0, 0, 0};
+    for (int32_t k = A->coarse.start[i]; k < A->coarse.start[i + 1]; k++)
+      for (int c = 0; c < 3; c++) s[c] += A->weight[k] * C->x[3 * (int64_t)A->coarse.column[k] + c];
+    for (int c = 0; c < 3; c++)
+      if (!A->held || !(A->held[i] >> c & 1)) A->x[3 * (int64_t)i + c] += s[c];
+  }
+}
+
+static void solve(const Coarsest *last, const Level *A)
+{
+  const float *row = last->inverse;
+  for (int32_t p = 0; p < last->parts; p++) {
+    const int32_t first = last->first[p], end = last->first[p + 1];
+    for (int32_t i = first; i < end; i++, row += end - first) {
+      float s = 0.0f;
+      for (int32_t k = first; k < end; k++) s += row[k - first] * A->b[k];
+      A->x[i] = s;
+    }
+  }
+}
+
+static void cycle(const Hierarchy *h, const int32_t l)
+{
+  const Level *A = h->level + l;
+  if (l == h->levels - 1) {
+    solve(&h->coarsest, A);
+    return;
+  }
+  smooth(h->messages, A, 1);
+  restricted(h->messages, A, A + 1);
+  cycle(h, l + 1);
+  prolong(h->messages, A, A + 1);
+  smooth(h->messages, A, 0);
+}
+
+/* z = M^-1 r. */
+void symancf_cycle(const Hierarchy *h, const double *r, double *z)
+{
+  const Level *A = h->level;
+  const Messages *m = h->messages;
+  const int64_t n = 3 * (int64_t)A->nodes;
+  double size = 0.0;
+  for (int64_t k = 0; k < n; k++) size = fabs(r[k]) > size ? fabs(r[k]) : size;
+  if (m) {
+    const double own = size;
+    m->allreduce(&own, &size, 1, m->real, m->largest, m->comm);
+  }
+  int power = 0;
+  if (size > 0.0 && size <= 1.7e308) frexp(size, &power);
+  const double down = ldexp(1.0, -power / 2), rest = ldexp(1.0, power / 2 - power);
+  for (int64_t k = 0; k < n; k++) A->b[k] = (float)(r[k] * down * rest);
+  cycle(h, 0);
+  for (int64_t k = 0; k < n; k++) z[k] = A->x[k] / h->scale / down / rest;
+}
+
+INLINE double dot(const Messages *m, const Level *A, const float *a, const float *b)
+{
+  double own = 0.0, sum = 0.0;
+  for (int64_t k = 0; k < 3 * (int64_t)A->nodes; k++) own += (double)a[k] * b[k];
+  if (!m || A->shared) return own;
+  m->allreduce(&own, &sum, 1, m->real, m->sum, m->comm);
+  return sum;
+}
+
+/*
+ * Coefficients of Lanczos' method for D^-1 A from b, by conjugate gradients; returns how many steps
+ * were made.  Of an unsymmetric A alpha are the factors by which powers of D^-1 A grow.
+ */
+int32_t symancf_lanczos(const Hierarchy *h, int32_t l, int32_t steps, double *alpha, double *beta)
+{
+  const Level *A = h->level + l;
+  const Messages *m = h->messages;
+  const int64_t n = 3 * (int64_t)A->nodes;
+  double before = 0.0;
+  if (!A->symmetric) memcpy(A->x, A->b, (size_t)n * sizeof *A->x);
+  for (int32_t k = 0; k < steps; k++) {
+    if (!A->symmetric) {
+      const float size = (float)sqrt(dot(m, A, A->x, A->x));
+      if (!(size > 0.0f)) return k;
+      for (int64_t q = 0; q < n; q++) A->x[q] /= size;
+      multiply(m, A);
+      jacobi(A, A->r, 1.0f, 0.0f, A->d);
+      memcpy(A->x, A->d, (size_t)n * sizeof *A->x);
+      alpha[k] = sqrt(dot(m, A, A->x, A->x));
+      continue;
+    }
+    jacobi(A, A->b, 1.0f, 0.0f, A->d);
+    const double now = dot(m, A, A->b, A->d);
+    const float keep = k ? (float)(now / before) : 0.0f;
+    for (int64_t q = 0; q < n; q++) A->x[q] = A->d[q] + (k ? keep * A->x[q] : 0.0f);
+    multiply(m, A);
+    const double along = dot(m, A, A->x, A->r);
+    if (!(now > 0.0) || !(along > 0.0)) return k;
+    alpha[k] = now / along, beta[k] = k ? now / before : 0.0, before = now;
+    for (int64_t q = 0; q < n; q++) A->b[q] -= (float)alpha[k] * A->r[q];
+  }
+  return steps;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Entries of levels: in single precision, inverses of diagonal blocks, Galerkin products. */
+
+#define FLOOR 1e-2 /* of the eigenvalues of diagonal blocks that are scaled to a diagonal of 1 */
+
+/* Inverse of a symmetric 3 x 3 matrix with its eigenvalues at least FLOOR, by Jacobi's rotations. */
+static void invert_safely(double A[9], double to[9])
+{
+  double Q[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  for (int sweep = 0; sweep < 8; sweep++)
+    for (int p = 0; p < 2; p++)
+      for (int q = p + 1; q < 3; q++) {
+        if (fabs(A[3 * p + q]) < 1e-14) continue;
+        const double t = (A[4 * q] - A[4 * p]) / (2.0 * A[3 * p + q]);
+        const double tangent = (t >= 0.0 ? 1.0 : -1.0) / (fabs(t) + sqrt(t * t + 1.0));
+        const double c = 1.0 / sqrt(tangent * tangent + 1.0), s = tangent * c;
+        for (int k = 0; k < 3; k++) {
+          const double x = A[3 * k + p], y = A[3 * k + q];
+          A[3 * k + p] = c * x - s * y, A[3 * k + q] = s * x + c * y;
+        }
+        for (int k = 0; k < 3; k++) {
+          const double x = A[3 * p + k], y = A[3 * q + k], u = Q[3 * k + p], v = Q[3 * k + q];
+          A[3 * p + k] = c * x - s * y, A[3 * q + k] = s * x + c * y;
+          Q[3 * k + p] = c * u - s * v, Q[3 * k + q] = s * u + c * v;
+        }
+      }
+  for (int a = 0; a < 3; a++)
+    for (int b = 0; b < 3; b++) {
+      double sum = 0.0;
+      for (int k = 0; k < 3; k++) sum += Q[3 * a + k] * Q[3 * b + k] / fmax(fabs(A[4 * k]), FLOOR);
+      to[3 * a + b] = sum;
+    }
+}
+
+/* Inverse of a diagonal block; components without entries get zeros. */
+static void invert(const double block[9], float *to)
+{
+  double s[3], A[9], B[9];
+  for (int a = 0; a < 3; a++) s[a] = block[4 * a] != 0.0 ? 1.0 / sqrt(fabs(block[4 * a])) : 0.0;
+  for (int k = 0; k < 9; k++) A[k] = block[k] * s[k / 3] * s[k % 3];
+  const double c0 = A[4] * A[8] - A[5] * A[7], c1 = A[5] * A[6] - A[3] * A[8], c2 = A[3] * A[7] - A[4] * A[6];
+  const double det = A[0] * c0 + A[1] * c1 + A[2] * c2, minor = A[0] * A[4] - A[1] * A[3];
+  if (det > 3.0 * FLOOR && A[0] > 0.0 && minor > 3.0 * FLOOR) { /* no eigenvalue is below FLOOR */
+    B[0] = c0, B[3] = c1, B[6] = c2;
+    B[1] = A[2] * A[7] - A[1] * A[8], B[4] = A[0] * A[8] - A[2] * A[6], B[7] = A[1] * A[6] - A[0] * A[7];
+    B[2] = A[1] * A[5] - A[2] * A[4], B[5] = A[2] * A[3] - A[0] * A[5], B[8] = minor;
+    for (int k = 0; k < 9; k++) B[k] /= det;
+  } else {
+    for (int a = 0; a < 3; a++)
+      for (int b = 0; b < a; b++) A[3 * a + b] = A[3 * b + a] = (A[3 * a + b] + A[3 * b + a]) / 2.0;
+    invert_safely(A, B);
+  }
+  for (int k = 0; k < 9; k++) to[k] = (float)(B[k] * s[k / 3] * s[k % 3]);
+}
+
+/* Round the entries of a level, divided by `scale`, and invert its diagonal blocks. */
+void symancf_round_level(const Level *A, const double *a, const double *off, double scale)
+{
+  float *to = A->values;
+  for (int32_t i = 0; i < A->nodes; i++) {
+    const int32_t first = A->own.start[i], n = A->own.start[i + 1] - first, d = A->diagonal[i] - first;
+    const int32_t begin = A->symmetric ? d : 0, m = 3 * (n - begin);
+    const double *v = a + 9 * (int64_t)first;
+    double block[9];
+    for (int r = 0; r < 3; r++) {
+      for (int32_t k = 0; k < m; k++) to[k] = (float)(v[3 * (n * r + begin) + k] / scale);
+      for (int c = 0; c < 3; c++) block[3 * r + c] = v[3 * (n * r + d) + c] / scale;
+      to += m;
+    }
+    invert(block, A->inverse + 9 * (int64_t)i);
+  }
+  if (A->ghosts)
+    for (int64_t k = 0; k < 9 * (int64_t)A->off.start[A->nodes]; k++) A->off_values[k] = (float)(off[k] / scale);
+}
+
+typedef struct { /* blocks by their coarse columns */
+  int32_t *mark, *list, count;
+  double *block;
+} Sums;
+
+/* Add the blocks of one row of a part, times the rows of interpolation of their columns. */
+INLINE void add_row(const Level *A, const Part *part, const double *a, const int32_t i, const int32_t behind,
+                    Sums *sums)
+{
+  const int32_t first = part->start[i], n = part->start[i + 1] - first;
+  const double *v = a + 9 * (int64_t)first;
+  for (int32_t k = 0; k < n; k++) {
+    const int32_t j = part->column[first + k] + behind;
+    double B[9];
+    for (int r = 0; r < 3; r++)
+      for (int c = 0; c < 3; c++) B[3 * r + c] = v[3 * (n * r + k) + c];
+    if (j == i && A->held)
+      for (int c = 0; c < 3; c++)
+        if (A->held[i] >> c & 1) B[4 * c] = 0.0; /* interpolation leaves it out */
+    for (int32_t q = A->coarse.start[j]; q < A->coarse.start[j + 1]; q++) {
+      const int32_t K = A->coarse.column[q];
+      const double w = A->weight[q];
+      double *z;
+      if (sums->mark[K] < 0) {
+        sums->list[sums->count] = K;
+        z = sums->block + 9 * (int64_t)(sums->mark[K] = sums->count++);
+        for (int t = 0; t < 9; t++) z[t] = w * B[t];
+      } else {
+        z = sums->block + 9 * (int64_t)sums->mark[K];
+        for (int t = 0; t < 9; t++) z[t] += w * B[t];
+      }
+    }
+  }
+}
+
+/* Add w times the sums to one row of a coarse part, whose columns count from `behind`. */
+INLINE void spread(const Part *part, const int32_t J, const int32_t behind, const Sums *sums, const double w,
+                   double *values)
+{
+  const int32_t first = part->start[J], n = part->start[J + 1] - first;
+  double *to = values + 9 * (int64_t)first;
+  for (int32_t k = 0; k < n; k++) {
+    const int32_t s = sums->mark[part->column[first + k] + behind];
+    if (s < 0) continue;
+    const double *z = sums->block + 9 * (int64_t)s;
+    for (int r = 0; r < 3; r++)
+      for (int c = 0; c < 3; c++) to[3 * (n * r + k) + c] += w * z[3 * r + c];
+  }
+}
+
+/* P^T A P of this rank's rows, added to zeros; A P is never stored.  Returns 1 without memory. */
+int symancf_galerkin(const Level *A, const double *a, const double *off, const Coarse *C)
+{
+  const int32_t total = C->nodes + C->ghosts;
+  int32_t most = 1, longest = 0;
+  for (int32_t i = 0; i < A->nodes + A->ghosts; i++) {
+    const int32_t n = A->coarse.start[i + 1] - A->coarse.start[i];
+    most = n > most ? n : most;
+  }
+  for (int32_t i = 0; i < A->nodes; i++) {
+    const int32_t n = A->own.start[i + 1] - A->own.start[i] + (A->ghosts ? A->off.start[i + 1] - A->off.start[i] : 0);
+    longest = n > longest ? n : longest;
+  }
+  const int64_t room = (int64_t)most * longest < total ? (int64_t)most * longest : total;
+  Sums sums = {malloc(((size_t)total + 1) * 4), malloc(((size_t)room + 1) * 4), 0,
+               malloc(((size_t)room + 1) * 9 * sizeof(double))};
+  const int bad = !sums.mark || !sums.list || !sums.block;
+  if (!bad) {
+    memset(sums.mark, 0xff, (size_t)total * 4);
+    for (int32_t i = 0; i < A->nodes; i++) {
+      sums.count = 0;
+      add_row(A, &A->own, a, i, 0, &sums);
+      if (A->ghosts) add_row(A, &A->off, off, i, A->nodes, &sums);
+      for (int32_t q = A->coarse.start[i]; q < A->coarse.start[i + 1]; q++) {
+        const int32_t J = A->coarse.column[q];
+        const double w = A->weight[q];
+        if (J < C->nodes) {
+          spread(&C->own, J, 0, &sums, w, C->values);
+          if (C->ghosts) spread(&C->off, J, C->nodes, &sums, w, C->off_values);
+        } else {
+          spread(&C->ghost, J - C->nodes, 0, &sums, w, C->ghost_values);
+        }
+      }
+      for (int32_t k = 0; k < sums.count; k++) sums.mark[sums.list[k]] = -1;
+    }
+  }
+  free(sums.mark);
+  free(sums.list);
+  free(sums.block);
+  return bad;
+}
+
+/* Add rows of blocks that came from other ranks: `place` of each block, ~place in the other part. */
+void symancf_add_rows(int32_t rows, const int32_t *start, const int32_t *row, const int32_t *place,
+                      const double *from, const Coarse *C)
+{
+  for (int32_t q = 0; q < rows; q++) {
+    const int32_t n = start[q + 1] - start[q], J = row[q];
+    for (int32_t k = 0; k < n; k++) {
+      const int32_t at = place[start[q] + k];
+      const Part *part = at < 0 ? &C->off : &C->own;
+      double *values = at < 0 ? C->off_values : C->values;
+      const int32_t first = part->start[J], m = part->start[J + 1] - first, j = (at < 0 ? ~at : at) - first;
+      for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+          values[9 * (int64_t)first + 3 * (m * r + j) + c] += from[9 * (int64_t)start[q] + 3 * (n * r + k) + c];
+    }
+  }
+}

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Multigrid of the entries that a tangent has: levels, Galerkin products, cycles."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
+
+from ..arrays import Array, Data, Ints, Ints32
+from ..runtime.collective import exchange_blocks, together
+from . import structures
+from .levels import Pattern, Step, coarsen, finest, structure
+from .messages import Singles, handles
+from .structures import address, part
+
+if TYPE_CHECKING:
+    from .grids import Grids, Nodes
+    from .levels import Entries
+
+DEGREE = 3  # of the polynomials, before and after a coarse correction
+LOWEST = 0.04  # share of the largest eigenvalue where they begin to reduce errors
+ABOVE = 1.1  # times the largest eigenvalue that was found
+STEPS = 8  # of Lanczos' method
+DENSE = 400  # unknowns of the last level, about
+MOST = 1500  # unknowns of a connected part there
+ROUND = 1e-6  # added to the scaled diagonal of the last level, where functions may depend on others
+
+
+class _Level:
+    """Arrays of a level, and the structure that holds their addresses."""
+
+    def __init__(
+        self, pattern: Pattern, ids: Ints, step: Step | None, symmetric: bool, held: Data | None
+    ) -> None:
+        self.pattern, self.step = pattern, step
+        n, ghosts, own = pattern.nodes, pattern.ghosts, pattern.own
+        none = np.zeros(n + ghosts + 1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32)
+        P = none if step is None else (step.start, step.column, step.weight)
+        self.made = made = structure(pattern, *P, DEGREE, symmetric)
+        rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(pattern.own_start))
+        self.diagonal = np.flatnonzero(own == rows).astype(np.int32)
+        stored = int((own >= rows).sum()) if symmetric else len(own)
+        longest = 3 * int(
+            max(np.diff(s).max(initial=0) for s in (pattern.own_start, pattern.off_start))
+        )
+        made.longest = longest = (longest + 31) // 16 * 16
+        self.values = np.zeros(9 * stored + 16, np.float32)
+        self.off_values = np.zeros(9 * len(pattern.off) + 16, np.float32)
+        self.inverse = np.zeros(9 * n, np.float32)
+        self.row = np.zeros(2 * longest, np.float32)
+        size = 3 * (n + ghosts) + 16
+        self.x, self.b, self.d, self.r = np.zeros((4, size), np.float32)
+        self.start = _noise(ids[:n])
+        named = ("diagonal", "values", "off_values", "inverse", "row", "x", "b", "d", "r")
+        for name in named:
+            setattr(made, name, address(getattr(self, name)))
+        self.held = held
+        if held is not None:
+            made.held = address(held)
+        if step is not None:
+            made.coarse_shared = int(step.pattern.shared and not pattern.shared)
+        self.exchange: structures.Exchange | None = None
+        if pattern.messages is not None:
+            self.exchange = pattern.messages.connect(self.x, self.b, n)
+            made.exchange = ctypes.pointer(self.exchange)
+
+
+def _noise(ids: Ints) -> Singles:
+    """Return numbers in [-1, 1], three of each node: the same on any number of ranks."""
+    key = ids.astype(np.uint64)[:, None] * np.uint64(3) + np.arange(3, dtype=np.uint64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
+        key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
+    key ^= key >> np.uint64(31)
+    return np.asarray(key.ravel() / np.float64(2**63) - 1.0, dtype=np.float32)
+
+
+class Multigrid:
+    r"""A V-cycle that preconditions a tangent, on any number of ranks.
+
+    Coarse spaces are trilinear functions on Cartesian grids over the undeformed positions of
+    nodes: with the spacing h of nodes the first grid has 2h, each further one twice that, axes
+    with wider cells waiting. So :math:`P_{iJ} = N_J(X_i) I`, and rigid motions and all linear
+    fields are in each space. Coarse matrices are :math:`P^T A P`, the last one is inverted.
+    On each level Chebyshev's polynomial in :math:`D^{-1} A`, D the 3 x 3 blocks on the diagonal,
+    smooths before and after; its largest eigenvalue is estimated by Lanczos' method.
+
+    The cycle is in single precision and symmetric where A is.
+
+    Parameters
+    ----------
+    matrix : whose entries these are, three rows of each node (collective).
+    nodes : see `symancf.multigrid.grids.nodes_of`.
+    symmetric : whether the entries are.
+
+    Attributes
+    ----------
+    grids : of each coarse level.
+
+    References
+    ----------
+    J. Xu, The auxiliary space method and optimal multigrid preconditioning techniques for
+    unstructured grids, Computing 56 (1996) 215-235. M. Adams, M. Brezina, J. Hu, R. Tuminaro,
+    Parallel multigrid smoothing: polynomial versus Gauss-Seidel, J. Comput. Phys. 188 (2003).
+    """
+
+    def __init__(self, matrix: Entries, nodes: Nodes, symmetric: bool) -> None:
+        self._library = structures.library(matrix.comm)
+        self._matrix, self.comm, self._symmetric = matrix, matrix.comm, symmetric
+        self.revision = matrix.revision
+        self.levels: list[_Level] = []
+        self.grids: list[Grids] = []
+        self._build(nodes)
+        made = (structures.Level * len(self.levels))(*(level.made for level in self.levels))
+        self._levels = made
+        self._hierarchy = structures.Hierarchy(len(self.levels), made, scale=1.0)
+        if self.comm.size > 1:
+            self._messages = handles(self.comm)
+            self._hierarchy.messages = ctypes.pointer(self._messages)
+        self._renewed = False
+
+    # ---- structure ------------------------------------------------------------------------------
+    def _build(self, nodes: Nodes) -> None:
+        pattern, X, grid = finest(self._matrix, nodes)
+        ids, held = nodes.ids, nodes.held if nodes.held.any() else None
+        grids, first = nodes.grids, True
+        while True:
+            total = self._total(pattern)
+            last = not first and (3 * total <= DENSE or (grids.least() and not _joins(grids)))
+            if last:
+                break
+            if not first and grids.least():
+                joined = grids.joined()
+                assert joined is not None
+                grid, grids = grids.part[grid], joined
+            else:
+                grids = grids.coarser()
+            step = coarsen(self._library, self.comm, pattern, X, grid, grids)
+            self.levels.append(_Level(pattern, ids, step, self._symmetric, held))
+            self.grids.append(grids)
+            pattern, X, grid, ids, held, first = (
+                step.pattern,
+                step.X,
+                step.grid,
+                step.ids,
+                None,
+                False,
+            )
+        self.levels.append(_Level(pattern, ids, None, self._symmetric, None))
+        self._coarsest(pattern, grids.part[grid])
+
+    def _total(self, pattern: Pattern) -> int:
+        """Return the number of nodes of a level (collective)."""
+        if pattern.shared:
+            return pattern.nodes
+        return int(self.comm.allreduce(pattern.nodes))
+
+    def _coarsest(self, pattern: Pattern, part_of: Ints) -> None:
+        """Find the blocks of the last level, one of each connected part."""
+        self._first = 3 * np.append(
+            np.flatnonzero(np.diff(part_of, prepend=-1)), len(part_of)
+        ).astype(np.int32)
+
+    # ---- entries --------------------------------------------------------------------------------
+    def renew(self, coarse: bool = True) -> None:
+        """Take the present entries (collective).
+
+        Parameters
+        ----------
+        coarse : make the coarse matrices, too; else they stay as they are.
+        """
+        matrix, coarse = self._matrix, coarse or not self._renewed
+        entries = matrix.values
+        with together(self.comm):
+            if coarse:
+                own = max(float(max(v.max(initial=0.0), -v.min(initial=0.0))) for v in entries)
+        if coarse:
+            largest = own if self.comm.size == 1 else self.comm.allreduce(own, MPI.MAX)
+            usable = 0.0 < largest < math.inf
+            self._hierarchy.scale = 2.0 ** (math.frexp(largest)[1] - 1) if usable else 1.0
+        for number, level in enumerate(self.levels[: None if coarse else 1]):
+            if level.step is None:
+                self._invert(level.pattern, entries[0])
+                break
+            with together(self.comm):
+                self._library.symancf_round_level(
+                    self._at(number), *map(address, entries), ctypes.c_double(self._hierarchy.scale)
+                )
+            self._estimate(number, level)
+            if coarse:
+                entries = self._product(number, level.step, entries)
+        self._renewed = True
+
+    def _at(self, number: int) -> ctypes.c_void_p:
+        return ctypes.c_void_p(
+            ctypes.addressof(self._levels) + number * ctypes.sizeof(structures.Level)
+        )
+
+    def _product(
+        self, number: int, step: Step, entries: tuple[Array, Array]
+    ) -> tuple[Array, Array]:
+        """Return the entries of the next level (collective)."""
+        level, to = self.levels[number].pattern, step.pattern
+        own, off = (np.zeros(9 * len(c) + 8) for c in (to.own, to.off))
+        ghost = np.zeros((len(step.ghost_columns) + 1, 9))
+        made = structures.Coarse(to.nodes, to.ghosts)
+        made.own, made.off = part(to.own_start, to.own), part(to.off_start, to.off)
+        made.ghost = part(step.ghost_start, step.ghost_columns)
+        made.values, made.off_values, made.ghost_values = map(address, (own, off, ghost))
+        with together(self.comm):
+            if self._library.symancf_galerkin(
+                self._at(number), *map(address, entries), ctypes.byref(made)
+            ):
+                raise MemoryError("matrices of multigrid: not enough memory")
+        if to.shared and not level.shared:
+            self.comm.Allreduce(MPI.IN_PLACE, own)
+        elif not to.shared and self.comm.size > 1:
+            _, (came,) = exchange_blocks(self.comm, step.sent, ghost[:-1])
+            came = np.ascontiguousarray(came)
+            arrays = (step.starts, step.rows, step.places, came)
+            self._library.symancf_add_rows(
+                len(step.rows), *map(address, arrays), ctypes.byref(made)
+            )
+        return own, off
+
+    def _estimate(self, number: int, level: _Level) -> None:
+        """Find the largest eigenvalue of D^-1 A on a level (collective)."""
+        n = 3 * level.pattern.nodes
+        level.b[:n] = level.start
+        steps = STEPS if self._symmetric else 2 * STEPS
+        alpha, beta = np.zeros((2, steps))
+        done = self._library.symancf_lanczos(
+            ctypes.byref(self._hierarchy), number, steps, address(alpha), address(beta)
+        )
+        made = self._levels[number]
+        if done and self._symmetric:
+            a, b = 1.0 / alpha[:done], beta[:done]
+            T = np.diag(a)
+            T += np.diag(np.append(0.0, b[1:] / alpha[: done - 1]))
+            side = np.sqrt(b[1:]) / alpha[: done - 1]
+            T += np.diag(side, 1) + np.diag(side, -1)
+            made.largest = ABOVE * float(np.linalg.eigvalsh(T)[-1])
+        elif done:
+            made.largest = ABOVE * float(alpha[done // 2 : done].max())
+        if not 0.0 < made.largest < math.inf:
+            made.largest = 3.0
+        made.lowest = LOWEST * made.largest
+
+    def _invert(self, pattern: Pattern, entries: Array) -> None:
+        """Invert the blocks of the last level."""
+        start, scale = pattern.own_start, self._hierarchy.scale
+        inverses = []
+        with together(self.comm):
+            for first, end in zip(self._first[:-1] // 3, self._first[1:] // 3, strict=True):
+                dense = _dense(start, pattern.own, entries, int(first), int(end)) / scale
+                inverses.append(_inverse(dense).ravel())
+        self._inverse = np.concatenate(inverses or [np.zeros(1)]).astype(np.float32)
+        last = self._hierarchy.coarsest
+        last.parts = len(self._first) - 1
+        last.first, last.inverse = address(self._first), address(self._inverse)
+
+    # ---- cycles ---------------------------------------------------------------------------------
+    def apply(self, r: ctypes.c_void_p, z: ctypes.c_void_p) -> None:
+        """Write a cycle from zero for the right-hand side r to z, by addresses (collective)."""
+        self._library.symancf_cycle(ctypes.byref(self._hierarchy), r, z)
+
+    def lines(self) -> list[str]:
+        """Return one line for each level (collective)."""
+        found = []
+        for number, level in enumerate(self.levels):
+            pattern, made = level.pattern, self._levels[number]
+            unknowns, blocks = 3 * self._total(pattern), pattern.blocks
+            if not pattern.shared and self.comm.size > 1:
+                blocks = self.comm.allreduce(blocks)
+            text = f"level {number}: {unknowns} unknowns, {9 * blocks} entries"
+            if number:
+                spacing = self.grids[number - 1].spacing
+                low, high = spacing.min(axis=0), spacing.max(axis=0)
+                text += ", spacing " + " x ".join(
+                    f"{a:.3g}" if a == b else f"{a:.3g} to {b:.3g}"
+                    for a, b in zip(low, high, strict=True)
+                )
+            if pattern.shared:
+                text += ", on every rank"
+            if level.step is None:
+                sizes = np.diff(self._first)
+                text += f", inverted in {len(sizes)} blocks of at most {sizes.max(initial=0)}"
+            else:
+                text += (
+                    f", Chebyshev's polynomial of degree {made.degree} on "
+                    f"[{made.lowest:.3g}, {made.largest:.3g}]"
+                )
+            found.append(text)
+        return found
+
+
+def _joins(grids: Grids) -> bool:
+    """Tell whether a part has several grids, and too many unknowns for a block."""
+    count = np.bincount(grids.part)
+    return bool((count > 1).any() and 24 * count.max() > MOST)
+
+
+def _dense(start: Ints32, column: Ints32, entries: Array, first: int, end: int) -> Array:
+    """Return a block of a matrix that has no other columns."""
+    found = np.zeros((end - first, 3, end - first, 3))
+    for i in range(first, end):
+        a, b = int(start[i]), int(start[i + 1])
+        rows = entries[9 * a : 9 * b].reshape(3, b - a, 3)
+        found[i - first, :, column[a:b] - first] = rows.transpose(1, 0, 2)
+    return found.reshape(3 * (end - first), -1)
+
+
+def _inverse(dense: Array) -> Array:
+    """Return the inverse; unknowns without entries get zeros."""
+    size = np.sqrt(np.abs(dense.diagonal()))
+    s = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)
+    scaled = dense * s[:, None] * s
+    scaled[np.diag_indices(len(s))] += np.where(size > 0.0, ROUND, 1.0)
+    try:
+        inverse = np.linalg.inv(scaled)
+    except np.linalg.LinAlgError:
+        inverse = np.linalg.pinv(scaled)
+    return np.asarray(inverse * s[:, None] * s)

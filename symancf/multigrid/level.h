@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Levels of multigrid: matrices of 3 x 3 blocks, by rows of nodes as PETSc's AIJ stores them.
+ *
+ * The three rows of a node follow each other and have the same columns, 3 of each neighbour, so one
+ * number per block says where they stand.  The columns of this rank's nodes are one part, those of
+ * ghosts (other ranks' nodes, numbered from 0) another.  Single precision holds of a symmetric
+ * matrix each block of the first part once: those from the diagonal on.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+#define AHEAD 4096 /* bytes that prefetching is ahead */
+
+typedef double d8 __attribute__((vector_size(64), aligned(8), may_alias));
+typedef float f16 __attribute__((vector_size(64), aligned(4), may_alias));
+
+typedef struct { /* places of blocks */
+  const int32_t *start, *column;
+} Part;
+
+typedef struct { /* messages between neighbours; buffers and ranks are those of the requests */
+  int32_t forward, backward, packed;
+  void *to_ghosts, *from_ghosts, *status;
+  const int32_t *list; /* own nodes that are ghosts elsewhere, in the order of `buffer` */
+  float *buffer;
+} Exchange;
+
+typedef struct { /* of MPI; NULL on one rank */
+  int (*start)(int, void *);
+  int (*wait)(int, void *, void *);
+  int (*allreduce)(const void *, void *, int, void *, void *, void *);
+  void *real, *single, *sum, *largest, *comm;
+} Messages;
+
+typedef struct {
+  int32_t nodes, ghosts, symmetric, degree, longest; /* longest: floats of a row, filled up */
+  Part own, off;
+  const int32_t *diagonal; /* place of each node's block on the diagonal */
+  const uint8_t *held;     /* bits of the components that are fixed, or NULL */
+  Part coarse;             /* interpolation: rows of nodes and ghosts, columns of the coarse level */
+  const float *weight;
+  int32_t shared, coarse_shared; /* whether all ranks hold all of it */
+  float *values, *off_values, *inverse, *row; /* row: room for two rows */
+  float *x, *b, *d, *r;
+  double largest, lowest; /* eigenvalues of D^-1 A that the polynomial reduces */
+  Exchange *exchange;
+} Level;
+
+typedef struct { /* the last level: inverses of diagonal blocks of unknowns first[p] to first[p + 1] */
+  int32_t parts;
+  const int32_t *first;
+  const float *inverse;
+} Coarsest;
+
+typedef struct {
+  int32_t levels;
+  Level *level;
+  Coarsest coarsest;
+  const Messages *messages;
+  double scale; /* entries in single precision are divided by it */
+} Hierarchy;
+
+typedef struct { /* entries of a coarse level in double precision */
+  int32_t nodes, ghosts;
+  Part own, off, ghost; /* rows of ghosts have all columns, and go to their owners */
+  double *values, *off_values, *ghost_values;
+} Coarse;
+
+INLINE void ahead(const void *at, int64_t bytes)
+{
+  for (int64_t q = 0; q < bytes; q += 64) __builtin_prefetch((const char *)at + AHEAD + q);
+}

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The levels of multigrid on all ranks: patterns, interpolation, messages."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from mpi4py import MPI
+
+from ..arrays import Array, Ints, Ints32
+from ..runtime.collective import exchange, exchange_blocks, owners_of, shares
+from . import structures
+from .grids import Grids, interpolation
+from .messages import Ghosts, Singles
+from .structures import address, part
+
+if TYPE_CHECKING:
+    from .grids import Nodes
+
+SHARED = 20_000
+
+
+@dataclass
+class Pattern:
+    """Places of blocks on this rank, with local numbers: own nodes first, then ghosts.
+
+    Attributes
+    ----------
+    nodes, ghosts : numbers of them.
+    own_start, own, off_start, off : rows of own nodes; columns of the two parts.
+    messages : None where there are no ranks to ask.
+    shared : whether all ranks hold the whole level.
+    """
+
+    nodes: int
+    ghosts: int
+    own_start: Ints32
+    own: Ints32
+    off_start: Ints32
+    off: Ints32
+    messages: Ghosts | None
+    shared: bool
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks on this rank."""
+        return len(self.own) + len(self.off)
+
+
+@dataclass
+class Step:
+    """What leads from a level to the next.
+
+    Attributes
+    ----------
+    start, column, weight : interpolation to own nodes and ghosts.
+    pattern : of the next level.
+    ghost_start, ghost_columns : of the rows that others own.
+    sent : (ranks,) blocks of these that go to each rank.
+    rows, starts, places : of the blocks that come from others, see ``symancf_add_rows``.
+    X, grid, ids : of the nodes of the next level, ghosts too; ids are the same on every rank.
+    grids : their grids.
+    """
+
+    start: Ints32
+    column: Ints32
+    weight: Singles
+    pattern: Pattern
+    X: Array
+    grid: Ints
+    ids: Ints
+    grids: Grids
+    ghost_start: Ints32 = field(default_factory=lambda: np.zeros(1, np.int32))
+    ghost_columns: Ints32 = field(default_factory=lambda: np.zeros(0, np.int32))
+    sent: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    rows: Ints32 = field(default_factory=lambda: np.zeros(0, np.int32))
+    starts: Ints32 = field(default_factory=lambda: np.zeros(1, np.int32))
+    places: Ints32 = field(default_factory=lambda: np.zeros(0, np.int32))
+
+
+class Entries(Protocol):
+    """A matrix as PETSc's AIJ stores it, three rows of each node: `symancf.assembly.matrix.Matrix`.
+
+    Attributes
+    ----------
+    diagonal_start, off_start : (rows + 1,) row pointers of the two parts.
+    columns : of their entries: numbers of this rank's rows, and numbers of all rows.
+    values : of the two parts, with room for 8 more behind each.
+    revision : another one where the pattern is another one.
+    """
+
+    comm: MPI.Comm
+    diagonal_start: Ints32
+    off_start: Ints32
+    columns: tuple[Ints32, Ints32]
+    revision: int
+
+    @property
+    def values(self) -> tuple[Array, Array]:
+        """The values of the two parts."""
+
+
+def finest(matrix: Entries, nodes: Nodes) -> tuple[Pattern, Array, Ints]:
+    """Return the pattern by blocks, and X and grid of nodes and ghosts (collective)."""
+    comm, n = matrix.comm, len(nodes.X)
+    rows = matrix.diagonal_start, matrix.off_start
+    starts = [np.ascontiguousarray(start[::3] // 9) for start in rows]
+    columns = list(map(_of_blocks, rows, starts, matrix.columns))
+    if comm.size == 1:
+        return (
+            Pattern(n, 0, starts[0], columns[0], starts[1], columns[1], None, False),
+            nodes.X,
+            nodes.grid,
+        )
+    ghosts, off = np.unique(columns[1], return_inverse=True)
+    firsts = shares(comm, n)
+    owner = owners_of(firsts, ghosts.astype(np.int64))
+    counts = np.bincount(owner, minlength=comm.size).astype(np.int64)
+    messages = Ghosts(comm, counts, (ghosts - firsts[owner]).astype(np.int32))
+    _, theirs = exchange_blocks(
+        comm, messages.sent, nodes.X[messages.list], nodes.grid[messages.list]
+    )
+    X, grid = (np.concatenate(pair) for pair in zip((nodes.X, nodes.grid), theirs, strict=True))
+    parts = starts[0], columns[0], starts[1], off.astype(np.int32)
+    return Pattern(n, len(ghosts), *parts, messages, False), X, grid
+
+
+def _of_blocks(start: Ints32, blocks: Ints32, column: Ints32) -> Ints32:
+    """Return the numbers of the blocks of rows: every third column of every third row."""
+    row, count = start[:-1:3].astype(np.int64), np.diff(blocks)
+    place = np.repeat(row - 3 * blocks[:-1].astype(np.int64), count)
+    place += 3 * np.arange(len(place))
+    return np.asarray(column[place] // 3, dtype=np.int32)
+
+
+def structure(
+    level: Pattern, start: Ints32, column: Ints32, weight: Singles, degree: int, symmetric: bool
+) -> structures.Level:
+    """Return the places of a level, and its interpolation, as C takes them."""
+    made = structures.Level(level.nodes, level.ghosts, int(symmetric), degree)
+    made.own, made.off = part(level.own_start, level.own), part(level.off_start, level.off)
+    made.coarse, made.weight = part(start, column), address(weight)
+    made.shared = int(level.shared)
+    return made
+
+
+def coarsen(
+    library: ctypes.CDLL, comm: MPI.Comm, level: Pattern, X: Array, grid: Ints, grids: Grids
+) -> Step:
+    """Return the next level: the nodes of grids around those of a level (collective)."""
+    found = interpolation(library, grids, X, grid)
+    made = structure(level, found.start, found.column, found.weight, 0, False)
+    total = len(found.keys)
+    start = np.zeros(total + 1, dtype=np.int64)
+    asked = ctypes.byref(made), total, address(start)
+    blocks = library.symancf_coarse_pattern(*asked, None)
+    columns = np.empty(max(1, blocks), dtype=np.int32)
+    if blocks < 0 or library.symancf_coarse_pattern(*asked, address(columns)) < 0:
+        raise MemoryError("levels of multigrid: not enough memory")
+    row = np.repeat(np.arange(total, dtype=np.int32), np.diff(start))
+    pairs = row, columns[:blocks]
+    if comm.size == 1 or level.shared:
+        pattern = _alone(start, columns[:blocks], total, level.shared)
+        nodes = grids.points(found.keys)
+        return Step(found.start, found.column, found.weight, pattern, *nodes, found.keys, grids)
+    own_weight: Array = np.bincount(
+        found.column[: found.start[level.nodes]],
+        found.weight[: found.start[level.nodes]],
+        minlength=total,
+    ).astype(float)
+    owner = _owners(comm, found.keys, own_weight)
+    mine = int((owner == comm.rank).sum())
+    if 3 * comm.allreduce(mine) <= SHARED:
+        return _shared(
+            comm, grids, found.keys, owner, pairs, (found.start, found.column, found.weight)
+        )
+    return _apart(comm, grids, found.keys, owner, pairs, (found.start, found.column, found.weight))
+
+
+def _alone(start: Ints, columns: Ints32, nodes: int, shared: bool) -> Pattern:
+    """Return the pattern of a level without ghosts."""
+    none = np.zeros(nodes + 1, np.int32), np.zeros(0, np.int32)
+    return Pattern(nodes, 0, start.astype(np.int32), columns, *none, None, shared)
+
+
+def _owners(comm: MPI.Comm, keys: Ints, weight: Array) -> Ints32:
+    """Return the rank of each key: the one with the largest weight (collective).
+
+    Ranks ask another one, which follows from the key.
+    """
+    mixed = keys.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    home = ((mixed >> np.uint64(33)) % np.uint64(comm.size)).astype(np.int64)
+    counts, (asked, weights) = exchange(comm, home, keys, weight)
+    rank = np.repeat(np.arange(comm.size), counts)
+    order = np.lexsort((rank, -weights, asked))
+    _, first, back = np.unique(asked[order], return_index=True, return_inverse=True)
+    answer = np.empty(len(asked), dtype=np.int32)
+    answer[order] = rank[order][first][back]
+    _, (found,) = exchange_blocks(comm, counts, answer)
+    owner = np.empty(len(keys), dtype=np.int32)
+    owner[np.argsort(home, kind="stable")] = found
+    return owner
+
+
+Pairs = tuple[Ints32, Ints32]
+Rows = tuple[Ints32, Ints32, Singles]
+
+
+def _shared(
+    comm: MPI.Comm, grids: Grids, keys: Ints, owner: Ints32, pairs: Pairs, entries: Rows
+) -> Step:
+    """Return a level that all ranks hold (collective)."""
+    every = np.sort(np.concatenate(comm.allgather(keys[owner == comm.rank])))
+    place = np.searchsorted(every, keys)
+    coded = place[pairs[0]] * np.int64(len(every)) + place[pairs[1]]
+    coded = np.unique(np.concatenate(comm.allgather(coded)))
+    row, column = np.divmod(coded, len(every))
+    start = np.searchsorted(row, np.arange(len(every) + 1))
+    pattern = _alone(start, column.astype(np.int32), len(every), shared=True)
+    P = entries[0], place[entries[1]].astype(np.int32), entries[2]
+    return Step(*P, pattern, *grids.points(every), every, grids)
+
+
+def _apart(
+    comm: MPI.Comm, grids: Grids, keys: Ints, owner: Ints32, pairs: Pairs, entries: Rows
+) -> Step:
+    """Return a level of which each rank holds its rows (collective)."""
+    mine = owner == comm.rank
+    away = ~mine[pairs[0]]
+    to = owner[pairs[0][away]]
+    given = keys[pairs[0][away]], keys[pairs[1][away]], owner[pairs[1][away]]
+    came, (key_row, key_column, of_column) = exchange(comm, to, *given)
+    own = keys[mine]
+    outside = of_column != comm.rank
+    others = np.concatenate([keys[~mine], key_column[outside]])
+    of = np.concatenate([owner[~mine], of_column[outside]])
+    others, first = np.unique(others, return_index=True)
+    of = of[first]
+    order = np.lexsort((others, of))
+    others, of = others[order], of[order]
+    total = len(own) + len(others)
+    every = np.concatenate([own, others])
+    by_key = np.argsort(every)
+
+    def local(wanted: Ints) -> Ints:
+        return np.asarray(by_key[np.searchsorted(every, wanted, sorter=by_key)])
+
+    place = local(keys)
+    row, column = place[pairs[0]], place[pairs[1]]
+    here = row < len(own)
+    got = local(key_row) * np.int64(total) + local(key_column)
+    coded = np.unique(np.concatenate([row[here] * np.int64(total) + column[here], got]))
+    at = _Blocks(coded, total, len(own))
+    # the rows of ghosts follow each other by owner, as they are sent
+    order = np.lexsort((column[~here], row[~here]))
+    ghost_row, ghost_columns = row[~here][order] - len(own), column[~here][order]
+    ghost_start = np.searchsorted(ghost_row, np.arange(len(others) + 1)).astype(np.int32)
+    sent = np.bincount(of[ghost_row], minlength=comm.size).astype(np.int64)
+    _, (key_row, key_column) = exchange_blocks(comm, sent, others[ghost_row], every[ghost_columns])
+    got = local(key_row) * np.int64(total) + local(key_column)
+    source = np.repeat(np.arange(comm.size), came)
+    change = np.ones(len(key_row), dtype=bool)
+    change[1:] = (key_row[1:] != key_row[:-1]) | (source[1:] != source[:-1])
+    begin = np.flatnonzero(change)
+    counts = np.bincount(of, minlength=comm.size).astype(np.int64)
+    messages = Ghosts(comm, counts, _numbers_there(comm, counts, others, own))
+    pattern = Pattern(len(own), len(others), *at.starts_and_columns(), messages, False)
+    P = entries[0], place[entries[1]].astype(np.int32), entries[2]
+    return Step(
+        *P,
+        pattern,
+        *grids.points(every),
+        every,
+        grids,
+        ghost_start,
+        ghost_columns.astype(np.int32),
+        sent,
+        local(key_row[begin]).astype(np.int32),
+        np.append(begin, len(key_row)).astype(np.int32),
+        at.places(got),
+    )
+
+
+def _numbers_there(comm: MPI.Comm, counts: Ints, keys: Ints, own: Ints) -> Ints32:
+    """Return the owners' numbers of keys that are grouped by owner (collective)."""
+    asked, (wanted,) = exchange_blocks(comm, counts, keys)
+    _, (numbers,) = exchange_blocks(comm, asked, np.searchsorted(own, wanted).astype(np.int32))
+    return np.asarray(numbers, dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """Blocks of rows, coded by row times `total` plus column, ascending, in two parts."""
+
+    coded: Ints
+    total: int
+    own: int
+
+    def starts_and_columns(self) -> tuple[Ints32, Ints32, Ints32, Ints32]:
+        """Return where rows begin, and columns, of each part."""
+        row, column = np.divmod(self.coded, self.total)
+        found: list[Ints32] = []
+        for chosen, behind in ((column < self.own, 0), (column >= self.own, self.own)):
+            start = np.searchsorted(row[chosen], np.arange(self.own + 1)).astype(np.int32)
+            found += [start, (column[chosen] - behind).astype(np.int32)]
+        return found[0], found[1], found[2], found[3]
+
+    def places(self, wanted: Ints) -> Ints32:
+        """Return the places of blocks: in the first part, or ~place in the second."""
+        inside = self.coded % self.total < self.own
+        number = np.where(inside, np.cumsum(inside) - 1, -np.cumsum(~inside))
+        return np.asarray(number[np.searchsorted(self.coded, wanted)], dtype=np.int32)

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Products of rows of blocks, three rows at a time. */
+
+#define ROWS(NAME, REAL, V, W)                                                                     \
+  INLINE REAL NAME##_sum(const V v)                                                                \
+  {                                                                                                \
+    REAL s = 0;                                                                                    \
+    for (int l = 0; l < W; l++) s += v[l];                                                         \
+    return s;                                                                                      \
+  }                                                                                                \
+  /* Gather the values of n nodes and fill up with zeros. */                                       \
+  INLINE void NAME##_gather(const int32_t n, const int32_t *column, const REAL *x, REAL *to)       \
+  {                                                                                                \
+    for (int32_t k = 0; k < n; k++)                                                                \
+      for (int c = 0; c < 3; c++) to[3 * k + c] = x[3 * (int64_t)column[k] + c];                   \
+    for (int32_t k = 3 * n; k % W; k++) to[k] = 0;                                                 \
+  }                                                                                                \
+  /* y[0..2] of three rows of m entries: what is behind m meets zeros. */                          \
+  INLINE void NAME##_dot(const int32_t m, const REAL *v, const REAL *x, REAL *y)                   \
+  {                                                                                                \
+    V s0 = {0}, s1 = {0}, s2 = {0};                                                                \
+    for (int32_t k = 0; k < m; k += W) {                                                           \
+      const V b = *(const V *)(x + k);                                                             \
+      s0 += *(const V *)(v + k) * b;                                                               \
+      s1 += *(const V *)(v + m + k) * b;                                                           \
+      s2 += *(const V *)(v + 2 * m + k) * b;                                                       \
+    }                                                                                              \
+    y[0] = NAME##_sum(s0), y[1] = NAME##_sum(s1), y[2] = NAME##_sum(s2);                           \
+  }                                                                                                \
+  /* y = or += A x of a part. */                                                                   \
+  static void NAME##_multiply(const int32_t nodes, const Part *p, const REAL *v, const REAL *x,    \
+                              const int add, REAL *row, REAL *y)                                   \
+  {                                                                                                \
+    for (int32_t i = 0; i < nodes; i++) {                                                          \
+      const int32_t n = p->start[i + 1] - p->start[i];                                             \
+      REAL sum[3];                                                                                 \
+      if (add && !n) continue;                                                                     \
+      ahead(v, 9 * (int64_t)n * (int64_t)sizeof *v);                                               \
+      NAME##_gather(n, p->column + p->start[i], x, row);                                           \
+      NAME##_dot(3 * n, v, row, sum);                                                              \
+      for (int c = 0; c < 3; c++) y[3 * (int64_t)i + c] = sum[c] + (add ? y[3 * (int64_t)i + c] : 0); \
+      v += 9 * (int64_t)n;                                                                         \
+    }                                                                                              \
+  }
+
+ROWS(real, double, d8, 8)
+ROWS(single, float, f16, 16)
+
+/* y = A x of a symmetric part, from its blocks on and behind the diagonal. */
+static void multiply_half(const Level *A, const float *x, float *y)
+{
+  const float *v = A->values;
+  float *row = A->row, *down = row + A->longest;
+  const int32_t *column = A->own.column;
+  memset(y, 0, 3 * (size_t)A->nodes * sizeof *y);
+  for (int32_t i = 0; i < A->nodes; i++) {
+    const int32_t *c = column + A->diagonal[i], n = A->own.start[i + 1] - A->diagonal[i], m = 3 * n;
+    const float x0 = x[3 * (int64_t)i], x1 = x[3 * (int64_t)i + 1], x2 = x[3 * (int64_t)i + 2];
+    float *yi = y + 3 * (int64_t)i;
+    f16 s0 = {0}, s1 = {0}, s2 = {0};
+    ahead(v, 9 * (int64_t)n * (int64_t)sizeof *v);
+    single_gather(n, c, x, row);
+    for (int32_t k = 0; k < m; k += 16) {
+      const f16 b = *(const f16 *)(row + k), v0 = *(const f16 *)(v + k);
+      const f16 v1 = *(const f16 *)(v + m + k), v2 = *(const f16 *)(v + 2 * m + k);
+      s0 += v0 * b;
+      s1 += v1 * b;
+      s2 += v2 * b;
+      *(f16 *)(down + k) = v0 * x0 + v1 * x1 + v2 * x2;
+    }
+    yi[0] += single_sum(s0), yi[1] += single_sum(s1), yi[2] += single_sum(s2);
+    for (int32_t k = 1; k < n; k++)
+      for (int a = 0; a < 3; a++) y[3 * (int64_t)c[k] + a] += down[3 * k + a];
+    v += 9 * (int64_t)n;
+  }
+}
+
+/* y = or += a x of a part in double precision; `row` has room for the longest one, filled up. */
+void symancf_multiply_blocks(int32_t nodes, const Part *p, const double *a, const double *x, int32_t add,
+                             double *row, double *y)
+{
+  if (add) real_multiply(nodes, p, a, x, 1, row, y);
+  else real_multiply(nodes, p, a, x, 0, row, y);
+}

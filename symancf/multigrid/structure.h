@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The structure of levels: interpolation between grids, and the pattern of coarse matrices. */
+
+#define TINY 1e-7 /* weights below are left out: nodes on a grid's planes are there but for round-off */
+
+/*
+ * Corners of the grid cells that hold points, and trilinear weights.  g (n, 3): coordinates by the
+ * spacing; grid (n,): which grid; bits of an index along an axis.  Writes start (n + 1), and key and
+ * weight with room for 8 n.
+ */
+int64_t symancf_interpolate(int32_t n, int32_t bits, const double *g, const int64_t *grid, int32_t *start, int64_t *key,
+                            float *weight)
+{
+  int64_t count = 0;
+  start[0] = 0;
+  for (int32_t i = 0; i < n; i++) {
+    int64_t at[3];
+    double w[3];
+    for (int a = 0; a < 3; a++) {
+      const double low = floor(g[3 * (int64_t)i + a] + TINY), part = g[3 * (int64_t)i + a] - low;
+      at[a] = (int64_t)low;
+      w[a] = part < TINY ? 0.0 : part;
+    }
+    for (int corner = 0; corner < 8; corner++) {
+      double product = 1.0;
+      int64_t number = grid[i];
+      for (int a = 0; a < 3; a++) {
+        const int up = corner >> a & 1;
+        product *= up ? w[a] : 1.0 - w[a];
+        number = number << bits | (at[a] + up);
+      }
+      if (product < TINY) continue;
+      key[count] = number;
+      weight[count++] = (float)product;
+    }
+    start[i + 1] = (int32_t)count;
+  }
+  return count;
+}
+
+/*
+ * Number the distinct keys in the order in which they appear: number (n,), unique (room for n).
+ * Returns how many, or -1 without memory.
+ */
+int64_t symancf_distinct(int64_t n, const int64_t *key, int32_t *number, int64_t *unique)
+{
+  int64_t size = 64, count = 0, done = 0;
+  int32_t *table = NULL;
+  while (done < n) { /* the table grows with what is found */
+    if (!table || 2 * count > size) {
+      free(table);
+      size *= table ? 4 : 1;
+      if (!(table = malloc((size_t)size * sizeof *table))) return -1;
+      memset(table, 0xff, (size_t)size * sizeof *table);
+      for (int64_t k = 0; k < count; k++) {
+        uint64_t h = (uint64_t)unique[k] * 0x9E3779B97F4A7C15u >> 20;
+        while (table[h & (uint64_t)(size - 1)] >= 0) h++;
+        table[h & (uint64_t)(size - 1)] = (int32_t)k;
+      }
+    }
+    for (; done < n && 2 * count <= size; done++) {
+      uint64_t h = (uint64_t)key[done] * 0x9E3779B97F4A7C15u >> 20;
+      int32_t at;
+      while ((at = table[h & (uint64_t)(size - 1)]) >= 0 && unique[at] != key[done]) h++;
+      if (at < 0) {
+        at = table[h & (uint64_t)(size - 1)] = (int32_t)count;
+        unique[count++] = key[done];
+      }
+      number[done] = at;
+    }
+  }
+  free(table);
+  return count;
+}
+
+static int ascending(const void *a, const void *b)
+{
+  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/*
+ * Columns of the rows of P^T A P that this rank's rows make, ascending: start (total + 1) and,
+ * unless NULL, columns.  Returns the number of blocks, or -1 without memory.
+ */
+int64_t symancf_coarse_pattern(const Level *A, int32_t total, int64_t *start, int32_t *columns)
+{
+  const Part *P = &A->coarse;
+  const int32_t local = A->nodes + A->ghosts, used = P->start[A->nodes];
+  int32_t *first = calloc((size_t)total + 2, 4), *nodes = malloc(((size_t)used + 1) * 4);
+  int32_t *seen = malloc(((size_t)local + 1) * 4), *met = malloc(((size_t)total + 1) * 4);
+  int32_t *near = malloc(((size_t)local + 1) * 4), *found = malloc(((size_t)total + 1) * 4);
+  int64_t count = 0;
+  if (!first || !nodes || !seen || !met || !near || !found) count = -1;
+  else {
+    for (int32_t q = 0; q < used; q++) first[P->column[q] + 2]++;
+    for (int32_t J = 0; J < total; J++) first[J + 2] += first[J + 1];
+    for (int32_t i = 0; i < A->nodes; i++)
+      for (int32_t q = P->start[i]; q < P->start[i + 1]; q++) nodes[first[P->column[q] + 1]++] = i;
+    memset(seen, 0xff, (size_t)local * 4);
+    memset(met, 0xff, (size_t)total * 4);
+    start[0] = 0;
+    for (int32_t J = 0; J < total; J++) {
+      int32_t n = 0, m = 0;
+      for (int32_t q = first[J]; q < first[J + 1]; q++)
+        for (int part = 0; part < (A->ghosts ? 2 : 1); part++) {
+          const Part *p = part ? &A->off : &A->own;
+          for (int32_t k = p->start[nodes[q]]; k < p->start[nodes[q] + 1]; k++) {
+            const int32_t j = p->column[k] + (part ? A->nodes : 0);
+            if (seen[j] == J) continue;
+            seen[j] = J;
+            near[n++] = j;
+          }
+        }
+      for (int32_t k = 0; k < n; k++)
+        for (int32_t q = P->start[near[k]]; q < P->start[near[k] + 1]; q++) {
+          const int32_t K = P->column[q];
+          if (met[K] == J) continue;
+          met[K] = J;
+          found[m++] = K;
+        }
+      if (columns) {
+        qsort(found, (size_t)m, 4, ascending);
+        memcpy(columns + count, found, (size_t)m * 4);
+      }
+      count += m;
+      start[J + 1] = count;
+    }
+  }
+  free(first);
+  free(nodes);
+  free(seen);
+  free(met);
+  free(near);
+  free(found);
+  return count;
+}

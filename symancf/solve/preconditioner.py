@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What Krylov solvers are preconditioned with: multigrid of the entries that a tangent has."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from ..assembly.rounded import Rounded
+from ..errors import SymancfError
+from ..multigrid.grids import Nodes, nodes_of
+from ..multigrid.hierarchy import Multigrid
+from ..multigrid.products import Products
+from ..runtime.collective import together
+from ..runtime.log import EVENTS
+from ..runtime.petsc import PETSc, functions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..assembly.matrix import Matrix
+    from ..assembly.numbering import Numbering
+    from ..system import System
+
+_Mult = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_View = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+_MATOP_MULT = 3
+_PETSC_ERR_USER = 83
+
+#: PETSc's name of the preconditioner `symancf.multigrid`: a shell.
+GRIDS = "grids"
+functions.PCRegister(GRIDS.encode(), functions.PCCreate_Shell)
+
+_nodes: WeakKeyDictionary[System, tuple[object, Nodes | str]] = WeakKeyDictionary()
+
+
+def over_nodes(system: System) -> Nodes | str:
+    """Return the nodes that grids can be laid over, or why there can be none (collective).
+
+    They are found once for each numbering of rows.
+    """
+    known, rows = _nodes.get(system), system.numbering.row_count
+    if known is None or known[0] is not rows:
+        known = _nodes[system] = rows, nodes_of(system.numbering, system.pieces, system.reference)
+    return known[1]
+
+
+class Shell:
+    """A matrix of PETSc that only multiplies: ``multiply(x, y)`` of the handles of two vectors.
+
+    Attributes
+    ----------
+    mat : of PETSc's type shell. (Its type python cannot be used: PETSc destroys its last objects
+        after Python is gone.)
+    error : what a product raised, if any.
+    """
+
+    def __init__(self, numbering: Numbering, multiply: Callable[[int, int], None]) -> None:
+        self.error: BaseException | None = None
+
+        def mult(mat: int, x: int, y: int) -> int:
+            try:
+                multiply(x, y)
+            except BaseException as error:
+                self.error = self.error or error
+                return _PETSC_ERR_USER
+            return 0
+
+        self._mult = _Mult(mult)
+        self.mat = PETSc.Mat().create(numbering.comm)
+        size = (numbering.rows, numbering.size)
+        self.mat.setSizes((size, size))
+        self.mat.setType(PETSc.Mat.Type.SHELL)
+        self.mat.setUp()
+        functions.MatShellSetOperation(ctypes.c_void_p(self.mat.handle), _MATOP_MULT, self._mult)
+
+
+class Preconditioner:
+    """The preconditioner of a KSP, made of a tangent's entries.
+
+    ``pc_type grids`` is `symancf.multigrid`; products of the tangent are its own then, too.
+    GAMG smooths with the entries in single precision, but for PETSc's option ``pc_use_amat`` 0,
+    with which it smooths with the matrix that it is made of; others are PETSc's.
+
+    Parameters
+    ----------
+    symmetric : whether the entries are.
+
+    Attributes
+    ----------
+    grids : whether it is `symancf.multigrid`.
+    """
+
+    def __init__(self, system: System, matrix: Matrix, ksp: PETSc.KSP, symmetric: bool) -> None:
+        self._system, self._matrix, self._ksp = system, matrix, ksp
+        self._symmetric = symmetric
+        self._rounded: tuple[Rounded, Shell] | None = None
+        self._multigrid: Multigrid | None = None
+        self._products: Products | None = None
+        self._error: BaseException | None = None
+        pc = ksp.getPC()
+        self.grids = pc.getType() == GRIDS
+        if self.grids:
+            self._calls = _Mult(self._apply), _View(self._view)
+            handle = ctypes.c_void_p(pc.handle)
+            functions.PCShellSetApply(handle, self._calls[0])
+            functions.PCShellSetView(handle, self._calls[1])
+
+    def renew(self, operator: PETSc.Mat, coarse: bool = True) -> None:
+        """Take the present entries of the tangent (collective).
+
+        Parameters
+        ----------
+        operator : that the KSP solves with.
+        coarse : make the coarse matrices of ``grids``, too, else they stay as they are.
+        """
+        if not self.grids:
+            smoothed = self._smoothed()
+            if smoothed is not None:
+                self._ksp.setOperators(smoothed, self._matrix.mat)
+                self._ksp.setUp()
+        else:
+            with EVENTS["hierarchy"]:
+                if self._multigrid is None or self._multigrid.revision != self._matrix.revision:
+                    self._multigrid = self._made()
+                self._multigrid.renew(coarse)
+        self._ksp.setOperators(operator, self._matrix.mat)
+
+    def _made(self) -> Multigrid:
+        nodes = over_nodes(self._system)
+        if isinstance(nodes, str):
+            raise SymancfError(f"there is no preconditioner {GRIDS!r}: {nodes}")
+        made = Multigrid(self._matrix, nodes, self._symmetric)
+        self._products = Products(self._matrix, made.levels[0].pattern)
+        return made
+
+    def _smoothed(self) -> PETSc.Mat | None:
+        """Return what GAMG multiplies with, or None where that is what it is made of."""
+        multiplies = ctypes.c_int(0)
+        functions.PCGetUseAmat(ctypes.c_void_p(self._ksp.getPC().handle), ctypes.byref(multiplies))
+        if not multiplies.value:
+            return None
+        with together(self._matrix.comm):
+            if self._rounded is None:
+                rounded = Rounded(self._matrix)
+                self._rounded = rounded, Shell(self._matrix.numbering, rounded.multiply)
+            self._rounded[0].renew()
+        mat = self._rounded[1].mat
+        mat.stateIncrease()
+        return mat
+
+    # ---- callbacks: never let an exception cross PETSc ------------------------------------------
+    def _apply(self, pc: int, r: int, z: int) -> int:
+        try:
+            assert self._multigrid is not None
+            given, to = ctypes.c_void_p(), ctypes.c_void_p()
+            functions.VecGetArrayRead(ctypes.c_void_p(r), ctypes.byref(given))
+            functions.VecGetArray(ctypes.c_void_p(z), ctypes.byref(to))
+            with EVENTS["cycle"]:
+                self._multigrid.apply(given, to)
+            functions.VecRestoreArrayRead(ctypes.c_void_p(r), ctypes.byref(given))
+            functions.VecRestoreArray(ctypes.c_void_p(z), ctypes.byref(to))
+        except BaseException as error:
+            self._error = self._error or error
+            return _PETSC_ERR_USER
+        return 0
+
+    def _view(self, pc: int, viewer: int) -> int:
+        try:
+            if self._multigrid is not None:
+                for line in self._multigrid.lines():
+                    text = f"    {line}\n".encode()
+                    functions.PetscViewerASCIIPrintf(ctypes.c_void_p(viewer), b"%s", text)
+        except BaseException as error:
+            self._error = self._error or error
+            return _PETSC_ERR_USER
+        return 0
+
+    @property
+    def error(self) -> BaseException | None:
+        """What a callback raised, if any."""
+        products = None if self._products is None else self._products.error
+        rounded = None if self._rounded is None else self._rounded[1].error
+        return self._error or products or rounded

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Multigrid with coarse spaces on grids over the nodes."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.energies import saint_venant_kirchhoff
+from symancf.multigrid.grids import Nodes
+from symancf.multigrid.hierarchy import Multigrid
+from symancf.solve.preconditioner import over_nodes
+from symancf.solve.solver import is_symmetric
+
+pytestmark = pytest.mark.collective
+
+Made = Callable[[float], sa.System]
+
+
+def body(lengths: Any, divisions: Any, name: str, unit: float, **options: Any) -> sa.Body:
+    """Return a block with lengths in m / unit."""
+    mesh = sa.Mesh.box(tuple(unit * length for length in lengths), divisions, name=name, **options)
+    steel = {"E": 2e5 / unit**2, "nu": 0.3}
+    region = mesh["body"]
+    return sa.Body(region, sa.elements.hex8_plain, saint_venant_kirchhoff, name=name, **steel)
+
+
+def clamped(unit: float = 1.0) -> sa.System:
+    """Cells of a turned block that are flat, moved and few where it is thin."""
+    turn = np.linalg.qr(np.arange(9.0).reshape(3, 3) ** 2 + np.eye(3))[0]
+
+    def warp(X: np.ndarray) -> np.ndarray:
+        Y = X / unit
+        return unit * (Y + 0.01 * np.sin(7.0 * Y[:, [1, 2, 0]])) @ turn
+
+    one = body((2.0, 1.0, 0.3), (16, 9, 5), "block", unit, warp=warp)
+    load = sa.traction(one["x1"], (0.0, 30.0 / unit**2, 60.0 / unit**2))
+    return sa.System(one, terms=[sa.fix(one["x0"]), load])
+
+
+def partly(unit: float = 1.0) -> sa.System:
+    """Nodes with one row or two that supports hold, and a load that is not symmetric."""
+    one = body((2.0, 1.0, 1.0), (14, 7, 7), "block", unit)
+    held = [sa.fix(one[f"{axis}0"], axis) for axis in "xyz"]
+    loads = [sa.pressure(one[side], 2e3 / unit**2) for side in ("x1", "z1")]
+    return sa.System(one, terms=[*held, *loads])
+
+
+def several(unit: float = 1.0) -> sa.System:
+    """Two bodies of other sizes that are not joined, and one of a single cell."""
+    bodies = [
+        body((2.0, 1.0, 1.0), (12, 6, 6), "large", unit),
+        body((0.02, 0.02, 0.1), (4, 4, 17), "small", unit),
+        body((0.5, 0.5, 0.5), (1, 1, 1), "cell", unit),
+    ]
+    terms = [sa.fix(one["z0"]) for one in bodies]
+    return sa.System(
+        *bodies, terms=[*terms, *(sa.traction(b["z1"], (20.0 / unit**2, 0.0, 0.0)) for b in bodies)]
+    )
+
+
+def multigrid_of(system: sa.System, symmetric: bool) -> Multigrid:
+    """Return multigrid of the tangent at the present state."""
+    nodes, f = over_nodes(system), np.zeros_like(system.state)
+    assert isinstance(nodes, Nodes)
+    system.update(0.0)
+    assert system.plan.tangent(system.state, f, system.matrix) == 0
+    made = Multigrid(system.matrix, nodes, symmetric)
+    made.renew()
+    return made
+
+
+def applied(made: Multigrid, r: np.ndarray) -> np.ndarray:
+    """Return what a cycle makes of rows."""
+    z = np.empty_like(r)
+    made.apply(ctypes.c_void_p(r.ctypes.data), ctypes.c_void_p(z.ctypes.data))
+    return z
+
+
+@pytest.mark.parametrize("make", [clamped, partly, several])
+def test_a_cycle_is_symmetric_positive_and_scales(make: Made) -> None:
+    system = make(1.0)
+    symmetric = is_symmetric(system)
+    made = multigrid_of(system, symmetric)
+    numbering = system.numbering
+    a, b = (numbering.to_rows(numbering.random(seed)) for seed in (1, 2))
+    z, w = applied(made, a), applied(made, b)
+    aa, ab, ba = (float(system.sum(np.array([x @ y]))[0]) for x, y in ((a, z), (b, z), (a, w)))
+    assert aa > 0.0
+    assert (abs(ab - ba) < 1e-5 * aa) == symmetric == (make is not partly)
+    assert not z[numbering.held_rows].any()
+    for power in (600, -600):  # beyond the range of single precision
+        assert np.array_equal(applied(made, a * 2.0**power), z * 2.0**power)
+    for values in system.matrix.values:
+        values *= 2.0**200
+    made.renew()
+    assert np.array_equal(applied(made, a), z * 2.0**-200)
+
+
+@pytest.mark.parametrize(("make", "most"), [(clamped, 13), (partly, 13), (several, 13)])
+def test_solutions_are_those_of_a_direct_solver(make: Made, most: int) -> None:
+    """In any unit, and again with coarse matrices that are renewed or not."""
+    states, counts = [], []
+    for unit, options in (
+        (1.0, {"pc_type": "grids", "ksp_rtol": 1e-6}),
+        (1024.0, {"pc_type": "grids", "ksp_rtol": 1e-6}),
+        (1.0, {"pc_type": "lu"}),
+    ):
+        system = make(unit)
+        problem = sa.StaticProblem(system, options=options)
+        problem.solve(to=0.5)
+        (*_, step) = problem.solve().steps
+        states.append(system.state / unit)
+        counts.append((step.iterations, step.linear_iterations))
+        if options["pc_type"] == "grids":
+            assert problem.snes.getKSP().getType() == ("gmres" if make is partly else "cg")
+            assert step.linear_iterations <= most * step.iterations
+    assert counts[0] == counts[1]
+    assert counts[0][0] <= counts[2][0] + 1
+    moved = system.comm.allreduce(float(np.abs(states[2]).max(initial=0.0)), op=max)
+    for state in states[:2]:
+        assert np.abs(state - states[2]).max(initial=0.0) < 1e-8 * moved
+
+
+def test_grids_are_refused_with_a_reason() -> None:
+    one = body((2.0, 1.0, 1.0), (4, 2, 2), "block", 1.0)
+    mass = sa.RigidBody(at=(2.0, 0.5, 0.5), mass=3.0, inertia=(0.1,) * 3)
+    system = sa.System(one, mass, terms=[sa.fix(one["x0"]), sa.joints.clamp(one["x1"], mass)])
+    problem = sa.StaticProblem(system, options={"pc_type": "grids"})
+    with pytest.raises(sa.SymancfError, match="other unknowns than their three displacements"):
+        problem.solve()
