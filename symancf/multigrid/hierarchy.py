@@ -268,8 +268,8 @@ class Multigrid:
         self._library.symancf_cycle(ctypes.byref(self._hierarchy), r, z)
 
     def lines(self) -> list[str]:
-        """Return one line for each level (collective)."""
-        found = []
+        """Return what a cycle is made of, one line for each level (collective)."""
+        found = ["V-cycle in single precision, coarse spaces on Cartesian grids over the nodes"]
         for number, level in enumerate(self.levels):
             pattern, made = level.pattern, self._levels[number]
             unknowns, blocks = 3 * self._total(pattern), pattern.blocks

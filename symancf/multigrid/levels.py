@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from mpi4py import MPI
 
 from ..arrays import Array, Ints, Ints32
 from ..runtime.collective import exchange, exchange_blocks, owners_of, shares
@@ -18,6 +17,8 @@ from .messages import Ghosts, Singles
 from .structures import address, part
 
 if TYPE_CHECKING:
+    from mpi4py import MPI
+
     from .grids import Nodes
 
 SHARED = 20_000

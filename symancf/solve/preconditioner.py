@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..system import System
 
 _Mult = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_SetUp = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _View = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _MATOP_MULT = 3
 _PETSC_ERR_USER = 83
@@ -86,10 +87,6 @@ class Preconditioner:
     Parameters
     ----------
     symmetric : whether the entries are.
-
-    Attributes
-    ----------
-    grids : whether it is `symancf.multigrid`.
     """
 
     def __init__(self, system: System, matrix: Matrix, ksp: PETSc.KSP, symmetric: bool) -> None:
@@ -99,13 +96,23 @@ class Preconditioner:
         self._multigrid: Multigrid | None = None
         self._products: Products | None = None
         self._error: BaseException | None = None
-        pc = ksp.getPC()
-        self.grids = pc.getType() == GRIDS
-        if self.grids:
-            self._calls = _Mult(self._apply), _View(self._view)
-            handle = ctypes.c_void_p(pc.handle)
-            functions.PCShellSetApply(handle, self._calls[0])
-            functions.PCShellSetView(handle, self._calls[1])
+        self._coarse = True
+        self._calls = _SetUp(self._set_up), _Mult(self._apply), _View(self._view)
+
+    def attach(self) -> None:
+        """Give the KSP the preconditioner that its options have chosen (collective)."""
+        if not self.grids:
+            return
+        handle = ctypes.c_void_p(self._ksp.getPC().handle)
+        functions.PCShellSetSetUp(handle, self._calls[0])
+        functions.PCShellSetApply(handle, self._calls[1])
+        functions.PCShellSetView(handle, self._calls[2])
+        functions.PCShellSetName(handle, b"multigrid on grids over the nodes")
+
+    @property
+    def grids(self) -> bool:
+        """Whether it is `symancf.multigrid`."""
+        return bool(self._ksp.getPC().getType() == GRIDS)
 
     def renew(self, operator: PETSc.Mat, coarse: bool = True) -> None:
         """Take the present entries of the tangent (collective).
@@ -113,19 +120,20 @@ class Preconditioner:
         Parameters
         ----------
         operator : that the KSP solves with.
-        coarse : make the coarse matrices of ``grids``, too, else they stay as they are.
+        coarse : make the coarse matrices of ``grids``, too, else they stay as they are. Without
+            this call they are made anew wherever PETSc finds other entries.
         """
-        if not self.grids:
-            smoothed = self._smoothed()
-            if smoothed is not None:
-                self._ksp.setOperators(smoothed, self._matrix.mat)
-                self._ksp.setUp()
-        else:
-            with EVENTS["hierarchy"]:
-                if self._multigrid is None or self._multigrid.revision != self._matrix.revision:
-                    self._multigrid = self._made()
-                self._multigrid.renew(coarse)
+        smoothed = None if self.grids else self._smoothed()
+        if smoothed is not None:
+            self._ksp.setOperators(smoothed, self._matrix.mat)
+            self._ksp.setUp()
         self._ksp.setOperators(operator, self._matrix.mat)
+        if self.grids:
+            self._coarse = coarse
+            try:
+                self._ksp.setUp()
+            except PETSc.Error as error:
+                raise self._error or error from error
 
     def _made(self) -> Multigrid:
         nodes = over_nodes(self._system)
@@ -151,6 +159,19 @@ class Preconditioner:
         return mat
 
     # ---- callbacks: never let an exception cross PETSc ------------------------------------------
+    def _set_up(self, pc: int) -> int:
+        """Follow the entries, when PETSc finds that they have changed (collective)."""
+        try:
+            with EVENTS["hierarchy"]:
+                if self._multigrid is None or self._multigrid.revision != self._matrix.revision:
+                    self._multigrid = self._made()
+                self._multigrid.renew(self._coarse)
+            self._coarse = True
+        except BaseException as error:
+            self._error = self._error or error
+            return _PETSC_ERR_USER
+        return 0
+
     def _apply(self, pc: int, r: int, z: int) -> int:
         try:
             assert self._multigrid is not None
@@ -170,7 +191,7 @@ class Preconditioner:
         try:
             if self._multigrid is not None:
                 for line in self._multigrid.lines():
-                    text = f"    {line}\n".encode()
+                    text = f"  {line}\n".encode()
                     functions.PetscViewerASCIIPrintf(ctypes.c_void_p(viewer), b"%s", text)
         except BaseException as error:
             self._error = self._error or error

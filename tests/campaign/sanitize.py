@@ -51,7 +51,7 @@ SETTINGS = {
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:exitcode=99",
     "PYTHONMALLOC": "malloc",  # small blocks of Python's own have no red zones
 }
-RUNTIME = ("runtime", "pattern", "graph", "rounded")
+RUNTIME = ("runtime", "pattern", "graph", "rounded", "multigrid")
 FAULT = "double fault(const double *x, int n) { return x[n]; }\n"
 SIZES = {"line": ((2.0,), (11,)), "quad": ((2.0, 0.5), (11, 1)),
          "hexahedron": ((2.0, 0.5, 0.5), (11, 1, 1))}  # fmt: skip
@@ -250,13 +250,13 @@ def facets() -> None:
 
 
 def multigrid() -> None:
-    """A block by multigrid, whose smoother multiplies in single precision."""
+    """A block by both kinds of multigrid, which multiply in single precision."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (6, 6, 6))
     block = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **MATERIAL)
     terms = [sa.fix(block["x0"]), sa.gravity((0.0, 0.0, -1.0))]
-    options = {"ksp_type": "cg", "pc_type": "gamg"}
-    problem = sa.StaticProblem(sa.System(block, terms=terms), options=options)
-    problem.solve()
+    for kind in ("gamg", "grids"):
+        options = {"ksp_type": "cg", "pc_type": kind}
+        sa.StaticProblem(sa.System(block, terms=terms), options=options).solve()
 
 
 def fault() -> None:

@@ -78,7 +78,7 @@ class Newton:
         snes.setConvergenceTest(loosely(self._test))
         self.balance = Balance(motion, self._f)
         self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), self.x)
-        self._made = Preconditioner(
+        self.preconditioner = Preconditioner(
             self.system, motion.matrix, snes.getKSP(), is_symmetric(self.system, dynamic=True)
         )
         self._cuts: PartBacktracking | None = None
@@ -176,7 +176,7 @@ class Newton:
             self._require_determined()
         self.balance.constraints.refresh()
         if not self.comm.allreduce(bad):
-            self._made.renew(self.J)
+            self.preconditioner.renew(self.J)
 
     def _require_determined(self) -> None:
         """Require once that bodies without inertia do not turn as they like (collective)."""
@@ -302,7 +302,7 @@ class Newton:
         try:
             self.snes.solve(None, self.x)
         except PETSc.Error as error:
-            for thrown in (self.error, self._made.error):
+            for thrown in (self.error, self.preconditioner.error):
                 share_error(self.comm, thrown)
             raise self._unsolved(error) from error
         share_error(self.comm, self.error)

@@ -141,6 +141,7 @@ class DynamicProblem:
         self.integrator.attach(self.ts)
         self.ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
         take(self.ts)
+        self.newton.preconditioner.attach()
         if self.integrator.error is not None:
             raise self.integrator.error
         self.U = self.integrator.vector()

@@ -142,6 +142,7 @@ class LinearSolver:
             both = (np.zeros_like(system.state), self._scratch, vectors.new())
             self._present = Tangent(system, vectors, both)
             self._made = Preconditioner(system, system.matrix, ksp, is_symmetric(system))
+            self._made.attach()
             if rows.parts > 1:
                 self._scaling = PartScaling(ksp, rows, both[2])
 
