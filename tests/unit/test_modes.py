@@ -285,6 +285,16 @@ def test_forces_of_joints_are_found_and_other_imbalance_is_told() -> None:
             sa.EigenProblem(leaning).solve(2)
 
 
+def test_buckling_begins_with_the_forces_that_joints_have_at_rest() -> None:
+    """A link hangs beside a stiff beam, whose stiffness scales the multipliers."""
+    link, beam, P = sa.PlanarBody(at=(0.0, -0.5), mass=2.0, inertia=0.1), rod(4), sa.Parameter("P")
+    pin = sa.joints.revolute(link.at((0.0, 0.5)), sa.ground.at((0.0, 0.0)))
+    weight = sa.force(link.at((0.0, 0.0)), (0.0, -20.0))
+    lift = sa.force(link.at((0.0, -0.5)), (0.0, lambda t: P.value))
+    system = sa.System(link, beam, terms=[pin, weight, lift, sa.fix(beam["x0"])])
+    assert sa.EigenProblem(system).buckle(P, 1).values == pytest.approx([10.0], rel=1e-9)
+
+
 def test_buckling_from_a_loaded_state_in_both_directions_and_its_errors() -> None:
     beam, P = rod(16), sa.Parameter("P")
     held = [sa.fix(beam["x0"], "position"), sa.fix(beam["x1"], ["y", "z"])]

@@ -160,14 +160,20 @@ class EquilibriumSolver:
             attach_rigid_modes(self.system)
 
     def _scale_multipliers(self) -> None:
-        """Set the multipliers' scale to the largest diagonal stiffness of a position."""
+        """Set the multipliers' scale to the largest diagonal stiffness of a position.
+
+        Their forces stay, as those that modes about a state at rest have found.
+        """
         system = self.system
         if self.restored:
             return
-        system.stiffness = 1.0
+        old, system.stiffness = system.stiffness, 1.0
         self.guarded(lambda: system.plan.tangent(system.state, self.local_f, self.matrix))
         largest = self.convergence.stiffest(self.J.getDiagonal(self._rhs).getArray())
         system.stiffness = largest if math.isfinite(largest) and largest > 0 else 1.0
+        system.state[self.numbering.those("multiplier", "algebraic", "tie")] *= (
+            old / system.stiffness
+        )
         system.prescribe(system.time)
 
     def guarded(self, call: Callable[[], int]) -> int:
