@@ -6,9 +6,9 @@ Frequencies of structures against references are cases of `symancf verify`.
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,21 @@ def test_what_moves_is_found_beside_rigid_motions() -> None:
     assert modes.rigid == known.rigid == 6
     assert modes.checked
     np.testing.assert_allclose(modes.omega[6:], known.omega[6:12], rtol=1e-6)
+    # with rates a rigid motion is a double zero, or beside zero a number that decays
+    omega = known.omega[6:11]  # a pair and a triple
+    exact = np.array([np.roots([1, 0.1 + 1e-4 * w * w, w * w])[0] for w in omega])
+    for engine, damping in itertools.product(
+        ENGINES[1:], (sa.Rayleigh(), sa.Rayleigh(mass=0.1, stiffness=1e-4))
+    ):
+        problem = sa.EigenProblem(system, options={"eigen": engine}, damping=damping)
+        damped = problem.solve(11 if damping.mass else 5, damped=True)
+        assert (damped.rigid, damped.checked) == (6, True)
+        s = damped.eigenvalues[6:]
+        if damping.mass:
+            np.testing.assert_allclose(s[:6], -0.1, rtol=1e-7)
+            np.testing.assert_allclose(s[6:], exact, rtol=1e-7)
+        else:
+            np.testing.assert_allclose(s, 1j * omega, rtol=1e-7)
 
 
 def test_what_slepc_says_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,6 +178,10 @@ def test_damped_modes_are_those_of_oscillators() -> None:
     s = problem.solve(4, damped=True).eigenvalues
     real = np.sort(s[(s.imag == 0) & (s != 0)].real)
     np.testing.assert_allclose(real, np.sort(np.roots([m, C.value, k])), rtol=1e-9)
+    C.value = 1e9  # one of them creeps
+    s = problem.solve(5, damped=True).eigenvalues
+    np.testing.assert_allclose(s[3], -k / C.value, rtol=1e-2)
+    C.value = 30.0
     rayleigh = sa.EigenProblem(system, damping=sa.Rayleigh(mass=0.4)).solve(8, damped=True)
     real = np.sort(rayleigh.eigenvalues[np.abs(rayleigh.eigenvalues.imag) == 0].real)
     np.testing.assert_allclose(real[:1], np.roots([m, C.value + 0.4 * m, k]).min(), rtol=1e-9)
@@ -220,7 +239,9 @@ def test_thirty_free_motions_and_a_mass_on_many_joints() -> None:
     ]
     half = L / n / 2
     pins = [sa.joints.revolute(links[0].at((0, half)), sa.ground.at((0.0, 0.0)))]
-    pins += [sa.joints.revolute(a.at((0, -half)), b.at((0, half))) for a, b in pairwise(links)]
+    pins += [
+        sa.joints.revolute(a.at((0, -half)), b.at((0, half))) for a, b in itertools.pairwise(links)
+    ]
     modes = sa.EigenProblem(sa.System(*links, terms=[*pins, sa.gravity((0, -g, 0))])).solve(3)
     exact = np.array([1.2024127788478864, 2.7600390551431553, 4.326863956455506])
     np.testing.assert_allclose(modes.omega / math.sqrt(g / L), exact, rtol=4e-3)
@@ -370,6 +391,11 @@ def test_unsymmetric_tangents_and_pressures_are_those_of_dense_algebra(engine: s
         ]
         np.testing.assert_allclose(found[0].imag, found[1].imag, rtol=1e-7)
         assert not found[0].real.any()
+        f = found[1].imag[1:3] / (2 * math.pi)
+        near = sa.EigenProblem(system, options={"eigen": engine}).solve(
+            1, near=0.4 * f[0] + 0.6 * f[1]
+        )
+        np.testing.assert_allclose(near.frequencies, f[1:], rtol=1e-7)
 
 
 def test_faces_that_touch_without_force_are_in_equilibrium() -> None:

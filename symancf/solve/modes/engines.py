@@ -65,15 +65,16 @@ def largest(
     """Return `count` eigenpairs of largest theta, or more (collective).
 
     Those of the largest magnitude, or with `positive` the largest positive ones. The pencil is
-    factored. With the columns of `known`, which are orthonormal by its metric, nothing is found
-    twice.
+    factored. With the columns of `known`, which are orthonormal, by its metric if it is symmetric,
+    nothing is found twice. Vectors are those of `Pencil.step`, `Pencil.rows` long.
     """
     if engine == "dense":
         return _dense(pencil, positive)
+    pencil.known = known[:, :0] if pencil.symmetric else known
     room = pencil.room() - known.shape[1]
     count = min(count, room - 2)
     if count < 1:
-        return Found(np.zeros(0), np.zeros((pencil.unknowns.rows, 0)))
+        return Found(np.zeros(0), np.zeros((pencil.rows, 0)))
     if engine == "scipy":
         return pencil.solves(_scipy(pencil, count, room, known, positive))
     module, _ = slepc()
@@ -82,8 +83,8 @@ def largest(
         return pencil.solves(_slepc(module, pencil, count, room, options, known, positive))
 
 
-def _filtered(theta: Array, vectors: Array, positive: bool) -> Found:
-    """Leave out what has no theta, and sort by its size."""
+def filtered(theta: Array, vectors: Array, positive: bool) -> Found:
+    """Leave out what has no theta, or with `positive` no positive one, and sort by its size."""
     if positive:
         real = np.abs(theta.imag) <= 1e-8 * np.abs(theta)
         theta, vectors = theta[real], vectors[:, real]  # of a double one a pair, by round-off
@@ -123,7 +124,10 @@ def _dense(pencil: Pencil, positive: bool) -> Found:
         raise SymancfError(f"LAPACK found no eigenvalues: {result}")
     theta, X = result
     first = pencil.unknowns.first
-    return _filtered(theta, X[first : first + pencil.unknowns.rows], positive)
+    X = X[first : first + pencil.unknowns.rows]
+    if C is not None:
+        X = np.concatenate([X, X * (1.0 + 1.0 / (theta * pencil.shift))])
+    return filtered(theta, X, positive)
 
 
 def _all(
@@ -169,9 +173,8 @@ def _scipy(pencil: Pencil, count: int, room: int, known: Array, positive: bool) 
     """Find some by ARPACK: Lanczos's iteration if the matrices are symmetric, else Arnoldi's."""
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigs, eigsh
 
-    n, sigma, M = pencil.size, pencil.shift, pencil.weight
-    size = n if pencil.rates is None else 2 * n
-    images = pencil.product(pencil.metric, known)
+    size, sigma, M = pencil.rows, pencil.shift, pencil.weight
+    images = pencil.product(pencil.metric, known) if pencil.symmetric else known
 
     def operator(product: Callable[[Array], Array]) -> LinearOperator:
         return LinearOperator((size, size), matvec=lambda z: product(z.ravel()), dtype=float)
@@ -190,7 +193,7 @@ def _scipy(pencil: Pencil, count: int, room: int, known: Array, positive: bool) 
         if not pencil.symmetric:
             which = "LR" if positive else "LM"
             theta, X = eigs(operator(pencil.step), min(count, size - 2), which=which, **given)
-            return _filtered(theta, X[:n], positive)
+            return filtered(theta, X, positive)
         if positive:
             theta, X = eigsh(weight, count, M=K, Minv=operator(inverse), which="LA", **given)
         else:
@@ -200,15 +203,15 @@ def _scipy(pencil: Pencil, count: int, room: int, known: Array, positive: bool) 
         if positive:
             theta, X = getattr(error, "eigenvalues", None), getattr(error, "eigenvectors", None)
             if theta is None or X is None or not len(theta):
-                return Found(np.zeros(0), np.zeros((n, 0)))
-            return _filtered(theta, X, positive)
+                return Found(np.zeros(0), np.zeros((size, 0)))
+            return filtered(theta, X, positive)
         raise ConvergenceError(
             f"ARPACK did not find {count} of at most {room} eigenvalues ({error}): ask for fewer, "
             f"or install SLEPc ({REMEDY})",
             reason="DIVERGED_ITS",
             iteration=0,
         ) from error
-    return _filtered(theta, X, positive)
+    return filtered(theta, X, positive)
 
 
 # ---- SLEPc --------------------------------------------------------------------------------------
@@ -309,7 +312,7 @@ def _taken(solver: Any, pencil: Pencil, count: int, positive: bool) -> Found:
     """Return what SLEPc has found (collective)."""
     number = solver.getConverged()
     if positive and not number:  # as under a load that only stiffens
-        return Found(np.zeros(0), np.zeros((pencil.unknowns.rows, 0)))
+        return Found(np.zeros(0), np.zeros((pencil.rows, 0)))
     if not number:
         raise ConvergenceError(
             f"SLEPc found none of {count} eigenvalues in {solver.getIterationNumber()} iterations; "
@@ -321,14 +324,13 @@ def _taken(solver: Any, pencil: Pencil, count: int, positive: bool) -> Found:
     values, columns = [], []
     for k in range(number):
         value = complex(solver.getEigenpair(k, real, imaginary))
-        x = np.array(real.getArray(readonly=True)[: pencil.unknowns.rows])
-        y = imaginary.getArray(readonly=True)[: pencil.unknowns.rows]
+        x, y = (np.array(part.getArray(readonly=True)) for part in (real, imaginary))
         values.append(value)
         columns.append(x + 1j * y if value.imag else x + 0j)
     real.destroy()
     imaginary.destroy()
     theta, X = np.array(values), np.stack(columns, axis=1)
     if not pencil.symmetric:
-        return _filtered(theta, X, positive)
+        return filtered(theta, X, positive)
     shifted = theta.real if positive else theta.real - pencil.shift
-    return _filtered(shifted if positive else 1.0 / shifted, X.real, positive)
+    return filtered(shifted if positive else 1.0 / shifted, X.real, positive)

@@ -49,6 +49,8 @@ class Pencil:
     symmetric : whether K and the weight are; then vectors are orthogonal by `metric`.
     buckling : whether the weight is -K'; it is K then that is definite.
     shift : sigma of the factors.
+    known : (rows, m) orthonormal columns of a space that the operator maps into itself, which
+        `step` leaves out.
     scale : (rows,) unit of each unknown. Unsymmetric and quadratic pencils are scaled such that all
         masses are 1: their eigenvectors are orthogonal in no other measure.
     """
@@ -74,12 +76,18 @@ class Pencil:
         self._factors = Factors(self.comm, symmetric)
         self._combined: PETSc.Mat | None = None
         self.scale: Array = np.ones(self.unknowns.rows)
+        self.known: Array = np.zeros((self.rows, 0))
         self._x, self._y = self.unknowns.new(), self.unknowns.new()
 
     @property
     def size(self) -> int:
         """Number of unknowns."""
         return int(self.unknowns.size)
+
+    @property
+    def rows(self) -> int:
+        """Rows of this rank of the operator: x, with rates x and s x/sigma."""
+        return int(self.unknowns.rows) * (1 if self.rates is None else 2)
 
     @property
     def metric(self) -> PETSc.Mat:
@@ -151,22 +159,20 @@ class Pencil:
         """Leave out pairs that are none: directions without mass that Krylov's methods end in."""
         good = np.zeros(len(found.theta), dtype=bool)
         for k, theta in enumerate(found.theta):
-            x = found.vectors[:, k]
-            z = (
-                x
-                if self.rates is None
-                else np.concatenate([x, x * (1.0 + 1.0 / (theta * self.shift))])
-            )
+            z = found.vectors[:, k]
             if np.iscomplexobj(z):
                 y = self.step(np.ascontiguousarray(z.real)) + 1j * self.step(
                     np.ascontiguousarray(z.imag)
                 )
             else:
                 y = self.step(z)
-            left = y[: len(x)] - theta * x
+            left, halves = y - theta * z, (-1, self.unknowns.rows)
             size, rest = (
-                abs(self.sums(np.array([np.conj(v) @ self.product(self.metric, v)]))[0])
-                for v in (theta * x, left)
+                sum(
+                    abs(self.sums(np.array([np.conj(x) @ self.product(self.metric, x)]))[0])
+                    for x in v.reshape(halves)
+                )
+                for v in (theta * z, left)
             )
             good[k] = size > 0.0 and rest <= TRUE**2 * size
         return Found(found.theta[good], found.vectors[:, good])
@@ -208,6 +214,13 @@ class Pencil:
         return np.array(self._y.getArray(readonly=True))
 
     def step(self, z: Array) -> Array:
+        """Return the operator without what is known of it, times rows (n,) (collective)."""
+        y = self.operated(z)
+        if self.known.shape[1]:
+            y = y - self.known @ self.sums(self.known.T @ y)
+        return y
+
+    def operated(self, z: Array) -> Array:
         r"""Return the operator whose eigenvalues are theta, times rows (n,) (collective).
 
         Of quadratic ones :math:`(K + \sigma C + \sigma^2 M)\,x = -M(v + \sigma u) - C u` gives

@@ -59,8 +59,9 @@ class EigenProblem:
 
     Up to 300 unknowns LAPACK finds all eigenvalues, beyond that SLEPc those next to a shift, on any
     number of ranks, or SciPy without it on one rank. Symmetric ones are counted by the signs of
-    a factorisation (J. J. Sylvester; MUMPS), and looked for again until none is missing, so
-    that all of a multiple one are there.
+    a factorisation (J. J. Sylvester; MUMPS), and looked for again until none is missing. Others
+    are looked for again from another start, in what is left when those found are taken out
+    (Y. Saad), until what is found is beyond those wanted. So all of a multiple one are there.
 
     Parameters
     ----------
@@ -118,7 +119,8 @@ class EigenProblem:
         Parameters
         ----------
         count : how many, beside those of frequency zero and those that grow; fewer where there are
-            no more.
+            no more. Of large systems with unsymmetric matrices or rates those that grow are found
+            as far as they are as slow.
         near : frequency [Hz] next to which they are looked for.
         damped : with dampers, viscosities, controllers and `damping`: complex eigenvalues, of each
             pair the one with a positive frequency, and those that are real.

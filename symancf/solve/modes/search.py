@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...arrays import Array, Complex, Mask
+from ...errors import ConvergenceError
 from .engines import largest
-from .pencil import EPS
+from .invariant import Invariant
+from .pencil import EPS, Found
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +31,8 @@ FAR = 1e-3  # of the slowest mode: a shift that is too near to zero
 FARTHER = 1e3  # times a shift so near to zero that vectors of rigid motions hide all others
 SHIFTS = 4  # that are tried
 TWICE = 1e-6  # of the shift of s: zeros
+ALIKE = 1e-6  # of the largest: square of what vectors that are combinations of others add to them
+AGAIN, ROOM = 2, 3  # eigenvalues that are looked for anew; of as many that are left
 DIGITS, LEAST = 1e-10, 1e-6  # of a number next to the shift: its round-off; at most
 
 
@@ -47,6 +51,22 @@ class Choice(NamedTuple):
     noise: Array
 
 
+class Slow(NamedTuple):
+    """Modes of an unsymmetric or quadratic pencil.
+
+    Attributes
+    ----------
+    s, X : numbers, and vectors of unit mass.
+    moving : how many of them neither rest nor grow.
+    far : distance from the shift within which nothing else may be.
+    """
+
+    s: Complex
+    X: Array
+    moving: int
+    far: float
+
+
 class Search:
     """Eigenpairs of a pencil by an engine.
 
@@ -60,6 +80,7 @@ class Search:
         self.checked: bool | None = None
         self.sigma = 0.0  # shift of lambda
         self._fastest = pencil.fastest()
+        self._resting: Array = np.zeros((pencil.unknowns.rows, 0))  # of a quadratic one
 
     # ---- symmetric ones -------------------------------------------------------------------------
     def _collected(
@@ -179,10 +200,14 @@ class Search:
                 return Choice(taken, len(values) < count, np.zeros(len(values)))
 
             return self._collected(count + 2, 0.0, choose)
-        none = np.zeros((self.pencil.unknowns.rows, 0))
-        found = largest(self.engine, self.pencil, count + 2, self.options, none, positive=True)
-        if self.engine == "dense":
-            self.checked = True
+
+        def lacking(found: Found, least: float) -> int:
+            return max(0, count - int((found.theta > least).sum()))
+
+        space = Invariant(self.pencil)
+        found = self._every(
+            space, self._more(space, count + 2, positive=True), lacking, positive=True
+        )
         return 1.0 / found.theta[:count], found.vectors[:, :count]
 
     def _noise(self, X: Array) -> Array:
@@ -203,68 +228,160 @@ class Search:
     def others(self, count: int, omega: float | None = None) -> tuple[Complex, Array]:
         """Return s of an unsymmetric or quadratic pencil and their vectors.
 
-        The slowest, or of one without rates those next to a circular frequency.
+        The slowest, or of one without rates those next to a circular frequency. With rates, those
+        without come first: the slowest gives the shift, and what rests is taken out of Krylov's
+        methods, which fail on double zeros with one vector.
         """
-        pencil, quadratic = self.pencil, self.pencil.rates is not None
-        sigma = SMALL * self._fastest
-        sigma = math.sqrt(sigma) if quadratic else -sigma if omega is None else omega * omega
+        pencil, rates = self.pencil, self.pencil.rates
         pencil.balance()
+        try:
+            pencil.rates = None
+            slow = self._still(count if rates is None else 1, omega)
+        finally:
+            pencil.rates = rates
+        if rates is not None:
+            some, self._resting = self.checked, slow.X[:, slow.s == 0.0].real
+            least = float(np.abs(slow.s[slow.s != 0.0]).min(initial=np.inf))
+            sigma = 0.3 * least if least < math.inf else math.sqrt(SMALL * self._fastest)
+            slow = self._completed(*self._begun(count, sigma), count, None)
+            self.checked = self.checked and some is not False
+        return slow.s, pencil.scale[:, None] * slow.X
+
+    def _still(self, count: int, omega: float | None) -> Slow:
+        """Return those without rates, with a shift that is not too far below the slowest."""
+        sigma = -SMALL * self._fastest if omega is None else omega * omega
         for _ in range(SHIFTS):
-            s, X = self._near(count, sigma)
-            slowest = float(np.abs(s[s != 0.0]).min(initial=np.inf))
-            least = 0.1 * slowest if quadratic else FAR * slowest**2
-            if slowest == math.inf and omega is None and len(s) < pencil.room():
-                sigma *= math.sqrt(FARTHER) if quadratic else FARTHER
-            elif omega is not None or slowest == math.inf or least < abs(sigma) < slowest:
+            begun = self._begun(count, sigma)
+            s = self._slow(begun[1], count, omega).s
+            slowest = float(np.square(np.abs(s[s != 0.0])).min(initial=np.inf))
+            if slowest == math.inf and omega is None and len(s) < self.pencil.room():
+                sigma *= FARTHER
+            elif omega is not None or slowest == math.inf or FAR * slowest < -sigma < slowest:
                 break
             else:
-                sigma = 0.3 * slowest if quadratic else -0.3 * slowest**2
-        enough = ((s != 0.0) & (s.real <= 0.0)).sum() >= count
-        self.checked = True if self.engine == "dense" else None if enough else False
-        return s, pencil.scale[:, None] * X
+                sigma = -0.3 * slowest
+        return self._completed(*begun, count, omega)
 
-    def _near(self, count: int, sigma: float) -> tuple[Complex, Array]:
-        pencil, quadratic = self.pencil, self.pencil.rates is not None
+    def _begun(self, count: int, sigma: float) -> tuple[Invariant, Found]:
+        """Return what an engine finds next to a shift, and its space."""
+        pencil, space = self.pencil, Invariant(self.pencil)
         pencil.require(pencil.factor(sigma), "EigenProblem.solve")
-        wanted = (2 if quadratic else 1) * (count + EXTRA)
-        none = np.zeros((pencil.unknowns.rows, 0))
-        found = largest(self.engine, pencil, wanted, self.options, none, positive=False)
-        numbers, X = (sigma + 1.0 / found.theta).astype(complex), found.vectors
-        size = pencil.sums((np.conj(X) * pencil.product(pencil.weight, X)).sum(axis=0)).real
+        wanted = count + EXTRA
+        if pencil.rates is not None:
+            wanted *= 2
+            if self.engine != "dense":
+                space.hold(np.concatenate([self._resting, 0.0 * self._resting]))
+        return space, self._more(space, wanted)
+
+    def _more(self, space: Invariant, wanted: int, *, positive: bool = False) -> Found:
+        """Return eigenpairs of the space after an engine has found more."""
+        given = self.engine, self.pencil, wanted, self.options, space.basis
+        found = largest(*given, positive=positive)
+        if self.engine == "dense":
+            return found
+        space.add(found)
+        return space.pairs(positive)
+
+    def _slow(self, found: Found, count: int, omega: float | None) -> Slow:
+        """Return those that are wanted of some eigenpairs: of each rigid motion one."""
+        pencil, quadratic = self.pencil, self.pencil.rates is not None
+        sigma, X = pencil.shift, found.vectors[: pencil.unknowns.rows]
+        numbers = (sigma + 1.0 / found.theta).astype(complex)
+        size, stiff = (
+            np.abs(pencil.sums((np.conj(X) * pencil.product(matrix, X)).sum(axis=0)))
+            for matrix in (pencil.weight, pencil.stiffness)
+        )
+        massive = size > 0.0
         square = np.abs(numbers**2 if quadratic else numbers)
-        zero = square * size <= ROUND_OFF * pencil.round_off(X)
+        noise = ROUND_OFF * pencil.round_off(X)
+        zero = square * size <= noise
         if quadratic:  # of a double zero, as that of a rigid motion, half of the digits are lost
             zero |= np.abs(numbers) <= max(TWICE * sigma, math.sqrt(10.0 * EPS * self._fastest))
+            zero &= stiff <= noise + ROUND_OFF * EPS * self._fastest * size  # others decay slowly
         else:
-            zero |= np.abs(numbers) <= ROUND_OFF * EPS * abs(sigma)
-        massive = size > 0.0
+            zero |= np.abs(numbers) <= EPS * (10.0 * self._fastest + ROUND_OFF * abs(sigma))
         X = X / np.sqrt(np.where(massive, size, 1.0))
         far = np.abs(found.theta).max(initial=0.0) / np.abs(found.theta)
         digits = np.minimum(DIGITS * far, LEAST)  # those of theta are of the largest one
-        s = numbers if quadratic else np.sqrt(_straight(-numbers, digits))
-        s = np.where(zero, 0.0, _straight(s, digits))
+        s = numbers if quadratic else np.sqrt(_straight(-numbers, digits, digits))
+        s = _straight(s, digits, LEAST if quadratic else digits)  # of twice a real one a pair
         if not quadratic:
             s = np.where(s.imag < 0.0, -s, s)
-        kept = massive & (s.imag >= 0.0)
-        rigid = np.flatnonzero(zero & kept)
-        if quadratic:  # twice zero each
-            kept[rigid[len(rigid) // 2 :]] = False
-        order = np.argsort(np.abs(s), kind="stable")
-        order = order[kept[order]]
-        moving = np.cumsum((s[order] != 0.0) & (s[order].real <= 0.0))
-        order = order[(s[order] == 0.0) | (s[order].real > 0.0) | (moving <= count)]
-        return s[order], X[:, order]
+        rigid = self._resting if quadratic else self._orthonormal(X[:, zero & massive])
+        away = np.abs(s) if omega is None else np.abs(numbers - omega**2)
+        order = np.argsort(away, kind="stable")
+        order = order[(massive & ~zero & (s.imag >= 0.0))[order]]
+        decays = s[order].real <= 0.0
+        order = order[(np.cumsum(decays) <= count) | ~decays]
+        moving = s[order].real <= 0.0
+        reach = (
+            away[order][moving]
+            if omega is not None
+            else np.abs(numbers[order][moving]) + abs(sigma)
+        )
+        s = np.concatenate([np.zeros(rigid.shape[1]), s[order]])
+        X = np.concatenate([rigid, X[:, order]], axis=1)
+        return Slow(s, X, int(moving.sum()), float(reach.max(initial=0.0)))
+
+    def _orthonormal(self, X: Array) -> Array:
+        """Return an orthonormal basis of what vectors of one eigenvalue are combinations of."""
+        X = np.concatenate([X.real, X.imag], axis=1)
+        d, V = np.linalg.eigh(self.pencil.sums(X.T @ self.pencil.product(self.pencil.weight, X)))
+        some = d > ALIKE * d.max(initial=0.0)
+        return np.asarray(X @ (V[:, some] / np.sqrt(d[some])))
+
+    def _completed(self, space: Invariant, found: Found, count: int, omega: float | None) -> Slow:
+        """Return those that are wanted; look for more until none of them may be missing."""
+
+        def lacking(found: Found, least: float) -> int:
+            slow = self._slow(found, count, omega)
+            return EXTRA if slow.far * least > 1.0 + CLOSE else count - slow.moving
+
+        return self._slow(self._every(space, found, lacking), count, omega)
+
+    def _every(
+        self,
+        space: Invariant,
+        found: Found,
+        lacking: Callable[[Found, float], int],
+        *,
+        positive: bool = False,
+    ) -> Found:
+        """Return eigenpairs; look for more, begun anew, until none that is wanted may be missing.
+
+        `lacking` : how many more are wanted where none of a theta larger than a number is missing.
+        """
+        wanted, self.checked = AGAIN, self.engine == "dense"
+        for _ in range(0 if self.checked else ROUNDS):
+            if self.pencil.room() - space.basis.shape[1] < ROOM:
+                self.checked = None
+                break
+            given = self.engine, self.pencil, wanted, self.options, space.basis
+            try:
+                more = largest(*given, positive=positive)
+            except ConvergenceError:
+                break
+            least = float(np.abs(more.theta).max(initial=0.0))
+            wanted = lacking(found, least)
+            if wanted <= 0 or not least:
+                self.checked = True if wanted <= 0 else None
+                break
+            wanted = max(wanted, AGAIN)
+            space.add(more)
+            found = space.pairs(positive)
+        return found
 
 
 def _close(a: float, b: float) -> bool:
     return abs(a - b) <= CLOSE * abs(a)
 
 
-def _straight(s: Complex, digits: Array) -> Complex:
-    """Leave out real and imaginary parts that are round-off of the other one."""
-    real = np.where(np.abs(s.real) <= digits * np.abs(s), 0.0, s.real)
-    imaginary = np.where(np.abs(s.imag) <= digits * np.abs(s), 0.0, s.imag)
-    return np.asarray(real + 1j * imaginary)
+def _straight(s: Complex, real: Array, imaginary: Array | float) -> Complex:
+    """Leave out real and imaginary parts that are these parts of the whole, or less."""
+    size = np.abs(s)
+    x = np.where(np.abs(s.real) <= real * size, 0.0, s.real)
+    y = np.where(np.abs(s.imag) <= imaginary * size, 0.0, s.imag)
+    return np.asarray(x + 1j * y)
 
 
 def _orthonormal(pencil: Pencil, values: Array, X: Array) -> tuple[Array, Array]:

@@ -39,9 +39,10 @@ class Shapes:
     ----------
     system, base : with the state (local vector) that they are shapes about.
     shapes : local vectors (m, coordinates); complex where the numbers are.
-    checked : True: all eigenvalues up to the last one are there, as the signs of a factorisation
-        count them (or all of the system are known); False: some are missing; None: they cannot be
-        counted (unsymmetric matrices, rates, no MUMPS).
+    checked : True: all eigenvalues up to the last one are there: the signs of a factorisation
+        count them, or with unsymmetric matrices or rates another search beside those found came
+        upon none, or all of the system are known; False: some are missing; None: it is not known
+        (no MUMPS; nearly as many as there are).
     """
 
     title = "shapes"
@@ -165,10 +166,8 @@ class Shapes:
     def note(self) -> str:
         """Tell whether all were found."""
         if self.checked is None:
-            return "not counted: matrices are unsymmetric or with rates, or PETSc has no MUMPS"
-        return (
-            "counted: none is missing" if self.checked else "NOT all that were asked for were found"
-        )
+            return "not known whether one is missing: PETSc has no MUMPS, or there are hardly more"
+        return "none is missing" if self.checked else "NOT all that were asked for were found"
 
 
 @dataclass(frozen=True)
