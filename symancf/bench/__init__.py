@@ -169,20 +169,27 @@ def _measured(command: list[str], given: str = "") -> Row:
 def solutions(sizes: Sequence[int], with_peers: bool = False) -> list[Row]:
     """Return CPU times and peak memory of the solution of a cube, each in its own process.
 
-    `peer` is what solved: symancf, DOLFINx with its usual options, and with tuned ones (a looser
-    tolerance, a preconditioner kept within a step). `same_work` is whether |u| agrees to 8 digits.
+    `peer` is what solved: symancf, symancf with other preconditioners, DOLFINx with its usual
+    options, and with tuned ones (a looser tolerance, a preconditioner kept within a step).
+    `same_work` is whether |u| agrees to 8 digits.
     """
     rows: list[Row] = []
     for n in sizes:
-        ours = {"peer": "symancf", **_measured([sys.executable, "-m", _SOLUTION, str(n)])}
+        command = [sys.executable, "-m", _SOLUTION, str(n)]
+        ours = {"peer": "symancf", **_measured(command)}
         rows.append(ours)
         if not with_peers:
             continue
+        others = [
+            {"peer": f"symancf with {name}", **_measured([*command, name])}
+            for name in ("GAMG", "BoomerAMG")
+        ]
         for options in ((), ("--tuned",)):
-            row = _peer("solve", str(n), *options)
+            others.append({**_peer("solve", str(n), *options), "tuned": bool(options)})
+        for row in others:
             if "norm_u" in row and "norm_u" in ours:
                 row["same_work"] = abs(row["norm_u"] / ours["norm_u"] - 1.0) < 1e-8
-            rows.append({**row, "tuned": bool(options)})
+        rows += others
     return rows
 
 

@@ -115,7 +115,7 @@ def step(facets: int, *, rigid: bool, mu: float, layers: int) -> Row:
     terms = [contact, fix(blocks[-1]["z1"], displacement=lambda t: tuple(t * way))]
     terms += [] if rigid else [fix(blocks[0]["z0"])]
     system = System(*blocks, terms=terms)
-    problem = StaticProblem(system, prefix="bench_", options={"pc_type": "gamg"})
+    problem = StaticProblem(system, prefix="bench_", options={"pc_type": "grids"})
     problem.solve(to=0.5, step=0.5)
     shares, start = Shares(system, contact), time.thread_time()
     with shares.measured():

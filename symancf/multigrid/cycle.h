@@ -38,37 +38,51 @@ static void multiply(const Messages *m, const Level *A)
     single_multiply(A->nodes, &A->off, A->off_values, A->x + 3 * (int64_t)A->nodes, 1, A->row, A->r);
 }
 
-/* to = factor D^-1 from + keep to. */
-INLINE void jacobi(const Level *A, const float *from, const float factor, const float keep, float *to)
+/* D^-1 f of a node. */
+INLINE void solve_block(const float *D, const float f[3], float to[3])
+{
+  for (int a = 0; a < 3; a++) to[a] = D[3 * a] * f[0] + D[3 * a + 1] * f[1] + D[3 * a + 2] * f[2];
+}
+
+/* to = D^-1 from. */
+static void jacobi(const Level *A, const float *from, float *to)
+{
+  for (int32_t i = 0; i < A->nodes; i++)
+    solve_block(A->inverse + 9 * (int64_t)i, from + 3 * (int64_t)i, to + 3 * (int64_t)i);
+}
+
+/* d = factor D^-1 (b - A x) + keep d and x += d; of the first step from x = 0 both are the first term. */
+INLINE void advance(const Level *A, const int first, const float factor, const float keep)
 {
   for (int32_t i = 0; i < A->nodes; i++) {
-    const float *D = A->inverse + 9 * (int64_t)i, *f = from + 3 * (int64_t)i;
-    float *t = to + 3 * (int64_t)i;
-    for (int a = 0; a < 3; a++)
-      t[a] = (keep != 0.0f ? keep * t[a] : 0.0f) + factor * (D[3 * a] * f[0] + D[3 * a + 1] * f[1] + D[3 * a + 2] * f[2]);
+    const int64_t k = 3 * (int64_t)i;
+    float f[3], z[3];
+    for (int c = 0; c < 3; c++) f[c] = first ? A->b[k + c] : A->b[k + c] - A->r[k + c];
+    solve_block(A->inverse + 3 * k, f, z);
+    for (int c = 0; c < 3; c++) {
+      A->d[k + c] = factor * z[c] + (keep != 0.0f ? keep * A->d[k + c] : 0.0f);
+      A->x[k + c] = first ? A->d[k + c] : A->x[k + c] + A->d[k + c];
+    }
   }
 }
 
 /* Reduce the part of the error between the two eigenvalues; from x = 0 if `zero`. */
 static void smooth(const Messages *m, const Level *A, const int zero)
 {
-  const int64_t n = 3 * (int64_t)A->nodes;
   const double middle = (A->largest + A->lowest) / 2.0, half = (A->largest - A->lowest) / 2.0;
   const double sigma = middle / half;
   double rho = 1.0 / sigma;
-  for (int32_t k = 0; k < A->degree; k++) {
-    const double next = k ? 1.0 / (2.0 * sigma - rho) : rho;
-    const double factor = k ? 2.0 * next / half : 1.0 / middle, keep = k ? next * rho : 0.0;
+  if (zero) {
+    advance(A, 1, (float)(1.0 / middle), 0.0f);
+  } else {
+    multiply(m, A);
+    advance(A, 0, (float)(1.0 / middle), 0.0f);
+  }
+  for (int32_t k = 1; k < A->degree; k++) {
+    const double next = 1.0 / (2.0 * sigma - rho);
+    multiply(m, A);
+    advance(A, 0, (float)(2.0 * next / half), (float)(next * rho));
     rho = next;
-    if (k || !zero) {
-      multiply(m, A);
-      for (int64_t q = 0; q < n; q++) A->r[q] = A->b[q] - A->r[q];
-      jacobi(A, A->r, (float)factor, (float)keep, A->d);
-      for (int64_t q = 0; q < n; q++) A->x[q] += A->d[q];
-    } else {
-      jacobi(A, A->b, (float)factor, 0.0f, A->d);
-      memcpy(A->x, A->d, (size_t)n * sizeof *A->x);
-    }
   }
 }
 
@@ -176,12 +190,12 @@ int32_t symancf_lanczos(const Hierarchy *h, int32_t l, int32_t steps, double *al
       if (!(size > 0.0f)) return k;
       for (int64_t q = 0; q < n; q++) A->x[q] /= size;
       multiply(m, A);
-      jacobi(A, A->r, 1.0f, 0.0f, A->d);
+      jacobi(A, A->r, A->d);
       memcpy(A->x, A->d, (size_t)n * sizeof *A->x);
       alpha[k] = sqrt(dot(m, A, A->x, A->x));
       continue;
     }
-    jacobi(A, A->b, 1.0f, 0.0f, A->d);
+    jacobi(A, A->b, A->d);
     const double now = dot(m, A, A->b, A->d);
     const float keep = k ? (float)(now / before) : 0.0f;
     for (int64_t q = 0; q < n; q++) A->x[q] = A->d[q] + (k ? keep * A->x[q] : 0.0f);
