@@ -138,7 +138,8 @@ class Multigrid:
                 grid, grids = grids.part[grid], joined
             else:
                 grids = grids.coarser()
-            step = coarsen(self._library, self.comm, pattern, X, grid, grids)
+            last = grids.least() and not _joins(grids)
+            step = coarsen(self._library, self.comm, pattern, X, grid, grids, last)
             self.levels.append(_Level(pattern, ids, step, self._symmetric, held))
             self.grids.append(grids)
             pattern, X, grid, ids, held, first = (

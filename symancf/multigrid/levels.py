@@ -149,9 +149,20 @@ def structure(
 
 
 def coarsen(
-    library: ctypes.CDLL, comm: MPI.Comm, level: Pattern, X: Array, grid: Ints, grids: Grids
+    library: ctypes.CDLL,
+    comm: MPI.Comm,
+    level: Pattern,
+    X: Array,
+    grid: Ints,
+    grids: Grids,
+    last: bool,
 ) -> Step:
-    """Return the next level: the nodes of grids around those of a level (collective)."""
+    """Return the next level: the nodes of grids around those of a level (collective).
+
+    Parameters
+    ----------
+    last : whether it will be inverted, by every rank.
+    """
     found = interpolation(library, grids, X, grid)
     made = structure(level, found.start, found.column, found.weight, 0, False)
     total = len(found.keys)
@@ -174,7 +185,7 @@ def coarsen(
     ).astype(float)
     owner = _owners(comm, found.keys, own_weight)
     mine = int((owner == comm.rank).sum())
-    if 3 * comm.allreduce(mine) <= SHARED:
+    if last or 3 * comm.allreduce(mine) <= SHARED:
         return _shared(
             comm, grids, found.keys, owner, pairs, (found.start, found.column, found.weight)
         )

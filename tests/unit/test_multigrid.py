@@ -102,6 +102,22 @@ def test_a_cycle_is_symmetric_positive_and_scales(make: Made) -> None:
     assert np.array_equal(applied(made, a), z * 2.0**-200)
 
 
+@pytest.mark.parametrize("make", [clamped, partly, several])
+def test_levels_that_ranks_share_or_divide_are_the_same(
+    make: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = make(1.0)
+    shared = multigrid_of(system, is_symmetric(system))
+    monkeypatch.setattr("symancf.multigrid.levels.SHARED", 400)
+    divided = multigrid_of(system, is_symmetric(system))
+    assert not divided.levels[1].pattern.shared
+    assert system.comm.size == 1 or shared.levels[1].pattern.shared
+    r = system.numbering.to_rows(system.numbering.random(3))
+    z, w = applied(shared, r), applied(divided, r)
+    size = system.comm.allreduce(float(np.abs(z).max(initial=0.0)), op=max)
+    assert np.abs(z - w).max(initial=0.0) < 1e-4 * size
+
+
 @pytest.mark.parametrize(("make", "most"), [(clamped, 13), (partly, 13), (several, 13)])
 def test_solutions_are_those_of_a_direct_solver(make: Made, most: int) -> None:
     """In any unit, and again with coarse matrices that are renewed or not."""
