@@ -271,6 +271,33 @@ def ring() -> Iterator[Number]:
     yield Number("extrapolated", (4.0 * first[1] - first[0]) / 3.0, 3.0, 1e-3)
 
 
+@case("A55_becks_column", "closed form; M. Beck, ZAMP 3 (1952) 225-228: flutter at 20.051 EI/L^2")
+def becks_column() -> Iterator[Number]:
+    """Cantilever under a load that follows its tip: two frequencies meet, and one grows."""
+
+    def along(v_a: Any, e1_a: Any, *, P: Any) -> Any:
+        return {v_a[k]: -P * e1_a[k] for k in range(3)}
+
+    P, rod = Parameter("P"), beam(20, EA=1e8)
+    terms = [fix(rod["x0"]), VirtualWork(along, rod["x1"], P=P)]
+    system = System(rod, terms=terms)
+    # roots omega of p^2 + 2 w^2 (1 + cos a cosh b) + p w sin a sinh b, a^2, b^2 = r +- p/2
+    for load, real, imaginary in (
+        (19.9, 0.0, 10.183496706383295),
+        (20.1, 0.48171191134537356, 11.011496053624047),
+        (25.0, 4.917017877589179, 10.617997423932707),
+    ):
+        P.value = load
+        StaticProblem(system, check_stable=False).solve()
+        for damped in (False, True):
+            s = EigenProblem(system).solve(2, damped=damped)
+            what = f"P = {load:g}{', with rates' * damped}"
+            yield Number(f"grow: {what}", s.unstable, 2.0 if real else 0.0, 0.0)
+            slow = s.eigenvalues[np.argsort(-s.eigenvalues.real)[:2]]
+            yield Number(f"growth: {what}", float(slow.real.min()), real, 2e-3, 1.0)
+            yield Number(f"omega: {what}", float(slow.imag.max()), imaginary, 2e-4)
+
+
 @case(
     "D01_modes_of_pendulums", "closed form; m g l/(J + m l^2), (2 -+ sqrt 2) g/l; H. Ziegler (1952)"
 )
