@@ -17,8 +17,8 @@ def rope(n: int, **parameters: Any) -> sa.Body:
     lines = np.stack([np.arange(n), np.arange(1, n + 1)], axis=1)
     ends = {"root": ("vertex", [0]), "tip": ("vertex", [n])}
     mesh = sa.Mesh.from_arrays(X, {"line": lines}, regions=ends)
-    given = {"EA": 100.0, "EI": 0.05, "rho": 1000.0, "A": 1e-3, **parameters}
-    return sa.Body(mesh["all"], sa.elements.ancf_cable, sa.energies.cable(), name="rope", **given)
+    given = {"name": "rope", "EA": 100.0, "EI": 0.05, "rho": 1000.0, "A": 1e-3, **parameters}
+    return sa.Body(mesh["all"], sa.elements.ancf_cable, sa.energies.cable(), **given)
 
 
 def moving(system: sa.System, size: float = 0.3) -> None:

@@ -17,7 +17,7 @@ from ..arrays import Array, Ints, Mask
 from ..runtime import jit
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc
-from ..values.parameter import Value, depends_on_time, evaluate
+from ..values.parameter import Parameter, Value, depends_on_time, evaluate
 from .feet import library as load_library
 from .group import Group, grouped, parameters, source
 from .structures import LANES, Term, Terms, address, most_vectors
@@ -222,6 +222,14 @@ class Plan:
             for piece in self.pieces
         )
 
+    @property
+    def timed(self) -> bool:
+        """Whether a parameter is a function of time, and not what only others set."""
+        return any(piece.cell_at is not None for piece in self.pieces) or any(
+            depends_on_time(value) and not isinstance(value, Parameter)
+            for _, value, _ in self._sources
+        )
+
     def places(self, name: str) -> Ints:
         """Return the places of a parameter, of all pieces that have it, among `values`."""
         return self._called.get(name, np.zeros(0, dtype=np.int64))
@@ -306,6 +314,18 @@ class Plan:
         found = address(array)
         self._addresses[id(array)] = weakref.ref(array), found
         return found
+
+    @property
+    def structure(self) -> int:
+        """The address of ``symancf_plan`` for `evaluate`; ask again where pieces were chosen."""
+        if self._stale:
+            self._arrange()
+        return ctypes.addressof(self._plan)
+
+    @property
+    def evaluate(self) -> int | None:
+        """The address of ``symancf_assemble`` for C functions that call it themselves."""
+        return ctypes.cast(self._assemble, ctypes.c_void_p).value
 
     def _call(self, mode: str, x: Array, v: Array | None, f: Array | None, e: Array | None) -> int:
         if self._stale:

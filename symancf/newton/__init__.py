@@ -5,16 +5,20 @@ from .backtracking import PartBacktracking
 from .constraints import KEPT, Constraints
 from .forcing import LOOSE, Forcing
 from .krylov import PartScaling
-from .leftover import Leftover
+from .leftover import FACTORS, LEAST, SMALL, Leftover
 from .loop import Iteration, iterate
 from .norms import RowNorms
 from .parts import Parts, connected_parts
-from .stopping import SLOW, Stopping
+from .stopping import AGAIN, SLOW, Stopping
 
 __all__ = [
+    "AGAIN",
+    "FACTORS",
     "KEPT",
+    "LEAST",
     "LOOSE",
     "SLOW",
+    "SMALL",
     "Constraints",
     "Forcing",
     "Iteration",

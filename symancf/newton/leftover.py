@@ -49,6 +49,7 @@ class Leftover:
 
     Attributes
     ----------
+    moves, unit : (rows,) which rows are of coordinates that move; L of each.
     extra : iterations that were made for it in this solution.
     told : where the last solution is not settled, else "".
     """
@@ -60,14 +61,14 @@ class Leftover:
         self._y, self._b = vector.duplicate(), vector.duplicate()
         numbering = self._numbering = system.numbering
         moves = numbering.those(*MOVING)
-        self._moves = moves[numbering.coordinate_of_row]
+        self.moves = moves[numbering.coordinate_of_row]
         self.measure(rows.sizes())
         self.begin()
 
     def measure(self, sizes: Array) -> None:
         """Take the sizes of the parts."""
         length = self.rows.natural(sizes)
-        self._unit: Array = np.where(length > 0.0, length, 1.0)[self.rows.of_row]
+        self.unit: Array = np.where(length > 0.0, length, 1.0)[self.rows.of_row]
 
     def begin(self) -> None:
         """Begin a solution."""
@@ -77,13 +78,13 @@ class Leftover:
         """Return the largest share that a change is of the displacements, and that of each row."""
         rows = self.rows
         size = np.zeros(rows.parts)
-        u = np.where(self._moves, np.abs(x) / self._unit, 0.0)
+        u = np.where(self.moves, np.abs(x) / self.unit, 0.0)
         if rows.parts > 1:
             np.maximum.at(size, rows.row_part, u)
         else:
             size[:] = u.max(initial=0.0)
         size = np.maximum(rows.largest(size), LEAST)[rows.row_part]
-        share = np.where(self._moves, np.abs(change) / self._unit, 0.0) / size
+        share = np.where(self.moves, np.abs(change) / self.unit, 0.0) / size
         (largest,) = rows.largest(np.array([share.max(initial=0.0)]))
         return float(largest), share
 
@@ -102,7 +103,7 @@ class Leftover:
 
     def lengths(self, change: Array) -> Array:
         """Return the size of a change (rows) of the displacements of each part (collective)."""
-        (norms,) = self.rows.of(np.where(self._moves, change / self._unit, 0.0))
+        (norms,) = self.rows.of(np.where(self.moves, change / self.unit, 0.0))
         return self.rows.total(norms)
 
     def corrections(self, rows: Array) -> Array:

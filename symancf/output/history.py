@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,7 +23,7 @@ from ..runtime.streams import CsvStream, HdfStream, read
 from ..values import arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from ..runtime.streams import Stream
@@ -250,6 +251,19 @@ class History:
         except BaseException as caught:
             error = caught
         share_error(self.comm, error)
+
+    @property
+    def undue(self) -> int:
+        """The number of steps from now on of which nothing but their times is recorded."""
+        number = self._time.count
+        due = (-(number - series.first) % series.every for series in self._series.values())
+        return 0 if self._streams else min(due, default=sys.maxsize)
+
+    def pass_over(self, steps: Iterable[Step]) -> None:
+        """Keep steps that are not due for any series; see `undue`."""
+        for step in steps:
+            self.steps.append(step)
+            self._time.append(self._time.checked(step.time))
 
     def _require_one_shape(self, rows: dict[str, Array]) -> None:
         """Raise where a series has another shape on another rank (collective)."""

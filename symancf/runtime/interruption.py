@@ -93,6 +93,11 @@ class Interruption:
             _hold()
 
 
+def pending() -> bool:
+    """Tell whether this process had a signal that no `Interruption.check` has seen yet."""
+    return _Held.asked
+
+
 def _hold() -> None:
     """Note the next SIGINT only; leave the one after it to the system, also within C."""
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

@@ -34,8 +34,8 @@ def _nothing() -> None:
     pass
 
 
-#: By name, ``sa:residual`` in the log. "outputs" are other functions of kernels; "hierarchy",
-#: "galerkin" and "cycle" those of multigrid.
+#: By name, ``sa:residual`` in the log. "outputs" are other functions of kernels; "steps" those that
+#: C makes, with their residuals; "hierarchy", "galerkin" and "cycle" those of multigrid.
 EVENTS = {
     name: Part()
     for name in (
@@ -44,6 +44,7 @@ EVENTS = {
         "tangent",
         "product",
         "outputs",
+        "steps",
         "mesh",
         "partition",
         "numbering",

@@ -83,9 +83,14 @@ class Progress:
         if self._next != math.inf:
             self._tell(f"time {time:g}, step {self._steps + 1}, iteration {number}")
 
-    def step(self, time: float, iterations: int, linear: int) -> None:
-        """Tell of a step that ended at `time` (collective)."""
-        self._steps += 1
+    @property
+    def tells_each(self) -> bool:
+        """Whether each step gets a line."""
+        return self._monitored
+
+    def step(self, time: float, iterations: int, linear: int, count: int = 1) -> None:
+        """Tell of a step that ended at `time`, the last one of `count` (collective)."""
+        self._steps += count
         if self._next != math.inf:
             self._tell(f"time {time:g}, step {self._steps}, {iterations} iterations")
         if self._monitored:

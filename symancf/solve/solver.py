@@ -226,9 +226,13 @@ _FAILED = {
 }
 
 
-def reason_name(snes: PETSc.SNES) -> tuple[str, str]:
-    """Return PETSc's reason and a sentence with the inner reason of the linear solver."""
-    name = _lookup(PETSc.SNES.ConvergedReason, snes.getConvergedReason())
+def reason_name(snes: PETSc.SNES, reason: int | None = None) -> tuple[str, str]:
+    """Return PETSc's reason and a sentence with the inner reason of the linear solver.
+
+    `reason`: of a Newton's method with the same linear solver; default: that of `snes`.
+    """
+    reason = snes.getConvergedReason() if reason is None else reason
+    name = _lookup(PETSc.SNES.ConvergedReason, reason)
     if name == "DIVERGED_LINEAR_SOLVE":
         ksp = snes.getKSP()
         inner = _lookup(PETSc.KSP.ConvergedReason, ksp.getConvergedReason())

@@ -10,13 +10,15 @@ import numpy as np
 
 from ...arrays import Array
 from ...assembly.piece import Role
-from ...newton import Constraints, RowNorms, Stopping
+from ...newton import AGAIN, SLOW, Constraints, RowNorms, Stopping
 from ...runtime.petsc import PETSc
+from .steps import UNDECIDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .motion import Motion
+    from .steps import Steps
 
 
 TINY = 1e-200  # less than any limit; what is divided by it stays a number
@@ -48,7 +50,7 @@ class Balance(Stopping):
     f : local vector of the last residual.
     """
 
-    def __init__(self, motion: Motion, f: Array) -> None:
+    def __init__(self, motion: Motion, f: Array, steps: Steps) -> None:
         system = motion.system
         rows = RowNorms(system, [*system.pieces, *motion.mass.pieces])
         equations = rows.classes(lambda block: block.is_equation)
@@ -57,18 +59,40 @@ class Balance(Stopping):
         self._moves = rows.classes(lambda block: block.moves)
         follows = rows.classes(lambda block: block.kind == "dependent")  # its forces add up to zero
         self._least = np.where(follows, 1.0, np.where(self._moves, UNLOADED, 0.0))
-        self._natural, self._size = np.ones(rows.count), 1.0
-        self._forces, self._noise = np.zeros(rows.count), np.zeros(rows.count)
-        self._ended = np.zeros(rows.count)  # forces at the end of the last step
-        self._parts: Array | None = None  # likewise in parts, where these were needed
-        self._violations, self._rtol, self._stol = np.zeros(rows.count), 1e-8, 0.0
-        self._weight = np.zeros(rows.count)  # of norms in shares
+        self._size, self._stol = 1.0, 0.0
+        self._steps, self._data = steps, steps.data.balance
+        self._data.classes, self._data.parts = rows.count, rows.parts
+        self._data.round_off, self._data.falling = ROUND_OFF, FALLING
+        self._data.slow, self._data.again = SLOW, AGAIN
+        by_class = (np.zeros(rows.count) for _ in range(8))
+        self._natural, self._violations, self._sizes, self._ended, *others = by_class
+        # `_ended`: forces at the end of the last step, `_in_parts`: those in parts, where `split`
+        self._forces, self._noise, self._weight, self._in_parts = others
+        self._shuts, self._closes = np.zeros(rows.parts), np.zeros(rows.parts, dtype=np.uint8)
+        self._worst: Array = np.zeros((0, rows.parts))
+        steps.give(self._data, np.int64, part=rows.part)
+        masks = {"moves": self._moves, "constraint": self.constraints.classes}
+        steps.give(self._data, np.uint8, **masks, closed=self._closes)
+        steps.give(self._data, least=self._least, natural=self._natural, norms=self._norms)
+        steps.give(self._data, violations=self._violations, sizes=self._sizes, ended=self._ended)
+        steps.give(self._data, forces=self._forces, noise=self._noise, weight=self._weight)
+        steps.give(self._data, in_parts=self._in_parts, shut=self._shuts)
+        self._natural.fill(1.0)
+        self.tolerate(1e-8, 0.0, 50)
+
+    def tolerate(self, rtol: float, stol: float, most: int) -> None:
+        """Take tolerances, and the largest number of iterations."""
+        self._data.rtol, self._stol = rtol, stol
+        if len(self._worst) <= most:
+            self._worst = np.zeros((most + 1, self.rows.parts))
+            self._data.room = len(self._worst)
+            self._steps.give(self._data, worst=self._worst)
 
     def begin(self) -> Array:
         """Take the sizes of the parts and return them; forget earlier steps (collective)."""
         sizes = self.rows.sizes()
         self._size = float(sizes.max(initial=0.0))
-        self._natural = self.rows.natural(sizes)
+        self._natural[:] = self.rows.natural(sizes)
         self.constraints.measure(sizes)
         self.forget()
         return sizes
@@ -76,16 +100,19 @@ class Balance(Stopping):
     def forget(self) -> None:
         """Forget what earlier steps left."""
         self._ended[:] = self._noise[:] = 0.0
-        self._parts = None
+        self._data.split = 0
         self.constraints.limits[:] = 0.0
 
     def accept(self) -> None:
         """Note the forces at the end of a step (collective)."""
-        self._ended = self.sizes()
-        if self._parts is not None:
-            limit = np.maximum(self._rtol * self._ended, ROUND_OFF * self._noise)
-            needed = (self._norms > limit) & ~self.constraints.classes
-            self._parts = self.parts() if needed.any() else None
+        self._ended[:] = self.sizes()
+        self._data.split = self._steps.wants_parts()
+        if self._data.split:
+            self.split()
+
+    def split(self) -> None:
+        """Take the forces at the end of a step in parts (collective)."""
+        self._in_parts[:] = self.parts()
 
     # ---- the rule -------------------------------------------------------------------------------
     def test(
@@ -103,44 +130,48 @@ class Balance(Stopping):
         rows : the residual.
         step, fresh : see `Stopping`.
         """
-        reasons = PETSc.SNES.ConvergedReason
         if iteration == 0:
-            self._rtol, _, self._stol, _ = snes.getTolerances()
-        self._norms = self.rows.norm(rows)
+            rtol, _, stol, most = snes.getTolerances()
+            self.tolerate(rtol, stol, most)
+        self._norms[:] = self.rows.norm(rows)
         if not math.isfinite(self._norms.max(initial=0.0)):
-            return int(reasons.DIVERGED_FNORM_NAN)
+            return int(PETSc.SNES.ConvergedReason.DIVERGED_FNORM_NAN)
+        rtol = self._data.rtol
         if self.constraints.any:
-            self._violations = self._rtol * self.constraints.shares(rows, self._rtol, first=False)
-        if iteration:
-            return self._reason(self._rtol, self._stol, step, fresh)
-        forces = np.maximum(self._ended, self.sizes())
-        work = np.where(self._moves, forces * self._natural, 0.0)
-        least = self._least * self.rows.worst(work)[self.rows.part]
-        self._weigh(np.maximum(forces, least / self._natural), self._noise)
+            self._violations[:] = rtol * self.constraints.shares(rows, rtol, first=False)
+        if iteration == 0:
+            self._sizes[:] = self.sizes()
+        if iteration == 0 or not self._data.asked:
+            reason = self._steps.judge(iteration, fresh)
+            if reason != UNDECIDED:
+                self.closed, self._last = self._closes.astype(bool), self._worst[iteration].copy()
+                return reason
+            self._take_over(iteration)
+        return self._reason(rtol, self._stol, step, fresh)
+
+    def _take_over(self, iteration: int) -> None:
+        """Go on with what was simple so far: shares that fell in all iterations."""
+        trail = self._worst[:iteration].copy()
         self._start(np.zeros(self.rows.parts, dtype=bool))
-        self._last = self._begun = self.rows.worst(self.shares())
-        if self._close(self._begun, self._rtol):
-            return int(reasons.CONVERGED_FNORM_RELATIVE)
-        if self._parts is not None:
-            self._weigh(np.maximum(self._forces, self._parts), self._noise)
-        return int(reasons.ITERATING)
+        self.closed, self._shut = self._closes.astype(bool), self._shuts.copy()
+        self._begun, self._last = trail[0], trail[-1]
+        self._trail = [(worst, worst) for worst in trail[1:]]
+        self._data.asked = 1
 
     def shares(self) -> Array:
         """Return norms, or the largest violations, relative to what they are measured by."""
-        share = self._norms * self._weight
-        return np.asarray(share + self._violations if self.constraints.any else share)
+        return np.asarray(self._norms * self._weight + self._violations)
 
     def _weigh(self, forces: Array, noise: Array) -> None:
         """Take forces and round-off as what norms are measured by."""
-        self._forces, self._noise = forces, noise
-        limit = np.maximum(self._rtol * forces, np.maximum(ROUND_OFF * noise, TINY))
-        limit[self.constraints.classes] = np.inf
-        self._weight = self._rtol / limit
+        self._forces[:], self._noise[:] = forces, noise
+        self._steps.weigh()
 
     def arisen(self) -> bool:
         """Take up the forces of this iteration, in parts."""
-        self._parts = np.maximum(self._forces, self.parts())
-        self._weigh(self._parts, self._noise)
+        self._in_parts[:] = np.maximum(self._forces, self.parts())
+        self._data.split = 1
+        self._weigh(self._in_parts, self._noise)
         return True
 
     def round_off(self) -> Array:
@@ -183,7 +214,7 @@ class Balance(Stopping):
         to_rows = self.rows.numbering.to_rows
         vectors = [to_rows(m.inertia)]
         roles = np.array([piece.role for piece in plan.pieces])
-        for role in get_args(Role):
+        for role in (role for role in get_args(Role) if role in roles):
             with plan.only(roles == role):
                 plan.residual(m.state, f)
             vectors.append(to_rows(f))

@@ -17,6 +17,7 @@ from ...values.parameter import depends_on_time
 if TYPE_CHECKING:
     from ...assembly.piece import Piece
     from .motion import Motion
+    from .steps import Steps
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,44 @@ class Audit:
         if self._plans or self.motion.moving or self._mass_changes or self._remembering[0]:
             return False
         return not (damping.mass or damping.stiffness)
+
+    # ---- steps in C -----------------------------------------------------------------------------
+    @property
+    def simple(self) -> bool:
+        """Whether only powers add up from step to step."""
+        return not self._mass_changes and not self._remembering[0]
+
+    @property
+    def timed(self) -> bool:
+        """Whether a power has parameters that are functions of time."""
+        return any(plan.timed for plan in self._plans.values())
+
+    def present(self, time: float) -> None:
+        """Take the parameters of a time."""
+        for plan in self._plans.values():
+            plan.follow(self.motion.rate, self.motion.rate_factor)
+            plan.update(time)
+
+    def lend(self, steps: Steps) -> None:
+        """Let C add up the work of steps; see `take_back`."""
+        m, data = self.motion, steps.data
+        self.present(m.system.time)
+        data.closed = self.closed
+        for k, name in enumerate(("work", "dissipated")):
+            data.power_plan[k] = self._plans[name].structure if name in self._plans else None
+            data.power[k] = self._power[k]
+        data.work[0], data.work[1] = self.work, self.dissipated
+        steps.give(data, owned=self._owned)
+        data.supported = None
+        if m.moving:
+            steps.give(data, supported=self._fixed)
+
+    def take_back(self, steps: Steps) -> None:
+        """Take what C has added up."""
+        data = steps.data
+        if not self.closed and data.made:
+            self.work, self.dissipated = data.work
+            self._power, self._time = np.array(data.power), self.motion.system.time
 
     def _powers(self) -> Array:
         """Return the power of drives and of dampers (this rank's part)."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...arrays import Array, Ints
+from ...arrays import Array
 from ...assembly.revisions import REVISIONS, Review, Verdict
 from ...errors import ConvergenceError
 from ...runtime.collective import together
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ...assembly.piece import Piece
     from .accelerations import Accelerations
+    from .native import Made
 
 
 SLIVER = 1e-9  # of a step: a remainder that is not worth a step of its own
@@ -81,19 +82,18 @@ class GeneralizedAlpha:
         self.accelerations, self.rho = accelerations, rho
         motion, newton = accelerations.motion, accelerations.newton
         self.motion, self.newton = motion, newton
-        self.coefficients = Coefficients.of_radius(rho)
         n = motion.system.numbering.coordinates
-        every = bool(motion.second.all())  # whole arrays are much faster than chosen parts
-        self._second: slice | Ints = slice(None) if every else np.flatnonzero(motion.second)
-        self._any_first = bool(motion.first.any())
         self.auxiliary: Array = np.zeros(n)
         self._k: Array = np.zeros(n)
+        newton.steps.give(newton.steps.data, auxiliary=self.auxiliary, auxiliary_factor=self._k)
+        self._take(Coefficients.of_radius(rho))
         self._before: End | None = None
         self.last_step = self.biased = self._usual = 0.0
         self._jerk: Array | None = None
         self._jerk_of: End | None = None
         self.calm = 0
         self._factors_of = 0.0
+        self._failed = False  # the step from here has no solution at full length
         self.asked = 0.0
         self.adaptive = False
         motion.system.register(self)
@@ -111,6 +111,12 @@ class GeneralizedAlpha:
     def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
         """Look for rigid bodies anew; Newton's method takes up other entities."""
         self.spin.forget()
+
+    def _take(self, coefficients: Coefficients) -> None:
+        """Take the coefficients of the method."""
+        self.coefficients = coefficients
+        for name, value in asdict(coefficients).items():
+            setattr(self.newton.steps.data, name, value)
 
     # ---- as all integrators ---------------------------------------------------------------------
     def attach(self, ts: PETSc.TS) -> None:
@@ -137,7 +143,7 @@ class GeneralizedAlpha:
     def begin(self, ts: PETSc.TS, to: float, adaptive: bool | None) -> None:
         """Prepare for a motion to a time."""
         self.adaptive = self.adaptive or bool(adaptive)
-        self.error = None
+        self.error, self._failed = None, False
 
     def started(self) -> None:
         """Take the initial values."""
@@ -160,7 +166,7 @@ class GeneralizedAlpha:
                 iteration=0,
             )
             return
-        self.coefficients = Coefficients.of_radius(self.rho)
+        self._take(Coefficients.of_radius(self.rho))
         self.adaptive = options.getString("ts_adapt_type", "none") != "none"
 
     def step(self, ts: PETSc.TS) -> None:
@@ -186,6 +192,42 @@ class GeneralizedAlpha:
         ts.step()
         if self.error is not None:
             raise self.error
+
+    def is_steady(self, ts: PETSc.TS) -> bool:
+        """Tell whether C can make the next steps, like the last one; be ready for that."""
+        h, system = self.asked, self.motion.system
+        usual = all(abs(h - other) <= 1e-12 * h for other in (self.last_step, self.biased))
+        if self.adaptive or not usual or not self.newton.native.able or ts.getTimeStep() < h:
+            return False
+        if self.spin.looks or system.reviews or system.memory:
+            return False
+        self._factors(h)
+        self.newton.take(h)
+        return True
+
+    def came(self, ts: PETSc.TS, steps: Sequence[Made], reason: int) -> None:
+        """Take up where steps in C have led.
+
+        `reason`: not above 0, why there was no further one: `error`, or `advance` goes on.
+        """
+        m, h = self.motion, self.asked
+        if steps:
+            self.calm = max(0, self.calm - len(steps))
+            _, self.iterations, self.linear_iterations = steps[-1]
+            self.last_step = self.biased = self._usual = h
+            ts.setStepNumber(ts.getStepNumber() + len(steps))
+            ts.setTime(m.system.time)
+            ts.setTimeStep(self._next(h, 0.0))
+            self.newton.leftover.warn(f"at time {m.system.time:g}", 7)
+        self._failed, self._review = reason <= 0, Review(Verdict.STANDS)
+        if self._failed:
+            self.newton.reason, self.newton.stale = reason, True
+            try:
+                self.newton.native.require()
+            except BaseException as error:
+                self.error = error
+                with contextlib.suppress(Exception):
+                    m.move_to(m.system.time)
 
     # ---- the vector of TS -----------------------------------------------------------------------
     def write(self, U: PETSc.Vec) -> None:
@@ -220,8 +262,7 @@ class GeneralizedAlpha:
 
     def _predict(self, h: float) -> None:
         """Set the affine map of a step of length h, and a state to begin with."""
-        c, m, newton = self.coefficients, self.motion, self.newton
-        before = self._before
+        c, m, before = self.coefficients, self.motion, self._before
         assert before is not None
         u, v, a, A = before.state, before.rate, before.acceleration, before.auxiliary
         if self.last_step and abs(h - self.last_step) > 1e-12 * h:
@@ -233,25 +274,7 @@ class GeneralizedAlpha:
             v = v + c.bias * (h * h - self.biased**2) * w
             A = A if self.last_step else A + c.shift * h * w
         self._factors(h)
-        second = self._second
-        newton.base[:] = u
-        newton.base_rate[:] = 0.0
-        newton.base_acceleration[:] = 0.0
-        newton.base[second] += h * v[second] + h * h * (0.5 - c.beta) * A[second]
-        newton.base_rate[second] = v[second] + h * (1.0 - c.gamma) * A[second]
-        newton.base_acceleration[second] = (c.alpha_m * A[second] - c.alpha_f * a[second]) / (
-            1.0 - c.alpha_f
-        )
-        m.state[second] = newton.base[second]
-        if not self.calm:
-            m.state[second] += h * h * c.beta * a[second]
-        if self._any_first:
-            first = m.first
-            newton.base[first] += h * (1.0 - c.theta) * A[first]
-            newton.base_rate[first] = (c.delta * A[first] - c.alpha_f * v[first]) / (
-                1.0 - c.alpha_f
-            )
-            m.state[first] = u[first] + h * v[first]
+        self.newton.steps.predict(h, (u, v, a, A), not self.calm)
 
     def _jerk_at(self, before: End, h: float) -> Array | None:
         """Return what constraints determine of the jerk at the beginning of a step (collective)."""
@@ -273,7 +296,7 @@ class GeneralizedAlpha:
         m.state[free] = starts[newton.nearest(starts, h)[int(again)]][free]
 
     def _try(self, t: float, h: float, again: bool = False) -> bool:
-        m, system, snes = self.motion, self.motion.system, self.newton.snes
+        m, system, newton = self.motion, self.motion.system, self.newton
         system.revise(t + h)
         if system.changing and self._before is not None:  # as copies of what is in the room now
             before, now = self._before, self._end()
@@ -281,21 +304,20 @@ class GeneralizedAlpha:
         self._predict(h)
         m.system.memory.begin(t)
         m.prescribe(t + h, h)
-        if self.newton.kinked and self.newton.numbering.size:
+        if newton.kinked and newton.numbering.size:
             self._begin(h, again)
         for _ in range(REVISIONS):
-            converged = self.newton.solve(h)
-            self.iterations += snes.getIterationNumber()
-            self.linear_iterations += snes.getLinearSolveIterations()
+            converged = newton.solve(h)
+            self.iterations += newton.iterations
+            self.linear_iterations += newton.linear_iterations
             self._review = system.review(t + h) if converged else Review(Verdict.STANDS)
             if self._review.verdict is not Verdict.AGAIN:
                 break
-            with together(self.newton.comm):
+            with together(newton.comm):
                 system.update(t + h)
         converged = converged and self._review.verdict is Verdict.STANDS
         if converged:
-            np.subtract(m.state, self.newton.base, out=self.auxiliary)
-            self.auxiliary *= self._k
+            newton.steps.conclude()
         return converged
 
     def _step(self, ts: PETSc.TS) -> None:
@@ -329,8 +351,10 @@ class GeneralizedAlpha:
         Returns its length, its local error and whether it reaches the end.
         """
         smallest = self.asked * SMALLEST
-        self.iterations = self.linear_iterations = 0
-        tried = False
+        newton, tried = self.newton, False
+        failed, self._failed = self._failed, False  # in `several`
+        taken = (newton.iterations, newton.linear_iterations) if failed else (0, 0)
+        self.iterations, self.linear_iterations = taken
         while True:
             left = end - t
             last = left <= h * (1.0 + SLIVER)
@@ -338,7 +362,7 @@ class GeneralizedAlpha:
                 h = left
             elif not last and left < 1.2 * h:  # two halves: no short step at the end
                 h = 0.5 * left
-            if self._try(t, h, tried):
+            if not failed and self._try(t, h, tried):
                 error = self._local_error() if self.adaptive else 0.0
                 if error <= 1.0:
                     return h, error, last
@@ -348,16 +372,17 @@ class GeneralizedAlpha:
                 tried = not tried
                 factor = 1.0 if tried else 0.5  # both ways to begin with each length
             self.rejections += 1
+            failed = False
             self._restore()
             h *= factor
             if h < smallest:
-                name, text = reason_name(self.newton.snes)
+                name, text = reason_name(self.newton.snes, self.newton.reason)
                 if self._review.verdict is not Verdict.STANDS:
                     name, text = "REVIEW", str(self._review)
                 raise ConvergenceError(
                     f"no solution of a time step of {h / factor:.3g} from t = {t:g}: {text}",
                     reason=name,
-                    iteration=self.newton.snes.getIterationNumber(),
+                    iteration=self.newton.iterations,
                     time=t,
                 )
 

@@ -17,7 +17,7 @@ from ...runtime.collective import together
 from ...values.parameter import depends_on_time
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ...assembly.matrix import Matrix
     from ...assembly.piece import Piece
@@ -111,6 +111,22 @@ class Motion:
         """Forget the mass in another pattern."""
         if rebuilt:
             self._mass_values = None
+
+    def scale_multipliers(self, largest: Callable[[], float]) -> None:
+        """Make the multipliers' scale that of the tangent's diagonal; keep their forces.
+
+        `largest` returns the largest entry there (collective).
+        """
+        system = self.system
+        old, system.stiffness = system.stiffness, 1.0
+        with together(system.comm):
+            system.update(system.time)
+        size = largest()
+        system.stiffness = size if np.isfinite(size) and size > 0.0 else 1.0
+        scaled = system.numbering.those("multiplier", "algebraic", "tie")
+        self.state[scaled] *= old / system.stiffness
+        with together(system.comm):
+            system.update(system.time)
 
     # ---- residual -------------------------------------------------------------------------------
     def residual(self, f: Array) -> int:

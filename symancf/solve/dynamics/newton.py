@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,8 @@ from ..preconditioner import Preconditioner
 from ..solver import is_symmetric
 from .balance import Balance
 from .idle import idle_bodies, undetermined
+from .native import Native
+from .steps import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,9 +56,10 @@ class Newton:
     ----------
     snes, J, F, x : petsc4py objects of the free unknowns.
     base, base_rate, base_acceleration : local vectors of the affine map.
+    steps : `Steps`, with the numbers of these and of the tangent.
+    native : `Native`, whose iterations are made in C.
+    reason, iterations, linear_iterations : of the last solution.
     balance : `Balance`.
-    renewals : number of tangents made.
-    stale : set it to have the next tangent made anew.
     kinked : whether forces may have kinks: with a fresh tangent `PartBacktracking` looks where a
         step leads, and steps begin where a step of it leads nearest.
     """
@@ -70,13 +74,15 @@ class Newton:
         self.J = motion.matrix.mat
         n = numbering.coordinates
         self.base, self.base_rate, self.base_acceleration = np.zeros(n), np.zeros(n), np.zeros(n)
-        self._fixed = np.flatnonzero(numbering.fixed_by >= 0)
-        self._f, self._scratch, self._change = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.f, self._scratch = np.zeros(n), np.zeros(n)
+        self.steps = Steps(self.comm)
+        self._describe()
         self.snes = snes
         snes.setFunction(loosely(self._function), self.F)
         snes.setJacobian(loosely(self._jacobian), self.J, self.J)
-        snes.setConvergenceTest(loosely(self._test))
-        self.balance = Balance(motion, self._f)
+        self._asked = loosely(self._test)
+        snes.setConvergenceTest(self._asked)
+        self.balance = Balance(motion, self.f, self.steps)
         self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), self.x)
         self.preconditioner = Preconditioner(
             self.system, motion.matrix, snes.getKSP(), is_symmetric(self.system, dynamic=True)
@@ -86,19 +92,53 @@ class Newton:
         if self.kinked:
             evaluate = loosely(self._evaluate)
             self._cuts = PartBacktracking(
-                snes, self.balance, evaluate, self.x, self.leftover, lambda: self._made_now
+                snes, self.balance, evaluate, self.x, self.leftover, self._made_now
             )
         self.size = 1.0
         self.error: BaseException | None = None
-        self.renewals, self.stale = 0, True
-        self._slow = SLOW_LARGE if numbering.size > LARGE else SLOW
+        self.reason = self.iterations = self.linear_iterations = 0
         self._step_of_tangent = 0.0
-        self._fewest, self._beyond = 0.0, 0.0
-        self._eager = self._needy = 0
-        self._fresh = self._made_now = self._determined = False
-        self._shares: list[float] = []
+        self._determined = False
         self._before: Array = np.zeros(0)
+        self.native = Native(self)
         self.system.register(self)
+
+    def _describe(self) -> None:
+        """Tell C of the local vectors, and how long a tangent is to last."""
+        m, data = self.motion, self.steps.data
+        data.coordinates, data.damping = len(m.state), m.damping.mass
+        give = partial(self.steps.give, data)
+        give(np.uint8, order=np.where(m.second, 2, np.where(m.first, 1, 0)))
+        give(state=m.state, rate=m.rate, acceleration=m.acceleration)
+        give(rate_factor=m.rate_factor, acceleration_factor=m.acceleration_factor)
+        give(base=self.base, base_rate=self.base_rate, base_acceleration=self.base_acceleration)
+        tangent = self._tangent = data.tangent
+        tangent.proof, tangent.steps, tangent.patience, tangent.stale = PROOF, EAGER, PATIENCE, 1
+        tangent.slow = SLOW_LARGE if self.numbering.size > LARGE else SLOW
+        self._list_fixed()
+
+    def _list_fixed(self) -> None:
+        fixed = np.flatnonzero(self.numbering.fixed_by >= 0)
+        self.steps.data.fixed_count = len(fixed)
+        self.steps.give(self.steps.data, np.int64, fixed=fixed)
+
+    @property
+    def stale(self) -> bool:
+        """Whether the next tangent is to be made anew."""
+        return bool(self._tangent.stale)
+
+    @stale.setter
+    def stale(self, stale: bool) -> None:
+        self._tangent.stale = stale
+
+    @property
+    def renewals(self) -> int:
+        """The number of tangents made."""
+        return int(self._tangent.renewals)
+
+    def _made_now(self) -> bool:
+        """Whether the tangent is that of the present iteration."""
+        return bool(self._tangent.made_now)
 
     # ---- lists that change, see `HoldsVectors` --------------------------------------------------
     def local_vectors(self) -> list[Array]:
@@ -107,7 +147,7 @@ class Newton:
 
     def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
         """Take up other entities, and a tangent of another pattern (collective)."""
-        self._fixed = np.flatnonzero(self.numbering.fixed_by >= 0)
+        self._list_fixed()
         self.stale = self.stale or any(piece.kernel.has_tangent for piece in changed)
         if rebuilt:
             self.J = self.motion.matrix.mat
@@ -117,22 +157,10 @@ class Newton:
             constraints.relisted()
             constraints.measure(self.balance.rows.sizes())
 
-    # ---- the affine map -------------------------------------------------------------------------
-    def follow(self) -> None:
-        """Let rates and accelerations follow the state."""
-        m, change = self.motion, self._change
-        np.subtract(m.state, self.base, out=change)
-        np.multiply(m.rate_factor, change, out=m.rate)
-        m.rate += self.base_rate
-        np.multiply(m.acceleration_factor, change, out=m.acceleration)
-        m.acceleration += self.base_acceleration
-
-    def _hold(self) -> None:
-        """Let the affine map give prescribed coordinates the rates that they have."""
-        m, fixed = self.motion, self._fixed
-        self.base[fixed] = m.state[fixed]
-        self.base_rate[fixed] = m.rate[fixed]
-        self.base_acceleration[fixed] = m.acceleration[fixed]
+    def watches_alone(self) -> bool:
+        """Tell whether nobody has given SNES a monitor or another test."""
+        test = self.snes.getConvergenceTest()
+        return not self.snes.getMonitor() and test is not None and test[0] is self._asked
 
     # ---- callbacks: never let an exception cross PETSc ------------------------------------------
     def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
@@ -144,32 +172,25 @@ class Newton:
         bad = 0
         try:
             self.vectors.to_local(x, self.motion.state)
-            self.follow()
-            bad = self.motion.residual(self._f)
-            self.vectors.to_global(self._f, F)
+            self.steps.follow()
+            bad = self.motion.residual(self.f)
+            self.vectors.to_global(self.f, F)
         except BaseException as error:
             self.error, bad = self.error or error, 1
         return bad if self.comm.size == 1 else int(self.comm.allreduce(bad))
 
     def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
-        iteration = len(self._shares) - 1
-        slow = iteration > 0 and self._shares[-1] > self._slow * self._shares[-2]
-        at_once = iteration == 1 and self._eager > 0 and not self._fresh
-        self._made_now = self.stale or slow or at_once
-        if not self._made_now:
+        if not self.steps.wants_tangent(snes.getIterationNumber()):
             return
         try:
-            self._renew(snes.getKSP())
+            self.renew(snes.getKSP())
         except BaseException as error:
             self.error = self.error or error
-        self._fresh = True
 
-    def _renew(self, ksp: PETSc.KSP) -> None:
+    def renew(self, ksp: PETSc.KSP) -> None:
         """Make the tangent at the present state (collective)."""
         bad = 0
-        self.renewals += 1
-        self.stale = False
-        self._fewest, self._beyond = 0.0, 0.0
+        self.steps.made_tangent()
         with together(self.comm):
             bad = self.motion.tangent(self._scratch)
         if not self._determined:
@@ -191,22 +212,32 @@ class Newton:
         self._determined = True
 
     def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
+        x = snes.getSolution().getArray(readonly=True)
+        old, self._before = self._before, x.copy()
+        return self.judge(iteration, self.F.getArray(readonly=True), x, old)
+
+    def judge(self, iteration: int, rows: Array, x: Array, old: Array) -> int:
+        """Return PETSc's reason to stop, 0 to go on; errors are kept (collective).
+
+        Parameters
+        ----------
+        rows, x, old : residual, unknowns, and those before the last step, if there was one.
+        """
+        balance, tangent = self.balance, self._tangent
         try:
-            rows, x = self.F.getArray(readonly=True), snes.getSolution().getArray(readonly=True)
-            old, self._before = self._before, x.copy()
-            reason = self.balance.test(
-                snes, iteration, rows, lambda: self.balance.length(x - old, x), self._made_now
+            reason = balance.test(
+                self.snes, iteration, rows, lambda: balance.length(x - old, x), self._made_now()
             )
-            if reason > 0 and not self._settled(rows, x, x - old if iteration else None):
+            if reason > 0 and not self.settled(rows, x, x - old if iteration else None):
                 reason = int(PETSc.SNES.ConvergedReason.ITERATING)
-            share = float(self.balance.last.max(initial=0.0))
+            share = float(balance.last.max(initial=0.0))
         except BaseException as error:
             self.error = self.error or error
             return int(PETSc.SNES.ConvergedReason.DIVERGED_FNORM_NAN)
-        self._shares = [share] if iteration == 0 else [*self._shares, share]
+        tangent.share_before, tangent.share = tangent.share, share
         return reason
 
-    def _settled(self, rows: Array, x: Array, step: Array | None) -> bool:
+    def settled(self, rows: Array, x: Array, step: Array | None) -> bool:
         """Tell whether nothing soft is hidden; see `Leftover` (collective)."""
         if step is None and self.stale:
             return True  # no tangent is at hand
@@ -230,8 +261,8 @@ class Newton:
         ----------
         starts : local vectors; where the tangent is to be made anew, it is that of the last one.
         """
-        self._take(h)
-        self._hold()
+        self.take(h)
+        self.steps.hold()
         free, found = self.numbering.free, []
         try:
             for start in reversed(starts):
@@ -253,7 +284,7 @@ class Newton:
             if bad:
                 return math.inf
             if self.stale:
-                self._renew(ksp)
+                self.renew(ksp)
                 ksp.setOperators(self.J, self.J)
             step = self.leftover.correction(self.F.getArray(readonly=True))
             if step is None:
@@ -270,14 +301,15 @@ class Newton:
         self.leftover.measure(sizes)
         self.size = float(sizes.max(initial=0.0))
         self.forget()
+        self.native.begin()
 
     def forget(self) -> None:
         """Forget all that earlier steps left, so that what follows depends on the state alone."""
         self.balance.forget()
-        self._eager = self._needy = 0
+        self._tangent.eager = self._tangent.needy = 0
         self.stale = True
 
-    def _take(self, h: float) -> None:
+    def take(self, h: float) -> None:
         """Take the length of a step."""
         if abs(h - self._step_of_tangent) > 1e-6 * h:
             self.stale = True
@@ -290,62 +322,59 @@ class Newton:
         ------
         Exception : what a callback raised, on every rank.
         """
-        self._take(h)
+        self.take(h)
         self.error = None
-        self._hold()
+        self.steps.hold()
         if not self.numbering.size:  # all is prescribed
             return self._without_unknowns()
+        self.reason = self.native.solve() if self.native.able else self._by_snes()
+        if self.reason <= 0:
+            self.stale = True
+            return False
+        self.leftover.warn(f"at time {self.system.time:g}", 8)
+        return True
+
+    def _by_snes(self) -> int:
+        """Solve with PETSc's SNES; return its reason (collective)."""
+        snes = self.snes
         self.vectors.to_global(self.motion.state, self.x)
         self.leftover.begin()
-        made, self._fresh = self.renewals, False
-        worn = not self.stale and not self._eager
+        self.steps.begin()
         try:
-            self.snes.solve(None, self.x)
+            snes.solve(None, self.x)
         except PETSc.Error as error:
+            self.iterations = snes.getIterationNumber()
             for thrown in (self.error, self.preconditioner.error):
                 share_error(self.comm, thrown)
-            raise self._unsolved(error) from error
+            raise self.unsolved(error) from error
         share_error(self.comm, self.error)
         if self._cuts is not None:
             share_error(self.comm, self._cuts.error)
-        if self.snes.getConvergedReason() <= 0:
-            self.stale = True
-            return False
-        self.vectors.to_local(self.x, self.motion.state)
-        self.follow()
-        self.balance.accept()
-        self.leftover.warn(f"at time {self.system.time:g}", 8)
-        used = float(max(1, self.snes.getIterationNumber()))
-        needy = worn and self.renewals > made
-        if self._eager:
-            self._eager -= 1
-        else:
-            self._needy = min(self._needy + 1, PROOF) if needy else 0
-            self._eager = EAGER if self._needy == PROOF else 0
-        if self.renewals > made:
-            self._fewest = used
-        else:
-            self._fewest = min(self._fewest, used)
-            self._beyond += used - self._fewest
-            self.stale = self.stale or self._beyond >= PATIENCE
-        return True
+        self.iterations = snes.getIterationNumber()
+        self.linear_iterations = snes.getLinearSolveIterations()
+        reason = int(snes.getConvergedReason())
+        if reason > 0:
+            self.vectors.to_local(self.x, self.motion.state)
+            self.steps.follow()
+            self.balance.accept()
+            self.steps.end(self.iterations)
+        return reason
 
-    def _unsolved(self, error: PETSc.Error) -> ConvergenceError:
+    def unsolved(self, error: PETSc.Error) -> ConvergenceError:
         """Return what to tell where PETSc could not factorise the tangent of a step."""
         idle = [*map(self.system.name, idle_bodies(self.system))]
         said = str(error).splitlines()[-1].split("] ")[-1]
         text = f"the equations of a step cannot be solved: {said}"
         if idle:
             text += f"; {_may_turn(idle)}"
-        return ConvergenceError(
-            text, reason="DIVERGED_LINEAR_SOLVE", iteration=self.snes.getIterationNumber()
-        )
+        return ConvergenceError(text, reason="DIVERGED_LINEAR_SOLVE", iteration=self.iterations)
 
     def _without_unknowns(self) -> bool:
         bad = 0
         with together(self.comm):
-            self.follow()
-            bad = self.motion.residual(self._f)
+            self.steps.follow()
+            bad = self.motion.residual(self.f)
+        self.iterations = self.linear_iterations = 0
         return not self.comm.allreduce(bad)
 
 

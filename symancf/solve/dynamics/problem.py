@@ -9,9 +9,6 @@ import time as clock
 import weakref
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ...arrays import Array
 from ...errors import CheckpointError, ParameterError, SymancfError
 from ...output.checkpoint import load, save
 from ...output.history import History, Step
@@ -34,7 +31,9 @@ from .methods import IMPLICIT, checked, chosen, integrator
 from .motion import Motion, Rayleigh
 from .newton import Newton
 from .options import defaults
+from .outside import Outside
 from .supports import MovingSupports
+from .unseen import Unseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,7 +73,7 @@ class DynamicProblem:
     Attributes
     ----------
     ts, snes, J : petsc4py objects. TS's vector is [q, s, lambda, rates], of explicit methods
-        [q, s, v].
+        [q, s, v]. Where `native`, no more than the linear solver of snes is at work.
     history : `History` of all steps; `record` adds series to it.
     acceleration : local vector.
     """
@@ -115,7 +114,6 @@ class DynamicProblem:
         self._energies: Energies | None = Energies(*[0.0] * 8)
         self.steps = 0
         self._scaled_for = math.inf
-        self._left: tuple[Array, Array] | None = None
 
     # ---- set-up ---------------------------------------------------------------------------------
     def _prepare(self) -> None:
@@ -147,19 +145,9 @@ class DynamicProblem:
         self.U = self.integrator.vector()
         self.ts.setSolution(self.U)
         self.audit = Audit(self.motion)
+        self.outside = Outside(self.integrator, self.supports)
+        self.unseen = Unseen(self.integrator, self.ts, self.audit, self.history)
         self._ready = True
-
-    def _scale_multipliers(self, h: float) -> None:
-        """Make the multipliers' scale that of the tangent's diagonal; keep their forces."""
-        system, m = self.system, self.motion
-        old, system.stiffness = system.stiffness, 1.0
-        with together(system.comm):
-            system.update(system.time)
-        largest = self.integrator.largest(h)
-        system.stiffness = largest if np.isfinite(largest) and largest > 0.0 else 1.0
-        m.state[system.numbering.those("multiplier", "algebraic", "tie")] *= old / system.stiffness
-        with together(system.comm):
-            system.update(system.time)
 
     # ---- the course of a motion -----------------------------------------------------------------
     def _march(self, to: float) -> None:
@@ -170,8 +158,11 @@ class DynamicProblem:
             self.history.sample(self.system.time)
         self._observe()
         self._events.begin()
+        watched = self._watched()
         while self.system.time < to and not ends:
             self._energies = None
+            if not watched and self._rush():
+                continue
             made.advance(ts)
             self._progress.clear()
             self.steps += 1
@@ -193,6 +184,29 @@ class DynamicProblem:
             self._progress.step(time, made.iterations, made.linear_iterations)
             self._interruption.check()
         self._energies = self._energies or self.audit.measure()
+
+    def _watched(self) -> bool:
+        """Tell whether somebody looks at each step; with several ranks one of them may."""
+        if self.system.comm.size > 1:
+            return True
+        monitored = self._monitors or self.ts.getMonitor() or self._progress.tells_each
+        looked_at = self.supports.watches or len(self.system.redundant.left_out)
+        prefix = f"{self.prefix}ts_monitor"
+        by_option = any(name.startswith(prefix) for name in PETSc.Options().getAll())
+        return bool(monitored or self._events or looked_at or by_option)
+
+    def _rush(self) -> bool:
+        """Make steps that nobody looks at in one call; tell whether there were any."""
+        last, count = self.unseen.make()
+        if last is not None:
+            self._progress.clear()
+            self.steps += count
+            self._measure()
+            self._progress.step(last.time, last.iterations, last.linear_iterations, count)
+        if self.integrator.error is not None:
+            raise self.integrator.error
+        self._interruption.check()
+        return last is not None
 
     def _measure(self) -> None:
         """Take the energies after a step, unless nothing adds up and nobody has asked."""
@@ -225,7 +239,7 @@ class DynamicProblem:
         if not actions:
             return
         self.audit.measure()
-        self._leave()
+        self.outside.leave()
         time = self.system.time
         with together(self.system.comm):  # actions may communicate, if all ranks do
             for action in actions:
@@ -233,43 +247,25 @@ class DynamicProblem:
         self._require_time(time, "an event's action")
         self._follow()
         self.system.prescribe(time)
-        self._reconcile(self.integrator.asked)
+        self.outside.reconcile(self.integrator.asked)
         self.integrator.resume(self.ts)
         self._energies = self.audit.jump()
         self._events.begin()
-
-    def _leave(self) -> None:
-        """Remember the motion, to see later whether something else has changed it."""
-        self._left = self.system.state.copy(), self.system.rate.copy()
-
-    def _reconcile(self, step: float) -> None:
-        """Make accelerations and multipliers those of what changed from outside (collective).
-
-        Positions and rates that changed have to fulfil the constraints, as at the beginning.
-        """
-        m, made = self.motion, self.integrator
-        assert self._left is not None
-        chosen = (m.second | m.first) & (self.system.numbering.fixed_by < 0)
-        now = (self.system.state, self.system.rate)
-        moved, turned = (
-            bool(self.system.comm.allreduce(bool((a[chosen] != b[chosen]).any())))
-            for a, b in zip(now, self._left, strict=True)
-        )
-        values = InitialValues(self.accelerations, step)
-        jumps = self.supports.jumps(*self._left, step)
-        moved, turned, pushed = moved or jumps[0], turned or jumps[1], jumps[2]
-        if moved or turned:
-            values.find(positions=moved)
-        elif pushed or not made.balanced(step):
-            values.settle(jumped=True)
-        else:
-            return
-        made.started()
 
     @property
     def energies(self) -> Energies:
         """`Energies` of the present state."""
         return self.audit.measure(keep=False) if self._energies is None else self._energies
+
+    @property
+    def native(self) -> bool:
+        """Whether iterations of the last `solve` were made in C instead of by SNES.
+
+        So it is with generalized-alpha on one rank and a direct solver, unless bodies touch,
+        Rayleigh's damping has a part of the stiffness, or SNES has monitors or options other than
+        tolerances. Steps that nobody looks at are then made many in one call, at the same times.
+        """
+        return self._ready and self.newton.native.able
 
     # ---- for the user ---------------------------------------------------------------------------
     def monitor(self, function: Callable[[DynamicProblem], None]) -> None:
@@ -328,7 +324,7 @@ class DynamicProblem:
             self._begin(step)
             InitialValues(self.accelerations, step).find()
             self.integrator.started()
-            self._leave()
+            self.outside.leave()
             self._started = True
 
     def _begin(self, step: float) -> None:
@@ -339,7 +335,7 @@ class DynamicProblem:
         system.prescribe(system.time)
         self.newton.begin()
         if not 0.25 < step / self._scaled_for < 4.0:
-            self._scale_multipliers(step)
+            self.motion.scale_multipliers(lambda: self.integrator.largest(step))
             self._scaled_for = step
 
     def _follow(self) -> None:
@@ -401,7 +397,7 @@ class DynamicProblem:
         self._follow()
         system.revise(system.time)
         self._energies = None
-        self._leave()
+        self.outside.leave()
         self._started = True
 
     def solve(
@@ -468,7 +464,7 @@ class DynamicProblem:
         made.asked, made.rtol = step, rtol
         if self._started:
             self._begin(step)
-            self._reconcile(step)
+            self.outside.reconcile(step)
         else:
             self.initialize(step)
         self.motion.span = system.time, max(to, system.time + step)
@@ -495,7 +491,7 @@ class DynamicProblem:
             made.give_up()
             raise
         finally:
-            self._leave()
+            self.outside.leave()
             self.history.seconds["solve"] += clock.process_time() - start
             self.history.cut_backs += made.rejections - rejected
             self.renewals = self.newton.renewals - renewals

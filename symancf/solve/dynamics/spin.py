@@ -48,6 +48,11 @@ class Spin:
         """Forget where the coordinates of the bodies are."""
         self._rows = None
 
+    @property
+    def looks(self) -> bool:
+        """Whether `look` may still warn."""
+        return bool(self.bodies) and not self._told
+
     def _find(self) -> tuple[Ints, Ints]:
         """Return the bodies that are here and the local offsets (n, 12) of their coordinates."""
         system = self.motion.system
@@ -57,7 +62,7 @@ class Spin:
 
     def look(self, h: float, rho: float) -> None:
         """Look at a step of length h (collective)."""
-        if self._told or not self.bodies:
+        if not self.looks:
             return
         self._rows = self._rows or self._find()
         here, rows = self._rows

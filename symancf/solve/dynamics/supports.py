@@ -38,6 +38,11 @@ class MovingSupports:
             if key != "scale" and depends_on_time(value) and not isinstance(value, Parameter)
         ]
 
+    @property
+    def watches(self) -> bool:
+        """Whether `watch` may still warn."""
+        return not self._told and bool(self.motion.moving or self._driven)
+
     def jumps(self, state: Array, rate: Array, h: float) -> tuple[bool, bool, bool]:
         """Tell whether they jump now in position, rate or acceleration (collective).
 
@@ -68,7 +73,7 @@ class MovingSupports:
 
     def watch(self, step: Interval) -> None:
         """Tell once of a support or joint whose motion a step does not resolve (collective)."""
-        if self._told or not (self.motion.moving or self._driven):
+        if not self.watches:
             return
         name = self._kinked(step)
         self._told = bool(name)

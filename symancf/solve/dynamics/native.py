@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Newton's method of small motions in C, and many steps in one call."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ...arrays import Array, Ints32
+from ...assembly.plan import CODE
+from ...newton import FACTORS, LEAST, SMALL
+from ...runtime.collective import share_error
+from ...runtime.interruption import pending
+from ...runtime.log import EVENTS
+from ...runtime.petsc import PETSc, functions, loosely
+from .steps import Ask, Asked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from .newton import Newton
+
+    Take = Callable[[float], None]
+
+FREE = ("rtol", "atol", "stol", "max_it")  # options of SNES that are followed in C, too
+SAME = {"type": "newtonls", "linesearch_type": "basic"}  # likewise, and as they are
+
+_FUNCTIONS = {
+    "ksp_solve": "KSPSolve",
+    "ksp_iterations": "KSPGetIterationNumber",
+    "ksp_reason": "KSPGetConvergedReason",
+    "vector_get": "VecGetArray",
+    "vector_restore": "VecRestoreArray",
+}
+
+
+FAILED = int(PETSc.SNES.ConvergedReason.DIVERGED_FNORM_NAN)
+PAUSE = 0.1  # s, between two looks whether somebody wants to interrupt
+MOST = 10_000  # steps at once
+
+
+class Made(NamedTuple):
+    """A step that was made in C: the time that it reached, and what it took."""
+
+    time: float
+    iterations: int
+    linear_iterations: int
+
+
+class Native:
+    """Iterations of Newton's method in C: `Newton` without the time that Python takes.
+
+    They are those of SNES with whole steps, with the same tangents, factors and test of the end;
+    C asks for the tangent, and where residuals may be round-off. It does so on one rank with a
+    direct solver, where forces have no kinks (contact), Rayleigh's damping has no part of the
+    stiffness, and nobody has changed SNES by options, monitors or tests of his own.
+
+    Attributes
+    ----------
+    able : whether they are made in C.
+    """
+
+    def __init__(self, newton: Newton) -> None:
+        self.newton, self.able = newton, False
+        self._steps, self._data = newton.steps, newton.steps.data
+        self._answer = Ask(loosely(self._answers))
+        self._takes: Mapping[Asked, Take] = {}
+        self._rushes = False
+        self._made: tuple[Array, Ints32, Ints32] = np.zeros(0), *_counts(0)
+
+    # ---- whether, and with what -----------------------------------------------------------------
+    def begin(self) -> None:
+        """See whether C can do it, and tell it what to work on."""
+        self.able = self._is_able()
+        if self.able:
+            self._describe()
+
+    def _is_able(self) -> bool:
+        newton, system = self.newton, self.newton.system
+        if newton.comm.size > 1 or newton.kinked or system.changing or not newton.numbering.size:
+            return False
+        snes = newton.snes
+        ksp = snes.getKSP()
+        if newton.motion.damping.stiffness or snes.getType() != SAME["type"]:
+            return False
+        direct = ksp.getType() == "preonly" and ksp.getPC().getType() in FACTORS
+        return direct and newton.watches_alone() and self._has_usual_options()
+
+    def _has_usual_options(self) -> bool:
+        start = (self.newton.snes.getOptionsPrefix() or "") + "snes_"
+        given = PETSc.Options().getAll()
+        own = {name.removeprefix(start): v for name, v in given.items() if name.startswith(start)}
+        return all(name in FREE or SAME.get(name) == value for name, value in own.items())
+
+    def _describe(self) -> None:
+        """Tell C of rows, unknowns, and the functions of PETSc."""
+        newton, data, give = self.newton, self._data, self._steps.give
+        numbering, balance, leftover = newton.numbering, newton.balance, newton.leftover
+        rows, constraints = balance.rows, balance.constraints
+        n, count = len(newton.f), numbering.rows
+        data.rows, data.held_count = count, len(numbering.held_rows)
+        data.constraints = len(constraints.rows)
+        give(data, np.int64, coordinate=numbering.coordinate_of_row, held=numbering.held_rows)
+        give(data, np.int64, row_class=rows.of_row, row_part=rows.row_part)
+        give(data, np.int64, constraint=constraints.rows)
+        give(data, limits=constraints.limits, unit=leftover.unit)
+        give(data, np.uint8, row_moves=leftover.moves)
+        give(data, f=newton.f, inertia=newton.motion.inertia, moved=np.zeros(n))
+        give(data, kept=np.zeros((4, n)))
+        give(data, scratch=np.zeros(2 * max(rows.count, rows.parts, 1)))
+        data.small, data.least_motion = SMALL, LEAST
+        plan = newton.system.plan
+        data.evaluate, data.residual = plan.evaluate, CODE["residual"]
+        data.ask, data.wide = self._answer, np.dtype(PETSc.IntType).itemsize == 8
+        self._step, self._old = newton.x.duplicate(), np.zeros(count)
+        give(data, old=self._old)
+        for name, vector in (("x", newton.x), ("F", newton.F), ("step", self._step)):
+            setattr(data, name, vector.getArray(readonly=True).ctypes.data)
+        ksp = newton.snes.getKSP()
+        data.ksp = ksp.handle
+        data.vector_F, data.vector_step = newton.F.handle, self._step.handle
+        for name, function in _FUNCTIONS.items():
+            place = ctypes.cast(getattr(functions, function), ctypes.c_void_p)
+            setattr(data, name, place.value)
+
+    def _prepare(self) -> None:
+        """Take what may have changed since the last call."""
+        newton, data = self.newton, self._data
+        rtol, _, stol, data.most = newton.snes.getTolerances()
+        newton.balance.tolerate(rtol, stol, data.most)
+        newton.error, data.pause = None, False
+        newton.leftover.begin()
+        self._choose_plans()
+
+    def _choose_plans(self) -> None:
+        self._data.plan = self.newton.system.plan.structure
+        self._data.mass = self.newton.motion.mass.structure
+
+    # ---- solutions ------------------------------------------------------------------------------
+    def solve(self) -> int:
+        """Solve the equations of a step from the present state; return PETSc's reason.
+
+        Raises
+        ------
+        ConvergenceError : the linear solver has failed with an error.
+        Exception : what was raised on the way.
+        """
+        self._prepare()
+        with EVENTS["steps"]:
+            reason = self._steps.newton()
+        self.require()
+        return reason
+
+    def require(self) -> None:
+        """Raise what went wrong in C; note what the last solution took."""
+        newton, data = self.newton, self._data
+        newton.iterations, newton.linear_iterations = data.iterations, data.linear_iterations
+        share_error(newton.comm, newton.error)
+        if data.error < 0:
+            raise MemoryError("assembly: no memory for the scratch of one batch")
+        if data.error:
+            error = PETSc.Error(data.error)
+            raise newton.unsolved(error) from error
+
+    def several(
+        self, end: float, h: float, wanted: int, calm: int, takes: Mapping[Asked, Take]
+    ) -> tuple[int, list[Made]]:
+        """Make at most `wanted` steps of length h, none that ends within h/5 of `end`.
+
+        Returns PETSc's reason, not above 0 where the motion stands before a step that could not
+        be made, and the steps. It takes little more than `PAUSE` s. What was raised is kept: see
+        `require`.
+
+        Parameters
+        ----------
+        calm : steps yet for which accelerations are not extrapolated; see `GeneralizedAlpha`.
+        takes : by `PRESENT` and `DRIVE`, what takes functions of time at the end of a step; none
+            where nothing is one.
+        """
+        data, system = self._data, self.newton.system
+        wanted = min(wanted, MOST)
+        if len(self._made[0]) < wanted:
+            self._made = np.zeros(wanted), *_counts(wanted)
+            self._steps.give(data, times=self._made[0])
+            self._steps.give(data, np.int32, step_iterations=self._made[1])
+            self._steps.give(data, np.int32, step_linear=self._made[2])
+        self._prepare()
+        data.time, data.end, data.h, data.seconds = system.time, end, h, PAUSE
+        data.wanted, data.calm = wanted, calm
+        self._takes = takes
+        data.timed, data.driven = Asked.PRESENT in takes, Asked.DRIVE in takes
+        self._rushes = True
+        with EVENTS["steps"]:
+            reason = self._steps.several()
+        self._rushes, system.time = False, data.time
+        columns = (part[: data.made].tolist() for part in self._made)
+        return reason, [Made(*row) for row in zip(*columns, strict=True)]
+
+    # ---- what C asks ----------------------------------------------------------------------------
+    def _answers(self, what: int, iteration: int) -> int:
+        """Answer a question of C; errors are kept, and end the solution."""
+        newton = self.newton
+        if self._rushes and what != Asked.PRESENT:
+            newton.system.time = self._data.time
+        try:
+            answer = self._answer_to(Asked(what), iteration)
+            self._choose_plans()
+            self._data.pause = bool(newton.leftover.told) or pending()
+        except BaseException as error:
+            newton.error = newton.error or error
+            answer = FAILED if what == Asked.JUDGE else 1
+        return answer
+
+    def _answer_to(self, what: Asked, iteration: int) -> int:
+        newton = self.newton
+        if what is Asked.RENEW:
+            newton.renew(newton.snes.getKSP())
+            newton.snes.getKSP().setOperators(newton.J, newton.J)
+        elif what is Asked.PARTS:
+            newton.balance.split()
+        elif what in self._takes:
+            self._takes[what](self._data.time)
+        else:
+            rows, x = self._look(iteration)
+            if what is Asked.JUDGE:
+                return newton.judge(iteration, rows, x, self._old)
+            return int(newton.settled(rows, x, x - self._old if iteration else None))
+        return 0
+
+    def _look(self, iteration: int) -> tuple[Array, Array]:
+        """Return residual and unknowns; begin to look for what is left over."""
+        newton = self.newton
+        if not self._data.looked:
+            self._data.looked = 1
+            newton.leftover.begin()
+        return newton.F.getArray(readonly=True), newton.x.getArray(readonly=True)
+
+
+def _counts(number: int) -> tuple[Ints32, Ints32]:
+    """Return room for two numbers of each step."""
+    return np.zeros(number, np.int32), np.zeros(number, np.int32)

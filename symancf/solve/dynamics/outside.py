@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What changes a motion from outside: actions of events, users between two calls of `solve`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .initial import InitialValues
+
+if TYPE_CHECKING:
+    from ...arrays import Array
+    from .explicit import Explicit
+    from .generalized_alpha import GeneralizedAlpha
+    from .supports import MovingSupports
+
+
+class Outside:
+    """Remembers a motion, and makes consistent what something else has changed."""
+
+    def __init__(self, integrator: GeneralizedAlpha | Explicit, supports: MovingSupports) -> None:
+        self.integrator, self.supports = integrator, supports
+        self.motion, self.system = integrator.motion, integrator.motion.system
+        self._left: tuple[Array, Array] | None = None
+
+    def leave(self) -> None:
+        """Remember the motion, to see later whether something else has changed it."""
+        self._left = self.system.state.copy(), self.system.rate.copy()
+
+    def reconcile(self, step: float) -> None:
+        """Make accelerations and multipliers those of what changed from outside (collective).
+
+        Positions and rates that changed have to fulfil the constraints, as at the beginning.
+        """
+        m, made = self.motion, self.integrator
+        assert self._left is not None
+        chosen = (m.second | m.first) & (self.system.numbering.fixed_by < 0)
+        now = (self.system.state, self.system.rate)
+        moved, turned = (
+            bool(self.system.comm.allreduce(bool((a[chosen] != b[chosen]).any())))
+            for a, b in zip(now, self._left, strict=True)
+        )
+        values = InitialValues(made.accelerations, step)
+        jumps = self.supports.jumps(*self._left, step)
+        moved, turned, pushed = moved or jumps[0], turned or jumps[1], jumps[2]
+        if moved or turned:
+            values.find(positions=moved)
+        elif pushed or not made.balanced(step):
+            values.settle(jumped=True)
+        else:
+            return
+        made.started()

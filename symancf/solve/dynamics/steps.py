@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The numbers of a time step as C takes them: structures of steps.h, and calls of steps.c."""
+
+from __future__ import annotations
+
+import ctypes
+from enum import IntEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...arrays import Array, Data
+from ...assembly.structures import address
+from ...runtime import jit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+    from mpi4py import MPI
+
+UNDECIDED = 100  # what `Steps.judge` returns where residuals may be round-off
+
+_ADDRESS, _INT, _REAL = ctypes.c_void_p, ctypes.c_int32, ctypes.c_double
+
+#: A question of C: what, and the number of the iteration. See `Asked`.
+Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int)
+
+
+class Asked(IntEnum):
+    """What C asks of Python; answers are numbers.
+
+    RENEW: make the tangent; 0: done. JUDGE: the reason to stop, 0 to go on. SETTLED: whether
+    nothing soft is hidden. PARTS: take the forces in parts; 0: done. PRESENT: take what is a
+    function of time, DRIVE: likewise of what does work; 0: done.
+    """
+
+    RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE = range(6)
+
+
+class BalanceData(ctypes.Structure):
+    """``symancf_balance``."""
+
+    _fields_ = [
+        *((name, _INT) for name in ("classes", "parts")),
+        *((name, _ADDRESS) for name in ("part", "moves", "constraint", "natural", "least")),
+        *((name, _ADDRESS) for name in ("norms", "violations", "sizes", "ended", "forces")),
+        *((name, _ADDRESS) for name in ("noise", "weight", "in_parts", "worst", "shut")),
+        ("closed", _ADDRESS),
+        *((name, _INT) for name in ("room", "split", "asked")),
+        *((name, _REAL) for name in ("rtol", "round_off", "falling", "slow", "again")),
+    ]
+
+
+class TangentData(ctypes.Structure):
+    """``symancf_tangent``."""
+
+    _fields_ = [
+        *((name, _INT) for name in ("stale", "eager", "needy", "fresh", "made_now", "worn")),
+        *((name, _INT) for name in ("renewals", "renewals_before", "proof", "steps", "patience")),
+        *((name, _REAL) for name in ("slow", "fewest", "beyond", "share", "share_before")),
+    ]
+
+
+class MotionData(ctypes.Structure):
+    """``symancf_motion``."""
+
+    _fields_ = [
+        ("balance", BalanceData),
+        ("tangent", TangentData),
+        ("coordinates", _INT),
+        *((name, _ADDRESS) for name in ("order", "state", "rate", "acceleration", "auxiliary")),
+        *((name, _ADDRESS) for name in ("base", "base_rate", "base_acceleration")),
+        *((f"{name}_factor", _ADDRESS) for name in ("rate", "acceleration", "auxiliary")),
+        *((name, _ADDRESS) for name in ("f", "inertia", "moved", "kept")),
+        ("fixed_count", _INT),
+        ("fixed", _ADDRESS),
+        *((name, _REAL) for name in ("alpha_m", "alpha_f", "beta", "gamma", "delta", "theta")),
+        *((name, _INT) for name in ("rows", "held_count", "constraints")),
+        *((name, _ADDRESS) for name in ("coordinate", "held", "row_class", "row_part")),
+        *((name, _ADDRESS) for name in ("constraint", "limits", "row_moves", "unit")),
+        *((name, _ADDRESS) for name in ("x", "F", "step", "old", "scratch")),
+        *((name, _REAL) for name in ("small", "least_motion", "damping")),
+        *((name, _ADDRESS) for name in ("plan", "mass", "evaluate")),
+        ("ask", Ask),
+        *((name, _ADDRESS) for name in ("ksp", "vector_F", "vector_step")),
+        *((name, _ADDRESS) for name in ("ksp_solve", "ksp_iterations", "ksp_reason")),
+        *((name, _ADDRESS) for name in ("vector_get", "vector_restore")),
+        *((name, _INT) for name in ("most", "wide", "residual")),
+        *((name, _INT) for name in ("iterations", "linear_iterations", "looked", "pause", "error")),
+        ("power_plan", _ADDRESS * 2),
+        *((name, _ADDRESS) for name in ("owned", "supported")),
+        *((name, _REAL * 2) for name in ("power", "work")),
+        *((name, _REAL) for name in ("time", "end", "h", "seconds")),
+        *((name, _INT) for name in ("calm", "timed", "driven", "wanted", "made", "closed")),
+        *((name, _ADDRESS) for name in ("times", "step_iterations", "step_linear")),
+    ]
+
+
+class Steps:
+    """Calls of steps.c for one motion, on this rank.
+
+    Attributes
+    ----------
+    data : `MotionData`; its `balance` and `tangent` are shared with those that Python works on.
+    """
+
+    def __init__(self, comm: MPI.Comm) -> None:
+        library = jit.load_runtime(Path(__file__).with_name("steps.c"), comm=comm)
+        library.symancf_steps_size.restype = ctypes.c_int64
+        if library.symancf_steps_size() != ctypes.sizeof(MotionData):
+            raise RuntimeError("steps.h and steps.py differ")
+        self.data = MotionData()
+        self._library, self._held = library, dict[str, Data]()
+        self._motion = ctypes.byref(self.data)
+        self._balance = ctypes.byref(self.data.balance)
+        self._tangent = ctypes.byref(self.data.tangent)
+
+    def give(
+        self, where: ctypes.Structure, kind: npt.DTypeLike = np.float64, **arrays: npt.ArrayLike
+    ) -> None:
+        """Put the addresses of arrays into a structure, of copies where the type is another."""
+        for name, values in arrays.items():
+            held = self._held[f"{type(where).__name__}.{name}"] = np.ascontiguousarray(values, kind)
+            setattr(where, name, address(held))
+
+    # ---- the affine map -------------------------------------------------------------------------
+    def follow(self) -> None:
+        """Let rates and accelerations follow the state."""
+        self._library.symancf_follow(self._motion)
+
+    def predict(self, h: float, beginning: Sequence[Array], ahead: bool) -> None:
+        """Set the affine map of a step of length h, and a state to begin with.
+
+        Parameters
+        ----------
+        beginning : local vectors: coordinates, rates, accelerations and auxiliary ones.
+        ahead : begin with constant accelerations, not with auxiliary ones of zero.
+        """
+        places = [ctypes.c_void_p(address(vector)) for vector in beginning]
+        self._library.symancf_predict(self._motion, _REAL(h), *places, ctypes.c_int(ahead))
+
+    def hold(self) -> None:
+        """Let the affine map give prescribed coordinates the rates that they have."""
+        self._library.symancf_hold(self._motion)
+
+    def conclude(self) -> None:
+        """Set the auxiliary accelerations of a step that was solved."""
+        self._library.symancf_conclude(self._motion)
+
+    # ---- the tangent ----------------------------------------------------------------------------
+    def begin(self) -> None:
+        """Begin a solution with the tangent that is there."""
+        self._library.symancf_tangent_begin(self._tangent)
+
+    def wants_tangent(self, iteration: int) -> bool:
+        """Tell whether an iteration is to make a tangent."""
+        return bool(self._library.symancf_tangent_wanted(self._tangent, ctypes.c_int(iteration)))
+
+    def made_tangent(self) -> None:
+        """Note that there is a new tangent."""
+        self._library.symancf_tangent_made(self._tangent)
+
+    def end(self, iterations: int) -> None:
+        """End a solution: see what the tangent is still worth."""
+        self._library.symancf_tangent_end(self._tangent, ctypes.c_int(iterations))
+
+    # ---- the test -------------------------------------------------------------------------------
+    def weigh(self) -> None:
+        """Take forces and round-off as what norms are measured by."""
+        self._library.symancf_weigh(self._balance)
+
+    def judge(self, iteration: int, fresh: bool) -> int:
+        """Return PETSc's reason to stop, 0 to go on, or `UNDECIDED`."""
+        given = ctypes.c_int(iteration), ctypes.c_int(fresh)
+        return int(self._library.symancf_judge(self._balance, *given))
+
+    def wants_parts(self) -> bool:
+        """Tell whether forces in parts still serve at the end of a step."""
+        return bool(self._library.symancf_parts_wanted(self._balance))
+
+    # ---- all of it ------------------------------------------------------------------------------
+    def newton(self) -> int:
+        """Solve the equations of a step from the present state; return PETSc's reason."""
+        return int(self._library.symancf_newton(self._motion))
+
+    def several(self) -> int:
+        """Make steps; return 1, or the reason why the next one could not be made."""
+        return int(self._library.symancf_steps(self._motion))

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Motions in C: the same digits as by SNES, step by step or many at once; interruptions."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from tests.motion import rope
+
+WEIGHT = sa.gravity((0.0, 0.0, -9.81))
+BY_SNES = {"snes_max_funcs": 10_000}  # PETSc's default: any option of SNES but its tolerances
+
+
+def two_parts() -> sa.System:
+    """A cable on a joint and a stiffer one on a support; nothing joins them."""
+    body, other = rope(3), rope(2, EA=5e4, EI=1e-3, name="other")
+    pin = sa.joints.spherical(body.at((0, 0, 0)), sa.ground, name="pin")
+    return sa.System(body, other, terms=[pin, sa.fix(other["root"], dofs="position"), WEIGHT])
+
+
+def driven() -> sa.System:
+    """A cable that is pushed to and fro, with viscosity."""
+    body = rope(3)
+    held = sa.fix(body["root"], dofs="position")
+    push = sa.force(body["tip"], (lambda t: math.sin(30.0 * t), 0.0, sa.Parameter("P", 0.3)))
+    return sa.System(body, terms=[held, WEIGHT, push, sa.KelvinVoigt(body, eta=1e3, I=1e-7)])
+
+
+def shaken() -> sa.System:
+    """A cable whose support moves."""
+    body = rope(3)
+    up: Any = (0.0, 0.0, lambda t: 0.02 * math.sin(20.0 * t) ** 2)
+    return sa.System(body, terms=[sa.fix(body["root"], dofs="position", displacement=up), WEIGHT])
+
+
+def controlled() -> sa.System:
+    """A mass that a controller with a state of first order holds."""
+    block = sa.RigidBody.box((0.1, 0.1, 0.1), rho=1000.0, name="block")
+
+    def place(r_a: Any) -> Any:
+        return r_a[0]
+
+    def push(v_a: Any) -> Any:
+        return v_a[0]
+
+    gains = {"kp": 40.0, "ki": 20.0, "kd": 4.0}
+    target = {"target": lambda t: 0.1 * math.sin(t)}
+    return sa.System(block, terms=[sa.PID(place, push, block.at((0, 0, 0)), **target, **gains)])
+
+
+def run(make: Any, how: str, to: float, step: float, **options: Any) -> dict[str, Any]:
+    """Move twice; `how`: many steps at once, one at a time in C, or by SNES."""
+    system = make()
+    given = BY_SNES if how == "snes" else {}
+    problem = sa.DynamicProblem(system, rho=0.8, options=given, damping=sa.Rayleigh(mass=0.5))
+    seen: list[float] = []
+    if how != "many":
+        problem.monitor(lambda problem: seen.append(problem.system.time))
+    problem.record("u", lambda: system.state.copy(), every=7)
+    for end in (0.5 * to, to):
+        problem.solve(to=end, step=step, **options)
+    assert problem.native == (how != "snes")
+    assert how == "many" or len(seen) == problem.steps + 2
+    energies, history = problem.energies, problem.history
+    return {
+        "state": system.state.copy(),
+        "rate": system.rate.copy(),
+        "acceleration": problem.acceleration.copy(),
+        "series": history["u"].copy(),
+        "times": history.time.copy(),
+        "iterations": [(s.iterations, s.linear_iterations) for s in history.steps],
+        "counts": (problem.steps, problem.renewals, history.cut_backs),
+        "sums": [energies.work, energies.dissipated, energies.drift],
+    }
+
+
+@pytest.mark.parametrize(
+    ("make", "to", "step", "options"),
+    [
+        (two_parts, 0.2, 2e-3, {}),
+        (driven, 0.2, 2e-3, {}),
+        (driven, 0.2, 2e-3, {"adaptive": True, "rtol": 1e-5}),
+        (shaken, 0.2, 2e-3, {}),
+        (controlled, 1.0, 1e-2, {}),
+        (two_parts, 0.3, 0.15, {}),
+    ],
+)
+def test_steps_in_c_are_those_of_snes(make: Any, to: float, step: float, options: Any) -> None:
+    many, one, snes = (run(make, how, to, step, **options) for how in ("many", "one", "snes"))
+    for other in (one, snes):
+        for name, value in many.items():
+            if name == "sums":  # sums of products, in another order
+                scale = 1e-13 * max(1.0, np.abs(value).max())
+                np.testing.assert_allclose(other[name], value, rtol=1e-12, atol=scale)
+            else:
+                np.testing.assert_array_equal(other[name], value, err_msg=name)
+    assert step < 0.1 or many["counts"][2] > 0  # cut-backs
+
+
+def test_who_looks_at_iterations_sees_those_of_snes() -> None:
+    problem = sa.DynamicProblem(driven(), options={"snes_rtol": 1e-9})
+    problem.solve(to=0.01, step=1e-3)
+    assert problem.native
+    seen: list[int] = []
+    problem.snes.setMonitor(lambda snes, iteration, norm: seen.append(iteration))
+    problem.solve(to=0.02, step=1e-3)
+    assert not problem.native
+    assert len(seen) > 10
+    stiff = sa.DynamicProblem(driven(), damping=sa.Rayleigh(stiffness=1e-4))
+    stiff.solve(to=2e-3, step=1e-3)
+    assert not stiff.native
+
+
+def test_a_parameter_that_changes_between_runs_is_seen() -> None:
+    def tips(how: str) -> Any:
+        body, P = rope(2), sa.Parameter("P", 0.0)
+        held = sa.fix(body["root"], dofs="position")
+        system = sa.System(body, terms=[held, sa.force(body["tip"], (0.0, 0.0, P))])
+        problem = sa.DynamicProblem(system, options=BY_SNES if how == "snes" else {})
+        found = []
+        for force in (0.0, 1.0, -2.0):
+            P.value = force
+            problem.solve(to=system.time + 0.02, step=1e-3)
+            found.append(system.state.copy())
+        return found
+
+    many = tips("many")
+    assert np.abs(many[1]).max() > 1e-4 > np.abs(many[0]).max()
+    np.testing.assert_array_equal(many, tips("snes"))
+
+
+def test_an_interruption_reaches_steps_in_one_call_and_one_may_go_on() -> None:
+    def pendulum() -> sa.DynamicProblem:
+        body = rope(2)
+        system = sa.System(body, terms=[sa.fix(body["root"], dofs="position"), WEIGHT])
+        return sa.DynamicProblem(system)
+
+    problem = pendulum()
+    problem.solve(to=0.01, step=1e-3)
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        problem.solve(to=1e4, step=1e-3)
+    reached, history = problem.system.time, problem.history
+    assert 0.05 < reached < 1e3
+    assert reached == history.time[-1] == history.steps[-1].time
+    assert problem.steps == len(history.steps) == len(history.time) - 1
+    assert np.isfinite(problem.system.state).all()
+    problem.solve(to=reached + 5e-3, step=1e-3)
+    assert problem.system.time == reached + 5e-3
+
+
+def test_an_error_of_a_function_of_time_ends_at_the_last_step() -> None:
+    def push(t: float) -> float:
+        if t > 0.0505:
+            raise ZeroDivisionError("boom")
+        return t
+
+    body = rope(2)
+    held = sa.fix(body["root"], dofs="position")
+    load = sa.force(body["tip"], (push, 0.0, 0.0))
+    problem = sa.DynamicProblem(sa.System(body, terms=[held, load]))
+    with pytest.raises(sa.ParameterError, match="boom"):
+        problem.solve(to=0.1, step=1e-3)
+    assert problem.system.time == pytest.approx(0.05)
+    assert len(problem.history.steps) == 50
