@@ -371,6 +371,20 @@ def test_a_motion_with_pressures_of_nodes() -> None:
     assert abs(J.mean() - 1.0) < 1e-6
 
 
+@collective
+def test_a_motion_of_little_mass() -> None:
+    """Masses of 1e-6 kg beside gradients of 1e5 N: MUMPS takes pivots of the scaled matrix."""
+    mesh = sa.Mesh.box((0.1, 0.02, 0.02), (4, 1, 1), cell="tetra10")
+    given = {"C10": 0.5e6, "C20": 0.0, "C30": 0.0, "k": math.inf, "rho": 1000.0}
+    body = sa.Body(
+        mesh["body"], sa.elements.tet10, sa.energies.yeoh, pressure="continuous", **given
+    )
+    system = sa.System(body, terms=[sa.fix(body["x0"], "position"), sa.gravity((0, 0, -9.81))])
+    sa.DynamicProblem(system, rho=0.9).solve(to=0.002, step=1e-3)
+    tip = system.displacement(body.at((0.1, 0.01, 0.01)))[0, 2]
+    assert tip == pytest.approx(-1.972384912303e-05, rel=1e-9)
+
+
 @pytest.mark.parametrize("method", ["generalized-alpha", "5dp"])
 def test_a_motion_with_pressures_of_a_finite_modulus(method: str) -> None:
     """They follow from the volume where a motion begins, and are those of the condensed body."""

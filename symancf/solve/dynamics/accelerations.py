@@ -60,9 +60,10 @@ class Accelerations:
         self._light: Array = np.zeros(0)
         self._refines = False
         self._filled: PETSc.Vec | None = None  # what is added to the diagonal
+        self._scale: PETSc.Vec | None = None  # of the matrix, which is d_i A_ij d_j with it
         self._made_for: tuple[Array, float, int, int] | None = None
         self.factorisations = 0
-        self._r, self._dx = newton.x.duplicate(), newton.x.duplicate()
+        self._r, self._dx, self._scaled = (newton.x.duplicate() for _ in range(3))
         self.system.register(self)
 
     # ---- lists that change, see `HoldsVectors` --------------------------------------------------
@@ -103,6 +104,7 @@ class Accelerations:
             matrix.diagonal[:], matrix.off[:] = mass
         matrix.finish()
         self._fill_empty()
+        self._equilibrate()
         self.newton.snes.getKSP().setOperators(matrix.mat, matrix.mat)
         self._made_for = (
             m.state[m.second].copy(),
@@ -136,6 +138,33 @@ class Accelerations:
         matrix.mat.setDiagonal(self._filled, PETSc.InsertMode.ADD_VALUES)
         self._light = np.where(empty & tied, light, 0.0)
 
+    def _equilibrate(self) -> None:
+        r"""Scale the matrix for MUMPS such that masses and pivots of constraints are 1 (collective).
+
+        Beside gradients that are much larger than the masses it takes no mass for a pivot, and
+        the work space for those that are delayed never suffices. With the diagonal m of masses,
+
+        .. math:: d_i = m_i^{-1/2}, \qquad d_j = \Bigl(\sum_i (\Phi_{ji} d_i)^2\Bigr)^{-1/2} .
+        """
+        pc, mat = self.newton.snes.getKSP().getPC(), self.motion.matrix.mat
+        self._scale = None
+        if not self.kinematics.any or pc.getFactorSolverType() != "mumps":
+            return
+        scale = mat.getDiagonal()
+        size = scale.getArray(readonly=True)
+        massive = size > 0.0
+        light = np.where(massive, 1.0 / np.sqrt(np.where(massive, size, 1.0)), 0.0)
+        scale.setArray(light)
+        gradients = mat.copy()
+        gradients.diagonalScale(None, scale)
+        start, _, values = gradients.getValuesCSR()
+        gradients.destroy()
+        rows = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        pivot = np.sqrt(np.bincount(rows, values**2, minlength=len(start) - 1))
+        scale.setArray(np.where(massive, light, 1.0 / np.where(pivot > 0.0, pivot, 1.0)))
+        mat.diagonalScale(scale, scale)
+        self._scale = scale
+
     def solve(self, rhs: Array) -> Array:
         """Solve with the matrix; return a local vector that is zero at fixed coordinates."""
         newton, system = self.newton, self.system
@@ -166,14 +195,24 @@ class Accelerations:
         tolerances = ksp.getTolerances()
         ksp.setTolerances(rtol=EXACT)
         try:
-            ksp.solve(rhs, x)
+            if self._scale is None:
+                ksp.solve(rhs, x)
+            else:
+                self._scaled.pointwiseMult(rhs, self._scale)
+                ksp.solve(self._scaled, x)
+                x.pointwiseMult(x, self._scale)
         finally:
             ksp.setTolerances(*tolerances)
 
     def _refine(self) -> None:
         """Correct the solution for the masses that were added, where that matters little."""
         newton, r = self.newton, self._r
-        self.motion.matrix.mat.mult(newton.x, r)
+        if self._scale is None:
+            self.motion.matrix.mat.mult(newton.x, r)
+        else:
+            self._scaled.pointwiseDivide(newton.x, self._scale)
+            self.motion.matrix.mat.mult(self._scaled, r)
+            r.pointwiseDivide(r, self._scale)
         r.aypx(-1.0, newton.F)
         r.setArray(r.getArray() + self._light * newton.x.getArray(readonly=True))
         if r.norm() <= SETTLED * newton.F.norm():
