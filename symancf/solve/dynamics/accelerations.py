@@ -139,7 +139,7 @@ class Accelerations:
         self._light = np.where(empty & tied, light, 0.0)
 
     def _equilibrate(self) -> None:
-        r"""Scale the matrix for MUMPS such that masses and pivots of constraints are 1 (collective).
+        r"""Scale the matrix for MUMPS: masses and pivots of constraints become 1 (collective).
 
         Beside gradients that are much larger than the masses it takes no mass for a pivot, and
         the work space for those that are delayed never suffices. With the diagonal m of masses,
