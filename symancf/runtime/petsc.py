@@ -64,6 +64,10 @@ limit_threads(os.environ)
 log.register(PETSc.Log)
 
 
+#: SNES: the residual is no number, DIVERGED_FNORM_NAN (of newer PETSc DIVERGED_FUNCTION_NANORINF).
+NOT_FINITE = -4
+
+
 def handle(comm: MPI.Comm) -> ctypes.c_int | ctypes.c_void_p:
     """Return a communicator as C functions take it."""
     kind = ctypes.c_int if MPI._sizeof(comm) == 4 else ctypes.c_void_p

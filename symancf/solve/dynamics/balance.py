@@ -11,7 +11,7 @@ import numpy as np
 from ...arrays import Array
 from ...assembly.piece import Role
 from ...newton import AGAIN, SLOW, Constraints, RowNorms, Stopping
-from ...runtime.petsc import PETSc
+from ...runtime.petsc import NOT_FINITE, PETSc
 from .steps import UNDECIDED
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Balance(Stopping):
             self.tolerate(rtol, stol, most)
         self._norms[:] = self.rows.norm(rows)
         if not math.isfinite(self._norms.max(initial=0.0)):
-            return int(PETSc.SNES.ConvergedReason.DIVERGED_FNORM_NAN)
+            return NOT_FINITE
         rtol = self._data.rtol
         if self.constraints.any:
             self._violations[:] = rtol * self.constraints.shares(rows, rtol, first=False)

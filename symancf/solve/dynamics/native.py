@@ -14,7 +14,7 @@ from ...newton import FACTORS, LEAST, SMALL
 from ...runtime.collective import share_error
 from ...runtime.interruption import pending
 from ...runtime.log import EVENTS
-from ...runtime.petsc import PETSc, functions, loosely
+from ...runtime.petsc import NOT_FINITE, PETSc, functions, loosely
 from .steps import Ask, Asked
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ _FUNCTIONS = {
 }
 
 
-FAILED = int(PETSc.SNES.ConvergedReason.DIVERGED_FNORM_NAN)
 PAUSE = 0.1  # s, between two looks whether somebody wants to interrupt
 MOST = 10_000  # steps at once
 
@@ -210,7 +209,7 @@ class Native:
             self._data.pause = bool(newton.leftover.told) or pending()
         except BaseException as error:
             newton.error = newton.error or error
-            answer = FAILED if what == Asked.JUDGE else 1
+            answer = NOT_FINITE if what == Asked.JUDGE else 1
         return answer
 
     def _answer_to(self, what: Asked, iteration: int) -> int:

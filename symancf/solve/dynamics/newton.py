@@ -15,7 +15,7 @@ from ...assembly.vectors import Vectors
 from ...errors import ConvergenceError
 from ...newton import Leftover, PartBacktracking
 from ...runtime.collective import share_error, together
-from ...runtime.petsc import PETSc, loosely
+from ...runtime.petsc import NOT_FINITE, PETSc, loosely
 from ..preconditioner import Preconditioner
 from ..solver import is_symmetric
 from .balance import Balance
@@ -233,7 +233,7 @@ class Newton:
             share = float(balance.last.max(initial=0.0))
         except BaseException as error:
             self.error = self.error or error
-            return int(PETSc.SNES.ConvergedReason.DIVERGED_FNORM_NAN)
+            return NOT_FINITE
         tangent.share_before, tangent.share = tangent.share, share
         return reason
 

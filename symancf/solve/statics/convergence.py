@@ -11,7 +11,7 @@ from mpi4py import MPI
 from ...arrays import Array, Mask
 from ...assembly.piece import Cells, Jets
 from ...newton import Constraints, Leftover, RowNorms, Stopping
-from ...runtime.petsc import PETSc
+from ...runtime.petsc import NOT_FINITE, PETSc
 
 if TYPE_CHECKING:
     from ...system import System
@@ -130,7 +130,7 @@ class Convergence(Stopping):
         n, moved, size, self._support = self.rows.of(f, step, x, held=local)
         self._norms, self._before = n, x.copy()
         if not np.isfinite(n).all():
-            return int(reasons.DIVERGED_FNORM_NAN)
+            return NOT_FINITE
         rtol, atol, stol, _ = snes.getTolerances()
         if iteration == 0:
             if not self.going_on:

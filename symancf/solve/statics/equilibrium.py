@@ -20,7 +20,7 @@ from ...output.history import History, Step
 from ...runtime.collective import share_error, together
 from ...runtime.interruption import Interruption
 from ...runtime.options import Options, complaint
-from ...runtime.petsc import PETSc, collect, loosely
+from ...runtime.petsc import NOT_FINITE, PETSc, collect, loosely
 from ...runtime.progress import Progress
 from ..contradiction import require_redundant
 from ..solver import attach_rigid_modes, configure, reason_name
@@ -133,7 +133,7 @@ class EquilibriumSolver:
             mend=None if self.linear.direct else self.linear.mend,
         )
         if not self.linear.direct and self.snes.getType() == PETSc.SNES.Type.NEWTONLS:
-            self.snes.setMaxLinearSolveFailures(int(self.snes.getTolerances()[3]) + 1)  # mended
+            self.snes.setMaxKSPFailures(int(self.snes.getTolerances()[3]) + 1)  # mended
         self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP())
         self.stability: Stability = Stability(system, self.linear)
         if self.check_held:
@@ -223,7 +223,7 @@ class EquilibriumSolver:
             return 0 if reason > 0 and self.linear.mended else reason
         except BaseException as error:
             self._error = self._error or error
-            return int(PETSc.SNES.ConvergedReason.DIVERGED_FNORM_NAN)
+            return NOT_FINITE
 
     # ---- one Newton solution --------------------------------------------------------------------
     def advance(
