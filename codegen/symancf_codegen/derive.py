@@ -46,6 +46,7 @@ class LocalResults:
     unknowns, inverse : leaves; the latter those of the inverse of `slopes`, by rows.
     start, equations : where they begin, and what vanishes.
     slopes : d equations / d unknowns, by rows.
+    equations_with_slopes : in the form that shares most with these.
     magnitudes : sizes of what the equations are made of; times round-off, their errors.
     columns : of unknowns of the cell: d residual / d unknown, a list over the leaves for each.
     moved : of unknowns of the cell: derivatives of the equations in the direction of `product`,
@@ -57,6 +58,7 @@ class LocalResults:
     inverse: list[Node]
     start: list[Node]
     equations: list[Node]
+    equations_with_slopes: list[Node]
     slopes: list[Node]
     magnitudes: list[Node]
     columns: list[list[Node]]
@@ -65,16 +67,17 @@ class LocalResults:
 
     def groups(self) -> list[list[Node]]:
         """Return the nodes that are not leaves."""
-        found = [self.start, self.equations, self.slopes, self.magnitudes, self.moved]
-        return [*found, *self.columns]
+        found = [self.start, self.equations, self.equations_with_slopes, self.slopes]
+        return [*found, self.magnitudes, self.moved, *self.columns]
 
     def of(self, groups: Sequence[list[Node]]) -> LocalResults:
         """Return the same with other nodes in place of `groups`."""
-        start, equations, slopes, magnitudes, moved, *columns = groups
+        start, equations, again, slopes, magnitudes, moved, *columns = groups
         return replaced(
             self,
             start=start,
             equations=equations,
+            equations_with_slopes=again,
             slopes=slopes,
             magnitudes=magnitudes,
             columns=columns,
@@ -218,9 +221,9 @@ def _local(
     moved: list[Node] = []
     complete = local.shared and bool({"tangent", "product", "parameter"} & {*modes})
     if inner is not None:
-        slopes, columns, sizes = moved_map(point, inner, complete)
+        again, slopes, columns, sizes = moved_map(point, inner, complete)
     else:
-        slopes = jacobian(g, local.equations, local.unknowns)
+        again, slopes = local.equations, jacobian(g, local.equations, local.unknowns)
         sizes = magnitudes(g, local.equations)
     if complete:
         if inner is None:
@@ -242,6 +245,7 @@ def _local(
         inverse=[x for row in local.inverse for x in row],
         start=local.start,
         equations=local.equations,
+        equations_with_slopes=again,
         slopes=[slopes[r, c] for r in size for c in size],
         magnitudes=sizes,
         columns=columns,

@@ -53,8 +53,8 @@ def inner_derivatives(point: Point) -> Inner | None:
 
 def moved_map(
     point: Point, inner: Inner, complete: bool
-) -> tuple[Matrix, list[list[Node]], list[Node]]:
-    """Return d equations / d unknowns, d residual / d unknown if `complete`, and sizes."""
+) -> tuple[list[Node], Matrix, list[list[Node]], list[Node]]:
+    """Return equations, their slopes, d residual / d unknown if `complete`, and sizes."""
     local, g = point.local, point.graph
     assert local is not None
     assert local.to_modes is not None
@@ -96,7 +96,9 @@ def moved_map(
         leaves = point.to_jets.pull(g, jets)
         for m, a in local.to_modes.rows[k].items():
             columns[m] = [g.add(x, g.mul(a, y)) for x, y in zip(columns[m], leaves, strict=True)]
-    return slopes, columns, _sizes(point, inner, by_row)
+    pairs = [(k, g.mul(a, x)) for x, row in zip(first, by_row, strict=True) for k, a in row]
+    forces = [g.total(x for c, x in pairs if c == k) for k in range(size)]
+    return local.to_modes.pull(g, forces), slopes, columns, _sizes(point, inner, by_row)
 
 
 def _sizes(point: Point, inner: Inner, moves: Sequence[Sequence[tuple[int, Node]]]) -> list[Node]:

@@ -49,21 +49,31 @@ def enhanced_solid() -> Kinematics:
 
     a = general("a_enh", 3)
     b = [real(f"b_enh{k + 1}") for k in range(3)]
-    trace, m2, det = (real(f"enh_{name}") for name in ("tr", "m2", "det"))
-    modes = [(A[i, c], {a[k, c]: M[k, i] for k in range(3)}) for i in range(3) for c in range(3)]
     bulge = real("enh_b")
-    modes.append((bulge, dict(zip(b, bulges, strict=True))))
-    cof = [[cofactor(A, i, k) for k in range(3)] for i in range(3)]
-    geometry.append((trace, A.trace()))
-    geometry.append((m2, cof[0][0] + cof[1][1] + cof[2][2]))
-    geometry.append((det, sp.Add(*(A[0, k] * cof[0][k] for k in range(3)))))
+    modes = [(bulge, dict(zip(b, bulges, strict=True)))]
+    along = general("along", 3)  # of the gradients of jets with the modes
+    rows = range(3)
+    geometry += [
+        (along[j, k], sp.Add(*(G[j, i] * M[k, i] for i in rows))) for j in rows for k in rows
+    ]
+    geometry += [
+        (P[j, c], G[j, c] + sp.Add(*(along[j, k] * a[k, c] for k in rows)))
+        for j in rows
+        for c in rows
+    ]
+    geometry += [(A[i, c], sp.Add(*(M[k, i] * a[k, c] for k in rows))) for i in rows for c in rows]
+    # invariants of A = M^T a: tr A, tr cof A = cof M : cof a, det A = det M det a
+    area = general("area", 3)
+    geometry += [(area[k, c], cofactor(M, k, c)) for k in rows for c in rows]
+    volume = real("mode_det")
+    geometry.append((volume, sp.Add(*(M[0, i] * area[0, i] for i in rows))))
+    cof = [[cofactor(a, k, c) for c in rows] for k in rows]
+    trace, m2, det = (real(f"enh_{name}") for name in ("tr", "m2", "det"))
+    geometry.append((trace, sp.Add(*(M[k, c] * a[k, c] for k in rows for c in rows))))
+    geometry.append((m2, sp.Add(*(area[k, c] * cof[k][c] for k in rows for c in rows))))
+    geometry.append((det, volume * sp.Add(*(a[0, c] * cof[0][c] for c in rows))))
     whole = positive("enh_J")
     geometry.append((whole, 1 + trace + m2 + det))
-    geometry += [
-        (P[k, c], G[k, c] + sp.Add(*(G[k, i] * A[i, c] for i in range(3))))
-        for k in range(3)
-        for c in range(3)
-    ]
     u = [unknown(jet) for jet in JETS]
     inner = [
         (H[i, c], {**{u[k][i]: P[k, c] for k in range(3)}, sp.S.One: A[i, c]})

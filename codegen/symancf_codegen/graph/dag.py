@@ -64,8 +64,10 @@ class Kind(enum.IntFlag):
     UNKNOWN = 8
     DIRECTION = 16
     POINT = 32  # the same for all lanes, but not for all points: weight, section coordinates
+    LOCAL = 64  # an unknown of the law, or what is found with it
 
 
+SOLVED = Kind.UNKNOWN | Kind.LOCAL
 VARYING = Kind.CELL | Kind.REFERENCE | Kind.UNKNOWN | Kind.DIRECTION
 
 

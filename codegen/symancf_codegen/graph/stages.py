@@ -18,12 +18,15 @@ The last two are minimum cuts, found as maximum flows.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from symancf_codegen.graph.dag import COST, Graph, Kind, Node
 
 #: Operations that cost at least this are worth waiting for in a loop of their own.
 SLOW = 10
+
+#: Operations, at about 10 bytes each, that fill the cache of instructions, of 32 KB.
+LONG = 3000
 
 #: Cycles until a result can be used.
 LATENCY = {"inv": 24, "sqrt": 30, "icbrt": 56, "rsqrt": 48, "neg": 0, "select": 4}
@@ -104,6 +107,11 @@ def worthwhile(graph: Graph, outputs: Sequence[Node]) -> bool:
     return operations > 200 and chain > 200 and chain > 0.75 * operations
 
 
+def long(graph: Graph, outputs: Sequence[Node]) -> bool:
+    """Whether a point function would not have a place in the processor's cache of instructions."""
+    return sum(graph.count(outputs).values()) > LONG
+
+
 def parameter_cut(graph: Graph, outputs: Sequence[Node]) -> list[Node]:
     """Return the expressions of uniform parameters that other expressions use."""
     kinds = Kind.UNIFORM
@@ -116,27 +124,40 @@ def parameter_cut(graph: Graph, outputs: Sequence[Node]) -> list[Node]:
     return sorted(cut)
 
 
-def geometry_cut(graph: Graph, outputs: Sequence[Node], store: int = 3) -> list[Node]:
-    """Return the values free of unknowns that are worth storing for `outputs`.
+def geometry_cut(
+    graph: Graph, outputs: Sequence[Node], moving: Kind = Kind.UNKNOWN, store: int = 3
+) -> list[Node]:
+    """Return the values free of what is `moving` that are worth storing for `outputs`."""
+    moving |= Kind.DIRECTION
+    return value_cut(graph, outputs, lambda node: not graph.depends[node] & moving, store=store)
 
-    Vertex 2 n says that the value n is needed after the cut, vertex 2 n + 1 that it is
-    computed there, at its cost and with the need for its arguments; the edge between them,
-    cut, is a value stored and loaded at the cost `store`.
+
+def value_cut(
+    graph: Graph,
+    outputs: Sequence[Node],
+    known: Callable[[Node], bool],
+    given: Collection[Node] = (),
+    store: int = 3,
+) -> list[Node]:
+    """Return the values that are `known` before the cut and worth storing for `outputs`.
+
+    `given` are stored anyway. Vertex 2 n says that the value n is needed after the cut, vertex
+    2 n + 1 that it is computed there, at its cost and with the need for its arguments; the edge
+    between them, cut, is a value stored and loaded at the cost `store`.
     """
-    unknown = Kind.UNKNOWN | Kind.DIRECTION
-    order = graph.reach(outputs)
-    needed = {node for node in outputs if not graph.depends[node] & unknown}
-    for node in order:
-        if graph.depends[node] & unknown:
-            needed.update(a for a in graph.args[node] if not graph.depends[a] & unknown)
+    stop = dict.fromkeys(given)
+    needed = {node for node in outputs if known(node)}
+    for node in graph.reach(outputs, stop=stop):
+        if node not in stop and not known(node):
+            needed.update(a for a in graph.args[node] if known(a))
     needed = {node for node in needed if not graph.is_uniform(node)}
     network = _Network()
     for node in sorted(needed):
         network.edge(_SOURCE, 2 * node, _ENDLESS)
-    for node in graph.reach(needed):
+    for node in graph.reach(needed, stop=stop):
         if graph.is_uniform(node):
             continue
-        if not graph.args[node]:
+        if not graph.args[node] or node in stop:
             network.edge(2 * node, _SINK, 1)
             continue
         network.edge(2 * node, 2 * node + 1, store)

@@ -157,7 +157,12 @@ static inline int symancf_newton(int m, double *X, const double *E, symancf_sear
  *                                    sizes as above, how many points are outside of the domain
  *
  * and symancf_cell_newton moves X as symancf_newton does, by slopes that may be older than X as
- * long as every step makes the equations 10 times smaller. */
+ * long as every step makes the equations 10 times smaller. It takes the last step without an
+ * evaluation after it where the rate of the steps says that nothing but round-off would be left.
+ *
+ * An energy that is stationary in X, and its derivatives completed by the equations, have the
+ * square of the error of X: for these `enough` is SYMANCF_LINEAR instead of SYMANCF_ROUND_OFF. */
+#define SYMANCF_LINEAR 1e-10 /* of the sizes */
 #define SYMANCF_CHORD 0.1
 #define SYMANCF_PIVOT 1e-10 /* of a diagonal entry: below, rows are exchanged */
 #define SYMANCF_ROW(array, k) (((vec *)(array))[(k)*(8/SYMANCF_WIDTH) + part])
@@ -165,16 +170,19 @@ static inline int symancf_newton(int m, double *X, const double *E, symancf_sear
 
 typedef struct {
     int slopes, steps; /* what to evaluate; how often it was */
+    double enough;     /* of an equation, in parts of its size */
     int lane[8], old[8], takes[8];
     double factor[8], merit[8], error[8];
     double x[SYMANCF_LOCAL][8] __attribute__((aligned(64)));
     double d[SYMANCF_LOCAL][8] __attribute__((aligned(64)));
-    double size[SYMANCF_LOCAL][8] __attribute__((aligned(64)));
+    double scale[SYMANCF_LOCAL][8] __attribute__((aligned(64)));
     double Z[SYMANCF_LOCAL*SYMANCF_LOCAL][8] __attribute__((aligned(64)));
 } symancf_cell_search;
 
-static inline void symancf_cell_begin(int m, const double *X, symancf_cell_search *s)
+static inline void symancf_cell_begin(int m, const double *X, double enough,
+                                      symancf_cell_search *s)
 {
+    s->enough = enough;
     s->slopes = 1;
     s->steps = 0;
     for (int l = 0; l < 8; l++) {
@@ -185,41 +193,86 @@ static inline void symancf_cell_begin(int m, const double *X, symancf_cell_searc
         for (int k = 0; k < m; k++) {
             s->x[k][l] = X[8*k + l];
             s->d[k][l] = 0.0;
-            s->size[k][l] = 1.0;
+            s->scale[k][l] = 1.0;
         }
     }
 }
 
-/* Write the inverse of the slopes in E to Z, all rows: sweeps of the upper triangle, and in
- * lanes with a small pivot Gauss and Jordan's elimination. */
+#define SYMANCF_BLOCK _Pragma("GCC unroll 4") for
+
+/* Replace A_kk by -1/A_kk, A_ki by A_ki/A_kk, and A_ij by A_ij - A_ik A_kj/A_kk, for k = 0 to 3: of
+ * 4x4 numbers of a symmetric matrix, which have a place in registers. */
+static inline void symancf_sweep(vec (*A)[SYMANCF_LOCAL], const vec *diagonal, double *small)
+{
+    vec B[4][4];
+    SYMANCF_BLOCK (int i = 0; i < 4; i++)
+        SYMANCF_BLOCK (int j = 0; j < 4; j++)
+            B[i][j] = i < j ? A[i][j] : A[j][i];
+    SYMANCF_BLOCK (int k = 0; k < 4; k++) {
+        for (int l = 0; l < SYMANCF_WIDTH; l++)
+            small[l] += fabs(B[k][k][l]) > SYMANCF_PIVOT*fabs(diagonal[k][l]) ? 0.0 : 1.0;
+        const vec inverse = 1.0/B[k][k];
+        SYMANCF_BLOCK (int i = 0; i < 4; i++) {
+            const vec a = B[i][k]*inverse;
+            SYMANCF_BLOCK (int j = 0; j < 4; j++)
+                if (i != k && j != k)
+                    B[i][j] -= a*B[k][j];
+            if (i != k)
+                B[i][k] = a;
+        }
+        SYMANCF_BLOCK (int j = 0; j < 4; j++)
+            B[k][j] = B[k][j]*inverse;
+        B[k][k] = -inverse;
+    }
+    SYMANCF_BLOCK (int i = 0; i < 4; i++)
+        SYMANCF_BLOCK (int j = 0; j < 4; j++)
+            A[i][j] = B[i][j];
+}
+
+/* Write the inverse of the slopes in E to Z, all rows: sweeps by blocks of 4x4, and in lanes with a
+ * small pivot Gauss and Jordan's elimination. */
 static inline void symancf_cell_invert(int m, const double *E, double *Z)
 {
+    const int n = (m + 3)/4;
     double small[8] = {0};
     for (int part = 0; part < 8/SYMANCF_WIDTH; part++) {
-        vec A[SYMANCF_LOCAL][SYMANCF_LOCAL], r[SYMANCF_LOCAL];
-        for (int i = 0; i < m; i++)
-            for (int j = i; j < m; j++)
-                A[i][j] = SYMANCF_ROW(E, m + SYMANCF_UPPER(m, i, j));
-        for (int k = 0; k < m; k++) {
-            const vec diagonal = SYMANCF_ROW(E, m + SYMANCF_UPPER(m, k, k)), pivot = A[k][k];
-            for (int l = 0; l < SYMANCF_WIDTH; l++)
-                small[SYMANCF_WIDTH*part + l] +=
-                    fabs(pivot[l]) > SYMANCF_PIVOT*fabs(diagonal[l]) ? 0.0 : 1.0;
-            const vec inverse = 1.0/pivot;
-            for (int i = 0; i < m; i++)
-                r[i] = i < k ? A[i][k] : A[k][i];
-            for (int i = 0; i < m; i++) {
-                const vec a = r[i]*inverse;
-                if (i == k)
+        vec A[SYMANCF_LOCAL][SYMANCF_LOCAL], R[SYMANCF_LOCAL][4], diagonal[SYMANCF_LOCAL];
+        int row = m;
+        for (int i = 0; i < 4*n; i++) {
+            for (int j = i & ~3; j < 4*n; j++)
+                A[i][j] = (vec){0} + (i == j);
+            for (int j = i; j < m; j++, row++)
+                A[i][j] = SYMANCF_ROW(E, row);
+            diagonal[i] = A[i][i];
+        }
+        for (int k = 0; k < 4*n; k += 4) {
+            vec (*D)[SYMANCF_LOCAL] = &A[k];
+            symancf_sweep((vec (*)[SYMANCF_LOCAL])&A[k][k], &diagonal[k],
+                          small + SYMANCF_WIDTH*part);
+            for (int i = 0; i < 4*n; i++) { /* R = A_ik, and then A_ik D^-1 */
+                if (i/4 == k/4)
                     continue;
-                for (int j = i; j < m; j++)
-                    A[i][j] -= a*r[j]; /* column k is written below */
-                if (i < k)
-                    A[i][k] = a;
-                else
-                    A[k][i] = a;
+                SYMANCF_BLOCK (int c = 0; c < 4; c++)
+                    R[i][c] = i < k ? A[i][k + c] : A[k + c][i];
             }
-            A[k][k] = -inverse;
+            for (int i = 0; i < 4*n; i++) {
+                if (i/4 == k/4)
+                    continue;
+                vec t[4] = {{0}, {0}, {0}, {0}};
+                SYMANCF_BLOCK (int c = 0; c < 4; c++)
+                    SYMANCF_BLOCK (int b = 0; b < 4; b++)
+                        t[b] -= R[i][c]*D[c][k + b];
+                for (int j = i & ~3; j < 4*n; j += 4)
+                    if (j != k)
+                        SYMANCF_BLOCK (int b = 0; b < 4; b++)
+                            SYMANCF_BLOCK (int c = 0; c < 4; c++)
+                                A[i][j + b] -= t[c]*R[j + b][c];
+                SYMANCF_BLOCK (int c = 0; c < 4; c++)
+                    if (i < k)
+                        A[i][k + c] = t[c];
+                    else
+                        A[k + c][i] = t[c];
+            }
         }
         for (int i = 0; i < m; i++)
             for (int j = i; j < m; j++)
@@ -240,26 +293,48 @@ static inline void symancf_cell_invert(int m, const double *E, double *Z)
     }
 }
 
-/* Decide what one lane does after an evaluation; return whether it needs slopes. */
-static inline int symancf_cell_decide(int m, int l, const double *E, symancf_cell_search *s,
-                                      double *bad)
+/* Measure the equations in all lanes: by the sizes of the search, by those that are found, and the
+ * largest in parts of its size. */
+static inline void symancf_cell_measure(int m, const double *E, const symancf_cell_search *s,
+                                        double *merit, double *fresh, double *error)
 {
-    const double *size = E + 8*(m + m*(m + 1)/2), outside = size[8*m + l];
-    double merit = outside > 0.0 ? INFINITY : 0.0, error = 0.0;
-    for (int k = 0; k < m; k++) {
-        const double G = E[8*k + l], own = s->slopes ? size[8*k + l] : s->size[k][l];
-        const double part = G/s->size[k][l];
-        merit += part*part;
-        if (!(fabs(G) <= error*own)) /* also where G is not a number */
-            error = own > 0.0 ? fabs(G)/own : INFINITY;
-    }
+    const double *found = E + 8*(m + m*(m + 1)/2);
+    for (int l = 0; l < 8; l++)
+        merit[l] = fresh[l] = error[l] = 0.0;
+    for (int k = 0; k < m; k++)
+        for (int l = 0; l < 8; l++) {
+            const double G = fabs(E[8*k + l]), part = G*s->scale[k][l];
+            merit[l] += part*part; /* not a number where G is not */
+            error[l] = part > error[l] ? part : error[l];
+        }
+    if (s->slopes)
+        for (int l = 0; l < 8; l++)
+            error[l] = 0.0;
+    for (int k = 0; k < m && s->slopes; k++)
+        for (int l = 0; l < 8; l++) {
+            const double G = fabs(E[8*k + l]), own = found[8*k + l];
+            const double now = G/(own > 0.0 ? own : 1.0);
+            const double ratio = own > 0.0 || G == 0.0 ? now : INFINITY;
+            fresh[l] += now*now;
+            error[l] = ratio > error[l] ? ratio : error[l];
+        }
+    for (int l = 0; l < 8; l++)
+        merit[l] = E[8*(2*m + m*(m + 1)/2) + l] > 0.0 ? INFINITY : merit[l];
+}
+
+/* Decide what one lane does after an evaluation; return whether it needs slopes. */
+static inline int symancf_cell_decide(int l, double merit, double fresh, double error,
+                                      symancf_cell_search *s, double *bad)
+{
     s->takes[l] = 0;
     if (s->lane[l] == SYMANCF_RESTS)
         return 0;
     const int returned = s->lane[l] == SYMANCF_RETURNS, good = merit < INFINITY;
-    if (good && (error <= SYMANCF_ROUND_OFF || (returned && error <= SYMANCF_STALLED))) {
+    const int chord = !s->slopes && s->factor[l] == 1.0 && merit < s->merit[l];
+    const double next = chord ? error*error/(SYMANCF_CHORD*s->error[l]) : error; /* at most */
+    if (good && (next <= s->enough || (returned && error <= SYMANCF_STALLED))) {
         s->lane[l] = SYMANCF_RESTS;
-        s->takes[l] = 1; /* the last step, which only round-off needs */
+        s->takes[l] = 1; /* the last step */
         return 0;
     }
     if (returned || s->steps > SYMANCF_STEPS || (s->merit[l] == INFINITY && !good)) {
@@ -273,15 +348,7 @@ static inline int symancf_cell_decide(int m, int l, const double *E, symancf_cel
         s->factor[l] = 1.0;
         s->old[l] = !s->slopes;
         s->error[l] = error;
-        s->merit[l] = merit;
-        if (s->slopes) {
-            s->merit[l] = 0.0;
-            for (int k = 0; k < m; k++) {
-                const double own = size[8*k + l], part = E[8*k + l];
-                s->size[k][l] = own > 0.0 ? own : 1.0;
-                s->merit[l] += part*part/(s->size[k][l]*s->size[k][l]);
-            }
-        }
+        s->merit[l] = s->slopes ? fresh : merit;
         return slow;
     }
     if (s->old[l]) { /* back, for slopes */
@@ -297,16 +364,25 @@ static inline int symancf_cell_decide(int m, int l, const double *E, symancf_cel
 static inline int symancf_cell_newton(int m, double *X, const double *E, symancf_cell_search *s,
                                       double *bad)
 {
-    double *Y = X + 8*m;
-    int slopes = 0, moves = 0;
+    double *Y = X + 8*m, merit[8], fresh[8], error[8];
+    const double *size = E + 8*(m + m*(m + 1)/2);
+    int slopes = 0, moves = 0, all = 1;
     s->steps++;
-    for (int l = 0; l < 8; l++)
-        slopes |= symancf_cell_decide(m, l, E, s, bad);
+    symancf_cell_measure(m, E, s, merit, fresh, error);
+    for (int l = 0; l < 8; l++) {
+        slopes |= symancf_cell_decide(l, merit[l], fresh[l], error[l], s, bad);
+        all &= s->takes[l];
+    }
     if (s->slopes) {
-        symancf_cell_invert(m, E, s->Z[0]);
-        for (int k = 0; k < m*m; k++)
+        symancf_cell_invert(m, E, all ? Y : s->Z[0]);
+        for (int k = 0; k < m*m && !all; k++)
             for (int l = 0; l < 8; l++)
                 Y[8*k + l] = s->takes[l] ? s->Z[k][l] : Y[8*k + l];
+        for (int k = 0; k < m; k++)
+            for (int l = 0; l < 8; l++) {
+                const double scale = 1.0/(size[8*k + l] > 0.0 ? size[8*k + l] : 1.0);
+                s->scale[k][l] = s->takes[l] ? scale : s->scale[k][l];
+            }
     }
     for (int k = 0; k < m; k++) {
         double d[8] = {0};

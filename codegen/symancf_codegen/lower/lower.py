@@ -19,7 +19,7 @@ from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue, Not, Or
 
 from symancf_codegen.errors import CompileError
 from symancf_codegen.functions import FUNCTIONS, POSSIBLE, log_stretch
-from symancf_codegen.graph.dag import Kind
+from symancf_codegen.graph.dag import SOLVED, Kind
 from symancf_codegen.graph.differentiate import gradient, local_gradient
 from symancf_codegen.graph.divided import DividedDifferences
 
@@ -57,9 +57,9 @@ class Principal:
     def __init__(self, graph: Graph, given: list[Node], strain: list[Node] | None = None) -> None:
         g = graph
         self.graph, self.given, self.stages = g, given, strain is not None
-        found = [g.symbol(f"log_stretch{k}", Kind.UNKNOWN) for k in (1, 2, 3)]
-        axes = [[g.symbol(f"axis{k}{i}", Kind.UNKNOWN) for i in (1, 2, 3)] for k in (1, 2, 3)]
-        self.inverses = [g.symbol(f"inverse_square{k}", Kind.UNKNOWN) for k in (1, 2, 3)]
+        found = [g.symbol(f"log_stretch{k}", SOLVED) for k in (1, 2, 3)]
+        axes = [[g.symbol(f"axis{k}{i}", SOLVED) for i in (1, 2, 3)] for k in (1, 2, 3)]
+        self.inverses = [g.symbol(f"inverse_square{k}", SOLVED) for k in (1, 2, 3)]
         self.leaves = [*found, *(x for axis in axes for x in axis), *self.inverses]
         self.strain = strain or self._strain(axes)
         self.values = [

@@ -17,7 +17,7 @@ import sympy as sp
 from symancf_codegen.declare import RATE_FACTOR
 from symancf_codegen.errors import CompileError
 from symancf_codegen.functions import force_on, frozen, log_stretch
-from symancf_codegen.graph.dag import Graph, Kind, Node
+from symancf_codegen.graph.dag import SOLVED, Graph, Kind, Node
 from symancf_codegen.graph.differentiate import Matrix, Stages, gradient, jacobian, pull_back
 from symancf_codegen.graph.reduce import LinearMap
 from symancf_codegen.lower.lower import Principal, Scope
@@ -175,6 +175,10 @@ def lower_point(
         modes, to_modes = _modes(law, scope)
     values = to_variables.apply(g, jets)
     values = [g.add(x, y) for x, y in zip(values, constant or [g.zero] * len(values), strict=True)]
+    moves: Matrix = {}
+    if law.modes:
+        moves = jacobian(g, values, modes)
+        values = _linear(g, values, modes, moves)
     replace = dict(zip(variables, values, strict=True))
     if law.modes:
         own = [scope.nodes[x.symbol.name] for x in law.local]
@@ -211,7 +215,7 @@ def lower_point(
     local = _local(law, scope, density)
     if local is not None and density is not None and law.modes:
         local.modes, local.to_modes, local.constant = modes, to_modes, constant
-        local.moves = jacobian(g, values, modes)
+        local.moves = moves
         slopes = gradient(g, density, [*variables, *modes])
         of_modes = [
             g.total([own, *(g.mul(local.moves[v, k], slopes[v]) for v in range(len(variables)))])
@@ -267,11 +271,11 @@ def coordinates(law: PointLaw, space: Space | None) -> tuple[str, ...]:
 def _modes(law: PointLaw, scope: Scope) -> tuple[list[Node], LinearMap]:
     """Bind the unknowns of the law and what they amount to; return leaves of this and the map."""
     g = scope.graph
-    own = {x.symbol.name: g.symbol(x.symbol.name, Kind.UNKNOWN) for x in law.local}
+    own = {x.symbol.name: g.symbol(x.symbol.name, SOLVED) for x in law.local}
     for name, node in own.items():
         scope.bind(name, node)
     column = {name: k for k, name in enumerate(own)}
-    leaves = [g.symbol(f"mode {s.name}", Kind.UNKNOWN) for s, _ in law.modes]
+    leaves = [g.symbol(f"mode {s.name}", SOLVED) for s, _ in law.modes]
     rows = [{column[x.name]: scope.lower(e) for x, e in row.items()} for _, row in law.modes]
     for (s, _), leaf in zip(law.modes, leaves, strict=True):
         scope.bind(s.name, leaf)
@@ -281,6 +285,19 @@ def _modes(law: PointLaw, scope: Scope) -> tuple[list[Node], LinearMap]:
             leaves.append(node)
             rows.append({column[name]: g.one})
     return leaves, LinearMap(rows, len(own))
+
+
+def _linear(g: Graph, values: list[Node], modes: list[Node], moves: Matrix) -> list[Node]:
+    """Return the values as sums of slopes times modes, where the slopes know no mode."""
+    rest = g.substitute(values, dict.fromkeys(modes, g.zero))
+    known = set(modes)
+    found = []
+    for v, (value, start) in enumerate(zip(values, rest, strict=True)):
+        row = [moves[v, k] for k in range(len(modes))]
+        if known.isdisjoint(g.reach(row)):
+            value = g.total([start, *(g.mul(a, x) for a, x in zip(row, modes, strict=True))])
+        found.append(value)
+    return found
 
 
 def _jet_map(
@@ -399,9 +416,7 @@ def _local(law: PointLaw, scope: Scope, density: Node | None) -> Solved | None:
         unknowns=unknowns,
         start=start,
         equations=equations,
-        inverse=[
-            [g.symbol(f"inverse {k} {i}", Kind.UNKNOWN) for i in range(size)] for k in range(size)
-        ],
+        inverse=[[g.symbol(f"inverse {k} {i}", SOLVED) for i in range(size)] for k in range(size)],
         stationary=all(e is None for e in given),
         shared=law.shared,
     )
@@ -448,7 +463,10 @@ def _stages(
     """Cut the energy at the lets that are made of the variables directly."""
     if law.energy is None or not law.lets or scope.guarded:
         return None  # a branch guards itself, not the derivatives of lets outside of it
-    if {x.symbol for x in law.local} - {x for _, row in law.modes for x in row}:
+    asked = set().union(
+        *(sp.sympify(e).free_symbols for e in (law.energy, *dict(law.lets).values()))
+    )
+    if asked & {x.symbol for x in law.local}:
         return None
     g = scope.graph
     names = set(variable_names)

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from symancf_codegen.graph.schedule import identifier
@@ -50,7 +51,8 @@ def cell_function(
     body: list[str] = []
     for segment, group in zip(segments, laws, strict=True):
         body += _segment(structure, segment, group, mode)
-    first = before(structure, name, mode, "\n".join(body))
+    kept = keep(structure, laws)
+    first = before(structure, name, mode, "\n".join(body), kept.arrays, kept.filled)
     lines = [signature(name, mode), "{"]
     lines += unused((*COMMON, *row.inputs), "\n".join([*first, *body]))
     if mode == "tangent" and not tangent:
@@ -75,54 +77,75 @@ def cell_function(
     return "\n".join(lines)
 
 
+@dataclass
+class Kept:
+    """What is computed once for the points of laws whose cells have unknowns.
+
+    Attributes
+    ----------
+    arrays : declarations of the arrays by name.
+    filled : statements that compute them.
+    """
+
+    arrays: dict[str, str] = field(default_factory=dict)
+    filled: list[str] = field(default_factory=list)
+
+    def jets(self, segment: Segment, asked: Collection[str]) -> None:
+        """Keep the jets that are `asked` for at all points of a segment."""
+        s, same = segment.index, segment.reference_jets == segment.jets
+        reference = f"{'' if same else 'reference_'}jets{s}"
+        calls = []
+        for a, jets, function, source in (
+            ("G", segment.reference_jets, reference, "reference"),
+            ("g", segment.jets, f"jets{s}", "u"),
+        ):
+            if a in asked:
+                name = f"{a}_{s}"
+                self.arrays[name] = f"v8 {name}[{segment.size}][{3 * len(jets)}]"
+                calls.append(f"{function}(q, (const v8 *){source}, {name}[q]);")
+        self.filled += _all_points(segment.size, calls)
+
+
+def keep(structure: Structure, laws: Sequence[Sequence[LawFunctions]]) -> Kept:
+    """Return what does not change while the unknowns of a cell are solved for."""
+    kept = Kept()
+    for segment, group in zip(structure.segments, laws, strict=True):
+        s, count = segment.index, segment.size
+        shared = [law for law in group if law.shared]
+        functions = [f for law in shared for f in (law.geometry, law.principal, *law.solve)]
+        functions += [f for law in shared for mode in law.modes.values() for f in mode]
+        kept.jets(segment, {a for f in functions if f is not None for a in f.arguments})
+        for k, (use, law) in enumerate(zip(segment.uses, group, strict=True)):
+            if law.shared and law.parameters is not None:
+                kept.arrays[f"P{s}_{k}"] = f"double P{s}_{k}[{law.parameter_rows}]"
+                kept.filled.append(f"{law.parameters.name}(uniform, P{s}_{k});")
+            if law.shared and law.geometry is not None:
+                rows = f"[{count * use.sections}][{law.geometry_rows}]"
+                kept.arrays[f"A{s}_{k}"] = f"v8 A{s}_{k}{rows}"
+                call = _call(structure, law.geometry, use, k, segment)
+                kept.filled += _all_points(count, call)
+    return kept
+
+
 def solve_function(name: str, structure: Structure, laws: Sequence[Sequence[LawFunctions]]) -> str:
     """Return the text of the function that finds the unknowns of a cell."""
-    once: list[str] = []
+    arrays: dict[str, str] = {}
     loops: dict[str, list[str]] = {mode: [] for mode in SOLVE}
     for segment, group in zip(structure.segments, laws, strict=True):
-        if not any(law.shared for law in group):
-            continue
         s, count = segment.index, segment.size
-        functions = [
-            f
-            for law in group
-            if law.shared
-            for f in (law.geometry, law.principal, *law.solve[1:])
-            if f is not None
-        ]
-        asked = {a for f in functions for a in f.arguments}
-        filled: list[str] = []
-        if "G" in asked:
-            jets = f"{'' if segment.reference_jets == segment.jets else 'reference_'}jets{s}"
-            once.append(f"v8 G_{s}[{count}][{3 * len(segment.reference_jets)}];")
-            filled.append(f"{jets}(q, (const v8 *)reference, G_{s}[q]);")
-        if "g" in asked:
-            once.append(f"v8 g_{s}[{count}][{3 * len(segment.jets)}];")
-            filled.append(f"jets{s}(q, (const v8 *)u, g_{s}[q]);")
         for k, (use, law) in enumerate(zip(segment.uses, group, strict=True)):
             if not law.shared:
                 continue
-            if law.parameters is not None and any("P" in f.arguments for f in law.solve):
-                once.append(f"double P{s}_{k}[{law.parameter_rows}];")
-                once.append(f"{law.parameters.name}(uniform, P{s}_{k});")
-            if law.geometry is not None:
-                once.append(f"v8 A{s}_{k}[{count * use.sections}][{law.geometry_rows}];")
-                filled += _call(structure, law.geometry, use, k, segment, kept=True)
             if law.principal is not None:
-                once.append(f"v8 Q{s}_{k}[{count * use.sections}][15];")
+                arrays[f"Q{s}_{k}"] = f"v8 Q{s}_{k}[{count * use.sections}][15]"
             for mode, function in zip(SOLVE, law.solve[1:], strict=True):
-                call = _call(structure, function, use, k, segment, kept=True)
+                call = _call(structure, function, use, k, segment, solving=True)
                 if law.principal is not None and "Q" in function.arguments:
-                    call = _call(structure, law.principal, use, k, segment, kept=True) + call
-                loops[mode] += [
-                    f"for (int q = 0; q < {count}; q++) {{",
-                    *(f"    {x}" for x in call),
-                    "}",
-                ]
-        if filled:
-            once += [f"for (int q = 0; q < {count}; q++) {{", *(f"    {x}" for x in filled), "}"]
+                    first = _call(structure, law.principal, use, k, segment, solving=True)
+                    call = first + call
+                loops[mode] += _all_points(count, call)
     starts = [law.solve[0] for group in laws for law in group if law.shared]
-    return solve_in_cell(name, structure, starts, once, loops)
+    return solve_in_cell(name, structure, starts, keep(structure, laws).arrays, arrays, loops)
 
 
 def _segment(
@@ -133,13 +156,14 @@ def _segment(
     s, size = segment.index, chunk(segment, tangent)
     functions = [f for law in laws for f in _functions(law, mode)]
     arguments = {a for f in functions for a in f.arguments}
+    own = {a for law in laws if not law.shared for f in _functions(law, mode) for a in f.arguments}
     vector = MODES[mode].result("vector") is not None and bool(segment.jets)
     if not functions and not vector:
         return []
     once: list[str] = []
     before: list[str] = []
     first: list[str] = []
-    if "G" in arguments:
+    if "G" in own:
         same = segment.reference_jets == segment.jets
         before.append(f"v8 G[{size}][{3 * len(segment.reference_jets)}];")
         first.append(f"{'' if same else 'reference_'}jets{s}(q, (const v8 *)reference, G[p]);")
@@ -147,8 +171,8 @@ def _segment(
         rows = 3 * structure.space.size
         before.append(f"v8 V[{size}][{3 * len(segment.jets)}];")
         first.append(f"jets{s}(q, (const v8 *)reference + {rows}, V[p]);")
-    for a, source in (("g", "u"), ("h", "v")):
-        if a in arguments:
+    for a, source, asked in (("g", "u", own), ("h", "v", arguments)):
+        if a in asked:
             before.append(f"v8 {a}[{size}][{3 * len(segment.jets)}];")
             first.append(f"jets{s}(q, (const v8 *){source}, {a}[p]);")
     if vector and not ("N" in arguments and segment.alone):
@@ -162,9 +186,11 @@ def _segment(
         points = size * use.sections
         parts = _functions(law, mode)
         used = {a for f in parts for a in f.arguments}
+        if law.shared:
+            used -= {"A", "P", "X"}
         if "A" in used:
             before.append(f"v8 A{k}[{points}][{law.geometry_rows}];")
-        if "X" in used and not use.law.shared:
+        if "X" in used:
             before.append(f"v8 X{k}[{points}][{len(use.rows) * (1 + len(use.rows))}];")
         if "Q" in used:
             before.append(f"v8 Q{k}[{points}][15];")
@@ -193,13 +219,14 @@ def _segment(
 def _functions(law: LawFunctions, mode: str) -> list[Function]:
     """Return what to call for `mode`, the geometry and unknowns of the point first."""
     of_point = [] if law.shared else law.solve[2:]  # see `solve_functions`
+    geometry = None if law.shared else law.geometry  # that of a shared one is kept
     functions = law.modes[mode]
     if any("X" in f.arguments for f in functions):
         functions = [*of_point, *functions]
     if law.principal is not None and any("Q" in f.arguments for f in functions):
         functions = [law.principal, *functions]
-    if law.geometry is not None and any("A" in f.arguments for f in functions):
-        return [law.geometry, *functions]
+    if geometry is not None and any("A" in f.arguments for f in functions):
+        return [geometry, *functions]
     return functions
 
 
@@ -227,11 +254,11 @@ def _call(
     k: int,
     segment: Segment,
     *,
-    kept: bool = False,
+    solving: bool = False,
 ) -> list[str]:
     """Return the statements that call a point function at in-plane point q, place p.
 
-    `kept` : what it is given was computed once for all points.
+    `solving` : in the function that finds the unknowns of the cell.
     """
     s, single = segment.index, use.sections == 1
     rows = f"[{8 * segment.first_row} + {8 * len(segment.varying)}*q]"
@@ -266,14 +293,15 @@ def _call(
         "bad": "(double *)&bad",
         "weight": f"weight{s}_{k}[q]",
     }
-    if kept:
+    if use.law.shared:  # see `keep`
         values |= {
             "P": f"P{s}_{k}",
             "G": f"(const double *)G_{s}[q]",
             "g": f"(const double *)g_{s}[q]",
             "A": f"(double *)A{s}_{k}[{point}]",
-            "Q": f"(double *)Q{s}_{k}[{point}]",
         }
+    if solving:
+        values["Q"] = f"(double *)Q{s}_{k}[{point}]"
     names = [str(x) for x in structure.space.coordinates] if use.coordinates else []
     values |= {identifier(x): f"point{s}[q][{names.index(x)}]" for x in use.coordinates}
     if single:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from symancf_codegen.errors import CompileError
 from symancf_codegen.graph.schedule import Output, Section
-from symancf_codegen.modes import COMMON, MODES
+from symancf_codegen.modes import MODES
 from symancf_codegen.text.printer import Function, declaration
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from symancf_codegen.graph.dag import Node
     from symancf_codegen.structure import LawUse, Segment, Structure
     from symancf_codegen.text.printer import Printer
+
+
+COUPLING = "coupling with the cell's unknowns"
 
 
 def local_loads(results: Results, rows: Sequence[int], size: int) -> dict[str, str]:
@@ -61,7 +64,8 @@ def sum_section(
     """
     local, g = results.local, results.graph
     assert local is not None
-    pairs = [*zip(rows, local.equations, strict=True)]
+    equations = local.equations_with_slopes if slopes else local.equations
+    pairs = [*zip(rows, equations, strict=True)]
     end = size + size * (size + 1) // 2
     if slopes:
         pairs += _slopes(local, rows, size)
@@ -107,9 +111,11 @@ def coupling_sections(use: LawUse, segment: Segment, mode: str, size: int) -> li
         outputs += [Output(f"C{row}[{8 * k} + l] {sign} {{}};", places[k]) for k in sorted(places)]
     rates = zip(use.rows, local.moved, strict=mode != "tangent") if mode != "tangent" else ()
     outputs += [Output(f"D[{8 * row} + l] += {{}};", node) for row, node in rates]
-    slopes = (pair for pair in _slopes(local, use.rows, size) if pair[1] != zero)
-    outputs += [Output(f"E[{8 * row} + l] += {{}};", node) for row, node in slopes]
-    return [Section("coupling with the cell's unknowns", outputs)]
+    sums = _slopes(local, use.rows, size)
+    if mode == "tangent":
+        sums += zip(use.rows, local.equations_with_slopes, strict=True)
+    outputs += [Output(f"E[{8 * row} + l] += {{}};", node) for row, node in sums if node != zero]
+    return [Section(COUPLING, outputs)]
 
 
 def solve_functions(
@@ -177,30 +183,29 @@ def solve_in_cell(
     name: str,
     structure: Structure,
     start: Sequence[Function],
-    once: Sequence[str],
+    kept: Mapping[str, str],
+    own: Mapping[str, str],
     loops: Mapping[str, Sequence[str]],
 ) -> str:
     """Return the function that solves for the unknowns of a cell.
 
-    `once` : what is computed before; `loops` : what sums the equations, see `SOLVE`.
+    `kept` : declarations by name of the arrays that it is given; `own` : of those that it has;
+    `loops` : what sums the equations, see `SOLVE`.
     """
     size = len(structure.shared)
-    head = f"static void {name}_solve(const double *uniform, const double *cell,"
-    indent = " " * len(f"static void {name}_solve(")
-    lines = ["/* unknowns of the cell: Newton's method */", head]
-    lines += [f"{indent}const double *reference, const double *u, double *X, double *bad)", "{"]
-    body = [
-        *once,
-        *(x for loop in loops.values() for x in loop),
-        *(f"{f.arguments}" for f in start),
-    ]
-    lines += unused((*COMMON, "u"), "\n".join(body))
+    head = f"static void {name}_solve("
+    declared = ["const double *uniform", "const double *cell", *kept.values()]
+    pieces = [", ".join(declared), "double enough, double *X, double *bad)"]
+    lines = ["/* unknowns of the cell: Newton's method */", f"{head}{pieces[0]},"]
+    lines += [f"{' ' * len(head)}{pieces[1]}", "{"]
+    body = [*(x for loop in loops.values() for x in loop), *(f"{f.arguments}" for f in start)]
+    lines += unused(("uniform", "cell", *kept), "\n".join(body))
+    lines += [f"    {x};" for x in own.values()]
     rows = 2 * size + size * (size + 1) // 2 + 1
     lines += [f"    double E[{8 * rows}] __attribute__((aligned(64)));"]
     lines += ["    symancf_cell_search search;"]
-    lines += [f"    {line}" for line in once]
     lines += [f"    {f.name}({', '.join(f.arguments)});" for f in start]
-    lines += [f"    symancf_cell_begin({size}, X, &search);", "    do {"]
+    lines += [f"    symancf_cell_begin({size}, X, enough, &search);", "    do {"]
     lines.append(f"        symancf_zero({rows}, (v8 *)E);")
     first, equations, slopes = loops.values()
     cases = {"if (!search.steps)": first, "else if (search.slopes)": slopes, "else": equations}
@@ -222,13 +227,29 @@ def unused(arguments: Sequence[str], text: str) -> list[str]:
     return lines
 
 
-def before(structure: Structure, name: str, mode: str, body: str) -> list[str]:
-    """Return what a function does first to know the cell's unknowns, if its body asks for them."""
+def before(
+    structure: Structure,
+    name: str,
+    mode: str,
+    body: str,
+    kept: Mapping[str, str],
+    filled: Sequence[str],
+) -> list[str]:
+    """Return what a function does first to know the cell's unknowns, if its body asks for them.
+
+    `kept` : declarations of arrays by name, which are `filled` before.
+    """
     size = len(structure.shared)
-    if not size or not (columns(mode) or re.search(r"\bX\b", body)):
+    solves = size and (columns(mode) or re.search(r"\bX\b", body))
+    if not solves and not any(re.search(rf"\b{a}\b", body) for a in kept):
         return []
-    lines = [f"    double X[{8 * (size + size * size)}] __attribute__((aligned(64)));"]
-    lines.append(f"    {name}_solve(uniform, cell, reference, u, X, (double *)&bad);")
+    lines = [*(f"    {x};" for x in kept.values()), *(f"    {x}" for x in filled)]
+    if not solves:
+        return lines
+    lines.append(f"    double X[{8 * (size + size * size)}] __attribute__((aligned(64)));")
+    enough = "LINEAR" if columns(mode) or mode == "energy" else "ROUND_OFF"
+    given = ", ".join(["uniform", "cell", *kept, f"SYMANCF_{enough}", "X"])
+    lines.append(f"    {name}_solve({given}, (double *)&bad);")
     for s in structure.segments if columns(mode) else ():
         if s.jets:
             for k in range(size):
@@ -266,8 +287,7 @@ def after(structure: Structure, mode: str) -> list[str]:
         full = int(not structure.symmetric)
         lines.append(f"    symancf_finite({size * 3 * n}, C[0], &bad);")
         lines.append(f"    symancf_condense({n}, {full}, {size}, {given}, K);")
-    else:
-        target = MODES[mode].result("vector")
-        rates = "(const double *)D"
-        lines.append(f"    symancf_follow({3 * n}, {size}, {given}, {rates}, {target});")
+    rates = "(const double *)" + ("E" if mode == "tangent" else "D")
+    target = MODES[mode].result("vector")
+    lines.append(f"    symancf_follow({3 * n}, {size}, {given}, {rates}, {target});")
     return lines

@@ -7,11 +7,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from symancf_codegen.graph.dag import Kind
 from symancf_codegen.graph.schedule import Output, Section
-from symancf_codegen.graph.stages import factor_cut, geometry_cut, parameter_cut, worthwhile
+from symancf_codegen.graph.stages import (
+    factor_cut,
+    geometry_cut,
+    long,
+    parameter_cut,
+    value_cut,
+    worthwhile,
+)
 from symancf_codegen.lower.point import COMPONENTS, WEIGHT
 from symancf_codegen.structure import LawUse, Segment, moment_outputs
 from symancf_codegen.text.print_local import (
+    COUPLING,
     coupling_sections,
     local_loads,
     solve_functions,
@@ -116,7 +125,7 @@ def law_functions(
     if once:
         name = f"{use.name}_parameters"
         parameters = printer.once(name, f"parameters of {use.name}, for all points", once)
-    cut = geometry_cut(graph, everything)
+    cut = geometry_cut(graph, everything, Kind.LOCAL if use.law.shared else Kind.UNKNOWN)
     # laws of principal stretches have more numbers than there are registers
     factors = {mode: _factors(graph, _outputs(s), cut, found) for mode, s in modes.items()}
     geometry = None
@@ -143,7 +152,8 @@ def law_functions(
         if not _outputs(sections) and not domain:
             continue
         name, title = f"{use.name}_{mode}", f"{mode} of {use.name} at one point"
-        sections, given = [*domain, *sections], {**constants, **table} if found else constants
+        reads = found or use.law.shared
+        sections, given = [*domain, *sections], {**constants, **table} if reads else constants
         if kept := factors[mode]:
             outputs = [Output(f"S[{8 * k} + l] = {{}};", node) for k, node in enumerate(kept)]
             first = printer.function(
@@ -156,6 +166,19 @@ def law_functions(
             result.factor_rows[mode] = len(kept)
             stored = {node: f"S[{8 * k} + l]" for k, node in enumerate(kept)}
             sections, given = sections[len(domain) :], {**constants, **table, **stored}
+        elif (coupled := [s for s in sections if s.title == COUPLING]) and long(
+            graph, [o.node for o in _outputs(sections)]
+        ):
+            sections = [s for s in sections if s.title != COUPLING]
+            known = set(graph.reach([o.node for o in _outputs(sections)]))
+            nodes = [o.node for o in _outputs(coupled)]
+            kept = value_cut(graph, nodes, known.__contains__, table)
+            outputs = [Output(f"S[{8 * k} + l] = {{}};", node) for k, node in enumerate(kept)]
+            sections = [*sections, Section("values for what follows", outputs)]
+            result.modes[mode].append(printer.function(f"{name}_at_point", title, sections, given))
+            result.factor_rows[mode] = len(kept)
+            given = {**given, **{node: f"S[{8 * k} + l]" for k, node in enumerate(kept)}}
+            sections, name, title = coupled, f"{name}_coupling", f"coupling in the {title}"
         last = printer.function(f"{name}_at_point", title, sections, given)
         result.modes[mode].append(last)
     return result
