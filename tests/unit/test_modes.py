@@ -346,6 +346,26 @@ def test_buckling_from_a_loaded_state_in_both_directions_and_its_errors() -> Non
 
 
 @pytest.mark.collective
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("unit", [1.0, 1e3])
+def test_loads_behind_one_that_is_very_near_are_found(engine: str, unit: float) -> None:
+    """Where the first is 1e-4 away others are 1e5 times as far; a multiple of mm and N as well."""
+    possible(engine)
+    mesh, P = sa.Mesh.box((unit,), (40,)), sa.Parameter("P")
+    given = {"EA": 1e5, "EI": unit**2}
+    beam = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), **given)
+    thrust = sa.force(beam["x1"], (lambda t: -P.value, 0.0, 0.0))
+    system = sa.System(beam, terms=[sa.fix(beam["x0"]), sa.planar(beam), thrust])
+    exact = 1e5 / 2 * (1 - np.sqrt(1 - 4 * (np.arange(1, 8, 2) * math.pi / 2) ** 2 / 1e5))
+    P.value = (1 - 1e-4) * float(exact[0])
+    sa.StaticProblem(system, check_stable=False).solve()
+    for count in (1, 2, 4):
+        found = sa.EigenProblem(system, options={"eigen": engine}).buckle(P, count)
+        np.testing.assert_allclose(found.values, exact[:count], rtol=2e-3)
+        assert found.checked
+
+
+@pytest.mark.collective
 def test_loads_that_only_the_linear_tangent_has_are_told() -> None:
     """A cantilever under a load across it does not buckle in its plane; a column does."""
     P, EA = sa.Parameter("P"), 1e5

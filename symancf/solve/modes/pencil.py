@@ -191,6 +191,11 @@ class Pencil:
             made.axpy(-shift, self.weight, structure=same)
         return made
 
+    def move(self, shift: float) -> None:
+        """Take K - sigma weight for K: eigenvalues become smaller by sigma (collective)."""
+        same = PETSc.Mat.Structure.SAME_NONZERO_PATTERN
+        self.stiffness.axpy(-shift, self.weight, structure=same)
+
     def factor(self, shift: float) -> bool:
         """Factor with a shift; tell whether that was possible (collective)."""
         self.shift = shift

@@ -285,14 +285,14 @@ class EigenProblem:
                 f"buckle({parameter.name}): the present state is unstable already, {K.negative} "
                 "eigenvalues of its tangent are negative: begin with less load"
             )
-        slope, bend = self._changes(arc, K, rate)
+        slope, bend, reach = self._changes(arc, K, rate)
         slope.scale(-float(direction))
         K.weight.destroy()
         K.weight = slope
         K.symmetric = symmetric and _symmetric(system, slope, DIFFERENCE)
         try:
             search = self._search(K, count)
-            mu, X = search.loads(count)
+            mu, X = search.loads(count, reach)
             forms = [(X * K.product(A, X)).sum(axis=0) for A in (bend, K.stiffness)]
             bends = mu**2 / 2.0 * np.divide(*K.sums(np.array(forms)))
         finally:
@@ -307,11 +307,10 @@ class EigenProblem:
             self.buckling.shapes[k] /= self.buckling.largest(k) or 1.0
         doubtful = np.flatnonzero(~(np.abs(bends) <= BENT))
         first = system.comm.rank == 0
-        if first and search.checked is False and len(values):
+        if first and search.checked is False:
             warnings.warn(
-                f"buckle({parameter.name}): not all loads were found, of {count} there are "
-                f"{len(values)}, and others may be missing between them; {{'eigen': 'dense'}} "
-                "finds all",
+                f"buckle({parameter.name}): not all loads were found, {len(values)} of {count}, "
+                "and others may be missing between them; {'eigen': 'dense'} finds all",
                 stacklevel=2,
             )
         if first and len(doubtful):
@@ -325,8 +324,10 @@ class EigenProblem:
             )
         return self.buckling
 
-    def _changes(self, arc: Arc, K: Pencil, rate: Array) -> tuple[PETSc.Mat, PETSc.Mat]:
+    def _changes(self, arc: Arc, K: Pencil, rate: Array) -> tuple[PETSc.Mat, PETSc.Mat, float]:
         """Return K' and K'', dK/dp and d2K/dp2 along the path of equilibria (collective).
+
+        And by how much p changes until something has moved by the size of the largest body.
 
         Parameters
         ----------
@@ -368,7 +369,7 @@ class EigenProblem:
             arc.prescribe(present)
         slope.scale(1.0 / (12.0 * h))
         bend.scale(1.0 / (12.0 * h**2))
-        return slope, bend
+        return slope, bend, h / STRAIN
 
 
 def _whole(what: str, count: int) -> int:

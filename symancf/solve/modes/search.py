@@ -33,6 +33,7 @@ SHIFTS = 4  # that are tried
 TWICE = 1e-6  # of the shift of s: zeros
 ALIKE = 1e-6  # of the largest: square of what vectors that are combinations of others add to them
 AGAIN, ROOM = 2, 3  # eigenvalues that are looked for anew; of as many that are left
+FAR_LOADS = 10.0  # times a load: one of another size
 DIGITS, LEAST = 1e-10, 1e-6  # of a number next to the shift: its round-off; at most
 
 
@@ -144,7 +145,7 @@ class Search:
                 ends[1] = max(ends[1], (values[first] + values[first - 1]) / 2.0)
         counts = []
         for end in ends:
-            number = self.pencil.negative if self.pencil.factor(end) else None
+            number = self._below(end)
             if number is None:
                 return None
             counts.append(number - int((values < end).sum()))
@@ -191,15 +192,15 @@ class Search:
         size = np.sqrt(np.abs(np.where(zero, 0.0, values)))
         return np.where(values > 0.0, 1j * size, size + 0j), X
 
-    def loads(self, count: int) -> tuple[Array, Array]:
-        """Return the smallest positive mu of buckling and their vectors."""
+    def loads(self, count: int, reach: float) -> tuple[Array, Array]:
+        """Return the smallest positive mu of buckling and their vectors.
+
+        Parameters
+        ----------
+        reach : up to which they are counted where fewer are found.
+        """
         if self.pencil.symmetric:
-
-            def choose(values: Array, X: Array) -> Choice:
-                taken = np.arange(len(values)) < count
-                return Choice(taken, len(values) < count, np.zeros(len(values)))
-
-            return self._collected(count + 2, 0.0, choose)
+            return self._definite(count, reach)
 
         def lacking(found: Found, least: float) -> int:
             return max(0, count - int((found.theta > least).sum()))
@@ -209,6 +210,53 @@ class Search:
             space, self._more(space, count + 2, positive=True), lacking, positive=True
         )
         return 1.0 / found.theta[:count], found.vectors[:, :count]
+
+    def _definite(self, count: int, reach: float) -> tuple[Array, Array]:
+        """Return them of symmetric matrices.
+
+        Beside a load that is very near, thetas of others are less than the tolerance of the largest
+        one: they are looked for from a state with less load.
+        """
+
+        def choose(values: Array, X: Array) -> Choice:
+            taken = np.arange(len(values)) < count
+            return Choice(taken, len(values) < count, np.zeros(len(values)))
+
+        values, X = self._collected(count + 2, 0.0, choose)
+        shift = 0.0 if self.checked else self._unloaded(count, values, reach)
+        if shift:
+            self.pencil.move(shift)
+            values, X = self._collected(count + 2, 0.0, choose)
+            self.pencil.move(-shift)
+            values = values + shift
+            if not self.checked:
+                self._unloaded(count, values, reach)
+        return values, X
+
+    def _unloaded(self, count: int, values: Array, reach: float) -> float:
+        """Return a negative mu of a stable state about as far away as the loads; 0: there is none.
+
+        Where all that there are were found `checked` says so.
+        """
+        far = max(reach, FAR_LOADS * float(values.max(initial=0.0)))
+        number = self._below(far)
+        if number is None or number <= len(values) < count:
+            self.checked = None if number is None else True
+            return 0.0
+        near = least = float(values.min()) if len(values) else far * EPS
+        while far > FAR_LOADS * near:
+            middle = math.sqrt(near * far)
+            enough = (self._below(middle) or 0) >= min(count, number)
+            near, far = (near, middle) if enough else (middle, far)
+        while self._below(-far) != 0:
+            far /= FAR_LOADS
+            if far <= least:
+                return 0.0
+        return -far
+
+    def _below(self, value: float) -> int | None:
+        """Return how many eigenvalues are between zero and a number; None: it is not known."""
+        return self.pencil.negative if self.pencil.factor(value) else None
 
     def _noise(self, X: Array) -> Array:
         """Return what lambda of vectors must exceed so that it is not zero."""
