@@ -24,7 +24,8 @@ from ..laws import (
     inertia_laws,
     stress_equations,
 )
-from ..laws.mixed import FRAME, Pressure, frames, pressure_of
+from ..laws.asked import pressure_of
+from ..laws.mixed import FRAME, Pressure, frames
 from ..mesh.partition import Family
 from ..places.interpolation import Interpolation, Patch, slopes_block
 from ..places.on_body import Nodes, PointsOnBody

@@ -10,22 +10,14 @@ from mpi4py import MPI
 
 from ..arrays import Array, Ints, Ints32
 from ..assembly.numbering import Block
-from ..laws.isochoric import moving_volume, volume_law
 from ..laws.mixed import AREA, SCALE, frames
-from ..places.interpolation import Interpolation, Patch
+from ..places.interpolation import Interpolated, Interpolation, Patch
 from ..runtime.collective import together
-from ..runtime.jit import declare
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import sympy as sp
-
     from ..assembly.configuration import Configuration, Layout
-    from ..assembly.piece import Piece
     from ..laws.mixed import Pressure
     from ..values.parameter import Scalar
-    from .body import Body
 
 
 PREFIX = "pressure:"  # of the names of blocks
@@ -51,7 +43,7 @@ class Pressures:
 
     vertices: Ints32
 
-    def __init__(self, layout: Layout, body: Body, pressure: Pressure) -> None:
+    def __init__(self, layout: Layout, body: Interpolated, pressure: Pressure) -> None:
         self.name, self.pressure = layout.name(body), pressure
         self.body, self._area = body, 0.0
         size = 1 if pressure.continuous else pressure.count
@@ -105,31 +97,6 @@ class Pressures:
     def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the scale and the area of kernels (collective on first use)."""
         return {SCALE.name: configuration.scale, AREA.name: self.area(configuration)}
-
-    def conditions(
-        self, configuration: Configuration, weights: Sequence[sp.Symbol]
-    ) -> tuple[Piece, Piece]:
-        """Return what keeps the volume of an incompressible body, and that along a motion.
-
-        The first is p . Phi, the second w0 Phi + w1 Phi' - w2 gamma; see `laws.isochoric`.
-        (Collective.)
-        """
-        body, patch = self.body, self.patch(configuration)
-        law, rule = volume_law(
-            body.element,
-            body.energy_function,
-            self.pressure,
-            values=body.parameters,
-            fields=body.fields,
-        )
-        moving = moving_volume(law, self.pressure.names, weights)
-        uniform = self.uniform(configuration)
-        still = {str(w): 0.0 for w in weights} | {declare.RATE_FACTOR: 0.0}
-        first, second = (
-            body.piece(configuration, self.name, [(made, rule)], "constraint", given, patch)
-            for made, given in ((law, uniform), (moving, {**uniform, **still}))
-        )
-        return first, second
 
     def values(self, configuration: Configuration, state: Array) -> dict[str, Array]:
         """Return the pressures [Pa] of this rank's cells, (n,) by their names in laws."""

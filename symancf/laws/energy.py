@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import sympy as sp
@@ -17,7 +17,6 @@ from ..kinematics import stretches
 from ..kinematics.moduli import split_factor
 from ..kinematics.naming import (
     Energy,
-    Signature,
     call_law,
     require_quantities,
     signature,
@@ -27,6 +26,7 @@ from ..values.arguments import among
 from .build import build_law, closure, kinds_of
 from .checked import check_values, scalar
 from .mixed import FRAME, Pressure, mixed
+from .parts import Parts
 
 if TYPE_CHECKING:
     from ..elements.element import Element
@@ -34,35 +34,6 @@ if TYPE_CHECKING:
     from ..values.parameter import Value
 
 Volumetric = Literal["full", "reduced", "split"]
-
-
-@dataclass(frozen=True)
-class Parts:
-    """An energy called with the symbols of an element.
-
-    Attributes
-    ----------
-    name : of the energy, a C identifier.
-    signature : what it asked for.
-    kinematics : what the element offers.
-    parts : the named parts; an energy without parts is ``{"": W}``.
-    named : scalars that its body gives a name, in order.
-    values : what is remembered at the end of a step, and unknowns, by the function's names.
-    history : what its points remember.
-    stored : energy in the state at the end of a step, of an energy with memory.
-    local, shared : unknowns of its own, and whether they are those of a cell.
-    """
-
-    name: str
-    signature: Signature
-    kinematics: Kinematics
-    parts: Mapping[str, sp.Expr]
-    named: Mapping[str, sp.Expr]
-    values: Mapping[str, sp.Expr | sp.Matrix]
-    history: tuple[Memory, ...] = ()
-    stored: sp.Expr | None = None
-    local: tuple[Local, ...] = ()
-    shared: bool = False
 
 
 def evaluate_energy(

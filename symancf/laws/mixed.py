@@ -23,7 +23,6 @@ cell with a finite modulus may also be solved for in the kernel.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -33,20 +32,15 @@ import sympy as sp
 
 from symancf_codegen.declare import Local, scalar_jets, unknown
 
-from ..errors import KinematicsError, ParameterError
+from ..errors import KinematicsError
 from ..kinematics.quantity import Kinematics, real
 from ..kinematics.stretches import joined
-from ..values.arguments import among
-from ..values.parameter import Parameter
 
 if TYPE_CHECKING:
     from ..arrays import Array
     from ..cells.table import Cell
-    from ..elements.element import Element
-    from ..kinematics.naming import Energy
     from ..values.domain import Domain
-    from ..values.parameter import Value
-    from .energy import Parts
+    from .parts import Parts
 
 Kind = Literal["continuous", "discontinuous", "condensed"]
 
@@ -122,68 +116,6 @@ class Pressure:
         return (first, *_S)
 
 
-def pressure_of(
-    element: Element, energy: Energy, asked: Kind, values: Mapping[str, Value]
-) -> Pressure:
-    """Return the pressure that is asked for of an energy on an element.
-
-    Parameters
-    ----------
-    asked : ``"continuous"``, ``"discontinuous"`` or ``"condensed"``.
-    values : parameters by name; an infinite modulus, or one that numbers make infinite, says that
-        the body is incompressible.
-
-    Raises
-    ------
-    KinematicsError : the element has no such pressure, the energy no fitting part.
-    ParameterError : a `Parameter` is infinite.
-    """
-    from .. import elements
-    from .energy import evaluate_energy
-
-    degrees = dict(element.pressures)
-    if "discontinuous" in degrees:
-        degrees["condensed"] = degrees["discontinuous"]
-    if not among(asked, degrees):
-        has = " or ".join(map(repr, degrees))
-        if not degrees:
-            found = [x for x in vars(elements).values() if isinstance(x, type(element))]
-            has = f"none, {' and '.join(x.name for x in found if x.pressures)} have"
-        raise KinematicsError(
-            f"pressure={asked!r} is not possible on {element.name}; it has {has}",
-            asked=asked,
-            offered=tuple(degrees),
-        )
-    called = evaluate_energy(element, energy)
-    compliance = _split(called)[1]
-    names = sorted(s.name for s in compliance.free_symbols)
-    plain: dict[str, float] = {}
-    for name in names:
-        value = values.get(name)
-        if isinstance(value, int | float):
-            plain[name] = float(value)
-        elif isinstance(value, Parameter) and math.isinf(value.value):
-            raise ParameterError(
-                f"{name} is {value!r}: of an incompressible body it is a number, {name}=math.inf, "
-                "which does not change",
-                name=name,
-            )
-    incompressible = compliance == 0
-    if names and len(plain) == len(names) and -math.inf not in plain.values():
-        with np.errstate(all="ignore"):
-            made = sp.lambdify([real(n) for n in names], compliance, "numpy")
-            incompressible = bool(made(*(np.float64(plain[n]) for n in names)) == 0.0)
-    unbounded = tuple(n for n, v in plain.items() if incompressible and math.isinf(v))
-    if incompressible and asked == "condensed":
-        raise KinematicsError(
-            "pressure='condensed' needs a finite modulus, to which the pressure of a cell belongs; "
-            f"{called.signature.name}() is incompressible: take 'discontinuous'",
-            asked=asked,
-        )
-    limits = tuple(plain) if incompressible else ()
-    return Pressure(asked, degrees[asked], incompressible, unbounded, limits)
-
-
 def mixed(called: Parts, pressure: Pressure, *, held: bool = False) -> Parts:
     """Return an energy as one of displacement and pressure.
 
@@ -195,7 +127,7 @@ def mixed(called: Parts, pressure: Pressure, *, held: bool = False) -> Parts:
     ------
     KinematicsError : what is no energy of this kind, or has unknowns of its own at points.
     """
-    g, compliance = _split(called)
+    g, compliance = split(called)
     if pressure.incompressible:
         compliance = sp.S.Zero
     parts = {k: w for k, w in called.parts.items() if k != PART}
@@ -242,7 +174,7 @@ def _placed(kinematics: Kinematics, pressure: Pressure, p: sp.Expr) -> Kinematic
     return replace(kinematics, geometry=geometry, lets=(*kinematics.lets, (PRESSURE, p)))
 
 
-def _split(called: Parts) -> tuple[sp.Expr, sp.Expr]:
+def split(called: Parts) -> tuple[sp.Expr, sp.Expr]:
     """Return g and 1/kappa of the volumetric part kappa g^2/2; J - 1 and 0 where there is none.
 
     Raises

@@ -25,6 +25,7 @@ from symancf_codegen.functions import rate
 from ...arrays import Array
 from ...assembly.piece import Jets, Piece
 from ...assembly.plan import Plan
+from ...bodies.incompressible import volume_conditions
 from ...bodies.pressure import Pressures
 from ...errors import ConstraintError
 from ...runtime import jit
@@ -148,7 +149,7 @@ class Kinematics:
             own = system.layout.find(body, Pressures)
             if own is not None and own.pressure.incompressible:
                 names = [p.name if p.role == "strain" else None for p in system.pieces]
-                yield names.index(own.name), *own.conditions(system, WEIGHTS)
+                yield names.index(own.name), *volume_conditions(body, own, system, WEIGHTS)
 
     def _derive(self) -> None:
         found = [self._moving(piece) for piece in self.gradients.pieces]

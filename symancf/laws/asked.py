@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The pressure that is asked for of an energy on an element."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import sympy as sp
+
+from .. import elements
+from ..errors import KinematicsError, ParameterError
+from ..kinematics.quantity import real
+from ..values.arguments import among
+from ..values.parameter import Parameter
+from .energy import evaluate_energy
+from .mixed import Kind, Pressure, split
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..elements.element import Element
+    from ..kinematics.naming import Energy
+    from ..values.parameter import Value
+
+
+def pressure_of(
+    element: Element, energy: Energy, asked: Kind, values: Mapping[str, Value]
+) -> Pressure:
+    """Return the pressure that is asked for of an energy on an element.
+
+    Parameters
+    ----------
+    asked : ``"continuous"``, ``"discontinuous"`` or ``"condensed"``.
+    values : parameters by name; an infinite modulus, or one that numbers make infinite, says that
+        the body is incompressible.
+
+    Raises
+    ------
+    KinematicsError : the element has no such pressure, the energy no fitting part.
+    ParameterError : a `Parameter` is infinite.
+    """
+    degrees = dict(element.pressures)
+    if "discontinuous" in degrees:
+        degrees["condensed"] = degrees["discontinuous"]
+    if not among(asked, degrees):
+        has = " or ".join(map(repr, degrees))
+        if not degrees:
+            found = [x for x in vars(elements).values() if isinstance(x, type(element))]
+            has = f"none, {' and '.join(x.name for x in found if x.pressures)} have"
+        raise KinematicsError(
+            f"pressure={asked!r} is not possible on {element.name}; it has {has}",
+            asked=asked,
+            offered=tuple(degrees),
+        )
+    called = evaluate_energy(element, energy)
+    compliance = split(called)[1]
+    names = sorted(s.name for s in compliance.free_symbols)
+    plain: dict[str, float] = {}
+    for name in names:
+        value = values.get(name)
+        if isinstance(value, int | float):
+            plain[name] = float(value)
+        elif isinstance(value, Parameter) and math.isinf(value.value):
+            raise ParameterError(
+                f"{name} is {value!r}: of an incompressible body it is a number, {name}=math.inf, "
+                "which does not change",
+                name=name,
+            )
+    incompressible = compliance == 0
+    if names and len(plain) == len(names) and -math.inf not in plain.values():
+        with np.errstate(all="ignore"):
+            made = sp.lambdify([real(n) for n in names], compliance, "numpy")
+            incompressible = bool(made(*(np.float64(plain[n]) for n in names)) == 0.0)
+    unbounded = tuple(n for n, v in plain.items() if incompressible and math.isinf(v))
+    if incompressible and asked == "condensed":
+        raise KinematicsError(
+            "pressure='condensed' needs a finite modulus, to which the pressure of a cell belongs; "
+            f"{called.signature.name}() is incompressible: take 'discontinuous'",
+            asked=asked,
+        )
+    limits = tuple(plain) if incompressible else ()
+    return Pressure(asked, degrees[asked], incompressible, unbounded, limits)
