@@ -38,6 +38,7 @@ class Grids:
         the place of a point X is ``axes (X - origin) / spacing``.
     part : (grids,) ascending.
     extent : (grids, 3) of the nodes along the axes.
+    copies : bits of keys that tell copies of a grid node apart.
     """
 
     axes: Array
@@ -45,6 +46,7 @@ class Grids:
     spacing: Array
     part: Ints
     extent: Array
+    copies: int = 0
 
     @property
     def bits(self) -> int:
@@ -52,9 +54,9 @@ class Grids:
         largest = float((self.extent / self.spacing).max(initial=1.0)) + 2.0
         return int(np.ceil(np.log2(largest)))
 
-    def fit(self) -> bool:
-        """Tell whether a grid and three indices fit into 63 bits."""
-        return 3 * self.bits + max(1, len(self.part)).bit_length() <= 63
+    def fit(self, copies: int = 0) -> bool:
+        """Tell whether a grid, three indices and so many bits for copies fit into 63."""
+        return 3 * self.bits + max(1, len(self.part)).bit_length() + copies <= 63
 
     def coarser(self) -> Grids:
         """Return grids of twice the spacing; axes that are coarse already wait for the others."""
@@ -88,10 +90,13 @@ class Grids:
         local /= self.spacing[grid]
         return np.maximum(local, 0.0, out=local)
 
+    def numbers(self, keys: Ints) -> Ints:
+        """Return the grids of grid nodes."""
+        return keys >> 3 * self.bits + self.copies
+
     def points(self, keys: Ints) -> tuple[Array, Ints]:
         """Return the positions (n, 3) of grid nodes, and their grids."""
-        bits = self.bits
-        grid = keys >> 3 * bits
+        bits, grid, keys = self.bits, self.numbers(keys), keys >> self.copies
         index = np.stack([keys >> (2 - a) * bits & (1 << bits) - 1 for a in range(3)], axis=1)
         local = _turned(self.axes.transpose(0, 2, 1), grid, index * self.spacing[grid])
         return local + self.origin[grid], grid
@@ -101,9 +106,12 @@ def _turned(axes: Array, grid: Ints, vectors: Array) -> Array:
     """Return the components of vectors (n, 3) or (n, k, 3) along the axes of their grids."""
     if (axes == np.eye(3)).all():
         return vectors
-    if len(axes) == 1:
-        return np.asarray(vectors @ axes[0].T)
-    return np.asarray(np.einsum("nab,n...b->n...a", axes[grid], vectors))
+    of = axes[0] if len(axes) == 1 else axes[grid]
+    if vectors.ndim == 3 and of.ndim == 3:
+        of = of[:, None]
+    # term by term: ranks find the same digits of a node, whatever else they have
+    x, y, z = (vectors[..., b, None] * of[..., b] for b in range(3))
+    return np.asarray(x + y + z)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from mpi4py import MPI
 from ..arrays import Array, Data, Ints, Ints32
 from ..runtime.collective import exchange_blocks, together
 from . import structures
+from .copies import MOST
 from .levels import Pattern, Step, coarsen, finest, structure
 from .messages import Singles, handles
 from .structures import address, part
@@ -26,7 +27,6 @@ LOWEST = 0.04  # share of the largest eigenvalue where they begin to reduce erro
 ABOVE = 1.1  # times the largest eigenvalue that was found
 STEPS = 8  # of Lanczos' method
 DENSE = 400  # unknowns of the last level, about
-MOST = 1500  # unknowns of a connected part there
 ROUND = 1e-6  # added to the scaled diagonal of the last level, where functions may depend on others
 
 
@@ -124,8 +124,8 @@ class Multigrid:
 
     # ---- structure ------------------------------------------------------------------------------
     def _build(self, nodes: Nodes) -> None:
-        pattern, X, grid = finest(self._matrix, nodes)
-        ids, held = nodes.ids, nodes.held if nodes.held.any() else None
+        pattern, X, grid, ids = finest(self._matrix, nodes)
+        held = nodes.held if nodes.held.any() else None
         grids, first = nodes.grids, True
         while True:
             total = self._total(pattern)
@@ -139,9 +139,9 @@ class Multigrid:
             else:
                 grids = grids.coarser()
             last = grids.least() and not _joins(grids)
-            step = coarsen(self._library, self.comm, pattern, X, grid, grids, last)
+            step = coarsen(self._library, self.comm, pattern, X, grid, ids, grids, last)
             self.levels.append(_Level(pattern, ids, step, self._symmetric, held))
-            self.grids.append(grids)
+            self.grids.append(step.grids)
             pattern, X, grid, ids, held, first = (
                 step.pattern,
                 step.X,

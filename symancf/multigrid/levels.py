@@ -12,6 +12,7 @@ import numpy as np
 from ..arrays import Array, Ints, Ints32
 from ..runtime.collective import exchange, exchange_blocks, owners_of, shares
 from . import structures
+from .copies import home, returned, with_copies
 from .grids import Grids, interpolation
 from .messages import Ghosts, Singles
 from .structures import address, part
@@ -104,8 +105,8 @@ class Entries(Protocol):
         """The values of the two parts."""
 
 
-def finest(matrix: Entries, nodes: Nodes) -> tuple[Pattern, Array, Ints]:
-    """Return the pattern by blocks, and X and grid of nodes and ghosts (collective)."""
+def finest(matrix: Entries, nodes: Nodes) -> tuple[Pattern, Array, Ints, Ints]:
+    """Return the pattern by blocks, and X, grid and ids of nodes and ghosts (collective)."""
     comm, n = matrix.comm, len(nodes.X)
     rows = matrix.diagonal_start, matrix.off_start
     starts = [np.ascontiguousarray(start[::3] // 9) for start in rows]
@@ -115,18 +116,18 @@ def finest(matrix: Entries, nodes: Nodes) -> tuple[Pattern, Array, Ints]:
             Pattern(n, 0, starts[0], columns[0], starts[1], columns[1], None, False),
             nodes.X,
             nodes.grid,
+            nodes.ids,
         )
     ghosts, off = np.unique(columns[1], return_inverse=True)
     firsts = shares(comm, n)
     owner = owners_of(firsts, ghosts.astype(np.int64))
     counts = np.bincount(owner, minlength=comm.size).astype(np.int64)
     messages = Ghosts(comm, counts, (ghosts - firsts[owner]).astype(np.int32))
-    _, theirs = exchange_blocks(
-        comm, messages.sent, nodes.X[messages.list], nodes.grid[messages.list]
-    )
-    X, grid = (np.concatenate(pair) for pair in zip((nodes.X, nodes.grid), theirs, strict=True))
+    ours = nodes.X, nodes.grid, nodes.ids
+    _, theirs = exchange_blocks(comm, messages.sent, *(each[messages.list] for each in ours))
+    X, grid, ids = (np.concatenate(pair) for pair in zip(ours, theirs, strict=True))
     parts = starts[0], columns[0], starts[1], off.astype(np.int32)
-    return Pattern(n, len(ghosts), *parts, messages, False), X, grid
+    return Pattern(n, len(ghosts), *parts, messages, False), X, grid, ids
 
 
 def _of_blocks(start: Ints32, blocks: Ints32, column: Ints32) -> Ints32:
@@ -154,6 +155,7 @@ def coarsen(
     level: Pattern,
     X: Array,
     grid: Ints,
+    ids: Ints,
     grids: Grids,
     last: bool,
 ) -> Step:
@@ -165,6 +167,8 @@ def coarsen(
     """
     found = interpolation(library, grids, X, grid)
     made = structure(level, found.start, found.column, found.weight, 0, False)
+    found, grids = with_copies(library, comm, level, made, ids, found, grids, last)
+    made.coarse = part(found.start, found.column)
     total = len(found.keys)
     start = np.zeros(total + 1, dtype=np.int64)
     asked = ctypes.byref(made), total, address(start)
@@ -203,18 +207,13 @@ def _owners(comm: MPI.Comm, keys: Ints, weight: Array) -> Ints32:
 
     Ranks ask another one, which follows from the key.
     """
-    mixed = keys.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    home = ((mixed >> np.uint64(33)) % np.uint64(comm.size)).astype(np.int64)
-    counts, (asked, weights) = exchange(comm, home, keys, weight)
+    counts, (asked, weights) = exchange(comm, home(comm, keys), keys, weight)
     rank = np.repeat(np.arange(comm.size), counts)
     order = np.lexsort((rank, -weights, asked))
     _, first, back = np.unique(asked[order], return_index=True, return_inverse=True)
     answer = np.empty(len(asked), dtype=np.int32)
     answer[order] = rank[order][first][back]
-    _, (found,) = exchange_blocks(comm, counts, answer)
-    owner = np.empty(len(keys), dtype=np.int32)
-    owner[np.argsort(home, kind="stable")] = found
-    return owner
+    return returned(comm, keys, counts, answer)
 
 
 Pairs = tuple[Ints32, Ints32]

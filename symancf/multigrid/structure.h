@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The structure of levels: interpolation between grids, and the pattern of coarse matrices. */
+/* The structure of levels: interpolation between grids, components, the pattern of coarse matrices. */
 
 #define TINY 1e-7 /* weights below are left out: nodes on a grid's planes are there but for round-off */
 
@@ -73,6 +73,91 @@ int64_t symancf_distinct(int64_t n, const int64_t *key, int32_t *number, int64_t
   return count;
 }
 
+/* Rows of P by columns: those of column J and their entries are first[J] to first[J + 1]; room for total + 2. */
+static void transpose(const Part *P, const int32_t rows, const int32_t total, int32_t *first, int32_t *row,
+                      int32_t *entry)
+{
+  memset(first, 0, ((size_t)total + 2) * sizeof *first);
+  for (int32_t q = 0; q < P->start[rows]; q++) first[P->column[q] + 2]++;
+  for (int32_t J = 0; J < total; J++) first[J + 2] += first[J + 1];
+  for (int32_t i = 0; i < rows; i++)
+    for (int32_t q = P->start[i]; q < P->start[i + 1]; q++) {
+      const int32_t at = first[P->column[q] + 1]++;
+      row[at] = i;
+      if (entry) entry[at] = q;
+    }
+}
+
+static int32_t root(int32_t *parent, int32_t k)
+{
+  while (parent[k] != k) k = parent[k] = parent[parent[k]];
+  return k;
+}
+
+/* Join a node with those of its neighbours that have the same mark; returns how many components are less. */
+static int32_t join(const Level *A, const int32_t i, const int32_t J, const int32_t *mark, const int32_t *place,
+                    int32_t *parent)
+{
+  int32_t less = 0;
+  for (int part = 0; part < (A->ghosts ? 2 : 1); part++) {
+    const Part *p = part ? &A->off : &A->own;
+    for (int32_t k = p->start[i]; k < p->start[i + 1]; k++) {
+      const int32_t j = p->column[k] + (part ? A->nodes : 0);
+      if (mark[j] != J) continue;
+      const int32_t a = root(parent, place[i]), b = root(parent, place[j]);
+      if (a == b) continue;
+      parent[a > b ? a : b] = a > b ? b : a;
+      less++;
+    }
+  }
+  return less;
+}
+
+/*
+ * Connected components of the nodes at which each grid node has a weight, by this rank's rows of A.
+ * Writes to `component` that of each entry of P: those of grid node J are begin[J] to begin[J + 1].
+ * Returns how many there are, or -1 without memory.
+ */
+int64_t symancf_components(const Level *A, int32_t total, int32_t *begin, int32_t *component)
+{
+  const Part *P = &A->coarse;
+  const int32_t local = A->nodes + A->ghosts, used = P->start[local];
+  int32_t *first = malloc(((size_t)total + 2) * 4), *row = malloc(((size_t)used + 1) * 4);
+  int32_t *entry = malloc(((size_t)used + 1) * 4), *mark = malloc(((size_t)local + 1) * 4);
+  int32_t *place = malloc(((size_t)local + 1) * 4), *parent = malloc(((size_t)local + 1) * 4);
+  int32_t count = 0;
+  if (!first || !row || !entry || !mark || !place || !parent) count = -1;
+  else {
+    transpose(P, local, total, first, row, entry);
+    memset(mark, 0xff, (size_t)local * 4);
+    begin[0] = 0;
+    for (int32_t J = 0; J < total; J++) {
+      const int32_t n = first[J + 1] - first[J], *rows = row + first[J], *entries = entry + first[J];
+      int32_t left = n, middle = 0;
+      for (int32_t k = 0; k < n; k++) {
+        mark[rows[k]] = J, place[rows[k]] = parent[k] = k;
+        if (rows[k] < A->nodes && A->weight[entries[k]] > A->weight[entries[middle]]) middle = k;
+      }
+      /* most often all are neighbours of the one in the middle */
+      if (n && rows[middle] < A->nodes) left -= join(A, rows[middle], J, mark, place, parent);
+      for (int32_t k = 0; k < n && left > 1; k++)
+        if (rows[k] < A->nodes) left -= join(A, rows[k], J, mark, place, parent);
+      for (int32_t k = 0; k < n; k++) { /* roots are the least of each */
+        const int32_t r = root(parent, k);
+        component[entries[k]] = r == k ? count++ : component[entries[r]];
+      }
+      begin[J + 1] = count;
+    }
+  }
+  free(first);
+  free(row);
+  free(entry);
+  free(mark);
+  free(place);
+  free(parent);
+  return count;
+}
+
 static int ascending(const void *a, const void *b)
 {
   const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -87,16 +172,13 @@ int64_t symancf_coarse_pattern(const Level *A, int32_t total, int64_t *start, in
 {
   const Part *P = &A->coarse;
   const int32_t local = A->nodes + A->ghosts, used = P->start[A->nodes];
-  int32_t *first = calloc((size_t)total + 2, 4), *nodes = malloc(((size_t)used + 1) * 4);
+  int32_t *first = malloc(((size_t)total + 2) * 4), *nodes = malloc(((size_t)used + 1) * 4);
   int32_t *seen = malloc(((size_t)local + 1) * 4), *met = malloc(((size_t)total + 1) * 4);
   int32_t *near = malloc(((size_t)local + 1) * 4), *found = malloc(((size_t)total + 1) * 4);
   int64_t count = 0;
   if (!first || !nodes || !seen || !met || !near || !found) count = -1;
   else {
-    for (int32_t q = 0; q < used; q++) first[P->column[q] + 2]++;
-    for (int32_t J = 0; J < total; J++) first[J + 2] += first[J + 1];
-    for (int32_t i = 0; i < A->nodes; i++)
-      for (int32_t q = P->start[i]; q < P->start[i + 1]; q++) nodes[first[P->column[q] + 1]++] = i;
+    transpose(P, A->nodes, total, first, nodes, NULL);
     memset(seen, 0xff, (size_t)local * 4);
     memset(met, 0xff, (size_t)total * 4);
     start[0] = 0;

@@ -100,6 +100,6 @@ def part(start: Data, column: Data) -> Part:
 def library(comm: MPI.Comm) -> ctypes.CDLL:
     """Return the functions of multigrid.c (collective)."""
     found = jit.load_runtime(Path(__file__).with_name("multigrid.c"), comm=comm)
-    for name in ("interpolate", "distinct", "coarse_pattern"):
+    for name in ("interpolate", "distinct", "components", "coarse_pattern"):
         getattr(found, f"symancf_{name}").restype = ctypes.c_int64
     return found

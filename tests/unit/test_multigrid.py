@@ -64,6 +64,32 @@ def several(unit: float = 1.0) -> sa.System:
     )
 
 
+def slit(unit: float = 1.0) -> sa.System:
+    """A block with a crack of no width from one end to its middle."""
+    nodes = np.stack(np.meshgrid(*map(np.arange, (13, 7, 8)), indexing="ij"), axis=-1)
+    number = np.arange(nodes[..., 0].size).reshape(nodes.shape[:3])
+    corners = [(0, 0), (1, 0), (1, 1), (0, 1)]
+    cells = np.stack(
+        [number[a : 12 + a, b : 6 + b, c : 7 + c] for c in (0, 1) for a, b in corners], axis=-1
+    )
+    cells = np.delete(cells, 3, axis=2).reshape(-1, 8)  # the lower side of layer 4 is another one
+    X = nodes.reshape(-1, 3) * np.array([2.0 / 12, 1.0 / 6, 1.0 / 6])
+    i, _, k = nodes.reshape(-1, 3).T
+    X[k > 3, 2] -= 1.0 / 6
+    there = np.arange(len(X))
+    there[(k == 4) & (i < 7)] -= 1
+    used, cells = np.unique(there[cells], return_inverse=True)
+    regions = {"body": ("hexahedron", range(432))}
+    cells = cells.reshape(-1, 8)
+    mesh = sa.Mesh.from_arrays(unit * X[used], {"hexahedron": cells}, regions, check=False)
+    steel = {"E": 2e5 / unit**2, "nu": 0.3}
+    one = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **steel)
+    for name, side in (("x0", lambda Y: Y[:, 0] < 1e-9), ("x1", lambda Y: Y[:, 0] > 1.99 * unit)):
+        mesh.select(name, side)
+    load = sa.traction(one["x1"], (0.0, 30.0 / unit**2, 60.0 / unit**2))
+    return sa.System(one, terms=[sa.fix(one["x0"]), load])
+
+
 def multigrid_of(system: sa.System, symmetric: bool) -> Multigrid:
     """Return multigrid of the tangent at the present state."""
     nodes, f = over_nodes(system), np.zeros_like(system.state)
@@ -102,7 +128,7 @@ def test_a_cycle_is_symmetric_positive_and_scales(make: Made) -> None:
     assert np.array_equal(applied(made, a), z * 2.0**-200)
 
 
-@pytest.mark.parametrize("make", [clamped, partly, several])
+@pytest.mark.parametrize("make", [clamped, partly, several, slit])
 def test_levels_that_ranks_share_or_divide_are_the_same(
     make: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,7 +144,14 @@ def test_levels_that_ranks_share_or_divide_are_the_same(
     assert np.abs(z - w).max(initial=0.0) < 1e-4 * size
 
 
-@pytest.mark.parametrize(("make", "most"), [(clamped, 13), (partly, 13), (several, 13)])
+def test_grid_nodes_have_copies_beside_slits() -> None:
+    """Of 7 x 4 x 4 the 3 x 4 x 2 whose functions reach over it, and no other."""
+    made = multigrid_of(slit(), True)
+    assert "level 1: 408 unknowns" in made.lines()[2]
+    assert 3 * (7 * 4 * 4 + 3 * 4 * 2) == 408
+
+
+@pytest.mark.parametrize(("make", "most"), [(clamped, 13), (partly, 13), (several, 13), (slit, 13)])
 def test_solutions_are_those_of_a_direct_solver(make: Made, most: int) -> None:
     """In any unit, and again with coarse matrices that are renewed or not."""
     states, counts = [], []
