@@ -1,48 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Points with their feet as entities: the entries of the jets d, a_1, a_2, t and the rate of d, and
- * what the law is told of the foot.
+ * Points with their feet: the jets d, a_1, a_2, t and the rate of d, and what the law is told of the
+ * foot.
  */
 #ifndef SYMANCF_BATCH_H
 #define SYMANCF_BATCH_H
 
-#include "entities.h"
+#include "lanes.h"
 #include "opposite.h"
+#include "plan.h"
 
-/* Up to 8 points, as entities of a term of their own where `list_entries` was called. */
+#define FOOT_ROWS 22 /* of the parameters of a point: what depends on the foot */
+
+/* Up to 8 points. */
 typedef struct {
-  symancf_term term;
-  int32_t point[LANES], piece[LANES], piece_end[LANES];
+  int32_t n;
+  int32_t point[LANES];
   int32_t facet[LANES], anchor[LANES]; /* of their feet and their anchors; -1: none */
   int32_t place[LANES], anchor_place[LANES]; /* of these in the patches */
   double N[LANES][4 * 2 * MOST_MONOMIALS];   /* N, N_,1, N_,2 at the foot; N at the anchor */
-  int32_t entry_start[LANES + 1], column_start[LANES + 1], vertex_start[LANES + 1];
-  int64_t pair_start[LANES + 1];
-  uint8_t owned[LANES];
   symancf_foot foot[LANES];
-  int32_t *jet, *coordinate, *vertex, *column, *of_column, *vertex_of_column, *vertices;
-  double *value, *cell, *cell_rate, *table;
+  double *cell, *cell_rate, *table;
 } symancf_batch;
-
-static void enter(symancf_batch *b, int32_t *at, int32_t column, int32_t jet, int32_t vertex,
-                  int32_t coordinate, double value)
-{
-  for (int a = 0; a < 3; a++, ++*at) {
-    b->jet[*at] = jet + a;
-    b->coordinate[*at] = coordinate < 0 ? coordinate - a : coordinate + a;
-    b->vertex[*at] = vertex;
-    b->column[*at] = column + a;
-    b->value[*at] = value;
-  }
-}
-
-static void columns_of(symancf_batch *b, int32_t *at, int32_t coordinate, int32_t vertex)
-{
-  for (int a = 0; a < 3; a++, ++*at) {
-    b->of_column[*at] = coordinate + a;
-    b->vertex_of_column[*at] = vertex;
-  }
-}
 
 /* Parameter `row` of a point in [batches][rows][8]. */
 static inline double of_point(const double *cell, int rows, int point, int row)
@@ -77,16 +56,11 @@ static inline int anchor_place(const symancf_term *t, int point, double *xi)
 static void take(const symancf_term *t, symancf_batch *b, int point, int k, const symancf_foot *o)
 {
   const symancf_feet *c = t->feet;
-  const int lane = b->term.n++, patch = c->patch[point], first = c->facet_start[patch];
-  const int nf = c->basis.functions, count = vertices_of(t, patch), f = c->facet[first + k];
+  const int lane = b->n++, first = c->facet_start[c->patch[point]];
+  const int nf = c->basis.functions, f = c->facet[first + k];
   double *N = b->N[lane], xi[2], W[3 * MOST_MONOMIALS * 2], chi[3];
   b->point[lane] = point, b->place[lane] = k, b->facet[lane] = f;
   b->foot[lane] = *o;
-  b->owned[lane] = t->owned[point];
-  b->pair_start[lane] = t->pair_start ? t->pair_start[patch] : 0;
-  b->vertex_start[lane + 1] = b->vertex_start[lane] + count;
-  memcpy(b->vertices + b->vertex_start[lane], t->vertices + t->vertex_start[patch],
-         (size_t)count * sizeof(int32_t));
   weights(c, f, o->xi, N);
   const int q = b->anchor_place[lane] = c->anchor < 0 ? -1 : anchor_place(t, point, xi);
   b->anchor[lane] = q < 0 ? -1 : c->facet[first + q];
@@ -94,10 +68,11 @@ static void take(const symancf_term *t, symancf_batch *b, int point, int k, cons
     weights(c, b->anchor[lane], xi, W);
     memcpy(N + 3 * nf, W, (size_t)nf * sizeof(double));
   }
-  for (int row = 0; row < t->cell_rows; row++) {
-    b->cell[row * LANES + lane] = of_point(t->cell, t->cell_rows, point, row);
-    if (t->cell_rate) b->cell_rate[row * LANES + lane] = of_point(t->cell_rate, t->cell_rows, point, row);
-  }
+  for (int row = 0; row < t->cell_rows; row++)
+    if (row < c->row || row >= c->row + FOOT_ROWS)
+      b->cell[row * LANES + lane] = of_point(t->cell, t->cell_rows, point, row);
+  for (int row = 0; row < t->cell_rows && t->cell_rate; row++)
+    b->cell_rate[row * LANES + lane] = of_point(t->cell_rate, t->cell_rows, point, row);
   double *to = b->cell + c->row * LANES + lane;
   for (int a = 0; a < 3; a++)
     for (int d = 0; d < 3; d++) to[(3 * a + d) * LANES] = o->inverse[a][d];
@@ -111,48 +86,6 @@ static void take(const symancf_term *t, symancf_batch *b, int point, int k, cons
   const double own = c->own[point] + LEAST, all = own + chi[0] + LEAST;
   to[19 * LANES] = 2.0 * (chi[0] + LEAST) / all;
   for (int d = 0; d < 2; d++) to[(20 + d) * LANES] = 2.0 * own / (all * all) * chi[1 + d];
-}
-
-/* The entries of the jets of the points of a batch, for all modes (entities.h). */
-static void list_entries(const symancf_term *t, symancf_batch *b)
-{
-  const symancf_feet *c = t->feet;
-  const symancf_basis *s = &c->basis;
-  const int width = 1 + s->slopes, nf = s->functions;
-  for (int l = 0; l < b->term.n; l++) {
-    const int patch = c->patch[b->point[l]], first = c->facet_start[patch];
-    const int32_t *of_foot = c->corner + (int64_t)(first + b->place[l]) * s->vertices;
-    const double *N = b->N[l];
-    int32_t at = b->entry_start[l], column = b->column_start[l], begin = column;
-    for (int i = 0; i < c->vectors; i++) {
-      const int32_t offset = c->patch_offset[patch * c->vectors + i], vertex = c->vector_vertex[i];
-      const int32_t own = column - begin;
-      const double value = c->value[(int64_t)b->point[l] * c->vectors + i];
-      enter(b, &at, own, 0, vertex, offset, value);
-      if (b->anchor[l] >= 0) enter(b, &at, own, c->anchor, vertex, offset, value);
-      if (c->rate >= 0) enter(b, &at, own, c->rate, vertex, ~offset, value);
-      columns_of(b, &column, offset, vertex);
-    }
-    const int32_t on = column - begin;
-    for (int i = 0; i < nf; i++) {
-      const int32_t offset = c->offset[(int64_t)b->facet[l] * nf + i], own = column - begin;
-      const int32_t vertex = of_foot[i / width];
-      enter(b, &at, own, 0, vertex, offset, -N[i]);
-      enter(b, &at, own, 3, vertex, offset, N[nf + i]);
-      enter(b, &at, own, 6, vertex, offset, N[2 * nf + i]);
-      if (c->rate >= 0) enter(b, &at, own, c->rate, vertex, ~offset, -N[i]);
-      columns_of(b, &column, offset, vertex);
-    }
-    for (int i = 0; i < nf && b->anchor[l] >= 0; i++) {
-      const int32_t offset = c->offset[(int64_t)b->anchor[l] * nf + i];
-      const int32_t vertex = c->corner[(int64_t)(first + b->anchor_place[l]) * s->vertices + i / width];
-      const int same = b->anchor[l] == b->facet[l];
-      enter(b, &at, same ? on + 3 * i : column - begin, c->anchor, vertex, offset, -N[3 * nf + i]);
-      if (!same) columns_of(b, &column, offset, vertex);
-    }
-    b->entry_start[l + 1] = at;
-    b->column_start[l + 1] = column;
-  }
 }
 
 /* sum w_i x_i of vectors x_i of a local vector */
@@ -194,13 +127,14 @@ static inline void spread(const symancf_feet *c, int point, int facet, const dou
 }
 
 /* The jets of the points of a batch, lanes beyond the last one repeat it. */
-static void jets_of(const symancf_batch *b, const double *x, const double *rate, double *g)
+static void jets_of(const symancf_term *t, const symancf_batch *b, const double *x, const double *rate,
+                    double *g)
 {
-  const symancf_feet *c = b->term.feet;
+  const symancf_feet *c = t->feet;
   const int nf = c->basis.functions;
-  memset(g, 0, (size_t)(b->term.jets * LANES) * sizeof *g);
+  memset(g, 0, (size_t)(t->jets * LANES) * sizeof *g);
   for (int l = 0; l < LANES; l++) {
-    const int of = l < b->term.n ? l : b->term.n - 1, facet = b->facet[of];
+    const int of = l < b->n ? l : b->n - 1, facet = b->facet[of];
     const int32_t *foot = c->offset + (int64_t)facet * nf;
     double jet[4][3] = {{0}}, speed[3] = {0}, none[3];
     distances(c, b->point[of], facet, b->anchor[of], b->N[of], x, jet[0], jet[3]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A term on points and the facets opposite: before each evaluation the foot of each point is found
- * among the candidates of its patch; those within reach of the law become entities (entities.h).
+ * among the candidates of its patch; those within reach of the law are evaluated, 8 at a time.
  *
  * With xi, eta, g the foot of r_s = r_m + g n the jets are d = r_s - r_m, the tangents a_1 and a_2,
  * and where the law asks for them t = r_s - r_a, r_a the anchor that the point remembers, and the
@@ -86,37 +86,46 @@ static void remember(const symancf_term *t, const symancf_batch *b, int lane, co
   }
 }
 
-/* Evaluate a batch of points. */
+/* Evaluate a batch of points; `v` in directions: of positions, `w` of their rates. */
 static int64_t flush(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
-                     const double *v, double *f, double *energies, double *work, int32_t *cleared,
-                     symancf_batch *b)
+                     const double *v, const double *w, double *f, double *energies, double *work,
+                     int32_t *cleared, symancf_batch *b)
 {
-  const int n = b->term.n, m = t->jets;
-  double *g = work, *P = g + m * LANES, *H = P + m * LANES;
-  int32_t piece = 0;
+  const symancf_feet *c = t->feet;
+  const int n = b->n, m = t->jets;
+  double *g = work, *d = g + m * LANES, *P = d + m * LANES, *H = P + m * LANES;
+  int64_t bad = 0;
   for (int l = n; l < LANES && n; l++)
     for (int row = 0; row < t->cell_rows; row++) {
       b->cell[row * LANES + l] = b->cell[row * LANES];
       b->cell_rate[row * LANES + l] = b->cell_rate[row * LANES];
     }
   if (!n) return 0;
-  if (what == TANGENT || what == PRODUCT || what == PARAMETER) {
-    list_entries(t, b);
-    return entities(plan, &b->term, what, x, v, f, energies, work, cleared);
-  }
-  jets_of(b, x, plan->rate, g);
+  jets_of(t, b, x, plan->rate, g);
   if (what == LINEARIZE) return keep(t, b, g, P, H);
   if (tabulates(what)) return function_of(t, what)(n, t->uniform, b->cell, NULL, g, b->table);
   if (what == ENERGY) {
-    const int64_t bad = t->energy(n, t->uniform, b->cell, NULL, g, P);
-    add_energies(&b->term, 0, n, P, &piece, energies);
+    bad = t->energy(n, t->uniform, b->cell, NULL, g, P);
+    for (int l = 0; l < n; l++)
+      if (t->owned[b->point[l]]) energies[t->piece[0]] += P[l];
     return bad;
   }
-  const int64_t bad = t->residual(n, t->uniform, b->cell, NULL, g, P);
+  if (what == PRODUCT) {
+    jets_of(t, b, v, w, d);
+    bad = t->product(n, t->uniform, b->cell, NULL, g, d, P);
+  } else if (what == PARAMETER) {
+    const double *rate = t->cell_rate ? b->cell_rate : NULL;
+    bad = t->parameter(n, t->uniform, b->cell, NULL, g, t->uniform_rate, rate, P);
+  } else if (what == TANGENT && t->has_tangent) {
+    bad = t->tangent(n, t->uniform, b->cell, NULL, g, P, H);
+    add_blocks(plan, t, b, P, H, H + m * m * LANES, cleared);
+  } else {
+    bad = t->residual(n, t->uniform, b->cell, NULL, g, P);
+  }
   for (int l = 0; l < n; l++) {
     double force[9];
     for (int j = 0; j < 9; j++) force[j] = P[j * LANES + l];
-    spread(t->feet, b->point[l], b->facet[l], b->N[l], force, f);
+    spread(c, b->point[l], b->facet[l], b->N[l], force, f);
   }
   return bad;
 }
@@ -147,40 +156,25 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
                     const double *v, double *f, double *energies, double *work, int32_t *cleared)
 {
   const symancf_feet *c = t->feet;
-  const int m = 3 * c->basis.monomials, most = t->columns;
-  const int64_t entries = (int64_t)LANES * most * 5, rows = t->cell_rows + t->table_rows + 1;
-  int32_t vertices = 0;
+  const int m = 3 * c->basis.monomials, turns = what == PRODUCT && plan->rate_factor;
+  const int64_t rows = t->cell_rows + t->table_rows + 1;
   int64_t bad = 0;
-  for (int p = 0; p < c->patches; p++)
-    if (vertices_of(t, p) > vertices) vertices = vertices_of(t, p);
-  const int64_t reals = (int64_t)c->facets * m + entries + 3 * rows * LANES + 64;
-  const int64_t integers = 4 * entries + 2 * LANES * most + LANES * vertices;
-  double *r = malloc((size_t)plan->coordinates * sizeof(double));
-  double *P = aligned_alloc(64, ((size_t)reals * sizeof(double) + 63) / 64 * 64);
-  int32_t *whole = malloc((size_t)(integers + 1) * sizeof(int32_t));
+  const int64_t reals = (int64_t)c->facets * m + 3 * rows * LANES + 64;
+  double *r = malloc((size_t)plan->coordinates * (turns ? 2 : 1) * sizeof(double));
+  double *P = aligned_alloc(64, ((size_t)reals * sizeof(double) + 63) / 64 * 64), *w = NULL;
   symancf_bound *bounds = malloc((size_t)(c->facets + 1) * sizeof *bounds);
   symancf_batch *b = calloc(1, sizeof *b);
-  if (!r || !P || !whole || !bounds || !b) {
-    free(r), free(P), free(whole), free(bounds), free(b);
+  if (!r || !P || !bounds || !b) {
+    free(r), free(P), free(bounds), free(b);
     return -1;
   }
-  b->term = *t;
-  b->term.n = 0;
-  b->term.owned = b->owned;
-  b->term.vertex_start = b->vertex_start, b->term.pair_start = b->pair_start;
-  b->term.entry_start = b->entry_start, b->term.column_start = b->column_start;
   b->cell = P + ((int64_t)c->facets * m + 7) / 8 * 8;
   b->cell_rate = b->cell + t->cell_rows * LANES;
   b->table = b->cell_rate + t->cell_rows * LANES;
-  b->value = b->table + (t->table_rows + 1) * LANES;
-  b->jet = whole, b->coordinate = b->jet + entries, b->vertex = b->coordinate + entries;
-  b->column = b->vertex + entries, b->of_column = b->column + entries;
-  b->vertex_of_column = b->of_column + LANES * most, b->vertices = b->vertex_of_column + LANES * most;
-  b->term.entry_jet = b->jet, b->term.entry_coordinate = b->coordinate;
-  b->term.entry_vertex = b->vertex, b->term.entry_column = b->column, b->term.entry_value = b->value;
-  b->term.column_coordinate = b->of_column, b->term.column_vertex = b->vertex_of_column;
-  b->term.vertices = b->vertices, b->term.cell = b->cell, b->term.table = b->table;
-  b->term.cell_rate = t->cell_rate ? b->cell_rate : NULL;
+  if (turns) {
+    w = r + plan->coordinates;
+    for (int32_t k = 0; k < plan->coordinates; k++) w[k] = plan->rate_factor[k] * v[k];
+  }
   positions(plan, c, x, r);
   const double reach = c->reach + fabs(t->uniform[c->damping] * t->uniform[c->span]) * fastest(plan, c);
   for (int k = 0; k < c->facets; k++) {
@@ -188,9 +182,9 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
     bound(&c->basis, P + (int64_t)k * m, c->normals + 12 * (int64_t)k, bounds + k);
   }
   for (int point = 0; point <= t->n; point++) {
-    if (point == t->n || b->term.n == LANES) {
-      bad += flush(plan, t, what, r, v, f, energies, work, cleared, b);
-      for (int l = 0; l < b->term.n && tabulates(what); l++) {
+    if (point == t->n || b->n == LANES) {
+      bad += flush(plan, t, what, r, v, w, f, energies, work, cleared, b);
+      for (int l = 0; l < b->n && tabulates(what); l++) {
         if (what == UPDATE) {
           remember(t, b, l, P, bounds);
           continue;
@@ -198,7 +192,7 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
         double *to = told(t, b->point[l]);
         for (int row = 0; row < t->table_rows; row++) to[row * LANES] = b->table[row * LANES + l];
       }
-      b->term.n = 0;
+      b->n = 0;
       if (point == t->n) break;
     }
     const int patch = c->patch[point];
@@ -216,7 +210,7 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
       for (int row = 0; row < t->table_rows; row++) told(t, point)[row * LANES] = NAN;
     }
   }
-  free(r), free(P), free(whole), free(bounds), free(b);
+  free(r), free(P), free(bounds), free(b);
   return bad;
 }
 

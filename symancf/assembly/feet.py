@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Hold = Callable[[npt.ArrayLike, npt.DTypeLike], int]
 
+SQUARE = [[0, 0], [1, 0], [0, 1], [1, 1]]  # powers of the monomials of bilinear facets
 MOST = 32, 16, 5  # functions of a facet, monomials, powers; see foot.h
 
 
@@ -42,6 +43,7 @@ def table_of(basis: Basis, hold: Hold) -> Table:
         vertices=basis.vertices,
         corners=basis.corners,
         slopes=basis.slopes,
+        bilinear=basis.functions == basis.corners == 4 and np.array_equal(basis.exponents, SQUARE),
         exponents=hold(basis.exponents, np.int32),
         coefficients=hold(basis.coefficients, np.float64),
     )

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #define MOST_POWERS 5     /* powers of a parameter in a polynomial, 1 included */
 #define MOST_MONOMIALS 16
@@ -18,6 +19,7 @@
 
 typedef struct {
   int32_t functions, monomials, vertices, corners, slopes; /* slopes that a facet's maps turn */
+  int32_t bilinear; /* whether the monomials are 1, xi, eta, xi eta, the functions those of 4 corners */
   const int32_t *exponents;   /* [monomials][2] */
   const double *coefficients; /* [monomials][functions] */
 } symancf_basis;
@@ -59,6 +61,13 @@ static inline void monomials(const symancf_basis *s, const double *xi, double m[
 /* The functions of a facet at a place, and their derivatives: [3][functions]. */
 static inline void functions(const symancf_basis *s, const double *xi, double *N)
 {
+  if (s->bilinear) {
+    const double x = xi[0], y = xi[1];
+    const double all[12] = {(1 - x) * (1 - y), x * (1 - y), x * y, (1 - x) * y, y - 1, 1 - y, y, -y,
+                            x - 1, -x, x, 1 - x};
+    memcpy(N, all, sizeof all);
+    return;
+  }
   double m[3][MOST_MONOMIALS];
   monomials(s, xi, m);
   for (int d = 0; d < 3; d++)
@@ -69,45 +78,68 @@ static inline void functions(const symancf_basis *s, const double *xi, double *N
     }
 }
 
-/* What a foot at o->xi with the gap o->g is made of; 0 where facet and normals have no volume. */
-static inline int at_foot(const symancf_basis *s, const double *P, const double *Q, symancf_foot *o)
+/* 1, xi, eta, xi eta of 3-vectors C[4], and their derivatives. */
+static inline void bilinear(const double *C, const double *xi, double *r, double *along, double *across)
 {
-  double m[3][MOST_MONOMIALS], v[3], d[2][3], column[2][3], c[3];
-  const double x = o->xi[0], y = o->xi[1];
-  monomials(s, o->xi, m);
-  for (int a = 0; a < 3; a++) o->r[a] = o->a[0][a] = o->a[1][a] = 0.0;
-  for (int k = 0; k < s->monomials; k++)
-    for (int a = 0; a < 3; a++) {
-      o->r[a] += m[0][k] * P[3 * k + a];
-      o->a[0][a] += m[1][k] * P[3 * k + a];
-      o->a[1][a] += m[2][k] * P[3 * k + a];
-    }
   for (int a = 0; a < 3; a++) {
-    v[a] = Q[a] + Q[3 + a] * x + (Q[6 + a] + Q[9 + a] * x) * y;
-    d[0][a] = Q[3 + a] + Q[9 + a] * y;
-    d[1][a] = Q[6 + a] + Q[9 + a] * x;
+    along[a] = C[3 + a] + C[9 + a] * xi[1];
+    across[a] = C[6 + a] + C[9 + a] * xi[0];
+    r[a] = C[a] + C[3 + a] * xi[0] + across[a] * xi[1];
   }
+}
+
+/* r_m, n and their derivatives at o->xi; 0 where there is no normal. */
+static inline int place_foot(const symancf_basis *s, const double *P, const double *Q, symancf_foot *o)
+{
+  double v[3], d[2][3];
+  if (s->bilinear) {
+    bilinear(P, o->xi, o->r, o->a[0], o->a[1]);
+  } else {
+    double m[3][MOST_MONOMIALS];
+    monomials(s, o->xi, m);
+    for (int a = 0; a < 3; a++) o->r[a] = o->a[0][a] = o->a[1][a] = 0.0;
+    for (int k = 0; k < s->monomials; k++)
+      for (int a = 0; a < 3; a++) {
+        o->r[a] += m[0][k] * P[3 * k + a];
+        o->a[0][a] += m[1][k] * P[3 * k + a];
+        o->a[1][a] += m[2][k] * P[3 * k + a];
+      }
+  }
+  bilinear(Q, o->xi, v, d[0], d[1]);
   const double length = sqrt(dot3(v, v));
   if (!(length > 0.0)) return 0;
   for (int a = 0; a < 3; a++) o->n[a] = v[a] / length;
   for (int k = 0; k < 2; k++) {
     const double along = dot3(o->n, d[k]);
-    for (int a = 0; a < 3; a++) {
-      o->dn[k][a] = (d[k][a] - along * o->n[a]) / length;
-      column[k][a] = o->a[k][a] + o->g * o->dn[k][a];
-    }
-  }
-  cross3(column[0], column[1], c);
-  const double det = dot3(c, o->n);
-  if (!(det > 1e-6 * sqrt(dot3(o->a[0], o->a[0]) * dot3(o->a[1], o->a[1])))) return 0;
-  cross3(column[1], o->n, o->inverse[0]);
-  cross3(o->n, column[0], o->inverse[1]);
-  for (int a = 0; a < 3; a++) {
-    o->inverse[0][a] /= det;
-    o->inverse[1][a] /= det;
-    o->inverse[2][a] = c[a] / det;
+    for (int a = 0; a < 3; a++) o->dn[k][a] = (d[k][a] - along * o->n[a]) / length;
   }
   return 1;
+}
+
+/* The inverse at a foot with the gap o->g; 0 where facet and normals have no volume. */
+static inline int invert(symancf_foot *o)
+{
+  double column[2][3], c[3];
+  for (int k = 0; k < 2; k++)
+    for (int a = 0; a < 3; a++) column[k][a] = o->a[k][a] + o->g * o->dn[k][a];
+  cross3(column[0], column[1], c);
+  const double det = dot3(c, o->n), least = 1e-12 * dot3(o->a[0], o->a[0]) * dot3(o->a[1], o->a[1]);
+  if (!(det > 0.0 && det * det > least)) return 0;
+  cross3(column[1], o->n, o->inverse[0]);
+  cross3(o->n, column[0], o->inverse[1]);
+  const double scale = 1.0 / det;
+  for (int a = 0; a < 3; a++) {
+    o->inverse[0][a] *= scale;
+    o->inverse[1][a] *= scale;
+    o->inverse[2][a] = c[a] * scale;
+  }
+  return 1;
+}
+
+/* What a foot at o->xi with the gap o->g is made of; 0 where facet and normals have no volume. */
+static inline int at_foot(const symancf_basis *s, const double *P, const double *Q, symancf_foot *o)
+{
+  return place_foot(s, P, Q, o) && invert(o);
 }
 
 /* How far a place is outside of the facet, in its parameters. */
@@ -178,13 +210,14 @@ static int find_foot(const symancf_basis *s, const double *P, const double *Q, c
   o->g = 0.0;
   for (int iteration = 0; iteration < 25; iteration++) {
     double e[3], step[2];
-    if (!at_foot(s, P, Q, o)) return 0;
-    for (int a = 0; a < 3; a++) e[a] = r[a] - o->r[a] - (iteration ? o->g * o->n[a] : 0.0);
+    if (!place_foot(s, P, Q, o)) return 0;
+    for (int a = 0; a < 3; a++) e[a] = r[a] - o->r[a];
     if (!iteration) { /* the gap at the centre first: it may be larger than the facet */
+      if (!invert(o)) return 0;
       o->g = dot3(e, o->n);
-      if (!at_foot(s, P, Q, o)) return 0;
-      for (int a = 0; a < 3; a++) e[a] -= o->g * o->n[a];
     }
+    if (!invert(o)) return 0;
+    for (int a = 0; a < 3; a++) e[a] -= o->g * o->n[a];
     step[0] = dot3(o->inverse[0], e);
     step[1] = dot3(o->inverse[1], e);
     const double size = fmax(fabs(step[0]), fabs(step[1]));

@@ -7,7 +7,7 @@
 #ifndef SYMANCF_KEPT_H
 #define SYMANCF_KEPT_H
 
-#include "batch.h"
+#include "blocks.h"
 
 typedef struct symancf_kept {
   int32_t n;      /* points that act */
@@ -28,8 +28,8 @@ static int64_t keep(const symancf_term *t, const symancf_batch *b, const double 
   const symancf_feet *c = t->feet;
   const int columns = c->anchor < 0 ? 3 : 6, rest = c->basis.functions * (columns < 6 ? 3 : 4);
   const int64_t size = symancf_kept_size(t);
-  const int64_t bad = t->tangent(b->term.n, t->uniform, b->cell, NULL, g, P, H);
-  for (int l = 0; l < b->term.n; l++) {
+  const int64_t bad = t->tangent(b->n, t->uniform, b->cell, NULL, g, P, H);
+  for (int l = 0; l < b->n; l++) {
     int32_t *at = t->kept->place + 3 * (int64_t)t->kept->n;
     double *to = t->kept->number + size * t->kept->n;
     int acts = 0;

@@ -50,6 +50,7 @@ class Basis(ctypes.Structure):
 
     _fields_ = [
         *((name, _NUMBER) for name in ("functions", "monomials", "vertices", "corners", "slopes")),
+        ("bilinear", _NUMBER),
         *((name, _ADDRESS) for name in ("exponents", "coefficients")),
     ]
 

@@ -78,6 +78,7 @@ class EquilibriumSolver:
         self.hardest = 0
         self._error: BaseException | None = None
         self._outside: Array | None = None  # a state on the way at which a law is not defined
+        self._tried: tuple[Array, Array, Array] | None = None  # unknowns, residual, local residual
         self._extra_linear = 0
         self._predicts = True
 
@@ -127,7 +128,7 @@ class EquilibriumSolver:
         self._cuts = PartBacktracking(
             self.snes,
             self.convergence,
-            loosely(self._evaluate),
+            loosely(self._try),
             self.x,
             self.convergence.leftover if self._kinked else None,
             mend=None if self.linear.direct else self.linear.mend,
@@ -185,8 +186,21 @@ class EquilibriumSolver:
 
     # ---- callbacks: never let an exception cross PETSc -----------------------------------------
     def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
-        if self._evaluate(x, F):
+        tried, self._tried = self._tried, None
+        if tried is not None and np.array_equal(tried[0], x.getArray(readonly=True)):
+            self.vectors.to_local(x, self.system.state)
+            F.setArray(tried[1])
+            self.local_f[:] = tried[2]
+        elif self._evaluate(x, F):
             F.set(np.nan)
+
+    def _try(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
+        """Evaluate where a step may end; the line search asks for that place once more."""
+        bad, self._tried = self._evaluate(x, F), None
+        if not bad:
+            at, f = (v.getArray(readonly=True).copy() for v in (x, F))
+            self._tried = at, f, self.local_f.copy()
+        return bad
 
     def _evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
         """Write the residual at unknowns `x`; return the number of bad points of all ranks."""
@@ -232,6 +246,7 @@ class EquilibriumSolver:
         """Try a step from one time to another; on failure return the error, the state put back."""
         system = self.system
         self._error, self._outside, self._extra_linear = None, None, 0
+        self._tried = None
         self.fade, self.hopeless, self._cuts.error = fade, False, None
         begun = clock.process_time()
         assembly = self.history.seconds["assembly"]

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The matrix of points with feet: K += B^T H B, B being that of batch.h. A jet is a sum of vectors
+ * (of nodes) times numbers, so that B^T H B is one of blocks of 3 x 3; they are made for 8 points
+ * at a time.
+ */
+#ifndef SYMANCF_BLOCKS_H
+#define SYMANCF_BLOCKS_H
+
+#include "batch.h"
+#include "entities.h"
+
+#define MOST_VECTORS (3 * 2 * MOST_MONOMIALS) /* of a point: on its own facet, at foot and anchor */
+
+/* What the jets d, a_1, a_2 and t have of a vector in 8 points, and the rate of d of each component. */
+typedef struct {
+  v8 d, a[2], t, rate[3];
+} symancf_part;
+
+/* Where a vector of one point stands: in the local vector, in its patch, in the matrix. */
+typedef struct {
+  int32_t offset, vertex;
+  int32_t row, column; /* of its first component, where all three are free; else -1 */
+  int32_t own;         /* whether it has rows here */
+} symancf_spot;
+
+static symancf_spot spot_of(const symancf_plan *plan, const symancf_term *t, int patch, int32_t offset,
+                            int32_t vertex)
+{
+  const int32_t local = t->vertices[t->vertex_start[patch] + vertex];
+  const int plain = plan->vertex_plain[local];
+  return (symancf_spot){offset, vertex, plain ? plan->row[offset] : -1,
+                        plain ? plan->rank_in_vertex[offset] : -1, plan->vertex_row[local] >= 0};
+}
+
+/*X*/ /* Add the rows of vector i of a point, values [3][wide], to the columns of its n vectors. */
+static inline void add_rows(const symancf_plan *plan, const symancf_spot *spots, int i, int n, int wide,
+                            const int32_t *position, const double *values)
+{
+  const symancf_spot *at = spots + i;
+  if (!at->own) return;
+  for (int a = 0; a < 3; a++, values += wide) {
+    const int32_t row = at->row >= 0 ? at->row + a : plan->row[at->offset + a];
+    if (row < 0) continue;
+    double *diagonal = plan->diagonal + plan->diagonal_start[row], *off = plan->off + plan->off_start[row];
+    for (int k = 0; k < n; k++) {
+      const int32_t p = position[spots[k].vertex];
+      double *to = p >= 0 ? diagonal + p : off + ~p;
+      if (spots[k].column >= 0) {
+        add(to + spots[k].column, values + 3 * k, 3);
+        continue;
+      }
+      for (int b = 0; b < 3; b++) {
+        const int32_t column = plan->rank_in_vertex[spots[k].offset + b];
+        if (column >= 0) to[column] += values[3 * k + b];
+      }
+    }
+  }
+}
+
+/* The vectors of the points of a batch; returns how many there are, anchors of their own included. */
+static int parts_of(const symancf_plan *plan, const symancf_term *t, const symancf_batch *b,
+                    symancf_part *part, symancf_spot (*spots)[MOST_VECTORS], int *count)
+{
+  const symancf_feet *c = t->feet;
+  const symancf_basis *s = &c->basis;
+  const int nf = s->functions, foot = c->vectors, old = foot + nf, width = 1 + s->slopes;
+  int n = old;
+  memset(part, 0, (size_t)(old + nf) * sizeof *part);
+  for (int l = 0; l < b->n; l++) {
+    const int patch = c->patch[b->point[l]], first = c->facet_start[patch];
+    const int apart = b->anchor[l] >= 0 && b->anchor[l] != b->facet[l];
+    const double *N = b->N[l], *own = c->value + (int64_t)b->point[l] * c->vectors;
+    count[l] = old + (apart ? nf : 0);
+    if (apart) n = old + nf;
+    for (int i = 0; i < c->vectors; i++) {
+      const int32_t offset = c->patch_offset[(int64_t)patch * c->vectors + i];
+      spots[l][i] = spot_of(plan, t, patch, offset, c->vector_vertex[i]);
+      part[i].d[l] = own[i];
+      part[i].t[l] = b->anchor[l] >= 0 ? own[i] : 0.0;
+    }
+    for (int i = 0; i < nf; i++) {
+      const int32_t *corner = c->corner + (int64_t)(first + b->place[l]) * s->vertices;
+      const int32_t offset = c->offset[(int64_t)b->facet[l] * nf + i];
+      spots[l][foot + i] = spot_of(plan, t, patch, offset, corner[i / width]);
+      part[foot + i].d[l] = -N[i];
+      for (int k = 0; k < 2; k++) part[foot + i].a[k][l] = N[(1 + k) * nf + i];
+    }
+    for (int i = 0; i < nf && b->anchor[l] >= 0; i++) {
+      part[(apart ? old : foot) + i].t[l] = -N[3 * nf + i];
+      if (!apart) continue;
+      const int32_t *corner = c->corner + (int64_t)(first + b->anchor_place[l]) * s->vertices;
+      const int32_t offset = c->offset[(int64_t)b->anchor[l] * nf + i];
+      spots[l][old + i] = spot_of(plan, t, patch, offset, corner[i / width]);
+    }
+    if (plan->rate_factor && c->rate >= 0)
+      for (int i = 0; i < old; i++)
+        for (int a = 0; a < 3; a++)
+          part[i].rate[a][l] = part[i].d[l] * plan->rate_factor[spots[l][i].offset + a];
+  }
+  return n;
+}
+
+/* Whether two points of a batch have their vectors in common. */
+static inline int on_the_same(const symancf_feet *c, const symancf_batch *b, int k, int l)
+{
+  return k == l || (c->patch[b->point[k]] == c->patch[b->point[l]] && b->facet[k] == b->facet[l] &&
+                    b->anchor[k] == b->anchor[l]);
+}
+
+/*
+ * Add the matrices of the points of a batch that are not at rest: H [m][m] rows, forces P [m] rows;
+ * `work` [15 x 3 vectors] rows.
+ */
+static void add_blocks(const symancf_plan *plan, const symancf_term *t, const symancf_batch *b,
+                       const double *P, const double *H, double *work, int32_t *cleared)
+{
+  const symancf_feet *c = t->feet;
+  const v8 *h = (const v8 *)H;
+  symancf_part part[MOST_VECTORS];
+  symancf_spot spots[LANES][MOST_VECTORS];
+  int count[LANES], acts[LANES], leader[LANES]; /* the first of those on the same facets */
+  int16_t straight[9 * MOST_VECTORS];
+  const int n = parts_of(plan, t, b, part, spots, count), wide = 3 * n;
+  v8 *T = (v8 *)work, *K = T + 9 * wide;
+  double *values = (double *)(K + 3 * wide);
+  for (int k = 0; k < 3 * wide; k++) straight[k] = (int16_t)k;
+  for (int l = 0; l < b->n; l++) {
+    acts[l] = !t->compact;
+    for (int j = 0; j < 9; j++) acts[l] |= P[j * LANES + l] != 0.0;
+    leader[l] = 0;
+    while (!on_the_same(c, b, leader[l], l)) leader[l]++;
+    if (leader[l] != l) acts[leader[l]] |= acts[l];
+    clear_for(plan, t, c->patch[b->point[l]], 1, cleared);
+  }
+  for (int j = 0; j < 9; j++)
+    for (int k = 0; k < n; k++)
+      for (int a = 0; a < 3; a++) {
+        const symancf_part *p = part + k;
+        const v8 rubs = c->anchor < 0 ? (v8){0} : h[packed(t, j, c->anchor + a)];
+        const v8 damps = c->rate < 0 ? (v8){0} : h[packed(t, j, c->rate + a)];
+        T[j * wide + 3 * k + a] = p->d * h[packed(t, j, a)] + p->a[0] * h[packed(t, j, 3 + a)] +
+                                  p->a[1] * h[packed(t, j, 6 + a)] + p->t * rubs + p->rate[a] * damps;
+      }
+  for (int i = 0; i < c->vectors + c->basis.functions; i++) { /* none along t */
+    const symancf_part *p = part + i;
+    for (int a = 0; a < 3; a++)
+      for (int k = 0; k < wide; k++)
+        K[a * wide + k] = p->d * T[a * wide + k] + p->a[0] * T[(3 + a) * wide + k] +
+                          p->a[1] * T[(6 + a) * wide + k];
+    split(K, straight, 3 * wide, values);
+    for (int l = b->n - 1; l >= 0; l--) {
+      if (leader[l] == l) continue;
+      add(values + (int64_t)leader[l] * 3 * wide, values + (int64_t)l * 3 * wide, 3 * wide);
+    }
+    for (int l = 0; l < b->n; l++) {
+      if (leader[l] != l || !acts[l]) continue;
+      const int patch = c->patch[b->point[l]];
+      const int32_t *position = t->positions + t->pair_start[patch] +
+                                (int64_t)spots[l][i].vertex * vertices_of(t, patch);
+      add_rows(plan, spots[l], i, count[l], wide, position, values + (int64_t)l * 3 * wide);
+    }
+  }
+}
+
+#endif
