@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ..arrays import Data, Ints, Ints32
-from ..runtime.collective import exchange, exchange_blocks, reduced
+from ..arrays import Ints, Ints32
+from ..runtime.collective import AnyArray, exchange, exchange_blocks, reduced
 from .grids import Interpolation
 from .structures import address
 
@@ -119,7 +119,7 @@ def home(comm: MPI.Comm, keys: Ints) -> Ints:
     return ((mixed >> np.uint64(33)) % np.uint64(comm.size)).astype(np.int64)
 
 
-def returned(comm: MPI.Comm, keys: Ints, counts: Ints, answer: Data) -> Data:
+def returned(comm: MPI.Comm, keys: Ints, counts: Ints, answer: AnyArray) -> AnyArray:
     """Return what ranks answer to keys that were sent to their `home` (collective).
 
     `counts`, `answer` : keys that came from each rank, and the answers in their order.
