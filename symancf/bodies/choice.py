@@ -11,6 +11,7 @@ from ..elements import Element
 from ..errors import KinematicsError, MeshError, ParameterError, closest
 from ..kinematics.naming import Energy, require_parameters, signature
 from ..mesh import Region
+from ..mesh.region import WEDGE18
 from ..values.parameter import label
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ def choose(region: Region, energy: Energy, given: Collection[str]) -> Element:
     fitting = [e for e in known if e.cell == kind]
     if not fitting:
         others = " or ".join(sorted({repr(e.cell) for e in known}))
-        raise MeshError(f"{region.describe()}; there are elements for cells of type {others}")
+        hint = WEDGE18 if kind == "wedge18" else ""
+        raise MeshError(f"{region.describe()}; there are elements for cells of type {others}{hint}")
     asked = signature(energy)
     able = [e for e in fitting if {*asked.quantities} <= {*e.quantities}]
     if not able:

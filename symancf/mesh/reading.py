@@ -11,6 +11,7 @@ from pathlib import Path
 
 import meshio
 import numpy as np
+from meshio.xdmf.common import xdmf_idx_to_meshio_type
 
 from ..arrays import Array, Ints
 from ..cells.table import CELLS
@@ -25,6 +26,28 @@ _VTK = (".vtk", ".vtu")
 
 for _kind in ("wedge15", "pyramid13"):  # meshio 5.3 reads them but forgets their dimension
     meshio._mesh.topological_dimension.setdefault(_kind, 3)
+
+
+def _mixed(data: Ints) -> list[meshio.CellBlock]:
+    """Return the cells of XDMF's mixed topology: each is its type and its points.
+
+    meshio 5.3 fails where one is of second order. Points and lines also tell how many points
+    they have.
+    """
+    blocks: list[tuple[str, list[Ints]]] = []
+    at = 0
+    while at < len(data):
+        kind = xdmf_idx_to_meshio_type[int(data[at])]
+        at += 2 if kind in ("vertex", "line") else 1
+        end = at + meshio._mesh.num_nodes_per_cell[kind]
+        if not blocks or blocks[-1][0] != kind:
+            blocks.append((kind, []))
+        blocks[-1][1].append(data[at:end])
+        at = end
+    return [meshio.CellBlock(kind, np.array(rows)) for kind, rows in blocks]
+
+
+meshio.xdmf.main.translate_mixed_cells = _mixed
 
 
 def read_serial(path: Path) -> SerialMesh:

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
     from . import Mesh
 
+#: What to do about wedges with nodes in the middle of faces.
+WEDGE18 = (
+    "; there are wedges of 6 and of 15 nodes: write those (Gmsh: Mesh.SecondOrderIncomplete = 1), "
+    "or read the mesh with order=1"
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Region:
@@ -102,7 +108,7 @@ class Region:
         every = np.arange(len(self.mesh.cells[kind].connectivity))
         return _SETS[how](every if first is None else first, every if second is None else second)
 
-    def _with(self, how: str, other: Region) -> Region:
+    def _with(self, how: str, other: object) -> Region:
         """Return a region of the cells of two. Collective.
 
         Raises
@@ -110,7 +116,10 @@ class Region:
         MeshError : regions of different meshes; no cells are left.
         """
         if not isinstance(other, Region):
-            return NotImplemented
+            hint = f", mesh[{other!r}]" if isinstance(other, str) else ""
+            raise MeshError(
+                f"region {self.name!r} {how} {other!r}: give another region of the mesh{hint}"
+            )
         name = f"{_bracketed(self)} {how} {_bracketed(other)}"
         if other.mesh is not self.mesh:
             raise MeshError(
@@ -203,6 +212,8 @@ class Region:
                 "(Gmsh: Transfinite Volume with Recombine Surface, or Extrude with Layers)"
             )
         shapes = {CELLS[kind].factors for kind in kinds if kind in CELLS}
+        if "wedge18" in self.sizes and (2, 1) in shapes:
+            return WEDGE18
         if not all(kind in CELLS and CELLS[kind].factors in shapes for kind in self.sizes):
             return ""
         if any(CELLS[kind].straight.name == kind for kind in kinds):

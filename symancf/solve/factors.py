@@ -33,10 +33,11 @@ class Factors:
     Attributes
     ----------
     symmetric : whether there are factors L D L^T, whose negative pivots count.
+    short : MUMPS's INFOG(1) where its work space did not suffice, else 0.
     """
 
     def __init__(self, comm: MPI.Comm, symmetric: bool) -> None:
-        self.comm, self.symmetric = comm, symmetric
+        self.comm, self.symmetric, self.short = comm, symmetric, 0
         self._mumps = has("mumps")
         self._pc: PETSc.PC | None = None
         self._lu: sl.SuperLU | None = None
@@ -49,6 +50,7 @@ class Factors:
         if not self._mumps:
             self._lu = _superlu(matrix)
             return self._lu is not None
+        self.short = 0
         for room in ROOM:
             if self._pc is None:
                 self._pc = self._new(matrix, room)
@@ -59,7 +61,8 @@ class Factors:
                 return True
             self.release()
             if status not in SHORT_OF_ROOM:
-                break
+                return False
+        self.short = status
         return False
 
     def _new(self, matrix: PETSc.Mat, room: int) -> PETSc.PC:

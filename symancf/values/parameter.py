@@ -105,7 +105,10 @@ def label(value: Any) -> str:
     if callable(value) and not isinstance(value, Parameter):
         name = getattr(value, "__name__", type(value).__name__)
         return "a function" if name == "<lambda>" else f"{name}()"
-    text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(repr(value).split()))  # as on other ranks
+    said = repr(value)
+    if said == object.__repr__(value):
+        said = str(value)
+    text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(said.split()))  # as on other ranks
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -488,3 +488,11 @@ def test_a_restored_gas_goes_on_bit_for_bit(tmp_path):
     second.restore(tmp_path / "gas.h5")
     second.solve(to=2.0, step=0.5)
     assert np.array_equal(one.state, two.state)
+
+
+def test_a_lid_that_is_a_cone_is_told():
+    mesh = tube(16, 2)
+    mesh.points[:16, 0] += 0.1 * np.cos(np.pi / 4.0 * np.arange(16))  # a saddle, mean 0
+    body = plates(mesh, direction=lambda X: X * [0.0, 1.0, 1.0])
+    with pytest.warns(UserWarning, match=r"up to 0.1 m beside its plane; its lid is a cone"):
+        sa.System(body, terms=[sa.Cavity(body["skin"], caps="flat")])

@@ -145,6 +145,24 @@ def test_other_formats(shared_tmp_path: Path, suffix: str) -> None:
         np.testing.assert_array_equal(all_points(mesh, "corner"), [2])
 
 
+def test_mixed_cells_of_second_order_are_read_from_xdmf(shared_tmp_path: Path) -> None:
+    """Which meshio alone does not: beside points and lines, each with a count of its points."""
+    cells = Mesh.box((1, 1, 1), (1, 1, 1), cell="tetra10", comm=MPI.COMM_SELF)
+    tetra = cells.cells["tetra10"].connectivity
+    faces = tetra[:, [0, 1, 2, 4, 5, 6]]
+    blocks = [("vertex", [[3]]), ("tetra10", tetra), ("line3", tetra[:1, [0, 1, 4]])]
+    source = meshio.Mesh(cells.points, [*blocks, ("vertex", [[4]]), ("triangle6", faces)])
+    mesh = Mesh.read(write(shared_tmp_path / "two.xdmf", source))
+    assert mesh["all"].sizes == {"tetra10": 6}
+    np.testing.assert_array_equal(all_cells(mesh, "all"), tetra)
+    assert {kind: held.size for kind, held in mesh.cells.items()} == {
+        "vertex": 2,
+        "tetra10": 6,
+        "line3": 1,
+        "triangle6": 6,
+    }
+
+
 def test_plane_meshes_get_z() -> None:
     mesh = Mesh.from_arrays([[0, 0], [1, 0], [1, 1], [0, 1]], {"quad": [[0, 1, 2, 3]]})
     np.testing.assert_allclose(mesh.fetch_points([2]), [[1, 1, 0]])

@@ -494,3 +494,16 @@ def test_shapes_are_states_samples_files_and_a_table(shared_tmp_path: Path) -> N
     assert list(modes.scenes(beam)) == ["1: 0.5596 Hz", "2: 0.5596 Hz"]
     with pytest.raises(sa.ParameterError, match="no shape 2; there are 2"):
         modes.state(2)
+
+
+@pytest.mark.parametrize("damped", [False, True])
+def test_modes_that_hide_in_the_round_off_of_what_is_stiff_are_told(damped: bool) -> None:
+    """Bending of 3.516 rad/s beside cells of 1e8 rad/s; a free rod has five motions of its own."""
+    problem = sa.EigenProblem(sa.System(beam := rod(60, EA=1e12), terms=[sa.fix(beam["x0"])]))
+    with pytest.warns(UserWarning, match="2 of the modes of frequency zero are no motions of the"):
+        modes = problem.solve(4, damped=damped)
+    assert modes.rigid == 2
+    assert modes.omega[2] == pytest.approx(22.0345, rel=1e-4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sa.EigenProblem(sa.System(rod(60, EA=1e10))).solve(4).rigid == 5

@@ -214,7 +214,7 @@ def test_regions_combine() -> None:
         mesh["x0"] | Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), comm=COMM)["x0"]
     with pytest.raises(MeshError, match="region 'x0' is of mesh box, not other"):
         Mesh.box((1.0,), (1,), name="other", comm=COMM)[mesh["x0"]]
-    with pytest.raises(TypeError):
+    with pytest.raises(MeshError, match=r"'x0' \| 'x1': give another region of the mesh, mesh"):
         mesh["x0"] | "x1"  # type: ignore[operator]
 
 

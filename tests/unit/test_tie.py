@@ -95,3 +95,5 @@ def test_nodes_without_slopes_cannot_be_welded() -> None:
     cube = Body(mesh["body"], hex8_plain, saint_venant_kirchhoff, E=1.0, nu=0.3)
     with pytest.raises(ConstraintError, match="needs slopes"):
         joints.tie(cube["x1"], cube, weld=True)
+    with pytest.raises(ConstraintError, match="second argument is nodes of 'x0' of 'body': give"):
+        joints.tie(cube["x1"], cube["x0"])  # type: ignore[arg-type]

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from .surface import Facets, Surface
 
+FLAT = 1e-6  # of the size of a rim: what it may lie beside its plane
+
 
 @dataclass(frozen=True)
 class Rim:
@@ -208,6 +210,18 @@ class Hull:
         sums = lookup(comm, starts, label, combine(comm, starts, label, rows))
         centre = sums[:, :3] / sums[:, 3:4]
         cones = np.einsum("na,na->n", centre, np.cross(a, b)) / 6.0
+        arm, each = a - centre, np.cross(a - centre, b - centre)
+        normal = lookup(comm, starts, label, combine(comm, starts, label, each))
+        size = np.linalg.norm(normal, axis=1)
+        depth = np.abs(np.einsum("na,na->n", arm, normal)) / np.where(size > 0.0, size, 1.0)
+        off = np.where(depth > FLAT * np.sqrt(size), depth, 0.0).max(initial=0.0)
+        off = comm.allreduce(float(off), MPI.MAX)
+        if off and comm.rank == 0:
+            warnings.warn(
+                f"{self.name}: a rim lies up to {off:.3g} m beside its plane; its lid is a cone "
+                "with the tip at the mean of the rim's nodes, not flat",
+                stacklevel=5,
+            )
         facet, edge = np.divmod(edges, self.corners)
         return Rim(starts, facet, edge, lid, lids, length / sums[:, 4]), cones
 

@@ -285,6 +285,13 @@ class Pencil:
 
     def require(self, factored: bool, what: str) -> None:
         """Raise where a matrix could not be factored."""
+        short = self._factors.short
+        if not factored and short:
+            raise SymancfError(
+                f"{what}: work space did not suffice for the factors of K - {self.shift:.3g} M of "
+                f"{self.size} unknowns, MUMPS's INFOG(1) = {short}: more ranks or memory, fewer "
+                "unknowns"
+            )
         if not factored:
             raise SymancfError(
                 f"{what}: the matrix K - {self.shift:.3g} M cannot be factored, it is singular: "

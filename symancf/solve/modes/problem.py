@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 SYMMETRIC, DIFFERENCE = 1e-13, 1e-8  # of products: round-off, and that of differences
 SLEPC = ("eps_", "st_", "bv_", "ds_")
 STRAIN = 1e-3  # of the largest body: the change of state by which the tangent is differentiated
+WHOLE = 0.9999  # of a motion: what modes may be of it so that it is theirs
+HIDDEN = 1e-2  # of the slowest mode: round-off that modes may hide in
 BENT = 0.05  # of a load, by which the tangent's second derivative moves it: it is told
 
 
@@ -184,7 +186,26 @@ class EigenProblem:
                 "room, {'eigen': 'dense'} finds all",
                 stacklevel=2,
             )
+        slowest = float(np.abs(values[values != 0.0]).min(initial=math.inf))
+        if search.floor > HIDDEN * slowest and system.comm.rank == 0:
+            hidden = int((values == 0.0).sum()) - self._free_motions(self.modes)
+            if hidden > 0:
+                warnings.warn(
+                    f"EigenProblem.solve: {hidden} of the modes of frequency zero are no motions "
+                    f"of the whole: below {search.floor / (2.0 * math.pi):.2g} Hz none can be told "
+                    "from zero, which is round-off of what is stiffest. Let that be less stiff "
+                    "(EA, k, springs), or a constraint instead",
+                    stacklevel=2,
+                )
         return self.modes
+
+    @staticmethod
+    def _free_motions(modes: Modes) -> int:
+        """Return how many motions of the whole are combinations of modes of frequency zero."""
+        part = modes.participation
+        some = part.total > 0.0
+        still = part.factors[modes.eigenvalues == 0.0].real[:, some] / np.sqrt(part.total[some])
+        return int((np.linalg.svd(still, compute_uv=False) > WHOLE).sum())
 
     def _search(self, pencil: Pencil, count: int) -> Search:
         engine = chosen(pencil, count, self._options.choice("eigen"))

@@ -74,12 +74,14 @@ class Search:
     Attributes
     ----------
     checked : whether all that are wanted were found by count; None: they cannot be counted.
+    floor : omega [1/s] of what is zero by round-off, at most.
     """
 
     def __init__(self, pencil: Pencil, engine: Engine, options: Options) -> None:
         self.pencil, self.engine, self.options = pencil, engine, options
         self.checked: bool | None = None
         self.sigma = 0.0  # shift of lambda
+        self.floor = 0.0
         self._fastest = pencil.fastest()
         self._resting: Array = np.zeros((pencil.unknowns.rows, 0))  # of a quadratic one
 
@@ -188,7 +190,9 @@ class Search:
 
     def _roots(self, values: Array, X: Array) -> tuple[Complex, Array]:
         """Return s with s^2 = -lambda, zero where lambda is no more than round-off."""
-        zero = np.abs(values) <= self._noise(X)
+        noise = self._noise(X)
+        zero = np.abs(values) <= noise
+        self.floor = math.sqrt(noise[zero].max(initial=0.0))
         size = np.sqrt(np.abs(np.where(zero, 0.0, values)))
         return np.where(values > 0.0, 1j * size, size + 0j), X
 
@@ -344,10 +348,13 @@ class Search:
         noise = ROUND_OFF * pencil.round_off(X)
         zero = square * size <= noise
         if quadratic:  # of a double zero, as that of a rigid motion, half of the digits are lost
-            zero |= np.abs(numbers) <= max(TWICE * sigma, math.sqrt(10.0 * EPS * self._fastest))
+            self.floor = max(TWICE * sigma, math.sqrt(10.0 * EPS * self._fastest))
+            zero |= np.abs(numbers) <= self.floor
             zero &= stiff <= noise + ROUND_OFF * EPS * self._fastest * size  # others decay slowly
         else:
-            zero |= np.abs(numbers) <= EPS * (10.0 * self._fastest + ROUND_OFF * abs(sigma))
+            least = EPS * (10.0 * self._fastest + ROUND_OFF * abs(sigma))
+            zero |= np.abs(numbers) <= least
+            self.floor = math.sqrt(least)
         X = X / np.sqrt(np.where(massive, size, 1.0))
         far = np.abs(found.theta).max(initial=0.0) / np.abs(found.theta)
         digits = np.minimum(DIGITS * far, LEAST)  # those of theta are of the largest one
