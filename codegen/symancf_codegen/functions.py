@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 import numpy.typing as npt
@@ -115,9 +115,21 @@ def _short(e: sp.Basic) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def kinked(e: sp.Basic) -> bool:
-    """Whether an expression contains a function of which a derivative jumps."""
-    return bool(e.has(*KINKS))
+def kinked(e: sp.Basic, still: Collection[sp.Symbol] = ()) -> bool:
+    """Whether an expression contains a function of which a derivative jumps.
+
+    `still` : symbols at which that does not matter.
+    """
+    if not still:
+        return bool(e.has(*KINKS))
+    return any(not _deciding(part) <= {*still} for part in e.atoms(*KINKS))
+
+
+def _deciding(kink: sp.Basic) -> set[sp.Basic]:
+    """Return the symbols on which it depends where a kink is."""
+    if isinstance(kink, sp.Piecewise):
+        return set().union(*(condition.free_symbols for _, condition in kink.args))
+    return {*kink.free_symbols}
 
 
 def branches(e: sp.Expr) -> sp.Expr:

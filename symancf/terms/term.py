@@ -334,7 +334,11 @@ def state_names(what: str, given: Any) -> list[str]:
 
 
 def _kinked(law: declare.PointLaw) -> bool:
-    """Whether the forces of a law may have kinks."""
+    """Whether the forces of a law may have kinks in what moves; one in time is none."""
     powers = [part for pair in law.powers for part in pair]
     work = [*law.work.values()] if law.work is not None else [law.energy]
-    return any(kinked(sp.sympify(e)) for e in [*work, *powers, *(v for _, v in law.lets)])
+    still = {p.symbol for p in law.parameters}
+    for symbol, value in (*law.geometry, *law.lets):
+        if sp.sympify(value).free_symbols <= still:
+            still.add(symbol)
+    return any(kinked(sp.sympify(e), still) for e in [*work, *powers, *(v for _, v in law.lets)])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import symancf as sa
 from tests.motion import rope
@@ -135,6 +136,25 @@ def test_a_parameter_that_changes_between_runs_is_seen() -> None:
     many = tips("many")
     assert np.abs(many[1]).max() > 1e-4 > np.abs(many[0]).max()
     np.testing.assert_array_equal(many, tips("snes"))
+
+
+def test_a_kink_in_time_is_none_of_forces() -> None:
+    def moved(*, up: bool) -> sa.DynamicProblem:
+        def turned(e1_a: Any, t: Any) -> Any:
+            angle = sp.Piecewise((t**2, t < 0.01), (0.02 * t - 1e-4, True))
+            height = sp.Piecewise((0, e1_a[2] < 1.0), (e1_a[2] - 1.0, True)) if up else 0
+            return e1_a[2] * sp.cos(angle) + e1_a[0] * sp.sin(angle) + height
+
+        body = rope(2)
+        held = sa.fix(body["root"], dofs="position")
+        problem = sa.DynamicProblem(
+            sa.System(body, terms=[held, sa.Constraint(turned, body["root"])])
+        )
+        problem.solve(to=0.02, step=1e-3)
+        return problem
+
+    assert moved(up=False).native
+    assert not moved(up=True).native
 
 
 def test_an_interruption_reaches_steps_in_one_call_and_one_may_go_on() -> None:
