@@ -7,6 +7,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any
 
 Body = Callable[[], Iterator["Number"]]
@@ -61,19 +62,28 @@ class Result:
 
 @dataclass(frozen=True)
 class Case:
-    """A verification problem: a name, a source of its reference values, and a function."""
+    """A verification problem: a name, a source of its reference values, and a function.
+
+    Attributes
+    ----------
+    short : of a long one, how many of its first numbers tell most; None: all are asked for.
+    """
 
     id: str
     title: str
     source: str
     function: Body
+    short: int | None = None
 
-    def run(self) -> list[Result]:
-        """Solve the problem and compare. An exception becomes a result that has not passed."""
+    def run(self, most: int | None = None) -> list[Result]:
+        """Solve the problem and compare. An exception becomes a result that has not passed.
+
+        `most` : end with that many numbers.
+        """
         results: list[Result] = []
         warnings.filterwarnings("ignore", message="body .* locks in bending")  # it shall
         try:
-            results.extend(self._compared(number) for number in self.function())
+            results.extend(self._compared(number) for number in islice(self.function(), most))
         except Exception as error:
             text = f"raised {type(error).__name__}: {error}"
             results.append(Result(self.id, text, None, None, None, 0.0, False, self.source))
@@ -102,12 +112,12 @@ def _finite(value: float) -> float | None:
 CASES: dict[str, Case] = {}
 
 
-def case(id: str, source: str) -> Callable[[Body], Body]:
+def case(id: str, source: str, short: int | None = None) -> Callable[[Body], Body]:
     """Register a function that yields `Number` as the case `id`; its docstring is the title."""
 
     def register(function: Body) -> Body:
         title = (function.__doc__ or id).splitlines()[0]
-        CASES[id] = Case(id, title, source, function)
+        CASES[id] = Case(id, title, source, function, short)
         return function
 
     return register

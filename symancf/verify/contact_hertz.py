@@ -141,7 +141,7 @@ def at_points(system: System, contact: Contact) -> tuple[Array, Array]:
     return x, f
 
 
-@case("F06_hertz_sphere", "Hertz (Johnson, Contact Mechanics, ch. 4)")
+@case("F06_hertz_sphere", "Hertz (Johnson, Contact Mechanics, ch. 4)", short=3)
 def hertz_sphere() -> Iterator[Number]:
     """A rigid sphere on elastic ground, cells of a seventh to a third of the radius."""
     soft = Sphere(1e6, 0.3, 0.02, 0.3616)

@@ -161,7 +161,7 @@ def oscillator() -> Iterator[Number]:
     yield Number("speed 0.5 s later [m/s]", speed, 0.0, 1e-9, 1.0)
 
 
-@case("D22_belt", "closed form of the steady cycle of stick and slip")
+@case("D22_belt", "closed form of the steady cycle of stick and slip", short=0)
 def belt() -> Iterator[Number]:
     """A mass on a belt of 0.1 m/s, mu = 0.4 at rest and 0.3 sliding, held by a spring."""
     exact = Belt(1.0, 100.0, 0.1, (0.4, 0.3), G)

@@ -199,7 +199,11 @@ ARCH = {
 }
 
 
-@case("A21_deep_arch_215", "shooting and arc length; Da Deppo and Schmidt (1975), P R^2/EI = 8.97")
+@case(
+    "A21_deep_arch_215",
+    "shooting and arc length; Da Deppo and Schmidt (1975), P R^2/EI = 8.97",
+    short=3,
+)
 def arch() -> Iterator[Number]:
     """Deep circular arch of 215 degrees, clamped and hinged: its sideways limit point."""
     for EA, (limit, u, v) in ARCH.items():

@@ -133,7 +133,7 @@ def test_many_processes_at_once(folder, monkeypatch):
             stderr=subprocess.PIPE,
             text=True,
         )
-        for _ in range(6)
+        for _ in range(3)
     ]
     for process in processes:
         _, errors = process.communicate(timeout=120)

@@ -67,19 +67,18 @@ print(json.dumps(sources(("hex8_yeoh", "plate_pressure"))))
 
 
 def test_text_does_not_depend_on_the_hash_seed(texts):
-    """It is the same in this process, whose seed is its own, and in two with given ones."""
+    """It is the same in this process, whose seed is its own, and in one with a given one."""
     path = os.pathsep.join([str(ROOT), str(ROOT / "codegen")])
-    for seed in ("0", "4711"):
-        done = subprocess.run(
-            [sys.executable, "-c", SCRIPT],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        found = json.loads(done.stdout)
-        assert len(found) == 2 + len(LAWS)
-        assert found == {name: texts[name] for name in found}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        env={**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    assert len(found) == 2 + len(LAWS)
+    assert found == {name: texts[name] for name in found}
 
 
 def test_header_says_what_a_reader_needs(texts):

@@ -55,6 +55,8 @@ def test_a_run_killed_while_it_saves_leaves_the_last_checkpoint(tmp_path: Path) 
         assert attributes["number"] >= 3
         np.testing.assert_array_equal(vectors["state"], attributes["number"])
         np.testing.assert_array_equal(vectors["rate"], 2.0 * attributes["number"])
+        if torn and attempt >= 2:
+            break
     assert torn > 0  # else nothing was tested
     sa.checkpoint.save(path, system)  # what is left over does not disturb
     assert not (tmp_path / f".{path.name}.partial").exists()
