@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from mpi4py import MPI
 
 from ..arrays import Array
 from ..laws import energy_laws
@@ -238,6 +239,22 @@ def _cells(peak: float, with_peers: bool) -> dict[str, Any]:
     return result
 
 
+def over_ranks(scaling: int | None, largest: int | None) -> dict[str, Any]:
+    """Return the scaling of n^3 hexahedra, or the run of a mesh of n^3 (collective)."""
+    result: dict[str, Any] = {}
+    if scaling:
+        from .prediction import predict
+        from .scaling import scaling as measure
+
+        rows = result["scaling"] = measure(scaling)
+        result["predicted"] = predict(rows[0], scaling, [8**k for k in range(5)])
+    if largest:
+        from .largest import run
+
+        result["largest"] = run(largest)
+    return result
+
+
 def main(
     *,
     as_json: bool = False,
@@ -246,9 +263,16 @@ def main(
     motions: bool = False,
     contact: Sequence[int] = (),
     elements: str | None = None,
+    scaling: int | None = None,
+    largest: int | None = None,
 ) -> int:
     """Measure and print a table, or JSON; `elements`: the PNG of their comparison, or ""."""
-    result = measure_all(peers, solve, motions, contact, elements is not None)
+    if scaling or largest:
+        result = over_ranks(scaling, largest)
+    else:
+        result = measure_all(peers, solve, motions, contact, elements is not None)
+    if MPI.COMM_WORLD.rank:
+        return 0
     if as_json:
         json.dump(result, sys.stdout, indent=1)
         print()

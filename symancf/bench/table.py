@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def show(result: dict[str, Any]) -> None:
     """Print the result of `measure_all`."""
     console = plain_console(least=110)
-    console.print(f"FMA peak of one core {result['fma_peak_gflops']:.1f} GF/s; CPU time")
+    if "fma_peak_gflops" in result:
+        console.print(f"FMA peak of one core {result['fma_peak_gflops']:.1f} GF/s; CPU time")
     if "kernels" in result:
         console.print(
             "medians; assembled: shuffled, distorted mesh, a parameter per cell, into PETSc AIJ"
@@ -36,6 +37,12 @@ def show(result: dict[str, Any]) -> None:
         console.print(table)
     if result.get("motions"):
         console.print(_motions(result["motions"]))
+    if result.get("scaling"):
+        for of_rows in (_runs, _iterations, _sent):
+            console.print(of_rows(result["scaling"]))
+        console.print(_predicted(result["predicted"]))
+    if result.get("largest"):
+        console.print(_phases(result["largest"]))
 
 
 def _kernels(rows: list[dict[str, Any]]) -> Table:
@@ -187,3 +194,77 @@ def _error(row: dict[str, Any]) -> str:
     percent = 100 * row["error"]
     digits = f"{percent:+.0f}" if abs(percent) >= 10 else f"{percent:+.2g}"
     return f"{digits} {1e3 * row['seconds']:4.0f}"
+
+
+def _runs(rows: list[dict[str, Any]]) -> Table:
+    table = Table(title="Scaling: a step of a cube or box; CPU time of the rank with most")
+    heads = "ranks", "cells", "Newton", "linear", "s", "set-up s", "hierarchy ms", "tangent ns"
+    for head in ("", *heads, "residual ns", "MB", "by clock"):
+        table.add_column(head, justify="right" if head else "left")
+    for row in rows:
+        numbers = [str(row[k]) for k in ("ranks", "elements", "newton", "linear")]
+        numbers += [f"{row['cpu_s']:.2f}", f"{row['set_up_s']:.2f}"]
+        numbers += [f"{1e3 * row['hierarchy_s']:.1f}", f"{row['tangent_ns']:.0f}"]
+        numbers += [f"{row['residual_ns']:.0f}", f"{row['memory_above_import_MB']:.0f}"]
+        table.add_row(row["kind"], *numbers, f"{row['efficiency_wall']:.2f}")
+    return table
+
+
+def _iterations(rows: list[dict[str, Any]]) -> Table:
+    table = Table(title="An iteration of CG: CPU time [ms]")
+    parts = "product", "smoother", "coarse", "shared", "vectors", "waits"
+    for head in ("", "ranks", *parts, "efficiency", "without waits"):
+        table.add_column(head, justify="right" if head else "left")
+    for row in rows:
+        numbers = [f"{1e3 * row[f'{part}_s']:.3f}" for part in parts]
+        numbers += [f"{row[k]:.2f}" for k in ("efficiency", "without_waits")]
+        table.add_row(row["kind"], str(row["ranks"]), *numbers)
+    return table
+
+
+def _sent(rows: list[dict[str, Any]]) -> Table:
+    table = Table(title="What it sends: the rank with most | the model")
+    heads = "ranks", "ghosts", "neighbours", "messages", "kB", "reductions", "kB reduced"
+    for head in ("", *heads):
+        table.add_column(head, justify="right" if head else "left")
+    for row in rows:
+        model = row["model"]
+        pairs = [(row["levels"][0][k], model[k]) for k in ("ghosts", "neighbours")]
+        pairs += [(row[k], model[k]) for k in ("messages",)]
+        texts = [f"{a:.0f} | {b:.0f}" for a, b in pairs]
+        texts += [f"{row['bytes'] / 1e3:.1f} | {model['bytes'] / 1e3:.1f}"]
+        texts += [f"{row['reductions']:.0f} | {model['reductions']:.0f}"]
+        texts += [f"{row['reduced_bytes'] / 1e3:.1f} | {model['reduced_bytes'] / 1e3:.1f}"]
+        table.add_row(row["kind"], str(row["ranks"]), *texts)
+    return table
+
+
+def _predicted(rows: list[dict[str, Any]]) -> Table:
+    first = rows[0]
+    title = (
+        f"Weak scaling of {first['n']}^3 hexahedra a rank as the model has it: an iteration [ms], "
+        f"latency {1e6 * first['latency']:g} us, {first['bandwidth'] / 1e9:g} GB/s"
+    )
+    table = Table(title=title)
+    parts = "work", "shared", "messages", "reductions"
+    for head in ("ranks", "hexahedra", *parts, "in all", "efficiency"):
+        table.add_column(head, justify="right")
+    for row in rows:
+        numbers = [f"{1e3 * row[f'{part}_s']:.3f}" for part in (*parts, "iteration")]
+        table.add_row(
+            str(row["ranks"]), f"{row['elements']:.3g}", *numbers, f"{row['efficiency']:.2f}"
+        )
+    return table
+
+
+def _phases(result: dict[str, Any]) -> Table:
+    title = f"{result['elements']} hexahedra from HDF5 on {result['ranks']} ranks: rank with most"
+    table = Table(title=title)
+    for head in ("phase", "CPU s", "s per million", "peak MB", "bytes per element"):
+        table.add_column(head, justify="right" if head != "phase" else "left")
+    for row in result["phases"]:
+        each = row["memory_above_import_MB"] * result["ranks"] * 1e6 / result["elements"]
+        million = 1e6 * row["cpu_s"] / result["elements"]
+        numbers = row["cpu_s"], million, row["memory_MB"], each
+        table.add_row(row["phase"], *(f"{n:.0f}" if n >= 100 else f"{n:.2f}" for n in numbers))
+    return table

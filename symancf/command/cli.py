@@ -44,7 +44,7 @@ def verify(arguments: argparse.Namespace) -> int:
 def bench(arguments: argparse.Namespace) -> int:
     """Measure kernels and assembly against the peak of this machine."""
     module = importlib.import_module("symancf.bench")
-    names = "peers", "solve", "motions", "contact", "elements"
+    names = "peers", "solve", "motions", "contact", "elements", "scaling", "largest"
     asked = {name: getattr(arguments, name) for name in names}
     return int(module.main(as_json=arguments.json, **asked))
 
@@ -125,6 +125,21 @@ def parser() -> argparse.ArgumentParser:
         type=int,
         default=(),
         help="also solve cubes of N^3 hexahedra, e.g. --solve 20 32; memory, too",
+    )
+
+    sub.add_argument(
+        "--scaling",
+        metavar="N",
+        nargs="?",
+        const=24,
+        type=int,
+        help="scaling to all ranks of mpirun instead, N^3 hexahedra for each and for all",
+    )
+    sub.add_argument(
+        "--largest",
+        metavar="N",
+        type=int,
+        help="a cube of N^3 hexahedra from an HDF5 file to the end of a step instead: memory, time",
     )
 
     sub = add(cache, "the compiled kernels on this machine")

@@ -8,12 +8,12 @@ INLINE void begin(const Messages *m, const Level *A)
   if (!e) return;
   for (int32_t k = 0; k < e->packed; k++)
     memcpy(e->buffer + 3 * (int64_t)k, A->x + 3 * (int64_t)e->list[k], 3 * sizeof *A->x);
-  m->start(e->forward, e->to_ghosts);
+  start(m, e, 0);
 }
 
 INLINE void end(const Messages *m, const Level *A)
 {
-  if (A->exchange) m->wait(A->exchange->forward, A->exchange->to_ghosts, A->exchange->status);
+  if (A->exchange) await(m, A, 0);
 }
 
 /* Add what ranks have found for others' rows of b to these. */
@@ -21,8 +21,8 @@ static void collect(const Messages *m, const Level *A)
 {
   const Exchange *e = A->exchange;
   if (!e) return;
-  m->start(e->backward, e->from_ghosts);
-  m->wait(e->backward, e->from_ghosts, e->status);
+  start(m, e, 1);
+  await(m, A, 1);
   for (int32_t k = 0; k < e->packed; k++)
     for (int c = 0; c < 3; c++) A->b[3 * (int64_t)e->list[k] + c] += e->buffer[3 * (int64_t)k + c];
 }
@@ -99,7 +99,7 @@ static void restricted(const Messages *m, const Level *A, const Level *C)
     for (int32_t k = A->coarse.start[i]; k < A->coarse.start[i + 1]; k++)
       for (int c = 0; c < 3; c++) sum[3 * (int64_t)A->coarse.column[k] + c] += A->weight[k] * r[c];
   }
-  if (A->coarse_shared) m->allreduce(sum, C->b, (int)size, m->single, m->sum, m->comm);
+  if (A->coarse_shared) reduce(m, A, sum, C->b, (int)size, m->single, 4, m->sum);
   else collect(m, C);
 }
 
@@ -133,15 +133,19 @@ static void solve(const Coarsest *last, const Level *A)
 static void cycle(const Hierarchy *h, const int32_t l)
 {
   const Level *A = h->level + l;
+  double since = A->spent ? clock_now() : 0.0;
   if (l == h->levels - 1) {
     solve(&h->coarsest, A);
-    return;
+  } else {
+    smooth(h->messages, A, 1);
+    restricted(h->messages, A, A + 1);
+    if (A->spent) A->spent[0] += clock_now() - since;
+    cycle(h, l + 1);
+    since = A->spent ? clock_now() : 0.0;
+    prolong(h->messages, A, A + 1);
+    smooth(h->messages, A, 0);
   }
-  smooth(h->messages, A, 1);
-  restricted(h->messages, A, A + 1);
-  cycle(h, l + 1);
-  prolong(h->messages, A, A + 1);
-  smooth(h->messages, A, 0);
+  if (A->spent) A->spent[0] += clock_now() - since;
 }
 
 /* z = M^-1 r. */
@@ -154,7 +158,7 @@ void symancf_cycle(const Hierarchy *h, const double *r, double *z)
   for (int64_t k = 0; k < n; k++) size = fabs(r[k]) > size ? fabs(r[k]) : size;
   if (m) {
     const double own = size;
-    m->allreduce(&own, &size, 1, m->real, m->largest, m->comm);
+    reduce(m, A, &own, &size, 1, m->real, 8, m->largest);
   }
   int power = 0;
   if (size > 0.0 && size <= 1.7e308) frexp(size, &power);
@@ -169,7 +173,7 @@ INLINE double dot(const Messages *m, const Level *A, const float *a, const float
   double own = 0.0, sum = 0.0;
   for (int64_t k = 0; k < 3 * (int64_t)A->nodes; k++) own += (double)a[k] * b[k];
   if (!m || A->shared) return own;
-  m->allreduce(&own, &sum, 1, m->real, m->sum, m->comm);
+  reduce(m, A, &own, &sum, 1, m->real, 8, m->sum);
   return sum;
 }
 

@@ -268,6 +268,23 @@ class Multigrid:
         """Write a cycle from zero for the right-hand side r to z, by addresses (collective)."""
         self._library.symancf_cycle(ctypes.byref(self._hierarchy), r, z)
 
+    def watch(self) -> Array:
+        """Return CPU time at each level, and of it in waits [s], which grows from now on.
+
+        An array (levels, 2). Ranks that turn in circles in waits take time there, too.
+        """
+        self._spent = np.zeros((len(self.levels), 2))
+        for made, spent in zip(self._levels, self._spent, strict=True):
+            made.spent = address(spent)
+        return self._spent
+
+    @property
+    def counts(self) -> structures.Counts:
+        """Messages and reductions of cycles and eigenvalues on this rank so far."""
+        if self.comm.size == 1:
+            return structures.Counts()
+        return structures.Counts.from_buffer_copy(self._messages.counts.contents)
+
     def lines(self) -> list[str]:
         """Return what a cycle is made of, one line for each level (collective)."""
         found = ["V-cycle in single precision, coarse spaces on Cartesian grids over the nodes"]

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define INLINE static inline __attribute__((always_inline))
 #define AHEAD 4096 /* bytes that prefetching is ahead */
@@ -24,16 +25,22 @@ typedef struct { /* places of blocks */
 
 typedef struct { /* messages between neighbours; buffers and ranks are those of the requests */
   int32_t forward, backward, packed;
+  int32_t neighbours[2], sent[2]; /* messages and bytes that leave, forward and backward */
   void *to_ghosts, *from_ghosts, *status;
   const int32_t *list; /* own nodes that are ghosts elsewhere, in the order of `buffer` */
   float *buffer;
 } Exchange;
+
+typedef struct { /* of all messages and reductions that were begun on this rank, ever */
+  int64_t messages, bytes, reductions, reduced; /* reduced: bytes */
+} Counts;
 
 typedef struct { /* of MPI; NULL on one rank */
   int (*start)(int, void *);
   int (*wait)(int, void *, void *);
   int (*allreduce)(const void *, void *, int, void *, void *, void *);
   void *real, *single, *sum, *largest, *comm;
+  Counts *counts;
 } Messages;
 
 typedef struct {
@@ -48,6 +55,7 @@ typedef struct {
   float *x, *b, *d, *r;
   double largest, lowest; /* eigenvalues of D^-1 A that the polynomial reduces */
   Exchange *exchange;
+  double *spent; /* CPU time at this level, and that of it in waits [s]; NULL: not asked for */
 } Level;
 
 typedef struct { /* the last level: inverses of diagonal blocks of unknowns first[p] to first[p + 1] */
@@ -73,4 +81,35 @@ typedef struct { /* entries of a coarse level in double precision */
 INLINE void ahead(const void *at, int64_t bytes)
 {
   for (int64_t q = 0; q < bytes; q += 64) __builtin_prefetch((const char *)at + AHEAD + q);
+}
+
+INLINE double clock_now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Begin the messages of one way: 0 to ghosts, 1 back. */
+INLINE void start(const Messages *m, const Exchange *e, const int way)
+{
+  m->counts->messages += e->neighbours[way], m->counts->bytes += e->sent[way];
+  m->start(way ? e->backward : e->forward, way ? e->from_ghosts : e->to_ghosts);
+}
+
+INLINE void await(const Messages *m, const Level *A, const int way)
+{
+  const Exchange *e = A->exchange;
+  const double since = A->spent ? clock_now() : 0.0;
+  m->wait(way ? e->backward : e->forward, way ? e->from_ghosts : e->to_ghosts, e->status);
+  if (A->spent) A->spent[1] += clock_now() - since;
+}
+
+INLINE void reduce(const Messages *m, const Level *A, const void *own, void *to, const int n, void *type,
+                   const int size, void *by)
+{
+  const double since = A->spent ? clock_now() : 0.0;
+  m->counts->reductions++, m->counts->reduced += (int64_t)n * size;
+  m->allreduce(own, to, n, type, by, m->comm);
+  if (A->spent) A->spent[1] += clock_now() - since;
 }

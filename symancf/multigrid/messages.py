@@ -34,7 +34,9 @@ def handles(comm: MPI.Comm) -> structures.Messages:
     calls = (functions.MPI_Startall, functions.MPI_Waitall, functions.MPI_Allreduce)
     with_ = (MPI.DOUBLE, MPI.FLOAT, MPI.SUM, MPI.MAX, comm)
     return structures.Messages(
-        *(ctypes.cast(call, ctypes.c_void_p) for call in calls), *map(handle, with_)
+        *(ctypes.cast(call, ctypes.c_void_p) for call in calls),
+        *map(handle, with_),
+        ctypes.pointer(structures.Counts()),
     )
 
 
@@ -69,11 +71,12 @@ class Ghosts:
     def connect(self, x: Singles, b: Singles, nodes: int) -> structures.Exchange:
         """Prepare messages that write to ghosts in x and read those in b."""
         ways: list[list[MPI.Prequest]] = [[], []]
-        for there, begin, count in self._blocks(self.counts):
+        leaving = self._blocks(self.sent), self._blocks(self.counts)
+        for there, begin, count in leaving[1]:
             span = slice(3 * (nodes + begin), 3 * (nodes + begin + count))
             ways[0].append(self.comm.Recv_init([x[span], MPI.FLOAT], there, _TAG))
             ways[1].append(self.comm.Send_init([b[span], MPI.FLOAT], there, _TAG))
-        for there, begin, count in self._blocks(self.sent):
+        for there, begin, count in leaving[0]:
             packed = self.buffer[begin : begin + count]
             ways[0].append(self.comm.Send_init([packed, MPI.FLOAT], there, _TAG))
             ways[1].append(self.comm.Recv_init([packed, MPI.FLOAT], there, _TAG))
@@ -82,7 +85,10 @@ class Ghosts:
         self._held = (*map(_requests, ways), status)
         arrays = (*self._held, self.list, self.buffer)
         counts = (len(ways[0]), len(ways[1]), len(self.list))
-        return structures.Exchange(*counts, *map(address, arrays))
+        sizes = [[len(blocks) for blocks in leaving]]
+        sizes.append([12 * sum(count for *_, count in blocks) for blocks in leaving])
+        pairs = ((2 * ctypes.c_int32)(*pair) for pair in sizes)
+        return structures.Exchange(*counts, *pairs, *map(address, arrays))
 
     @staticmethod
     def _blocks(counts: Ints) -> list[tuple[int, int, int]]:

@@ -28,8 +28,15 @@ class Exchange(ctypes.Structure):
 
     _fields_ = [
         *((name, _NUMBER) for name in ("forward", "backward", "packed")),
+        *((name, 2 * _NUMBER) for name in ("neighbours", "sent")),
         *((name, _ADDRESS) for name in ("to_ghosts", "from_ghosts", "status", "list", "buffer")),
     ]
+
+
+class Counts(ctypes.Structure):
+    """Messages and reductions that were begun on this rank, and their bytes."""
+
+    _fields_ = [(name, ctypes.c_int64) for name in ("messages", "bytes", "reductions", "reduced")]
 
 
 class Messages(ctypes.Structure):
@@ -38,6 +45,7 @@ class Messages(ctypes.Structure):
     _fields_ = [
         *((name, _ADDRESS) for name in ("start", "wait", "allreduce")),
         *((name, _ADDRESS) for name in ("real", "single", "sum", "largest", "comm")),
+        ("counts", ctypes.POINTER(Counts)),
     ]
 
 
@@ -56,6 +64,7 @@ class Level(ctypes.Structure):
         *((name, _ADDRESS) for name in ("x", "b", "d", "r")),
         *((name, _REAL) for name in ("largest", "lowest")),
         ("exchange", ctypes.POINTER(Exchange)),
+        ("spent", _ADDRESS),
     ]
 
 

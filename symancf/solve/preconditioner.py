@@ -114,6 +114,11 @@ class Preconditioner:
         """Whether it is `symancf.multigrid`."""
         return bool(self._ksp.getPC().getType() == GRIDS)
 
+    @property
+    def multigrid(self) -> Multigrid | None:
+        """That of ``grids`` once it was set up."""
+        return self._multigrid
+
     def renew(self, operator: PETSc.Mat, coarse: bool = True) -> None:
         """Take the present entries of the tangent (collective).
 

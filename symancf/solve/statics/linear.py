@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ...assembly.vectors import Vectors
+    from ...multigrid.hierarchy import Multigrid
     from ...newton import RowNorms
     from ...system import System
 
@@ -145,6 +146,11 @@ class LinearSolver:
             self._made.attach()
             if rows.parts > 1:
                 self._scaling = PartScaling(ksp, rows, both[2])
+
+    @property
+    def multigrid(self) -> Multigrid | None:
+        """That of ``-pc_type grids``, if that is what solves, once it was set up."""
+        return None if self.direct else self._made.multigrid
 
     @property
     def matrix(self) -> PETSc.Mat:
