@@ -117,7 +117,7 @@ class Body:
         smooth: float = 50.0,
         **parameters: Any,
     ) -> None:
-        element, energy = pair(region, element, energy, name, parameters)
+        element, energy = pair(region, element, energy, name, parameters, volumetric, quadrature)
         self.element, self.energy_function = element, energy
         self.name = text("Body(name=...)", name or region.name)
         self.volumetric, self.quadrature = volumetric, quadrature

@@ -4,18 +4,26 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .. import elements
 from ..elements import Element
 from ..errors import KinematicsError, MeshError, ParameterError, closest
 from ..kinematics.naming import Energy, require_parameters, signature
+from ..laws import unsuited
 from ..mesh import Region
 from ..mesh.region import WEDGE18
 from ..values.parameter import label
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
+
+    from symancf_codegen.declare import Rule
+
+    from ..laws.energy import Volumetric
+
+    Quadrature = str | Rule | Mapping[str, str | Rule] | None
 
 
 def pair(
@@ -24,6 +32,8 @@ def pair(
     energy: Energy | None,
     name: str | None,
     given: Collection[str],
+    volumetric: Volumetric | None = None,
+    quadrature: Quadrature = None,
 ) -> tuple[Element, Energy]:
     """Return the element and the energy of a body; one that was chosen is told.
 
@@ -40,12 +50,17 @@ def pair(
             "Body(region, element, energy) takes one of symancf.elements and a function, "
             f"Body(region, energy) a function alone; given {label(element)} and {label(energy)}"
         )
-    found = choose(region, element, given)
+    found, why = choose(region, element, given), ""
+    if found.without is not None:
+        with suppress(Exception):  # which the body raises, from every rank
+            why = unsuited(found, element, volumetric, quadrature)
+        found = found.without if why else found
+        why = why and f" since {why}; it locks in bending;"
     if region.mesh.comm.rank == 0:
         warnings.warn(
             f"body {name or region.name!r} has the element sa.elements.{found.name}, chosen for "
-            f"its cells of type {found.cell!r} and {signature(element).name}(); one that is given "
-            "is not told, Body(region, element, energy)",
+            f"its cells of type {found.cell!r} and {signature(element).name}();{why} one that is "
+            "given is not told, Body(region, element, energy)",
             stacklevel=3,
         )
     return found, element

@@ -53,6 +53,7 @@ class Element:
     pressures : degree of the pressures that go with it, ``"discontinuous"`` between cells and
         ``"continuous"``, with values at corners; see `symancf.laws.mixed`.
     automatic : whether a body that names no element may have it.
+    without : the same without unknowns of its cells, for laws that do not go with them.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Element:
     advice: str = ""
     pressures: Mapping[str, int] = field(default_factory=dict)
     automatic: bool = True
+    without: Element | None = None
     __doc__: str = ""
 
     def __repr__(self) -> str:

@@ -4,6 +4,7 @@
 from ..cells.table import HEXAHEDRON
 from ..kinematics import enhanced_solid
 from .element import Element
+from .hex8_plain import hex8_plain
 from .quad4 import quad4
 
 hex8 = Element(
@@ -16,6 +17,7 @@ hex8 = Element(
     rules={"full": "2x2x2", "reduced": "1x1x1", "centre": "1x1x1"},
     derivatives=("xi", "eta", "zeta"),
     traces=(quad4,),
+    without=hex8_plain,
     __doc__="""Trilinear hexahedron with an enhanced strain, 8 vertices, positions only.
 
     r = sum_i N_i r_i, N_i = (1 + xi_i xi)(1 + eta_i eta)(1 + zeta_i zeta)/8 on [-1, 1]^3; the
@@ -30,7 +32,7 @@ hex8 = Element(
     degrees: 0.91 of the deflection where cells are 0.8 times as long as high, 0.86 at 1, 0.65 at
     2); a few cells alone may be unstable beyond a stretch of 2; kernels take longer than those of
     `hex8_plain`. Laws that have unknowns of their own or are viscous, and parts at other points
-    (`volumetric="reduced"`), need `hex8_plain`.
+    (`volumetric="reduced"`), need `hex8_plain`, which `Body(region, law)` takes for them.
 
     References: J. C. Simo, F. Armero, R. L. Taylor, Computer Methods in Applied Mechanics and
     Engineering 110 (1993) 359-386 (modes); S. Glaser, F. Armero, Engineering Computations 14

@@ -4,7 +4,7 @@
 from .accuracy import digits_lost
 from .body import body_force_laws, inertia_laws, weight_law
 from .build import Kind, build_law
-from .energy import energy_laws, evaluate_energy
+from .energy import energy_laws, evaluate_energy, unsuited
 from .formulas import energy_equation, stress_equations
 from .parts import Parts
 from .pressure import dead_load_laws, lid_laws, surface_laws
@@ -28,5 +28,6 @@ __all__ = [
     "sampled_fields",
     "stress_equations",
     "surface_laws",
+    "unsuited",
     "weight_law",
 ]

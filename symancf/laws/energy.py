@@ -270,8 +270,10 @@ def energy_laws(
             geometry = [factor[0]]
             factor = factor[1]
         shares.append((label, factor * called.parts[part], rule))
-    if called.kinematics.local:
-        _require_enhanced(element, called, [rule for *_, rule in shares])
+    why = _unsuited(element, called, [r for *_, r in shares]) if called.kinematics.local else ""
+    if why:
+        other = element.without.name if element.without else "another"
+        raise KinematicsError(f"{why}: choose the element {other}, or one of second order")
     laws: list[tuple[PointLaw, Rule]] = []
     remembers = _rule_of_memory(called, shares)
     for rule in _distinct(shares):
@@ -298,27 +300,37 @@ def energy_laws(
     return laws
 
 
-def _require_enhanced(element: Element, called: Parts, rules: Sequence[Rule]) -> None:
-    """Look whether an energy goes with the unknowns of its element's cells.
+def unsuited(
+    element: Element,
+    energy: Energy,
+    volumetric: Volumetric | None = None,
+    quadrature: str | Rule | Mapping[str, str | Rule] | None = None,
+) -> str:
+    """Return why an energy does not go with unknowns of the element's cells; "": it does, or none.
 
-    Raises
-    ------
-    KinematicsError : it has unknowns of its own, or parts at few points or at several rules.
+    It has unknowns of its own, or parts at few points or at several rules.
     """
+    called = evaluate_energy(element, energy)
+    if not called.kinematics.local:
+        return ""
+    shares = _shares(element, called, volumetric, quadrature)
+    return _unsuited(element, called, [rule for _, rule, *_ in shares])
+
+
+def _unsuited(element: Element, called: Parts, rules: Sequence[Rule]) -> str:
     name = called.signature.name
     solves = f"{element.name} solves for unknowns of each cell in its strain"
     if called.local:
         where = "cell" if called.shared else "point"
-        raise KinematicsError(
-            f"{solves}, and {name}() for {', '.join(str(x.symbol) for x in called.local)} of each "
-            f"{where}: choose the element hex8_plain, or one of second order"
-        )
+        own = ", ".join(str(x.symbol) for x in called.local)
+        return f"{solves}, and {name}() for {own} of each {where}"
     if any(rule.size < 8 or not _same(rule, rules[0]) for rule in rules):
-        raise KinematicsError(
+        at = ", ".join(dict.fromkeys(rule.name for rule in rules))
+        return (
             f"{solves}, for which all parts of {name}() are needed at the same points, 8 at least; "
-            f"they are at {', '.join(dict.fromkeys(rule.name for rule in rules))}. It does not "
-            "lock with volumetric='full'; for other rules choose the element hex8_plain"
+            f"they are at {at} (it does not lock with volumetric='full')"
         )
+    return ""
 
 
 def _local_of(called: Parts, parts: Sequence[sp.Expr]) -> tuple[Local, ...]:

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
 import pytest
+import sympy as sp
 
 import symancf as sa
 from symancf import elements, energies
@@ -39,6 +41,30 @@ def test_solids_by_their_cells(name: str) -> None:
     assert f" {name} with yeoh" in repr(body)
     assert f"body 'body' has the element sa.elements.{name}, chosen for its cells" in text
     assert repr(element.cell) in text
+
+
+@sa.local(p=0, at="cell")
+def mixed(J: Any, I1: Any, *, mu: Any, k: Any, p: Any) -> Any:
+    return mu / 2 * (I1 - 3 - 2 * sp.log(J)) + p * (J - 1) - p**2 / (2 * k)
+
+
+@pytest.mark.parametrize(
+    ("law", "given", "why"),
+    [
+        (mixed, {"mu": 1.0, "k": 10.0}, r"mixed\(\) for p of each cell; it locks in bending"),
+        (energies.yeoh, {**YEOH, "volumetric": "reduced"}, "at 2x2x2, 1x1x1"),
+        (energies.yeoh, {**YEOH, "quadrature": "reduced"}, "at 1x1x1"),
+    ],
+)
+def test_laws_that_do_not_go_with_unknowns_of_cells_get_hex8_plain(
+    law: Any, given: dict[str, Any], why: str
+) -> None:
+    mesh = box("hexahedron")
+    body, text = chosen(mesh["body"], law, **given)
+    assert body.element is elements.hex8_plain
+    assert re.search(why, text)
+    with pytest.raises(KinematicsError, match="choose the element hex8_plain"):
+        sa.Body(mesh["body"], elements.hex8, law, **given)
 
 
 def test_plates_and_cables_by_what_is_asked() -> None:
