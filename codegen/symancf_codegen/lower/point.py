@@ -9,7 +9,7 @@ a function of the inner variables, in which it is differentiated.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -17,9 +17,10 @@ import sympy as sp
 from symancf_codegen.declare import RATE_FACTOR
 from symancf_codegen.errors import CompileError
 from symancf_codegen.functions import force_on, frozen, log_stretch
-from symancf_codegen.graph.dag import SOLVED, Graph, Kind, Node
+from symancf_codegen.graph.dag import Graph, Kind, Node
 from symancf_codegen.graph.differentiate import Matrix, Stages, gradient, jacobian, pull_back
 from symancf_codegen.graph.reduce import LinearMap
+from symancf_codegen.lower.local import Solved, linear_in, local_of, modes_of
 from symancf_codegen.lower.lower import Principal, Scope
 
 if TYPE_CHECKING:
@@ -33,34 +34,6 @@ Named = list[tuple[str, list[tuple[str, Node]]]]
 
 #: Leaf of the quadrature weight; no symbol of a user is written like this.
 WEIGHT = "quadrature weight"
-
-
-@dataclass
-class Solved:
-    """Unknowns of a point or cell as nodes of a graph.
-
-    Attributes
-    ----------
-    unknowns, start : leaves, and where they begin.
-    equations : what vanishes.
-    inverse : leaves of the inverse of d equations / d unknowns, by rows.
-    stationary : whether the equations are the derivatives of the energy.
-    shared : whether they belong to the cell.
-    modes, to_modes : leaves of what unknowns of the cell amount to at the point, and the map.
-    constant : of the variables, what no jet multiplies.
-    moves : d variable / d mode.
-    """
-
-    unknowns: list[Node]
-    start: list[Node]
-    equations: list[Node]
-    inverse: list[list[Node]]
-    stationary: bool
-    shared: bool
-    modes: list[Node] = field(default_factory=list)
-    to_modes: LinearMap | None = None
-    constant: list[Node] = field(default_factory=list)
-    moves: Matrix = field(default_factory=dict)
 
 
 @dataclass
@@ -145,7 +118,7 @@ def lower_point(
     jets = to_jets.apply(g, [g.symbol(name, Kind.UNKNOWN) for name in leaves])
 
     if law.modes:
-        modes, to_modes = _modes(law, scope)
+        modes, to_modes = modes_of(law, scope)
     constant: list[Node] = []
     if law.inner:
         column = {name: k for k, name in enumerate(names)}
@@ -172,13 +145,13 @@ def lower_point(
     for name, node in zip(variable_names, variables, strict=True):
         scope.bind(name, node)
     if not law.modes:  # nothing before asks for unknowns
-        modes, to_modes = _modes(law, scope)
+        modes, to_modes = modes_of(law, scope)
     values = to_variables.apply(g, jets)
     values = [g.add(x, y) for x, y in zip(values, constant or [g.zero] * len(values), strict=True)]
     moves: Matrix = {}
     if law.modes:
         moves = jacobian(g, values, modes)
-        values = _linear(g, values, modes, moves)
+        values = linear_in(g, values, modes, moves)
     replace = dict(zip(variables, values, strict=True))
     if law.modes:
         own = [scope.nodes[x.symbol.name] for x in law.local]
@@ -212,7 +185,7 @@ def lower_point(
                 "have no limit where they coincide: give an energy of them"
             )
         forces = [g.mul(factor, force) for force in forces]
-    local = _local(law, scope, density)
+    local = local_of(law, scope, density)
     if local is not None and density is not None and law.modes:
         local.modes, local.to_modes, local.constant = modes, to_modes, constant
         local.moves = moves
@@ -266,38 +239,6 @@ def coordinates(law: PointLaw, space: Space | None) -> tuple[str, ...]:
     known = {s.name for s, _ in law.geometry}
     names = () if space is None else (str(s.name) for s in space.coordinates)
     return tuple(name for name in names if name in asked - known)
-
-
-def _modes(law: PointLaw, scope: Scope) -> tuple[list[Node], LinearMap]:
-    """Bind the unknowns of the law and what they amount to; return leaves of this and the map."""
-    g = scope.graph
-    own = {x.symbol.name: g.symbol(x.symbol.name, SOLVED) for x in law.local}
-    for name, node in own.items():
-        scope.bind(name, node)
-    column = {name: k for k, name in enumerate(own)}
-    leaves = [g.symbol(f"mode {s.name}", SOLVED) for s, _ in law.modes]
-    rows = [{column[x.name]: scope.lower(e) for x, e in row.items()} for _, row in law.modes]
-    for (s, _), leaf in zip(law.modes, leaves, strict=True):
-        scope.bind(s.name, leaf)
-    inside = {c for row in rows for c in row}
-    for name, node in own.items() if law.modes else ():
-        if column[name] not in inside:
-            leaves.append(node)
-            rows.append({column[name]: g.one})
-    return leaves, LinearMap(rows, len(own))
-
-
-def _linear(g: Graph, values: list[Node], modes: list[Node], moves: Matrix) -> list[Node]:
-    """Return the values as sums of slopes times modes, where the slopes know no mode."""
-    rest = g.substitute(values, dict.fromkeys(modes, g.zero))
-    known = set(modes)
-    found = []
-    for v, (value, start) in enumerate(zip(values, rest, strict=True)):
-        row = [moves[v, k] for k in range(len(modes))]
-        if known.isdisjoint(g.reach(row)):
-            value = g.total([start, *(g.mul(a, x) for a, x in zip(row, modes, strict=True))])
-        found.append(value)
-    return found
 
 
 def _jet_map(
@@ -384,42 +325,6 @@ def _forces(
             "is none of its unknowns: only motions may"
         )
     return forces, pulled
-
-
-def _local(law: PointLaw, scope: Scope, density: Node | None) -> Solved | None:
-    """Lower the unknowns of a point and their equations, one for each."""
-    if not law.local:
-        return None
-    g, size = scope.graph, len(law.local)
-    unknowns = [scope.nodes[x.symbol.name] for x in law.local]
-    # of the unknowns of a point the weight does not matter
-    energy = density if law.shared or law.energy is None else scope.lower(law.energy)
-    given = [None if x.equation is None else scope.lower(x.equation) for x in law.local]
-    if energy is None and None in given:
-        name = law.local[given.index(None)].symbol.name
-        raise CompileError(f"law {law.name!r} has no energy: give an equation for {name}")
-    slopes = [g.zero] * size if energy is None else gradient(g, energy, unknowns)
-    equations = [s if e is None else e for s, e in zip(slopes, given, strict=True)]
-    start = [scope.lower(x.start) for x in law.local]
-    for x, node, equation in zip(law.local, start, equations, strict=True):
-        if g.depends[node] & Kind.UNKNOWN:
-            raise CompileError(
-                f"law {law.name!r}: {x.symbol.name} begins at {x.start}, which depends on the "
-                "unknowns: it may depend on parameters and the reference only"
-            )
-        if not law.shared and not set(unknowns) & set(g.reach([equation])):
-            raise CompileError(
-                f"law {law.name!r}: {'the energy' if x.equation is None else x.equation} does not "
-                f"determine {x.symbol.name}"
-            )
-    return Solved(
-        unknowns=unknowns,
-        start=start,
-        equations=equations,
-        inverse=[[g.symbol(f"inverse {k} {i}", SOLVED) for i in range(size)] for k in range(size)],
-        stationary=all(e is None for e in given),
-        shared=law.shared,
-    )
 
 
 def _history(

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Unknowns that a law has beside the jets, of its point or of the cell, as nodes of a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from symancf_codegen.errors import CompileError
+from symancf_codegen.graph.dag import SOLVED, Graph, Kind, Node
+from symancf_codegen.graph.differentiate import Matrix, gradient
+from symancf_codegen.graph.reduce import LinearMap
+
+if TYPE_CHECKING:
+    from symancf_codegen.declare import PointLaw
+    from symancf_codegen.lower.lower import Scope
+
+
+@dataclass
+class Solved:
+    """Unknowns of a point or cell as nodes of a graph.
+
+    Attributes
+    ----------
+    unknowns, start : leaves, and where they begin.
+    equations : what vanishes.
+    inverse : leaves of the inverse of d equations / d unknowns, by rows.
+    stationary : whether the equations are the derivatives of the energy.
+    shared : whether they belong to the cell.
+    modes, to_modes : leaves of what unknowns of the cell amount to at the point, and the map.
+    constant : of the variables, what no jet multiplies.
+    moves : d variable / d mode.
+    """
+
+    unknowns: list[Node]
+    start: list[Node]
+    equations: list[Node]
+    inverse: list[list[Node]]
+    stationary: bool
+    shared: bool
+    modes: list[Node] = field(default_factory=list)
+    to_modes: LinearMap | None = None
+    constant: list[Node] = field(default_factory=list)
+    moves: Matrix = field(default_factory=dict)
+
+
+def modes_of(law: PointLaw, scope: Scope) -> tuple[list[Node], LinearMap]:
+    """Bind the unknowns of the law and what they amount to; return leaves of this and the map."""
+    g = scope.graph
+    own = {x.symbol.name: g.symbol(x.symbol.name, SOLVED) for x in law.local}
+    for name, node in own.items():
+        scope.bind(name, node)
+    column = {name: k for k, name in enumerate(own)}
+    leaves = [g.symbol(f"mode {s.name}", SOLVED) for s, _ in law.modes]
+    rows = [{column[x.name]: scope.lower(e) for x, e in row.items()} for _, row in law.modes]
+    for (s, _), leaf in zip(law.modes, leaves, strict=True):
+        scope.bind(s.name, leaf)
+    inside = {c for row in rows for c in row}
+    for name, node in own.items() if law.modes else ():
+        if column[name] not in inside:
+            leaves.append(node)
+            rows.append({column[name]: g.one})
+    return leaves, LinearMap(rows, len(own))
+
+
+def linear_in(g: Graph, values: list[Node], modes: list[Node], moves: Matrix) -> list[Node]:
+    """Return the values as sums of slopes times modes, where the slopes know no mode."""
+    rest = g.substitute(values, dict.fromkeys(modes, g.zero))
+    known = set(modes)
+    found = []
+    for v, (value, start) in enumerate(zip(values, rest, strict=True)):
+        row = [moves[v, k] for k in range(len(modes))]
+        if known.isdisjoint(g.reach(row)):
+            value = g.total([start, *(g.mul(a, x) for a, x in zip(row, modes, strict=True))])
+        found.append(value)
+    return found
+
+
+def local_of(law: PointLaw, scope: Scope, density: Node | None) -> Solved | None:
+    """Lower the unknowns of a point and their equations, one for each."""
+    if not law.local:
+        return None
+    g, size = scope.graph, len(law.local)
+    unknowns = [scope.nodes[x.symbol.name] for x in law.local]
+    # of the unknowns of a point the weight does not matter
+    energy = density if law.shared or law.energy is None else scope.lower(law.energy)
+    given = [None if x.equation is None else scope.lower(x.equation) for x in law.local]
+    if energy is None and None in given:
+        name = law.local[given.index(None)].symbol.name
+        raise CompileError(f"law {law.name!r} has no energy: give an equation for {name}")
+    slopes = [g.zero] * size if energy is None else gradient(g, energy, unknowns)
+    equations = [s if e is None else e for s, e in zip(slopes, given, strict=True)]
+    start = [scope.lower(x.start) for x in law.local]
+    for x, node, equation in zip(law.local, start, equations, strict=True):
+        if g.depends[node] & Kind.UNKNOWN:
+            raise CompileError(
+                f"law {law.name!r}: {x.symbol.name} begins at {x.start}, which depends on the "
+                "unknowns: it may depend on parameters and the reference only"
+            )
+        if not law.shared and not set(unknowns) & set(g.reach([equation])):
+            raise CompileError(
+                f"law {law.name!r}: {'the energy' if x.equation is None else x.equation} does not "
+                f"determine {x.symbol.name}"
+            )
+    return Solved(
+        unknowns=unknowns,
+        start=start,
+        equations=equations,
+        inverse=[[g.symbol(f"inverse {k} {i}", SOLVED) for i in range(size)] for k in range(size)],
+        stationary=all(e is None for e in given),
+        shared=law.shared,
+    )
