@@ -20,7 +20,7 @@ from ..runtime.petsc import PETSc
 from ..values.parameter import Parameter, Value, depends_on_time, evaluate
 from .feet import library as load_library
 from .group import Group, grouped, parameters, source
-from .structures import LANES, Term, Terms, address, most_vectors
+from .structures import LANES, Term, Terms, address
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ class Plan:
         self.pieces = list(pieces)
         self.numbering, self._comm = numbering, comm
         library = load_library(comm)
-        self._most = most_vectors(library)
+        self._most: int = library.symancf_most_vectors()
         self._assemble = library.symancf_assemble
         self._assemble.restype = ctypes.c_int64
         pointer = ctypes.c_void_p

@@ -15,14 +15,10 @@
 
 #include <stdlib.h>
 
-/* What the caller mirrors by hand or must not exceed; see plan.py. */
-void symancf_limits(int64_t limits[5])
+/* The most coefficient vectors of a node that there is room for. */
+int symancf_most_vectors(void)
 {
-  limits[0] = sizeof(symancf_term);
-  limits[1] = sizeof(symancf_plan);
-  limits[2] = sizeof(symancf_feet);
-  limits[3] = sizeof(symancf_ways);
-  limits[4] = MAX_VECTORS;
+  return MAX_VECTORS;
 }
 
 /* Doubles of scratch that one term needs. */

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,10 @@ from symancf.assembly import structures
 from symancf.assembly.matrix import Matrix
 from symancf.assembly.piece import Cells
 from symancf.assembly.plan import Plan
+from symancf.multigrid import structures as multigrid
 from symancf.runtime import jit
+from symancf.runtime.structures import declared
+from symancf.solve.dynamics import steps
 
 
 def test_nodes_with_more_vectors_than_the_runtime_holds_are_refused() -> None:
@@ -90,18 +94,39 @@ def _push(v_a: Any, *, P: Any) -> dict[Any, Any]:
     return {v_a[0]: P}
 
 
-def test_a_structure_of_another_size_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    library = jit.load_runtime(Path(structures.__file__).with_name("runtime.c"))
-    assert structures.most_vectors(library) == 6
-
-    class Longer(structures.Term):
-        _fields_ = (("more", ctypes.c_int64),)
-
-    size = ctypes.sizeof(structures.Term)
-    monkeypatch.setattr(structures, "Term", Longer)
-    told = rf"structures\.py differ: .* have \[{size}, .*\] bytes in C and \[{size + 8}, "
-    with pytest.raises(RuntimeError, match=told):
-        structures.most_vectors(library)
+def test_structures_are_those_of_c(tmp_path: Path) -> None:
+    """Sizes and places of all fields, as the compiler has them; what is odd is left out."""
+    own = tmp_path / "own.h"
+    own.write_text(
+        "#include <stdint.h>\n"
+        "typedef struct { uint8_t a; double b[3], *c; } inner; /* b; */\n"
+        "typedef struct named { int32_t d; inner e; inner *f, g[2]; float h; const char *i;\n"
+        "  int (*j)(int, double *), (*k)(void); struct named *l; uint8_t m; } outer;\n"
+        "typedef struct { long double n; } odd;\n"
+    )
+    assembly, other = Path(structures.__file__).parent, Path(sa.__file__).parent
+    files = {
+        own: {"inner", "outer"},
+        assembly / "runtime.c": {f"symancf_{n}" for n in ("term", "plan", "feet", "ways", "basis")},
+        other / "multigrid" / "multigrid.c": {"Level", "Hierarchy", "Exchange", "Coarse"},
+        other / "solve" / "dynamics" / "steps.h": {"symancf_motion"},
+    }
+    mine = declared(own)
+    assert set(mine) == {"inner", "outer"}
+    for file, names in files.items():
+        made = {**mine, **structures._FOUND, **multigrid._FOUND, **steps._FOUND}
+        fields = [(n, k[0]) for n in sorted(names) for k in made[n]._fields_]
+        places = ", ".join(f"offsetof({n}, {k})" for n, k in fields)
+        sizes = ", ".join(f"sizeof({n})" for n in sorted(names))
+        text = f"const long places[] = {{{places}, {sizes}}};\n"
+        (tmp_path / "c.c").write_text(f'#include <stddef.h>\n#include "{file}"\n{text}')
+        library = tmp_path / f"{file.stem}.so"
+        flags = ["-shared", "-fPIC", "-march=native", "-w", f"-I{jit.HEADERS}"]
+        subprocess.run(["gcc", *flags, str(tmp_path / "c.c"), "-o", str(library)], check=True)
+        here = [getattr(made[n], k).offset for n, k in fields]
+        here += [ctypes.sizeof(made[n]) for n in sorted(names)]
+        there = (ctypes.c_long * len(here)).in_dll(ctypes.CDLL(str(library)), "places")
+        assert list(there) == here
 
 
 # ---- pieces of one kernel -----------------------------------------------------------------------

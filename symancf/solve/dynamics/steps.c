@@ -20,11 +20,6 @@
 #define SAFE_LOW 1e-280 /* as in norms.py */
 #define SAFE_HIGH 1e280
 
-int64_t symancf_steps_size(void)
-{
-  return sizeof(symancf_motion);
-}
-
 static inline double larger(double a, double b)
 {
   return a > b || isnan(a) ? a : b; /* as NumPy: not a number remains */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The numbers of a time step as C takes them: structures of steps.h, and calls of steps.c."""
+"""The numbers of a time step as C takes them (steps.h), and calls of steps.c."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 from ...arrays import Array, Data
 from ...assembly.structures import address
 from ...runtime import jit
+from ...runtime.structures import declared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 UNDECIDED = 100  # what `Steps.judge` returns where residuals may be round-off
-
-_ADDRESS, _INT, _REAL = ctypes.c_void_p, ctypes.c_int32, ctypes.c_double
 
 #: A question of C: what, and the number of the iteration. See `Asked`.
 Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int)
@@ -39,63 +38,8 @@ class Asked(IntEnum):
     RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE = range(6)
 
 
-class BalanceData(ctypes.Structure):
-    """``symancf_balance``."""
-
-    _fields_ = [
-        *((name, _INT) for name in ("classes", "parts")),
-        *((name, _ADDRESS) for name in ("part", "moves", "constraint", "natural", "least")),
-        *((name, _ADDRESS) for name in ("norms", "violations", "sizes", "ended", "forces")),
-        *((name, _ADDRESS) for name in ("noise", "weight", "in_parts", "worst", "shut")),
-        ("closed", _ADDRESS),
-        *((name, _INT) for name in ("room", "split", "asked")),
-        *((name, _REAL) for name in ("rtol", "round_off", "falling", "slow", "again")),
-    ]
-
-
-class TangentData(ctypes.Structure):
-    """``symancf_tangent``."""
-
-    _fields_ = [
-        *((name, _INT) for name in ("stale", "eager", "needy", "fresh", "made_now", "worn")),
-        *((name, _INT) for name in ("renewals", "renewals_before", "proof", "steps", "patience")),
-        *((name, _REAL) for name in ("slow", "fewest", "beyond", "share", "share_before")),
-    ]
-
-
-class MotionData(ctypes.Structure):
-    """``symancf_motion``."""
-
-    _fields_ = [
-        ("balance", BalanceData),
-        ("tangent", TangentData),
-        ("coordinates", _INT),
-        *((name, _ADDRESS) for name in ("order", "state", "rate", "acceleration", "auxiliary")),
-        *((name, _ADDRESS) for name in ("base", "base_rate", "base_acceleration")),
-        *((f"{name}_factor", _ADDRESS) for name in ("rate", "acceleration", "auxiliary")),
-        *((name, _ADDRESS) for name in ("f", "inertia", "moved", "kept")),
-        ("fixed_count", _INT),
-        ("fixed", _ADDRESS),
-        *((name, _REAL) for name in ("alpha_m", "alpha_f", "beta", "gamma", "delta", "theta")),
-        *((name, _INT) for name in ("rows", "held_count", "constraints")),
-        *((name, _ADDRESS) for name in ("coordinate", "held", "row_class", "row_part")),
-        *((name, _ADDRESS) for name in ("constraint", "limits", "row_moves", "unit")),
-        *((name, _ADDRESS) for name in ("x", "F", "step", "old", "scratch")),
-        *((name, _REAL) for name in ("small", "least_motion", "damping")),
-        *((name, _ADDRESS) for name in ("plan", "mass", "evaluate")),
-        ("ask", Ask),
-        *((name, _ADDRESS) for name in ("ksp", "vector_F", "vector_step")),
-        *((name, _ADDRESS) for name in ("ksp_solve", "ksp_iterations", "ksp_reason")),
-        *((name, _ADDRESS) for name in ("vector_get", "vector_restore")),
-        *((name, _INT) for name in ("most", "wide", "residual")),
-        *((name, _INT) for name in ("iterations", "linear_iterations", "looked", "pause", "error")),
-        ("power_plan", _ADDRESS * 2),
-        *((name, _ADDRESS) for name in ("owned", "supported")),
-        *((name, _REAL * 2) for name in ("power", "work")),
-        *((name, _REAL) for name in ("time", "end", "h", "seconds")),
-        *((name, _INT) for name in ("calm", "timed", "driven", "wanted", "made", "closed")),
-        *((name, _ADDRESS) for name in ("times", "step_iterations", "step_linear")),
-    ]
+_HERE = Path(__file__)
+_FOUND = declared(_HERE.with_name("steps.h"), symancf_ask=Ask)
 
 
 class Steps:
@@ -103,15 +47,12 @@ class Steps:
 
     Attributes
     ----------
-    data : `MotionData`; its `balance` and `tangent` are shared with those that Python works on.
+    data : ``symancf_motion``; Python works on its `balance` and `tangent`, too.
     """
 
     def __init__(self, comm: MPI.Comm) -> None:
-        library = jit.load_runtime(Path(__file__).with_name("steps.c"), comm=comm)
-        library.symancf_steps_size.restype = ctypes.c_int64
-        if library.symancf_steps_size() != ctypes.sizeof(MotionData):
-            raise RuntimeError("steps.h and steps.py differ")
-        self.data = MotionData()
+        library = jit.load_runtime(_HERE.with_name("steps.c"), comm=comm)
+        self.data = _FOUND["symancf_motion"]()
         self._library, self._held = library, dict[str, Data]()
         self._motion = ctypes.byref(self.data)
         self._balance = ctypes.byref(self.data.balance)
@@ -139,7 +80,9 @@ class Steps:
         ahead : begin with constant accelerations, not with auxiliary ones of zero.
         """
         places = [ctypes.c_void_p(address(vector)) for vector in beginning]
-        self._library.symancf_predict(self._motion, _REAL(h), *places, ctypes.c_int(ahead))
+        self._library.symancf_predict(
+            self._motion, ctypes.c_double(h), *places, ctypes.c_int(ahead)
+        )
 
     def hold(self) -> None:
         """Let the affine map give prescribed coordinates the rates that they have."""

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Structures of C as headers declare them, for ctypes: nobody writes their fields twice."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+_PLAIN = {
+    "int": ctypes.c_int,
+    "int32_t": ctypes.c_int32,
+    "int64_t": ctypes.c_int64,
+    "uint8_t": ctypes.c_uint8,
+    "float": ctypes.c_float,
+    "double": ctypes.c_double,
+}
+_STRUCTURE = re.compile(r"typedef struct(?:\s+\w+)?\s*\{([^{}]*)\}\s*(\w+);")
+_FUNCTION = re.compile(r"typedef [^;{}(]*\(\*(\w+)\)")  # the type of one
+_DECLARED = re.compile(r"(\**)\s*(\w+)\s*(?:\[(\d+)\])?$")
+
+
+def declared(
+    *files: Path, macros: Mapping[str, str] | None = None, **known: type
+) -> dict[str, type[ctypes.Structure]]:
+    """Return the structures that C files declare, by their names in C.
+
+    Pointers to structures that come before are typed, others are plain addresses. A structure
+    consists of numbers, pointers, functions, structures before it and arrays of these; one with
+    something else is left out.
+
+    Parameters
+    ----------
+    macros : what stands for declarations, and these.
+    known : types by names in C.
+
+    Raises
+    ------
+    OSError : a file cannot be read.
+    """
+    types: dict[str, type] = {**_PLAIN, **known}
+    found: dict[str, type[ctypes.Structure]] = {}
+    for file in files:
+        text = re.sub(r"/\*.*?\*/", "", file.read_text(encoding="utf-8"), flags=re.S)
+        for macro, meaning in (macros or {}).items():
+            text = text.replace(macro, meaning)
+        for name in _FUNCTION.findall(text):
+            types.setdefault(name, ctypes.c_void_p)
+        for body, name in _STRUCTURE.findall(text):
+            try:
+                fields = [field for line in body.split(";") for field in _fields(line, types)]
+            except KeyError:
+                continue
+            found[name] = types[name] = type(name, (ctypes.Structure,), {"_fields_": fields})
+    return found
+
+
+def _fields(line: str, types: Mapping[str, type]) -> Iterator[tuple[str, type]]:
+    """Yield names and types of what a line declares; KeyError: of a type that is not known."""
+    if "(*" in line:
+        yield from ((name, ctypes.c_void_p) for name in re.findall(r"\(\*(\w+)\)", line))
+        return
+    words = re.sub(r"\b(const|struct)\b", " ", line).strip()
+    if not words:
+        return
+    of, rest = re.split(r"(?<=\w)(?=\W)", words, maxsplit=1)
+    for text in rest.split(","):
+        match = _DECLARED.match(text.strip())
+        if match is None:
+            raise KeyError(text)
+        stars, name, count = match.groups()
+        kind: Any = types[of] if not stars else _pointer(stars, types.get(of))
+        yield name, kind * int(count) if count else kind
+
+
+def _pointer(stars: str, to: type | None) -> type:
+    plain = len(stars) > 1 or to is None or not issubclass(to, ctypes.Structure)
+    return ctypes.c_void_p if plain or to is None else ctypes.POINTER(to)
