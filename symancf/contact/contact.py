@@ -205,16 +205,15 @@ class Contact(Results):
                 f"{self.who}: {one if one.cable else two} is a cable; cables touch rigid shapes, "
                 "not yet each other or deformable bodies"
             )
-        if self.initial is not None:
-            raise ParameterError(
-                f"{self.who}: initial={self.initial!r} is for rigid targets; deformable surfaces "
-                "that overlap press as they are"
-            )
         self.between = str(one), "itself" if one is two else str(two)
         self.bodies = one.body, two.body
         pairs = [(one, two)] if one is two else [(one, two), (two, one)]
         return [
-            FacetPass(f"{self.name}:{k}", *pair, self.law, self.coulomb, 0.5, self.stiffness)
+            FacetPass(
+                *(f"{self.name}:{k}", *pair, self.law, self.coulomb),
+                stiffness=self.stiffness,
+                initial=self.initial,
+            )
             for k, pair in enumerate(pairs, 1)
         ]
 

@@ -30,7 +30,7 @@ from symancf_codegen.declare import Memory, Parameter, PointLaw
 
 from ..kinematics.quantity import dot, real
 from .laws import DAMPING, NEAR, SLID, SLIPPED, SPAN, K, ahead, friction
-from .steps import GROWN
+from .steps import GROWN, OVERLAP, RELEASE
 
 if TYPE_CHECKING:
     from .laws import Coulomb, Normal
@@ -62,7 +62,7 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
     off = vector("off", d - g0 * n0)
     move = vector("move", inverse * off)  # dxi, deta, dg
     n = vector("n", n0 + slopes[0] * move[0] + slopes[1] * move[1])
-    g = let("g", g0 + move[2] - NEAR)
+    g = let("g", g0 + move[2] - NEAR + RELEASE * OVERLAP)
     rates = {s: real(f"rate_{s}") for s in (*d, *a[0], *a[1])}
     speed = [rates[s] for s in d]
     away = let("away", dot(n, sp.Matrix(speed)))
@@ -70,8 +70,8 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
     share = let("share", WEIGHT * (FOOT[19] + FOOT[20] * move[0] + FOOT[21] * move[1]))
     force, stored, lost = p * n, normal.energy(g), (normal.pressure(g) - p) * SPAN * away
     unknowns, history = [*d, *a[0], *a[1]], [Memory(GAP, g)]
-    parameters = [BASE, WEIGHT, *FOOT]
-    uniform = [GROWN, NEAR, DAMPING, SPAN, *normal.symbols]
+    parameters = [BASE, WEIGHT, OVERLAP, *FOOT]
+    uniform = [GROWN, NEAR, RELEASE, DAMPING, SPAN, *normal.symbols]
     if coulomb is not None:
         unknowns += list(t)
         T = vector("T", t - n * dot(n, t))

@@ -37,10 +37,10 @@ from .facet_law import BASE, FOOT, GAP, WEIGHT, facet_law
 from .laws import DAMPING, NEAR, SLID, SPAN, TOUCHING, K
 from .lists import Lists, among, joined, mapped, offsets, patches
 from .look import Look
-from .overlap import require_apart, require_outside
+from .overlap import overlaps, require_apart
 from .search import BEHIND, Shape, candidates, motion
 from .skin import skin_of
-from .steps import GROWN, Step
+from .steps import GROWN, OVERLAP, RELEASE, Step
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw
@@ -67,6 +67,7 @@ class FacetPass:
     normal, coulomb : the laws; None: without friction.
     part : of the area that the points count for: 1/2 where the target is looked at likewise.
     stiffness : of all points [Pa/m]; None: from those of the sides, see `Side.parts`.
+    initial : what an overlap in the reference means, see `symancf.Contact`.
     """
 
     def __init__(
@@ -78,11 +79,13 @@ class FacetPass:
         coulomb: Coulomb | None,
         part: float = 0.5,
         stiffness: float | None = None,
+        initial: str | None = None,
     ) -> None:
         self.name, self.contactor, self.target = name, contactor, target
         self.normal, self.coulomb, self.part, self.stiffness = normal, coulomb, part, stiffness
-        self.uniform: dict[str, Value] = {GROWN.name: 1.0, DAMPING.name: 0.0, SPAN.name: 0.0}
-        self.uniform |= normal.parameters
+        self.initial = initial
+        self.uniform: dict[str, Value] = dict.fromkeys((str(RELEASE), str(DAMPING), str(SPAN)), 0.0)
+        self.uniform |= {str(GROWN): 1.0, **normal.parameters}
         self.uniform |= {} if coulomb is None else coulomb.parameters
 
     # ---- as a part of a term --------------------------------------------------------------------
@@ -96,13 +99,14 @@ class FacetPass:
         both = one, skin_of(self.target, layout)
         family = Family(layout.name(self), ids, own.vertices, partitioned=False)
         layout.announce_changing(family, len(one.ids))
-        none = np.zeros(0)
-        layout.keep(self, Lists(both, none, none, self.contactor.body is self.target.body))
+        one_body, none = self.contactor.body is self.target.body, np.zeros(0)
+        layout.keep(self, Lists(both, none, none, none, one_body))
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernel, with no entities yet (collective)."""
         lists = self._placed(configuration)
-        require_outside(self.contactor, self.target, lists)
+        depth = overlaps(self.contactor, self.target, lists, self.initial)
+        lists.overlap = depth if self.initial == "release" else np.zeros_like(depth)
         s, m = lists.skins
         _, d1, d2 = s.tables(self.contactor.points)
         e = s.elements(lists.shapes[0].x)
@@ -303,7 +307,7 @@ class FacetPass:
             anchor=-1 if self.coulomb is None else 9,
             rate=9 if self.coulomb is None else 12,
         )
-        known = {WEIGHT.name: lists.area, BASE.name: lists.stiffness}
+        known = {str(WEIGHT): lists.area, str(BASE): lists.stiffness, str(OVERLAP): lists.overlap}
         kernel, zero = lists.kernel, np.zeros(len(points))
         assert kernel is not None
         cell = [known[r][points] if r in known else zero for r in kernel.cell]

@@ -27,7 +27,7 @@ class Lists:
     ----------
     skins : of the side that has the points, and of the one opposite.
     area : (F q,) areas of the reference that the points stand for.
-    stiffness : (F q,) of the points.
+    stiffness, overlap : (F q,) of the points; how deep those are in the reference that are let out.
     one : whether both sides are of one body.
     reference, accepted : the shapes in the reference and in the accepted state.
     kernel : of the law.
@@ -46,6 +46,7 @@ class Lists:
     skins: tuple[Skin, Skin]
     area: Array
     stiffness: Array
+    overlap: Array
     one: bool
     reference: tuple[Shape, Shape] | None = None
     kernel: jit.Kernel | None = None

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import ConstraintError
-from .search import FACING, candidates, close
+from .search import BEHIND, BEHIND_AT_REST, FACING, candidates, close
 
 if TYPE_CHECKING:
+    from ..arrays import Array
     from ..assembly.configuration import Layout
     from .lists import Lists
     from .sides import Side
@@ -37,10 +38,15 @@ def require_apart(contactor: Side, target: Side, layout: Layout) -> None:
         )
 
 
-def require_outside(contactor: Side, target: Side, lists: Lists) -> None:
-    """Raise where points lie deeper than `DEEP` in facets in the reference.
+def overlaps(contactor: Side, target: Side, lists: Lists, initial: str | None) -> Array:
+    """Return how deep the points of all facets (F q,) lie in facets in the reference.
 
     The nearest facet within `DEPTH` counts: deeper overlaps are not seen.
+
+    Raises
+    ------
+    ConstraintError : deeper than `DEEP` cells where nobody said what that means (`initial`), or so
+        deep that the points are behind what they are to be pushed out of.
     """
     s, m = lists.shapes
     margin = DEPTH * float(np.mean(m.radius))
@@ -59,13 +65,27 @@ def require_outside(contactor: Side, target: Side, lists: Lists) -> None:
     at = order[first]
     faces = np.einsum("ka,ka->k", s.normal[found // q], m.normal[facet[at]]) < FACING
     inside = faces & (g[at] < 0.0) & (g[at] > -margin)
-    depth = np.where(inside, -g[at], 0.0)
-    deep = depth > DEEP * s.skin.length[found // q]
-    if deep.any():
-        k = int(np.argmax(np.where(deep, depth, 0.0)))
-        x = X[found[k]]
-        raise ConstraintError(
-            f"{contactor.who}: in the reference {contactor} lies within "
-            f"{target} by up to {depth[k]:.3g}, at ({x[0]:g}, {x[1]:g}, {x[2]:g}); move "
-            "one of them"
+    depth = np.zeros(len(X))
+    depth[found[inside]] = -g[at[inside]]
+    limit = np.full(len(X), np.inf)
+    if initial is None:
+        limit[found] = DEEP * s.skin.length[found // q]
+        remedy = (
+            "move one of them, or give initial='press' where that is meant, initial='release' to "
+            "let it out gradually"
         )
+    else:
+        limit[found] = (BEHIND_AT_REST if lists.one else BEHIND) * m.skin.length[facet[at]]
+        remedy = (
+            f"that is {'a quarter' if lists.one else 'half'} of a cell and more, so that points "
+            f"are behind these facets, and initial={initial!r} does not bring them out; move one "
+            "of them"
+        )
+    deep = np.where(depth > limit, depth, 0.0)
+    if deep.any():
+        k = int(np.argmax(deep))
+        raise ConstraintError(
+            f"{contactor.who}: in the reference {contactor} lies within {target} by up to "
+            f"{deep[k]:.3g}, at ({X[k][0]:g}, {X[k][1]:g}, {X[k][2]:g}); {remedy}"
+        )
+    return depth

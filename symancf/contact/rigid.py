@@ -37,8 +37,8 @@ from .laws import DAMPING, NEAR, SPAN, TOUCHING
 from .look import Look
 from .shapes import X
 from .sides import Side
-from .steps import GROWN, RELEASE, Step
-from .touch import ANCHOR, BASE, BEFORE, FRAME, OVERLAP, RHO, Touch
+from .steps import GROWN, OVERLAP, RELEASE, Step
+from .touch import ANCHOR, BASE, BEFORE, FRAME, RHO, Touch
 
 if TYPE_CHECKING:
     import sympy as sp

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 FACING = -0.2  # largest n_s . n_m of facets that may touch
 BEHIND = 0.5  # of a cell: deeper a point is not in a facet but behind it
+BEHIND_AT_REST = 0.25  # the same of one body in the reference
 
 
 class Shape:
@@ -148,7 +149,7 @@ def candidates(
     a, b = a[alone], b[alone]
     kept = ~behind(s, m, a, b, BEHIND)
     if rest is not None:  # these are in the way of each other for ever
-        first = ~behind(*rest, a, b, 0.25)
+        first = ~behind(*rest, a, b, BEHIND_AT_REST)
         a, b, kept = a[first], b[first], kept[first]
     return np.stack([a, b], axis=1), kept
 

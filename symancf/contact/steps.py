@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..values.parameter import Scalar
 
 GROWN, RELEASE = real("grown"), real("release")
+OVERLAP = real("overlap")  # of a point in the reference, where it is let out [m]
 
 
 class OfStep:

@@ -16,7 +16,7 @@ from ..kinematics.quantity import dot, real
 from ..terms.quantities import asking, symbols_of
 from . import laws
 from .laws import DAMPING, NEAR, SLID, SLIPPED, SPAN, K, ahead
-from .steps import GROWN, RELEASE
+from .steps import GROWN, OVERLAP, RELEASE
 
 if TYPE_CHECKING:
     from ..kinematics.memory import Remembered
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .shapes import Shape
 
 AXES, SPINS = ("e1", "e2", "e3"), ("w1", "w2", "w3")
-RHO, BASE, OVERLAP = real("rho"), real("stiffness"), real("overlap")
+RHO, BASE = real("rho"), real("stiffness")
 FRAME = [real(f"origin{a}") for a in (1, 2, 3)]
 FRAME += [real(f"axis{k}{a}") for k in (1, 2, 3) for a in (1, 2, 3)]
 BEFORE, ANCHOR, OWN, STRETCH = "gap_before", "anchor", "own_anchor", "stretch_before"

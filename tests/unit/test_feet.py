@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -126,6 +127,39 @@ def test_what_is_joined_or_overlaps_cannot_touch() -> None:
     low = sa.Contact(A["z1"], B["z0"], name="deep")
     with pytest.raises(sa.ConstraintError, match=r"within region 'z0' of 'sunk' by up to 0\.2"):
         sa.System(A, B, terms=[low])
+
+
+def overlapping(depth: float, initial: Any) -> tuple[sa.System, sa.Contact]:
+    """Return two blocks that lie in each other in the reference, held far from that."""
+    bodies = []
+    for name, cells, z in (("low", (3, 3, 2), 0.0), ("high", (4, 3, 2), 0.5 - depth)):
+        mesh = sa.Mesh.box((1.0, 1.0, 0.5), cells, warp=lambda x, z=z: x + np.array([0, 0, z]))
+        given = {"name": name, "rho": 1e-3, **MATERIAL}
+        bodies.append(sa.Body(mesh["body"], elements.hex8_plain, neo_hooke, **given))
+    low, high = bodies
+    on = sa.Contact(low["z1"], high["z0"], mu=0.3, initial=initial, name="on")
+    return sa.System(low, high, terms=[on, sa.fix(low["z0"]), sa.fix(high["z1"])]), on
+
+
+def test_what_overlaps_at_the_start_presses_or_is_let_out() -> None:
+    """Pressed at once by an overlap of 0.06, of cells of 0.25; let out in eight parts."""
+    with pytest.raises(sa.ConstraintError, match=r"up to 0\.06.*'press'.*'release'"):
+        overlapping(0.06, None)
+    with pytest.raises(sa.ConstraintError, match=r"up to 0\.2.*behind these facets"):
+        overlapping(0.2, "release")
+    system, on = overlapping(0.06, "press")
+    system.revise(0.0)
+    at_once = on.force(system)[2]
+    sa.StaticProblem(system).solve()
+    pressed = on.force(system)[2]
+    assert at_once == pytest.approx(-0.06 * 40.0, rel=0.05)  # c E/l of the area 1
+    first = 0.0
+    for steps in (1, 30):
+        system, on = overlapping(0.06, "release")
+        sa.DynamicProblem(system, rho=0.0).solve(to=0.5 * steps, step=0.5)
+        first = first or on.force(system)[2]
+    assert first == pytest.approx(at_once / 8.0, rel=0.05)
+    assert on.force(system)[2] == pytest.approx(pressed, rel=0.02)
 
 
 @pytest.mark.filterwarnings("ignore:contact:UserWarning")
