@@ -227,7 +227,8 @@ def _shared(
     every = np.sort(np.concatenate(comm.allgather(keys[owner == comm.rank])))
     place = np.searchsorted(every, keys)
     coded = place[pairs[0]] * np.int64(len(every)) + place[pairs[1]]
-    coded = np.unique(np.concatenate(comm.allgather(coded)))
+    _, (own,) = exchange(comm, owner[pairs[0]], coded)  # each of them from one rank only
+    coded = np.sort(np.concatenate(comm.allgather(np.unique(own))))
     row, column = np.divmod(coded, len(every))
     start = np.searchsorted(row, np.arange(len(every) + 1))
     pattern = _alone(start, column.astype(np.int32), len(every), shared=True)

@@ -20,7 +20,7 @@ from mpi4py import MPI
 import symancf as sa
 from symancf.energies import saint_venant_kirchhoff
 
-N = 24
+N = 16
 
 def reach(thing, seen, found):
     if id(thing) in seen:
@@ -74,7 +74,7 @@ def held(ranks: int) -> dict[str, dict[str, int]]:
 def test_one_rank_holds_what_the_tangent_needs() -> None:
     """The count sees the matrix: 81 entries of 12 bytes in nearly every row."""
     found = held(1)
-    assert found["unknowns"] == 3 * 25 * 25 * 24
+    assert found["unknowns"] == 3 * 17 * 17 * 16
     entries = 0.85 * 81 * found["unknowns"]
     assert found["bytes"]["matrix"] > 12 * entries
     assert found["bytes"]["everything"] < 1.6 * found["bytes"]["matrix"]
