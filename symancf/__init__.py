@@ -50,6 +50,7 @@ _PUBLIC = {
     "Fuzzy": "solve.dynamics",
     "Projection": "solve.dynamics",
     "History": "output.history",
+    "Restart": "output.restart",
     "sample": "output.sampling",
     "Parameter": "values.parameter",
     "Field": "values.parameter",
@@ -95,6 +96,7 @@ _PUBLIC = {
     "CompileError": "errors",
     "ConstraintError": "errors",
     "ConvergenceError": "errors",
+    "Suspended": "errors",
 }
 _MODULES = {
     "checkpoint": "output.checkpoint",
@@ -141,9 +143,11 @@ __all__ = [
     "Projection",
     "Rayleigh",
     "Region",
+    "Restart",
     "RigidBody",
     "Sphere",
     "StaticProblem",
+    "Suspended",
     "SymancfError",
     "System",
     "VirtualWork",
@@ -203,12 +207,14 @@ if TYPE_CHECKING:
         KinematicsError,
         MeshError,
         ParameterError,
+        Suspended,
         SymancfError,
     )
     from .kinematics.local import implicit, local
     from .kinematics.memory import memory, remember
     from .mesh import Mesh, Region
     from .output import checkpoint, view
+    from .output.restart import Restart
     from .output.sampling import sample
     from .places.ends import Ground
     from .runtime.launch import print

@@ -147,6 +147,25 @@ class CheckpointError(SymancfError):
         self.differences = tuple(differences)
 
 
+class Suspended(SystemExit):
+    """A run has kept its present and ends, because a signal asked for it; raised on every rank.
+
+    It ends the script with the exit status 75 (``EX_TEMPFAIL`` of sysexits.h: try again). The same
+    script, started again, goes on.
+
+    Attributes
+    ----------
+    path : the checkpoint.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(75)
+        self.path = path
+
+    def __reduce__(self) -> tuple[type[Suspended], tuple[str]]:
+        return Suspended, (self.path,)
+
+
 def in_words(error: Exception) -> str:
     """Return what a function of the user or SymPy raised, in words, for a message."""
     if isinstance(error, RecursionError):

@@ -238,6 +238,11 @@ class Plan:
         """Return what the `values` are called."""
         return [f"{name} of {p.name!r}" for p in self.pieces for name in parameters(p)]
 
+    @property
+    def given(self) -> list[Value | None]:
+        """What uniform parameters are made of, each once."""
+        return [value for _, value, _ in self._sources]
+
     def growing(self) -> Ints:
         """Return the places among `values` of what statics lets grow; see `Piece.growing`."""
         found = [

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+from weakref import WeakValueDictionary
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
@@ -83,7 +84,8 @@ class Series:
 
     After each `write` the .pvd lists all states written so far and nothing else: files are
     complete before they get their names, so a run that ends early leaves a readable series.
-    The states lie in the folder of the same name beside the .pvd.
+    The states lie in the folder of the same name beside the .pvd. A solution that goes on from a
+    `Restart` goes on with the series that the script has made before, too.
 
     Parameters
     ----------
@@ -96,6 +98,8 @@ class Series:
     >>> series.write(0.1, {"plate": samples})                 # doctest: +SKIP
     """
 
+    living: ClassVar[WeakValueDictionary[str, Series]] = WeakValueDictionary()  # by the path
+
     def __init__(self, path: str | Path, comm: MPI.Comm | None = None) -> None:
         self.comm = MPI.COMM_WORLD if comm is None else comm
         self.path = arguments.path("Series", path).with_suffix(".pvd")
@@ -105,6 +109,7 @@ class Series:
             if self.comm.rank == 0:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 self._list()
+        Series.living[str(self.path)] = self
 
     def __len__(self) -> int:
         """Number of states."""
@@ -127,6 +132,13 @@ class Series:
             fresh.append((float(time), name, f"{folder.name}/{target.name}"))
         self.entries += fresh
         self.states += 1
+        with together(self.comm):
+            if self.comm.rank == 0:
+                self._list()
+
+    def resume(self, states: int, entries: list[tuple[float, str, str]]) -> None:
+        """List the states that an earlier run had written (collective)."""
+        self.states, self.entries = states, entries
         with together(self.comm):
             if self.comm.rank == 0:
                 self._list()

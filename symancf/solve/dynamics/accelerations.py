@@ -114,6 +114,10 @@ class Accelerations:
         )
         self.factorisations += 1
 
+    def forget(self) -> None:
+        """Forget the matrix of earlier times: the next one depends on the motion alone."""
+        self._made_for = self._filled = None
+
     def _fill_empty(self) -> None:
         """Give coordinates without mass some, always the same (collective)."""
         m, system, matrix = self.motion, self.system, self.motion.matrix

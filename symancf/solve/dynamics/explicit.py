@@ -96,8 +96,8 @@ class Explicit:
         Accelerations and multipliers are those of the present state then.
         """
         self.error = None
-        time = self.motion.system.time
-        self.window = self.accelerations.kinematics.window = max(self.asked, 1e-3 * (to - time))
+        start = self.motion.span[0]  # of the call, also where it goes on
+        self.window = self.accelerations.kinematics.window = max(self.asked, 1e-3 * (to - start))
         self._rejected = ts.getStepRejections()
         self.accelerations.kinematics.refresh()
         limits = self.vector()

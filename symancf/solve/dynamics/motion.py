@@ -191,6 +191,11 @@ class Motion:
         matrix.finish()
         return bad
 
+    def lead(self) -> None:
+        """Let forces follow the rates of this motion."""
+        self.system.motion = self
+        self.system.plan.follow(self.system.rate, self.rate_factor)
+
     # ---- prescribed motion ----------------------------------------------------------------------
     def move_to(self, time: float) -> None:
         """Write prescribed values of `time`, but no rates of them (collective)."""

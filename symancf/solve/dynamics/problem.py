@@ -3,20 +3,22 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time as clock
 import weakref
-from typing import TYPE_CHECKING
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
-from ...errors import CheckpointError, ParameterError, SymancfError
+from ...errors import ParameterError, SymancfError
 from ...output.checkpoint import load, save
 from ...output.history import History, Step
+from ...output.restart import Restarts
 from ...output.tracking import Watched, kept_by, made_of, record
 from ...runtime.collective import together
 from ...runtime.interruption import Interruption
 from ...runtime.log import STAGES
-from ...runtime.options import Option, Options, complaint, take
+from ...runtime.options import Option, Options, complaint
+from ...runtime.options import take as take_options
 from ...runtime.petsc import PETSc, collect
 from ...runtime.progress import Progress
 from ...values import arguments
@@ -32,6 +34,7 @@ from .motion import Motion, Rayleigh
 from .newton import Newton
 from .options import defaults
 from .outside import Outside
+from .saved import Call, kept, take
 from .supports import MovingSupports
 from .unseen import Unseen
 
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from ...output.restart import Restart
     from ...system import System
     from .stabilise import Stabilisation
 
@@ -107,13 +111,13 @@ class DynamicProblem:
             self.prefix, arguments.options("DynamicProblem(options=...)", options)
         )
         self._monitors: list[Callable[[DynamicProblem], None]] = []
-        self._events = Events(system.comm)
+        self.events = Events(system.comm)
         self._ready = self._started = self._moving = False
         self._interruption = Interruption(system.comm)
         self._progress = Progress(system.comm, self._options)
         self._energies: Energies | None = Energies(*[0.0] * 8)
         self.steps = 0
-        self._scaled_for = math.inf
+        self.scaled_for = math.inf
 
     # ---- set-up ---------------------------------------------------------------------------------
     def _prepare(self) -> None:
@@ -138,7 +142,7 @@ class DynamicProblem:
         self.integrator = integrator(method, self.accelerations, self.rho, self.stabilisation)
         self.integrator.attach(self.ts)
         self.ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
-        take(self.ts)
+        take_options(self.ts)
         self.newton.preconditioner.attach()
         if self.integrator.error is not None:
             raise self.integrator.error
@@ -150,28 +154,29 @@ class DynamicProblem:
         self._ready = True
 
     # ---- the course of a motion -----------------------------------------------------------------
-    def _march(self, to: float) -> None:
+    def _march(self, to: float, restarts: Restarts | None, resumed: bool) -> None:
         """Make steps until a time, or until an event ends the motion."""
         made, ts, ends = self.integrator, self.ts, False
-        self._energies = self.audit.jump()
-        if not len(self.history.time):
-            self.history.sample(self.system.time)
-        self._observe()
-        self._events.begin()
+        if not resumed:
+            self._energies = self.audit.jump()
+            if not len(self.history.time):
+                self.history.sample(self.system.time)
+            self._observe()
+            self.events.begin()
         watched = self._watched()
         while self.system.time < to and not ends:
             self._energies = None
-            if not watched and self._rush():
+            if not watched and self._rush(restarts):
                 continue
             made.advance(ts)
             self._progress.clear()
             self.steps += 1
             try:
                 self.supports.watch(made.interval())
-                happened = self._events.find(made) if self._events else []
+                happened = self.events.find(made) if self.events else []
             finally:
                 self.system.accept()
-            if self._events:
+            if self.events:
                 made.write(self.U)
                 ts.setTime(self.system.time)
                 self._act(happened)
@@ -183,7 +188,10 @@ class DynamicProblem:
             self._observe()
             self._progress.step(time, made.iterations, made.linear_iterations)
             self._interruption.check()
+            if not ends and self.system.time < to:
+                self._rest(restarts)
         self._energies = self._energies or self.audit.measure()
+        self._rest(restarts, done=True)
 
     def _watched(self) -> bool:
         """Tell whether somebody looks at each step; with several ranks one of them may."""
@@ -193,11 +201,12 @@ class DynamicProblem:
         looked_at = self.supports.watches or len(self.system.redundant.left_out)
         prefix = f"{self.prefix}ts_monitor"
         by_option = any(name.startswith(prefix) for name in PETSc.Options().getAll())
-        return bool(monitored or self._events or looked_at or by_option)
+        return bool(monitored or self.events or looked_at or by_option)
 
-    def _rush(self) -> bool:
+    def _rush(self, restarts: Restarts | None) -> bool:
         """Make steps that nobody looks at in one call; tell whether there were any."""
-        last, count = self.unseen.make()
+        most = math.inf if restarts is None else self._call.left(restarts)
+        last, count = self.unseen.make(most)
         if last is not None:
             self._progress.clear()
             self.steps += count
@@ -206,6 +215,8 @@ class DynamicProblem:
         if self.integrator.error is not None:
             raise self.integrator.error
         self._interruption.check()
+        if last is not None and self.system.time < self.ts.getMaxTime():
+            self._rest(restarts)
         return last is not None
 
     def _measure(self) -> None:
@@ -245,12 +256,12 @@ class DynamicProblem:
             for action in actions:
                 action()
         self._require_time(time, "an event's action")
-        self._follow()
+        self.motion.lead()
         self.system.prescribe(time)
         self.outside.reconcile(self.integrator.asked)
         self.integrator.resume(self.ts)
         self._energies = self.audit.jump()
-        self._events.begin()
+        self.events.begin()
 
     @property
     def energies(self) -> Energies:
@@ -312,7 +323,7 @@ class DynamicProblem:
         direction : -1 only falling, 1 only rising, 0 both.
         terminate : end `solve` at the first zero.
         """
-        return self._events.add(function, action, direction, terminate).times
+        return self.events.add(function, action, direction, terminate).times
 
     def initialize(self, step: float) -> None:
         """Find consistent rates, accelerations and multipliers of the present state (collective).
@@ -329,19 +340,14 @@ class DynamicProblem:
 
     def _begin(self, step: float) -> None:
         system = self.system
-        self._follow()
+        self.motion.lead()
         self.motion.span = system.time, math.inf
         system.revise(system.time)
         system.prescribe(system.time)
         self.newton.begin()
-        if not 0.25 < step / self._scaled_for < 4.0:
+        if not 0.25 < step / self.scaled_for < 4.0:
             self.motion.scale_multipliers(lambda: self.integrator.largest(step))
-            self._scaled_for = step
-
-    def _follow(self) -> None:
-        """Let forces follow the rates of this motion."""
-        self.system.motion = self.motion
-        self.system.plan.follow(self.system.rate, self.motion.rate_factor)
+            self.scaled_for = step
 
     def save(self, path: str | Path) -> None:
         """Write a checkpoint from which `restore` goes on (collective); also from a monitor.
@@ -352,18 +358,7 @@ class DynamicProblem:
         if not self._started:
             raise ParameterError("save: nothing has moved yet; call solve or initialize first")
         self._energies = self._energies or self.audit.measure()
-        attributes: dict[str, str | float] = {
-            "time": self.system.time,
-            "steps": self.steps,
-            "stiffness": self.system.stiffness,
-            "scaled_for": self._scaled_for,
-            "last_step": self.integrator.last_step,
-            "biased": self.integrator.biased,
-            "calm": self.integrator.calm,
-            "audit": json.dumps(self.audit.state()),
-            "events": json.dumps(self._events.state()),
-        }
-        save(path, self.system, {"rate": self.system.rate, **self.integrator.vectors()}, attributes)
+        save(path, self.system, *kept(self))
         self.newton.forget()
 
     def restore(self, path: str | Path) -> None:
@@ -376,29 +371,20 @@ class DynamicProblem:
         vectors, attributes = load(path, self.system)
         with self._options:
             self._prepare()
-        made, system = self.integrator, self.system
-        missing = [k for k in ("rate", *made.vectors()) if k not in vectors]
-        if missing or "audit" not in attributes:
-            raise CheckpointError(
-                f"{path} holds no motion: {', '.join(missing) or 'audit'} is missing; a state "
-                "alone is read by checkpoint.load"
-            )
-        system.state[:], system.rate[:] = vectors["state"], vectors["rate"]
-        system.memory.put(attributes.get("memory"))
-        for name, vector in made.vectors().items():
-            vector[:] = vectors[name]
-        system.time, self.steps = float(attributes["time"]), int(attributes["steps"])
-        system.stiffness = float(attributes["stiffness"])
-        self._scaled_for = float(attributes["scaled_for"])
-        made.last_step, made.biased = float(attributes["last_step"]), float(attributes["biased"])
-        made.calm = int(attributes["calm"])
-        self.audit.resume(json.loads(attributes["audit"]))
-        self._events.resume(json.loads(attributes.get("events", "[]")))
-        self._follow()
-        system.revise(system.time)
+        take(self, path, vectors, attributes)
+        self.motion.lead()
+        self.system.revise(self.system.time)
         self._energies = None
         self.outside.leave()
         self._started = True
+
+    # ---- restart points -------------------------------------------------------------------------
+    def _rest(self, restarts: Restarts | None, done: bool = False) -> None:
+        """End a step where a run may go on; every `Restarts.every`-th one is such a point."""
+        if restarts is not None and (done or self._call.left(restarts) == restarts.every):
+            self._energies = self._energies or self.audit.measure()
+            restarts.point(done, self._call.kept)
+            self._call.anew()
 
     def solve(
         self,
@@ -407,6 +393,7 @@ class DynamicProblem:
         adaptive: bool | None = None,
         rtol: float = 1e-6,
         atol: float | None = None,
+        checkpoint: str | Path | Restart | None = None,
     ) -> History:
         """Move from `system.time` to the time `to` (collective).
 
@@ -420,6 +407,8 @@ class DynamicProblem:
             size of the system for slopes, axes and angles; default: rtol times the size of the
             connected part, rtol for slopes, axes, angles and states; for rates the same per unit
             of time. Also by ``-ts_adapt_type basic``. Default: explicit methods do, others do not.
+        checkpoint : file, or `Restart`, to go on from where it exists, and to write on the way: a
+            signal ends the run there, and the same script goes on with the same bits.
 
         Raises
         ------
@@ -446,28 +435,39 @@ class DynamicProblem:
                 "solve was called within solve of the same problem, by a monitor, an action or "
                 "a function of time: end the first with event(..., terminate=True) before"
             )
+        restarts, asked = None, {"to": to, "step": step, "adaptive": adaptive, "rtol": rtol}
+        if checkpoint is not None:
+            asked["atol"] = atol
+            restarts = Restarts(checkpoint, system, self.history, "solve", asked, 100)
         self._moving = True
         try:
-            with self._interruption, self._options, self._progress, STAGES["motion"]:
-                self._move(to, step, adaptive, rtol, atol)
+            held = restarts or nullcontext()
+            with held, self._interruption, self._options, self._progress, STAGES["motion"]:
+                self._move(asked, atol, restarts)
         finally:
             self._moving = False
         return self.history
 
     def _move(
-        self, to: float, step: float, adaptive: bool | None, rtol: float, atol: float | None
+        self, asked: Mapping[str, Any], atol: float | None, restarts: Restarts | None
     ) -> None:
         system = self.system
+        to, step, adaptive, rtol = (asked[name] for name in ("to", "step", "adaptive", "rtol"))
         self._prepare()
         require_consistent(system, to)
         made, ts = self.integrator, self.ts
         made.asked, made.rtol = step, rtol
-        if self._started:
+        saved = None if restarts is None else restarts.saved(to)
+        call = self._call = Call(self, adaptive)
+        if restarts is not None and saved is not None:
+            call.resume(restarts, saved)
+            self._energies, self._started = None, True
+        elif self._started:
             self._begin(step)
             self.outside.reconcile(step)
         else:
             self.initialize(step)
-        self.motion.span = system.time, max(to, system.time + step)
+        self.motion.span = call.start, max(to, call.start + step)
         made.atol = self.newton.balance.tolerances(rtol, atol)
         ts.setTime(system.time)
         ts.setTimeStep(min(step, to - system.time) if to > system.time else step)
@@ -476,10 +476,12 @@ class DynamicProblem:
         ts.setStepNumber(0)
         made.begin(ts, to, adaptive)
         made.write(self.U)
-        start, renewals, rejected = clock.process_time(), self.newton.renewals, made.rejections
+        if saved is not None:
+            call.anew(*saved.numbers["ts"])
+        begun, renewals = clock.process_time(), self.newton.renewals
         try:
-            if to > system.time:
-                self._march(to)
+            if to > system.time and not (saved and saved.done):
+                self._march(to, restarts, saved is not None)
         except PETSc.Error as error:
             self._ready = False
             if made.error is not None:
@@ -492,7 +494,7 @@ class DynamicProblem:
             raise
         finally:
             self.outside.leave()
-            self.history.seconds["solve"] += clock.process_time() - start
-            self.history.cut_backs += made.rejections - rejected
+            self.history.seconds["solve"] += clock.process_time() - begun
+            self.history.cut_backs += made.rejections - call.rejected
             self.renewals = self.newton.renewals - renewals
         self._options.warn_unused(system.comm)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...output.history import History, Step
 from .generalized_alpha import GeneralizedAlpha
+from .native import MOST
 from .steps import Asked
 
 if TYPE_CHECKING:
@@ -34,13 +35,13 @@ class Unseen:
     ) -> None:
         self.integrator, self.ts, self.audit, self.history = integrator, ts, audit, history
 
-    def make(self) -> tuple[Made | None, int]:
-        """Make steps; return the last one, None: there was none, and their number.
+    def make(self, most: float) -> tuple[Made | None, int]:
+        """Make at most so many steps; return the last one, None: there was none, and their number.
 
         What the next step raised is in the integrator's `error`; where that has no solution at full
         length `advance` goes on from there.
         """
-        made, wanted = self.integrator, self.history.undue
+        made, wanted = self.integrator, int(min(self.history.undue, most, MOST))
         if wanted < 2 or not isinstance(made, GeneralizedAlpha) or not self.audit.simple:
             return None, 0
         if not made.is_steady(self.ts):

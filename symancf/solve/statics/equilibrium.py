@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 import time as clock
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -73,7 +73,7 @@ class EquilibriumSolver:
         self.options, self.check_held = options, check_held
         self.interruption, self.progress = Interruption(system.comm), Progress(system.comm, options)
         self.monitors: list[Monitor] = []
-        self.ready = self.restored = False
+        self.ready = self.restored = self._held = False
         self.fade = 0.0  # part of the imbalance that is left out
         self.hardest = 0
         self._error: BaseException | None = None
@@ -108,7 +108,10 @@ class EquilibriumSolver:
         for term in system.terms:
             if isinstance(term, Chooses):
                 term.choose(system, system.plan, self.options.choice)
-        self.snes = PETSc.SNES().create(system.comm)
+        monitors = self._watching
+        self.snes: PETSc.SNES = PETSc.SNES().create(system.comm)
+        for function, arguments, named in monitors:
+            self.snes.setMonitor(function, arguments, named)
         self.snes.setFunction(loosely(self._function), self.F)
         self.snes.setConvergenceTest(loosely(self._test))
         configure(self.snes, system, self.options)
@@ -137,10 +140,31 @@ class EquilibriumSolver:
             self.snes.setMaxKSPFailures(int(self.snes.getTolerances()[3]) + 1)  # mended
         self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP())
         self.stability: Stability = Stability(system, self.linear)
-        if self.check_held:
+        if self.check_held and not self._held:
             require_held(system)
+            self._held = True
         system.state[held] = before[held]
         self.ready = True
+
+    @property
+    def _watching(self) -> list[Any]:
+        """The monitors that a program has given to the last `snes`, which a new one keeps."""
+        return (self.snes.getMonitor() or []) if "snes" in self.__dict__ else []
+
+    # ---- restart points -------------------------------------------------------------------------
+    @property
+    def memory(self) -> dict[str, Any]:
+        """The few numbers of earlier steps that the next one depends on, as JSON has them."""
+        accepted = self.convergence.accepted.tolist()
+        return {"accepted": accepted, "predicts": self._predicts, "hardest": self.hardest}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """After `prepare`, at an equilibrium: go on with what `memory` was."""
+        accepted = np.array(memory["accepted"], dtype=np.float64)
+        if len(accepted) == self.convergence.rows.count:
+            self.convergence.accepted = accepted
+        self._predicts, self.hardest = bool(memory["predicts"]), int(memory["hardest"])
+        self.sudden.settle()
 
     # ---- lists that change, see `HoldsVectors` --------------------------------------------------
     def local_vectors(self) -> list[Array]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Literal
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from ...arrays import Array
 from ...errors import ConvergenceError, ParameterError
 from ...output import checkpoint
 from ...output.history import History, Step
+from ...output.restart import Restarts
 from ...output.tracking import Watched, kept_by, made_of, record
 from ...runtime.log import STAGES
 from ...runtime.options import Option, Options
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...output.fingerprint import Facts
+    from ...output.restart import Restart, Saved
     from ...runtime.petsc import PETSc
     from ...system import System
     from ...values.parameter import Parameter
@@ -33,6 +37,20 @@ if TYPE_CHECKING:
 Monitor = Callable[[Step], None]
 
 EASY = 8  # Newton iterations of a part that leave its size as it is, up to `HARD`
+
+
+@dataclass
+class _Leg:
+    """A step of load: from one pseudo-time to another, of which a fraction is made.
+
+    `first` is the state at its start, `cuts` the history's number of these then.
+    """
+
+    start: float
+    goal: float
+    first: Array
+    cuts: int
+    fraction: float = 0.0
 
 
 class StaticProblem:
@@ -103,8 +121,8 @@ class StaticProblem:
         return self.solver.convergence
 
     # ---- stepping -------------------------------------------------------------------------------
-    def _reach(self, start: float, goal: float, smallest: float) -> None:
-        """Go from the state at `start` to the equilibrium at `goal`, in parts where need be.
+    def _reach(self, leg: _Leg, smallest: float, restarts: Restarts | None) -> None:
+        """Go on from the present state to the equilibrium at the end of a step, or in parts.
 
         Where one step fails it is cut: prescribed values and loads follow the pseudo-time, and
         what was out of balance at the start (dead loads that are there at once) fades away with
@@ -112,15 +130,18 @@ class StaticProblem:
         the last one.
         """
         system, solver = self.system, self.solver
-        last, last_time, held = system.state.copy(), start, system.memory.hold()
-        first = before = last
+        start, goal, fraction = leg.start, leg.goal, leg.fraction
+        last, last_time, held = system.state.copy(), system.time, system.memory.hold()
+        before = last
         reached = held  # what laws remember at the last equilibrium, recorded or not
-        cuts = self.history.cut_backs
-        fraction, iterations, linear = 0.0, 0, 0
-        if not self._path or self._path[-1][0] != start:
-            self._path = solver.branch.beginning(start, solver.convergence) if start != goal else []
+        iterations = linear = 0
         solver.sudden.forget()
-        faded = self._part < 1.0 and solver.measure_imbalance(start, last)
+        faded = False
+        if not fraction:
+            if not self._path or self._path[-1][0] != start:
+                begins = start != goal
+                self._path = solver.branch.beginning(start, solver.convergence) if begins else []
+            faded = self._part < 1.0 and solver.measure_imbalance(start, last)
         try:
             while fraction < 1.0:
                 whole = fraction + self._part > 1.0 - 1e-9
@@ -131,14 +152,14 @@ class StaticProblem:
                 accepted = solver.convergence.accepted
                 result = solver.advance(now, time, before, 1.0 - trial, self._path)
                 if smallest < 1.0 and isinstance(result, Step) and not self._jump:
-                    hard = solver.hardest > HARD or self.history.cut_backs > cuts
+                    hard = solver.hardest > HARD or self.history.cut_backs > leg.cuts
                     result = (hard and solver.refused(result, before, accepted)) or result
                 if isinstance(result, ConvergenceError):
                     system.memory.put(reached)
                     self.history.cut_backs += 1
                     self._part = (trial - fraction) / 2.0
                     if self._part < smallest or solver.hopeless:
-                        raise solver.explained(result, (start, first), before, fraction)
+                        raise solver.explained(result, (start, leg.first), before, fraction)
                     if fraction == 0.0:
                         faded = solver.measure_imbalance(start, last)
                     continue
@@ -156,6 +177,9 @@ class StaticProblem:
                     solver.sudden.settle()
                     solver.record(Step(time, iterations, linear, result.norms))
                     iterations = linear = 0
+                    leg.fraction = fraction
+                    if restarts is not None and not whole:
+                        self._rest(restarts, leg)
             if faded:
                 self._path = []
         finally:
@@ -168,19 +192,69 @@ class StaticProblem:
         """Make ready for steps at rest (collective)."""
         if self.system.motion is not None:
             self.solver.ready = False  # a motion has scaled the multipliers its way
+        self._make_ready()
+        self._part, self._path, self._jump = 1.0, [], False
+
+    def _make_ready(self) -> None:
         self.system.rest()
         self.system.revise(self.system.time)
         if not self.solver.ready:
             self.solver.prepare()
             self._continuation = None
-        self._part, self._path, self._jump = 1.0, [], False
 
+    # ---- restart points -------------------------------------------------------------------------
+    def _rest(self, restarts: Restarts, leg: _Leg, done: bool = False) -> None:
+        """End a step where a run may go on; every `Restarts.every`-th one is such a point."""
+        if not done and restarts.left(len(self.history.steps)) < restarts.every:
+            return
+        restarts.point(done, lambda: self._kept(leg))
+        self._anew(self.solver.memory)
+
+    def _anew(self, memory: Mapping[str, Any]) -> None:
+        """Forget all that earlier steps have left but the state, and a few numbers (collective)."""
+        self.solver.ready, self.solver.restored = False, True
+        self._make_ready()
+        self.solver.recall(memory)
+
+    def _kept(self, leg: _Leg) -> tuple[dict[str, Array], dict[str, Any]]:
+        """Return what the next step depends on beside the state."""
+        vectors = {"first": leg.first}
+        vectors |= {f"path {k}": state for k, (_, state) in enumerate(self._path)}
+        numbers = {
+            "leg": [leg.start, leg.goal, leg.cuts, leg.fraction],
+            "part": self._part,
+            "path": [time for time, _ in self._path],
+            "solver": self.solver.memory,
+        }
+        return vectors, numbers
+
+    def _go_on(self, restarts: Restarts, saved: Saved) -> _Leg:
+        """Go to where a checkpoint is (collective)."""
+        vectors, numbers = saved.vectors, saved.numbers
+        self._take(vectors, saved.facts)
+        restarts.require_present(saved)
+        self._anew(numbers["solver"])
+        self._part = numbers["part"]
+        self._path = [(time, vectors[f"path {k}"]) for k, time in enumerate(numbers["path"])]
+        start, goal, cuts, fraction = numbers["leg"]
+        return _Leg(start, goal, vectors["first"], cuts, fraction)
+
+    def _take(self, vectors: Mapping[str, Array], facts: Facts) -> None:
+        """Take the state of a checkpoint (collective)."""
+        self.system.stiffness = facts["stiffness"]
+        self.solver.restored, self.solver.ready = True, False
+        self.system.prescribe(facts["time"])
+        self.system.state[:] = vectors["state"]
+        self.system.memory.put(facts.pop("memory", None))
+
+    # ---- for the user ---------------------------------------------------------------------------
     def solve(
         self,
         to: float = 1.0,
         step: float | None = None,
         smallest: float = 1.0 / 1024.0,
         jump: bool = False,
+        checkpoint: str | Path | Restart | None = None,
     ) -> History:
         """Change the pseudo-time to `to` and find the equilibrium after each step.
 
@@ -194,6 +268,9 @@ class StaticProblem:
         jump : accept whatever equilibrium Newton's method finds, also one that no path of
             equilibria under growing loads leads to (a snap-through). Otherwise one that took
             many iterations or cut steps is compared with what the tangents predict (`Branch`).
+        checkpoint : file, or `Restart`, to go on from where it exists, and to write on the way: a
+            signal ends the run there, and the same script goes on with the same bits. After each
+            `Restart.every` steps `snes` is another object.
 
         Raises
         ------
@@ -205,6 +282,8 @@ class StaticProblem:
         SymancfError : PETSc refused, e.g. an option.
         KeyboardInterrupt : on every rank, after the iteration in which Ctrl-C was pressed; a
             second one before that ends the process.
+        Suspended : on every rank, at a restart point after SIGUSR1 or SIGTERM; see `Restart`.
+        CheckpointError : the file is that of another system or run.
 
         Whatever is raised, the state is that of the last converged step and one may go on.
         """
@@ -221,22 +300,53 @@ class StaticProblem:
         smallest = arguments.number(
             "solve", "smallest", smallest, "be a fraction of a step", lambda x: 0.0 < x <= 1.0
         )
-        with self.solver.interruption, self._options, self.solver.progress, STAGES["statics"]:
+        restarts = None
+        if checkpoint is not None:
+            asked = {"to": to, "step": step, "smallest": smallest, "jump": bool(jump)}
+            restarts = Restarts(checkpoint, self.system, self.history, "solve", asked, 1)
+        with (
+            restarts or nullcontext(),
+            self.solver.interruption,
+            self._options,
+            self.solver.progress,
+            STAGES["statics"],
+        ):
             self._begin()
             require_consistent(self.system, to)
-            largest = abs(to - now) if step is None else float(step)
             self._jump = jump
-            while True:
-                whole = abs(to - now) <= largest * (1.0 + 1e-9)
-                goal = to if whole else now + math.copysign(largest, to - now)
-                self._reach(now, goal, smallest)
-                now = goal
-                if whole:
-                    break
-            if self.check_stable:
-                self.solver.stability.tell(self.history)
+            largest = abs(to - now) if step is None else float(step)
+            self._step(now, to, largest, smallest, restarts)
             self._options.warn_unused(self.system.comm)
         return self.history
+
+    def _step(
+        self, now: float, to: float, largest: float, smallest: float, restarts: Restarts | None
+    ) -> None:
+        """Make steps of load from one pseudo-time to another, or go on with them (collective)."""
+        saved = None if restarts is None else restarts.saved(to)
+        leg = None
+        if restarts is not None and saved is not None:
+            leg = self._go_on(restarts, saved)
+            if saved.done:
+                return
+            now = leg.start
+            if leg.fraction == 1.0:
+                now, leg = leg.goal, None
+        while True:
+            whole = abs(to - now) <= largest * (1.0 + 1e-9)
+            if leg is None:
+                goal = to if whole else now + math.copysign(largest, to - now)
+                leg = _Leg(now, goal, self.system.state.copy(), self.history.cut_backs)
+            self._reach(leg, smallest, restarts)
+            if whole:
+                break
+            if restarts is not None:
+                self._rest(restarts, leg)
+            now, leg = leg.goal, None
+        if self.check_stable:
+            self.solver.stability.tell(self.history)
+        if restarts is not None:
+            self._rest(restarts, leg, done=True)
 
     def follow(
         self,
@@ -332,9 +442,5 @@ class StaticProblem:
         CheckpointError : see `symancf.output.checkpoint.load`.
         """
         vectors, attributes = checkpoint.load(path, self.system)
-        self.system.stiffness = attributes["stiffness"]
-        self.solver.restored, self.solver.ready = True, False
-        self.system.prescribe(attributes["time"])
-        self.system.state[:] = vectors["state"]
-        self.system.memory.put(attributes.pop("memory", None))
+        self._take(vectors, attributes)
         return attributes

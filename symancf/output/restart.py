@@ -1,0 +1,411 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs longer than what a batch system gives: kept at restart points, ended by a signal, gone on.
+
+At a restart point a solution drops all that earlier steps have left in its solvers, whether it is
+kept there or not. What follows depends on the state in the checkpoint alone, so that a run that
+goes on from there has the bits of one that never ended, whenever the signal came.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sys
+import time as clock
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..assembly.numbering import MOVING
+from ..errors import CheckpointError, ParameterError, Suspended
+from ..runtime.collective import together
+from ..runtime.suspension import Suspension
+from ..values import arguments
+from ..values.parameter import Parameter, label
+from . import checkpoint
+from .resumed import of_history, of_series, packed, put_history, put_series, unpacked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from ..system import System
+    from .fingerprint import Facts
+    from .history import History
+
+SAME = 1e-6  # relative: states that differ by more are not those of the same run
+ROUND_OFF = 1e-9  # relative: likewise of given values, which machines may round differently
+NUMBERS = "numbers"  # of the solution, among the facts
+
+
+@dataclass(frozen=True)
+class Restart:
+    """How ``solve(..., checkpoint=...)`` keeps a solution; a path alone has the defaults.
+
+    The file is written where it is due after `minutes` of wall time, where SIGUSR1 or SIGTERM has
+    come to any rank, and at the end; each time at the next restart point, to the end or not at all.
+    After a signal every rank raises `Suspended`, by which the script ends with the exit status 75.
+    Where the file exists the solution goes on from it, and where it is that of the end nothing is
+    left to do. The script is the same each time.
+
+    Parameters
+    ----------
+    path : of the checkpoint, one for each call of `solve` or `follow` in a script.
+    every : steps from one restart point to the next, where solvers begin anew: what is lost of
+        their speed, against how soon a signal is followed. Default: 1 in statics, 100 in motions.
+    minutes : between two times that it is written without a signal; ``math.inf``: never.
+
+    Examples
+    --------
+    >>> Restart("run.ckpt", every=20, minutes=30.0)
+    Restart(path='run.ckpt', every=20, minutes=30.0)
+    """
+
+    path: str | Path
+    every: int | None = None
+    minutes: float = 10.0
+
+    def __post_init__(self) -> None:
+        arguments.path("Restart", self.path)
+        given: object = self.every
+        number = isinstance(given, int) and not isinstance(given, bool) and given > 0
+        if not (given is None or number):
+            raise ParameterError(
+                f"Restart(every={label(self.every)}): give a number of steps", name="every"
+            )
+        arguments.number(
+            "Restart", "minutes", self.minutes, "be 0 or more minutes", lambda x: x >= 0.0
+        )
+
+    @classmethod
+    def of(cls, call: str, given: Any) -> Restart:
+        """Return what a call was given as a `Restart`.
+
+        Raises
+        ------
+        ParameterError : it is neither that nor a path.
+        """
+        if isinstance(given, cls):
+            return given
+        return cls(arguments.path(f"{call}(checkpoint=...)", given))
+
+
+@dataclass
+class Saved:
+    """What a checkpoint of a solution holds.
+
+    Attributes
+    ----------
+    done : whether it is that of the end.
+    vectors, numbers : of the solution, as `Restarts.point` was given them.
+    facts : what `symancf.output.checkpoint.load` returned beside vectors.
+    """
+
+    done: bool
+    vectors: dict[str, Array]
+    numbers: dict[str, Any]
+    facts: Facts
+
+
+class Restarts:
+    """The restart points of one call, as a context (collective).
+
+    Parameters
+    ----------
+    given : what the call was given as ``checkpoint=``.
+    call, asked : name and arguments of the call; those of a checkpoint must be the same.
+    usual : steps from one point to the next where `given` tells none.
+    """
+
+    def __init__(
+        self,
+        given: Any,
+        system: System,
+        history: History,
+        call: str,
+        asked: Mapping[str, Any],
+        usual: int,
+    ) -> None:
+        self.restart = Restart.of(call, given)
+        self.path = arguments.path(call, self.restart.path)
+        self.every = self.restart.every or usual
+        self.system, self.history = system, history
+        self._call, self._asked = call, dict(asked)
+        self._suspension = Suspension()
+        self._written = clock.monotonic()
+        self._inputs: dict[str, Any] = {}
+
+    def __enter__(self) -> Restarts:
+        self._suspension.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._suspension.__exit__()
+
+    def left(self, steps: int) -> int:
+        """Return how many steps are left to the next point, after a number of steps."""
+        return self.every - steps % self.every
+
+    # ---- the beginning --------------------------------------------------------------------------
+    def saved(self, to: float) -> Saved | None:
+        """Return what the file holds; None: there is none, and the call begins (collective).
+
+        The system is where the call begins. A history and series of files get what they had.
+
+        Parameters
+        ----------
+        to : time of the end, at which functions of time are compared, too.
+
+        Raises
+        ------
+        CheckpointError : it is that of another system, another call, or other values.
+        """
+        system, comm = self.system, self.system.comm
+        self._inputs = _inputs(system, to) | {"call": self._call, "asked": self._asked}
+        with together(comm):
+            there = comm.rank == 0 and self.path.exists()
+        if not comm.bcast(there):
+            return None
+        vectors, facts = checkpoint.load(self.path, system)
+        if "restart" not in facts:
+            raise CheckpointError(
+                f"{str(self.path)!r} was written by save(), not by {self._call}(checkpoint=...): "
+                "give another name, or restore() it",
+                path=str(self.path),
+            )
+        held = unpacked(facts.pop("restart"))
+        found = _differences(held["inputs"], self._inputs)
+        if found:
+            raise CheckpointError(
+                f"{str(self.path)!r} is a checkpoint of another run: {'; '.join(found)}. Delete it "
+                "to begin anew, or give another name",
+                path=str(self.path),
+                differences=found,
+            )
+        put_history(self.history, str(self.path), vectors, facts)
+        put_series(held["series"])
+        for parameter, value in zip(_parameters(system), held["parameters"], strict=True):
+            parameter.value = value
+        self._written = clock.monotonic()
+        return Saved(held["done"], vectors, held[NUMBERS] | {"present": held["present"]}, facts)
+
+    def require_present(self, saved: Saved) -> None:
+        """Require that what acts on the system is what did when it was kept (collective).
+
+        Raises
+        ------
+        CheckpointError : a function of the program gives another value, as one whose variables a
+            monitor has changed on the way.
+        """
+        found = _other_values(saved.numbers["present"], _values(self.system))
+        if found:
+            raise CheckpointError(
+                f"{str(self.path)!r} cannot be gone on from: {'; '.join(found)}. What a monitor or "
+                "an action changes is kept where it is the value of an sa.Parameter that the "
+                "system was given",
+                path=str(self.path),
+                differences=found,
+            )
+
+    # ---- a point --------------------------------------------------------------------------------
+    def point(
+        self, done: bool, keep: Callable[[], tuple[Mapping[str, Array], Mapping[str, Any]]]
+    ) -> None:
+        """Write the file where it is due (collective).
+
+        Parameters
+        ----------
+        done : whether this is the end of the call.
+        keep : returns vectors and numbers (as JSON has them) of the solution.
+
+        Raises
+        ------
+        Suspended : on every rank; a signal asks to end before the end.
+        OSError : on every rank; see `symancf.output.checkpoint.save`.
+        """
+        comm, signal = self.system.comm, self._suspension.asked
+        due = clock.monotonic() - self._written >= 60.0 * self.restart.minutes
+        if comm.size > 1:
+            signal = max(comm.allgather(signal))
+            due = bool(comm.bcast(due))
+        if not (done or signal or due):
+            return
+        with together(comm):
+            self.system.update(self.system.time)
+        vectors, numbers = keep()
+        of_points, held = of_history(self.history)
+        facts = {
+            "inputs": self._inputs,
+            "done": done,
+            NUMBERS: dict(numbers),
+            "series": of_series(),
+            "parameters": [p.value for p in _parameters(self.system)],
+            "present": _values(self.system),
+        }
+        checkpoint.save(
+            self.path, self.system, {**vectors, **of_points}, {**held, "restart": packed(facts)}
+        )
+        self._written = clock.monotonic()
+        if signal and not done:
+            self._tell(signal)
+            raise Suspended(str(self.path))
+
+    def _tell(self, signal: str) -> None:
+        if self.system.comm.rank == 0:
+            print(
+                f"symancf: {signal}: {self._call} is kept in {str(self.path)!r} at time "
+                f"{self.system.time:.7g}; the same script goes on from there",
+                file=sys.stderr,
+                flush=True,
+            )
+
+
+# ---- what a run is given ------------------------------------------------------------------------
+def _parameters(system: System) -> list[Parameter]:
+    """Return the `Parameter` objects that act on a system, each once, in one order."""
+    given = [value for plan in _plans(system) for value in plan.given]
+    given += [value for support in system.supports for value in support.values]
+    found = {}
+    for value in given:
+        while not isinstance(value, Parameter) and hasattr(value, "value"):  # a component, checked
+            value = value.value
+        if isinstance(value, Parameter):
+            found[id(value)] = value
+    return list(found.values())
+
+
+def _plans(system: System) -> Sequence[Any]:
+    return [system.plan, *([system.inertia] if "inertia" in system.__dict__ else [])]
+
+
+def _values(system: System) -> dict[str, list[float]]:
+    """Return what uniform parameters are now, by their names."""
+    found: dict[str, list[float]] = {}
+    for plan in _plans(system):
+        for name, value in zip(plan.names(), plan.values.tolist(), strict=True):
+            found.setdefault(name, []).append(value)
+    return found
+
+
+def _inputs(system: System, to: float) -> dict[str, Any]:
+    """Return what a run begins with: laws, values at both ends, fields, state (collective)."""
+    now = system.time
+    laws: dict[str, list[str]] = {}
+    for piece in system.pieces:
+        text = hashlib.sha256(piece.kernel.source.encode()).hexdigest()[:16]
+        laws.setdefault(piece.name, []).append(text)
+    values, held = [], []
+    for time in (now, to):
+        with together(system.comm):
+            system.update(time)
+            given = [support.prescribed(system, time) for support in system.supports]
+        values.append(_values(system))
+        held += _sums(system, given)
+    with together(system.comm):
+        system.update(now)
+    moving, projected = system.numbering.those(*MOVING), system.numbering.random(11)
+    owned = system.numbering.vertex_of < system.numbering.owned_vertices
+    u = np.where(moving & owned, system.state, 0.0)
+    v = np.where(moving & owned, system.rate, 0.0) if "rate" in system.__dict__ else 0.0 * u
+    found = system.sum(np.array([u @ u, u @ projected, v @ v, v @ projected]))
+    fields = {}
+    for number, piece in enumerate(p for p in system.pieces if p.plans is None):
+        cell = np.asarray(piece.cell, dtype=float)[piece.owned]
+        sums = system.sum(np.concatenate([np.abs(cell).sum(axis=0), np.square(cell).sum(axis=0)]))
+        fields[f"{piece.name} {number}"] = sums.tolist()
+    return {
+        "laws": laws,
+        "values": values,
+        "supports": held,
+        "fields": fields,
+        "time": now,
+        "start": found.tolist(),
+        "extent": float(system.extent),
+    }
+
+
+def _sums(system: System, given: Sequence[tuple[Any, Array]]) -> list[list[float]]:
+    """Return sums of what supports prescribe, the same on any number of ranks (collective)."""
+    numbering = system.numbering
+    projected = numbering.random(13)
+    rows = []
+    for places, values in given:
+        own = numbering.vertex_of[places] < numbering.owned_vertices
+        g = np.asarray(values, dtype=float)[own]
+        rows.append([g @ g, g @ projected[places][own]])
+    if not rows:
+        return []
+    found: list[list[float]] = system.sum(np.array(rows).ravel()).reshape(-1, 2).tolist()
+    return found
+
+
+def _differences(saved: Facts, present: Facts) -> list[str]:
+    """Tell in words in what another run differs from the one that a file is of."""
+    found = []
+    if saved["call"] != present["call"]:
+        found.append(f"{saved['call']}() in the file, {present['call']}() here")
+    for name in dict.fromkeys([*saved["asked"], *present["asked"]]):
+        old, new = saved["asked"].get(name), present["asked"].get(name)
+        if old != new:
+            found.append(f"{name}={old!r} in the file, {new!r} here")
+    if not _close(saved["time"], present["time"], SAME):
+        found.append(f"it begins at {saved['time']:.7g} in the file, {present['time']:.7g} here")
+    for name in dict.fromkeys([*saved["laws"], *present["laws"]]):
+        if saved["laws"].get(name) != present["laws"].get(name):
+            found.append(f"the law of {name!r} is another one")
+    for when, old, new in zip(
+        ("the beginning", "the end"), saved["values"], present["values"], strict=True
+    ):
+        if not found:
+            found += [f"{text} at {when}" for text in _other_values(old, new)]
+    if not found and not _near(saved["supports"], present["supports"]):
+        found.append("supports prescribe other displacements")
+    for name, old in saved["fields"].items():
+        new = present["fields"].get(name, [])
+        if len(old) != len(new) or not all(map(_close, old, new)):
+            found.append(f"fields of {name.rpartition(' ')[0]!r} differ")
+    if not found:
+        u, of_u, v, of_v = saved["start"]
+        now = present["start"]
+        least = (1e-9 * present["extent"]) ** 2
+        apart = [
+            abs(a - b) > SAME * max(abs(a), abs(b), root * math.sqrt(size) if root else 0.0, least)
+            for a, b, size, root in (
+                (u, now[0], u, 0.0),
+                (of_u, now[1], u, 1.0),
+                (v, now[2], v, 0.0),
+                (of_v, now[3], v, 1.0),
+            )
+        ]
+        if any(apart):
+            found.append("it begins at another state")
+    return found
+
+
+def _near(saved: Sequence[Sequence[float]], present: Sequence[Sequence[float]]) -> bool:
+    """Tell whether rows of a square sum and a projection are the same to round-off."""
+    if len(saved) != len(present):
+        return False
+    return all(
+        _close(a, b) and abs(x - y) <= ROUND_OFF * math.sqrt(max(a, b))
+        for (a, x), (b, y) in zip(saved, present, strict=True)
+    )
+
+
+def _close(a: float, b: float, share: float = ROUND_OFF) -> bool:
+    return abs(a - b) <= share * max(abs(a), abs(b))
+
+
+def _other_values(saved: Facts, present: Facts) -> list[str]:
+    """Tell in words which values differ."""
+    found = []
+    for name in dict.fromkeys([*saved, *present]):
+        old, new = saved.get(name, []), present.get(name, [])
+        if len(old) != len(new):
+            found.append(f"{name}: {len(old)} values in the file, {len(new)} here")
+        elif not all(map(_close, old, new)):
+            k = next(k for k, (a, b) in enumerate(zip(old, new, strict=True)) if not _close(a, b))
+            found.append(f"{name} is {old[k]:.9g} in the file, {new[k]:.9g} here")
+    return found[:5]

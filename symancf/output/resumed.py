@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Histories and series of files in checkpoints: a run that goes on has them as if it had not ended.
+
+A history is put back whole; its files get the rows that they lack. A `Series` lists the states that
+the run had written when the checkpoint was made, whatever was written after it is written again.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..errors import CheckpointError
+from ..runtime.collective import together
+from . import Series
+from .history import LimitPoint, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..arrays import Data
+    from .history import History
+
+POINTS = ("limit_points", "bifurcations")
+
+
+def packed(facts: Any) -> Data:
+    """Return facts as bytes of JSON: texts of HDF5 end at 64 KiB. Numbers keep all their digits."""
+    return np.frombuffer(json.dumps(facts).encode(), np.uint8)
+
+
+def unpacked(given: Data) -> Any:
+    """Return what `packed` was given."""
+    return json.loads(np.asarray(given, np.uint8).tobytes())
+
+
+def of_history(history: History) -> tuple[dict[str, Array], dict[str, Data]]:
+    """Return the states of points on paths and what else a history holds, for a checkpoint."""
+    vectors: dict[str, Array] = {}
+    facts: dict[str, Any] = {
+        "counts": [history.cut_backs, history.wasted],
+        "search": history.search,
+        "seconds": history.seconds,
+        "series": {s.name: [s.every, s.first] for s in history._series.values()},
+        "norms": [step.norms for step in history.steps],
+    }
+    for kind in POINTS:
+        found: list[dict[str, Any]] = []
+        for number, point in enumerate(getattr(history, kind)):
+            vectors[f"{kind} {number}"] = point.state
+            values = {name: value.tolist() for name, value in point.values.items()}
+            found.append(
+                {
+                    "time": point.time,
+                    "parameter": point.parameter,
+                    "kind": point.kind,
+                    "eigenvalues": point.eigenvalues,
+                    "values": values,
+                }
+            )
+        facts[kind] = found
+    nan = float("nan")
+    steps = [
+        [
+            s.time,
+            s.iterations,
+            s.linear_iterations,
+            nan if s.parameter is None else s.parameter,
+            nan if s.unstable is None else s.unstable,
+        ]
+        for s in history.steps
+    ]
+    held: dict[str, Data] = {
+        "history": packed(facts),
+        "history steps": np.array(steps, dtype=np.float64).reshape(-1, 5),
+        "history time": history.time.copy(),
+    }
+    for number, name in enumerate(history.names):
+        held[f"history series {number}"] = history[name].copy()
+    return vectors, held
+
+
+def put_history(
+    history: History, path: str, vectors: Mapping[str, Array], held: Mapping[str, Data]
+) -> None:
+    """Give a history what `of_history` took of another one (collective).
+
+    Raises
+    ------
+    CheckpointError : it records other series, or more steps than that one.
+    OSError : of its files.
+    """
+    facts = unpacked(held["history"])
+    present = {s.name: [s.every, s.first] for s in history._series.values()}
+    time = np.asarray(held["history time"], dtype=np.float64)
+    if list(facts["series"].items()) != list(present.items()):
+        there, here = (", ".join(s) or "none" for s in (facts["series"], present))
+        found = f"the series of its history are {there}, here {here}"
+        raise CheckpointError(
+            f"{path!r} is of another run: {found}, or are kept in other steps",
+            path=path,
+            differences=[found],
+        )
+    begun = len(history.time)
+    if begun > len(time):
+        found = f"{len(time)} steps in its history, {begun} here before it goes on"
+        raise CheckpointError(
+            f"{path!r} is of another run: {found}", path=path, differences=[found]
+        )
+    history._time.buffer, history._time.count = time.copy(), len(time)
+    for number, (name, series) in enumerate(history._series.items()):
+        rows = np.array(held[f"history series {number}"], dtype=np.float64)
+        if len(rows):
+            series.buffer, series.count = rows, len(rows)
+        assert series.name == name
+    history.steps = [
+        Step(
+            float(t),
+            int(iterations),
+            int(linear),
+            norms,
+            None if np.isnan(parameter) else float(parameter),
+            None if np.isnan(unstable) else int(unstable),
+        )
+        for (t, iterations, linear, parameter, unstable), norms in zip(
+            held["history steps"], facts["norms"], strict=True
+        )
+    ]
+    history.cut_backs, history.wasted = facts["counts"]
+    history.search = facts["search"]
+    history.seconds.update(facts["seconds"])
+    for kind in POINTS:
+        points = [
+            LimitPoint(
+                state=vectors[f"{kind} {number}"],
+                values={name: np.array(value) for name, value in point.pop("values").items()},
+                **point,
+            )
+            for number, point in enumerate(facts[kind])
+        ]
+        setattr(history, kind, points)
+    _write_rows(history, begun)
+
+
+def _write_rows(history: History, first: int) -> None:
+    """Write the rows from a number on to the files of a history (collective)."""
+    every = {s.name: s.every for s in history._series.values()}
+    with together(history.comm):
+        if history.comm.rank == 0:
+            for k in range(first, len(history.time)):
+                rows = {
+                    s.name: s.values[(k - s.first) // s.every]
+                    for s in history._series.values()
+                    if k >= s.first and (k - s.first) % s.every == 0
+                }
+                for stream in history._streams:
+                    stream.write(float(history.time[k]), rows, every)
+
+
+def of_series() -> dict[str, Any]:
+    """Return what series of files of this process list, by their names."""
+    return {path: [s.states, s.entries] for path, s in Series.living.items()}
+
+
+def put_series(listed: Mapping[str, Any]) -> None:
+    """Let series of the same names list that (collective)."""
+    for path, series in sorted(Series.living.items()):
+        if path in listed:
+            states, entries = listed[path]
+            series.resume(int(states), [(float(t), name, file) for t, name, file in entries])
+
+
+__all__ = ["of_history", "of_series", "packed", "put_history", "put_series", "unpacked"]

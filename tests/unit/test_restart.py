@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs that a signal ends go on with the same bits, from the same script."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.energies import cable, yeoh
+from symancf.runtime.suspension import Suspension
+
+Script = Callable[[Path, int], dict[str, Any]]
+
+
+@pytest.fixture(autouse=True)
+def _no_signal() -> Iterator[None]:
+    Suspension.noted = 0
+    yield
+    Suspension.noted = 0
+
+
+def squeeze(folder: Path, at: int, **changed: Any) -> dict[str, Any]:
+    """Two calls in statics, the second with restart points at each other step."""
+    given = {"C10": 1.0, "options": {}, "to": 1.0, "load": 0.05} | changed
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
+    body = sa.Body(
+        mesh["body"], sa.elements.hex8, yeoh, name="cube", C10=given["C10"], C20=0.1, C30=0.0, k=9.0
+    )
+    side, load = sa.Parameter("side", 0.05), given["load"]
+    traction = (lambda t: load * t, lambda t: 0.2 * t * t, side)
+    system = sa.System(body, terms=[sa.fix(body["x0"]), sa.traction(body["x1"], traction)])
+    history = sa.History(csv=folder / "run.csv")
+    problem = sa.StaticProblem(system, options=given["options"], history=history)
+    problem.record("sum", lambda: system.state.sum())
+    series = sa.output.Series(folder / "run.pvd")
+    watch(problem, at, lambda step: series.write(step.time, sa.sample(system, body)))
+    problem.solve(to=given["to"], step=0.25, checkpoint=folder / "one.ckpt")
+    between = system.state.copy()
+    side.value = 0.1
+    problem.solve(to=2.0, step=0.25, checkpoint=sa.Restart(folder / "two.ckpt", every=2))
+    return facts(system, history, series, folder) | {"between": between}
+
+
+def swing(folder: Path, at: int, **changed: Any) -> dict[str, Any]:
+    """Two calls in motions of a chain with a driven end, restart points at each seventh step."""
+    method = changed.get("method", "generalized-alpha")
+    mesh = sa.Mesh.box((1.0,), (4,))
+    rope = sa.Body(
+        mesh["body"], sa.elements.ancf_cable, cable(), name="rope", EA=1e3, EI=1.0, rho=1.0, A=1.0
+    )
+    g = sa.Parameter("g", -9.81)
+    drive = (0.0, 0.0, lambda t: 0.05 * math.sin(8.0 * t) ** 2)
+    terms = [sa.fix(rope["x0"], "position", displacement=drive), sa.gravity((0, 0, g), rope)]
+    system = sa.System(rope, terms=terms)
+    history = sa.History(csv=folder / "run.csv") if changed.get("csv") else sa.History()
+    problem = sa.DynamicProblem(system, method=method, history=history)
+    problem.record("tip", rope["x1"], every=5)
+    series = sa.output.Series(folder / "run.pvd")
+    if changed.get("seen"):
+        watch(
+            problem,
+            at,
+            lambda p: p.steps % 9 or series.write(p.system.time, sa.sample(system, rope)),
+        )
+    elif at:
+        problem.record("ask", lambda: float(asked(at, len(history.time))), every=3)
+    else:
+        problem.record("ask", lambda: 0.0, every=3)
+    adaptive = changed.get("adaptive")
+    steps = sa.Restart(folder / "one.ckpt", every=7)
+    end = 0.1 if method == "generalized-alpha" else 0.03
+    problem.solve(to=end, step=2e-3, adaptive=adaptive, checkpoint=steps)
+    g.value = -5.0
+    problem.solve(to=2.0 * end, step=2e-3, adaptive=adaptive, checkpoint=folder / "two.ckpt")
+    found = facts(system, history, series, folder)
+    return found | {"rate": system.rate.copy(), "energies": problem.energies}
+
+
+def asked(at: int, number: int) -> bool:
+    if number == at:
+        signal.raise_signal(signal.SIGUSR1)
+    return False
+
+
+def watch(problem: Any, at: int, function: Callable[[Any], object]) -> None:
+    calls = [0]
+
+    def monitor(given: Any) -> None:
+        function(given)
+        calls[0] += 1
+        asked(at, calls[0])
+
+    problem.monitor(monitor)
+
+
+def facts(system: sa.System, history: Any, series: Any, folder: Path) -> dict[str, Any]:
+    files = {p.name: p.read_bytes() for p in sorted(folder.rglob("*.*")) if p.suffix != ".ckpt"}
+    return {
+        "state": system.state.copy(),
+        "steps": history.steps,
+        "time": history.time,
+        "counts": (history.cut_backs, history.wasted, len(series)),
+        "series": {name: history[name] for name in history.names},
+        "files": files,
+    }
+
+
+def require_same(one: Any, other: Any) -> None:
+    assert one.keys() == other.keys()
+    for name, value in one.items():
+        if name == "series":
+            require_same(value, other[name])
+        elif isinstance(value, np.ndarray):
+            np.testing.assert_array_equal(value, other[name], err_msg=name)
+        else:
+            assert value == other[name], name
+
+
+def in_parts(script: Script, folder: Path, *signals: int, **given: Any) -> dict[str, Any]:
+    """Run a script until each of the signals, the last time to its end."""
+    folder.mkdir()
+    for at in signals:
+        with pytest.raises(sa.Suspended) as ended:
+            script(folder, at, **given)  # type: ignore[call-arg]
+        assert ended.value.code == 75
+        Suspension.noted = 0
+    return script(folder, 0, **given)  # type: ignore[call-arg]
+
+
+def whole(script: Script, folder: Path, **given: Any) -> dict[str, Any]:
+    folder.mkdir()
+    return script(folder, 0, **given)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("kind", [{}, {"pc_type": "grids"}, {"pc_type": "gamg"}])
+def test_statics_go_on_bit_for_bit(tmp_path: Path, kind: dict[str, str]) -> None:
+    once = whole(squeeze, tmp_path / "once", options=kind)
+    assert len(once["steps"]) == 8
+    require_same(once, in_parts(squeeze, tmp_path / "parts", 1, 2, 2, options=kind))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"seen": True, "csv": True},
+        {},
+        {"seen": True, "adaptive": True},
+        {"seen": True, "method": "rk", "csv": True},
+    ],
+)
+def test_motions_go_on_bit_for_bit(tmp_path: Path, given: dict[str, Any]) -> None:
+    once = whole(swing, tmp_path / "once", **given)
+    require_same(once, in_parts(swing, tmp_path / "parts", 6, 12, **given))
+
+
+def test_a_run_that_has_ended_is_not_made_again(tmp_path: Path) -> None:
+    once = whole(squeeze, tmp_path / "once")
+    times = {p: p.stat().st_mtime_ns for p in (tmp_path / "once").glob("*.ckpt")}
+    assert len(times) == 2
+    require_same(once, squeeze(tmp_path / "once", 0))
+    assert times == {p: p.stat().st_mtime_ns for p in times}
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"C10": 1.1}, "C10 of 'cube' is 1 in the file, 1.1 here at the beginning"),
+        ({"to": 1.25}, "to=1.0 in the file, 1.25 here"),
+        ({"load": 0.06}, "0.05 in the file, 0.06 here at the end"),
+    ],
+)
+def test_another_run_is_told_from_what_is_kept(
+    tmp_path: Path, changed: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(sa.Suspended):
+        squeeze(tmp_path, 2)
+    Suspension.noted = 0
+    with pytest.raises(sa.CheckpointError, match="Delete it to begin anew") as error:
+        squeeze(tmp_path, 0, **changed)
+    assert told in str(error.value)
+
+
+def test_what_a_monitor_changes_is_kept_or_told(tmp_path: Path) -> None:
+    def run(folder: Path, at: int, parameter: bool = True) -> float:
+        mesh = sa.Mesh.box((1.0,), (2,))
+        rope = sa.Body(mesh["body"], sa.elements.ancf_cable, cable(), name="rope", EA=1.0, EI=1.0)
+        force, hidden = sa.Parameter("force", 0.0), [0.0]
+        value = force if parameter else lambda t: hidden[0]
+        terms = [sa.fix(rope["x0"]), sa.force(rope["x1"], (value, 0.0, 0.0))]
+        system = sa.System(rope, terms=terms)
+        problem = sa.StaticProblem(system)
+
+        def more(step: Any) -> None:
+            force.value += 0.01
+            hidden[0] += 0.01
+
+        watch(problem, at, more)
+        problem.solve(to=1.0, step=0.25, checkpoint=folder / "run.ckpt")
+        return float(system.state.sum())
+
+    (tmp_path / "once").mkdir()
+    with pytest.raises(sa.Suspended):
+        run(tmp_path, 2)
+    Suspension.noted = 0
+    assert run(tmp_path, 0) == run(tmp_path / "once", 0)
+    (tmp_path / "run.ckpt").unlink()
+    with pytest.raises(sa.Suspended):
+        run(tmp_path, 2, parameter=False)
+    Suspension.noted = 0
+    with pytest.raises(sa.CheckpointError, match=r"is 0.02 in the file, 0 here\. What a monitor"):
+        run(tmp_path, 0, parameter=False)
+
+
+def test_signals_do_what_they_did_outside(tmp_path: Path) -> None:
+    with Suspension() as suspension:
+        assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGUSR1)
+        assert suspension.asked in ("SIGTERM", "SIGUSR1")
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    os.kill(os.getpid(), signal.SIGUSR1)  # noted from the first time on
+
+
+def test_impossible_restarts_are_refused(tmp_path: Path) -> None:
+    for wrong in ({"every": 0}, {"every": True}, {"minutes": -1.0}, {"path": 3}):
+        with pytest.raises(sa.ParameterError):
+            sa.Restart(**({"path": "x"} | wrong))  # type: ignore[arg-type]
