@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..arrays import Array, Ints, Ints32
+from ..arrays import Array, Ints, Ints32, Mask
 from ..newton.parts import connected_parts
 from ..runtime.collective import reduced
 from .structures import address
@@ -172,18 +172,46 @@ class Nodes:
     held: npt.NDArray[np.uint8]
 
 
-def nodes_of(numbering: Numbering, pieces: Sequence[Piece], reference: Array) -> Nodes | str:
-    """Return the nodes of a system, or why there can be no grids over them (collective)."""
+def displaced(numbering: Numbering) -> Mask:
+    """Return which vertices (vertices,) are nodes that move by displacements alone.
+
+    Some component is free; beside them there may be multipliers, such as pressures.
+    """
+    block = numbering.block("position")
+    start = numbering.offset[:, block]
+    there = np.asarray(start >= 0)
+    for number, other in enumerate(numbering.blocks):
+        if number != block and not other.is_equation:
+            there[numbering.carriers(number)] = False
+    some = np.flatnonzero(there)
+    there[some] = (numbering.fixed_by[start[some, None] + np.arange(3)] < 0).any(axis=1)
+    return there
+
+
+def nodes_of(
+    numbering: Numbering, pieces: Sequence[Piece], reference: Array, alone: bool = True
+) -> Nodes | str:
+    """Return the nodes of a system, or why there can be no grids over them (collective).
+
+    Parameters
+    ----------
+    alone : whether the system may have no other unknowns.
+    """
     comm, rows = numbering.comm, numbering.row_count
-    wrong = bool(((rows != 0) & (rows != 3)).any()) or numbering.block_size % 3 != 0
-    if comm.allreduce(wrong, op=MPI.LOR):
+    there = displaced(numbering)
+    wrong = bool((rows[~there] != 0).any() or (rows[there] != 3).any())
+    wrong = wrong or numbering.block_size % 3 != 0
+    if alone and comm.allreduce(wrong, op=MPI.LOR):
         return "nodes have other unknowns than their three displacements"
     strains = [piece for piece in pieces if piece.role == "strain"]
-    bodies = connected_parts(numbering, strains)
+    bodies = connected_parts(numbering, strains, there)
+    if not bodies.count:
+        return "no node has displacements alone"
     parts = bodies if bodies.count == 1 else connected_parts(numbering, pieces)
-    there, placed = rows == 3, np.diff(numbering.start) == 3
-    X = np.zeros((numbering.vertices, 3))
-    X[placed] = reference[numbering.start[:-1][placed][:, None] + np.arange(3)]
+    start = numbering.offset[:, numbering.block("position")]
+    placed = start >= 0
+    X = np.full((numbering.vertices, 3), np.nan)
+    X[placed] = reference[start[placed][:, None] + np.arange(3)]
     count = bodies.count
     part_of = np.full(count, -1, dtype=np.int64)
     part_of[bodies.of_vertex[there]] = parts.of_vertex[there]
@@ -191,7 +219,7 @@ def nodes_of(numbering: Numbering, pieces: Sequence[Piece], reference: Array) ->
     order = np.argsort(part_of, kind="stable")
     number = np.empty(count, dtype=np.int64)
     number[order] = np.arange(count)
-    grid = np.where(there, number[bodies.of_vertex], -1) if count else np.zeros(0, np.int64)
+    grid = np.where(there, number[bodies.of_vertex], -1)
     part_of = np.unique(part_of[order], return_inverse=True)[1].astype(np.int64)
     measured = _measured(comm, strains, X, grid, count)
     if isinstance(measured, str):
@@ -202,11 +230,8 @@ def nodes_of(numbering: Numbering, pieces: Sequence[Piece], reference: Array) ->
     if not grids.fit():
         return "there are more nodes along an axis, and more bodies, than grids can number"
     ids = numbering.topology.vertex_ids[own].astype(np.int64)
-    held = np.zeros(len(own), dtype=np.uint8)
-    np.bitwise_or.at(
-        held, numbering.held_rows // 3, (1 << numbering.held_rows % 3).astype(np.uint8)
-    )
-    return Nodes(grids, X, grid, ids, held)
+    fixed = numbering.fixed_by[start[own, None] + np.arange(3)] >= 0
+    return Nodes(grids, X, grid, ids, np.asarray(fixed @ [1, 2, 4], dtype=np.uint8))
 
 
 def _around(comm: MPI.Comm, axes: Array, spacing: Array, part: Ints, X: Array, grid: Ints) -> Grids:
@@ -255,7 +280,7 @@ def _measured(
 
 def _cells(piece: Piece, X: Array, grid: Ints) -> Iterator[tuple[Ints, Array, int]]:
     """Yield grids, nodes and intervals of the cells of a piece that this rank counts."""
-    vertices = _corners(piece)
+    vertices = _corners(piece, X)
     nodes = vertices.shape[1]
     intervals = _HEXAHEDRA.get(nodes, 2 if nodes in _QUADRATIC else 1)
     of = grid[vertices].max(axis=1, initial=-1)
@@ -265,11 +290,13 @@ def _cells(piece: Piece, X: Array, grid: Ints) -> Iterator[tuple[Ints, Array, in
         yield of[some], X[vertices[some]], intervals
 
 
-def _corners(piece: Piece) -> Ints32:
-    """Return the vertices of each cell, none where these differ in number."""
+def _corners(piece: Piece, X: Array) -> Ints32:
+    """Return the vertices of each cell that have places, none where these differ in number."""
     count = np.diff(piece.vertex_start)
     nodes = int(count[0]) if len(count) and (count == count[0]).all() else 0
-    return piece.vertices.reshape(len(count) if nodes else 0, nodes or 1)
+    vertices = piece.vertices.reshape(len(count) if nodes else 0, nodes or 1)
+    placed = ~np.isnan(X[vertices[:1], 0]).ravel()
+    return vertices if placed.all() else vertices[:, placed]
 
 
 def _edges(corners: Array) -> Array:
@@ -285,7 +312,7 @@ def _axes(comm: MPI.Comm, strains: list[Piece], X: Array, grid: Ints, count: int
     first = np.full(count, np.iinfo(np.int64).max)
     edges = np.zeros((count, 3, 3))
     for piece in strains:
-        vertices = _corners(piece)
+        vertices = _corners(piece, X)
         if vertices.shape[1] not in _HEXAHEDRA or piece.ids is None:
             continue
         of_cell = grid[vertices].max(axis=1, initial=-1)

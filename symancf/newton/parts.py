@@ -42,14 +42,22 @@ class Parts:
     of_vertex: Ints
 
 
-def connected_parts(numbering: Numbering, pieces: Sequence[Piece]) -> Parts:
+def connected_parts(
+    numbering: Numbering, pieces: Sequence[Piece], among: Mask | None = None
+) -> Parts:
     """Find the connected parts (collective).
 
     No list is longer than a rank's vertices and the number of parts.
+
+    Parameters
+    ----------
+    among : (vertices,) those that have parts and join; default: those that are not held.
     """
     comm, topology = numbering.comm, numbering.topology
-    free = np.zeros(numbering.vertices, dtype=bool)
-    free[numbering.vertex_of[numbering.free]] = True
+    free = among
+    if free is None:
+        free = np.zeros(numbering.vertices, dtype=bool)
+        free[numbering.vertex_of[numbering.free]] = True
     flat = [np.asarray(piece.vertices, dtype=np.int32).ravel() for piece in pieces]
     entity = [
         np.repeat(np.arange(len(p.vertex_start) - 1), np.diff(p.vertex_start)) for p in pieces

@@ -28,7 +28,17 @@ from . import log  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["PETSc", "collect", "functions", "handle", "keep", "limit_threads", "loosely", "own"]
+__all__ = [
+    "PETSc",
+    "collect",
+    "functions",
+    "handle",
+    "has",
+    "keep",
+    "limit_threads",
+    "loosely",
+    "own",
+]
 
 #: PETSc's library by ctypes, for what petsc4py does not wrap; it holds PETSc's BLAS, too.
 functions = ctypes.CDLL(PETSc.__file__)
@@ -66,6 +76,14 @@ log.register(PETSc.Log)
 
 #: SNES: the residual is no number, DIVERGED_FNORM_NAN (of newer PETSc DIVERGED_FUNCTION_NANORINF).
 NOT_FINITE = -4
+
+
+def has(package: str) -> bool:
+    """Tell whether PETSc was built with a package."""
+    try:
+        return bool(PETSc.Sys.hasExternalPackage(package))
+    except (AttributeError, PETSc.Error):
+        return package in ("mumps",)
 
 
 def handle(comm: MPI.Comm) -> ctypes.c_int | ctypes.c_void_p:

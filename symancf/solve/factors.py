@@ -12,8 +12,7 @@ import scipy.sparse.linalg as sl
 
 from ..arrays import Ints32
 from ..assembly.numbering import MOVING
-from ..runtime.petsc import PETSc
-from .solver import has
+from ..runtime.petsc import PETSc, has
 
 if TYPE_CHECKING:
     from mpi4py import MPI

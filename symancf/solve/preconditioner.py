@@ -15,6 +15,7 @@ from ..multigrid.products import Products
 from ..runtime.collective import together
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc, functions
+from .saddle import Saddle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,18 +34,25 @@ _PETSC_ERR_USER = 83
 GRIDS = "grids"
 functions.PCRegister(GRIDS.encode(), functions.PCCreate_Shell)
 
-_nodes: WeakKeyDictionary[System, tuple[object, Nodes | str]] = WeakKeyDictionary()
+_nodes: WeakKeyDictionary[System, tuple[object, dict[bool, Nodes | str]]] = WeakKeyDictionary()
 
 
-def over_nodes(system: System) -> Nodes | str:
+def over_nodes(system: System, alone: bool = True) -> Nodes | str:
     """Return the nodes that grids can be laid over, or why there can be none (collective).
 
     They are found once for each numbering of rows.
+
+    Parameters
+    ----------
+    alone : whether the system may have no other unknowns.
     """
     known, rows = _nodes.get(system), system.numbering.row_count
     if known is None or known[0] is not rows:
-        known = _nodes[system] = rows, nodes_of(system.numbering, system.pieces, system.reference)
-    return known[1]
+        known = _nodes[system] = rows, {}
+    if alone not in known[1]:
+        found = nodes_of(system.numbering, system.pieces, system.reference, alone)
+        known[1][alone] = found
+    return known[1][alone]
 
 
 class Shell:
@@ -93,7 +101,7 @@ class Preconditioner:
         self._system, self._matrix, self._ksp = system, matrix, ksp
         self._symmetric = symmetric
         self._rounded: tuple[Rounded, Shell] | None = None
-        self._multigrid: Multigrid | None = None
+        self._multigrid: Multigrid | Saddle | None = None
         self._products: Products | None = None
         self._error: BaseException | None = None
         self._coarse = True
@@ -140,9 +148,12 @@ class Preconditioner:
             except PETSc.Error as error:
                 raise self._error or error from error
 
-    def _made(self) -> Multigrid:
+    def _made(self) -> Multigrid | Saddle:
         nodes = over_nodes(self._system)
         if isinstance(nodes, str):
+            others = over_nodes(self._system, alone=False)
+            if not isinstance(others, str):
+                return Saddle(self._system.numbering, self._matrix, others, self._symmetric)
             raise SymancfError(f"there is no preconditioner {GRIDS!r}: {nodes}")
         made = Multigrid(self._matrix, nodes, self._symmetric)
         self._products = Products(self._matrix, made.levels[0].pattern)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import SymancfError
 from ..runtime.options import Option, Options, take
-from ..runtime.petsc import PETSc, functions
+from ..runtime.petsc import PETSc, functions, has
 from .preconditioner import GRIDS, over_nodes
 from .rigid import rigid_modes
 
@@ -21,14 +21,6 @@ if TYPE_CHECKING:
 # Unknowns up to which a direct solver takes less time than multigrid: a factorisation of a solid
 # fills in far more than one of a surface.
 DIRECT_UP_TO = {"solid": 10_000, "plate": 100_000}
-
-
-def has(package: str) -> bool:
-    """Tell whether PETSc was built with a package."""
-    try:
-        return bool(PETSc.Sys.hasExternalPackage(package))
-    except (AttributeError, PETSc.Error):
-        return package in ("mumps",)
 
 
 def _direct(system: System) -> bool:
@@ -110,6 +102,8 @@ def linear_defaults(
             "ksp_max_it": 500,
         }
         if asked != "gamg" and _over_grids(system, asked):
+            if isinstance(over_nodes(system), str):
+                krylov |= {"ksp_type": "fgmres", "ksp_gmres_restart": 60}
             return krylov | {"pc_type": GRIDS}
         return krylov | {
             "pc_type": "gamg",
@@ -153,7 +147,7 @@ def _over_grids(system: System, asked: str | None) -> bool:
     ------
     SymancfError : it cannot and is asked for.
     """
-    found = over_nodes(system)
+    found = over_nodes(system, alone=asked != GRIDS)
     if asked == GRIDS and isinstance(found, str):
         raise SymancfError(f"-pc_type {GRIDS} is not possible: {found}; -pc_type gamg is")
     return not isinstance(found, str)

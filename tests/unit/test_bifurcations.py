@@ -13,7 +13,7 @@ import pytest
 import scipy.optimize as so
 
 import symancf as sa
-from symancf.solve.solver import has
+from symancf.runtime.petsc import has
 from tests.unit.test_continuation import LIMIT_P, Truss
 
 EI = 1.0

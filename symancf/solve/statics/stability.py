@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ...runtime.collective import together
-from ...runtime.petsc import PETSc
+from ...runtime.petsc import PETSc, has
 from ..factors import Factors, Signs
-from ..solver import has
 
 if TYPE_CHECKING:
     from ...output.history import History

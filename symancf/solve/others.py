@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is factored beside multigrid: all unknowns but displacements of nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Array, Ints
+from ..errors import SymancfError
+from ..runtime.collective import lookup, shares
+from ..runtime.petsc import PETSc
+from .factors import Factors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Others:
+    r"""Other unknowns g of a matrix R than the displacements u of nodes.
+
+    With a cycle M for the inverse of :math:`R_{uu}` and
+    :math:`S = R_{gg} - R_{gu} D^{-1} R_{ug}` they and u are
+
+    .. math:: g = S^{-1} (r_g - R_{gu} M r_u), \qquad u = M r_u - M R_{ug} g .
+
+    Parameters
+    ----------
+    R : the matrix; rows of u come first on each rank (collective).
+    u : rows of u on this rank.
+    pressure : (rows of g,) the vertices of pressures, -1 for others. S has no entries between the
+        pressures of different vertices.
+    symmetric : whether R is.
+    """
+
+    def __init__(self, R: PETSc.Mat, u: int, pressure: Ints, symmetric: bool) -> None:
+        self._comm = R.getComm().tompi4py()
+        first, end = R.getOwnershipRange()
+        make = PETSc.IS
+        self._of_u = make().createStride(u, first, 1, comm=R.getComm())
+        self._of_g = make().createStride(end - first - u, first + u, 1, comm=R.getComm())
+        self._size, self._pressure = u, pressure
+        self._any = bool(self._comm.allreduce(int((pressure >= 0).any())))
+        self._factors = Factors(self._comm, symmetric)
+
+    def renew(self, R: PETSc.Mat) -> None:
+        """Factor at the present entries (collective).
+
+        Raises
+        ------
+        SymancfError : S is singular.
+        """
+        u, g = self._of_u, self._of_g
+        self._gu, self._ug = R.createSubMatrix(g, u), R.createSubMatrix(u, g)
+        S = R.createSubMatrix(g, g)
+        self._u, self._du = self._gu.createVecRight(), self._gu.createVecRight()
+        self._g, self._dg = self._ug.createVecRight(), self._ug.createVecRight()
+        diagonal = R.getDiagonal().getArray(readonly=True)[: self._size]
+        inverse = np.divide(1.0, diagonal, out=np.zeros(self._size), where=diagonal != 0.0)
+        self._u.setArray(inverse)
+        scaled = self._ug.copy()
+        scaled.diagonalScale(L=self._u)
+        structure = PETSc.Mat.Structure.DIFFERENT_NONZERO_PATTERN
+        S.axpy(-1.0, self._gu.matMult(scaled), structure=structure)
+        self._S = self._thinned(S) if self._any else S
+        if not self._factors.make(self._S):
+            raise SymancfError("multigrid with multipliers: what it leaves has no factors")
+
+    def _thinned(self, S: PETSc.Mat) -> PETSc.Mat:
+        """Leave out what couples the pressures of different vertices (collective)."""
+        start, column, value = S.getValuesCSR()
+        own, rows = self._pressure, len(start) - 1
+        there = lookup(self._comm, shares(self._comm, rows), column.astype(np.int64), own)
+        row = np.repeat(np.arange(rows), np.diff(start))
+        kept = (own[row] < 0) | (there < 0) | (own[row] == there)
+        begin = np.searchsorted(row[kept], np.arange(rows + 1)).astype(PETSc.IntType)
+        csr = begin, column[kept], value[kept]
+        return PETSc.Mat().createAIJ(S.getSizes(), csr=csr, comm=S.getComm())
+
+    def complete(self, given: Array, found: Array, cycle: Callable[[Array, Array], None]) -> None:
+        """Write g, and u with it, to `found`, which has M of the u given (collective)."""
+        u = self._size
+        self._u.setArray(found[:u])
+        self._gu.mult(self._u, self._g)
+        self._g.setArray(given[u:] - self._g.getArray(readonly=True))
+        self._factors.solve(self._g, self._dg)
+        found[u:] = self._dg.getArray(readonly=True)
+        self._ug.mult(self._dg, self._u)
+        cycle(self._u.getArray(), self._du.getArray())
+        found[:u] -= self._du.getArray(readonly=True)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A preconditioner of tangents with multipliers: multigrid where nodes have displacements."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Array
+from ..bodies.pressure import PREFIX
+from ..multigrid.grids import displaced
+from ..multigrid.hierarchy import Multigrid
+from ..newton.followers import Followers, followers
+from ..runtime.collective import shares
+from .blocks import Blocks
+from .others import Others
+from .reduced import Reduced
+
+if TYPE_CHECKING:
+    from ..assembly.matrix import Matrix
+    from ..assembly.numbering import Numbering
+    from ..multigrid.grids import Nodes
+
+
+class Saddle:
+    r"""An approximate inverse of a tangent with other unknowns than displacements of nodes.
+
+    1. Equations of constraints that determine displacements of nodes are eliminated exactly with
+       these (`Reduced`). What is left has displacements u of nodes, and others, g: rigid bodies,
+       cables, further multipliers, pressures.
+    2. The cycle of `Multigrid` stands for the inverse of :math:`R_{uu}`.
+    3. For g it is that of :math:`S = R_{gg} - R_{gu} D^{-1} R_{ug}` with the diagonal D of
+       :math:`R_{uu}`; of pressures it has the blocks of the vertices alone.
+
+    Where displacements follow others, and nothing else is there, this converges as multigrid does
+    without constraints.
+
+    Parameters
+    ----------
+    matrix : whose entries these are (collective).
+    nodes : those that move by displacements alone.
+    symmetric : whether the entries are.
+
+    Attributes
+    ----------
+    revision : of the pattern of the tangent.
+    """
+
+    def __init__(self, numbering: Numbering, matrix: Matrix, nodes: Nodes, symmetric: bool) -> None:
+        self.comm, self._matrix, self._nodes = matrix.comm, matrix, nodes
+        self._symmetric, self.revision = symmetric, matrix.revision
+        self._starts = shares(self.comm, numbering.rows)
+        at = np.flatnonzero(displaced(numbering)[: numbering.owned_vertices])
+        start = numbering.offset[at, numbering.block("position")]
+        row = numbering.row[start[:, None] + np.arange(3)].ravel()
+        self._place = np.full(numbering.rows, -1, dtype=np.int64)
+        self._place[row[row >= 0]] = np.flatnonzero(row >= 0)
+        block = numbering.block_of[numbering.coordinate_of_row]
+        pressures = np.array([b.name.startswith(PREFIX) for b in numbering.blocks], dtype=bool)
+        multipliers = np.array([b.kind == "multiplier" for b in numbering.blocks], dtype=bool)
+        equations = (multipliers & ~pressures)[block]
+        equations[numbering.held_rows] = False
+        self._held = numbering.held_rows.astype(np.int64)
+        self._equations = np.flatnonzero(equations)
+        vertex = numbering.vertex_of[numbering.coordinate_of_row]
+        self._vertex = vertex[self._equations].astype(np.int64)
+        self._pressure = np.where(pressures[block], numbering.global_vertex[vertex], -1)
+        self._found: Followers | None = None
+
+    # ---- entries --------------------------------------------------------------------------------
+    def renew(self, coarse: bool = True) -> None:
+        """Take the present entries (collective); see `Multigrid.renew`."""
+        rows, may = self._equations, self._place >= 0
+        found = followers(self._matrix, self._starts, rows, self._vertex, may)
+        before, self._found = self._found, found
+        alike = before is not None and before.alike(found)
+        if self.comm.allreduce(int(alike)) < self.comm.size:
+            self._structure(found)
+            coarse = True
+        R = self._reduced.renew(found)
+        self._blocks.renew(R)
+        self.multigrid.renew(coarse)
+        if self._others is not None:
+            self._others.renew(R)
+
+    def _structure(self, found: Followers) -> None:
+        """Find the patterns of what is left (collective)."""
+        nodes = len(self._nodes.X)
+        place = self._place.copy()
+        reduced = Reduced(self._matrix.mat, self._starts, found, place, nodes, self._held)
+        self._reduced, R = reduced, reduced.renew(found)
+        held = self._nodes.held.copy()
+        at = reduced.followers
+        np.bitwise_or.at(held, at // 3, (1 << at % 3).astype(np.uint8))
+        self._blocks = Blocks(self.comm, R, reduced.starts, held)
+        nodes_left = replace(self._nodes, held=held)
+        self.multigrid = Multigrid(self._blocks, nodes_left, self._symmetric)
+        self._others: Others | None = None
+        if self.comm.allreduce(len(reduced.rest)):
+            pressure = self._pressure[reduced.rest].astype(np.int64)
+            self._others = Others(R, 3 * nodes, pressure, self._symmetric)
+
+    # ---- cycles ---------------------------------------------------------------------------------
+    def apply(self, r: ctypes.c_void_p, z: ctypes.c_void_p) -> None:
+        """Write what it makes of rows r to z, by addresses (collective)."""
+        rows, reduced = len(self._place), self._reduced
+        reduced.begin(_at(r, rows))
+        given, found = reduced.given.getArray(), reduced.found.getArray()
+        self._cycle(given, found)
+        if self._others is not None:
+            self._others.complete(given, found, self._cycle)
+        reduced.end(_at(z, rows))
+
+    def _cycle(self, r: Array, z: Array) -> None:
+        """Write a cycle for the displacements of nodes (collective)."""
+        self.multigrid.apply(ctypes.c_void_p(r.ctypes.data), ctypes.c_void_p(z.ctypes.data))
+
+    def lines(self) -> list[str]:
+        """Return what it is made of, as `Multigrid.lines` (collective)."""
+        assert self._found is not None
+        eliminated = self.comm.allreduce(len(self._found.equations))
+        others = self.comm.allreduce(len(self._reduced.rest))
+        return [
+            f"{eliminated} equations eliminated with displacements that follow others, {others} "
+            "other unknowns factored",
+            *self.multigrid.lines(),
+        ]
+
+
+def _at(address: ctypes.c_void_p, size: int) -> Array:
+    """Return the numbers at an address."""
+    if not size:
+        return np.zeros(0)
+    return np.ctypeslib.as_array((ctypes.c_double * size).from_address(address.value or 0))

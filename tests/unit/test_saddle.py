@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Multigrid of tangents with multipliers: ties, joints, supports across the axes, pressures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.energies import saint_venant_kirchhoff, yeoh
+from symancf.newton.followers import followers
+from symancf.runtime.collective import shares
+
+pytestmark = pytest.mark.collective
+
+Made = Callable[[], sa.System]
+
+
+def block(name: str, divisions: int, x: float = 0.0, E: float = 1e3) -> sa.Body:
+    """Return a cube at (x, 0, 0)."""
+    shift = np.array([x, 0.0, 0.0])
+    mesh = sa.Mesh.box((1.0,) * 3, (divisions,) * 3, name=name, warp=lambda X: X + shift)
+    element = sa.elements.hex8_plain
+    return sa.Body(mesh["body"], element, saint_venant_kirchhoff, name=name, E=E, nu=0.3)
+
+
+def tied(ratio: float = 1.0, divisions: int = 6) -> sa.System:
+    """Two blocks whose meshes do not match, the second one softer or stiffer."""
+    a, b = block("a", divisions), block("b", divisions + 1, 1.0, 1e3 * ratio)
+    load = sa.traction(b["x1"], (0.0, 0.0, 0.1 * min(1.0, ratio)))
+    return sa.System(a, b, terms=[sa.fix(a["x0"]), sa.joints.tie(b["x0"], a), load])
+
+
+def across() -> sa.System:
+    """A turned block that slides along three of its faces."""
+    turn = np.linalg.qr(np.arange(9.0).reshape(3, 3) ** 2 + np.eye(3))[0]
+    mesh = sa.Mesh.box((1.0,) * 3, (6,) * 3, warp=lambda X: X @ turn.T)
+    one = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, E=1e3, nu=0.3)
+    held = [
+        sa.fix(one[side], "normal", direction=tuple(turn[:, k].tolist()))
+        for k, side in enumerate(("x0", "y0", "z0"))
+    ]
+    pull = sa.traction(one["x1"], tuple((20.0 * turn[:, 0]).tolist()))
+    return sa.System(one, terms=[*held, pull])
+
+
+def carried() -> sa.System:
+    """A block on a rigid body that another block carries, hung from the ground at a corner."""
+    a, b = block("a", 5), block("b", 4, 1.5)
+    plate = sa.RigidBody.box((0.5, 1.0, 1.0), at=(1.25, 0.5, 0.5), rho=1.0, name="plate")
+    joints = [sa.joints.clamp(a["x1"], plate), sa.joints.clamp(b["x0"], plate)]
+    corner = sa.joints.spherical(b.at((2.5, 1.0, 1.0)), sa.ground)
+    load = sa.traction(b["x1"], (0.0, 0.0, 0.5))
+    return sa.System(a, b, plate, terms=[sa.fix(a["x0"]), *joints, corner, load])
+
+
+def squeezed(element: Any, cell: str, pressure: Any, tie: bool = False) -> sa.System:
+    """Incompressible rubber, also in two pieces whose meshes do not match."""
+    bodies = []
+    for k, count in enumerate((3, 4)[: 1 + tie]):
+        shift = np.array([float(k), 0.0, 0.0])
+        mesh = sa.Mesh.box(
+            (1.0,) * 3, (count,) * 3, cell=cell, name=f"{k}", warp=lambda X, s=shift: X + s
+        )
+        given = {"C10": 0.1, "C20": 0.01, "C30": 0.001, "k": math.inf}
+        region, name = mesh["body"], f"piece {k}"
+        bodies.append(sa.Body(region, element, yeoh, name=name, pressure=pressure, **given))
+    terms: list[Any] = [sa.fix(bodies[0]["x0"]), sa.traction(bodies[-1]["x1"], (0, 0, 1e-3))]
+    if tie:
+        terms.append(sa.joints.tie(bodies[1]["x0"], bodies[0]))
+    return sa.System(*bodies, terms=terms)
+
+
+def taylor_hood() -> sa.System:
+    return squeezed(sa.elements.tet10, "tetra10", "continuous")
+
+
+def of_cells() -> sa.System:
+    return squeezed(sa.elements.hex27, "hexahedron27", "discontinuous")
+
+
+def both() -> sa.System:
+    return squeezed(sa.elements.tet10, "tetra10", "continuous", tie=True)
+
+
+@pytest.mark.parametrize(
+    ("make", "most"),
+    [
+        (tied, 5),
+        (lambda: tied(1e4), 6),
+        (lambda: tied(1e-4), 5),
+        (across, 9),
+        (carried, 12),
+        (taylor_hood, 40),
+        (of_cells, 35),
+        (both, 60),
+    ],
+)
+def test_forces_of_constraints_are_those_of_a_direct_solver(make: Made, most: float) -> None:
+    """`most` is the mean number of Krylov's iterations in an iteration of Newton's method."""
+    found, counts = [], []
+    for kind in ("lu", "grids"):
+        system = make()
+        problem = sa.StaticProblem(system, options={"pc_type": kind, "snes_rtol": 1e-12})
+        (*_, step) = problem.solve().steps
+        assert problem.snes.getKSP().getPC().getType() == kind
+        bound = system.numbering.those("multiplier")
+        scale = np.where(bound, system.stiffness, 1.0)
+        found.append((system.state * scale, bound))
+        counts.append((step.iterations, step.linear_iterations))
+    assert counts[1][0] <= counts[0][0] + 2
+    assert counts[1][1] <= most * counts[1][0]
+    (state, bound), (other, _) = found
+    for some, exact in ((bound, 2e-8), (~bound, 1e-7)):
+        size, wrong = (
+            system.comm.allreduce(float(np.abs(x[some]).max(initial=0.0)), op=max)
+            for x in (state, other - state)
+        )
+        assert 0.0 < wrong < exact * size
+
+
+@pytest.mark.parametrize("make", [tied, across, carried, both])
+def test_followers_fulfil_the_equations(make: Made) -> None:
+    system = make()
+    system.update(0.0)
+    system.plan.tangent(system.state, np.zeros_like(system.state), system.matrix)
+    numbering, comm = system.numbering, system.comm
+    starts = shares(comm, numbering.rows)
+    block = np.array(
+        [b.kind == "multiplier" and not b.name.startswith("pressure") for b in numbering.blocks]
+    )[numbering.block_of[numbering.coordinate_of_row]]
+    rows = np.flatnonzero(block)
+    vertex = numbering.vertex_of[numbering.coordinate_of_row][rows].astype(np.int64)
+    found = followers(system.matrix, starts, rows, vertex, ~block)
+    assert comm.allreduce(len(found.equations)) > 10
+    K = system.matrix.mat
+    x, y = K.createVecs()
+    x.setRandom()
+    free = x.getArray().copy()
+    size = int(starts[-1])
+    whole = np.concatenate(comm.allgather(free))
+    T, by = np.zeros(size), np.concatenate(comm.allgather(found.of))
+    every = [np.concatenate(comm.allgather(a)) for a in (found.column, found.factor)]
+    np.add.at(T, by, every[1] * whole[every[0]])
+    leaders = np.unique(np.concatenate(comm.allgather(found.by)))
+    whole[leaders] = T[leaders]
+    x.setArray(whole[starts[comm.rank] : starts[comm.rank + 1]])
+    K.mult(x, y)
+    assert np.abs(y.getArray()[found.equations]).max(initial=0.0) < 1e-10 * system.stiffness
+    Q, equation = np.zeros(size), np.concatenate(comm.allgather(found.equation))
+    of, inverse = (np.concatenate(comm.allgather(a)) for a in (found.by, found.inverse))
+    phi = np.sin(1.0 + np.arange(size))
+    np.add.at(Q, of, inverse * phi[equation])
+    x.setArray(Q[starts[comm.rank] : starts[comm.rank + 1]])
+    K.mult(x, y)
+    mine = found.equations
+    np.testing.assert_allclose(y.getArray()[mine], phi[starts[comm.rank] + mine], rtol=1e-9)
