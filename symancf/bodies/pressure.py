@@ -72,7 +72,9 @@ class Pressures:
         numbering = configuration.numbering
         start = numbering.offset[self.vertices, numbering.block(self.block.name)]
         within = np.arange(self.block.size, dtype=np.int32)
-        return np.asarray((start[..., None] + within).reshape(len(start), start.shape[1] * self.block.size))
+        return np.asarray(
+            (start[..., None] + within).reshape(len(start), start.shape[1] * self.block.size)
+        )
 
     def level(self, configuration: Configuration) -> Ints32:
         """Return the offsets of those whose functions add up to 1 in each cell, (n, k)."""

@@ -125,7 +125,8 @@ class Preconditioner:
     @property
     def multigrid(self) -> Multigrid | None:
         """That of ``grids`` once it was set up."""
-        return self._multigrid
+        found = self._multigrid
+        return found.multigrid if isinstance(found, Saddle) else found
 
     def renew(self, operator: PETSc.Mat, coarse: bool = True) -> None:
         """Take the present entries of the tangent (collective).
