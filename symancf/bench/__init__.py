@@ -13,6 +13,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ..arrays import Array
+from ..errors import ParameterError
 from ..laws import energy_laws
 from ..runtime import jit
 from .cases import SECOND_ORDER, Case, all_cases
@@ -194,14 +195,37 @@ def solutions(sizes: Sequence[int], with_peers: bool = False) -> list[Row]:
     return rows
 
 
+def robust(cases: Sequence[str]) -> list[Row]:
+    """Return what bodies of many kinds take with each solver, each in its own process.
+
+    `cases`: some of `symancf.bench.robust.CASES`, else all. `same_work` is whether |u| agrees with
+    the default's to 6 digits.
+    """
+    from .robust import CASES, SOLVERS
+
+    unknown = [case for case in cases if case not in CASES]
+    if unknown:
+        raise ParameterError(f"no case {unknown[0]!r} of solvers: there are {', '.join(CASES)}")
+    rows: list[Row] = []
+    for case in cases or CASES:
+        command = [sys.executable, "-m", "symancf.bench.robust", case]
+        found = [{"solver": s, "case": case, **_measured([*command, s])} for s in SOLVERS]
+        for row in found:
+            if "norm_u" in row and "norm_u" in found[0]:
+                row["same_work"] = abs(row["norm_u"] / found[0]["norm_u"] - 1.0) < 1e-6
+        rows += found
+    return rows
+
+
 def measure_all(
     with_peers: bool = False,
     solve: Sequence[int] = (),
     moving: bool = False,
     touching: Sequence[int] = (),
     solids: bool = False,
+    kinds: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Return the peak, kernels and assembly, or motions, contact or elements on structures instead.
+    """Return the peak, kernels and assembly, or motions, contact, elements or solvers instead.
 
     Solutions and peers, too.
     """
@@ -212,6 +236,8 @@ def measure_all(
         result["contact"], result["contact_steps"] = contacts(touching), steps(touching)
     elif solids:
         result["elements"] = compare_elements()
+    elif kinds is not None:
+        result["robust"] = robust(kinds)
     else:
         result |= _cells(result["fma_peak_gflops"], with_peers)
     if solve:
@@ -265,12 +291,13 @@ def main(
     elements: str | None = None,
     scaling: int | None = None,
     largest: int | None = None,
+    robust: Sequence[str] | None = None,
 ) -> int:
     """Measure and print a table, or JSON; `elements`: the PNG of their comparison, or ""."""
     if scaling or largest:
         result = over_ranks(scaling, largest)
     else:
-        result = measure_all(peers, solve, motions, contact, elements is not None)
+        result = measure_all(peers, solve, motions, contact, elements is not None, robust)
     if MPI.COMM_WORLD.rank:
         return 0
     if as_json:

@@ -35,6 +35,8 @@ def show(result: dict[str, Any]) -> None:
         console.print(_steps(result["contact_steps"]))
     for table in _elements(result.get("elements", ())):
         console.print(table)
+    if result.get("robust"):
+        console.print(_robust(result["robust"]))
     if result.get("motions"):
         console.print(_motions(result["motions"]))
     if result.get("scaling"):
@@ -107,6 +109,25 @@ def _solutions(rows: list[dict[str, Any]]) -> Table:
             str(sum(row["linear"])),
             f"{row['memory_MB']:.0f}",
             f"{row['norm_u']:.8f}",
+        )
+    return table
+
+
+def _robust(rows: list[dict[str, Any]]) -> Table:
+    table = Table(title="Bodies of many kinds: what statics take, memory beyond the system's")
+    for head in ("case", "unknowns", "solver", "Newton", "linear", "CPU s", "MB", "same"):
+        table.add_column(head, justify="left" if head in ("case", "solver") else "right")
+    for row in rows:
+        name = row["solver"] + (
+            f" ({row['by']})" if row["solver"] == "default" and "by" in row else ""
+        )
+        if "missing" in row:
+            table.add_row(row["case"], "", name, row["missing"])
+            continue
+        numbers = str(row["newton"]), str(row["linear"]), f"{row['cpu_s']:.2f}"
+        same = "yes" if row.get("same_work", True) else "NO"
+        table.add_row(
+            row["case"], str(row["unknowns"]), name, *numbers, f"{row['memory_MB']:.0f}", same
         )
     return table
 

@@ -44,7 +44,7 @@ def verify(arguments: argparse.Namespace) -> int:
 def bench(arguments: argparse.Namespace) -> int:
     """Measure kernels and assembly against the peak of this machine."""
     module = importlib.import_module("symancf.bench")
-    names = "peers", "solve", "motions", "contact", "elements", "scaling", "largest"
+    names = "peers", "solve", "motions", "contact", "elements", "scaling", "largest", "robust"
     asked = {name: getattr(arguments, name) for name in names}
     return int(module.main(as_json=arguments.json, **asked))
 
@@ -117,6 +117,12 @@ def parser() -> argparse.ArgumentParser:
         nargs="?",
         const="",
         help="error against time of solids and plates on five structures instead, also drawn",
+    )
+    sub.add_argument(
+        "--robust",
+        metavar="CASE",
+        nargs="*",
+        help="solvers on bodies of many kinds instead: the default, GAMG and MUMPS",
     )
     sub.add_argument(
         "--solve",

@@ -82,7 +82,10 @@ class Grids:
         high = np.maximum.reduceat(local.max(axis=1), first)
         spacing = np.maximum.reduceat(self.spacing, first)
         origin = np.einsum("gab,ga->gb", axes, low)
-        return Grids(axes, origin, spacing, self.part[first], high - low)
+        found = Grids(axes, origin, spacing, self.part[first], high - low)
+        while not found.fit():  # bodies that are small, and far from each other
+            found = found.coarser()
+        return found
 
     def places(self, X: Array, grid: Ints) -> Array:
         """Return the coordinates (n, 3) of points by the spacing, from the origin of their grid."""

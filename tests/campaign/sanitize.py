@@ -25,16 +25,19 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
+from symancf.multigrid import levels
 from symancf.runtime import jit
 from tests.mpi import environment
 from tests.shells import sphere
 from tests.unit.facing import stacked
+from tests.unit.test_multigrid import partly, several, slit
 
 LIMIT = 600.0  # seconds of one run
 BEGUN = "begun: "  # before the name of a model, as its run says
@@ -250,13 +253,17 @@ def facets() -> None:
 
 
 def multigrid() -> None:
-    """A block by both kinds of multigrid, which multiply in single precision."""
+    """Blocks by both kinds of multigrid, which multiply in single precision; a slit; GMRES."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (6, 6, 6))
     block = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **MATERIAL)
     terms = [sa.fix(block["x0"]), sa.gravity((0.0, 0.0, -1.0))]
     for kind in ("gamg", "grids"):
         options = {"ksp_type": "cg", "pc_type": kind}
         sa.StaticProblem(sa.System(block, terms=terms), options=options).solve()
+    for make in (several, partly, slit):
+        for size in (levels.SHARED, 300):
+            with mock.patch.object(levels, "SHARED", size):
+                sa.StaticProblem(make(), options={"pc_type": "grids"}).solve()
 
 
 def fault() -> None:

@@ -22,6 +22,9 @@ BENCH: dict[str, object] = {
     "motions": False,
     "contact": (),
     "elements": None,
+    "robust": None,
+    "scaling": None,
+    "largest": None,
 }
 
 
