@@ -17,8 +17,6 @@ from ..errors import ParameterError
 from ..laws import energy_laws
 from ..runtime import jit
 from .cases import SECOND_ORDER, Case, all_cases
-from .contact import contacts, timed
-from .contact_step import steps
 from .elements import compare as compare_elements
 from .motions import compare
 from .picture import draw
@@ -83,6 +81,8 @@ def assembly_row(
     case: Case, *, shuffled: bool, divisions: tuple[int, ...] | None = None
 ) -> tuple[Row, dict[str, float]]:
     """Return the times of one cell [us] into PETSc AIJ, all included, and two check sums."""
+    from .contact import timed
+
     system = case.system(shuffled=shuffled, divisions=divisions)
     cells = system.pieces[0].size
     displacement = field(system.points)
@@ -233,6 +233,9 @@ def measure_all(
     if moving:
         result["motions"] = compare(_measured, with_peers)
     elif touching:
+        from .contact import contacts
+        from .contact_step import steps
+
         result["contact"], result["contact_steps"] = contacts(touching), steps(touching)
     elif solids:
         result["elements"] = compare_elements()

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from ..arrays import Array, Ints, Mask
 
@@ -84,6 +83,8 @@ def close(s: Shape, m: Shape, margin: float) -> tuple[Ints, Ints]:
 
     Facets of very different sizes: a tree for each power of two of the radius.
     """
+    from scipy.spatial import cKDTree  # half a second to import
+
     size = np.floor(np.log2(np.maximum(m.radius, 1e-300))).astype(np.int64)
     parts: list[Ints] = []
     for power in np.unique(size).tolist():

@@ -14,8 +14,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from ..arrays import Array, Ints
 from ..assembly.feet import feet_of, inner, library
@@ -106,6 +104,9 @@ class Skin:
         ring = self.facets[:, :n]
         if n == 2:  # a cable has none
             return np.asarray(ring)
+        from scipy.sparse import coo_matrix  # half a second to import
+        from scipy.sparse.csgraph import connected_components
+
         x = X[ring]
         normal = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
         if n == 4:

@@ -7,14 +7,13 @@ import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as ss
-import scipy.sparse.linalg as sl
 
 from ..arrays import Ints32
 from ..assembly.numbering import MOVING
 from ..runtime.petsc import PETSc, has
 
 if TYPE_CHECKING:
+    import scipy.sparse.linalg as sl
     from mpi4py import MPI
 
     from ..arrays import Integers, Mask
@@ -147,12 +146,15 @@ class Signs:
 
 def _superlu(matrix: PETSc.Mat) -> sl.SuperLU | None:
     """Factor a matrix on one rank; None: it is singular, or not finite."""
+    from scipy.sparse import csr_matrix  # half a second to import
+    from scipy.sparse.linalg import splu
+
     rows = matrix.getSize()[0]
     start, columns, values = matrix.getValuesCSR()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return sl.splu(ss.csr_matrix((values, columns, start), (rows, rows)).tocsc())
+            return splu(csr_matrix((values, columns, start), (rows, rows)).tocsc())
     except (RuntimeError, ValueError):
         return None
 

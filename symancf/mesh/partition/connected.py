@@ -14,6 +14,7 @@ from mpi4py import MPI
 from ...arrays import Ints
 from ...runtime.collective import exchange, lookup, owners_of, shares
 from . import compress
+from .graph import least_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,17 +47,11 @@ def least_connected(comm: MPI.Comm, starts: Ints, pairs: Ints) -> Ints:
     under the least one beside it and replaced by that one's, until neighbours have the same: a few
     rounds (cf. Liu and Tarjan, Simple concurrent algorithms for connected components, 2022).
     """
-    from scipy.sparse import coo_array  # half a second to import
-    from scipy.sparse.csgraph import connected_components
-
     known, (place,) = compress([pairs])
-    graph = coo_array((np.ones(len(place), np.int8), tuple(place.T)), shape=(len(known),) * 2)
-    count, part = connected_components(graph, directed=False)
-    first = np.empty(count, np.int64)
-    first[part[::-1]] = known[::-1]  # the least is written last
+    least = known[least_of(comm, len(known), place)]
     mine = int(starts[comm.rank])
     label = np.arange(mine, starts[comm.rank + 1])
-    ends = np.stack([known, first[part]], axis=1)
+    ends = np.stack([known, least], axis=1)
     if comm.size == 1:
         label[known - mine] = ends[:, 1]
         return label

@@ -127,3 +127,20 @@ int symancf_order(int32_t n, const int64_t *start, const int32_t *neighbours, in
   free(found);
   return 0;
 }
+
+/*
+ * The least of the vertices that pairs (2 count) connect each one of n with: least[n].  Trees whose
+ * roots are their least vertices are joined, paths halved.
+ */
+void symancf_connected(int32_t n, int64_t count, const int32_t *pairs, int32_t *least)
+{
+  for (int32_t v = 0; v < n; v++) least[v] = v;
+  for (int64_t k = 0; k < count; k++) {
+    int32_t a = pairs[2 * k], b = pairs[2 * k + 1];
+    while (least[a] != a) a = least[a] = least[least[a]];
+    while (least[b] != b) b = least[b] = least[least[b]];
+    if (a < b) least[b] = a;
+    else least[a] = b;
+  }
+  for (int32_t v = 0; v < n; v++) least[v] = least[least[v]]; /* ascending: roots come first */
+}

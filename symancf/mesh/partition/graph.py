@@ -89,6 +89,18 @@ def reverse_cuthill_mckee_order(comm: MPI.Comm, graph: Graph) -> Ints32:
     return order[:size]
 
 
+def least_of(comm: MPI.Comm, size: int, pairs: Ints32) -> Ints32:
+    """Return the least of the vertices that pairs (m, 2) connect each of `size` with (collective).
+
+    But of this rank only.
+    """
+    least = np.empty(max(1, size), np.int32)
+    given = np.ascontiguousarray(pairs, dtype=np.int32)
+    library = _library(comm)
+    library.symancf_connected(size, ctypes.c_int64(len(given)), *map(_address, (given, least)))
+    return least[:size]
+
+
 def gather_rows(comm: MPI.Comm, graph: Graph, numbers: Ints, starts: Ints) -> tuple[Ints, Ints]:
     """Send the rows of this rank's graph to the ranks that hold them and unite them there.
 

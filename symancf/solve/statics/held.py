@@ -43,11 +43,13 @@ class _Group:
 
 def _groups(system: System) -> list[list[Body]]:
     """Return the bodies one by one, but those together that elastic bonds such as flexures join."""
-    from scipy.sparse import coo_array
+    bonds = [p for term in system.terms if isinstance(term, Bonds) for p in term.bonds()]
+    if not bonds:
+        return [[body] for body in system.bodies]
+    from scipy.sparse import coo_array  # half a second to import
     from scipy.sparse.csgraph import connected_components
 
     count, number = len(system.bodies), {id(body): k for k, body in enumerate(system.bodies)}
-    bonds = [p for term in system.terms if isinstance(term, Bonds) for p in term.bonds()]
     pairs = np.array([[number[id(a)], number[id(b)]] for a, b in bonds]).reshape(-1, 2)
     graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
     members: dict[int, list[Body]] = {}
