@@ -34,10 +34,10 @@ class _Phases:
         self._since = now
 
 
-def run(n: int, folder: str | None = None, write: bool = True) -> dict[str, Any]:
+def run(n: int, folder: str | None = None, write: bool = False) -> dict[str, Any]:
     """Return CPU times and peak memory of a nonlinear step of n^3 hexahedra (collective).
 
-    The mesh is written to HDF5 and read again, slice by slice; the result is written, too.
+    The mesh is written to HDF5 and read again, slice by slice; `write`: the result is, too.
     `folder` of the files: a temporary one by default, see TMPDIR.
     """
     comm = MPI.COMM_WORLD

@@ -284,7 +284,7 @@ def _phases(result: dict[str, Any]) -> Table:
     for head in ("phase", "CPU s", "s per million", "peak MB", "bytes per element"):
         table.add_column(head, justify="right" if head != "phase" else "left")
     for row in result["phases"]:
-        each = row["memory_above_import_MB"] * result["ranks"] * 1e6 / result["elements"]
+        each = row["memory_above_import_MB"] * result["ranks"] * 2**20 / result["elements"]
         million = 1e6 * row["cpu_s"] / result["elements"]
         numbers = row["cpu_s"], million, row["memory_MB"], each
         table.add_row(row["phase"], *(f"{n:.0f}" if n >= 100 else f"{n:.2f}" for n in numbers))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .grids import Nodes
 
-SHARED = 20_000
+SHARED = 5_000  # unknowns of a level that all ranks hold: what it takes twice, messages take else
 
 
 @dataclass
