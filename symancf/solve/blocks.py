@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, Ints, Ints32
+from ..arrays import Array, Ints, Ints32, Mask
 from ..runtime.collective import owners_of, shares
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mpi4py import MPI
 
     from ..runtime.petsc import PETSc
+
+_CHUNK = 4096  # nodes at a time
 
 
 class Blocks:
@@ -37,60 +41,93 @@ class Blocks:
         self, comm: MPI.Comm, mat: PETSc.Mat, starts: Ints, held: npt.NDArray[np.uint8]
     ) -> None:
         self.comm, nodes = comm, len(held)
-        firsts = shares(comm, nodes)
-        first, total = int(firsts[comm.rank]), int(firsts[-1])
+        self._starts, self._nodes = starts, shares(comm, nodes)
+        self._first, self._total = int(self._nodes[comm.rank]), max(1, int(self._nodes[-1]))
         start, column, _ = mat.getValuesCSR()
-        count = int(start[3 * nodes])
-        row = np.repeat(np.arange(3 * nodes), np.diff(start[: 3 * nodes + 1]))
-        column = column[:count].astype(np.int64)
-        owner = owners_of(starts, column)
-        within = column - starts[owner]
-        self._used = within < 3 * np.diff(firsts)[owner]
-        row, owner, within = row[self._used], owner[self._used], within[self._used]
-        node, axis = np.divmod(within, 3)
-        code = (row // 3) * np.int64(max(1, total)) + firsts[owner] + node
-        change = np.ones(len(code), dtype=bool)
-        change[1:] = code[1:] != code[:-1]
-        every = np.arange(nodes, dtype=np.int64)
-        blocks = np.unique(np.concatenate([code[change], every * (total + 1) + first]))
-        r, c = np.divmod(blocks, max(1, total))
-        own = (c >= first) & (c < first + nodes)
-        place = np.empty(len(blocks), dtype=np.int64)
-        starts_of = []
+        self._count = int(start[3 * nodes])
+        blocks = [b for b, *_ in self._chunks(start, column, nodes)]
+        row, to = np.divmod(np.concatenate([np.zeros(0, np.int64), *blocks]), self._total)
+        sizes = [len(b) for b in blocks]
+        own = (to >= self._first) & (to < self._first + nodes)
+        place, begins = np.empty(len(to), dtype=np.int64), []
         columns: list[Ints32] = []
-        for some, shift in ((own, 3 * first), (~own, 0)):
-            begin = np.searchsorted(r[some], np.arange(nodes + 1))
-            starts_of.append(begin)
-            place[some] = np.arange(int(some.sum())) - begin[r[some]]
-            columns.append(_columns(begin, c[some], shift))
-        self.diagonal_start, self.off_start = (_by_rows(begin) for begin in starts_of)
+        for some, shift in ((own, self._first), (~own, 0)):
+            begin = np.searchsorted(row[some], np.arange(nodes + 1))
+            place[some] = np.arange(int(some.sum())) - begin[row[some]]
+            columns.append(_columns(begin, to[some] - shift))
+            begins.append(begin)
+        self.diagonal_start, self.off_start = map(_by_rows, begins)
         self.columns = columns[0], columns[1]
-        sizes = [9 * int(begin[-1]) for begin in starts_of]
-        self._values = tuple(np.zeros(max(1, n) + 8)[: max(1, n)] for n in sizes)
-        at = np.searchsorted(blocks, code[change])[np.cumsum(change) - 1]
-        self._own = own[at]
-        self._places = np.empty(len(at), dtype=np.int64)
-        for k, some in enumerate((self._own, ~self._own)):
-            begin = starts_of[k]
-            node_row, a = np.divmod(row[some], 3)
-            width = np.diff(begin)[node_row]
-            self._places[some] = (
-                9 * begin[node_row] + a * 3 * width + 3 * place[at[some]] + axis[some]
-            )
-        diagonal = np.searchsorted(blocks, every * (total + 1) + first)
-        width = np.diff(starts_of[0])
-        base = 9 * starts_of[0][:-1] + 3 * place[diagonal]
-        self._diagonal = (base[:, None] + np.arange(3) * (3 * width[:, None] + 1)).ravel()
+        room = [9 * int(begin[-1]) for begin in begins]
+        self._values = [np.zeros(max(1, n) + 8)[: max(1, n)] for n in room]
+        width = [np.diff(begin) for begin in begins]
+        bases = [9 * begin[row] + 3 * place for begin in begins]  # of the first row of each block
+        base = np.where(own, bases[0], bases[1])
+        self._places = np.empty(self._count, dtype=np.int64)  # ~: of other ranks' nodes, -n: none
+        end = first = 0
+        for (_, entry, axis, block), size in zip(
+            self._chunks(start, column, nodes), sizes, strict=True
+        ):
+            k = first + block
+            a = entry % 3
+            wide = np.where(own[k], width[0][row[k]], width[1][row[k]])
+            at = base[k] + 3 * a * wide + axis
+            self._places[end : end + len(at)] = np.where(own[k], at, ~at)
+            end, first = end + len(at), first + size
+        self._places = self._places[:end]
+        mine = np.flatnonzero(own & (to - self._first == row))
+        corner = bases[0][mine][:, None] + np.arange(3) * (3 * width[0][:, None] + 1)
         bits = np.unpackbits(held[:, None], axis=1, count=3, bitorder="little")
-        self._count, self._held = count, np.flatnonzero(bits)
+        self._diagonal, self._held = corner.ravel(), np.flatnonzero(bits)
+        self._used = self._among(column[: self._count])
+
+    def _among(self, column: Ints | Ints32) -> Mask:
+        """Return which columns are of nodes."""
+        if self.comm.size == 1:
+            return np.asarray(column < 3 * self._nodes[1])
+        owner = owners_of(self._starts, column)
+        return np.asarray(column - self._starts[owner] < 3 * np.diff(self._nodes)[owner])
+
+    def _numbers(self, column: Ints | Ints32) -> tuple[Ints, Ints]:
+        """Return nodes and components of columns of nodes."""
+        if self.comm.size == 1:
+            node, axis = np.divmod(column, 3)
+            return node, axis
+        owner = owners_of(self._starts, column)
+        node, axis = np.divmod(column - self._starts[owner], 3)
+        return self._nodes[owner] + node, axis
+
+    def _chunks(
+        self, start: Ints32, column: Ints32, nodes: int
+    ) -> Iterator[tuple[Ints, Ints, Ints, Ints]]:
+        """Yield codes of blocks; row, component and block of each entry; for some nodes a time."""
+        every = np.arange(nodes, dtype=np.int64)
+        for k in range(0, nodes, _CHUNK):
+            end = min(nodes, k + _CHUNK)
+            begin = start[3 * k : 3 * end + 1]
+            row = np.repeat(np.arange(3 * k, 3 * end), np.diff(begin))
+            some = column[begin[0] : begin[-1]].astype(np.int64)
+            used = self._among(some)
+            row, some = row[used], some[used]
+            node, axis = self._numbers(some)
+            code = (row // 3) * self._total + node
+            change = np.ones(len(code), dtype=bool)
+            change[1:] = code[1:] != code[:-1]
+            diagonal = every[k:end] * (self._total + 1) + self._first
+            blocks, place = np.unique(
+                np.concatenate([code[change], diagonal]), return_inverse=True
+            )
+            yield blocks, row, axis, place.ravel()[np.cumsum(change) - 1]
 
     def renew(self, mat: PETSc.Mat) -> None:
         """Take the present entries (collective)."""
-        _, _, values = mat.getValuesCSR()
-        values = values[: self._count][self._used]
-        for k, some in enumerate((self._own, ~self._own)):
-            self._values[k][:] = 0.0
-            self._values[k][self._places[some]] = values[some]
+        values = mat.getValuesCSR()[2][: self._count][self._used]
+        for part, places, own in zip(
+            self._values, (self._places, ~self._places), (True, False), strict=True
+        ):
+            some = (self._places >= 0) == own
+            part[:] = 0.0
+            part[places[some]] = values[some]
         if len(self._held):
             size = float(np.abs(self._values[0][self._diagonal]).max())
             self._values[0][self._diagonal[self._held]] = size if size > 0.0 else 1.0
@@ -107,11 +144,15 @@ def _by_rows(begin: Ints) -> Ints32:
     return np.concatenate([[0], np.cumsum(width)]).astype(np.int32)
 
 
-def _columns(begin: Ints, block: Ints, shift: int) -> Ints32:
+def _columns(begin: Ints, block: Ints) -> Ints32:
     """Return the columns of rows, each three of every block."""
+    columns = np.empty(9 * len(block), dtype=np.int32)
     width = np.diff(begin)
-    node = np.repeat(np.arange(len(width)), 3)
-    count = width[node]
-    place = np.repeat(begin[:-1][node] - np.cumsum(count) + count, count) + np.arange(count.sum())
-    columns = 3 * block[place][:, None] + np.arange(3) - shift
-    return np.ascontiguousarray(columns.ravel(), dtype=np.int32)
+    for k in range(0, len(width), _CHUNK):
+        some = slice(begin[k], begin[min(len(width), k + _CHUNK)])
+        count = np.repeat(width[k : k + _CHUNK], 3)
+        node = np.repeat(np.arange(k, min(len(width), k + _CHUNK)), 3)
+        place = np.repeat(begin[node] - np.cumsum(count) + count, count) + np.arange(count.sum())
+        found = 3 * block[place][:, None] + np.arange(3)
+        columns[9 * some.start : 9 * some.stop] = found.ravel()
+    return columns

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..assembly.matrix import Matrix
     from ..assembly.numbering import Numbering
     from ..multigrid.grids import Nodes
+    from ..runtime.petsc import PETSc
 
 
 class Saddle:
@@ -78,16 +79,16 @@ class Saddle:
         before, self._found = self._found, found
         alike = before is not None and before.alike(found)
         if self.comm.allreduce(int(alike)) < self.comm.size:
-            self._structure(found)
-            coarse = True
-        R = self._reduced.renew(found)
+            R, coarse = self._structure(found), True
+        else:
+            R = self._reduced.renew(found)
         self._blocks.renew(R)
         self.multigrid.renew(coarse)
         if self._others is not None:
             self._others.renew(R)
 
-    def _structure(self, found: Followers) -> None:
-        """Find the patterns of what is left (collective)."""
+    def _structure(self, found: Followers) -> PETSc.Mat:
+        """Find the patterns of what is left; return R (collective)."""
         nodes = len(self._nodes.X)
         place = self._place.copy()
         reduced = Reduced(self._matrix.mat, self._starts, found, place, nodes, self._held)
@@ -102,6 +103,7 @@ class Saddle:
         if self.comm.allreduce(len(reduced.rest)):
             pressure = self._pressure[reduced.rest].astype(np.int64)
             self._others = Others(R, 3 * nodes, pressure, self._symmetric)
+        return R
 
     # ---- cycles ---------------------------------------------------------------------------------
     def apply(self, r: ctypes.c_void_p, z: ctypes.c_void_p) -> None:
