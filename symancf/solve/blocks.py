@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, Ints, Ints32, Mask
+from ..arrays import Array, Integers, Ints, Ints32, Mask
 from ..runtime.collective import owners_of, shares
 
 if TYPE_CHECKING:
@@ -81,19 +81,19 @@ class Blocks:
         self._diagonal, self._held = corner.ravel(), np.flatnonzero(bits)
         self._used = self._among(column[: self._count])
 
-    def _among(self, column: Ints | Ints32) -> Mask:
+    def _among(self, column: Integers) -> Mask:
         """Return which columns are of nodes."""
         if self.comm.size == 1:
             return np.asarray(column < 3 * self._nodes[1])
-        owner = owners_of(self._starts, column)
+        owner = owners_of(self._starts, np.asarray(column, np.int64))
         return np.asarray(column - self._starts[owner] < 3 * np.diff(self._nodes)[owner])
 
-    def _numbers(self, column: Ints | Ints32) -> tuple[Ints, Ints]:
+    def _numbers(self, column: Integers) -> tuple[Ints, Ints]:
         """Return nodes and components of columns of nodes."""
         if self.comm.size == 1:
             node, axis = np.divmod(column, 3)
             return node, axis
-        owner = owners_of(self._starts, column)
+        owner = owners_of(self._starts, np.asarray(column, np.int64))
         node, axis = np.divmod(column - self._starts[owner], 3)
         return self._nodes[owner] + node, axis
 
@@ -114,9 +114,7 @@ class Blocks:
             change = np.ones(len(code), dtype=bool)
             change[1:] = code[1:] != code[:-1]
             diagonal = every[k:end] * (self._total + 1) + self._first
-            blocks, place = np.unique(
-                np.concatenate([code[change], diagonal]), return_inverse=True
-            )
+            blocks, place = np.unique(np.concatenate([code[change], diagonal]), return_inverse=True)
             yield blocks, row, axis, place.ravel()[np.cumsum(change) - 1]
 
     def renew(self, mat: PETSc.Mat) -> None:

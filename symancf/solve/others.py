@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..errors import SymancfError
 from ..runtime.collective import lookup, shares
 from ..runtime.petsc import PETSc
 from .factors import Factors
@@ -44,13 +43,8 @@ class Others:
         self._any = bool(self._comm.allreduce(int((pressure >= 0).any())))
         self._factors = Factors(self._comm, symmetric)
 
-    def renew(self, R: PETSc.Mat) -> None:
-        """Factor at the present entries (collective).
-
-        Raises
-        ------
-        SymancfError : S is singular.
-        """
+    def renew(self, R: PETSc.Mat) -> bool:
+        """Factor at the present entries; tell whether that was possible (collective)."""
         u, g = self._of_u, self._of_g
         self._gu, self._ug = R.createSubMatrix(g, u), R.createSubMatrix(u, g)
         S = R.createSubMatrix(g, g)
@@ -64,8 +58,7 @@ class Others:
         structure = PETSc.Mat.Structure.DIFFERENT_NONZERO_PATTERN
         S.axpy(-1.0, self._gu.matMult(scaled), structure=structure)
         self._S = self._thinned(S) if self._any else S
-        if not self._factors.make(self._S):
-            raise SymancfError("multigrid with multipliers: what it leaves has no factors")
+        return self._factors.make(self._S)
 
     def _thinned(self, S: PETSc.Mat) -> PETSc.Mat:
         """Leave out what couples the pressures of different vertices (collective)."""

@@ -149,6 +149,10 @@ class Preconditioner:
             except PETSc.Error as error:
                 raise self._error or error from error
 
+    def take_over(self) -> bool:
+        """Let factors take the place of a cycle that does not serve; see `Saddle.take_over`."""
+        return isinstance(self._multigrid, Saddle) and self._multigrid.take_over()
+
     def _made(self) -> Multigrid | Saddle:
         nodes = over_nodes(self._system)
         if isinstance(nodes, str):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,13 @@ import numpy as np
 
 from ..arrays import Array
 from ..bodies.pressure import PREFIX
+from ..errors import SymancfError
 from ..multigrid.grids import displaced
 from ..multigrid.hierarchy import Multigrid
 from ..newton.followers import Followers, followers
 from ..runtime.collective import shares
 from .blocks import Blocks
+from .factors import Factors
 from .others import Others
 from .reduced import Reduced
 
@@ -37,7 +40,7 @@ class Saddle:
        :math:`R_{uu}`; of pressures it has the blocks of the vertices alone.
 
     Where displacements follow others, and nothing else is there, this converges as multigrid does
-    without constraints.
+    without constraints. Where it does not, factors of the whole tangent may `take_over`.
 
     Parameters
     ----------
@@ -70,10 +73,14 @@ class Saddle:
         self._vertex = vertex[self._equations].astype(np.int64)
         self._pressure = np.where(pressures[block], numbering.global_vertex[vertex], -1)
         self._found: Followers | None = None
+        self._whole: Factors | None = None
 
     # ---- entries --------------------------------------------------------------------------------
     def renew(self, coarse: bool = True) -> None:
         """Take the present entries (collective); see `Multigrid.renew`."""
+        if self._whole is not None:
+            self._require(self._whole.make(self._matrix.mat))
+            return
         rows, may = self._equations, self._place >= 0
         found = followers(self._matrix, self._starts, rows, self._vertex, may)
         before, self._found = self._found, found
@@ -84,8 +91,33 @@ class Saddle:
             R = self._reduced.renew(found)
         self._blocks.renew(R)
         self.multigrid.renew(coarse)
-        if self._others is not None:
-            self._others.renew(R)
+        if self._others is not None and not self._others.renew(R):
+            self._require(self.take_over())
+
+    def take_over(self) -> bool:
+        """Factor the whole tangent from now on (collective).
+
+        Returns whether that is new, and possible.
+        """
+        if self._whole is not None:
+            return False
+        self._whole = Factors(self.comm, self._symmetric)
+        if not self._whole.make(self._matrix.mat):
+            self._whole = None
+            return False
+        self._r, self._z = self._matrix.mat.createVecs()
+        if self.comm.rank == 0:
+            warnings.warn(
+                "multigrid did not solve the equations with the multipliers of this system: they "
+                "are factored from now on, as -pc_type lu does at once",
+                stacklevel=2,
+            )
+        return True
+
+    @staticmethod
+    def _require(factored: bool) -> None:
+        if not factored:
+            raise SymancfError("the tangent is singular, or there is no memory for its factors")
 
     def _structure(self, found: Followers) -> PETSc.Mat:
         """Find the patterns of what is left; return R (collective)."""
@@ -108,7 +140,13 @@ class Saddle:
     # ---- cycles ---------------------------------------------------------------------------------
     def apply(self, r: ctypes.c_void_p, z: ctypes.c_void_p) -> None:
         """Write what it makes of rows r to z, by addresses (collective)."""
-        rows, reduced = len(self._place), self._reduced
+        rows = len(self._place)
+        if self._whole is not None:
+            self._r.setArray(_at(r, rows))
+            self._whole.solve(self._r, self._z)
+            _at(z, rows)[:] = self._z.getArray(readonly=True)
+            return
+        reduced = self._reduced
         reduced.begin(_at(r, rows))
         given, found = reduced.given.getArray(), reduced.found.getArray()
         self._cycle(given, found)
@@ -122,6 +160,8 @@ class Saddle:
 
     def lines(self) -> list[str]:
         """Return what it is made of, as `Multigrid.lines` (collective)."""
+        if self._whole is not None:
+            return ["the whole tangent factored: the cycle did not lead to solutions"]
         assert self._found is not None
         eliminated = self.comm.allreduce(len(self._found.equations))
         others = self.comm.allreduce(len(self._reduced.rest))

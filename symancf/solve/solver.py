@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..bodies.pressure import PREFIX
 from ..errors import SymancfError
+from ..multigrid.grids import displaced
 from ..runtime.options import Option, Options, take
 from ..runtime.petsc import PETSc, functions, has
 from .preconditioner import GRIDS, over_nodes
@@ -20,17 +22,19 @@ if TYPE_CHECKING:
 
 # Unknowns up to which a direct solver takes less time than multigrid: a factorisation of a solid
 # fills in far more than one of a surface.
-DIRECT_UP_TO = {"solid": 10_000, "plate": 100_000}
+# With multipliers see docs/hpc/solvers.md. This table and `_direct` are all that chooses.
+DIRECT_UP_TO = {"solid": 10_000, "plate": 100_000, "multipliers": 20_000, "pressures": 50_000}
 
 
-def _direct(system: System) -> bool:
+def _direct(system: System, dynamic: bool = False) -> bool:
     """Whether a direct solver suits the system better than multigrid.
 
-    It does up to `DIRECT_UP_TO` unknowns, for saddle points (multipliers), and for bending
-    without shear (thin plates, cables), which multigrid by aggregation hardly reduces.
+    It does up to `DIRECT_UP_TO` unknowns, for saddle points (multipliers) in motions, where one
+    factorisation lasts, and for bending without shear (thin plates, cables), which multigrid by
+    aggregation hardly reduces.
     """
     if _saddle(system):
-        return True
+        return dynamic or _factored(system)
     kinds = {getattr(getattr(body, "element", None), "slope_kind", "") for body in system.bodies}
     if not kinds <= {"none", "gradient"}:
         return True
@@ -43,6 +47,30 @@ def _saddle(system: System) -> bool:
     return any(piece.role == "constraint" for piece in system.pieces) or any(
         block.kind == "multiplier" for block in system.numbering.blocks
     )
+
+
+def _factored(system: System) -> bool:
+    """Whether a direct solver suits a saddle point better than `Saddle` (collective).
+
+    So it is where more than a tenth of the coordinates are no displacements of nodes, or more
+    than a fifth of the unknowns are multipliers.
+    """
+    numbering = system.numbering
+    if numbering.size <= DIRECT_UP_TO["multipliers"]:
+        return True
+    vertex = numbering.vertex_of[numbering.coordinate_of_row]
+    block = numbering.block_of[numbering.coordinate_of_row]
+    multiplier = numbering.those("multiplier")[numbering.coordinate_of_row]
+    pressure = np.array([b.name.startswith(PREFIX) for b in numbering.blocks], dtype=bool)[block]
+    node = displaced(numbering)[vertex] & ~multiplier
+    count = np.array([node.sum(), multiplier.sum(), pressure.sum()], dtype=float)
+    nodes, multipliers, pressures = system.sum(count).tolist()
+    if pressures and numbering.size <= DIRECT_UP_TO["pressures"]:
+        return True
+    others = numbering.size - nodes - multipliers
+    if others > 0.1 * nodes or multipliers > 0.2 * numbering.size:
+        return True
+    return isinstance(over_nodes(system, alone=False), str)
 
 
 def defaults(system: System, asked: str | None = None) -> dict[str, Option]:
@@ -94,7 +122,7 @@ def linear_defaults(
     """
     symmetric = is_symmetric(system, dynamic)
     definite = not _saddle(system)
-    if asked in (GRIDS, "gamg") or not _direct(system):
+    if asked in (GRIDS, "gamg") or not _direct(system, dynamic):
         krylov: dict[str, Option] = {
             "ksp_type": "cg" if symmetric and definite else "gmres",
             "ksp_rtol": 3e-3,
@@ -103,7 +131,8 @@ def linear_defaults(
         }
         if asked != "gamg" and _over_grids(system, asked):
             if isinstance(over_nodes(system), str):
-                krylov |= {"ksp_type": "fgmres", "ksp_gmres_restart": 60}
+                krylov |= {"ksp_type": "fgmres", "ksp_gmres_restart": 60, "ksp_max_it": 200}
+                krylov["ksp_rtol"] = 1e-5 if dynamic else krylov["ksp_rtol"]  # fewer residuals
             return krylov | {"pc_type": GRIDS}
         return krylov | {
             "pc_type": "gamg",
@@ -147,7 +176,7 @@ def _over_grids(system: System, asked: str | None) -> bool:
     ------
     SymancfError : it cannot and is asked for.
     """
-    found = over_nodes(system, alone=asked != GRIDS)
+    found = over_nodes(system, alone=asked != GRIDS and not _saddle(system))
     if asked == GRIDS and isinstance(found, str):
         raise SymancfError(f"-pc_type {GRIDS} is not possible: {found}; -pc_type gamg is")
     return not isinstance(found, str)

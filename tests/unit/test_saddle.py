@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ import symancf as sa
 from symancf.energies import saint_venant_kirchhoff, yeoh
 from symancf.newton.followers import followers
 from symancf.runtime.collective import shares
+from symancf.solve.solver import DIRECT_UP_TO
 
 pytestmark = pytest.mark.collective
 
@@ -159,3 +161,30 @@ def test_followers_fulfil_the_equations(make: Made) -> None:
     K.mult(x, y)
     mine = found.equations
     np.testing.assert_allclose(y.getArray()[mine], phi[starts[comm.rank] + mine], rtol=1e-9)
+
+
+def test_factors_take_over_where_iterations_do_not_end() -> None:
+    states = []
+    for options in ({"pc_type": "lu"}, {"pc_type": "grids", "ksp_max_it": 1}):
+        system = tied()
+        problem = sa.StaticProblem(system, options=options)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            problem.solve()
+        found = [w for w in told if "multigrid did not solve" in str(w.message)]
+        assert len(found) == (options["pc_type"] == "grids" and system.comm.rank == 0)
+        states.append(system.state.copy())
+    assert np.abs(states[1] - states[0]).max(initial=0.0) < 1e-10
+
+
+def test_sizes_choose(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Factors of small systems, and of those with many other unknowns than displacements."""
+    kinds = []
+    for limit, make in ((20_000, tied), (500, tied), (500, taylor_hood)):
+        monkeypatch.setitem(DIRECT_UP_TO, "multipliers", limit)
+        system = make()
+        problem = sa.StaticProblem(system)
+        problem.solve(to=0.1)
+        kinds.append(problem.snes.getKSP().getPC().getType())
+    assert kinds[1] == "grids"
+    assert kinds[1] not in (kinds[0], kinds[2])

@@ -224,6 +224,11 @@ class LinearSolver:
         self.mended = not self.direct and ksp.getConvergedReason() < 0
         if not self.mended:
             return None
+        if self._made.take_over():
+            self.again += ksp.getIterationNumber()
+            ksp.solve(b, y)
+            self.mended = ksp.getConvergedReason() < 0
+            return not self.mended
         if ksp.getConvergedReason() in _INDEFINITE and ksp.getType() == PETSc.KSP.Type.CG:
             self._forcing.astray()
             self.again += ksp.getIterationNumber()
