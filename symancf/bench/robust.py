@@ -177,7 +177,7 @@ def coil() -> _Made:
     length = 2.0 * np.pi * radius * turns
 
     def warp(X: Array) -> Array:
-        angle, r = X[:, 0] / radius, radius - 0.5 + X[:, 1]
+        angle, r = X[:, 0] / radius, radius + 0.5 - X[:, 1]
         rise = 1.1 * angle / 2.0 / np.pi
         return np.stack([r * np.cos(angle), r * np.sin(angle), X[:, 2] + rise], axis=1)
 

@@ -186,7 +186,8 @@ def test_grids_are_refused_with_a_reason() -> None:
         problem.solve()
 
 
-def test_motions_have_the_mass_in_it() -> None:
+@pytest.mark.parametrize("method", ["generalized-alpha", "rk"])
+def test_motions_have_the_mass_in_it(method: str) -> None:
     """The same solver begins with accelerations, for which it has another matrix."""
     found = []
     for kind in ("grids", "lu"):
@@ -194,7 +195,7 @@ def test_motions_have_the_mass_in_it() -> None:
         steel = {"E": 1e5, "nu": 0.3, "rho": 1000.0}
         one = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **steel)
         system = sa.System(one, terms=[sa.fix(one["x0"]), sa.gravity((0.0, 0.0, -1.0))])
-        problem = sa.DynamicProblem(system, options={"pc_type": kind})
+        problem = sa.DynamicProblem(system, options={"pc_type": kind}, method=method)
         problem.solve(to=0.05, step=0.01)
         found.append(system.state.copy())
     moved = system.comm.allreduce(float(np.abs(found[1]).max(initial=0.0)), op=max)
