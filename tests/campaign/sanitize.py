@@ -38,6 +38,8 @@ from tests.mpi import environment
 from tests.shells import sphere
 from tests.unit.facing import stacked
 from tests.unit.test_multigrid import partly, several, slit
+from tests.unit.test_native import controlled, driven, shaken, two_parts
+from tests.unit.test_native import run as run_motion
 
 LIMIT = 600.0  # seconds of one run
 BEGUN = "begun: "  # before the name of a model, as its run says
@@ -54,7 +56,7 @@ SETTINGS = {
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:exitcode=99",
     "PYTHONMALLOC": "malloc",  # small blocks of Python's own have no red zones
 }
-RUNTIME = ("runtime", "pattern", "graph", "rounded", "multigrid")
+RUNTIME = ("runtime", "pattern", "graph", "rounded", "multigrid", "steps")
 FAULT = "double fault(const double *x, int n) { return x[n]; }\n"
 SIZES = {"line": ((2.0,), (11,)), "quad": ((2.0, 0.5), (11, 1)),
          "hexahedron": ((2.0, 0.5, 0.5), (11, 1, 1))}  # fmt: skip
@@ -266,6 +268,14 @@ def multigrid() -> None:
                 sa.StaticProblem(make(), options={"pc_type": "grids"}).solve()
 
 
+def motions() -> None:
+    """Steps in C, many at once and one at a time, with functions of time and cut-backs."""
+    for make, to, step in ((two_parts, 0.2, 2e-3), (driven, 0.1, 2e-3), (shaken, 0.1, 2e-3),
+                           (controlled, 1.0, 1e-2), (two_parts, 0.3, 0.15)):  # fmt: skip
+        for how in ("many", "one") if MPI.COMM_WORLD.size == 1 else ("snes",):
+            run_motion(make, how, to, step)
+
+
 def fault() -> None:
     """Read one number behind an array of NumPy: what has to be found."""
     with tempfile.TemporaryDirectory() as folder:
@@ -279,7 +289,7 @@ def fault() -> None:
 MODELS: dict[str, Callable[[], None]] = {
     f.__name__: f
     for f in (hex8_plain, plate, thin_plate, straight_cable, curved_cable, plane_cable, gas, joints,
-              planar, shapes, facets, multigrid)
+              planar, shapes, facets, multigrid, motions)
 }  # fmt: skip
 
 
