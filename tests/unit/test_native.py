@@ -115,6 +115,13 @@ def test_who_looks_at_iterations_sees_those_of_snes() -> None:
     problem.solve(to=0.02, step=1e-3)
     assert not problem.native
     assert len(seen) > 10
+    problem = sa.DynamicProblem(driven(), prefix="updated_", options={"snes_max_it": 2**31 - 1})
+    problem.solve(to=2e-3, step=1e-3)
+    assert problem.native
+    updates: list[int] = []
+    problem.snes.setUpdate(lambda snes, iteration: updates.append(iteration))
+    problem.solve(to=4e-3, step=1e-3)
+    assert len(updates) > 2
     stiff = sa.DynamicProblem(driven(), damping=sa.Rayleigh(stiffness=1e-4))
     stiff.solve(to=2e-3, step=1e-3)
     assert not stiff.native

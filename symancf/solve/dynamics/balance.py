@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, Mask
 from ...assembly.piece import Role
 from ...newton import AGAIN, SLOW, Constraints, RowNorms, Stopping
-from ...runtime.petsc import NOT_FINITE, PETSc
-from .steps import UNDECIDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,6 +51,7 @@ class Balance(Stopping):
     def __init__(self, motion: Motion, f: Array, steps: Steps) -> None:
         system = motion.system
         rows = RowNorms(system, [*system.pieces, *motion.mass.pieces])
+        self._shuts, self._closes = np.zeros(rows.parts), np.zeros(rows.parts, dtype=np.uint8)
         equations = rows.classes(lambda block: block.is_equation)
         super().__init__(rows, Constraints(motion.matrix, rows, equations), GROWTH, FALLING)
         self.motion, self.system, self.f = motion, system, f
@@ -68,7 +67,6 @@ class Balance(Stopping):
         self._natural, self._violations, self._sizes, self._ended, *others = by_class
         # `_ended`: forces at the end of the last step, `_in_parts`: those in parts, where `split`
         self._forces, self._noise, self._weight, self._in_parts = others
-        self._shuts, self._closes = np.zeros(rows.parts), np.zeros(rows.parts, dtype=np.uint8)
         self._worst: Array = np.zeros((0, rows.parts))
         steps.give(self._data, np.int64, part=rows.part)
         masks = {"moves": self._moves, "constraint": self.constraints.classes}
@@ -103,60 +101,41 @@ class Balance(Stopping):
         self._data.split = 0
         self.constraints.limits[:] = 0.0
 
-    def accept(self) -> None:
-        """Note the forces at the end of a step (collective)."""
-        self._ended[:] = self.sizes()
-        self._data.split = self._steps.wants_parts()
-        if self._data.split:
-            self.split()
-
     def split(self) -> None:
         """Take the forces at the end of a step in parts (collective)."""
         self._in_parts[:] = self.parts()
 
     # ---- the rule -------------------------------------------------------------------------------
-    def test(
-        self,
-        snes: PETSc.SNES,
-        iteration: int,
-        rows: Array,
-        step: Callable[[], Array],
-        fresh: bool,
-    ) -> int:
-        """Return PETSc's reason to stop, or that to go on (collective).
+    @property
+    def closed(self) -> Mask:
+        """Which parts have converged: for C, too."""
+        return self._closes.view(bool)
+
+    @closed.setter
+    def closed(self, closed: Mask) -> None:
+        self._closes[:] = closed
+
+    @property
+    def _shut(self) -> Array:
+        return self._shuts
+
+    @_shut.setter
+    def _shut(self, shut: Array) -> None:
+        self._shuts[:] = shut
+
+    def doubt(self, iteration: int, step: Callable[[], Array], fresh: bool) -> int:
+        """Return PETSc's reason to stop, or that to go on, where C is undecided (collective).
 
         Parameters
         ----------
-        rows : the residual.
         step, fresh : see `Stopping`.
         """
-        if iteration == 0:
-            rtol, _, stol, most = snes.getTolerances()
-            self.tolerate(rtol, stol, most)
-        self._norms[:] = self.rows.norm(rows)
-        if not math.isfinite(self._norms.max(initial=0.0)):
-            return NOT_FINITE
-        rtol = self._data.rtol
-        if self.constraints.any:
-            self._violations[:] = rtol * self.constraints.shares(rows, rtol, first=False)
-        if iteration == 0:
-            self._sizes[:] = self.sizes()
-        if iteration == 0 or not self._data.asked:
-            reason = self._steps.judge(iteration, fresh)
-            if reason != UNDECIDED:
-                self.closed, self._last = self._closes.astype(bool), self._worst[iteration].copy()
-                return reason
-            self._take_over(iteration)
-        return self._reason(rtol, self._stol, step, fresh)
-
-    def _take_over(self, iteration: int) -> None:
-        """Go on with what was simple so far: shares that fell in all iterations."""
-        trail = self._worst[:iteration].copy()
-        self._start(np.zeros(self.rows.parts, dtype=bool))
-        self.closed, self._shut = self._closes.astype(bool), self._shuts.copy()
-        self._begun, self._last = trail[0], trail[-1]
-        self._trail = [(worst, worst) for worst in trail[1:]]
-        self._data.asked = 1
+        if not self._data.asked:  # so far it was simple: shares that fell in all iterations
+            trail = self._worst[:iteration].copy()
+            self._begun, self._last, self._near = trail[0], trail[-1], np.zeros_like(self.closed)
+            self._trail = [(worst, worst) for worst in trail[1:]]
+            self._data.asked = 1
+        return self._reason(self._data.rtol, self._stol, step, fresh)
 
     def shares(self) -> Array:
         """Return norms, or the largest violations, relative to what they are measured by."""
@@ -198,13 +177,6 @@ class Balance(Stopping):
         answer += B * inertial
 
     # ---- forces ---------------------------------------------------------------------------------
-    def sizes(self) -> Array:
-        """Return the larger of |M a| and |R| of each class, 0 of constraints (collective)."""
-        to_rows = self.rows.numbering.to_rows
-        inertia, f = to_rows(self.motion.inertia), to_rows(self.f)
-        largest = np.maximum(self.rows.norm(inertia), self.rows.norm(f - inertia))
-        return np.where(self.constraints.classes, 0.0, largest)
-
     def parts(self) -> Array:
         """Return |M a| and the forces |R_i| of all roles in one sum, 0 of constraints (collective).
 

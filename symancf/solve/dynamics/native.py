@@ -4,18 +4,19 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from mpi4py import MPI
 
 from ...arrays import Array, Ints32
 from ...assembly.plan import CODE
 from ...newton import FACTORS, LEAST, SMALL
-from ...runtime.collective import share_error
+from ...runtime.collective import reduced, share_error
 from ...runtime.interruption import pending
 from ...runtime.log import EVENTS
 from ...runtime.petsc import NOT_FINITE, PETSc, functions, loosely
-from .steps import Ask, Asked
+from .steps import Ask, Asked, Reduce
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,6 +39,7 @@ _FUNCTIONS = {
 
 PAUSE = 0.1  # s, between two looks whether somebody wants to interrupt
 MOST = 10_000  # steps at once
+SIMPLE = 1000  # iterations that C judges alone
 
 
 class Made(NamedTuple):
@@ -64,7 +66,7 @@ class Native:
     def __init__(self, newton: Newton) -> None:
         self.newton, self.able = newton, False
         self._steps, self._data = newton.steps, newton.steps.data
-        self._answer = Ask(loosely(self._answers))
+        self._answer, self._reduce = Ask(loosely(self._answers)), Reduce(loosely(self._reduced))
         self._takes: Mapping[Asked, Take] = {}
         self._rushes = False
         self._made: tuple[Array, Ints32, Ints32] = np.zeros(0), *_counts(0)
@@ -72,9 +74,10 @@ class Native:
     # ---- whether, and with what -----------------------------------------------------------------
     def begin(self) -> None:
         """See whether C can do it, and tell it what to work on."""
+        self.describe()
         self.able = self._is_able()
         if self.able:
-            self._describe()
+            self._lend()
 
     def _is_able(self) -> bool:
         newton, system = self.newton, self.newton.system
@@ -93,43 +96,52 @@ class Native:
         own = {name.removeprefix(start): v for name, v in given.items() if name.startswith(start)}
         return all(name in FREE or SAME.get(name) == value for name, value in own.items())
 
-    def _describe(self) -> None:
-        """Tell C of rows, unknowns, and the functions of PETSc."""
+    def describe(self) -> None:
+        """Tell C of rows and unknowns: for the test, whoever makes the iterations."""
         newton, data, give = self.newton, self._data, self._steps.give
         numbering, balance, leftover = newton.numbering, newton.balance, newton.leftover
         rows, constraints = balance.rows, balance.constraints
-        n, count = len(newton.f), numbering.rows
-        data.rows, data.held_count = count, len(numbering.held_rows)
-        data.constraints = len(constraints.rows)
+        data.rows, data.held_count = numbering.rows, len(numbering.held_rows)
+        data.constraints, data.constrained = len(constraints.rows), constraints.any
         give(data, np.int64, coordinate=numbering.coordinate_of_row, held=numbering.held_rows)
         give(data, np.int64, row_class=rows.of_row, row_part=rows.row_part)
         give(data, np.int64, constraint=constraints.rows)
         give(data, limits=constraints.limits, unit=leftover.unit)
         give(data, np.uint8, row_moves=leftover.moves)
-        give(data, f=newton.f, inertia=newton.motion.inertia, moved=np.zeros(n))
-        give(data, kept=np.zeros((4, n)))
+        give(data, f=newton.f, inertia=newton.motion.inertia)
         give(data, scratch=np.zeros(2 * max(rows.count, rows.parts, 1)))
         data.small, data.least_motion = SMALL, LEAST
-        plan = newton.system.plan
-        data.evaluate, data.residual = plan.evaluate, CODE["residual"]
-        data.ask, data.wide = self._answer, np.dtype(PETSc.IntType).itemsize == 8
-        self._step, self._old = newton.x.duplicate(), np.zeros(count)
+        data.ask = self._answer
+        if newton.comm.size > 1:
+            data.reduce = self._reduce
+        self._old = np.zeros(numbering.rows)
         give(data, old=self._old)
-        for name, vector in (("x", newton.x), ("F", newton.F), ("step", self._step)):
+        for name, vector in (("x", newton.x), ("F", newton.F)):
             setattr(data, name, vector.getArray(readonly=True).ctypes.data)
-        ksp = newton.snes.getKSP()
+
+    def _lend(self) -> None:
+        """Tell C of the functions of plans and of PETSc."""
+        newton, data, give = self.newton, self._data, self._steps.give
+        n, plan, ksp = len(newton.f), newton.system.plan, newton.snes.getKSP()
+        give(data, moved=np.zeros(n), kept=np.zeros((4, n)))
+        data.evaluate, data.residual = plan.evaluate, CODE["residual"]
+        data.wide = np.dtype(PETSc.IntType).itemsize == 8
+        self._step = newton.x.duplicate()
+        data.step = self._step.getArray(readonly=True).ctypes.data
         data.ksp = ksp.handle
         data.vector_F, data.vector_step = newton.F.handle, self._step.handle
         for name, function in _FUNCTIONS.items():
             place = ctypes.cast(getattr(functions, function), ctypes.c_void_p)
             setattr(data, name, place.value)
 
-    def _prepare(self) -> None:
+    def prepare(self) -> None:
         """Take what may have changed since the last call."""
         newton, data = self.newton, self._data
-        rtol, _, stol, data.most = newton.snes.getTolerances()
-        newton.balance.tolerate(rtol, stol, data.most)
-        newton.error, data.pause = None, False
+        rtol, _, stol, most = newton.snes.getTolerances()
+        data.most = min(most, np.iinfo(np.int32).max)
+        newton.balance.tolerate(rtol, stol, min(most, SIMPLE))
+        newton.error, data.pause, data.looked = None, False, False
+        data.exact = newton.snes.getKSP().getPC().getType() in FACTORS
         newton.leftover.begin()
         self._choose_plans()
 
@@ -146,7 +158,7 @@ class Native:
         ConvergenceError : the linear solver has failed with an error.
         Exception : what was raised on the way.
         """
-        self._prepare()
+        self.prepare()
         with EVENTS["steps"]:
             reason = self._steps.newton()
         self.require()
@@ -185,7 +197,7 @@ class Native:
             self._steps.give(data, times=self._made[0])
             self._steps.give(data, np.int32, step_iterations=self._made[1])
             self._steps.give(data, np.int32, step_linear=self._made[2])
-        self._prepare()
+        self.prepare()
         data.time, data.end, data.h, data.seconds = system.time, end, h, PAUSE
         data.wanted, data.calm = wanted, calm
         self._takes = takes
@@ -198,6 +210,16 @@ class Native:
         return reason, [Made(*row) for row in zip(*columns, strict=True)]
 
     # ---- what C asks ----------------------------------------------------------------------------
+    def _reduced(self, place: int, count: int, largest: int) -> None:
+        """Write sums or largest values of all ranks in the place of this rank's (collective)."""
+        room: Any = (ctypes.c_double * count).from_address(place)
+        values = np.frombuffer(room)
+        try:
+            values[:] = reduced(self.newton.comm, values, MPI.MAX if largest else MPI.SUM)
+        except BaseException as error:
+            self.newton.error = self.newton.error or error
+            values[:] = np.nan
+
     def _answers(self, what: int, iteration: int) -> int:
         """Answer a question of C; errors are kept, and end the solution."""
         newton = self.newton

@@ -15,7 +15,7 @@ from ...assembly.vectors import Vectors
 from ...errors import ConvergenceError
 from ...newton import Leftover, PartBacktracking
 from ...runtime.collective import share_error, together
-from ...runtime.petsc import NOT_FINITE, PETSc, loosely
+from ...runtime.petsc import PETSc, loosely
 from ..preconditioner import Preconditioner
 from ..solver import is_symmetric
 from .balance import Balance
@@ -99,7 +99,6 @@ class Newton:
         self.reason = self.iterations = self.linear_iterations = 0
         self._step_of_tangent = 0.0
         self._determined = False
-        self._before: Array = np.zeros(0)
         self.native = Native(self)
         self.system.register(self)
 
@@ -148,6 +147,7 @@ class Newton:
     def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
         """Take up other entities, and a tangent of another pattern (collective)."""
         self._list_fixed()
+        self.native.describe()
         self.stale = self.stale or any(piece.kernel.has_tangent for piece in changed)
         if rebuilt:
             self.J = self.motion.matrix.mat
@@ -158,9 +158,10 @@ class Newton:
             constraints.measure(self.balance.rows.sizes())
 
     def watches_alone(self) -> bool:
-        """Tell whether nobody has given SNES a monitor or another test."""
-        test = self.snes.getConvergenceTest()
-        return not self.snes.getMonitor() and test is not None and test[0] is self._asked
+        """Tell whether nobody has given SNES a monitor, an update or another test."""
+        test, watched = self.snes.getConvergenceTest(), self.snes.getMonitor()
+        watched = watched or self.snes.getUpdate()
+        return not watched and test is not None and test[0] is self._asked
 
     # ---- callbacks: never let an exception cross PETSc ------------------------------------------
     def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
@@ -212,29 +213,20 @@ class Newton:
         self._determined = True
 
     def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
-        x = snes.getSolution().getArray(readonly=True)
-        old, self._before = self._before, x.copy()
-        return self.judge(iteration, self.F.getArray(readonly=True), x, old)
+        return self.steps.test(iteration)
 
     def judge(self, iteration: int, rows: Array, x: Array, old: Array) -> int:
-        """Return PETSc's reason to stop, 0 to go on; errors are kept (collective).
+        """Return PETSc's reason to stop, 0 to go on, where C is undecided (collective).
 
         Parameters
         ----------
         rows, x, old : residual, unknowns, and those before the last step, if there was one.
         """
         balance, tangent = self.balance, self._tangent
-        try:
-            reason = balance.test(
-                self.snes, iteration, rows, lambda: balance.length(x - old, x), self._made_now()
-            )
-            if reason > 0 and not self.settled(rows, x, x - old if iteration else None):
-                reason = int(PETSc.SNES.ConvergedReason.ITERATING)
-            share = float(balance.last.max(initial=0.0))
-        except BaseException as error:
-            self.error = self.error or error
-            return NOT_FINITE
-        tangent.share_before, tangent.share = tangent.share, share
+        reason = balance.doubt(iteration, lambda: balance.length(x - old, x), self._made_now())
+        if reason > 0 and not self.settled(rows, x, x - old):
+            reason = int(PETSc.SNES.ConvergedReason.ITERATING)
+        tangent.share_before, tangent.share = tangent.share, float(balance.last.max(initial=0.0))
         return reason
 
     def settled(self, rows: Array, x: Array, step: Array | None) -> bool:
@@ -338,7 +330,7 @@ class Newton:
         """Solve with PETSc's SNES; return its reason (collective)."""
         snes = self.snes
         self.vectors.to_global(self.motion.state, self.x)
-        self.leftover.begin()
+        self.native.prepare()
         self.steps.begin()
         try:
             snes.solve(None, self.x)
@@ -356,8 +348,8 @@ class Newton:
         if reason > 0:
             self.vectors.to_local(self.x, self.motion.state)
             self.steps.follow()
-            self.balance.accept()
-            self.steps.end(self.iterations)
+            self.steps.accept(self.iterations)
+            share_error(self.comm, self.error)
         return reason
 
     def unsolved(self, error: PETSc.Error) -> ConvergenceError:

@@ -2,7 +2,8 @@
 /*
  * Steps of generalized-alpha: prediction, Newton's method, the test of its end, many steps in one
  * call.  What is rare or dear (tangents, doubts about round-off, functions of time) Python does,
- * see steps.py.  All that lies between messages of ranks serves any number of them.
+ * see steps.py.  Newton's method and many steps are those of one rank; all else, the test too, is
+ * also what SNES calls.
  */
 #include "steps.h"
 
@@ -109,7 +110,7 @@ void symancf_tangent_made(symancf_tangent *t)
 }
 
 /* After a solution of some iterations. */
-void symancf_tangent_end(symancf_tangent *t, int iterations)
+static void tangent_end(symancf_tangent *t, int iterations)
 {
   const double used = iterations > 1 ? iterations : 1;
   const int made = t->renewals > t->renewals_before;
@@ -189,10 +190,8 @@ static int judge_first(symancf_balance *b)
 }
 
 /* Return PETSc's reason to stop, 0 to go on, or UNDECIDED: what is left may be round-off. */
-int symancf_judge(symancf_balance *b, int iteration, int fresh)
+static int judge(symancf_balance *b, int iteration, int fresh)
 {
-  for (int32_t c = 0; c < b->classes; c++)
-    if (!isfinite(b->norms[c])) return NOT_FINITE;
   if (iteration == 0) return judge_first(b);
   if (iteration >= b->room) return UNDECIDED;
   const double *worst = shares(b, iteration), *before = worst - b->parts;
@@ -204,7 +203,7 @@ int symancf_judge(symancf_balance *b, int iteration, int fresh)
 }
 
 /* Whether forces in parts still serve after a step; sizes are those of its end. */
-int symancf_parts_wanted(const symancf_balance *b)
+static int parts_wanted(const symancf_balance *b)
 {
   for (int32_t c = 0; b->split && c < b->classes; c++) {
     const double limit = larger(b->rtol * b->ended[c], b->round_off * b->noise[c]);
@@ -213,7 +212,10 @@ int symancf_parts_wanted(const symancf_balance *b)
   return 0;
 }
 
-/* ---- Newton's method ------------------------------------------------------------------------- */
+static void reduce(const symancf_motion *m, double *values, int32_t count, int largest)
+{
+  if (m->reduce) m->reduce(values, count, largest);
+}
 
 /* Norms by class of values of rows, less those of others (NULL: none). */
 static void norms_of(const symancf_motion *m, const double *a, const double *less, double *norms)
@@ -225,6 +227,7 @@ static void norms_of(const symancf_motion *m, const double *a, const double *les
     const double value = less ? a[r] - less[r] : a[r];
     norms[m->row_class[r]] += value * value;
   }
+  reduce(m, norms, classes, 0);
   for (int32_t c = 0; c < classes; c++) most = larger(norms[c], most);
   if (most > SAFE_LOW && most < SAFE_HIGH) {
     for (int32_t c = 0; c < classes; c++) norms[c] = sqrt(norms[c]);
@@ -236,12 +239,14 @@ static void norms_of(const symancf_motion *m, const double *a, const double *les
     const double value = less ? a[r] - less[r] : a[r];
     unit[m->row_class[r]] = larger(fabs(value), unit[m->row_class[r]]);
   }
+  reduce(m, unit, classes, 1);
   for (int32_t c = 0; c < classes; c++)
     if (!(unit[c] > 0.0) || !isfinite(unit[c])) unit[c] = 1.0;
   for (int32_t r = 0; r < m->rows; r++) {
     const double value = (less ? a[r] - less[r] : a[r]) / unit[m->row_class[r]];
     norms[m->row_class[r]] += value * value;
   }
+  reduce(m, norms, classes, 0);
   for (int32_t c = 0; c < classes; c++) norms[c] = unit[c] * sqrt(norms[c]);
 }
 
@@ -250,6 +255,89 @@ static void to_rows(const symancf_motion *m, const double *local, double *rows)
   for (int32_t r = 0; r < m->rows; r++) rows[r] = local[m->coordinate[r]];
   for (int32_t k = 0; k < m->held_count; k++) rows[m->held[k]] = 0.0;
 }
+
+/* The larger of |M a| and |R| of each class, 0 of constraints. */
+static void sizes(symancf_motion *m, double *found)
+{
+  const symancf_balance *b = &m->balance;
+  double *other = m->scratch + b->classes;
+  to_rows(m, m->inertia, m->old);
+  norms_of(m, m->old, NULL, found);
+  norms_of(m, m->F, m->old, other);
+  for (int32_t c = 0; c < b->classes; c++)
+    found[c] = b->constraint[c] ? 0.0 : larger(found[c], other[c]);
+}
+
+/* The largest violation of each class of constraints, 1 for what counts as none, times rtol. */
+static void violations(symancf_motion *m)
+{
+  symancf_balance *b = &m->balance;
+  memset(b->violations, 0, (size_t)b->classes * sizeof(double));
+  for (int32_t k = 0; k < m->constraints; k++) {
+    const int64_t r = m->constraint[k], c = m->row_class[r];
+    const double share = b->rtol * (fabs(m->F[r]) / larger(m->limits[k], TINY));
+    b->violations[c] = larger(share, b->violations[c]);
+  }
+  reduce(m, b->violations, b->classes, 1);
+}
+
+/* Whether the last step was so small that nothing soft is hidden, see `Leftover`. */
+static int small_step(symancf_motion *m)
+{
+  double *size = m->scratch, worst = 0.0;
+  if (!m->exact) return 0;
+  for (int32_t p = 0; p < m->balance.parts; p++) size[p] = m->least_motion;
+  for (int32_t r = 0; r < m->rows; r++) {
+    if (!m->row_moves[r]) continue;
+    const double u = fabs(m->x[r]) / m->unit[r];
+    size[m->row_part[r]] = larger(u, size[m->row_part[r]]);
+  }
+  reduce(m, size, m->balance.parts, 1);
+  for (int32_t r = 0; r < m->rows; r++) {
+    if (!m->row_moves[r]) continue;
+    worst = larger(fabs(m->x[r] - m->old[r]) / m->unit[r] / size[m->row_part[r]], worst);
+  }
+  reduce(m, &worst, 1, 1);
+  return worst <= m->small;
+}
+
+/* Return PETSc's reason to stop after an iteration, or 0 (collective). */
+int symancf_test(symancf_motion *m, int iteration)
+{
+  symancf_balance *b = &m->balance;
+  symancf_tangent *t = &m->tangent;
+  int reason = UNDECIDED;
+  norms_of(m, m->F, NULL, b->norms);
+  if (m->constrained) violations(m);
+  if (iteration == 0) sizes(m, b->sizes);
+  for (int32_t c = 0; c < b->classes; c++)
+    if (!isfinite(b->norms[c])) reason = NOT_FINITE;
+  if (reason == UNDECIDED && (!b->asked || iteration == 0)) reason = judge(b, iteration, t->made_now);
+  if (reason == UNDECIDED) { /* it tells the shares, too */
+    reason = m->ask(JUDGE, iteration);
+  } else {
+    t->share_before = t->share;
+    t->share = 0.0;
+    const double *worst = b->worst + (int64_t)iteration * b->parts;
+    for (int32_t p = 0; reason != NOT_FINITE && p < b->parts; p++)
+      t->share = larger(worst[p], t->share);
+    const int soft = reason > 0 && (iteration ? !small_step(m) : !t->stale);
+    if (soft && !m->ask(SETTLED, iteration)) reason = 0;
+  }
+  if (!reason) memcpy(m->old, m->x, (size_t)m->rows * sizeof(double));
+  return reason;
+}
+
+/* Take a solution of some iterations: what the next one goes on with (collective). */
+void symancf_accept(symancf_motion *m, int iterations)
+{
+  symancf_balance *b = &m->balance;
+  sizes(m, b->ended);
+  if (b->split) b->split = parts_wanted(b) && !m->ask(PARTS, 0);
+  tangent_end(&m->tangent, iterations);
+}
+
+/* ---- Newton's method ------------------------------------------------------------------------- */
 
 /* Write the unknowns to the state. */
 static void to_state(symancf_motion *m)
@@ -285,74 +373,6 @@ static int64_t residual(symancf_motion *m)
   return bad;
 }
 
-/* The larger of |M a| and |R| of each class, 0 of constraints. */
-static void sizes(symancf_motion *m, double *found)
-{
-  const symancf_balance *b = &m->balance;
-  double *other = m->scratch + b->classes;
-  to_rows(m, m->inertia, m->old);
-  norms_of(m, m->old, NULL, found);
-  norms_of(m, m->F, m->old, other);
-  for (int32_t c = 0; c < b->classes; c++)
-    found[c] = b->constraint[c] ? 0.0 : larger(found[c], other[c]);
-}
-
-/* The largest violation of each class of constraints, 1 for what counts as none, times rtol. */
-static void violations(symancf_motion *m)
-{
-  symancf_balance *b = &m->balance;
-  memset(b->violations, 0, (size_t)b->classes * sizeof(double));
-  for (int32_t k = 0; k < m->constraints; k++) {
-    const int64_t r = m->constraint[k], c = m->row_class[r];
-    const double share = b->rtol * (fabs(m->F[r]) / larger(m->limits[k], TINY));
-    b->violations[c] = larger(share, b->violations[c]);
-  }
-}
-
-/* Whether the last step was so small that nothing soft is hidden, see `Leftover`. */
-static int small_step(symancf_motion *m)
-{
-  double *size = m->scratch;
-  for (int32_t p = 0; p < m->balance.parts; p++) size[p] = m->least_motion;
-  for (int32_t r = 0; r < m->rows; r++) {
-    if (!m->row_moves[r]) continue;
-    const double u = fabs(m->x[r]) / m->unit[r];
-    size[m->row_part[r]] = larger(u, size[m->row_part[r]]);
-  }
-  for (int32_t r = 0; r < m->rows; r++) {
-    if (!m->row_moves[r]) continue;
-    const double share = fabs(m->x[r] - m->old[r]) / m->unit[r] / size[m->row_part[r]];
-    if (!(share <= m->small)) return 0;
-  }
-  return 1;
-}
-
-/* Return PETSc's reason to stop after an iteration, or 0. */
-static int test(symancf_motion *m, int iteration)
-{
-  symancf_balance *b = &m->balance;
-  symancf_tangent *t = &m->tangent;
-  int reason = UNDECIDED;
-  if (!b->asked || iteration == 0) {
-    norms_of(m, m->F, NULL, b->norms);
-    if (m->constraints) violations(m);
-    if (iteration == 0) sizes(m, b->sizes);
-    reason = symancf_judge(b, iteration, t->made_now);
-  }
-  if (reason == UNDECIDED) { /* it tells the shares, too */
-    reason = m->ask(JUDGE, iteration);
-  } else {
-    t->share_before = t->share;
-    t->share = 0.0;
-    const double *worst = b->worst + (int64_t)iteration * b->parts;
-    for (int32_t p = 0; reason != NOT_FINITE && p < b->parts; p++)
-      t->share = larger(worst[p], t->share);
-    const int soft = reason > 0 && (iteration ? !small_step(m) : !t->stale);
-    if (soft && !m->ask(SETTLED, iteration)) reason = 0;
-  }
-  return reason;
-}
-
 /* Solve the equations of a step from the present state; return PETSc's reason. */
 int symancf_newton(symancf_motion *m)
 {
@@ -367,7 +387,7 @@ int symancf_newton(symancf_motion *m)
       return NOT_FINITE;
     }
     m->iterations = iteration;
-    reason = test(m, iteration);
+    reason = symancf_test(m, iteration);
     if (reason) break;
     if (iteration == m->most) return TOO_MANY;
     if (symancf_tangent_wanted(&m->tangent, iteration) && m->ask(RENEW, iteration))
@@ -386,16 +406,10 @@ int symancf_newton(symancf_motion *m)
     m->ksp_iterations(m->ksp, &number);
     m->linear_iterations += m->wide ? (int32_t)number.wide : number.narrow;
     if (why < 0) return NO_SOLUTION;
-    for (int32_t r = 0; r < m->rows; r++) {
-      m->old[r] = m->x[r];
-      m->x[r] -= m->step[r];
-    }
+    for (int32_t r = 0; r < m->rows; r++) m->x[r] -= m->step[r];
     to_state(m);
   }
-  if (reason < 0) return reason;
-  sizes(m, m->balance.ended);
-  if (m->balance.split) m->balance.split = symancf_parts_wanted(&m->balance) && !m->ask(PARTS, 0);
-  symancf_tangent_end(&m->tangent, m->iterations);
+  if (reason > 0) symancf_accept(m, m->iterations);
   return reason;
 }
 

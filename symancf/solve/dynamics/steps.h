@@ -11,6 +11,7 @@ enum { RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE };
 typedef int64_t (*symancf_evaluate)(const void *plan, int what, const double *x, const double *v,
                                     double *f, double *energies);
 typedef int (*symancf_ask)(int what, int iteration);
+typedef void (*symancf_reduce)(double *values, int32_t count, int largest);
 
 /* Residuals, part by part and kind by kind (`classes`, sorted by part), see balance.py. */
 typedef struct {
@@ -61,6 +62,7 @@ typedef struct {
   const double *limits;      /* of them */
   const uint8_t *row_moves;
   const double *unit; /* of rows: a large motion */
+  int32_t constrained, exact; /* whether some rank has constraints; solvers leave nothing */
   double *x, *F, *step, *old;
   double *scratch; /* [2 max(classes, parts, 1)] */
   double small, least_motion, damping;
@@ -68,6 +70,7 @@ typedef struct {
   const void *plan, *mass;
   symancf_evaluate evaluate;
   symancf_ask ask;
+  symancf_reduce reduce; /* sums or largest values of all ranks; NULL: there is one */
   void *ksp, *vector_F, *vector_step;
   int (*ksp_solve)(void *, void *, void *);
   int (*ksp_iterations)(void *, void *);

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from mpi4py import MPI
 
-UNDECIDED = 100  # what `Steps.judge` returns where residuals may be round-off
-
 #: A question of C: what, and the number of the iteration. See `Asked`.
 Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int)
+
+#: Sums or largest values of all ranks: place and number of values, whether the largest are wanted.
+Reduce = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int)
 
 
 class Asked(IntEnum):
@@ -39,7 +40,7 @@ class Asked(IntEnum):
 
 
 _HERE = Path(__file__)
-_FOUND = declared(_HERE.with_name("steps.h"), symancf_ask=Ask)
+_FOUND = declared(_HERE.with_name("steps.h"), symancf_ask=Ask, symancf_reduce=Reduce)
 
 
 class Steps:
@@ -105,23 +106,18 @@ class Steps:
         """Note that there is a new tangent."""
         self._library.symancf_tangent_made(self._tangent)
 
-    def end(self, iterations: int) -> None:
-        """End a solution: see what the tangent is still worth."""
-        self._library.symancf_tangent_end(self._tangent, ctypes.c_int(iterations))
-
     # ---- the test -------------------------------------------------------------------------------
     def weigh(self) -> None:
         """Take forces and round-off as what norms are measured by."""
         self._library.symancf_weigh(self._balance)
 
-    def judge(self, iteration: int, fresh: bool) -> int:
-        """Return PETSc's reason to stop, 0 to go on, or `UNDECIDED`."""
-        given = ctypes.c_int(iteration), ctypes.c_int(fresh)
-        return int(self._library.symancf_judge(self._balance, *given))
+    def test(self, iteration: int) -> int:
+        """Return PETSc's reason to stop, or 0 to go on (collective)."""
+        return int(self._library.symancf_test(self._motion, ctypes.c_int(iteration)))
 
-    def wants_parts(self) -> bool:
-        """Tell whether forces in parts still serve at the end of a step."""
-        return bool(self._library.symancf_parts_wanted(self._balance))
+    def accept(self, iterations: int) -> None:
+        """End a solution: see what its forces and its tangent are still worth (collective)."""
+        self._library.symancf_accept(self._motion, ctypes.c_int(iterations))
 
     # ---- all of it ------------------------------------------------------------------------------
     def newton(self) -> int:
