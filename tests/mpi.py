@@ -34,29 +34,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
+from symancf.command.doctor import outside_mpi
+
 ROOT = Path(__file__).resolve().parents[1]
 MARK = b"@@ranks "  # before what a script printed, see tests.ranks
-
-# What a parent that is itself an MPI process leaves in the environment; inherited, it makes
-# the new mpirun believe that it is one of the parent's ranks.
-INHERITED = (
-    "OMPI_APP_CTX",
-    "OMPI_ARGV",
-    "OMPI_COMMAND",
-    "OMPI_COMM_WORLD",
-    "OMPI_FILE_LOCATION",
-    "OMPI_FIRST_RANKS",
-    "OMPI_MCA_ess",
-    "OMPI_MCA_initial_wdir",
-    "OMPI_MCA_orte",
-    "OMPI_MCA_pmix",
-    "OMPI_MCA_shmem",
-    "OMPI_NUM_APP_CTX",
-    "OMPI_UNIVERSE",
-    "ORTE_",
-    "PMIX_",
-    "PMI_",
-)
 
 SETTINGS = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -95,7 +76,7 @@ class MpiError(AssertionError):
 
 def environment(**extra: str) -> dict[str, str]:
     """Return the environment of a run: the caller's, mended, with `extra` added."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(INHERITED)}
+    env = outside_mpi()
     paths = [str(ROOT), str(ROOT / "codegen"), *filter(None, [env.get("PYTHONPATH")])]
     return env | SETTINGS | {"PYTHONPATH": os.pathsep.join(paths)} | extra
 

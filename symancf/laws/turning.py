@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 OMEGA = ("omega1", "omega2", "omega3")  # angular velocity [rad/s]
 ABOUT = ("about1", "about2", "about3")  # a point of the axis [m]
 
-Velocity = Mapping[sp.Symbol, sp.Expr]
-
 
 def turned(arm: sp.Matrix) -> sp.Matrix:
     """Return omega x arm."""

@@ -14,7 +14,7 @@ from ..assembly.resolved import Resolved, Rows
 from ..errors import ConstraintError, ParameterError
 from ..runtime.collective import shares, together
 from ..values.parameter import label
-from .ends import End, Place, frame_of, points_of, require_place, vector_rows
+from .ends import End, frame_of, points_of, require_place, vector_rows
 from .interpolation import Interpolation
 from .projection import locate_on
 
@@ -36,12 +36,6 @@ class _OnBody(End):
     """Places on a deformable body: their axes are images F e of directions e of the reference."""
 
     body: Interpolated
-
-    def framed(self: Place, frame: npt.ArrayLike) -> Place:
-        """Return these places with axes: columns (3, 3), directions of the reference."""
-        axes = frame_of(str(self), frame)
-        assert axes is not None
-        return self.with_axes(axes)
 
     def _weights(self, places: Resolved, slopes: Array | None, k: int) -> Array:
         """Return axis k as combinations (k, s) of reference slopes (k, s, 3).
