@@ -9,6 +9,7 @@ from .ancf_plate import ancf_plate
 from .ancf_thin_plate import ancf_thin_plate
 from .element import Element
 from .hex8 import hex8
+from .hex8_fbar import hex8_fbar
 from .hex8_plain import hex8_plain
 from .hex20 import hex20
 from .hex27 import hex27
@@ -35,6 +36,7 @@ __all__ = [
     "ancf_thin_plate",
     "gauss",
     "hex8",
+    "hex8_fbar",
     "hex8_plain",
     "hex20",
     "hex27",

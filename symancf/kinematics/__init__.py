@@ -3,6 +3,7 @@
 
 from .cable import cable
 from .enhanced import enhanced_solid
+from .fbar import fbar_solid
 from .quantity import Kinematics, KinematicsFamily, Quantity
 from .solid import director_solid, solid
 from .thin_plate import surface, thin_plate
@@ -14,6 +15,7 @@ __all__ = [
     "cable",
     "director_solid",
     "enhanced_solid",
+    "fbar_solid",
     "solid",
     "surface",
     "thin_plate",

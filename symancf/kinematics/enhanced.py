@@ -10,7 +10,7 @@ import sympy as sp
 
 from symancf_codegen.declare import Local, reference, unknown
 
-from .quantity import Kinematics, centre, cross, general, motion, positive, real, vector
+from .quantity import Kinematics, Quantity, centre, cross, general, motion, positive, real, vector
 from .solid import JETS, cofactor, invariants, solid, strain
 
 
@@ -35,7 +35,6 @@ def enhanced_solid() -> Kinematics:
     base = solid()
     R = [vector(reference(centre(jet))) for jet in JETS]
     G, H, A, P = (general(name, 3) for name in ("G", "Ht", "enh", "Ge"))
-    I = sp.eye(3)
     detJc, factor = real("detJc"), real("inv_detJ0")
     geometry = list(base.geometry)
     cofactors = [cross(R[1], R[2]), cross(R[2], R[0]), cross(R[0], R[1])]
@@ -84,33 +83,12 @@ def enhanced_solid() -> Kinematics:
     inner.append((ratio, {sp.S.One: -(m2 + det) / whole}))
     inner.append((more, {sp.S.One: bulge}))
 
-    Jt, excess, root, scale = (
-        positive("Jt"),
-        real("J_excess"),
-        positive("F_scale"),
-        real("F_scale_m1"),
-    )
+    excess = real("J_excess")
     lets = invariants(H, "t")
     lets += [(real("Jr"), ratio), (real("Jb"), more)]
-    ratio, more = real("Jr"), real("Jb")
+    ratio, more, Jt = real("Jr"), real("Jb"), positive("Jt")
     lets.append((excess, ratio + more / Jt))
-    lets.append((root, (1 + excess) ** sp.Rational(1, 3)))
-    lets.append((scale, excess / (1 + root + root**2)))
-    I1d, I2d, Jm1 = real("I1dt"), real("I2dt"), real("Jm1t")
-    short = {
-        real("Jm1"): Jm1 + ratio * Jt + more,
-        real("I1d"): root**2 * (I1d - 2 * Jm1 * scale) - scale**2 * (1 + 2 * root),
-        real("I2d"): root**3 * (root * I2d + 4 * Jm1 * scale)
-        + scale**2 * (1 + 2 * root + 3 * root**2),
-    }
-    own = general("H", 3)
-    lets += [(own[i, c], H[i, c] + scale * (I[i, c] + H[i, c])) for i in range(3) for c in range(3)]
-    quantities, others = strain(own)
-    moving, _ = motion()
-    quantities = {
-        name: q if name in moving else replace(q, meaning=f"{q.meaning}, enhanced")
-        for name, q in quantities.items()
-    }
+    others, quantities, short = dilated(H, excess, real("Jm1t") + ratio * Jt + more, "enhanced")
     return replace(
         base,
         name="enhanced_solid",
@@ -124,3 +102,36 @@ def enhanced_solid() -> Kinematics:
         modes=tuple(modes),
         coordinates=JETS,
     )
+
+
+def dilated(
+    H: sp.Matrix, excess: sp.Symbol, Jm1: sp.Expr, how: str
+) -> tuple[list[tuple[sp.Symbol, sp.Expr]], dict[str, Quantity], dict[sp.Symbol, sp.Expr]]:
+    """Return lets, quantities and short lets of :math:`(1 + x)^{1/3} (I + H)`.
+
+    Parameters
+    ----------
+    H : whose invariants have names that end in ``t``.
+    excess, Jm1 : x, and what det - 1 of the product is.
+    how : a word for the quantities' meaning.
+    """
+    lets: list[tuple[sp.Symbol, sp.Expr]] = []
+    root, scale = positive("F_scale"), real("F_scale_m1")
+    lets.append((root, (1 + excess) ** sp.Rational(1, 3)))
+    lets.append((scale, excess / (1 + root + root**2)))
+    I1d, I2d, Jm1t = real("I1dt"), real("I2dt"), real("Jm1t")
+    short = {
+        real("Jm1"): Jm1,
+        real("I1d"): root**2 * (I1d - 2 * Jm1t * scale) - scale**2 * (1 + 2 * root),
+        real("I2d"): root**3 * (root * I2d + 4 * Jm1t * scale)
+        + scale**2 * (1 + 2 * root + 3 * root**2),
+    }
+    own, I = general("H", 3), sp.eye(3)
+    lets += [(own[i, c], H[i, c] + scale * (I[i, c] + H[i, c])) for i in range(3) for c in range(3)]
+    quantities, others = strain(own)
+    moving, _ = motion()
+    quantities = {
+        name: q if name in moving else replace(q, meaning=f"{q.meaning}, {how}")
+        for name, q in quantities.items()
+    }
+    return [*lets, *others], quantities, short

@@ -52,6 +52,7 @@ class Kinematics:
     density_parameters : e.g. ``("rho", "thickness")``.
     unit : of an energy density, ``"J/m^3"``, ``"J/m^2"`` or ``"J/m"``.
     local : unknowns of the cell that the element has beside its nodes.
+    bound : what the energy has beside a law's, in these unknowns.
     modes : what they amount to at a point, see `declare.PointLaw`; these symbols are in `inner`.
     short : shorter definitions of some lets, which go around others.
     coordinates : names of the coordinates of the cell that `geometry` asks for.
@@ -70,6 +71,7 @@ class Kinematics:
     density_parameters: tuple[str, ...]
     unit: str
     local: tuple[Local, ...] = ()
+    bound: sp.Expr = sp.S.Zero
     modes: Inner = ()
     short: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
     coordinates: tuple[str, ...] = ()

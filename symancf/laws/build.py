@@ -78,6 +78,7 @@ def build_law(
     strained = used & _symbols(kinematics)
     domain: tuple[sp.Expr, ...] = ()
     if strained:
+        used = closure(used | kinematics.bound.free_symbols, dict(lets) | inner)
         domain = tuple(
             d for i, d in enumerate(kinematics.domain) if i == 0 or d.free_symbols <= used
         )
@@ -96,6 +97,7 @@ def build_law(
         lets = [(s, e.xreplace(renamed)) for s, e in lets]
         inner |= {new: old for old, new in renamed.items()}
     if keep_inner and kinematics.local:
+        results[0] += kinematics.bound
         local, shared = (*local, *kinematics.local), True
         mapped = (e.free_symbols for _, row in kinematics.modes for e in row.values())
         used = used.union(*mapped)

@@ -12,7 +12,7 @@ from .. import energies
 from ..bodies.body import Body
 from ..catalogue import loads
 from ..catalogue.boundary import fix
-from ..elements import hex8
+from ..elements import Element, hex8, hex8_fbar
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
@@ -75,9 +75,13 @@ def sphere() -> Iterator[Number]:
     for (stretch, p), (at, exact) in zip(limits, SPHERE_LIMITS, strict=False):
         yield Number(f"limit point: stretch (p = {exact:.4f})", stretch, at, 2e-3)
         yield Number(f"limit point: p [MPa] (stretch {at:.4f})", p, exact, 2e-3)
+    path, limits = sphere_path(5, 3, to=1.7, element=hex8_fbar)
+    for (stretch, p), (at, exact) in zip(limits, SPHERE_LIMITS, strict=True):
+        yield Number(f"hex8_fbar: limit point: stretch (p = {exact:.4f})", stretch, at, 1e-3)
+        yield Number(f"hex8_fbar: limit point: p [MPa] (stretch {at:.4f})", p, exact, 3e-3)
 
 
-def cook(cells: int, mu: float, lam: float, traction: float) -> float:
+def cook(cells: int, mu: float, lam: float, traction: float, element: Element = hex8) -> float:
     """Return u_y at (48, 52) of Cook's membrane in plane strain, cells x cells x 1."""
 
     def trapezoid(X: Array) -> Array:
@@ -85,7 +89,7 @@ def cook(cells: int, mu: float, lam: float, traction: float) -> float:
         return np.stack([48 * s, 44 * s + t * (44.0 - 28.0 * s), X[:, 2]], axis=1)
 
     mesh = Mesh.box((1.0, 1.0, 1.0), (cells, cells, 1), warp=trapezoid, comm=MPI.COMM_SELF)
-    body = Body(mesh["body"], hex8, energies.neo_hooke, mu=mu, lam=lam)
+    body = Body(mesh["body"], element, energies.neo_hooke, mu=mu, lam=lam)
     plane = [fix(body[side], "z") for side in ("z0", "z1")]
     load = loads.traction(body["x1"], lambda X, t: np.array([0.0, t * traction, 0.0]) + 0.0 * X)
     system = System(body, terms=[fix(body["x0"], "all"), *plane, load])
@@ -99,8 +103,9 @@ def membrane() -> Iterator[Number]:
     """Cook's membrane of neo-Hookean material, 16 x 16 x 1 enhanced hexahedra."""
     mu, lam = 200.0 / 2.7, 200.0 * 0.35 / (1.35 * 0.3)
     yield Number("u_y at (48, 52): nu = 0.35", cook(16, mu, lam, 4.0), 6.1439, 0.01)
-    name = "u_y at (48, 52): nu = 0.4999"
-    yield Number(name, cook(16, 80.1938, 400889.806, 6.25), 6.961994697, 0.02)
+    name, rubber = "u_y at (48, 52): nu = 0.4999", (80.1938, 400889.806, 6.25)
+    yield Number(name, cook(16, *rubber), 6.961994697, 0.02)
+    yield Number(f"{name}, hex8_fbar", cook(16, *rubber, hex8_fbar), 6.961994697, 0.02)
 
 
 @case("E08_twisted_beam", "R. H. MacNeal, R. L. Harder, Finite Elem. Anal. Des. 1 (1985) 3-20")

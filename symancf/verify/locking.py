@@ -13,7 +13,18 @@ from ..arrays import Array
 from ..bodies.body import Body
 from ..catalogue.boundary import fix
 from ..catalogue.loads import force
-from ..elements import Element, hex8, hex8_plain, hex20, hex27, tet4, tet10, wedge6, wedge15
+from ..elements import (
+    Element,
+    hex8,
+    hex8_fbar,
+    hex8_plain,
+    hex20,
+    hex27,
+    tet4,
+    tet10,
+    wedge6,
+    wedge15,
+)
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System
@@ -35,6 +46,7 @@ SHARES: dict[Element, tuple[float, float, float, Cure, float]] = {
     tet10: (0.983, 0.984, 0.880, ("pressure", "continuous"), 0.965),
     wedge15: (0.986, 0.985, 0.941, ("volumetric", "reduced"), 0.941),
     hex8_plain: (0.647, 0.597, 0.082, ("volumetric", "reduced"), 1.411),
+    hex8_fbar: (1.206, 1.022, 1.411, ("volumetric", "full"), 1.411),
     hex8: (0.995, 0.870, 0.996, ("volumetric", "full"), 0.996),
     hex20: (0.987, 0.986, 0.926, ("volumetric", "reduced"), 0.957),
     hex27: (0.993, 0.993, 0.927, ("pressure", "discontinuous"), 1.015),

@@ -83,7 +83,9 @@ def _terms(e: sp.Basic) -> int:
 
 class _Stabiliser(Orders):
     def __init__(self, law: PointLaw) -> None:
-        super().__init__({s for s, _ in law.inner} | set(law.unknowns), dict(law.lets))
+        vanish = {x.symbol for x in law.local if law.shared and x.start == 0}
+        vanish |= {s for s, _ in law.inner} | set(law.unknowns)
+        super().__init__(vanish, dict(law.lets))
         self.source = law
         self.out: list[tuple[sp.Symbol, sp.Expr]] = []
         self.roots: dict[sp.Expr, int] = {}
