@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every Newton's method of the package measures residuals by; equations that others imply."""
 
-from .backtracking import PartBacktracking
+from .backtracking import Mended, PartBacktracking
 from .constraints import KEPT, Constraints
 from .forcing import LOOSE, Forcing
 from .krylov import PartScaling
@@ -23,6 +23,7 @@ __all__ = [
     "Forcing",
     "Iteration",
     "Leftover",
+    "Mended",
     "PartBacktracking",
     "PartScaling",
     "Parts",

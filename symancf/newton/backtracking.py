@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -20,9 +21,22 @@ if TYPE_CHECKING:
 
 HALVINGS = 12
 KINKS = 8  # halvings where forces have kinks
+TURNED = 0.5  # of the force along a step that is not Newton's: so much may point back at its end
 LATELY = 3  # iterations
 FALLEN = 0.9  # of the smallest correction of these: more is no gain
 STILL = 1e-9  # of the displacements: a step that round-off may make
+
+
+class Mended(Enum):
+    """What has become of a step that a linear solver has failed to find.
+
+    ``NEWTON``: it is Newton's; ``DOWNHILL``: not, but the potential falls along it at first;
+    ``NOT``: there is none.
+    """
+
+    NEWTON = "by another solver"
+    DOWNHILL = "downhill"
+    NOT = "not mended"
 
 
 class PartTest(Protocol):
@@ -70,8 +84,8 @@ class PartBacktracking:
     leftover : measures corrections, where forces have kinks.
     fresh : tells whether the tangent is that of the step's beginning: with an older one steps are
         not cut.
-    mend : replaces the step that a linear solver has failed to find at a residual; tells whether
-        that was possible, None where there was no need.
+    mend : replaces the step that a linear solver has failed to find at a residual; tells what it
+        is now, None where there was no need.
 
     Attributes
     ----------
@@ -86,7 +100,7 @@ class PartBacktracking:
         vector: PETSc.Vec,
         leftover: Leftover | None = None,
         fresh: Callable[[], bool] = lambda: True,
-        mend: Callable[[PETSc.Vec, PETSc.Vec], bool | None] | None = None,
+        mend: Callable[[PETSc.Vec, PETSc.Vec], Mended | None] | None = None,
     ) -> None:
         self.rows, self.test, self.evaluate = test.rows, test, evaluate
         self._trial, self._g = vector.duplicate(), vector.duplicate()
@@ -111,11 +125,29 @@ class PartBacktracking:
         try:
             if self._mend is not None:
                 mended = self._mend(self._snes.getFunction()[0], y)
-            if mended is False:
+            if mended is Mended.DOWNHILL:
+                self._shorten(x, y)
+            if mended is Mended.NOT:
                 self._snes.setConvergedReason(PETSc.SNES.ConvergedReason.DIVERGED_LINEAR_SOLVE)
         except BaseException as error:
             self.error = self.error or error
-        return (self._cuts and mended is not False and self._cut(x, y)) or mended is not None
+        cut = self._cuts and mended is not Mended.NOT and self._cut(x, y)
+        return cut or mended is not None
+
+    def _shorten(self, x: PETSc.Vec, y: PETSc.Vec) -> None:
+        """Halve a step that is none of Newton's until it ends before forces turn round by it.
+
+        With a potential it leads downhill as long as R(u - a y) . y > 0; stiff directions turn
+        that into far more than it was at the beginning.
+        """
+        slope = self._snes.getFunction()[0].dot(y)
+        for _ in range(HALVINGS):
+            self._trial.waxpy(-1.0, y, x)
+            bad = self.evaluate(self._trial, self._g)
+            if not bad and self._g.dot(y) >= -TURNED * slope:
+                return
+            y.scale(0.5)
+            slope *= 0.5
 
     def _cut(self, x: PETSc.Vec, y: PETSc.Vec) -> bool:
         """Cut the step; tell whether it changed."""

@@ -42,9 +42,10 @@ class Progress:
     logs, beside PETSc's monitors or with ``SYMANCF_PROGRESS=0``. It goes with the context, and
     before functions of the user, which may print. A problem solved within another one is silent.
 
-    With the option ``step_monitor`` of the problem rank 0 prints a line for each step instead, also
-    into files: number, time, iterations of Newton's method and of the linear solver, CPU time
-    since the last one and peak of memory, both of the rank with most, and the time on the clock.
+    With the option ``step_monitor`` of the problem rank 0 prints which linear solver is at work,
+    and a line for each step instead, also into files: number, time, iterations of Newton's method
+    and of the linear solver, CPU time since the last one and peak of memory, both of the rank with
+    most, and the time on the clock.
 
     Parameters
     ----------
@@ -102,6 +103,13 @@ class Progress:
                 f"step {self._steps:5d}  time {time:<12.6g} Newton {iterations:3d}  linear "
                 f"{linear:5d}  CPU {spent:8.2f} s  clock {passed:8.2f} s  memory {most:7.0f} MB"
             )
+            with together(self.comm):
+                if self.comm.rank == 0:
+                    print(text, flush=True)
+
+    def note(self, text: str) -> None:
+        """Print a line on rank 0 where each step gets one (collective)."""
+        if self._monitored:
             with together(self.comm):
                 if self.comm.rank == 0:
                     print(text, flush=True)

@@ -118,6 +118,15 @@ class Preconditioner:
         functions.PCShellSetName(handle, b"multigrid on grids over the nodes")
 
     @property
+    def matrix(self) -> PETSc.Mat:
+        """The tangent's entries."""
+        return self._matrix.mat
+
+    def release(self) -> None:
+        """Give back the memory of levels; they are made anew where they are needed again."""
+        self._multigrid, self._coarse = None, True
+
+    @property
     def grids(self) -> bool:
         """Whether it is `symancf.multigrid`."""
         return bool(self._ksp.getPC().getType() == GRIDS)

@@ -11,8 +11,10 @@ import numpy as np
 from ..bodies.pressure import PREFIX
 from ..errors import SymancfError
 from ..multigrid.grids import displaced
+from ..newton import FACTORS
 from ..runtime.options import Option, Options, take
 from ..runtime.petsc import PETSc, functions, has
+from .choice import prices
 from .preconditioner import GRIDS, over_nodes
 from .rigid import rigid_modes
 
@@ -20,29 +22,37 @@ if TYPE_CHECKING:
     from ..system import System
 
 
-# Unknowns up to which a direct solver takes less time than multigrid: a factorisation of a solid
-# fills in far more than one of a surface.
-# With multipliers see docs/hpc/solvers.md. This table and `_direct` are all that chooses.
-DIRECT_UP_TO = {"solid": 10_000, "plate": 100_000, "multipliers": 20_000, "pressures": 50_000}
+# Unknowns of saddle points up to which a direct solver takes less time than multigrid.
+DIRECT_UP_TO = {"multipliers": 20_000, "pressures": 50_000}
+SMALL = 2000  # unknowns up to which factors take no time, whatever they are
 
 
-def _direct(system: System, dynamic: bool = False) -> bool:
-    """Whether a direct solver suits the system better than multigrid.
+def _multigrid(system: System, asked: str | None, dynamic: bool) -> str | None:
+    """Return the multigrid that suits a system, None where a direct solver does (collective).
 
-    It does up to `DIRECT_UP_TO` unknowns, for saddle points (multipliers) in motions, where one
-    factorisation lasts, and for bending without shear (thin plates, cables), which multigrid by
-    aggregation hardly reduces.
+    Bending without shear (thin plates, cables), which multigrid by aggregation hardly reduces, has
+    a direct solver, and saddle points (multipliers) have one in motions, where one factorisation
+    lasts; else what takes less, see `Prices` and `_factored`.
+
+    Raises
+    ------
+    SymancfError : ``grids`` is asked for and impossible.
     """
-    if _saddle(system):
-        return dynamic or _factored(system)
+    if asked in (GRIDS, "gamg"):
+        return GRIDS if asked == GRIDS and _over_grids(system, asked) else "gamg"
+    if asked in FACTORS:
+        return None
+    if isis_saddle(system):
+        return None if dynamic or _factored(system) else GRIDS
     kinds = {getattr(getattr(body, "element", None), "slope_kind", "") for body in system.bodies}
-    if not kinds <= {"none", "gradient"}:
-        return True
-    limit = DIRECT_UP_TO["plate" if "gradient" in kinds else "solid"]
-    return bool(system.numbering.size <= limit)
+    if not kinds <= {"none", "gradient"} or system.numbering.size <= SMALL:
+        return None
+    kind = GRIDS if _over_grids(system, asked) else "gamg"
+    asks = prices(system, kind, is_symmetric(system, dynamic), dynamic)
+    return None if asks.prefer_direct else kind
 
 
-def _saddle(system: System) -> bool:
+def is_saddle(system: System) -> bool:
     """Whether the tangent has the diagonal block of multipliers, zero or negative."""
     return any(piece.role == "constraint" for piece in system.pieces) or any(
         block.kind == "multiplier" for block in system.numbering.blocks
@@ -121,15 +131,15 @@ def linear_defaults(
     a row, get one without dense blocks (PETSc's own where no pivot can be zero, else KLU).
     """
     symmetric = is_symmetric(system, dynamic)
-    definite = not _saddle(system)
-    if asked in (GRIDS, "gamg") or not _direct(system, dynamic):
+    definite, kind = not is_saddle(system), _multigrid(system, asked, dynamic)
+    if kind is not None:
         krylov: dict[str, Option] = {
             "ksp_type": "cg" if symmetric and definite else "gmres",
             "ksp_rtol": 3e-3,
             "ksp_atol": 0.0,
-            "ksp_max_it": 500,
+            "ksp_max_it": prices(system, kind, symmetric, dynamic).most,
         }
-        if asked != "gamg" and _over_grids(system, asked):
+        if kind == GRIDS:
             if isinstance(over_nodes(system), str):
                 krylov |= {"ksp_type": "fgmres", "ksp_gmres_restart": 60, "ksp_max_it": 200}
                 krylov["ksp_rtol"] = 1e-5 if dynamic else krylov["ksp_rtol"]  # fewer residuals
@@ -176,7 +186,7 @@ def _over_grids(system: System, asked: str | None) -> bool:
     ------
     SymancfError : it cannot and is asked for.
     """
-    found = over_nodes(system, alone=asked != GRIDS and not _saddle(system))
+    found = over_nodes(system, alone=asked != GRIDS and not is_saddle(system))
     if asked == GRIDS and isinstance(found, str):
         raise SymancfError(f"-pc_type {GRIDS} is not possible: {found}; -pc_type gamg is")
     return not isinstance(found, str)
@@ -232,6 +242,13 @@ def attach_rigid_modes(system: System) -> None:
             vector.scale(1.0 / length)
             vectors.append(vector)
     system.matrix.mat.setNearNullSpace(PETSc.NullSpace().create(vectors=vectors, comm=system.comm))
+
+
+def solver_name(ksp: PETSc.KSP) -> str:
+    """Return PETSc's names of a linear solver."""
+    pc = ksp.getPC()
+    package = pc.getFactorSolverType() if pc.getType() in FACTORS else None
+    return f"{ksp.getType()} with {pc.getType()}" + (f" ({package})" if package else "")
 
 
 def _lookup(enumeration: type, value: int) -> str:

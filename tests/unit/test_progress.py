@@ -125,7 +125,8 @@ def test_what_is_off_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("how", ["statics", "generalized-alpha"])
 def test_a_line_for_each_step(how: str, capsys: pytest.CaptureFixture[str]) -> None:
     solved(how, step_monitor=True)
-    lines = capsys.readouterr().out.splitlines()
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"linear solver: preonly with lu \((umfpack|klu)\)", first)
     numbers = r"Newton +\d+  linear +\d+  CPU +[\d.]+ s  clock +[\d.]+ s  memory +\d+ MB"
     assert len(lines) >= 2
     for k, line in enumerate(lines[:2]):

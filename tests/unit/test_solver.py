@@ -10,6 +10,8 @@ import pytest
 
 import symancf as sa
 from symancf.energies import saint_venant_kirchhoff, yeoh
+from symancf.solve import choice
+from symancf.solve.factors import Factors
 
 ASKED = [({"ksp_type": "cg", "pc_type": "gamg", "ksp_rtol": 1e-8}, 6), ({"pc_type": "gamg"}, 8)]
 
@@ -79,3 +81,123 @@ def test_steps_go_on_along_the_line_of_the_last_ones() -> None:
     steps = problem.solve(step=0.25).steps
     assert [step.iterations for step in steps] == [4, 4, 3, 3]
     assert sum(step.linear_iterations for step in steps) < 150  # 190 with ksp_rtol 1e-6
+
+
+# ---- direct or Krylov ----------------------------------------------------------------------------
+def loaded(
+    divisions: tuple[int, int, int], k: float = 10.0, unit: float = 1.0, load: float = 0.01
+) -> sa.System:
+    """Return a box of cubes, with lengths in m / unit, and a shear at one end."""
+    lengths = [unit * count / divisions[1] for count in divisions]
+    mesh = sa.Mesh.box(lengths, divisions)
+    law = {"C10": 0.2712, "C20": 0.03053, "C30": -0.0004013, "k": k}
+    per_area = {name: value / unit**2 for name, value in law.items()}
+    box = sa.Body(mesh["body"], sa.elements.hex8_plain, yeoh, volumetric="full", **per_area)
+    shear = sa.traction(box["x1"], lambda t: (0.0, 0.0, t * load / unit**2))
+    return sa.System(box, terms=[sa.fix(box["x0"]), shear])
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize("divisions", [(12, 12, 12), (150, 4, 4), (40, 40, 2), (9, 8, 7)])
+def test_factors_are_about_as_large_as_predicted(divisions: Any) -> None:
+    system = loaded(divisions)
+    system.update(0.0)
+    system.plan.tangent(system.state, np.zeros_like(system.state), system.matrix)
+    factors = Factors(system.comm, symmetric=True)
+    assert factors.make(system.matrix.mat)
+    assert factors._pc is not None
+    known = factors._pc.getFactorMatrix()
+    predicted = choice.predicted(system)
+    assert 0.4 < predicted.flops / known.getMumpsRinfog(1) < 2.0
+    entries = known.getMumpsInfog(29)
+    entries = -1e6 * entries if entries < 0 else entries
+    assert 0.5 < predicted.entries / entries < 1.5
+    again = choice.predicted(loaded(divisions, unit=1024.0))
+    assert predicted.flops == pytest.approx(again.flops, rel=1e-6)
+
+
+@pytest.mark.collective
+def test_the_solver_follows_the_factors_and_not_the_unknowns() -> None:
+    """A beam of more unknowns than a cube has factors that take less."""
+    found = []
+    for divisions in ((16, 16, 16), (600, 3, 3)):
+        system = loaded(divisions, load=1e-6)
+        problem = sa.StaticProblem(system)
+        problem.solve()
+        found.append((system.numbering.size, problem.solver.linear.name))
+    assert found[0] == (13872, "cg with grids")
+    assert found[1] == (28800, "preonly with cholesky (mumps)")
+
+
+def test_there_are_no_factors_where_they_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    system = loaded((9, 8, 7))
+    assert choice.prices(system, "grids", symmetric=True).prefer_direct
+    monkeypatch.setattr(choice, "free_memory", lambda comm: 1e6)
+    assert not choice.prices(system, "grids", symmetric=True).prefer_direct
+
+
+@pytest.fixture
+def dear(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no factors be free, so that a small cube has multigrid."""
+    monkeypatch.setattr(choice, "FREE", 0.0)
+    monkeypatch.setattr(choice, "NEWTON", {"grids": 0.0, "gamg": 0.0})
+    monkeypatch.setattr("symancf.solve.solver.SMALL", 0)
+
+
+GIVEN_UP = "MUMPS takes its place for the rest of this solve"
+
+
+@pytest.mark.collective
+@pytest.mark.usefixtures("dear")
+def test_mumps_takes_over_where_multigrid_does_not_get_there() -> None:
+    system = loaded((6, 6, 6), k=1e10)
+    problem = sa.StaticProblem(system)
+    if system.comm.rank == 0:
+        with pytest.warns(UserWarning, match=GIVEN_UP):
+            problem.solve()
+    else:
+        problem.solve()
+    linear = problem.solver.linear
+    takeover = linear.takeover
+    assert takeover is not None
+    assert (takeover.times, linear.name) == (1, "preonly with cholesky (mumps)")
+    assert (problem.history.cut_backs, problem.history.wasted) == (0, 0)
+    exact = loaded((6, 6, 6), k=1e10)
+    sa.StaticProblem(exact, options={"pc_type": "cholesky"}).solve()
+    moved = system.comm.allreduce(float(np.abs(exact.state).max(initial=0.0)), op=max)
+    assert np.abs(system.state - exact.state).max(initial=0.0) < 1e-6 * moved
+    used = []
+    for _ in range(4):  # each call tries again, later only some do
+        problem.solve(to=system.time + 0.25)
+        used.append(takeover.times)
+    assert used == [2, 2, 3, 3]
+
+
+@pytest.mark.usefixtures("dear")
+@pytest.mark.parametrize("options", [{"pc_type": "grids"}, {"ksp_type": "cg"}])
+def test_nothing_takes_over_what_the_user_has_chosen(options: dict[str, Any]) -> None:
+    problem = sa.StaticProblem(loaded((6, 6, 6), k=1e10), options={**options, "ksp_max_it": 30})
+    with pytest.raises(sa.ConvergenceError, match="cg with grids"):
+        problem.solve(smallest=1.0)
+
+
+@pytest.mark.usefixtures("dear")
+def test_mumps_takes_over_in_motions() -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (4, 4, 4))
+    law = {"E": 1e3, "nu": 0.49999999, "rho": 1.0}
+    states = []
+    for options in ({"ksp_max_it": 30}, {"pc_type": "lu"}):
+        cube = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **law)
+        system = sa.System(cube, terms=[sa.fix(cube["x0"]), sa.gravity((0.0, 0.0, -1.0))])
+        problem = sa.DynamicProblem(system, options=options)
+        if "pc_type" in options:
+            problem.solve(to=0.2, step=0.1)
+        else:
+            with pytest.warns(UserWarning, match=GIVEN_UP):
+                problem.solve(to=0.2, step=0.1)
+            takeover = problem.newton.takeover
+            assert takeover is not None
+            assert takeover.times == 1
+            assert len(problem.history.steps) == 2
+        states.append(system.state.copy())
+    assert np.abs(states[0] - states[1]).max() < 1e-8 * np.abs(states[1]).max()

@@ -17,16 +17,18 @@ from ...newton import Leftover, PartBacktracking
 from ...runtime.collective import share_error, together
 from ...runtime.petsc import PETSc, loosely
 from ..preconditioner import Preconditioner
-from ..solver import is_symmetric
+from ..solver import is_symmetric, solver_name
+from ..takeover import Takeover
 from .balance import Balance
 from .idle import idle_bodies, undetermined
 from .native import Native
 from .steps import Steps
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ...assembly.piece import Piece
+    from ...runtime.options import Options
     from .motion import Motion
 
 
@@ -58,6 +60,7 @@ class Newton:
     base, base_rate, base_acceleration : local vectors of the affine map.
     steps : `Steps`, with the numbers of these and of the tangent.
     native : `Native`, whose iterations are made in C.
+    takeover : `Takeover` of a Krylov solver, if PETSc's options have chosen one, else None.
     reason, iterations, linear_iterations : of the last solution.
     balance : `Balance`.
     kinked : whether forces may have kinks: with a fresh tangent `PartBacktracking` looks where a
@@ -87,6 +90,7 @@ class Newton:
         self.preconditioner = Preconditioner(
             self.system, motion.matrix, snes.getKSP(), is_symmetric(self.system, dynamic=True)
         )
+        self.takeover: Takeover | None = None
         self._cuts: PartBacktracking | None = None
         self.kinked = any(piece.kinked for piece in self.system.pieces)
         if self.kinked:
@@ -101,6 +105,21 @@ class Newton:
         self._determined = False
         self.native = Native(self)
         self.system.register(self)
+
+    def attach(self, options: Options, note: Callable[[str], None]) -> None:
+        """Take up the linear solver that options have chosen (collective).
+
+        `note` is told which one is at work.
+        """
+        self._note = note
+        ksp = self.snes.getKSP()
+        self.preconditioner.attach()
+        if ksp.getType() != PETSc.KSP.Type.PREONLY:
+            self.takeover = Takeover(self.system, ksp, self.preconditioner, options, dynamic=True)
+
+    def tell_solver(self) -> None:
+        """Say which linear solver is at work (collective)."""
+        self._note(f"linear solver: {solver_name(self.snes.getKSP())}")
 
     def _describe(self) -> None:
         """Tell C of the local vectors, and how long a tangent is to last."""
@@ -293,7 +312,10 @@ class Newton:
         self.leftover.measure(sizes)
         self.size = float(sizes.max(initial=0.0))
         self.forget()
+        if self.takeover is not None:
+            self.takeover.call()
         self.native.begin()
+        self.tell_solver()
 
     def forget(self) -> None:
         """Forget all that earlier steps left, so that what follows depends on the state alone."""
@@ -319,12 +341,26 @@ class Newton:
         self.steps.hold()
         if not self.numbering.size:  # all is prescribed
             return self._without_unknowns()
-        self.reason = self.native.solve() if self.native.able else self._by_snes()
+        self.reason = self.native.solve() if self.native.able else self._solved()
         if self.reason <= 0:
             self.stale = True
             return False
         self.leftover.warn(f"at time {self.system.time:g}", 8)
         return True
+
+    def _solved(self) -> int:
+        """Solve with SNES, and again where MUMPS has to take over (collective)."""
+        takeover, start = self.takeover, self.motion.state.copy()
+        if takeover is None or not takeover.possible or takeover.active:
+            return self._by_snes()
+        takeover.begin()
+        reason = self._by_snes()
+        if reason <= 0 and takeover.wanted():
+            takeover.take()
+            self.tell_solver()
+            self.stale, self.motion.state[:] = True, start
+            reason = self._by_snes()
+        return reason
 
     def _by_snes(self) -> int:
         """Solve with PETSc's SNES; return its reason (collective)."""

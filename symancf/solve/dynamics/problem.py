@@ -143,7 +143,7 @@ class DynamicProblem:
         self.integrator.attach(self.ts)
         self.ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
         take_options(self.ts)
-        self.newton.preconditioner.attach()
+        self.newton.attach(self._options, self._progress.note)
         if self.integrator.error is not None:
             raise self.integrator.error
         self.U = self.integrator.vector()

@@ -121,12 +121,13 @@ class EquilibriumSolver:
             self.convergence.rows,
             self.vectors,
             self.history.seconds,
-            self.options.choice("ksp_rtol"),
+            self.options,
         )
         self.convergence.leftover = Leftover(
             system, self.convergence.rows, self.snes.getKSP(), self.x
         )
-        self.snes.setJacobian(loosely(self._jacobian), self.linear.operator, self.J)
+        self._operate()
+        self.linear.switched = self._switched
         self._kinked = any(piece.kinked for piece in system.pieces)
         self._cuts = PartBacktracking(
             self.snes,
@@ -145,6 +146,18 @@ class EquilibriumSolver:
             self._held = True
         system.state[held] = before[held]
         self.ready = True
+
+    def _operate(self) -> None:
+        """Give SNES the tangent that the linear solver at work solves with."""
+        self.snes.setJacobian(loosely(self._jacobian), self.linear.operator, self.J)
+
+    def _switched(self) -> None:
+        self._operate()
+        self.tell_solver()
+
+    def tell_solver(self) -> None:
+        """Say with ``-step_monitor`` which linear solver is at work."""
+        self.progress.note(f"linear solver: {self.linear.name}")
 
     @property
     def _watching(self) -> list[Any]:
@@ -178,7 +191,7 @@ class EquilibriumSolver:
         self.J = self.matrix.mat
         self.linear.relisted()
         self.stability.release()
-        self.snes.setJacobian(loosely(self._jacobian), self.linear.operator, self.J)
+        self._operate()
         self.convergence.constraints.relisted()
         self.convergence.constraints.measure(self.convergence.rows.sizes())
         if self.snes.getKSP().getPC().getType() == PETSc.PC.Type.GAMG:
@@ -329,16 +342,9 @@ class EquilibriumSolver:
             for k in range(REVISIONS):
                 test.going_on = k > 0
                 self.snes.setTolerances(rtol=rtol if tight else max(rtol, LOOSE))
-                self.vectors.to_global(self.system.state, self.x)
-                self.linear.begin()
-                self.snes.solve(None, self.x)
-                if (
-                    self.linear.mended and self.snes.getConvergedReason() > 0
-                ):  # by a search of PETSc's
-                    self.snes.setConvergedReason(REASONS.DIVERGED_LINEAR_SOLVE)
-                made = self.snes.getIterationNumber()
-                iterations, self.hardest = iterations + made, max(self.hardest, made)
-                linear += self.snes.getLinearSolveIterations() + self.linear.again
+                made, of_these = self._iterate()
+                iterations, linear = iterations + made, linear + of_these
+                self.hardest = max(self.hardest, self.snes.getIterationNumber())
                 if self.snes.getConvergedReason() <= 0 or self._error is not None:
                     return iterations, linear, Review(Verdict.STANDS)
                 self.vectors.to_local(self.x, self.system.state)
@@ -352,6 +358,25 @@ class EquilibriumSolver:
         finally:
             self.snes.setTolerances(rtol=rtol)
         return iterations, linear, review
+
+    def _iterate(self) -> tuple[int, int]:
+        """Make iterations from the present state, which may change; return how many (collective).
+
+        They begin again where a direct solver has taken over after steps that led astray.
+        """
+        iterations = linear = 0
+        self.vectors.to_global(self.system.state, self.x)
+        start = None if self.linear.direct else self.x.copy()
+        while True:
+            self.linear.begin()
+            self.snes.solve(None, self.x)
+            if self.linear.mended and self.snes.getConvergedReason() > 0:  # by a search of PETSc's
+                self.snes.setConvergedReason(REASONS.DIVERGED_LINEAR_SOLVE)
+            iterations += self.snes.getIterationNumber()
+            linear += self.snes.getLinearSolveIterations() + self.linear.again
+            if start is None or not self.linear.afresh or self._error is not None:
+                return iterations, linear
+            start.copy(self.x)
 
     def leave_out(self, time: float) -> None:
         """Take the loads of a time, without what has yet to fade in (collective)."""

@@ -13,11 +13,12 @@ import numpy as np
 
 from ...arrays import Array
 from ...assembly.linearized import Linearized
-from ...newton import LOOSE, Forcing, PartScaling
+from ...newton import LOOSE, Forcing, Mended, PartScaling
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, functions
 from ..preconditioner import Preconditioner, Shell
-from ..solver import is_symmetric
+from ..solver import is_symmetric, solver_name
+from ..takeover import Takeover
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
     from ...assembly.vectors import Vectors
     from ...multigrid.hierarchy import Multigrid
     from ...newton import RowNorms
+    from ...runtime.options import Options
     from ...system import System
 
 
 LASTING = 3
+FALLEN, STUCK = 0.99, 6  # ratio of residuals that is no gain; so many of them are too many
 RENEWAL = 40  # iterations of CG that cost as much as multigrid's set-up, about
 
 _REASONS = PETSc.KSP.ConvergedReason
@@ -42,6 +45,10 @@ def release() -> None:
         _trim(ctypes.c_size_t(0))
 
 
+def _nothing() -> None:
+    pass
+
+
 class Tangent(Shell):
     """The tangent at a given state as PETSc's operator: products by the kernels, or with entries.
 
@@ -49,6 +56,7 @@ class Tangent(Shell):
 
     Attributes
     ----------
+    state : that of the last `move`.
     entries : the assembled tangent of that state, if that is to be multiplied with.
     border : vectors c and d of rows (of this rank): products are those of K + c d^T. Whoever
         changes it calls ``mat.stateIncrease()``.
@@ -65,8 +73,8 @@ class Tangent(Shell):
         self.border: tuple[Array, Array] | None = None
         self.entries: PETSc.Mat | None = None
         self._plan = plan = system.plan
-        self._state, self._linear = system.state.copy(), Linearized()
-        state, linear, (v, f, ours) = self._state, self._linear, scratch
+        self.state, self._linear = system.state.copy(), Linearized()
+        state, linear, (v, f, ours) = self.state, self._linear, scratch
         handle = ctypes.c_void_p(ours.handle)
 
         def multiply(x: int, y: int) -> None:
@@ -93,9 +101,9 @@ class Tangent(Shell):
 
     def move(self, state: Array) -> int:
         """Take another state; return the number of bad points."""
-        self._state[:], self.border, self.entries = state, None, None
+        self.state[:], self.border, self.entries = state, None, None
         self.mat.stateIncrease()
-        return self._plan.linearize(self._state, self._linear)
+        return self._plan.linearize(self.state, self._linear)
 
     def hold(self, entries: PETSc.Mat) -> None:
         """Multiply with the entries of the tangent from now on."""
@@ -118,6 +126,9 @@ class LinearSolver:
     renewals : number of preconditioners built.
     again : iterations in systems that were solved once more.
     mended : the last system of Newton's method was solved once more.
+    afresh : the solution is to begin again: MUMPS has taken over after steps that were inexact.
+    takeover : `Takeover`; None where the solver is a direct one anyway.
+    switched : called where another solver is at work from now on.
     seconds : its entry "assembly" grows by the CPU time of assembling.
     """
 
@@ -128,24 +139,38 @@ class LinearSolver:
         rows: RowNorms,
         vectors: Vectors,
         seconds: dict[str, float],
-        given: str | None,
+        options: Options,
     ) -> None:
         self.ksp, self.system, self.seconds = ksp, system, seconds
-        self.direct = ksp.getType() == PETSc.KSP.Type.PREONLY
+        self.takeover: Takeover | None = None
+        self.switched: Callable[[], None] = _nothing
+        self._direct = ksp.getType() == PETSc.KSP.Type.PREONLY
         self.renewals = 0
         self._scratch = np.zeros_like(system.state)
         self._fewest, self._beyond, self._age = 0.0, 0.0, 0
         self._rtol = min(ksp.getTolerances()[0], 0.1)
-        self._forcing = Forcing(rows.parts, None if given is None else self._rtol)
+        given = options.choice("ksp_rtol") is not None
+        self._forcing = Forcing(rows.parts, self._rtol if given else None)
         self.begin()
         self._scaling: PartScaling | None = None
-        if not self.direct:
+        if not self._direct:
             both = (np.zeros_like(system.state), self._scratch, vectors.new())
             self._present = Tangent(system, vectors, both)
             self._made = Preconditioner(system, system.matrix, ksp, is_symmetric(system))
             self._made.attach()
+            self.takeover = Takeover(system, ksp, self._made, options)
             if rows.parts > 1:
                 self._scaling = PartScaling(ksp, rows, both[2])
+
+    @property
+    def direct(self) -> bool:
+        """Whether a direct solver is at work."""
+        return self._direct or (self.takeover is not None and self.takeover.active)
+
+    @property
+    def name(self) -> str:
+        """PETSc's names of the solver at work, for people."""
+        return solver_name(self.ksp)
 
     @property
     def multigrid(self) -> Multigrid | None:
@@ -202,47 +227,93 @@ class LinearSolver:
     def error(self) -> BaseException | None:
         """What a product raised while PETSc solved, if any."""
         scaling = None if self._scaling is None else self._scaling.error
-        return None if self.direct else self._present.error or self._made.error or scaling
+        return None if self._direct else self._present.error or self._made.error or scaling
+
+    def call(self) -> None:
+        """Begin a call of the user's: the solver that options have chosen may be at work again."""
+        if self.takeover is not None and self.takeover.call():
+            self._fewest = self._beyond = 0.0
+            self.renewals = self._age = 0
+            self.switched()
 
     def begin(self) -> None:
         """Begin a solution of Newton's method."""
         self._forcing.begin()
-        self.again, self.mended = 0, False
+        if self.takeover is not None:
+            self.takeover.begin()
+        self.again, self.mended, self.afresh, self._steps = 0, False, False, 0
+        self._least, self._stuck = math.inf, 0
 
-    def mend(self, b: PETSc.Vec, y: PETSc.Vec) -> bool | None:
+    def mend(self, b: PETSc.Vec, y: PETSc.Vec) -> Mended | None:
         """Solve again where CG has failed in the system of right-hand side `b` (collective).
 
-        A tangent with negative eigenvalues far from equilibrium is mostly that of stiff directions
-        that are strained by others, as those of a change of volume where a solid turns, and CG
-        corrects those first. So few of its iterations come closer, and what CG has found when it
-        comes upon a negative one again still leads downhill (T. Steihaug, SIAM Journal on
-        Numerical Analysis 20 (1983) 626-637); else the preconditioner's answer does.
+        Where it has taken too long, MUMPS takes over, see `Takeover`. Else: a tangent with negative
+        eigenvalues far from equilibrium is mostly that of stiff directions that are strained by
+        others, as those of a change of volume where a solid turns, and CG corrects those first.
+        So few of its iterations come closer, and what CG has found when it comes upon a negative
+        one again still leads downhill (T. Steihaug, SIAM Journal on Numerical Analysis 20 (1983)
+        626-637); else the preconditioner's answer does.
 
-        Returns whether `y` has become a step, None where it is one.
+        Returns what `y` has become, None where it is Newton's step already.
         """
-        ksp = self.ksp
-        self.mended = not self.direct and ksp.getConvergedReason() < 0
-        if not self.mended:
+        ksp, takeover = self.ksp, self.takeover
+        reason = ksp.getConvergedReason()
+        self._steps += 1
+        if takeover is not None and takeover.wanted():
+            return self._by_factors(b, y)
+        self.mended = reason < 0 and not self.direct
+        if reason > 0:
             return None
         if self._made.take_over():
             self.again += ksp.getIterationNumber()
             ksp.solve(b, y)
             self.mended = ksp.getConvergedReason() < 0
-            return not self.mended
-        if ksp.getConvergedReason() in _INDEFINITE and ksp.getType() == PETSc.KSP.Type.CG:
+            return Mended.NOT if self.mended else Mended.NEWTON
+        if reason in _INDEFINITE and ksp.getType() == PETSc.KSP.Type.CG:
             self._forcing.astray()
             self.again += ksp.getIterationNumber()
             self.aim(LOOSE)
             ksp.solve(b, y)
-            if ksp.getConvergedReason() > 0:
-                return True
-            if ksp.getConvergedReason() in _INDEFINITE:
-                if not b.dot(y) > 0.0:
-                    ksp.getPC().apply(b, y)
-                if b.dot(y) > 0.0:
-                    return True
+            if takeover is not None and takeover.wanted():
+                return self._by_factors(b, y)
+            if ksp.getConvergedReason() in _INDEFINITE and not b.dot(y) > 0.0:
+                ksp.getPC().apply(b, y)
+            if b.dot(y) > 0.0 and self._falls(b.norm()):
+                return Mended.DOWNHILL
+        if takeover is not None and takeover.at_hand:
+            return self._by_factors(b, y)
         y.set(0.0)
-        return False
+        return Mended.NOT
+
+    def _falls(self, residual: float) -> bool:
+        """Tell whether steps downhill have made the residual smaller lately."""
+        self._stuck = 0 if residual < FALLEN * self._least else self._stuck + 1
+        self._least = min(self._least, residual)
+        return self._stuck < STUCK
+
+    def _by_factors(self, b: PETSc.Vec, y: PETSc.Vec) -> Mended:
+        """Let MUMPS take over and solve, or have the solution begin again (collective).
+
+        What inexact steps leave of a change of volume may be far from where MUMPS alone would go.
+        """
+        self._give_over()
+        self.mended, self.afresh = False, self._steps > 1
+        if not self.afresh:
+            self.ksp.solve(b, y)
+            if self.ksp.getConvergedReason() > 0:
+                return Mended.NEWTON
+        y.set(0.0)
+        return Mended.NOT
+
+    def _give_over(self) -> None:
+        """Let MUMPS take over, with the tangent of the present system (collective)."""
+        assert self.takeover is not None
+        if not self._made.grids:
+            self.assemble(self._present.state)
+        self.takeover.take()
+        if self._scaling is not None:
+            self._scaling.active = False
+        self.switched()
 
     def forget(self) -> None:
         """Drop a factorisation that failed: it would be used again."""
@@ -261,7 +332,7 @@ class LinearSolver:
         try:
             yield
         finally:
-            if not self.direct:
+            if not self._direct:
                 self._present.border = None
             if ours:
                 self.ksp.setType(PETSc.KSP.Type.CG)

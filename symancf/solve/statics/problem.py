@@ -192,7 +192,11 @@ class StaticProblem:
         """Make ready for steps at rest (collective)."""
         if self.system.motion is not None:
             self.solver.ready = False  # a motion has scaled the multipliers its way
+        ready = self.solver.ready
         self._make_ready()
+        if ready:
+            self.solver.linear.call()
+        self.solver.tell_solver()
         self._part, self._path, self._jump = 1.0, [], False
 
     def _make_ready(self) -> None:

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A direct solver in the place of a Krylov one that does not get there."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from ..runtime.petsc import PETSc, has
+from .choice import prices
+from .solver import is_saddle, is_symmetric
+
+if TYPE_CHECKING:
+    from ..runtime.options import Options
+    from ..system import System
+    from .preconditioner import Preconditioner
+
+_REASONS = PETSc.KSP.ConvergedReason
+CHEAP = 10.0  # times multigrid's: where steps fail, smaller ones take as long
+GIVEN_UP = (_REASONS.DIVERGED_MAX_IT, _REASONS.DIVERGED_BREAKDOWN)
+
+
+class Takeover:
+    """MUMPS takes the place of multigrid for the rest of a call of ``solve`` or ``follow``.
+
+    It does where multigrid needs as long as four factorisations, for one system or for all of one
+    solution of Newton's method. The next call begins with multigrid again; from the second time
+    on multigrid waits for 1, 3, 7, ... calls first. Who has given ``ksp_type`` or ``pc_type``
+    keeps what he has given, and nothing takes over where the factors do not fit into memory.
+
+    Attributes
+    ----------
+    possible : whether it may happen.
+    active : whether MUMPS is at work.
+    times : how often it has happened.
+    told : what the last one was told with.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        ksp: PETSc.KSP,
+        made: Preconditioner,
+        options: Options,
+        dynamic: bool = False,
+    ) -> None:
+        self._system, self._ksp, self._made = system, ksp, made
+        self._symmetric = is_symmetric(system, dynamic)
+        chosen = any(options.choice(name) for name in ("ksp_type", "pc_type"))
+        kind = ksp.getPC().getType()
+        self.possible = has("mumps") and not chosen and kind in ("grids", "gamg")
+        self.active, self.times, self.told = False, 0, ""
+        self._wait = self._spent = 0
+        if self.possible:
+            self._prices = prices(system, kind, self._symmetric, dynamic)
+            self.possible = self._prices.fits
+            self._budget = max(self._prices.most, int(self._prices.patience))
+            self._kept = ksp.getType(), kind
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether MUMPS may take over now, and takes less than a smaller step of load would."""
+        return (
+            self.possible and not self.active and self._prices.direct <= CHEAP * self._prices.krylov
+        )
+
+    def begin(self) -> None:
+        """Begin a solution of Newton's method."""
+        self._spent = 0
+
+    def wanted(self) -> bool:
+        """Count the iterations of the last solve; tell whether MUMPS is to take over."""
+        if not self.possible or self.active:
+            return False
+        self._spent += int(self._ksp.getIterationNumber())
+        return self._ksp.getConvergedReason() in GIVEN_UP or self._spent > self._budget
+
+    def take(self) -> None:
+        """Let MUMPS take the place of multigrid; warn at the first time (collective)."""
+        ksp, (method, kind) = self._ksp, self._kept
+        factors = "cholesky" if self._symmetric else "lu"
+        self.active, self.times = True, self.times + 1
+        self._wait = 2 ** (self.times - 1) - 1
+        self.told = (
+            f"{method} with {kind} has made {self._spent} iterations, which took about "
+            f"{self._spent * self._prices.iteration / self._prices.factors:.1f} times as long as "
+            f"factors by MUMPS should ({self._prices.factors:.1e} operations, "
+            f"{self._prices.memory / 1e6:.0f} MB): MUMPS takes its place for the rest of this "
+            f"solve. To have it at once: -pc_type {factors}; never: -pc_type {kind}"
+        )
+        if self.times == 1 and self._system.comm.rank == 0:
+            warnings.warn(self.told, stacklevel=2)
+        self._norm = ksp.getNormType()
+        self._made.release()
+        ksp.setNormType(PETSc.KSP.NormType.DEFAULT)
+        ksp.setType(PETSc.KSP.Type.PREONLY)
+        pc = ksp.getPC()
+        pc.setType(factors)
+        pc.setFactorSolverType("mumps")
+        ksp.setOperators(self._made.matrix, self._made.matrix)
+        pc.setFactorSetUpSolverType()
+        pc.getFactorMatrix().setMumpsIcntl(14, 60)
+
+    def call(self) -> bool:
+        """Begin a call; tell whether multigrid is at work again (collective)."""
+        if not self.active:
+            return False
+        if self._wait:
+            self._wait -= 1
+            return False
+        ksp, (method, kind) = self._ksp, self._kept
+        self.active = False
+        ksp.reset()
+        ksp.setType(method)
+        ksp.setNormType(self._norm)
+        ksp.getPC().setType(kind)
+        ksp.setFromOptions()
+        self._made.attach()
+        return True
