@@ -66,14 +66,14 @@ class Prices:
         return self.fits and (self.factors <= FREE or self.direct <= self.krylov)
 
     @property
-    def patience(self) -> float:
-        """Iterations of CG that take as long as four factorisations."""
-        return 4.0 * self.factors / self.iteration
+    def most(self) -> int:
+        """Iterations of CG that a system gets: as long as four factorisations, within limits."""
+        return int(np.clip(4.0 * self.factors / self.iteration, FEWEST, MOST))
 
     @property
-    def most(self) -> int:
-        """Iterations that a system gets: `patience` within `FEWEST` and `MOST`."""
-        return int(np.clip(self.patience, FEWEST, MOST))
+    def patience(self) -> float:
+        """Iterations of CG that a solution of Newton's method gets: as long as five, at least."""
+        return 1.25 * max(self.most, 4.0 * self.factors / self.iteration)
 
 
 def prices(system: System, kind: str, symmetric: bool, dynamic: bool = False) -> Prices:

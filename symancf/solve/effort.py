@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from ..assembly.piece import Piece
     from ..system import System
 
-BINS = 4096  # of all parts together
+BINS = 1536  # of all parts together
 FULL = 27  # vertices that a bin has at least, about
-SAMPLE = 20_000  # cells whose edges are measured
+SAMPLE = 4_000  # cells whose edges are measured
 LEAST = 30.0  # rows that are eliminated at once
 _ROUNDS = 60
 FIRST = np.array([1.0 + 2e-6, 1.0 + 1e-6, 1.0])  # of equal axes, whatever round-off makes of them

@@ -14,7 +14,7 @@ from ..multigrid.grids import displaced
 from ..newton import FACTORS
 from ..runtime.options import Option, Options, take
 from ..runtime.petsc import PETSc, functions, has
-from .choice import prices
+from .choice import MOST, prices
 from .preconditioner import GRIDS, over_nodes
 from .rigid import rigid_modes
 
@@ -137,7 +137,7 @@ def linear_defaults(
             "ksp_type": "cg" if symmetric and definite else "gmres",
             "ksp_rtol": 3e-3,
             "ksp_atol": 0.0,
-            "ksp_max_it": prices(system, kind, symmetric, dynamic).most,
+            "ksp_max_it": MOST,
         }
         if kind == GRIDS:
             if isinstance(over_nodes(system), str):

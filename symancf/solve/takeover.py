@@ -54,8 +54,13 @@ class Takeover:
         if self.possible:
             self._prices = prices(system, kind, self._symmetric, dynamic)
             self.possible = self._prices.fits
-            self._budget = max(self._prices.most, int(self._prices.patience))
             self._kept = ksp.getType(), kind
+            self._capped = options.choice("ksp_max_it") is None
+            self._cap()
+
+    def _cap(self) -> None:
+        if self._capped:
+            self._ksp.setTolerances(max_it=self._prices.most)
 
     @property
     def at_hand(self) -> bool:
@@ -73,7 +78,7 @@ class Takeover:
         if not self.possible or self.active:
             return False
         self._spent += int(self._ksp.getIterationNumber())
-        return self._ksp.getConvergedReason() in GIVEN_UP or self._spent > self._budget
+        return self._ksp.getConvergedReason() in GIVEN_UP or self._spent > self._prices.patience
 
     def take(self) -> None:
         """Let MUMPS take the place of multigrid; warn at the first time (collective)."""
@@ -115,5 +120,6 @@ class Takeover:
         ksp.setNormType(self._norm)
         ksp.getPC().setType(kind)
         ksp.setFromOptions()
+        self._cap()
         self._made.attach()
         return True
