@@ -42,7 +42,7 @@ def _multigrid(system: System, asked: str | None, dynamic: bool) -> str | None:
         return GRIDS if asked == GRIDS and _over_grids(system, asked) else "gamg"
     if asked in FACTORS:
         return None
-    if isis_saddle(system):
+    if is_saddle(system):
         return None if dynamic or _factored(system) else GRIDS
     kinds = {getattr(getattr(body, "element", None), "slope_kind", "") for body in system.bodies}
     if not kinds <= {"none", "gradient"} or system.numbering.size <= SMALL:

@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ..runtime.petsc import PETSc, has
-from .choice import prices
+from .choice import NEWTON, prices
 from .solver import is_saddle, is_symmetric
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ class Takeover:
     It does where multigrid needs as long as four factorisations, for one system or for all of one
     solution of Newton's method. The next call begins with multigrid again; from the second time
     on multigrid waits for 1, 3, 7, ... calls first. Who has given ``ksp_type`` or ``pc_type``
-    keeps what he has given, and nothing takes over where the factors do not fit into memory.
+    keeps what he has given, and nothing takes over where the factors do not fit into memory. (For
+    saddle points see `Saddle.take_over`.)
 
     Attributes
     ----------
@@ -48,7 +49,7 @@ class Takeover:
         self._symmetric = is_symmetric(system, dynamic)
         chosen = any(options.choice(name) for name in ("ksp_type", "pc_type"))
         kind = ksp.getPC().getType()
-        self.possible = has("mumps") and not chosen and kind in ("grids", "gamg")
+        self.possible = has("mumps") and not chosen and kind in NEWTON and not is_saddle(system)
         self.active, self.times, self.told = False, 0, ""
         self._wait = self._spent = 0
         if self.possible:
