@@ -17,8 +17,8 @@ from ..catalogue.boundary import fix
 from ..catalogue.gas import pressure
 from ..catalogue.loads import force, gravity, traction
 from ..catalogue.rotating import rotating_frame
-from ..elements import ancf_cable, ancf_thin_plate
-from ..energies import cable, kirchhoff
+from ..elements import ancf_cable, ancf_thin_plate, hex20
+from ..energies import cable, kirchhoff, saint_venant_kirchhoff
 from ..mesh import Mesh
 from ..places.ends import Ground
 from ..solve.modes import EigenProblem
@@ -72,6 +72,20 @@ def beams() -> Iterator[Number]:
             errors.setdefault(ends, []).append(error)
     for ends, some in errors.items():
         yield Number(f"order of the third: {ends}", order(some), 4.0, 0.2, 1.0)
+
+
+@case("A41_stubby_beam", "Timoshenko's beam, shear factor 5/6, Legendre-Ritz; free ends")
+def stubby() -> Iterator[Number]:
+    """Free bar of steel 1 x 0.1 x 0.1 m in 16 x 2 x 2 hex20: bending in pairs, with shear."""
+    mesh = Mesh.box((1.0, 0.1, 0.1), (16, 2, 2), cell="hexahedron20")
+    steel: dict[str, Any] = {"E": 2.07e11, "nu": 0.3, "rho": 7850.0}
+    bar = Body(mesh["body"], hex20, saint_venant_kirchhoff, **steel)
+    modes = EigenProblem(System(bar)).solve(12)
+    yield counted(modes, "free bar")
+    omega = modes.omega[modes.rigid :]
+    pairs = omega[:-1][np.diff(omega) < 1e-6 * omega[:-1]]  # not torsion, not extension
+    for k, exact in enumerate((3203.19994511543, 8332.138736566343, 15198.19374586788)):
+        yield Number(f"omega {k + 1} [1/s], free bar", float(pairs[k]), exact, 1e-2)
 
 
 @case("A42_rotating_blade", "Legendre-Ritz; A. D. Wright et al., J. Appl. Mech. 49 (1982) 197-202")
