@@ -10,7 +10,6 @@ import ctypes
 import functools
 import os
 import re
-import time
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
@@ -58,9 +57,6 @@ class OfPetsc(Protocol):
 
 
 Communicator: TypeAlias = "MPI.Comm | OfPetsc | None"
-
-#: Seconds that a rank waits for a library made on another machine to appear on its own.
-PATIENCE = 60.0
 
 
 def cells(
@@ -170,8 +166,8 @@ def load_runtime(
             made = _LIBRARIES[key] = library(path.stem, text, flags)
         return made
 
-    path = _first(comm, build)
-    return _everywhere(comm, lambda: _loaded(str(_visible(path))))
+    path = _here(comm, _first(comm, build))
+    return _everywhere(comm, lambda: _loaded(str(path)))
 
 
 @functools.cache
@@ -249,11 +245,9 @@ def _collective(
     kernel = made[0] if made else None
     text = kernel and (kernel.description, kernel.source, kernel.path)
     description, source, path = communicator.bcast(text, root=0)
+    path = _here(comm, path)
     return _everywhere(
-        comm,
-        lambda: (
-            known or _KERNELS.get(identity, lambda: Kernel(description, source, _visible(path)))
-        ),
+        comm, lambda: known or _KERNELS.get(identity, lambda: Kernel(description, source, path))
     )
 
 
@@ -311,14 +305,32 @@ def _mpi(comm: Communicator) -> MPI.Comm | None:
     return own if own.size > 1 else None
 
 
-def _visible(path: Path) -> Path:
-    """Wait until `path` exists here: a network file system may show it late."""
-    end = time.monotonic() + PATIENCE
-    while not path.exists():
-        if time.monotonic() > end:
-            raise CompileError(
-                f"{path}, made by rank 0, does not exist on this machine; set SYMANCF_CACHE to "
-                "a folder that all machines share"
-            )
-        time.sleep(0.05)
-    return path
+def _here(comm: Communicator, path: Path) -> Path:
+    """Return where a library of rank 0's cache is in that of this rank (collective).
+
+    Caches may be folders of each machine's own: where the library is missing its bytes come from
+    rank 0, and one rank of each machine writes them.
+    """
+    communicator = _mpi(comm)
+    if communicator is None:
+        return path
+    own, missing = path, False
+    with _together(communicator), _as_errors_of_the_package():
+        own = cache.folder() / path.name
+        missing = cache.read(own) is None
+    if not any(communicator.allgather(missing)):
+        return own
+    content: bytes | None = None
+    with _together(communicator), _as_errors_of_the_package():
+        if communicator.rank == 0:
+            content = cache.read(path)
+            if content is None:
+                raise CompileError(f"{path} has vanished; `symancf cache clear` mends it")
+    content = communicator.bcast(content, root=0)
+    assert content is not None
+    with _together(communicator), _as_errors_of_the_package():
+        if missing:
+            with cache.locked(own):
+                if cache.read(own) is None:  # no other rank of this machine has written it
+                    cache.write(own, content)
+    return own

@@ -140,7 +140,7 @@ def whole(script: Script, folder: Path, **given: Any) -> dict[str, Any]:
     return script(folder, 0, **given)  # type: ignore[call-arg]
 
 
-@pytest.mark.parametrize("kind", [{}, {"pc_type": "grids"}, {"pc_type": "gamg"}])
+@pytest.mark.parametrize("kind", [{}, {"pc_type": "grids"}])
 def test_statics_go_on_bit_for_bit(tmp_path: Path, kind: dict[str, str]) -> None:
     once = whole(squeeze, tmp_path / "once", options=kind)
     assert len(once["steps"]) == 8
