@@ -191,21 +191,17 @@ def displaced(numbering: Numbering) -> Mask:
     return there
 
 
-def nodes_of(
-    numbering: Numbering, pieces: Sequence[Piece], reference: Array, alone: bool = True
-) -> Nodes | str:
-    """Return the nodes of a system, or why there can be no grids over them (collective).
-
-    Parameters
-    ----------
-    alone : whether the system may have no other unknowns.
-    """
-    comm, rows = numbering.comm, numbering.row_count
-    there = displaced(numbering)
+def has_others(numbering: Numbering) -> bool:
+    """Tell whether there are other unknowns than three displacements of nodes (collective)."""
+    rows, there = numbering.row_count, displaced(numbering)
     wrong = bool((rows[~there] != 0).any() or (rows[there] != 3).any())
     wrong = wrong or numbering.block_size % 3 != 0
-    if alone and comm.allreduce(wrong, op=MPI.LOR):
-        return "nodes have other unknowns than their three displacements"
+    return bool(numbering.comm.allreduce(wrong, op=MPI.LOR))
+
+
+def nodes_of(numbering: Numbering, pieces: Sequence[Piece], reference: Array) -> Nodes | str:
+    """Return the nodes of a system, or why there can be no grids over them (collective)."""
+    comm, there = numbering.comm, displaced(numbering)
     strains = [piece for piece in pieces if piece.role == "strain"]
     bodies = connected_parts(numbering, strains, there)
     if not bodies.count:

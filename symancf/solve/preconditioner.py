@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from ..assembly.rounded import Rounded
 from ..errors import SymancfError
-from ..multigrid.grids import Nodes, nodes_of
+from ..multigrid.grids import Nodes, has_others, nodes_of
 from ..multigrid.hierarchy import Multigrid
 from ..multigrid.products import Products
 from ..runtime.collective import together
@@ -34,7 +34,7 @@ _PETSC_ERR_USER = 83
 GRIDS = "grids"
 functions.PCRegister(GRIDS.encode(), functions.PCCreate_Shell)
 
-_nodes: WeakKeyDictionary[System, tuple[object, dict[bool, Nodes | str]]] = WeakKeyDictionary()
+_nodes: WeakKeyDictionary[System, tuple[object, bool, list[Nodes | str]]] = WeakKeyDictionary()
 
 
 def over_nodes(system: System, alone: bool = True) -> Nodes | str:
@@ -48,11 +48,12 @@ def over_nodes(system: System, alone: bool = True) -> Nodes | str:
     """
     known, rows = _nodes.get(system), system.numbering.row_count
     if known is None or known[0] is not rows:
-        known = _nodes[system] = rows, {}
-    if alone not in known[1]:
-        found = nodes_of(system.numbering, system.pieces, system.reference, alone)
-        known[1][alone] = found
-    return known[1][alone]
+        known = _nodes[system] = rows, has_others(system.numbering), []
+    if alone and known[1]:
+        return "nodes have other unknowns than their three displacements"
+    if not known[2]:
+        known[2].append(nodes_of(system.numbering, system.pieces, system.reference))
+    return known[2][0]
 
 
 class Shell:
