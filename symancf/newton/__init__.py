@@ -2,12 +2,12 @@
 """What every Newton's method of the package measures residuals by; equations that others imply."""
 
 from .backtracking import Mended, PartBacktracking
-from .constraints import KEPT, Constraints
+from .constraints import KEPT, TINY, Constraints
 from .forcing import LOOSE, Forcing
 from .krylov import PartScaling
 from .leftover import FACTORS, LEAST, SMALL, Leftover
 from .loop import Iteration, iterate
-from .norms import RowNorms
+from .norms import SAFE, RowNorms
 from .parts import Parts, connected_parts
 from .stopping import AGAIN, SLOW, Stopping
 
@@ -17,8 +17,10 @@ __all__ = [
     "KEPT",
     "LEAST",
     "LOOSE",
+    "SAFE",
     "SLOW",
     "SMALL",
+    "TINY",
     "Constraints",
     "Forcing",
     "Iteration",

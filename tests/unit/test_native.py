@@ -15,6 +15,7 @@ import sympy as sp
 
 import symancf as sa
 from tests.motion import rope
+from tests.unit.test_incompressible import beam
 
 WEIGHT = sa.gravity((0.0, 0.0, -9.81))
 BY_SNES = {"snes_max_funcs": 10_000}  # PETSc's default: any option of SNES but its tolerances
@@ -57,6 +58,26 @@ def controlled() -> sa.System:
     return sa.System(block, terms=[sa.PID(place, push, block.at((0, 0, 0)), **target, **gains)])
 
 
+def incompressible() -> sa.System:
+    """A soft beam with a pressure at its corners that falls."""
+    return beam("tet10", "continuous", math.inf)[0].system
+
+
+def turned() -> sa.System:
+    """A rigid body on a hinge that is driven, and one that hangs on it."""
+    arm, end = (
+        sa.RigidBody.box(
+            (0.5, 0.1, 0.1), at=(0.25 + 0.5 * k, 0.0, 0.0), rho=1000.0, name=f"arm {k}"
+        )
+        for k in range(2)
+    )
+    shoulder = arm.at((-0.25, 0.0, 0.0))
+    hinge = sa.joints.revolute(shoulder, axis=(0.0, 1.0, 0.0))
+    drive = sa.joints.rotation(shoulder, angle=lambda t: 1.5 * t**2, axis=(0.0, 1.0, 0.0))
+    elbow = sa.joints.spherical(arm.at((0.25, 0.0, 0.0)), end.at((-0.25, 0.0, 0.0)))
+    return sa.System(arm, end, terms=[hinge, drive, elbow, WEIGHT])
+
+
 def run(make: Any, how: str, to: float, step: float, **options: Any) -> dict[str, Any]:
     """Move twice; `how`: many steps at once, one at a time in C, or by SNES."""
     system = make()
@@ -91,6 +112,8 @@ def run(make: Any, how: str, to: float, step: float, **options: Any) -> dict[str
         (driven, 0.2, 2e-3, {"adaptive": True, "rtol": 1e-5}),
         (shaken, 0.2, 2e-3, {}),
         (controlled, 1.0, 1e-2, {}),
+        (incompressible, 0.1, 1e-2, {}),
+        (turned, 0.3, 1e-2, {}),
         (two_parts, 0.3, 0.15, {}),
     ],
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...arrays import Array, Mask
 from ...assembly.piece import Role
-from ...newton import AGAIN, SLOW, Constraints, RowNorms, Stopping
+from ...newton import AGAIN, SAFE, SLOW, TINY, Constraints, RowNorms, Stopping
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from .steps import Steps
 
 
-TINY = 1e-200  # less than any limit; what is divided by it stays a number
 ROUND_OFF = 2.0  # times its estimate: what later steps need not fall below
 BESIDE = 1e-3  # of the largest work in a part: forces that are less count for nothing in jumps
 UNLOADED = 1e-10  # of the largest forces of a part, by their work: a kind of row without any
@@ -63,6 +62,7 @@ class Balance(Stopping):
         self._data.classes, self._data.parts = rows.count, rows.parts
         self._data.round_off, self._data.falling = ROUND_OFF, FALLING
         self._data.slow, self._data.again = SLOW, AGAIN
+        self._data.tiny, self._data.safe[:] = TINY, SAFE
         by_class = (np.zeros(rows.count) for _ in range(8))
         self._natural, self._violations, self._sizes, self._ended, *others = by_class
         # `_ended`: forces at the end of the last step, `_in_parts`: those in parts, where `split`

@@ -17,9 +17,6 @@
 #define TOO_MANY (-5)
 #define NO_SOLUTION (-3)
 #define NO_MEMORY (-1)
-#define TINY 1e-200 /* as in balance.py */
-#define SAFE_LOW 1e-280 /* as in norms.py */
-#define SAFE_HIGH 1e280
 
 static inline double larger(double a, double b)
 {
@@ -136,7 +133,7 @@ void symancf_weigh(symancf_balance *b)
 {
   for (int32_t c = 0; c < b->classes; c++) {
     const double limit =
-        larger(b->rtol * b->forces[c], larger(b->round_off * b->noise[c], TINY));
+        larger(b->rtol * b->forces[c], larger(b->round_off * b->noise[c], b->tiny));
     b->weight[c] = b->constraint[c] ? 0.0 : b->rtol / limit;
   }
 }
@@ -229,7 +226,7 @@ static void norms_of(const symancf_motion *m, const double *a, const double *les
   }
   reduce(m, norms, classes, 0);
   for (int32_t c = 0; c < classes; c++) most = larger(norms[c], most);
-  if (most > SAFE_LOW && most < SAFE_HIGH) {
+  if (most > m->balance.safe[0] && most < m->balance.safe[1]) {
     for (int32_t c = 0; c < classes; c++) norms[c] = sqrt(norms[c]);
     return;
   }
@@ -275,7 +272,7 @@ static void violations(symancf_motion *m)
   memset(b->violations, 0, (size_t)b->classes * sizeof(double));
   for (int32_t k = 0; k < m->constraints; k++) {
     const int64_t r = m->constraint[k], c = m->row_class[r];
-    const double share = b->rtol * (fabs(m->F[r]) / larger(m->limits[k], TINY));
+    const double share = b->rtol * (fabs(m->F[r]) / larger(m->limits[k], b->tiny));
     b->violations[c] = larger(share, b->violations[c]);
   }
   reduce(m, b->violations, b->classes, 1);

@@ -29,6 +29,7 @@ typedef struct {
   int32_t asked; /* whether Python judges until the solution ends */
   double rtol, round_off;
   double falling, slow, again; /* ratios of residuals, see stopping.py */
+  double tiny, safe[2]; /* less than any limit; squares that norms are made of */
 } symancf_balance;
 
 /* How long a tangent lasts, see newton.py. */
