@@ -194,8 +194,8 @@ def _passed(points: list[LimitPoint]) -> Callable[[Step], bool]:
 
 # EA -> first limit point: load, horizontal and downward displacement of the crown
 ARCH = {
-    1e12: (897.3089955687414, 61.14146566316428, 113.7320625491399),
     1e8: (897.2949475954044, 61.141688177610696, 113.73083106146702),
+    1e12: (897.3089955687414, 61.14146566316428, 113.7320625491399),
 }
 
 
