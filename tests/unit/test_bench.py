@@ -16,9 +16,12 @@ from symancf.bench.cases import STRETCHES, Case, all_cases
 from symancf.bench.contact import row as contact_row
 from symancf.bench.elements import CHOICES, STRUCTURES, seconds_to
 from symancf.bench.elements import compare as compare_elements
+from symancf.bench.largest import run
 from symancf.bench.motion import move
 from symancf.bench.motions import compare
 from symancf.bench.picture import draw
+from symancf.bench.solution import pulled, size
+from symancf.mesh import Mesh
 
 NORM_8 = 5.385502038656057
 
@@ -68,6 +71,30 @@ def test_the_solution_of_the_comparison() -> None:
     assert len(row["newton"]) == len(row["linear"]) == 2
     assert row["memory_MB"] > row["memory_above_import_MB"] > 0.0
     assert row["total_s"] >= row["assembly_s"] > 0.0
+
+
+def test_a_cube_from_a_file_phase_by_phase(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = run(4, str(tmp_path), write=True)
+    assert [row["phase"] for row in result["phases"]] == [
+        "writing the mesh",
+        "reading it",
+        "numbering",
+        "pattern",
+        "Newton's method",
+        "output",
+    ]
+    peaks = [row["memory_MB"] for row in result["phases"]]
+    assert peaks == sorted(peaks)
+    assert min(row["cpu_s"] for row in result["phases"]) > 0.0
+    again = pulled(Mesh.box((1.0, 1.0, 1.0), (4, 4, 4)), pc_type="lu", ksp_type="preonly")
+    again.solve(to=0.5)
+    assert result["norm_u"] == pytest.approx(size(again), rel=1e-8)
+    assert (result["elements"], result["unknowns"]) == (64, 3 * 3 * 5 * 5)
+    assert not list(tmp_path.iterdir())
+    assert main(largest=3) == 0
+    assert "27 hexahedra from HDF5 on 1 ranks" in capsys.readouterr().out
 
 
 def test_a_peer_that_is_missing_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
