@@ -402,14 +402,15 @@ class System(Matrices):
 
         F = r_a (x) R^a over the slopes a that the element has, R^a dual to the reference slopes:
         on cables F t is the present slope of the reference tangent t, on thin plates F maps
-        tangent vectors; both give zero across. On plates it is that of the mid-surface.
+        tangent vectors; both give zero across. On plates it is that of the mid-surface, of rods
+        what turns the directions of the section.
 
         Raises
         ------
         KinematicsError : nodes of an element without slopes; take points, ``body.at(X)``.
         """
         element = place.body.element
-        jets = [j for j in ("xi", "eta", "zeta") if j in element.space.point_jets]
+        jets = list(element.gradient)
         if isinstance(place, Nodes):
             jets = [f"slope{k}" for k in range(len(element.slopes))]
         if not jets:

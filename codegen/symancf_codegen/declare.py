@@ -52,10 +52,12 @@ class Parameter:
     ``uniform``: one value for all cells of a term (slot of the array ``uniform``).
     ``cell``: one value per cell or entity (row of the array ``cell``).
     ``point``: one value per in-plane quadrature point of a cell (a row of ``cell`` each).
+    `optional`: it is 0 where a caller does not give it.
     """
 
     symbol: sp.Symbol
     kind: Literal["uniform", "cell", "point"] = "uniform"
+    optional: bool = False
 
     @property
     def name(self) -> str:

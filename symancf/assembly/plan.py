@@ -202,6 +202,11 @@ class Plan:
         for group in self.groups:
             group.write(self.values, self._rows)
 
+    def fill(self, rows: Mapping[int, Array]) -> None:
+        """Let kernels see other parameters (n, rows) of the entities of pieces, by their number."""
+        for group in self.groups:
+            group.write(self.values, rows)
+
     @property
     def calls(self) -> int:
         """Number of calls of kernels in an evaluation: one for every eight entities of a group."""

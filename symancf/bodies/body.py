@@ -422,7 +422,7 @@ class Body:
         count = patch.gathered.scalars.shape[1]
         space = patch.element.space.with_scalars(count) if count else patch.element.space
         kernel = jit.cells(self._kernel_name(laws, patch.element), space, laws, configuration.comm)
-        given = {*own, *kernel.memory}
+        given = {*own, *kernel.memory, *kernel.optional}
         asked = [k for k, parameter in enumerate(kernel.cell) if parameter not in given]
         names, points = [kernel.cell[k] for k in asked], [kernel.points[k] for k in asked]
         cell = np.zeros((len(patch.cells), len(kernel.cell)))
@@ -492,7 +492,7 @@ class Body:
         Cables have one for straight and one for curved references; where all cells of all ranks
         are of one kind there is only that.
         """
-        if self.element.dimension > 1:
+        if "curved" not in self.element.variants:
             cells = configuration.of(self, Interpolation).cells
             return [(self.laws, np.ones(len(cells), dtype=bool))]
         found = Curved.of(self, configuration)

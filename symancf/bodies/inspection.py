@@ -71,7 +71,7 @@ def find_energy(name: str) -> Energy:
         key: value
         for key, value in vars(module).items()
         if inspect.isfunction(value)
-        and value.__module__ == module.__name__
+        and f"{value.__module__}.".startswith(f"{module.__name__}.")
         and not key.startswith("_")
     }
     if function not in known:

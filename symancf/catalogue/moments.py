@@ -87,7 +87,7 @@ def axes_of(place: End) -> int:
     if isinstance(place, Nodes):
         return len(place.body.element.slopes)
     if isinstance(place, PointsOnBody):
-        return sum(j in place.body.element.space.point_jets for j in ("xi", "eta", "zeta"))
+        return len(place.body.element.gradient)
     return 0 if isinstance(place, Ground) else 3
 
 

@@ -15,7 +15,6 @@ from ..bodies.natural import RigidBody, RigidPoint
 from ..bodies.plane import Clamp, PlanarBody
 from ..errors import ConstraintError
 from ..places.ends import End, Ground, vector_rows
-from ..places.geometry import unit
 from ..places.glue import (
     POINT,
     Glue,
@@ -28,6 +27,7 @@ from ..places.glue import (
 )
 from ..places.interpolation import Interpolation
 from ..places.on_body import Nodes, PointsOnBody
+from ..places.vectors import unit
 from ..runtime.collective import block_starts
 from ..terms.constraint import Constraint, Reaction
 from ..values.arguments import named, one_of

@@ -159,6 +159,17 @@ def gauss(cell: Cell, counts: tuple[int, ...], *, section: bool = False) -> Rule
     return Rule(name, points, weights, ("zeta",), z[:, None].copy(), w.copy())
 
 
+def at_nodes(cell: Cell) -> Rule:
+    """Return the rule with points at the nodes, whose weights integrate the nodes' functions.
+
+    On lines of three nodes that is Simpson's.
+    """
+    exact = gauss(cell, counts_for(cell, cell.degree_of(cell.functions)))
+    values = cell.functions.tabulate("", exact.points)
+    nodes = np.array([[float(x) for x in node] for node in cell.vertices])
+    return Rule("nodes", nodes, exact.weights @ values)
+
+
 def parse(cell: Cell, name: str, *, section: bool = False) -> Rule:
     """Return the rule that a name such as ``"4x4x3"`` means for `cell`.
 

@@ -6,6 +6,7 @@ from ..cells.shape import Field
 from ..cells.table import CELLS, HEXAHEDRON, LINE, QUAD, Cell
 from .ancf_cable import ancf_cable
 from .ancf_plate import ancf_plate
+from .ancf_rod import ancf_rod
 from .ancf_thin_plate import ancf_thin_plate
 from .element import Element
 from .hex8 import hex8
@@ -33,6 +34,7 @@ __all__ = [
     "Field",
     "ancf_cable",
     "ancf_plate",
+    "ancf_rod",
     "ancf_thin_plate",
     "gauss",
     "hex8",

@@ -13,7 +13,7 @@ import sympy as sp
 from symancf_codegen.declare import Rule
 
 from ..arrays import Array, Ints
-from ..cells.quadrature import counts_for, gauss, parse
+from ..cells.quadrature import at_nodes, counts_for, gauss, parse
 from ..cells.shape import ElementSpace, Field, ShapeFunctions, TableJets
 from ..errors import KinematicsError
 from ..kinematics.quantity import centre
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
     from ..cells.table import Cell
     from ..kinematics import Kinematics, KinematicsFamily
+
+
+#: Names of the fields of an element whose cells have directions of the material.
+AXES = ("d1", "d2", "d3")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +109,17 @@ class Element:
         return 3 * self.size
 
     @property
+    def axes(self) -> tuple[str, ...]:
+        """The fields that are directions of the material, of rods: d1, d2, d3."""
+        return tuple(name for name in self.fields if name in AXES)
+
+    @property
+    def gradient(self) -> tuple[str, ...]:
+        """The point jets that tell how the material is turned and stretched at a point."""
+        derivatives = (j for j in ("xi", "eta", "zeta") if j in self.space.point_jets)
+        return self.axes or tuple(derivatives)
+
+    @property
     def has_thickness(self) -> bool:
         """Whether the cell has a director through its thickness."""
         return "d" in self.fields
@@ -128,7 +143,13 @@ class Element:
         point["value"] = {main: sp.Integer(1)}
         for derivative in self.derivatives:
             point[derivative] = {f"{main}_{derivative}": sp.Integer(1)}
-        for director in others:
+        for axis in self.axes:
+            tables.append(axis)
+            point[axis] = {axis: sp.Integer(1)}
+            for derivative in self.derivatives:
+                tables.append(f"{axis}_{derivative}")
+                point[f"{axis}_{derivative}"] = {f"{axis}_{derivative}": sp.Integer(1)}
+        for director in (name for name in others if name not in self.axes):
             point["value"][director] = z
             tables.append(director)
             for derivative in self.derivatives:
@@ -151,6 +172,11 @@ class Element:
                 total[i] += (z if name == "d" else 1) * sp.factor(expression)
         return tuple(total)
 
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """Names of the variants of its family."""
+        return tuple(inspect.signature(self.family).parameters)
+
     def kinematics(self, **options: bool) -> Kinematics:
         """Return the quantities that an energy on this element may ask for.
 
@@ -162,7 +188,7 @@ class Element:
         ------
         KinematicsError : if the element has no such variant.
         """
-        possible = inspect.signature(self.family).parameters
+        possible = self.variants
         for option in options:
             if option not in possible:
                 has = f"it has {', '.join(possible)}" if possible else "it has none"
@@ -182,8 +208,8 @@ class Element:
         Parameters
         ----------
         rule : ``"full"``, ``"reduced"``, counts such as ``"4x4x3"`` (on a plate ``"4x4"`` is
-            the mid-surface), a ready-made rule, or a degree: of each parameter, on simplices the
-            total one; through a thickness there are two points then.
+            the mid-surface), ``"nodes"``, a ready-made rule, or a degree: of each parameter, on
+            simplices the total one; through a thickness there are two points then.
 
         Raises
         ------
@@ -194,7 +220,10 @@ class Element:
         if isinstance(rule, int):
             counts = counts_for(self.topology, rule) + (2,) * self.has_thickness
             return gauss(self.topology, counts, section=self.has_thickness)
-        return parse(self.topology, self.rules.get(rule, rule), section=self.has_thickness)
+        name = self.rules.get(rule, rule)
+        if name == "nodes":
+            return at_nodes(self.topology)
+        return parse(self.topology, name, section=self.has_thickness)
 
     @cached_property
     def degree(self) -> int:

@@ -5,6 +5,7 @@ from .cable import cable
 from .enhanced import enhanced_solid
 from .fbar import fbar_solid
 from .quantity import Kinematics, KinematicsFamily, Quantity
+from .rod import rod
 from .solid import director_solid, solid
 from .thin_plate import surface, thin_plate
 
@@ -16,6 +17,7 @@ __all__ = [
     "director_solid",
     "enhanced_solid",
     "fbar_solid",
+    "rod",
     "solid",
     "surface",
     "thin_plate",

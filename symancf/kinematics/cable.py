@@ -15,6 +15,16 @@ from .quantity import Kinematics, Quantity, cross, dot, motion, positive, real, 
 INFLECTION = 1e-14
 
 
+#: The lets that energies know curvatures by.
+CURVATURES = (
+    "kappa",
+    "kappa_squared",
+    "kappa_geometric",
+    "kappa_geometric_squared",
+    "kappa_plane",
+)
+
+
 @cache
 def cable(*, curved: bool = False) -> Kinematics:
     r"""Return the kinematics of a curve r(xi) with tangents r_xi on the reference R(xi).
@@ -123,4 +133,5 @@ def cable(*, curved: bool = False) -> Kinematics:
         density=real("rho") * real("A"),
         density_parameters=("rho", "A"),
         unit="J/m",
+        strains=tuple(s for s, _ in lets if s.name in ("epsilon", "epsilon_green", *CURVATURES)),
     )

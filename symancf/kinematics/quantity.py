@@ -50,6 +50,11 @@ class Kinematics:
     section : names of the parameters that the measure needs.
     density : reference mass per `measure`, in the parameters of `density_parameters`.
     density_parameters : e.g. ``("rho", "thickness")``.
+    strains : quantities in which energies are nearly quadratic, and whose stresses Newton's method
+        predicts; see `newton.predicted`.
+    penalties : some of these vanish by penalties.
+    kinetic : kinetic energy per `measure` of rates in the place of the displacement's jets; None:
+        that of `density` at the point.
     unit : of an energy density, ``"J/m^3"``, ``"J/m^2"`` or ``"J/m"``.
     local : unknowns of the cell that the element has beside its nodes.
     bound : what the energy has beside a law's, in these unknowns.
@@ -75,6 +80,9 @@ class Kinematics:
     modes: Inner = ()
     short: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
     coordinates: tuple[str, ...] = ()
+    kinetic: sp.Expr | None = None
+    strains: tuple[sp.Symbol, ...] = ()
+    penalties: bool = False
 
     def reserved(self) -> frozenset[str]:
         """Return the names that a parameter must not have."""

@@ -111,6 +111,7 @@ def thin_plate() -> Kinematics:
         density=real("rho") * real("thickness"),
         density_parameters=("rho", "thickness"),
         unit="J/m^2",
+        strains=tuple(x for a in (E_gl, kappa, kappa_n3, kappa_n0) for x in (a[0], a[1], a[3])),
     )
 
 

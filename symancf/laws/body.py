@@ -64,13 +64,12 @@ def inertia_laws(
     kinds = _kinds(element, values, fields)
     kinematics = element.kinematics()
     u = vector(unknown("value"))
-    law = build_law(
-        f"inertia_{element.name}",
-        kinematics,
-        kinematics.density * dot(u, u) / 2,
-        kinds=kinds,
-        title=f"T = {kinematics.density} v . v/2",
-    )
+    energy, title = kinematics.kinetic, f"T = {kinematics.density} v . v/2"
+    if energy is None:
+        energy = kinematics.density * dot(u, u) / 2
+    else:
+        title = f"T = {energy}"
+    law = build_law(f"inertia_{element.name}", kinematics, energy, kinds=kinds, title=title)
     return [(law, _mass_rule(element))]
 
 

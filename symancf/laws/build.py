@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 Kind = Literal["uniform", "cell", "point"]
 Kinds = Mapping[str, Kind]
 
+#: What the names of corrections of stresses begin with, see `newton.predicted`.
+PREDICTED = "predicted_"
+
 
 def kinds_of(fields: Collection[str]) -> Kinds:
     """Return the classes of parameters that vary: names, by default per cell, or a mapping."""
@@ -139,7 +142,10 @@ def build_law(
         modes=kinematics.modes if keep_inner else (),
         measure=measure,
         domain=domain,
-        parameters=tuple(Parameter(s, (kinds or {}).get(s.name, "uniform")) for s in parameters),
+        parameters=tuple(
+            Parameter(s, (kinds or {}).get(s.name, "uniform"), s.name.startswith(PREDICTED))
+            for s in parameters
+        ),
         title=title,
         outputs=outputs,
     )

@@ -23,7 +23,7 @@ from ..kinematics.naming import (
 )
 from ..kinematics.quantity import Kinematics, real
 from ..values.arguments import among
-from .build import build_law, closure, kinds_of
+from .build import PREDICTED, Kind, build_law, closure, kinds_of
 from .checked import check_values, scalar
 from .mixed import FRAME, Pressure, mixed
 from .parts import Parts
@@ -204,6 +204,25 @@ def _unique(
     return result
 
 
+def predictable(
+    energy: sp.Expr, strains: Sequence[sp.Symbol]
+) -> tuple[sp.Expr, dict[str, Kind], dict[str, sp.Expr]]:
+    """Return an energy with corrections of stresses, W + sum c_i e_i, for `newton.predicted`.
+
+    Also the kinds of the parameters c_i, and the stresses dW/de_i by their names. Strains of which
+    it is a linear function have a stress of their own, which is never corrected; nor are stresses
+    of an energy with kinks, which lead elsewhere beyond one.
+    """
+    if energy.has(sp.Max, sp.Min, sp.Abs, sp.sign, sp.Piecewise, sp.Heaviside):
+        return energy, {}, {}
+    of = {s: sp.diff(energy, s) for s in strains if energy.has(s)}
+    of = {s: stress for s, stress in of.items() if stress.has(*strains)}
+    names = {s: PREDICTED + s.name for s in of}
+    energy += sp.Add(*(real(name) * s for s, name in names.items()))
+    kinds: dict[str, Kind] = dict.fromkeys(names.values(), "point")
+    return energy, kinds, {names[s]: stress for s, stress in of.items()}
+
+
 def energy_laws(
     element: Element,
     energy: Energy,
@@ -282,15 +301,19 @@ def energy_laws(
         complete = set(called.parts) <= {label for label, _ in chosen}
         name = called.name if complete else "_".join([called.name, *labels])
         local = _local_of(called, [w for _, w in chosen])
+        energy, own, told = sp.Add(*(w for _, w in chosen)), kinds, outputs
+        if outputs is None and not (called.history or local or pressure):
+            energy, more, stresses = predictable(energy, called.kinematics.strains)
+            own, told = {**kinds, **more}, stresses or None
         law = build_law(
             name,
             called.kinematics,
-            sp.Add(*(w for _, w in chosen)),
+            energy,
             named=called.named,
             extra_geometry=tuple(geometry),
-            kinds=kinds,
+            kinds=own,
             title=_title(called, labels),
-            outputs=outputs,
+            outputs=told,
             history=called.history if rule is remembers else (),
             stored=called.stored if rule is remembers else None,
             local=local,
@@ -409,7 +432,8 @@ def _shares(
         if part in rules and not (split and part == "volumetric"):
             shares.append((part, rules[part], sp.Integer(1), part))
         elif part != "volumetric" or mode == "full":
-            shares.append((part, _rule(element, full), sp.Integer(1), part))
+            own = part if quadrature is None and part in element.rules else full
+            shares.append((part, _rule(element, own), sp.Integer(1), part))
         elif mode == "reduced":
             shares.append((part, _rule(element, "reduced"), sp.Integer(1), part))
         else:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen.declare import RATE_FACTOR, Parameter, PointLaw, reference
+from symancf_codegen.declare import RATE_FACTOR, Parameter, PointLaw, reference, unknown
 from symancf_codegen.functions import rate
 
 from ..kinematics.quantity import cross, real, vector
@@ -102,9 +102,12 @@ def turning_laws(
     Parameters as in `inertia_laws`, and `OMEGA`, `ABOUT`; integrated like the mass.
     """
     ((kinetic, rule),) = inertia_laws(element, values=values, fields=fields)
-    u, X = vector(kinetic.unknowns), vector(reference("value"))
-    velocity = tuple(zip(u, turned(from_axis(X + u)), strict=True))
-    potential, forces = _pair(element.name, kinetic, velocity, False)
+    velocity: list[tuple[sp.Symbol, sp.Expr]] = []
+    for jet in kinetic.jets:
+        u, X = vector(unknown(jet)), vector(reference(jet))
+        arm = from_axis(X + u) if jet == "value" else X + u
+        velocity += zip(u, turned(arm), strict=True)
+    potential, forces = _pair(element.name, kinetic, tuple(velocity), False)
     return [(potential, rule)], [(forces, rule)]
 
 

@@ -9,6 +9,7 @@ from .leftover import FACTORS, LEAST, SMALL, Leftover
 from .loop import Iteration, iterate
 from .norms import SAFE, RowNorms
 from .parts import Parts, connected_parts
+from .predicted import PredictedStresses
 from .stopping import AGAIN, SLOW, Stopping
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "PartBacktracking",
     "PartScaling",
     "Parts",
+    "PredictedStresses",
     "RowNorms",
     "Stopping",
     "connected_parts",

@@ -17,8 +17,9 @@ from ..errors import MeshError
 from ..mesh.conformity import side_keys
 from ..runtime.collective import exchange, exchange_blocks, shares
 from .ends import End, vector_rows
-from .geometry import _arc_slope, unit
+from .geometry import _arc_slope
 from .interpolation import Interpolation, tabulate
+from .vectors import unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +56,7 @@ class FacetPoints(End):
         if len({CELLS[kind].dimension for kind in region.types}) > 1:
             raise MeshError(f"{region.describe()}; load surfaces and edges by regions of their own")
         self.kind = region.by_type[0].types[0]
-        self.hermite = bool(body.element.slopes)
+        self.hermite = bool(body.element.slopes) and not body.element.axes
 
     @property
     def by_type(self) -> list[FacetPoints]:

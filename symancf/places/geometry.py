@@ -24,6 +24,8 @@ from ..assembly.vertices import AtVertices, numbers_among
 from ..errors import MeshError, ParameterError
 from ..runtime.collective import together
 from ..values.parameter import call_array, label
+from . import sections
+from .vectors import unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,11 +40,6 @@ TOLD = 5.0  # more than this is told
 # corners joined by the edges in direction xi and eta, per corner: (from, to) seen from it
 _QUAD_XI = ((0, 1), (0, 1), (3, 2), (3, 2))
 _QUAD_ETA = ((0, 3), (1, 2), (1, 2), (0, 3))
-
-
-def unit(v: Array) -> Array:
-    """Return the vectors `v` (..., 3) divided by their lengths."""
-    return np.asarray(v / np.linalg.norm(v, axis=-1, keepdims=True))
 
 
 def perpendicular(t: Array) -> Array:
@@ -89,6 +86,7 @@ class Directions:
     Attributes
     ----------
     at : (n, 3) unit direction of each vertex of the body, by local number.
+    section : (n, 3) of rods: with the tangent it spans the plane of the second director.
     kink : (n,) facets meet there at more than the smoothing angle, so that each cell
         uses its own facet normal.
     deviation : largest angle [rad] between a node direction and the facets it smooths.
@@ -112,7 +110,13 @@ class Directions:
         points, cells = points[patch.vertices], patch.numbers(cells)
         self._kink = np.zeros(len(points), dtype=bool)
         self.deviation = self.lean = 0.0
-        if given is not None:
+        if element.axes:
+            own = sections.along(element.topology, points, cells).reshape(-1, 3)
+            axes = sections.section_axes(name, patch.comm, points, cells.ravel(), own, given)
+            self.section = AtVertices(patch.vertices, axes)
+            pieces = np.array(element.topology.links)
+            found = self._tangents(points, cells[:, pieces].reshape(-1, 2))
+        elif given is not None:
             found = self._given(given, points, cells)
         elif element.dimension == 2:
             found = self._normals(points, cells)
@@ -204,7 +208,7 @@ class Directions:
             np.add.at(sums, cells[:, v], weight)
             np.add.at(count, cells[:, v], 1.0)
         branches = self.topology.comm.allreduce(int((count[: self.topology.n_owned] > 2).sum()))
-        if branches:
+        if branches and not self.element.axes:
             raise MeshError(
                 f"body {self.name!r}: more than two lines meet at {branches} points; cut the "
                 "branches into regions of their own and make one body of each"
@@ -215,6 +219,7 @@ class Directions:
         for v in range(2):
             cosine = np.einsum("na,na->n", direction, mean[cells[:, v]])
             np.maximum.at(spread, cells[:, v], np.arccos(np.clip(cosine, -1.0, 1.0)))
+        spread[count > 2] = np.inf  # of rods, whose branches are joined by the slopes of the node
         at = self._complete(sums, spread)
         ends = self.topology.halo.updated((count == 1)[:, None].astype(np.int8))[:, 0] > 0
         for v in range(2):  # free ends: reflect the neighbour's tangent at the chord
@@ -288,6 +293,13 @@ def element_slopes(
         return slopes
     X = points[cells]
     assert directions is not None
+    if element.axes:
+        own = sections.along(element.topology, points, cells)
+        mean = directions.at[cells.ravel()].reshape(own.shape)
+        mean = mean * np.where(np.einsum("nva,nva->nv", mean, own) < 0.0, -1.0, 1.0)[..., None]
+        kink = directions.kink[cells.ravel()].reshape(cells.shape)[..., None]
+        axes = directions.section[cells.ravel()].reshape(own.shape)
+        return sections.frames(np.where(kink, own, mean), axes)
     if element.dimension == 1:
         chord = X[:, 1] - X[:, 0]
         for v in range(2):

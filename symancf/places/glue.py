@@ -11,9 +11,10 @@ import numpy as np
 from ..arrays import Array, Ints, Mask
 from ..errors import ConstraintError, ParameterError
 from ..runtime.collective import exchange, lookup, owners_of, shares
-from .geometry import perpendicular, unit
+from .geometry import perpendicular
 from .interpolation import Interpolation
 from .on_body import Nodes, PointsOnBody
+from .vectors import unit
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -313,7 +314,9 @@ def glued_slopes(
     n = len(kind)
     whole, partly, normals = np.zeros((n, 3, 3)), np.zeros((n, 2, 3)), np.zeros((n, 2, 3))
     point, edge = kind == POINT, kind == EDGE
-    if element.dimension == 1:
+    if element.axes:
+        whole[:] = np.eye(3)
+    elif element.dimension == 1:
         whole[~point, 0] = normal[~point]
         partly[point] = normal[point, None]
         normals[point] = perpendicular(normal[point])

@@ -237,7 +237,7 @@ class PointsOnBody(_OnBody):
         self, configuration: Configuration, places: Resolved, vertices: Ints32
     ) -> tuple[Ints32, Array, Ints, Array]:
         """Return offsets, values (k, m, s), corners and reference (k, s, 3) of all derivatives."""
-        jets = [j for j in ("xi", "eta", "zeta") if j in self.body.element.space.point_jets]
+        jets = self.body.element.gradient
         parts = [self._coefficients(configuration, places, vertices, jet) for jet in jets]
         coordinate, _, corner = parts[0]
         values = np.stack([value for _, value, _ in parts], axis=2)

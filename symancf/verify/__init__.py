@@ -27,6 +27,7 @@ __all__ = ["Case", "Number", "Result", "cases", "main", "run"]
 _MODULES = (
     "cables",
     "moving_cables",
+    "rods",
     "materials",
     "invariance",
     "patch",

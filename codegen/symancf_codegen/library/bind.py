@@ -56,6 +56,7 @@ class Kernel:
         self.tabulated = description.tabulated
         self.rates = description.rates
         self.memory = description.memory
+        self.optional = description.optional
         self.totals = description.totals
         self.operations = description.operations
         self.strategies = description.strategies
@@ -201,6 +202,10 @@ class Kernel:
                     full[:, 3 * j : 3 * j + 3, 3 * i : 3 * i + 3] = block.transpose(0, 2, 1)
         return full
 
+    def complete(self, parameters: Mapping[str, Value]) -> dict[str, Value]:
+        """Return parameters with zeros for those that need not be given."""
+        return {**dict.fromkeys(self.optional, 0.0), **parameters}
+
     def uniform_values(self, parameters: Mapping[str, Value]) -> Array:
         """Return the array `uniform` of parameter values."""
         return np.array([parameters[name] for name in self.uniform] or [0.0], dtype=float)
@@ -222,7 +227,7 @@ class Kernel:
         v: Array | None = None,
         rates: Mapping[str, Value] | None = None,
     ) -> tuple[list[Array], int]:
-        values = dict(parameters or {})
+        values = self.complete(parameters or {})
         missing = [name for name in (*self.uniform, *self.cell) if name not in values]
         if missing:
             raise ValueError(f"kernel {self.name}: no value for {', '.join(missing)}")

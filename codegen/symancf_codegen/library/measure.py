@@ -68,7 +68,8 @@ def nanoseconds(
     timer = _timer()
     x = batches(np.asarray(u, dtype=float).reshape(cells, -1))
     shape = batches(np.asarray(reference, dtype=float).reshape(cells, -1))
-    columns = [np.broadcast_to(np.asarray(parameters[name], float), cells) for name in kernel.cell]
+    values = kernel.complete(parameters)
+    columns = [np.broadcast_to(np.asarray(values[name], float), cells) for name in kernel.cell]
     cell = batches(np.stack(columns, axis=1) if columns else np.zeros((cells, 1)))
     uniform = aligned(kernel.uniform_values(parameters))
     output = aligned(np.zeros((kernel.size(MODES[mode].results[-1]), LANES)))

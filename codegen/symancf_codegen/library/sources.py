@@ -51,7 +51,7 @@ def _stored(path: Path) -> Source | None:
         entry = json.loads(content)
         fields = dict(entry["description"])
         fields.update({name: tuple(fields[name]) for name in ("uniform", "cell", "modes")})
-        fields.update({name: tuple(fields[name]) for name in ("memory", "totals")})
+        fields.update({name: tuple(fields[name]) for name in ("memory", "totals", "optional")})
         fields["points"] = tuple(map(tuple, fields["points"]))
         fields["outputs"] = tuple((law, n, tuple(names)) for law, n, names in fields["outputs"])
         return Source(Description(**fields), str(entry["source"]))

@@ -44,6 +44,7 @@ class Description:
     memory : names of what points remember: of the last rows of ``cell``, and of those of O in the
         functions ``update`` and ``initial``.
     totals : which of them are parts of integrals over the cell.
+    optional : names of the parameters that are 0 where they are not given.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Description:
     outputs: tuple[tuple[str, int, tuple[str, ...]], ...] = ()
     memory: tuple[str, ...] = ()
     totals: tuple[int, ...] = ()
+    optional: tuple[str, ...] = ()
 
 
 class Source(NamedTuple):
@@ -112,6 +114,7 @@ def cell_text(name: str, structure: Structure) -> Source:
         ),
         memory=memory,
         totals=tuple(k for k, (_, total) in enumerate(kept) if total),
+        optional=optional(laws),
     )
     head = [f"element {structure.space.name}: {size} shape functions, {3 * size} unknowns"]
     for use in uses:
@@ -145,6 +148,7 @@ def point_text(name: str, law: PointLaw, results: Results) -> Source:
         else (),
         memory=memory,
         totals=tuple(k for k, m in enumerate(law.history) if m.total),
+        optional=optional([law]),
     )
     unknowns = ", ".join(f"u[{k}] = {s.name}" for k, s in enumerate(law.unknowns))
     head = [unknowns, *law_lines(law.name, law.title, "", description)]
@@ -163,6 +167,11 @@ def parameters(laws: Sequence[PointLaw]) -> tuple[list[str], list[str], list[str
         for chosen in ("uniform", "cell", "point")
     )
     return uniform, cell, point
+
+
+def optional(laws: Sequence[PointLaw]) -> tuple[str, ...]:
+    """Return the names of the parameters that are 0 where they are not given."""
+    return tuple(dict.fromkeys(p.name for law in laws for p in law.parameters if p.optional))
 
 
 def _agree(law: PointLaw, parameter: Parameter, kinds: dict[str, str]) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arrays import Array, Ints, Mask
-from ...places.geometry import perpendicular, unit
+from ...places.geometry import perpendicular
 from ...places.glue import GluedSlopes, slots
+from ...places.vectors import unit
 from .directions import Directions, HeldDirections, split
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Clamp:
         rest = found.normals
         if not self.motion.turns:
             F = np.eye(3) + self.motion.G(np.zeros((1, 3)), 0.0)[0]
-            if self.element.dimension == 1:
+            if self.element.dimension == 1 and not self.element.axes:
                 directions = perpendicular(unit(n @ F.T))
             else:
                 directions = unit(n @ np.linalg.inv(F))[:, None]

@@ -10,10 +10,10 @@ import numpy as np
 
 from ...arrays import Array, Ints, Ints32, Mask
 from ...errors import MeshError, ParameterError
-from ...places.geometry import unit
 from ...places.glue import EDGE, Glue, NodesHere, glue_of
 from ...places.interpolation import Interpolation
 from ...places.on_body import Nodes, PointsOnBody
+from ...places.vectors import unit
 from ...values.motion import Motion
 from .clamp import ALIGNED, Clamp
 from .directions import EXACT, Conditions
@@ -216,7 +216,7 @@ class NodeSupport(Support):
         ------
         MeshError : there is none: the place has no edges there, or another support took others.
         """
-        if self.body.element.dimension == 1:
+        if self.body.element.slope_kind == "tangents" and self.body.element.dimension == 1:
             return np.zeros(len(basis), dtype=np.int64)
         if name[6:] in AXES:
             wanted = np.broadcast_to(np.eye(3)[AXES.index(name[6:])], here.normal.shape)

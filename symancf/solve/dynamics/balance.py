@@ -101,6 +101,14 @@ class Balance(Stopping):
         self._data.split = 0
         self.constraints.limits[:] = 0.0
 
+    def known(self) -> tuple[Array, Array, int]:
+        """Return what steps so far have told of round-off and of forces in parts."""
+        return self._noise.copy(), self._in_parts.copy(), self._data.split
+
+    def recall(self, known: tuple[Array, Array, int]) -> None:
+        """Forget what came after `known`."""
+        self._noise[:], self._in_parts[:], self._data.split = known
+
     def split(self) -> None:
         """Take the forces at the end of a step in parts (collective)."""
         self._in_parts[:] = self.parts()

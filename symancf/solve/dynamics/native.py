@@ -81,7 +81,13 @@ class Native:
 
     def _is_able(self) -> bool:
         newton, system = self.newton, self.newton.system
-        if newton.comm.size > 1 or newton.kinked or system.changing or not newton.numbering.size:
+        if (
+            newton.predicted.some
+            or newton.comm.size > 1
+            or newton.kinked
+            or system.changing
+            or not newton.numbering.size
+        ):
             return False
         snes = newton.snes
         ksp = snes.getKSP()
@@ -206,6 +212,8 @@ class Native:
         with EVENTS["steps"]:
             reason = self._steps.several()
         self._rushes, system.time = False, data.time
+        if reason <= 0 and data.looked:
+            self.newton.balance.recall(self._known)
         columns = (part[: data.made].tolist() for part in self._made)
         return reason, [Made(*row) for row in zip(*columns, strict=True)]
 
@@ -254,7 +262,7 @@ class Native:
         """Return residual and unknowns; begin to look for what is left over."""
         newton = self.newton
         if not self._data.looked:
-            self._data.looked = 1
+            self._data.looked, self._known = 1, newton.balance.known()
             newton.leftover.begin()
         return newton.F.getArray(readonly=True), newton.x.getArray(readonly=True)
 

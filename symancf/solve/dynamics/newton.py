@@ -13,7 +13,7 @@ from mpi4py import MPI
 from ...arrays import Array
 from ...assembly.vectors import Vectors
 from ...errors import ConvergenceError
-from ...newton import Leftover, PartBacktracking
+from ...newton import Leftover, PartBacktracking, PredictedStresses
 from ...runtime.collective import share_error, together
 from ...runtime.petsc import PETSc, loosely
 from ..preconditioner import Preconditioner
@@ -103,6 +103,8 @@ class Newton:
         self.reason = self.iterations = self.linear_iterations = 0
         self._step_of_tangent = 0.0
         self._determined = False
+        self.predicted = PredictedStresses(self.system, penalties=True)
+        self._accepted: Array | None = None
         self.native = Native(self)
         self.system.register(self)
 
@@ -200,7 +202,8 @@ class Newton:
         return bad if self.comm.size == 1 else int(self.comm.allreduce(bad))
 
     def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
-        if not self.steps.wants_tangent(snes.getIterationNumber()):
+        self.predicted.move(self.motion.state)
+        if not (self.steps.wants_tangent(snes.getIterationNumber()) or self.predicted.some):
             return
         try:
             self.renew(snes.getKSP())
@@ -211,7 +214,7 @@ class Newton:
         """Make the tangent at the present state (collective)."""
         bad = 0
         self.steps.made_tangent()
-        with together(self.comm):
+        with together(self.comm), self.predicted.corrected():
             bad = self.motion.tangent(self._scratch)
         if not self._determined:
             self._require_determined()
@@ -320,6 +323,7 @@ class Newton:
     def forget(self) -> None:
         """Forget all that earlier steps left, so that what follows depends on the state alone."""
         self.balance.forget()
+        self._accepted = None
         self._tangent.eager = self._tangent.needy = 0
         self.stale = True
 
@@ -341,9 +345,11 @@ class Newton:
         self.steps.hold()
         if not self.numbering.size:  # all is prescribed
             return self._without_unknowns()
+        known = self.balance.known()
         self.reason = self.native.solve() if self.native.able else self._solved()
         if self.reason <= 0:
             self.stale = True
+            self.balance.recall(known)  # what iterations that led astray seemed to say
             return False
         self.leftover.warn(f"at time {self.system.time:g}", 8)
         return True
@@ -368,6 +374,7 @@ class Newton:
         self.vectors.to_global(self.motion.state, self.x)
         self.native.prepare()
         self.steps.begin()
+        self.predicted.begin(self._accepted)
         try:
             snes.solve(None, self.x)
         except PETSc.Error as error:
@@ -386,6 +393,8 @@ class Newton:
             self.steps.follow()
             self.steps.accept(self.iterations)
             share_error(self.comm, self.error)
+            if self.predicted.some:
+                self._accepted = self.motion.state.copy()
         return reason
 
     def unsolved(self, error: PETSc.Error) -> ConvergenceError:

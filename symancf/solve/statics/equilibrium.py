@@ -15,7 +15,7 @@ from ...assembly.protocol import Chooses
 from ...assembly.revisions import REVISIONS, Review, Verdict
 from ...assembly.vectors import Vectors
 from ...errors import ConvergenceError, SymancfError
-from ...newton import Leftover, PartBacktracking
+from ...newton import Leftover, PartBacktracking, PredictedStresses
 from ...output.history import History, Step
 from ...runtime.collective import share_error, together
 from ...runtime.interruption import Interruption
@@ -128,6 +128,7 @@ class EquilibriumSolver:
         )
         self._operate()
         self.linear.switched = self._switched
+        self.predicted: PredictedStresses = PredictedStresses(system)
         self._kinked = any(piece.kinked for piece in system.pieces)
         self._cuts = PartBacktracking(
             self.snes,
@@ -260,7 +261,12 @@ class EquilibriumSolver:
         try:
             self.vectors.to_local(x, self.system.state)
             needed = self.convergence.needed(snes.getTolerances()[0])
-            self.linear.linearize(self.system.state, needed)
+            if not self.linear.direct:
+                self.linear.linearize(self.system.state, needed)
+                return
+            self.predicted.move(self.system.state)
+            with self.predicted.corrected():
+                self.linear.linearize(self.system.state, needed)
         except BaseException as error:
             self._error = self._error or error
 
@@ -298,7 +304,7 @@ class EquilibriumSolver:
                 self._extra_linear = self.branch.follow_tangent(before, start, time, self.leave_out)
             elif not guessed:
                 self._extra_linear = self.branch.follow_supports(before)
-            iteration, linear, review = self._solve(time)
+            iteration, linear, review = self._solve(time, before)
         except PETSc.Error as error:
             self.ready = False  # what PETSc leaves behind is not to be trusted
             for thrown in (self._error, self.linear.error):
@@ -327,7 +333,7 @@ class EquilibriumSolver:
         system.state[:] = before
         return self._failure(time, name, text, iteration)
 
-    def _solve(self, time: float) -> tuple[int, int, Review]:
+    def _solve(self, time: float, before: Array) -> tuple[int, int, Review]:
         """Solve, and go on where the solution changes lists of entities or numbers (collective).
 
         What a solution changes, one that is good to `LOOSE` changes as well.
@@ -342,6 +348,7 @@ class EquilibriumSolver:
             for k in range(REVISIONS):
                 test.going_on = k > 0
                 self.snes.setTolerances(rtol=rtol if tight else max(rtol, LOOSE))
+                self.predicted.begin(before if k == 0 else None)
                 made, of_these = self._iterate()
                 iterations, linear = iterations + made, linear + of_these
                 self.hardest = max(self.hardest, self.snes.getIterationNumber())

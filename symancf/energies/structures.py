@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Energies of thin plates, cables and rods, in their own strains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from sympy import Expr, Matrix, S
+
+from ..errors import KinematicsError
+from ..values.arguments import among
+from ..values.domain import Domain, domains, not_negative, positive
+
+if TYPE_CHECKING:
+    from .solids import Energy, Parts
+
+_PLATE = {"E": positive(), "nu": Domain(-1.0, 0.5, (False, True), "as of every isotropic solid")}
+_CABLE = {"EA": positive(), "EI": not_negative()}
+_ROD = dict.fromkeys(("EA", "GA2", "GA3", "GJ", "EI2", "EI3", "rigidity"), positive())
+
+
+def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
+    r"""Return the energy of a thin isotropic plate or shell (Kirchhoff-Love, Koiter).
+
+    .. math::
+        W = \frac{E h}{2(1-\nu^2)} \Big( Q(E_{gl}) + \frac{h^2}{12} Q(\kappa) \Big), \quad
+        Q(A) = A_{11}^2 + A_{22}^2 + 2\nu A_{11} A_{22} + 2(1-\nu) A_{12}^2.
+
+    Parameters
+    ----------
+    curvature : ``"n1"``: change of r_ab . n/|n|, the normal curvature per reference length;
+        ``"n3"``: of r_ab . n |N|^2/|n|^3, as some of the ANCF literature writes it; ``"n0"``:
+        of r_ab . n/|N|, a polynomial in r. They differ by products of membrane strain and
+        curvature, which the theory neglects. Take ``"n0"`` for membranes so soft that they are
+        stretched to twice their length: they become threads, see Notes.
+
+    Returns
+    -------
+    Function of the quantities `E_gl` and `kappa` (`kappa_n3`, `kappa_n0`) of a thin plate and of
+    the parameters `E` [Pa], `nu` [-] and `thickness` h [m]; energy per reference area [J/m^2].
+
+    Raises
+    ------
+    KinematicsError : if there is no such measure of curvature.
+
+    Notes
+    -----
+    The membrane is linear in the Green-Lagrange strain: free to contract, its width vanishes at
+    an axial stretch of sqrt(1 + 1/nu), 2.08 for nu = 0.3, and beyond swings through zero. There
+    n = 0, and with ``"n1"`` and ``"n3"`` the forces of bending jump.
+
+    References
+    ----------
+    W. T. Koiter, On the nonlinear theory of thin elastic shells (1966); K. Dufva,
+    A. A. Shabana, Proc. IMechE K 219 (2005) 345-355.
+    """
+
+    def density(E_gl: Matrix, kappa: Matrix, E: Expr, nu: Expr, h: Expr) -> Expr:
+        def Q(A: Matrix) -> Expr:
+            poisson = 2 * nu * A[0, 0] * A[1, 1] + 2 * (1 - nu) * A[0, 1] ** 2
+            return A[0, 0] ** 2 + A[1, 1] ** 2 + poisson
+
+        return E * h / (2 * (1 - nu**2)) * (Q(E_gl) + h**2 / 12 * Q(kappa))
+
+    if curvature == "n1":
+
+        @domains(**_PLATE)
+        def kirchhoff(E_gl: Matrix, kappa: Matrix, *, E: Expr, nu: Expr, thickness: Expr) -> Expr:
+            return density(E_gl, kappa, E, nu, thickness)
+
+        return kirchhoff
+    if curvature == "n3":
+
+        @domains(**_PLATE)
+        def kirchhoff_n3(
+            E_gl: Matrix, kappa_n3: Matrix, *, E: Expr, nu: Expr, thickness: Expr
+        ) -> Expr:
+            return density(E_gl, kappa_n3, E, nu, thickness)
+
+        return kirchhoff_n3
+    if curvature == "n0":
+
+        @domains(**_PLATE)
+        def kirchhoff_n0(
+            E_gl: Matrix, kappa_n0: Matrix, *, E: Expr, nu: Expr, thickness: Expr
+        ) -> Expr:
+            return density(E_gl, kappa_n0, E, nu, thickness)
+
+        return kirchhoff_n0
+    raise _no_such("kirchhoff", "curvature", curvature, ("n1", "n3", "n0"))
+
+
+def cable(
+    *,
+    strain: Literal["biot", "green"] = "biot",
+    curvature: Literal["reference", "geometric", "plane"] = "reference",
+) -> Energy:
+    r"""Return the energy of a cable or thin beam without torsion.
+
+    .. math:: W = \tfrac12 EA\,\epsilon^2 + \tfrac12 EI\,\kappa^2.
+
+    Parameters
+    ----------
+    strain : ``"biot"``: epsilon = |r'| - 1; ``"green"``: epsilon = (|r'|^2 - 1)/2. A prime is a
+        derivative by the reference arc length.
+    curvature : ``"reference"``: kappa = |r' x r''|/|r'|^2, the turn of the tangent per reference
+        length; a tip moment M then rolls a cantilever up to the exact circle kappa = M/EI
+        with no axial strain at any EA. ``"geometric"``: kappa = |r' x r''|/|r'|^3, the
+        curvature of the current curve; bending then also shortens the axis, epsilon =
+        -EI kappa^2/EA to first order, which vanishes in the thin limit. On curved references
+        kappa is the change of curvature. ``"plane"``: the signed turn about z per reference
+        length, for cables in a plane z = const whose curvature may change sign.
+
+    Returns
+    -------
+    Function of the quantities of a cable and of the parameters `EA` [N] and `EI` [N m^2];
+    energy per reference length [J/m].
+
+    Raises
+    ------
+    KinematicsError : if there is no such measure.
+
+    References
+    ----------
+    M. Berzeri, A. A. Shabana, Journal of Sound and Vibration 235 (2000) 539-565; J. Gerstmayr,
+    H. Irschik, Journal of Sound and Vibration 318 (2008) 461-487 (the measure per reference
+    length).
+    """
+    if not among(strain, ("biot", "green")):
+        raise _no_such("cable", "strain", strain, ("biot", "green"))
+    if not among(curvature, ("reference", "geometric", "plane")):
+        raise _no_such("cable", "curvature", curvature, ("reference", "geometric", "plane"))
+
+    @domains(**_CABLE)
+    def cable(epsilon: Expr, kappa: Expr, *, EA: Expr, EI: Expr) -> Expr:
+        return EA * epsilon**2 / 2 + EI * kappa**2 / 2
+
+    @domains(**_CABLE)
+    def cable_green(epsilon_green: Expr, kappa: Expr, *, EA: Expr, EI: Expr) -> Expr:
+        return EA * epsilon_green**2 / 2 + EI * kappa**2 / 2
+
+    @domains(**_CABLE)
+    def cable_geometric(epsilon: Expr, kappa_geometric: Expr, *, EA: Expr, EI: Expr) -> Expr:
+        return EA * epsilon**2 / 2 + EI * kappa_geometric**2 / 2
+
+    @domains(**_CABLE)
+    def cable_green_geometric(
+        epsilon_green: Expr, kappa_geometric: Expr, *, EA: Expr, EI: Expr
+    ) -> Expr:
+        return EA * epsilon_green**2 / 2 + EI * kappa_geometric**2 / 2
+
+    @domains(**_CABLE)
+    def cable_plane(epsilon: Expr, kappa_plane: Expr, *, EA: Expr, EI: Expr) -> Expr:
+        return EA * epsilon**2 / 2 + EI * kappa_plane**2 / 2
+
+    @domains(**_CABLE)
+    def cable_green_plane(epsilon_green: Expr, kappa_plane: Expr, *, EA: Expr, EI: Expr) -> Expr:
+        return EA * epsilon_green**2 / 2 + EI * kappa_plane**2 / 2
+
+    if curvature == "plane":
+        return cable_plane if strain == "biot" else cable_green_plane
+    if curvature == "reference":
+        return cable if strain == "biot" else cable_green
+    return cable_geometric if strain == "biot" else cable_green_geometric
+
+
+@domains(**_ROD)
+def rod(
+    epsilon: Expr,
+    gamma2: Expr,
+    gamma3: Expr,
+    kappa1: Expr,
+    kappa2: Expr,
+    kappa3: Expr,
+    E_section: Matrix,
+    *,
+    EA: Expr,
+    GA2: Expr,
+    GA3: Expr,
+    GJ: Expr,
+    EI2: Expr,
+    EI3: Expr,
+    rigidity: Expr = 1e4,
+) -> Parts:
+    r"""Return the energy of a rod with shear and torsion, on principal axes 2 and 3 of its section.
+
+    .. math::
+        W = \tfrac12\bigl(EA\,\epsilon^2 + GA_2 \gamma_2^2 + GA_3 \gamma_3^2
+            + GJ\,\kappa_1^2 + EI_2 \kappa_2^2 + EI_3 \kappa_3^2\bigr)
+            + \tfrac12\,\rho\,EA\,|E|^2 .
+
+    The last part, at the nodes, keeps the directors orthonormal: E is their strain, rho the
+    `rigidity`. Strains of the section are of the size of (thickness x curvature)^2/rigidity.
+
+    Parameters
+    ----------
+    epsilon, gamma2, gamma3 : axial strain and shears [-]; see `kinematics.rod`.
+    kappa1, kappa2, kappa3 : twist and changes of bending curvature [1/m].
+    E_section : strain of the directors [-].
+    EA, GA2, GA3 : axial and shear stiffness, with shear factors [N].
+    GJ, EI2, EI3 : torsional and bending stiffness [N m^2]; EI2 that of bending about axis 2.
+        `symancf.Section` computes all six.
+    rigidity : stiffness of the section over EA [-].
+
+    Returns
+    -------
+    ``{"strain", "section"}``: energy per reference length [J/m].
+
+    References
+    ----------
+    J. C. Simo, L. Vu-Quoc, Computer Methods in Applied Mechanics and Engineering 58 (1986) 79-116.
+    """
+    strain = EA * epsilon**2 + GA2 * gamma2**2 + GA3 * gamma3**2
+    strain += GJ * kappa1**2 + EI2 * kappa2**2 + EI3 * kappa3**2
+    squares = sum((E_section[i, j] ** 2 for i in range(3) for j in range(3)), S.Zero)
+    return {"strain": strain / 2, "section": rigidity * EA / 2 * squares}
+
+
+def _no_such(name: str, argument: str, given: str, possible: tuple[str, ...]) -> KinematicsError:
+    choices = " or ".join(repr(p) for p in possible)
+    return KinematicsError(
+        f"{name}({argument}={given!r}) is not possible: choose {choices}",
+        asked=given,
+        offered=possible,
+    )

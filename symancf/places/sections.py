@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the cross-sections of rods stand in the reference configuration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from ..arrays import Array, Integers
+from ..errors import MeshError, ParameterError
+from ..runtime.collective import together
+from ..values.parameter import call_array, label
+from .vectors import unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..cells.table import Cell
+
+#: Least angle [degrees] between the axis of a rod and an axis of its section.
+LEAST = 10.0
+
+
+def along(cell: Cell, points: Array, cells: Integers) -> Array:
+    """Return the unit tangents (n, nodes, 3) of lines through their nodes."""
+    _, slopes = cell.evaluate(cell.unit)
+    return unit(np.einsum("kvd,nva->nka", slopes, points[cells]))
+
+
+def section_axes(
+    name: str,
+    comm: MPI.Comm,
+    points: Array,
+    used: Integers,
+    tangents: Array,
+    given: Callable[[Array], npt.ArrayLike] | None,
+) -> Array:
+    """Return what the second directors of a rod are made of, (points, 3) (collective).
+
+    Parameters
+    ----------
+    used, tangents : the nodes of cells (n,), one after the other, and their unit tangents (n, 3).
+    given : function of X (n, 3) -> (n, 3), the user's; None: the axis of space to which the rod is
+        nowhere as parallel as to the others.
+
+    Raises
+    ------
+    ParameterError : the user's directions are along the rod.
+    MeshError : the rod is parallel to each axis of space somewhere.
+    """
+    axes = np.zeros_like(points)
+    if given is None:
+        cosines = np.zeros(3)
+        if len(tangents):
+            cosines = np.abs(tangents).max(axis=0)
+        comm.Allreduce(MPI.IN_PLACE, cosines, op=MPI.MAX)
+        k = int(np.argmin(np.round(cosines, 6)))
+        if cosines[k] > np.cos(np.radians(LEAST)):
+            raise MeshError(
+                f"body {name!r}: the rod is somewhere parallel to each of the axes x, y and z, so "
+                "that none of them tells how its sections stand everywhere; give "
+                "direction=, a function of X (n, 3) that returns the first axes of the sections"
+            )
+        axes[:] = np.eye(3)[k]
+        return axes
+    what = f"direction of body {name!r}"
+    with together(comm):
+        of = np.unique(used)
+        value = call_array(what, given, (len(of), 3), points[of])
+        if not np.linalg.norm(value, axis=1).all():
+            raise ParameterError(f"{what}: {label(given)} returned a vector of length zero")
+        axes[of] = unit(value)
+        cosine = np.abs(np.einsum("na,na->n", axes[used], tangents))
+        if cosine.max(initial=0.0) > np.cos(np.radians(LEAST)):
+            worst = int(np.argmax(cosine))
+            x = points[used[worst]]
+            off = np.degrees(np.arccos(min(1.0, cosine[worst])))
+            raise ParameterError(
+                f"{what}: at ({x[0]:g}, {x[1]:g}, {x[2]:g}) {label(given)} is only {off:.0f} "
+                "degrees off the axis of the rod; give the first axes of its sections, across it"
+            )
+    return axes
+
+
+def frames(tangents: Array, axes: Array) -> Array:
+    """Return directors (..., 3, 3), one a row: along, then the axes of the section."""
+    across = axes - np.einsum("...a,...a->...", axes, tangents)[..., None] * tangents
+    second = unit(across)
+    return np.stack([tangents, second, np.cross(tangents, second)], axis=-2)
