@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..arrays import Array, Ints, Ints32
 from ..errors import SymancfError
 from ..runtime import jit
+from ..runtime.limits import require_countable
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc, disown, functions, handle, own
 
@@ -164,9 +165,14 @@ class Matrix:
     ) -> tuple[Ints, Ints32, Ints32]:
         """Return the adjacent vertices of each owned vertex and their places; fill row pointers."""
         numbering = self.numbering
-        start, adjacent = self._adjacency([*self._pieces, *former])
+        listed = [*self._pieces, *former]
+        corners = sum(piece.vertices.size for piece in listed)
+        require_countable(self.comm, "corners of entities", corners)
+        start, adjacent = self._adjacency(listed)
         offsets = np.empty_like(adjacent)
-        if self._library.symancf_rows(
+        count = self._library.symancf_rows
+        count.restype = ctypes.c_int64
+        entries = count(
             numbering.owned_vertices,
             _pointer(start),
             _pointer(adjacent),
@@ -174,8 +180,8 @@ class Matrix:
             _pointer(offsets),
             _pointer(diagonal_start),
             _pointer(off_start),
-        ):
-            raise SymancfError("the tangent has 2^31 or more entries on a rank: use more ranks")
+        )
+        require_countable(self.comm, "entries of the tangent", entries)
         return start, adjacent, offsets
 
     def add(self, pieces: Sequence[Piece]) -> range:
@@ -315,8 +321,6 @@ def _joined(pieces: Sequence[Listed]) -> tuple[Ints32, Ints32]:
     """Return where the vertices of each entity of all pieces begin and end, and the vertices."""
     ends = [piece.vertex_start[1:].astype(np.int32) for piece in pieces]
     before = np.cumsum([0] + [piece.vertices.size for piece in pieces])
-    if before[-1] > np.iinfo(np.int32).max:
-        raise SymancfError("2^31 or more corners of entities on a rank: use more ranks")
     start = [e + np.int32(b) for e, b in zip(ends, before, strict=False)]
     vertices = [np.asarray(piece.vertices, np.int32).ravel() for piece in pieces]
     none = np.zeros(0, np.int32)

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from ..arrays import Array, Integers, Ints, Ints32, Mask
-from ..errors import SymancfError
 from ..mesh.partition import Halo
+from ..runtime.limits import require_countable
 from ..runtime.log import EVENTS
 from .offsets import Offsets
 
@@ -222,8 +222,7 @@ class Numbering:
         vertex, number = self._carried(carriers)
         sizes = np.array([block.size for block in self.blocks], dtype=np.int64)[number]
         before = np.concatenate([[0], np.cumsum(sizes)])
-        if before[-1] > np.iinfo(np.int32).max:
-            raise SymancfError("2^31 or more coordinates on a rank: use more ranks")
+        require_countable(self.comm, "coordinates", before[-1])
         count = np.bincount(vertex, weights=sizes, minlength=self.vertices).astype(np.int64)
         self.start = np.concatenate([[0], np.cumsum(count)]).astype(np.int32)
         order = np.argsort(number, kind="stable")
@@ -288,6 +287,7 @@ class Numbering:
         self.rank_in_vertex = np.where(free, before - first[self.vertex_of], -1).astype(np.int32)
         self.row = np.where(free & owned, before, -1).astype(np.int32)
         self.rows = int(self.row_count[: self.owned_vertices].sum())
+        require_countable(self.comm, "unknowns", self.rows, in_all=True)
         rows = self.comm.allgather(self.rows)
         self.size, offset = sum(rows), sum(rows[: self.comm.rank])
         self.first_row = offset

@@ -81,9 +81,10 @@ int64_t symancf_adjacency(int32_t owned, int32_t local, int32_t n, const int32_t
 /*
  * Row pointers of the diagonal and off-diagonal parts, and for each adjacent pair the place of the
  * column vertex's first row in any row of the row vertex: within the diagonal part (>= 0) or the
- * off-diagonal part (~).  Returns 1 when a part has 2^31 or more entries.
+ * off-diagonal part (~).  Returns the number of entries of the larger part; where that is no number of
+ * 32 bits the pointers are not to be used.
  */
-int symancf_rows(int32_t owned, const int64_t *start, const int32_t *columns, const int32_t *row_count,
+int64_t symancf_rows(int32_t owned, const int64_t *start, const int32_t *columns, const int32_t *row_count,
                  int32_t *offsets, int32_t *diagonal_start, int32_t *off_start)
 {
   int32_t row = 0;
@@ -103,13 +104,12 @@ int symancf_rows(int32_t owned, const int64_t *start, const int32_t *columns, co
     for (int32_t a = 0; a < row_count[v]; a++) {
       total += diagonal;
       off_total += off;
-      if (total > INT32_MAX || off_total > INT32_MAX) return 1;
       row++;
       diagonal_start[row] = (int32_t)total;
       off_start[row] = (int32_t)off_total;
     }
   }
-  return 0;
+  return total > off_total ? total : off_total;
 }
 
 /*

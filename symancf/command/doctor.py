@@ -161,7 +161,7 @@ def petsc(answer: Answer, reason: str) -> Iterator[Finding]:
         mend = "export PETSC_DIR to a real build (Debian: python3-petsc4py-real)"
         yield Finding("PETSc scalar", answer["scalar"], "missing", mend)
     bits = answer["integer_bits"]
-    limit = "up to 2^31 matrix entries per rank" if bits == 32 else "any size"
+    limit = "up to 2^31 unknowns in all, and entries of the tangent on each rank"
     yield Finding("PETSc integer", f"{bits} bits ({limit})")
     yield from petsc_packages(answer["packages"])
     yield from slepc(answer.get("slepc", ""))
