@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from ..assembly.numbering import Numbering
     from ..assembly.piece import Piece
 
-GRADED = 0.6  # standard deviation of the logarithm of cells' sizes beyond which one spacing is none
+GRADED = (
+    0.6  # standard deviation s of the logarithm of cells' sizes beyond which grids are e^s wider
+)
+STEEP = 1.5  # the same beyond which one spacing is none
 _HEXAHEDRA = {8: 1, 20: 2, 27: 2}  # nodes of a cell: intervals between nodes along an edge
 _QUADRATIC = (10, 13, 14, 15, 18)  # nodes of other cells with two
 _CHUNK = 1 << 16  # cells at a time
@@ -272,8 +275,11 @@ def _measured(
     number = np.maximum(sums[:, 4], 1.0)
     mean = sums[:, :3] / number[:, None]
     spread = sums[:, 3] / number - mean.mean(axis=1) ** 2
-    if spread.max(initial=0.0) > GRADED**2:
-        return f"the sizes of cells vary by a factor of {np.exp(2 * np.sqrt(spread.max())):.1f}"
+    spread = np.sqrt(np.maximum(spread, 0.0))
+    if spread.max(initial=0.0) > STEEP:
+        return f"the sizes of cells vary by a factor of {np.exp(2 * spread.max()):.1f}"
+    # where cells vary most nodes are among the small ones: wide ones would each get grid nodes
+    mean += np.where(spread > GRADED, spread, 0.0)[:, None]
     return axes, np.where(sums[:, 4:] > 0.0, np.exp(mean), 0.0)
 
 

@@ -64,6 +64,19 @@ def several(unit: float = 1.0) -> sa.System:
     )
 
 
+def graded(unit: float = 1.0, ratio: float = 300.0) -> sa.System:
+    """Cells along each axis of very different lengths."""
+
+    def warp(X: np.ndarray) -> np.ndarray:
+        return np.asarray(unit * (ratio ** (X / unit) - 1.0) / (ratio - 1.0))
+
+    one = body((1.0, 1.0, 1.0), (9, 9, 9), "block", unit, warp=warp)
+    return sa.System(
+        one,
+        terms=[sa.fix(one["x0"]), sa.traction(one["x1"], (0.0, 30.0 / unit**2, 60.0 / unit**2))],
+    )
+
+
 def slit(unit: float = 1.0) -> sa.System:
     """A block with a crack of no width from one end to its middle."""
     nodes = np.stack(np.meshgrid(*map(np.arange, (13, 7, 8)), indexing="ij"), axis=-1)
@@ -151,7 +164,9 @@ def test_grid_nodes_have_copies_beside_slits() -> None:
     assert 3 * (7 * 4 * 4 + 3 * 4 * 2) == 408
 
 
-@pytest.mark.parametrize(("make", "most"), [(clamped, 13), (partly, 13), (several, 13), (slit, 13)])
+@pytest.mark.parametrize(
+    ("make", "most"), [(clamped, 13), (partly, 13), (several, 13), (slit, 13), (graded, 40)]
+)
 def test_solutions_are_those_of_a_direct_solver(make: Made, most: int) -> None:
     """In any unit, and again with coarse matrices that are renewed or not."""
     states, counts = [], []
@@ -177,6 +192,9 @@ def test_solutions_are_those_of_a_direct_solver(make: Made, most: int) -> None:
 
 
 def test_grids_are_refused_with_a_reason() -> None:
+    reason = over_nodes(graded(ratio=1e5))
+    assert isinstance(reason, str)
+    assert "the sizes of cells vary by a factor of" in reason
     mesh = sa.Mesh.box((1.0,), (4,))
     rod = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=1.0, EI=1.0)
     problem = sa.StaticProblem(
