@@ -89,6 +89,7 @@ class System(Matrices):
         self.changing = [item for item in revising if item.changes(self)]
         self._reviewing = protocol.having(self._members, protocol.Reviews)
         self.reviews = bool(self._reviewing)
+        self._renewing = protocol.having(self._members, protocol.Renews)
         self.motion: protocol.InMotion | None = None
         self._mass_changes = self._mass_placed = False
         self._idle_multipliers()
@@ -302,6 +303,10 @@ class System(Matrices):
         found = [(term.review(self), self.name(term)) for term in self._reviewing]
         worst = max((verdict for verdict, _ in found), default=Verdict.STANDS)
         return Review(worst, [name for verdict, name in found if verdict is worst])
+
+    def renews(self) -> bool:
+        """Tell whether reviews of solutions are likely to ask for another one."""
+        return any(term.renews(self) for term in self._renewing)
 
     def _revised(self, time: float) -> list[str]:
         """Replace lists; return the names of the terms with other entities (collective)."""

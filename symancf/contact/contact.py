@@ -327,6 +327,10 @@ class Contact(Results):
             step.put(min(grown * min(2.0 ** np.ceil(np.log2(over)), 4.0), most), overlap)
         return Verdict.AGAIN if may else Verdict.STANDS
 
+    def renews(self, configuration: Configuration) -> bool:
+        """Tell whether points press on deformable facets: solutions turn their normals."""
+        return any(each.presses(configuration) for each in self.facing)
+
     def _seen(self, configuration: Configuration, looks: Sequence[Look], grown: float) -> Report:
         """Return what all points are at, of all ranks (collective)."""
         counts, deepest, mean = np.zeros(3), 0.0, np.zeros(2)

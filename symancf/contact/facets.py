@@ -423,6 +423,12 @@ class FacetPass:
         feet.normals[...] = now[lists.local]
         return Verdict.AGAIN
 
+    def presses(self, configuration: Configuration) -> bool:
+        """Tell whether a point has pressed at the end of the last step."""
+        piece = configuration.of(self, Piece)
+        before, _ = configuration.memory.remembered(piece)
+        return bool((before[:, piece.kernel.memory.index(GAP.name)] < 0.0).any())
+
     def _passes(
         self, configuration: Configuration, lists: Lists, x: tuple[Array, Array], turned: Mask
     ) -> Passes:

@@ -142,8 +142,10 @@ def pressed_and_moved(
     seen: list[tuple[int, float, tuple[int, int, int]]] = []
     problem.snes.setMonitor(lambda _, k, r: seen.append((k, r, on.status(system))))
     problem.solve(to=2.0)
-    first = [k for k, *_ in seen].index(0, 1) if [k for k, *_ in seen].count(0) > 1 else len(seen)
-    return [r for _, r, _ in seen[:first]], [counts for *_, counts in seen[:first]]
+    starts = [n for n, (k, *_) in enumerate(seen) if k == 0]
+    starts = [n for n in starts if not n or seen[n][1] != seen[n - 1][1]]  # else it goes on
+    last = [each for n, each in enumerate(seen) if n >= starts[-1] and (each[0] or n in starts)]
+    return [r for _, r, _ in last], [counts for *_, counts in last]
 
 
 def ironed(steps: int) -> tuple[Array, list[int], tuple[float, float, float]]:
