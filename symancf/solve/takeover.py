@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ..runtime.petsc import PETSc, has
-from .choice import NEWTON, prices
+from .choice import MOST, NEWTON, prices
 from .solver import is_saddle, is_symmetric
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ GIVEN_UP = (_REASONS.DIVERGED_MAX_IT, _REASONS.DIVERGED_BREAKDOWN)
 
 
 class Takeover:
-    """MUMPS takes the place of multigrid for the rest of a call of ``solve`` or ``follow``.
+    """MUMPS takes the place of multigrid for the rest of a call of ``solve``.
 
     It does where multigrid needs as long as four factorisations, for one system or for all of one
     solution of Newton's method. The next call begins with multigrid again; from the second time
@@ -52,6 +52,7 @@ class Takeover:
         self.possible = has("mumps") and not chosen and kind in NEWTON and not is_saddle(system)
         self.active, self.times, self.told = False, 0, ""
         self._wait = self._spent = 0
+        self._awake = True
         if self.possible:
             self._prices = prices(system, kind, self._symmetric, dynamic)
             self.possible = self._prices.fits
@@ -61,13 +62,16 @@ class Takeover:
 
     def _cap(self) -> None:
         if self._capped:
-            self._ksp.setTolerances(max_it=self._prices.most)
+            self._ksp.setTolerances(max_it=self._prices.most if self._awake else MOST)
 
     @property
     def at_hand(self) -> bool:
         """Whether MUMPS may take over now, and takes less than a smaller step of load would."""
         return (
-            self.possible and not self.active and self._prices.direct <= CHEAP * self._prices.krylov
+            self.possible
+            and self._awake
+            and not self.active
+            and self._prices.direct <= CHEAP * self._prices.krylov
         )
 
     def begin(self) -> None:
@@ -76,7 +80,7 @@ class Takeover:
 
     def wanted(self) -> bool:
         """Count the iterations of the last solve; tell whether MUMPS is to take over."""
-        if not self.possible or self.active:
+        if not (self.possible and self._awake) or self.active:
             return False
         self._spent += int(self._ksp.getIterationNumber())
         return self._ksp.getConvergedReason() in GIVEN_UP or self._spent > self._prices.patience
@@ -107,9 +111,15 @@ class Takeover:
         pc.setFactorSetUpSolverType()
         pc.getFactorMatrix().setMumpsIcntl(14, 60)
 
-    def call(self) -> bool:
-        """Begin a call; tell whether multigrid is at work again (collective)."""
+    def call(self, awake: bool = True) -> bool:
+        """Begin a call; tell whether multigrid is at work again (collective).
+
+        `awake`: whether MUMPS may take over in it.
+        """
+        self._awake = awake
         if not self.active:
+            if self.possible:
+                self._cap()
             return False
         if self._wait:
             self._wait -= 1

@@ -229,9 +229,12 @@ class LinearSolver:
         scaling = None if self._scaling is None else self._scaling.error
         return None if self._direct else self._present.error or self._made.error or scaling
 
-    def call(self) -> None:
-        """Begin a call of the user's: the solver that options have chosen may be at work again."""
-        if self.takeover is not None and self.takeover.call():
+    def call(self, steps: bool = True) -> None:
+        """Begin a call of the user's: the solver that options have chosen may be at work again.
+
+        `steps`: those of load; on paths, whose systems are bordered, nothing takes over.
+        """
+        if self.takeover is not None and self.takeover.call(steps):
             self._fewest = self._beyond = 0.0
             self.renewals = self._age = 0
             self.switched()

@@ -188,14 +188,12 @@ class StaticProblem:
             system.memory.put(held)
             system.revise(last_time)
 
-    def _begin(self) -> None:
-        """Make ready for steps at rest (collective)."""
+    def _begin(self, steps: bool = True) -> None:
+        """Make ready for steps of load at rest, or for a path (collective)."""
         if self.system.motion is not None:
             self.solver.ready = False  # a motion has scaled the multipliers its way
-        ready = self.solver.ready
         self._make_ready()
-        if ready:
-            self.solver.linear.call()
+        self.solver.linear.call(steps)
         self.solver.tell_solver()
         self._part, self._path, self._jump = 1.0, [], False
 
@@ -398,7 +396,7 @@ class StaticProblem:
         ParameterError : impossible arguments; nothing depends on the parameter.
         """
         with self.solver.interruption, self._options, self.solver.progress, STAGES["statics"]:
-            self._begin()
+            self._begin(steps=False)
             if parameter == "time" and any(piece.timed for piece in self.system.pieces):
                 raise ParameterError(
                     "follow('time'): places travel in time here, and a path changes the time "
