@@ -52,7 +52,7 @@ class Restart:
 
     Parameters
     ----------
-    path : of the checkpoint, one for each call of `solve` or `follow` in a script.
+    path : of the checkpoint, one for each call of `solve` in a script.
     every : steps from one restart point to the next, where solvers begin anew: what is lost of
         their speed, against how soon a signal is followed. Default: 1 in statics, 100 in motions.
     minutes : between two times that it is written without a signal; ``math.inf``: never.
