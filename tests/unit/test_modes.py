@@ -20,6 +20,7 @@ import symancf as sa
 from symancf.runtime import slepc as slepc_module
 from symancf.runtime.slepc import folder_beside, slepc
 from symancf.solve.modes import engines
+from symancf.verify import bifurcations
 
 RANKS = MPI.COMM_WORLD.size
 ENGINES = ["dense", "slepc", "scipy"]
@@ -507,3 +508,29 @@ def test_modes_that_hide_in_the_round_off_of_what_is_stiff_are_told(damped: bool
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert sa.EigenProblem(sa.System(rod(60, EA=1e10))).solve(4).rigid == 5
+
+
+def ziegler(inertia: float) -> tuple[sa.EigenProblem, sa.Parameter]:
+    """Return two upright links under a load that follows the upper one, which flutter."""
+    P, bodies = sa.Parameter("P"), []
+    for name, height, mass in (("lower", 1.0, 2.0), ("upper", 2.0, 1.0)):
+        given = {"mass": mass, "inertia": inertia}
+        bodies.append(sa.PlanarBody(at=(0.0, height), name=name, **given))
+    lower, upper = bodies
+    low, knee, foot = lower.at((0.0, -1.0)), lower.at((0.0, 0.0)), upper.at((0.0, -1.0))
+    pins = [sa.joints.revolute(low, sa.ground.at((0.0, 0.0))), sa.joints.revolute(knee, foot)]
+    springs = [sa.Potential(bifurcations.spring, low, k=1.0)]
+    springs.append(sa.Potential(bifurcations.hinge, knee, foot, k=1.0))
+    push = sa.VirtualWork(bifurcations.along, upper.at((0.0, 0.0)), P=P)
+    return sa.EigenProblem(sa.System(lower, upper, terms=[*pins, *springs, push])), P
+
+
+def test_joints_know_small_changes_of_loads_beside_flutter() -> None:
+    """1e-7 beyond it growth is sqrt(1e-7)/2: with the joint forces of before there was none."""
+    problem, P = ziegler(1e-12)
+    for change in (-1e-7, 1e-7):
+        P.value = 3.5 - math.sqrt(2.0) + change
+        growth = problem.solve(2).eigenvalues.real.max()
+        assert growth == pytest.approx(1.581e-4 if change > 0.0 else 0.0, rel=1e-2)
+    with pytest.warns(UserWarning, match="1 of the modes of frequency zero are no motions of the"):
+        ziegler(1e-15)[0].solve(2)

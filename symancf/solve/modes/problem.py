@@ -187,7 +187,8 @@ class EigenProblem:
                 stacklevel=2,
             )
         slowest = float(np.abs(values[values != 0.0]).min(initial=math.inf))
-        if search.floor > HIDDEN * slowest and system.comm.rank == 0:
+        hides = slowest == math.inf and search.hides
+        if (hides or search.floor > HIDDEN * slowest) and system.comm.rank == 0:
             hidden = int((values == 0.0).sum()) - self._free_motions(self.modes)
             if hidden > 0:
                 warnings.warn(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SMALL = 1e-10  # of the largest eigenvalue, about: a shift beside zero
 ROUND_OFF = 100.0  # times what round-off of K makes: eigenvalues that are zero
+SEEN = 1e-3  # of what is zero for others: what must be there
 GAP = 1e-3  # of an eigenvalue: where those below it are counted
 CLOSE = 1e-6  # eigenvalues that are one
 ROUNDS = 40  # times that missing ones are looked for
@@ -75,13 +76,14 @@ class Search:
     ----------
     checked : whether all that are wanted were found by count; None: they cannot be counted.
     floor : omega [1/s] of what is zero by round-off, at most.
+    hides : whether something is zero by the round-off of others alone, not by its own.
     """
 
     def __init__(self, pencil: Pencil, engine: Engine, options: Options) -> None:
         self.pencil, self.engine, self.options = pencil, engine, options
         self.checked: bool | None = None
         self.sigma = 0.0  # shift of lambda
-        self.floor = 0.0
+        self.floor, self.hides = 0.0, False
         self._fastest = pencil.fastest()
         self._resting: Array = np.zeros((pencil.unknowns.rows, 0))  # of a quadratic one
 
@@ -193,6 +195,8 @@ class Search:
         noise = self._noise(X)
         zero = np.abs(values) <= noise
         self.floor = math.sqrt(noise[zero].max(initial=0.0))
+        least = np.maximum(ROUND_OFF * self.pencil.round_off(X), SEEN * noise)
+        self.hides = bool((np.abs(values) > least)[zero].any())
         size = np.sqrt(np.abs(np.where(zero, 0.0, values)))
         return np.where(values > 0.0, 1j * size, size + 0j), X
 
@@ -346,15 +350,17 @@ class Search:
         massive = size > 0.0
         square = np.abs(numbers**2 if quadratic else numbers)
         noise = ROUND_OFF * pencil.round_off(X)
-        zero = square * size <= noise
+        zero = own = square * size <= noise
         if quadratic:  # of a double zero, as that of a rigid motion, half of the digits are lost
             self.floor = max(TWICE * sigma, math.sqrt(10.0 * EPS * self._fastest))
-            zero |= np.abs(numbers) <= self.floor
+            zero = zero | (np.abs(numbers) <= self.floor)
             zero &= stiff <= noise + ROUND_OFF * EPS * self._fastest * size  # others decay slowly
         else:
             least = EPS * (10.0 * self._fastest + ROUND_OFF * abs(sigma))
-            zero |= np.abs(numbers) <= least
+            zero = zero | (np.abs(numbers) <= least)
             self.floor = math.sqrt(least)
+        seen = np.abs(numbers) ** (2 if quadratic else 1) > SEEN * self.floor**2
+        self.hides = bool((zero & ~own & massive & seen).any())
         X = X / np.sqrt(np.where(massive, size, 1.0))
         far = np.abs(found.theta).max(initial=0.0) / np.abs(found.theta)
         digits = np.minimum(DIGITS * far, LEAST)  # those of theta are of the largest one

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ...system import System
 
 UNBALANCED = 1e-4  # of the forces
+SETTLED = 1e-9  # likewise: less is left where forces of joints follow from the others
 BESIDE = 1e-3  # of the largest work in a part: forces that are less count for nothing
 HEAVY, STEPS = 1e8, 3  # of the largest eigenvalue: masses that let nothing move
 NOISE = 1e3  # times the estimate of round-off: a residual that is none
@@ -62,7 +63,7 @@ def balance(system: System) -> None:
     """
     share, state = unbalanced(system), system.state.copy()
     bound = system.numbering.those("multiplier", "tie")
-    if share > UNBALANCED and system.comm.allreduce(bool((bound & free(system)).any())):
+    if share > SETTLED and system.comm.allreduce(bool((bound & free(system)).any())):
         pencil = Pencil(system, system.tangent(), system.mass(), symmetric=False)
         if pencil.factor(-HEAVY * pencil.fastest()):
             f = np.zeros_like(state)
@@ -72,7 +73,11 @@ def balance(system: System) -> None:
                 rows = system.unknowns.from_rows(system.numbering.to_rows(f))
                 change = system.unknowns.local(-pencil.solved(rows))
                 system.state[bound] += change[bound]
-            share = unbalanced(system)
+            left = unbalanced(system)
+            if left < share:
+                share = left
+            else:
+                system.state[:] = state
         pencil.destroy()
     if not share <= UNBALANCED:
         system.state[:] = state
