@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ..arrays import Array, Ints, Mask
+from ..arrays import Array, Ints
 from ..assembly.matrix import Matrix
 from ..assembly.plan import Plan
 from ..mesh.partition.connected import least_connected
-from ..runtime.collective import together
+from ..runtime.collective import combine, lookup, shares, together
 from .constraints import KEPT
 from .elimination import Elimination, rows_by_groups
 from .loop import iterate
@@ -38,11 +38,12 @@ STEP = 1e-3  # of the body's size (of 1 for slopes): the way to the second confi
 
 @dataclass
 class Rows:
-    """The Jacobian Phi_q of all constraints, on rank 0: entries, and the values Phi.
+    """The Jacobian Phi_q of constraints: entries, and the values Phi.
 
     `row` and `column` are keys of coordinates, equal on any number of ranks; multipliers come
     in the order in which their bodies, terms and entities were declared. `value` is for columns
     times the size that is natural to them. Keys of one vertex are those of one multiple of `width`.
+    On the rank of the rows `column` is the local offset instead.
     """
 
     row: Ints
@@ -113,7 +114,12 @@ class Group:
 
 
 class Jacobian:
-    """Evaluates the constraints alone: a plan and a matrix of their pieces."""
+    """Evaluates the constraints alone: a plan and a matrix of their pieces.
+
+    Attributes
+    ----------
+    looked_at : keys of this rank's rows that rank 0 is told of; None: all.
+    """
 
     def __init__(self, system: Configuration, pieces: Sequence[Piece]) -> None:
         self.system = system
@@ -133,13 +139,14 @@ class Jacobian:
         order = np.argsort(numbering.columns_of_free)
         self._sorted = numbering.columns_of_free[order]
         self._coordinate = numbering.free[order]
+        self.looked_at: Ints | None = None
 
     def close(self) -> None:
         """Free PETSc's matrix."""
         self.matrix.mat.destroy()
 
-    def at(self, state: Array) -> Rows | None:
-        """Return the rows of all ranks, on rank 0 (collective)."""
+    def here(self, state: Array) -> Rows:
+        """Return the rows of this rank (collective)."""
         f = np.zeros_like(state)
         with together(self.system.comm):
             self.plan.tangent(state, f, self.matrix)
@@ -153,13 +160,55 @@ class Jacobian:
         number, column, value = number[used], column[used], value[used]
         c = self._coordinate[np.searchsorted(self._sorted, column)]
         keys = self.keys[self.offsets]
-        mine = (keys[number], self.keys[c], value * self.scale[c], keys, f[self.offsets])
-        gathered = self.system.comm.gather(mine)
+        by_key, scaled = np.argsort(keys), value * self.scale[c]
+        phi = f[self.offsets][by_key]
+        return Rows(keys[number], c, scaled, keys[by_key], phi, self.width)
+
+    def gather(self, rows: Rows) -> Rows | None:
+        """Return the rows of all ranks that are looked at, on rank 0 (collective)."""
+        keys, entries = rows.keys, np.ones(len(rows.row), dtype=bool)
+        some = np.ones(len(keys), dtype=bool)
+        if self.looked_at is not None:
+            some, entries = np.isin(keys, self.looked_at), np.isin(rows.row, self.looked_at)
+        row, column, value = rows.row[entries], rows.column[entries], rows.value[entries]
+        gathered = self.system.comm.gather(
+            (row, self.keys[column], value, keys[some], rows.phi[some])
+        )
         if gathered is None:
             return None
         r, k, v, all_keys, phi = (np.concatenate(part) for part in zip(*gathered, strict=True))
         order, by_key = np.lexsort((k, r)), np.argsort(all_keys)
         return Rows(r[order], k[order], v[order], all_keys[by_key], phi[by_key], self.width)
+
+    def at(self, state: Array) -> Rows | None:
+        """Return the rows of all ranks that are looked at, on rank 0 (collective)."""
+        return self.gather(self.here(state))
+
+    def peel(self, rows: Rows) -> None:
+        """Look no more at this rank's rows that depend on no others (collective).
+
+        A row with a column of its own does not: what it needs of that column others do not have.
+        Its removal leaves other columns to one row alone, and so on. Ties and mounts vanish
+        altogether, and so what is left for rank 0 is small.
+        """
+        comm = self.system.comm
+        of = np.zeros(self.numbering.coordinates, dtype=np.int64)
+        of[self._coordinate] = self._sorted
+        column, starts = of[rows.column], shares(comm, self.numbering.rows)
+        row = np.unique(rows.row, return_inverse=True)[1]
+        count = int(row.max(initial=-1)) + 1
+        squares = np.bincount(row, np.square(rows.value), minlength=count)
+        strong = np.abs(rows.value) > PRIVATE * np.sqrt(squares[row])
+        left = np.ones(len(row), dtype=bool)
+        for _ in range(SWEEPS):
+            users = combine(comm, starts, column[left], np.ones(int(left.sum()), dtype=np.int64))
+            own = left & strong & (lookup(comm, starts, column, users) == 1)
+            gone = np.zeros(count, dtype=bool)
+            gone[row[own]] = True
+            left &= ~gone[row]
+            if not comm.allreduce(int(own.any())):
+                break
+        self.looked_at = np.unique(rows.row[left])
 
     def move(self, state: Array, step: tuple[Ints, Array] | None) -> None:
         """Add a step, known on rank 0 by keys of columns, to local vectors (collective)."""
@@ -191,35 +240,10 @@ def structure(data: Rows, other: Rows) -> Rows:
     return Rows(unique[0], unique[1], sums, data.keys, data.phi, data.width)
 
 
-def _peel(data: Rows) -> Mask:
-    """Return which entries remain when rows with a column of their own are taken away.
-
-    Such a row depends on no others: what it needs of its own column they do not have. Its
-    removal leaves other columns to one row alone, and so on. Ties and mounts vanish altogether.
-    """
-    left = np.ones(len(data.row), dtype=bool)
-    if not len(left):
-        return left
-    _, row = np.unique(data.row, return_inverse=True)
-    _, column = np.unique(data.column, return_inverse=True)
-    squares = np.bincount(row, np.square(data.value))
-    strong = np.abs(data.value) > PRIVATE * np.sqrt(squares[row])
-    for _ in range(SWEEPS):
-        own = left & strong & (np.bincount(column[left], minlength=column.max() + 1)[column] == 1)
-        if not own.any():
-            return left
-        gone = np.zeros(row.max() + 1, dtype=bool)
-        gone[row[own]] = True
-        left &= ~gone[row]
-    return left
-
-
 def groups_of(data: Rows) -> list[Group]:
     """Return the groups of constraints, beyond one row, that share free coordinates."""
-    left = _peel(data)
-    row, column = data.row[left], data.column[left]
-    keys, r = np.unique(row, return_inverse=True)
-    columns, c = np.unique(column, return_inverse=True)
+    keys, r = np.unique(data.row, return_inverse=True)
+    columns, c = np.unique(data.column, return_inverse=True)
     first = np.full(len(columns), len(keys))  # row of each column
     np.minimum.at(first, c, r)
     every = np.array([0, len(keys)])

@@ -141,12 +141,14 @@ class _Found:
 def _search(jacobian: Jacobian) -> _Found:
     comm = jacobian.system.comm
     state = jacobian.system.state.copy()
-    data = jacobian.at(state)
     elsewhere = STEP * jacobian.scale * jacobian.numbering.random(5)
-    other = jacobian.at(state + np.where(jacobian.movable, elsewhere, 0.0))
+    other = jacobian.here(state + np.where(jacobian.movable, elsewhere, 0.0))
+    found = structure(jacobian.here(state), other)
+    jacobian.peel(found)
+    data = jacobian.gather(found)
     groups: list[Group] = []
-    if data is not None and other is not None:
-        for group in groups_of(structure(data, other)):
+    if data is not None:
+        for group in groups_of(data):
             if not group.elimination.complete:
                 warnings.warn(
                     f"{len(group.rows)} equations of constraints were not searched for redundant "

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+LARGER = 3.0  # times the blocks of pressures: the inverse of R_uu is larger than that of D
+
+
 class Others:
     r"""Other unknowns g of a matrix R than the displacements u of nodes.
 
@@ -29,7 +32,7 @@ class Others:
     R : the matrix; rows of u come first on each rank (collective).
     u : rows of u on this rank.
     pressure : (rows of g,) the vertices of pressures, -1 for others. S has no entries between the
-        pressures of different vertices.
+        pressures of different vertices, and `LARGER` ones between those of one.
     symmetric : whether R is.
     """
 
@@ -42,23 +45,36 @@ class Others:
         self._size, self._pressure = u, pressure
         self._any = bool(self._comm.allreduce(int((pressure >= 0).any())))
         self._factors = Factors(self._comm, symmetric)
+        self._last: list[PETSc.Object] = []
 
     def renew(self, R: PETSc.Mat) -> bool:
         """Factor at the present entries; tell whether that was possible (collective)."""
         u, g = self._of_u, self._of_g
+        for old in self._last:  # ranks must let go together
+            old.destroy()
         self._gu, self._ug = R.createSubMatrix(g, u), R.createSubMatrix(u, g)
-        S = R.createSubMatrix(g, g)
+        S, scaled = R.createSubMatrix(g, g), self._ug.copy()
         self._u, self._du = self._gu.createVecRight(), self._gu.createVecRight()
         self._g, self._dg = self._ug.createVecRight(), self._ug.createVecRight()
-        diagonal = R.getDiagonal().getArray(readonly=True)[: self._size]
+        diagonal = self._diagonal_of(R)
         inverse = np.divide(1.0, diagonal, out=np.zeros(self._size), where=diagonal != 0.0)
         self._u.setArray(inverse)
-        scaled = self._ug.copy()
         scaled.diagonalScale(L=self._u)
+        product = self._gu.matMult(scaled)
         structure = PETSc.Mat.Structure.DIFFERENT_NONZERO_PATTERN
-        S.axpy(-1.0, self._gu.matMult(scaled), structure=structure)
+        S.axpy(-1.0, product, structure=structure)
         self._S = self._thinned(S) if self._any else S
+        for part in (scaled, product, *((S,) if self._any else ())):
+            part.destroy()
+        self._last = [self._gu, self._ug, self._S, self._u, self._du, self._g, self._dg]
         return self._factors.make(self._S)
+
+    def _diagonal_of(self, R: PETSc.Mat) -> Array:
+        """Return the diagonal of R_uu (rows of u,) (collective)."""
+        whole = R.getDiagonal()
+        found = np.array(whole.getArray(readonly=True)[: self._size])
+        whole.destroy()
+        return found
 
     def _thinned(self, S: PETSc.Mat) -> PETSc.Mat:
         """Leave out what couples the pressures of different vertices (collective)."""
@@ -68,6 +84,7 @@ class Others:
         row = np.repeat(np.arange(rows), np.diff(start))
         kept = (own[row] < 0) | (there < 0) | (own[row] == there)
         begin = np.searchsorted(row[kept], np.arange(rows + 1)).astype(PETSc.IntType)
+        value = np.where((own[row] >= 0) & (own[row] == there), LARGER * value, value)
         csr = begin, column[kept], value[kept]
         return PETSc.Mat().createAIJ(S.getSizes(), csr=csr, comm=S.getComm())
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 # Unknowns of saddle points up to which a direct solver takes less time than multigrid.
-DIRECT_UP_TO = {"multipliers": 20_000, "pressures": 50_000}
+DIRECT_UP_TO = {"multipliers": 20_000, "pressures": 70_000}
 SMALL = 2000  # unknowns up to which factors take no time, whatever they are
 
 

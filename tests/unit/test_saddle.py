@@ -13,6 +13,7 @@ import pytest
 
 import symancf as sa
 from symancf.energies import saint_venant_kirchhoff, yeoh
+from symancf.newton.dependent import Jacobian, Rows
 from symancf.newton.followers import followers
 from symancf.runtime.collective import shares
 from symancf.solve.solver import DIRECT_UP_TO
@@ -188,3 +189,16 @@ def test_sizes_choose(monkeypatch: pytest.MonkeyPatch) -> None:
         kinds.append(problem.snes.getKSP().getPC().getType())
     assert kinds[1] == "grids"
     assert kinds[1] not in (kinds[0], kinds[2])
+
+
+def test_equations_of_ties_stay_on_their_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    gather, entries = Jacobian.gather, []
+
+    def counted(jacobian: Jacobian, rows: Rows) -> Rows | None:
+        found = gather(jacobian, rows)
+        entries.append(0 if found is None else len(found.row))
+        return found
+
+    monkeypatch.setattr(Jacobian, "gather", counted)
+    tied()
+    assert entries == [0]
