@@ -41,8 +41,8 @@ def digits_lost(
     Parameters
     ----------
     laws : of an energy, as `energy_laws` returns them.
-    values : parameters by name; one that is missing counts as 1. Unknowns of the law are held
-        where they begin.
+    values : parameters by name; one that is missing counts as 1, if it is optional as 0.
+        Unknowns of the law are held where they begin.
     size : displacement gradient.
     as_written : do not stabilise the laws.
 
@@ -55,7 +55,7 @@ def digits_lost(
     for law, _ in laws:
         if law.energy is None:
             continue
-        ones = {p.name: 1.0 for p in law.parameters}
+        ones = {p.name: 0.0 if p.optional else 1.0 for p in law.parameters}
         ones |= {m.name: 0.0 for m in law.history}
         for x in law.local:
             ones[str(x.symbol)] = float(x.start) if x.start.is_number else 0.0

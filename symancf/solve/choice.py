@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # them while one entry of the tangent goes by in a product, a tenth of an iteration of multigrid.
 ITERATION = {"grids": 5e3, "gamg": 1.5e4}  # of CG
 NEWTON = {"grids": 5e4, "gamg": 2e5}  # of Newton's method: set-up and iterations
+SLOPES = 4.0  # times as much with aggregation where nodes have slopes: plates 1/100 thick
 LATER = 0.5  # part of it without the set-up, in motions
 ENTRY = 33.0  # of an entry of the factors, each time that they are used
 LASTING = 10  # iterations that factors serve in motions
@@ -84,11 +85,13 @@ def prices(system: System, kind: str, symmetric: bool, dynamic: bool = False) ->
     kind : of multigrid, "grids" or "gamg".
     dynamic : in motions factors serve `LASTING` iterations, and so does a set-up of multigrid.
     """
-    effort, n = predicted(system), float(system.numbering.size)
+    effort, n, bodies = predicted(system), float(system.numbering.size), system.bodies
     halves = 1.0 if symmetric else 2.0
     factors, entries = halves * effort.flops, halves * effort.entries
     memory = BYTES * entries
     share, part = (LASTING, LATER) if dynamic else (1, 1.0)
+    if kind == "gamg" and any(getattr(b, "element", None) and b.element.slopes for b in bodies):
+        part *= SLOPES
     return Prices(
         factors,
         factors / share + ENTRY * entries,

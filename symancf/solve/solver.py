@@ -44,8 +44,10 @@ def _multigrid(system: System, asked: str | None, dynamic: bool) -> str | None:
         return None
     if is_saddle(system):
         return None if dynamic or _factored(system) else GRIDS
-    kinds = {getattr(getattr(body, "element", None), "slope_kind", "") for body in system.bodies}
-    if not kinds <= {"none", "gradient"} or system.numbering.size <= SMALL:
+    elements = [getattr(body, "element", None) for body in system.bodies]
+    kinds = {getattr(element, "slope_kind", "") for element in elements}
+    rods = any(getattr(element, "axes", ()) for element in elements)
+    if rods or not kinds <= {"none", "gradient"} or system.numbering.size <= SMALL:
         return None
     kind = GRIDS if _over_grids(system, asked) else "gamg"
     asks = prices(system, kind, is_symmetric(system, dynamic), dynamic)
