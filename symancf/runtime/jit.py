@@ -162,7 +162,8 @@ def load_runtime(
         text, compiler = _text(path), map(os.environ.get, ("SYMANCF_CC", "CC"))
         key = text, *flags, *compiler, *cache.chosen()
         made = _LIBRARIES.get(key)
-        if made is None or not made.exists():
+        shared = _mpi(comm) is not None  # others may load it from the file
+        if made is None or (cache.read(made) is None if shared else not made.exists()):
             made = _LIBRARIES[key] = library(path.stem, text, flags)
         return made
 
