@@ -352,7 +352,7 @@ class Body:
 
         One law of the whole energy, or with `by_rule` those of its parts with their rules.
         """
-        whole = {} if by_rule else {"volumetric": "full", "quadrature": None}
+        whole = {} if by_rule else {"volumetric": "full", "quadrature": "full"}
         fields = dict.fromkeys(self.fields, "cell")
         laws = self._laws(outputs=outputs, fields=fields, held=True, **whole, **options)
         return [(at_points(law), rule) for law, rule in laws]

@@ -60,6 +60,8 @@ def default_fields(element: Element, energy: Energy, *, remembered: bool = True)
         return ()
     if "E_gl" in offered:
         return "von_mises_top", "von_mises_bottom"
+    if "kappa1" in offered:
+        return "axial_force", "shear_force", "torque", "bending_moment"
     return ("axial_force", "bending_moment") if "epsilon" in offered else ()
 
 
@@ -70,7 +72,8 @@ def stresses(kinematics: Kinematics, energy: sp.Expr) -> dict[str, Quantity]:
     :math:`S = F^{-1} P`, Cauchy stress :math:`\sigma = P F^T/J`. Thin plates, in global axes with
     the tangents e_a of the reference: :math:`n = n_{ab}\, e_a \otimes e_b`,
     :math:`n_{ab} = \partial W/\partial E_{ab}`, and m with the curvature alike; von Mises stress
-    of n/h -+ 6 m/h^2. Cables: :math:`N = \partial W/\partial \lambda` and
+    of n/h -+ 6 m/h^2. Rods: forces on the strains, but no W, whose part of the section is at
+    the nodes. Cables: :math:`N = \partial W/\partial \lambda` and
     :math:`M = \partial W/\partial \kappa`.
     """
     found = {"W": Quantity(energy, f"energy density [{kinematics.unit}]")}
@@ -78,6 +81,8 @@ def stresses(kinematics: Kinematics, energy: sp.Expr) -> dict[str, Quantity]:
     if "F" in offered:
         return found | _solid(kinematics)
     lets = {s.name for s, _ in kinematics.lets}
+    if "kappa1" in offered:
+        return _rod()
     if "E_gl" in offered:
         return found | _plate(lets)
     return found | _cable(kinematics, lets) if "epsilon" in offered else found
@@ -132,6 +137,18 @@ def _plate(lets: Iterable[str]) -> dict[str, Quantity]:
         "bending_moment": Quantity(frame * m * frame.T, THROUGH["bending_moment"]),
         "von_mises_top": Quantity(top, "von Mises stress at z = h/2 [Pa]"),
         "von_mises_bottom": Quantity(bottom, "von Mises stress at z = -h/2 [Pa]"),
+    }
+
+
+def _rod() -> dict[str, Quantity]:
+    def forces(*names: str) -> sp.Matrix:
+        return sp.Matrix([force_on(real(name)) for name in names])
+
+    return {
+        "axial_force": Quantity(force_on(real("epsilon")), "axial force [N]"),
+        "shear_force": Quantity(forces("gamma2", "gamma3"), "shear forces along d2, d3 [N]"),
+        "torque": Quantity(force_on(real("kappa1")), "torque about d1 [N m]"),
+        "bending_moment": Quantity(forces("kappa2", "kappa3"), "moments about d2, d3 [N m]"),
     }
 
 

@@ -77,7 +77,8 @@ def sample(
         by the areas and directions of the reference: of thin ones dW/dE_gl and dW/dkappa with
         ``von_mises_top`` and ``von_mises_bottom``; of full-gradient ones integrals of S and -z S
         through the thickness (by their names only), and ``thickness``, the distance of the faces;
-        of cables ``axial_force`` [N] and ``bending_moment`` [N m].
+        of cables ``axial_force`` [N] and ``bending_moment`` [N m]; of rods these, ``shear_force``
+        and ``torque``, on the line through their values at two points of each cell.
 
         Of laws with memory these are the stresses with which the step was solved, ``W`` is what is
         stored, and what is remembered at the end of the step has the names of the law;
@@ -223,9 +224,26 @@ class _Shown:
         u, X = place.u().reshape(-1, 3), place.X().reshape(-1, 3)
         data: dict[str, Data] = {"u" if self.reference else "displacement": u}
         if fields:
-            found, _ = self.kernels.at(points)
+            found = self._fields(points)
             data |= {name: _rows(values) for name, values in found.items()}
         return X if self.reference else X + u, data
+
+    def _fields(self, points: Points) -> Mapping[str, Array]:
+        """Return the fields at points; of rods those of the rule's points, on lines through them.
+
+        Elsewhere shears of rods are what interpolation makes of them.
+        """
+        if not self.body.element.axes:
+            return self.kernels.at(points)[0]
+        rule = self.body.element.rule("full")
+        known = Points(points.cells, np.asarray(rule.points), np.zeros(2), np.arange(2))
+        a, b = rule.points[:, 0]
+        part = (points.xi[..., 0] - a) / (b - a)
+        shares = np.broadcast_to(
+            np.stack([1.0 - part, part], axis=-1), (len(points.cells), *np.shape(part)[-1:], 2)
+        )
+        found, _ = self.kernels.at(known)
+        return {name: np.einsum("nmg,ng...->nm...", shares, v) for name, v in found.items()}
 
     def lattice(self, divisions: int, solid: bool, at: str) -> Samples:
         """Return points of lattices, with the fields there or with means of cells."""
@@ -254,6 +272,8 @@ class _Shown:
         """Return the points of the energy's rule with the most points, and their weights."""
         rules = [rule for _, rule in self.body.laws]
         rule = max(rules, key=lambda r: r.size)
+        if self.body.element.axes:  # others are those of the section, at the nodes
+            rule = self.body.element.rule("full")
         count = len(rule.points)
         flat = Points(self.cells, np.asarray(rule.points), np.zeros(count), np.arange(count))
         return flat.through(heights(rule)), weights(rule)

@@ -222,6 +222,26 @@ def test_sections() -> None:
             make()
 
 
+def test_section_forces() -> None:
+    """Samples carry the load of a cantilever: axial force, shears, torque and moments."""
+    body = sa.Body(straight(4)["rod"], ROD, rod, **sa.Section.circle(0.02).rod(E=1e9, nu=0.3))
+    P, torque = np.array([0.0, 1e-3, 2e-3]), 1e-2
+    pushed = [sa.force(body["end"], P), sa.moment(body["end"], (torque, 0.0, 0.0))]
+    system = sa.System(body, terms=[sa.fix(body["start"]), *pushed])
+    sa.StaticProblem(system).solve()
+    for at in ("lattice", "gauss", np.array([[0.3, 0.0, 0.0], [0.9, 0.0, 0.0]])):
+        found = sa.sample(system, body, at=at)
+        n, data = len(found.points), found.point_data
+        arm = 1.0 - found.points[:, 0]
+        np.testing.assert_allclose(data["torque"], torque * np.ones(n), rtol=1e-4)
+        np.testing.assert_allclose(data["shear_force"], np.tile(P[1:], (n, 1)), rtol=1e-3)
+        moment = np.stack([-P[2] * arm, P[1] * arm], axis=1)
+        np.testing.assert_allclose(data["bending_moment"], moment, atol=2e-6)
+        np.testing.assert_allclose(data["axial_force"], np.zeros(n), atol=1e-6)
+    means = sa.sample(system, body, at="cells").cell_data["shear_force"]
+    np.testing.assert_allclose(means, np.tile(P[1:], (4, 1)), rtol=1e-3)
+
+
 def falls(steps: int, h: float, E: float = 1e6) -> tuple[sa.DynamicProblem, Any, float]:
     """Let a rod on a hinge fall; return the problem, its history and its energy at the end."""
     body = sa.Body(straight(8)["rod"], ROD, rod, **ROUND.rod(E=E, nu=0.3, rho=1000.0))
