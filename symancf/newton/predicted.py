@@ -83,6 +83,7 @@ class PredictedStresses:
     def begin(self, state: Array | None) -> None:
         """Begin a solution, with a step from an equilibrium; None: at the place itself."""
         self._place = state.copy() if self.some and state is not None else None
+        self._before = None
 
     def move(self, state: Array) -> None:
         """Note that Newton's method is at another place."""
