@@ -244,8 +244,8 @@ def _version() -> str:
 
 
 def __dir__() -> list[str]:
-    """Names for completion: also those that are imported on first use."""
-    return sorted({*globals(), *__all__})
+    """Names for completion: those that are public, also before their first use."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
 
 
 def __getattr__(name: str) -> Any:
@@ -265,7 +265,12 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(f".{_PUBLIC[name]}", __name__), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'symancf' has no attribute {name!r}")
+    hint = ""
+    if not name.startswith("_"):  # as those that tools ask any module for
+        from .errors import closest
+
+        hint = "." + closest(name, __all__) if closest(name, __all__) else ""
+    raise AttributeError(f"module 'symancf' has no attribute {name!r}{hint}")
 
 
 put_up()

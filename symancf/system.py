@@ -26,6 +26,8 @@ from .places.ends import End, require_place
 from .places.on_body import Nodes
 from .runtime.collective import together
 from .runtime.log import EVENTS, STAGES
+from .runtime.shown import Shown
+from .values.parameter import label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from .places.on_body import PointsOnBody
 
 
-class System(Matrices):
+class System(Matrices, Shown):
     """Bodies with the terms that act on them, on all ranks of their meshes' communicator.
 
     Parameters
@@ -105,6 +107,21 @@ class System(Matrices):
         prescribed = [given for support in self.supports for given in support.given(self)]
         prescribed += [given for piece in self.pieces for given in piece.given]
         self._common = Common(self.comm, prescribed)
+
+    # ---- for the user -------------------------------------------------------------------------
+    def headline(self) -> str:
+        """Return the numbers of its members and unknowns."""
+        bodies, terms, ranks = len(self.bodies), len(self.terms), self.comm.size
+        return (
+            f"System of {bodies} {'body' if bodies == 1 else 'bodies'} and {terms} "
+            f"term{'s' * (terms != 1)}: {self.numbering.size} unknowns"
+            f"{f' on {ranks} ranks' * (ranks > 1)}, time {self.time:g}"
+        )
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return bodies and terms."""
+        members = [("body", body) for body in self.bodies] + [("term", t) for t in self.terms]
+        return [("", "member"), *((kind, label(item, most=100)) for kind, item in members)]
 
     # ---- building -----------------------------------------------------------------------------
     def _apply_supports(self) -> None:
@@ -425,9 +442,3 @@ class System(Matrices):
         values = self.evaluate(place, [(j, v) for v in (self.reference, self.state) for j in jets])
         R, u = (np.stack(part, axis=2) for part in (values[: len(jets)], values[len(jets) :]))
         return np.asarray((R + u) @ np.linalg.pinv(R))
-
-    def __str__(self) -> str:
-        lines = [f"System on {self.comm.size} rank(s): {self.numbering.size} unknowns"]
-        lines += [f"  {body!r}" for body in self.bodies]
-        lines += [f"  {self.name(term)}" for term in self.terms]
-        return "\n".join(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import warnings
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from ..laws import (
 )
 from ..laws.asked import pressure_of
 from ..laws.mixed import FRAME, Pressure, frames
+from ..mesh import Region
 from ..mesh.partition import Family
 from ..places.interpolation import Interpolation, Patch, slopes_block
 from ..places.on_body import Nodes, PointsOnBody
@@ -34,6 +35,7 @@ from ..places.travelling import Travelling
 from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.jit import identifier
+from ..runtime.shown import Shown
 from ..values.arguments import one_of, text
 from ..values.domain import Domain, domains_of, not_negative, positive
 from ..values.parameter import (
@@ -48,7 +50,7 @@ from ..values.parameter import (
 )
 from .choice import pair
 from .curved import Curved
-from .inspection import KernelText
+from .inspection import KernelText, plain, written
 from .pressure import Pressures
 from .rest import CELLS, check_rest
 
@@ -62,11 +64,10 @@ if TYPE_CHECKING:
     from ..elements import Element
     from ..laws.body import Laws
     from ..laws.mixed import Kind as PressureKind
-    from ..mesh import Region
     from ..values.parameter import Scalar
 
 
-class Body:
+class Body(Shown):
     """A deformable body.
 
     Parameters
@@ -147,11 +148,20 @@ class Body:
         if element.advice and region.mesh.comm.rank == 0:
             warnings.warn(f"body {self.name!r}: {element.advice}", stacklevel=2)
 
-    def __repr__(self) -> str:
+    def headline(self) -> str:
+        """Return cells, element and law."""
         return (
             f"Body {self.name!r}: {self.region.size} {self.element.name} "
             f"with {signature(self.energy_function).name}"
         )
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the parameters."""
+        return [("parameter", "value"), *((k, label(v)) for k, v in self.parameters.items())]
+
+    def formulas(self) -> list[str]:
+        """Return the energy."""
+        return written(plain(self.energy_function, self.element)[0])
 
     def _complete(self, given: dict[str, Any]) -> dict[str, Any]:
         """Add the energy's defaults; refuse names that nothing takes."""
@@ -206,8 +216,15 @@ class Body:
         return {k: v for k, v in given if not isinstance(v, Field)}
 
     # ---- places ---------------------------------------------------------------------------
+    __iter__: ClassVar[None] = None  # a body is no sequence of what it has by name
+
     def __getitem__(self, name: str) -> Nodes:
         """Return the nodes of a named region of this body's mesh."""
+        if not isinstance(name, str | Region):
+            raise ParameterError(
+                f"body {self.name!r}[{label(name)}]: give the name of a region; a point is "
+                f"body.at((x, y, z))"
+            )
         return Nodes(self, self.region.mesh[name])
 
     def at(

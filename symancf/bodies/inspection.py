@@ -142,15 +142,20 @@ def entries(name: str, columns: int, symmetric: bool) -> Callable[[int, int], sp
     return entry
 
 
+def written(parts: Mapping[str, sp.Expr], sign: str = "=") -> list[str]:
+    """Return the parts of an energy in LaTeX, W = ..."""
+    names = {part: rf"W_\mathrm{{{part}}}" if part else "W" for part in parts}
+    return [f"{names[part]} {sign} {sp.latex(parts[part])}" for part in parts]
+
+
 def latex(energy: Energy, element: Element) -> Iterator[str]:
     """Yield LaTeX lines: the energy, its derivatives by its quantities, their meaning."""
     parts, symbols = plain(energy, element)
     kinematics = element.kinematics()
     yield f"% {signature(energy).name} on {element.name}, W in {kinematics.unit}"
     yield r"\begin{align*}"
-    for part, expression in parts.items():
-        label = rf"W_\mathrm{{{part}}}" if part else "W"
-        yield rf"{label} &= {sp.latex(expression)} \\"
+    for formula in written(parts, "&="):
+        yield rf"{formula} \\"
     total = sp.Add(*parts.values())
     for symbol in symbols.values():
         for scalar in dict.fromkeys(symbol) if isinstance(symbol, sp.MatrixBase) else [symbol]:

@@ -21,6 +21,7 @@ from ..places.ends import End, Ground, require_place
 from ..places.facets import FacetPoints
 from ..places.interpolation import Interpolation
 from ..places.on_body import Nodes, require_region
+from ..runtime.shown import Shown
 from ..terms.quantities import symbols_of
 from ..terms.term import AtPlaces
 from ..terms.work import Potential, VirtualWork
@@ -42,13 +43,17 @@ if TYPE_CHECKING:
 FORCES = ("F1", "F2", "F3")
 
 
-class Gravity:
+class Gravity(Shown):
     """The energy -rho g . u of every body that has a density; see `gravity`."""
 
     def __init__(self, g: Vector, bodies: Sequence[Body | RigidBody | PlanarBody] | None) -> None:
         self.name = "gravity"
         self.given, self.g = g, components("gravity", g)
         self.bodies = bodies
+
+    def headline(self) -> str:
+        """Return its name, which tells."""
+        return self.name
 
     def declare(self, layout: Layout) -> None:
         """Announce entities and vertices before distribution."""
@@ -149,6 +154,10 @@ class Force(Potential):
         given = dict.fromkeys(FORCES, 0.0) | load.vector
         super().__init__(_force, place, name=load.name, share=1.0, **given)
 
+    def headline(self) -> str:
+        """Return its name, which tells."""
+        return self.name
+
     def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the force, unless it depends on the place, and the share of each place."""
         count = self.size(configuration) if self.load.distribute == "total" else 1
@@ -170,12 +179,16 @@ class Force(Potential):
         return found
 
 
-class Spread:
+class Spread(Shown):
     """Dead forces on the cells of a body or the faces of a solid: a kernel on these."""
 
     def __init__(self, place: FacetPoints, load: Load) -> None:
         self.name, self.place, self.load = load.name, place, load
         self.parts = place.by_type
+
+    def headline(self) -> str:
+        """Return its name, which tells."""
+        return self.name
 
     def _names(self, within: Layout | Configuration) -> list[str]:
         """Return the names of the facets of each type."""

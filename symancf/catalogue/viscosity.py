@@ -11,6 +11,7 @@ from ..kinematics.naming import signature
 from ..laws import viscous
 from ..runtime import jit
 from ..runtime.jit import declare
+from ..runtime.shown import Shown
 from ..values.arguments import named
 from ..values.parameter import Field, label
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..values.parameter import Value
 
 
-class Viscosity:
+class Viscosity(Shown):
     """Stresses that depend on rates of strain, integrated over a body.
 
     Parameters

@@ -15,6 +15,7 @@ from ..bodies.natural import RigidBody
 from ..errors import ParameterError
 from ..places.interpolation import Interpolation
 from ..runtime.collective import together
+from ..runtime.shown import Shown
 from ..values.parameter import label
 from .facets import FacetPass
 from .nodal import Nodal, told
@@ -35,7 +36,7 @@ class Counts(NamedTuple):
     slip: int
 
 
-class Results:
+class Results(Shown):
     """Results of a contact in a system, at its present state; all are collective."""
 
     name: str

@@ -15,6 +15,7 @@ from ..cells import CELLS
 from ..errors import MeshError, ParameterError
 from ..runtime.collective import lookup, reduced, together
 from ..runtime.log import EVENTS
+from ..runtime.shown import Shown
 from ..values import arguments
 from ..values.parameter import label
 from .cells import dimension
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from .quality import Quality
 
 
-class Mesh(Made):
+class Mesh(Shown, Made):
     """Points, cells and regions of a mesh; no rank holds more than its slice of each.
 
     Make one with `Mesh.read`, `Mesh.from_arrays` or `Mesh.box`; ``mesh["plate"]`` is a `Region`;
@@ -341,19 +342,22 @@ class Mesh(Made):
 
         write_slices(self, arguments.path("Mesh.write", path))
 
-    def __repr__(self) -> str:
-        """One line."""
+    def headline(self) -> str:
+        """Return name, points and cells."""
         cells = ", ".join(f"{c.size} {kind}" for kind, c in self.cells.items())
-        return f"<Mesh {self.name}: {self.n_points} points, {cells}>"
+        return f"Mesh {self.name}: {self.n_points} points, {cells}"
 
-    def __str__(self) -> str:
-        """Return a table of the regions."""
+    def facts(self) -> list[tuple[str, str, str]]:
+        """Return the regions."""
         rows = [("region", "dim", "cells")]
         for region in self:
             held = ", ".join(f"{n} {kind}" for kind, n in region.sizes.items())
             rows.append((region.name, str(region.dim), held or "none"))
-        width = max(len(row[0]) for row in rows)
-        lines = [repr(self)[1:-1], *(f"  {a:<{width}}  {b:>3}  {c}" for a, b, c in rows)]
+        return rows
+
+    def __str__(self) -> str:
+        """Return a table of the regions."""
+        lines = [super().__str__()]
         if unsupported := sorted(set(self.cells) - set(CELLS)):
             lines.append(f"  (cells of type {', '.join(unsupported)} are of no use here)")
         if self.comm.size > 1:

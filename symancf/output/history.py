@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +16,12 @@ from mpi4py import MPI
 from ..arrays import Array
 from ..errors import ParameterError, closest
 from ..runtime.collective import reduced, share_error
-from ..runtime.files import partial_of, write_whole
+from ..runtime.files import partial_of
 from ..runtime.log import EVENTS
+from ..runtime.shown import Shown, lines
 from ..runtime.streams import CsvStream, HdfStream, read
 from ..values import arguments
+from .image import Image, image_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -126,7 +127,7 @@ class _Series:
         return np.zeros(0) if self.buffer is None else self.buffer[: self.count]
 
 
-class History:
+class History(Shown):
     """The converged steps of a solution, with the work that they took and recorded series.
 
     Parameters
@@ -398,24 +399,41 @@ class History:
         """
         return read(arguments.path("History.read", path))
 
-    def plot(self, *names: str, path: str | Path, label: str = "") -> Path:
-        """Draw series over the time as a PNG, without a display; rank 0 draws (collective).
+    @overload
+    def plot(self, *names: str, path: str | Path, label: str = "") -> Path: ...
+
+    @overload
+    def plot(self, *names: str, path: None = None, label: str = "") -> Image: ...
+
+    def plot(self, *names: str, path: str | Path | None = None, label: str = "") -> Path | Image:
+        """Draw series over the time, without a display; rank 0 draws (collective).
 
         Parameters
         ----------
-        names : series; those of vectors give one line for each component.
+        names : series, default all; those of vectors give one line for each component.
+        path : a PNG, PDF or SVG; without it an `Image` is returned, which notebooks show.
         label : of the ordinate, default the names.
+
+        Examples
+        --------
+        >>> history = History()
+        >>> history.record("P", lambda: 2.0)
+        >>> history.sample(0.0); history.sample(1.0)
+        >>> picture = history.plot("P")  # the last line of a cell of a notebook shows it
         """
-        path = arguments.path("plot", path).with_suffix(".png")
+        path = None if path is None else image_path("plot", path)
+        image = Image()
         error: BaseException | None = None
         try:
             drawn = {name: (self.times(name), self[name]) for name in names or self.names}
             if self.comm.rank == 0:
-                _plot(drawn, path, label or ", ".join(drawn))
+                image = _plot(drawn, label or ", ".join(drawn))
+                if path is not None:
+                    image.save(path)
         except BaseException as caught:
             error = caught
         share_error(self.comm, error)
-        return path
+        return image if path is None else path
 
     @property
     def iterations(self) -> int:
@@ -427,13 +445,24 @@ class History:
         """Krylov iterations of all converged steps."""
         return sum(step.linear_iterations for step in self.steps)
 
-    def __str__(self) -> str:
-        rows = [f"{'time':>10} {'Newton':>7} {'linear':>7}  residual norms"]
+    def headline(self) -> str:
+        """Return the number of steps, and what was recorded."""
+        count, series = len(self.steps), ", ".join(map(repr, self._series))
+        reached = f" to time {self.steps[-1].time:g}" if self.steps else ""
+        recorded = f"; recorded: {series}" if series else ""
+        return f"History of {count} step{'s' * (count != 1)}{reached}{recorded}"
+
+    def facts(self) -> list[tuple[str, ...]]:
+        """Return the steps with their iterations and norms."""
+        rows: list[tuple[str, ...]] = [("time", "Newton", "linear", "residual norms")]
         for step in self.steps:
             norms = ", ".join(f"{k} {v:.1e}" for k, v in step.norms.items())
-            rows.append(
-                f"{step.time:10.4g} {step.iterations:7d} {step.linear_iterations:7d}  {norms}"
-            )
+            counts = str(step.iterations), str(step.linear_iterations)
+            rows.append((f"{step.time:.4g}", *counts, norms))
+        return rows
+
+    def __str__(self) -> str:
+        rows = lines(self.facts())
         cut = f"{self.cut_backs} cut back ({self.wasted} iterations)" if self.cut_backs else ""
         rows.append(
             ", ".join(filter(None, [f"{len(self.steps)} steps", cut]))
@@ -455,12 +484,12 @@ class History:
         return (f"at {found}" if found else "none seen") + blind
 
 
-def _plot(drawn: dict[str, tuple[Array, Array]], path: Path, label: str) -> None:
+def _plot(drawn: dict[str, tuple[Array, Array]], label: str) -> Image:
     """Draw (times, values) of each name."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure((7.0, 4.0), layout="constrained")
+    figure = Figure((7.0, 4.0), dpi=140, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot(xlabel="time", ylabel=label)
     for name, (time, values) in drawn.items():
@@ -472,6 +501,4 @@ def _plot(drawn: dict[str, tuple[Array, Array]], path: Path, label: str) -> None
     axes.grid(alpha=0.3)
     axes.margins(x=0.0)
     axes.legend(frameon=False)
-    image = io.BytesIO()  # Pillow says of a full disk no more than "encoder error -2"
-    figure.savefig(image, format="png", dpi=140)
-    write_whole(path, image.getbuffer())
+    return Image(figure)

@@ -20,6 +20,7 @@ from ..kinematics.memory import STEP
 from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.shared import Shared
+from ..runtime.shown import Shown
 from ..values import arguments
 from ..values.arguments import named
 from ..values.parameter import evaluate, label
@@ -60,7 +61,7 @@ class AtPlaces:
     positions: dict[int, tuple[Substitution, Jets, dict[str, Array]]] = field(default_factory=dict)
 
 
-class PlaceTerm:
+class PlaceTerm(Shown):
     """A law at tuples of places, made of a user's function.
 
     Such are `Constraint`, `VirtualWork` and `Potential`. A parameter given as an array has one
@@ -107,6 +108,16 @@ class PlaceTerm:
         )
         self.parameters = dict(self.reading.parameters)
         self._functions: dict[tuple[sp.Expr, ...], jit.Values] = {}
+
+    def headline(self) -> str:
+        """Return kind and name."""
+        return self.what
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the places and parameters."""
+        places = [("on", str(end)) for end in self.ends]
+        given = [(name, label(value)) for name, value in self.parameters.items()]
+        return [("", "value"), *places, *given] if places or given else []
 
     def _require_ends(self) -> None:
         """Raise where ends do not fit the term."""

@@ -100,7 +100,7 @@ Vector: TypeAlias = "Sequence[Scalar] | Array | Callable[..., npt.ArrayLike]"
 Result = TypeVar("Result")
 
 
-def label(value: Any) -> str:
+def label(value: Any, most: int = 60) -> str:
     """Return a value for messages; functions by their name, without their address."""
     if callable(value) and not isinstance(value, Parameter):
         name = getattr(value, "__name__", type(value).__name__)
@@ -109,7 +109,7 @@ def label(value: Any) -> str:
     if said == object.__repr__(value):
         said = str(value)
     text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(said.split()))  # as on other ranks
-    return text if len(text) <= 60 else text[:57] + "..."
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def call(what: str, function: Callable[..., Result], *arguments: float | Array) -> Result:

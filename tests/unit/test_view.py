@@ -146,6 +146,32 @@ def test_a_constant_field_and_a_still_body_are_drawn(tmp_path: Path) -> None:
     view.render(samples, tmp_path / "b", comm=MPI.COMM_SELF, engine="matplotlib", field=None)
 
 
+def test_round_off_is_drawn_as_nothing() -> None:
+    def colours(size: float, offset: float = 0.0) -> NDArray[np.float64]:
+        samples = bent(3, 2)
+        samples.point_data["displacement"] *= size
+        samples.point_data["stress"] = offset + size * samples.point_data["stress"]
+        drawn = [picture.Picture({"": [surface_of(samples, name)]}, None, True, True,
+                 (0.75, -1.0, 0.62), (0.0, 0.0, 1.0), least=1e-10 * (name == "displacement"))
+                 for name in ("displacement", "stress")]  # fmt: skip
+        return np.array([d.limits[0] for d in drawn])
+
+    assert np.ptp(colours(1e-3), axis=1) == pytest.approx([0.8e-3, 0.5e-3])
+    assert np.ptp(colours(1e-14, 2.0), axis=1) == pytest.approx([1.0, 2.0])
+
+
+@pytest.mark.collective
+def test_scenes_hold_the_bodies_and_their_colours() -> None:
+    pytest.importorskip("pyvista")
+    plotter = view.show(bent(3, 2, 1, comm=COMM), field="stress", interactive=False)
+    assert (plotter is None) == (COMM.rank > 0)
+    if plotter is not None:
+        assert next(iter(plotter.scalar_bars.values())).GetLookupTable().GetRange() == (0.0, 0.5)
+        plotter.close()
+    with pytest.raises(SymancfError, match="no points"):
+        view.show(Samples(np.zeros((0, 3)), {}, {}), interactive=False)
+
+
 @pytest.mark.collective
 def test_faults_are_raised_on_every_rank(shared_tmp_path: Path) -> None:
     def render(scene: object, **options: object) -> None:

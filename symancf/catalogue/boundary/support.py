@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ...arrays import Array, Ints
 from ...assembly.agreement import Given
 from ...errors import ParameterError
+from ...runtime.shown import Shown
 from ...values.parameter import chosen_dofs
 from .names import AXES
 
@@ -44,7 +45,7 @@ class Holdable(Protocol):
         """Size [m]."""
 
 
-class Support(ABC):
+class Support(Shown, ABC):
     """Coordinates of a body that are held or prescribed; made by `fix`, `symmetry`, `planar`.
 
     ``print`` tells what it holds. A coordinate of several supports counts for the last of them.
@@ -61,7 +62,8 @@ class Support(ABC):
     def __init__(self, name: str, body: Holdable, motion: Motion) -> None:
         self.name, self.body, self.motion = name, body, motion
 
-    def __repr__(self) -> str:
+    def headline(self) -> str:
+        """Return what it holds."""
         return f"{self.name}: holds {self.describe()}"
 
     @abstractmethod

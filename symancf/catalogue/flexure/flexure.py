@@ -15,6 +15,7 @@ from ...bodies.plane.body import PlanarBody, PlanarPoint, place_of, rotation, tu
 from ...errors import ConstraintError, ParameterError, closest
 from ...places.ends import Ground
 from ...runtime import jit
+from ...runtime.shown import Shown
 from ...terms.entities import Entities
 from ...values.parameter import Parameter, Scalar, evaluate
 from .law import CELL, MODELS, TANGENTS, flexure_law
@@ -33,7 +34,7 @@ Place = PlanarPoint | Ground
 FIT = 1e-3  # an attachment may miss the arc by this fraction of the radius
 
 
-class Flexure:
+class Flexure(Shown):
     """A slender flexure clamped to two planar bodies; make it by `arc` or `straight`.
 
     Its residual is a point law on the six coordinates of its bodies (`flexure_law`).
@@ -211,7 +212,8 @@ class Flexure:
             unit=unit,
         )
 
-    def __repr__(self) -> str:
+    def headline(self) -> str:
+        """Return name and model."""
         return f"Flexure {self.name!r} ({self.model})"
 
     # ---- what a system asks of a term -----------------------------------------------------------

@@ -13,6 +13,7 @@ from ...laws import surface_laws
 from ...mesh.partition import Family
 from ...places.interpolation import Interpolation
 from ...runtime.collective import share_error
+from ...runtime.shown import Shown
 from ...values.arguments import named
 from ...values.parameter import evaluate
 from .surface import Facets, surfaces_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 CLOSED = 0.1  # resultant of the unit pressure by the area: tubes and closed surfaces have none
 
 
-class Pressure:
+class Pressure(Shown):
     """Gas or liquid that presses on a surface of a body; see `pressure`."""
 
     def __init__(self, place: Nodes | Face, p: Scalar, name: str | None) -> None:
@@ -43,6 +44,10 @@ class Pressure:
         if not callable(p):
             evaluate(f"p of {self.name!r}", p, 0.0)
         self.p = p
+
+    def headline(self) -> str:
+        """Return its name, which tells."""
+        return self.name
 
     def declare(self, layout: Layout) -> None:
         """Announce the facets before distribution."""

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from mpi4py import MPI
 
 from ...errors import SymancfError
 from ...runtime.collective import together
-from ...values import arguments
+from ..image import Image, image_path
 from .animation import animate, write_gif
-from .picture import Picture
+from .draw_vtk import compose
+from .picture import NOISE, Picture
 from .regions import regions
 from .scene import Scene, gathered
 from .surface import surface_of
@@ -20,12 +22,14 @@ from .surface import surface_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Scene", "animate", "regions", "render", "write_gif"]
+    from .surface import Surface
+
+__all__ = ["Scene", "animate", "regions", "render", "show", "write_gif"]
 
 
 def render(
     scenes: Scene | Mapping[str, Scene],
-    path: str | Path,
+    path: str | Path | None = None,
     *,
     field: str | None = "displacement",
     title: str = "",
@@ -42,8 +46,8 @@ def render(
     width: float = 11.0,
     engine: str = "auto",
     comm: MPI.Comm | None = None,
-) -> Path:
-    """Draw deformed bodies, coloured by a field, as a PNG. Collective.
+) -> Path | Image:
+    """Draw deformed bodies, coloured by a field. Collective.
 
     The values of neighbouring cells are averaged where they meet.
 
@@ -51,7 +55,8 @@ def render(
     ----------
     scenes : Samples of one body on this rank, a .vtu, .pvtu or .pvd file, or a sequence of them in
         one picture. A mapping "caption" -> scene draws them side by side.
-    path : the PNG; missing folders are made.
+    path : a PNG, PDF or SVG (bodies are pixels there, too); missing folders are made. Without it
+        an `Image` is returned, which notebooks show.
     field : point or cell data that colours the bodies, vectors by their magnitude. Bodies that lack
         it are grey.
     title, label : Headline, and name of the field at the colour bar (default `field`).
@@ -73,14 +78,14 @@ def render(
 
     Returns
     -------
-    The PNG.
+    The file, or the image.
 
     Raises
     ------
     SymancfError : on every rank: nothing to draw, no drawing package, `engine` "vtk" does not work.
     """
     comm = MPI.COMM_WORLD if comm is None else comm
-    path = arguments.path("view.save", path).with_suffix(".png")
+    path, image = None if path is None else image_path("view.render", path), Image()
     named = scenes if isinstance(scenes, Mapping) else {"": scenes}
     held = {caption: gathered(comm, scene) for caption, scene in named.items()}
     with together(comm):
@@ -93,6 +98,99 @@ def render(
             }
             if not any(panels.values()):
                 raise SymancfError("nothing to draw: the samples hold no points")
-            picture = Picture(panels, limits, shared, undeformed, eye, up, classes=classes)
-            picture.compose(path, title, label or (field or ""), unit, cmap, columns, width, engine)
-    return path
+            picture = Picture(
+                panels,
+                limits,
+                shared,
+                undeformed,
+                eye,
+                up,
+                classes=classes,
+                least=_least(panels, field),
+            )
+            image = picture.compose(
+                path, title, label or (field or ""), unit, cmap, columns, width, engine
+            )
+    return path or image
+
+
+def show(
+    scene: Scene,
+    *,
+    field: str | None = "displacement",
+    label: str = "",
+    cmap: str = "dawn",
+    limits: tuple[float, float] | None = None,
+    undeformed: bool = True,
+    eye: Sequence[float] = (0.75, -1.0, 0.62),
+    up: Sequence[float] = (0.0, 0.0, 1.0),
+    size: tuple[int, int] = (960, 640),
+    interactive: bool = True,
+    comm: MPI.Comm | None = None,
+) -> Any:
+    """Return deformed bodies as a scene of pyvista, to be turned with the mouse. Collective.
+
+    In a notebook, or with a display, it is shown at once. More can be added to what is returned:
+    a ``pyvista.Plotter``.
+
+    Parameters
+    ----------
+    scene, field, label, cmap, limits, undeformed, eye, up, comm : see `render`.
+    size : of the window [pixels].
+    interactive : show it; else it is made without a display.
+
+    Returns
+    -------
+    The plotter; None on ranks that do not draw.
+
+    Raises
+    ------
+    SymancfError : on every rank: nothing to draw, or pyvista is not installed.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> sa.view.show(sa.sample(problem.system, body), field="von_mises")  # doctest: +SKIP
+    """
+    comm = MPI.COMM_WORLD if comm is None else comm
+    held = gathered(comm, scene)
+    plotter: Any = None
+    with together(comm):
+        if comm.rank == 0:
+            panels = {"": [surface_of(s, field) for s in held if len(s.points)]}
+            if not panels[""]:
+                raise SymancfError("nothing to draw: the samples hold no points")
+            try:
+                import pyvista
+            except ImportError:
+                raise SymancfError(
+                    "scenes need pyvista: pip install 'symancf[demo]'; render() draws without it"
+                ) from None
+            least = _least(panels, field)
+            picture = Picture(panels, limits, True, undeformed, eye, up, least=least)
+            plotter = pyvista.Plotter(off_screen=not interactive, window_size=size, lighting="none")
+            job = {k: np.asarray(v) for k, v in picture.job(np.array(size), cmap).items()}
+            compose(plotter, job, 0)
+            if picture.coloured:
+                title = (label or field or "").replace("_", " ")
+                mappers = (actor.mapper for actor in plotter.actors.values())
+                shown = next(mapper for mapper in mappers if mapper.scalar_visibility)
+                plotter.add_scalar_bar(
+                    title=title + "\n",
+                    mapper=shown,
+                    color="black",
+                    n_labels=5,
+                    width=0.4,
+                    position_x=0.3,
+                )
+    if plotter is not None and interactive:
+        plotter.show()
+    return plotter
+
+
+def _least(panels: Mapping[str, Sequence[Surface]], field: str | None) -> float:
+    """Return the largest value of a field that is nothing: displacements have that of bodies."""
+    if field != "displacement":
+        return 0.0
+    size = (np.ptp(body.reference, axis=0).max() for bodies in panels.values() for body in bodies)
+    return NOISE * float(max(size, default=0.0))

@@ -31,20 +31,27 @@ def main(path: Path) -> None:
     """Draw every panel of a job."""
     import pyvista
 
-    job = np.load(path)
-    settings = {name: job[name] for name in job.files if "/" not in name}
+    with np.load(path) as held:
+        job = dict(held)
+    settings = {name: value for name, value in job.items() if "/" not in name}
     for panel in range(int(settings["panels"])):
         width, height = (int(n) for n in settings["size"])
         plotter = pyvista.Plotter(off_screen=True, window_size=(width, height), lighting="none")
-        plotter.enable_anti_aliasing("msaa")
-        light(plotter)
-        for body in range(int(settings["bodies"][panel])):
-            prefix = f"{panel}/{body}/"
-            data = {n.removeprefix(prefix): job[n] for n in job.files if n.startswith(prefix)}
-            draw(plotter, data, settings, panel)
-        camera(plotter, settings, panel)
+        compose(plotter, job, panel)
         plotter.screenshot(path.with_name(f"panel{panel}.png"), transparent_background=True)
         plotter.close()
+
+
+def compose(plotter: pyvista.Plotter, job: Job, panel: int) -> None:
+    """Put the bodies of a panel on a stage, with its lights and its camera."""
+    settings = {name: value for name, value in job.items() if "/" not in name}
+    plotter.enable_anti_aliasing("msaa")
+    light(plotter)
+    for body in range(int(settings["bodies"][panel])):
+        prefix = f"{panel}/{body}/"
+        data = {n.removeprefix(prefix): v for n, v in job.items() if n.startswith(prefix)}
+        draw(plotter, data, settings, panel)
+    camera(plotter, settings, panel)
 
 
 def light(plotter: pyvista.Plotter) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...errors import SymancfError
-from ...runtime.files import write_whole
+from ..image import Image
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
 INK = "#1b2a38"
 PAPER = "#ffffff"
+NOISE = 1e-10  # of the largest value: what differs less has one colour
 
 
 class Picture:
@@ -47,10 +47,15 @@ class Picture:
         up: Sequence[float],
         frame: Array | None = None,
         classes: Sequence[str] = (),
+        least: float = 0.0,
         own: Sequence[str] = (),
         legend: Sequence[tuple[str, str]] = (),
     ) -> None:
-        """Collect what is drawn; `own` are colours of the classes, `legend` colours and labels."""
+        """Collect what is drawn.
+
+        `least` is the largest value that is nothing, of a field whose unit is known, `own` are
+        colours of the classes, `legend` colours and labels.
+        """
         self.panels, self.classes = panels, tuple(classes)
         self.own, self.legend = own, legend
         self.shared = shared
@@ -77,8 +82,10 @@ class Picture:
         if classes:
             limits = -0.5, len(classes) - 0.5
         self.limits = np.array([limits or r or (0.0, 1.0) for r in ranges], float)
-        flat = np.ptp(self.limits, axis=1) == 0
-        self.limits[flat] += [-0.5, 0.5]
+        size = np.abs(self.limits).max(axis=1)
+        flat = np.ptp(self.limits, axis=1) <= np.maximum(NOISE * size, least)
+        by = np.where(size > least, 0.5 * size, 0.5)  # of no kind where all is zero
+        self.limits[flat] += (by[:, None] * [-1.0, 1.0])[flat]
 
     def _lift(self, bodies: list[Surface]) -> None:
         """Draw coloured sheets before bodies without the field, whose faces they may be."""
@@ -112,7 +119,7 @@ class Picture:
 
     def compose(
         self,
-        path: Path,
+        path: Path | None,
         title: str,
         label: str,
         unit: str,
@@ -120,12 +127,12 @@ class Picture:
         columns: int,
         width: float,
         engine: str,
-    ) -> None:
-        """Lay out panels, captions and colour bars, and write the PNG."""
-        figure = self.figure(title, label, unit, cmap, columns, width, engine)
-        drawn = io.BytesIO()  # Pillow says of a full disk no more than "encoder error -2"
-        figure.savefig(drawn, format="png")
-        write_whole(path, drawn.getbuffer())
+    ) -> Image:
+        """Lay out panels, captions and colour bars; write the picture where there is a path."""
+        image = Image(self.figure(title, label, unit, cmap, columns, width, engine))
+        if path is not None:
+            image.save(path)
+        return image
 
     def figure(
         self,
@@ -237,15 +244,12 @@ class Picture:
         bar.set_label(label.replace("_", " "), size=10, color=INK)
         axes.tick_params(labelsize=9, color=INK, labelcolor=INK, length=3)
 
-    def drawn_by_vtk(
-        self, size: float, tall: float, cmap: str, engine: str, dots: int
-    ) -> list[NDArray[np.uint8]] | None:
-        """Pictures of the panels; None where VTK cannot draw and the engine was left open."""
+    def job(self, size: Array, cmap: str) -> dict[str, npt.ArrayLike]:
+        """Return what VTK draws: surfaces, colours and camera of panels of some pixels."""
         job: dict[str, npt.ArrayLike] = {
             "panels": len(self.panels),
             "bodies": [len(bodies) for bodies in self.panels.values()],
-            # Twice the dots of the PNG, within what a processor draws in a second or two.
-            "size": (np.array([size, tall]) * min(2 * dots, 2400 / size)).astype(int),
+            "size": size.astype(int),
             "limits": self.limits,
             "colours": self._colours(cmap),
             "frame": self.frames,
@@ -273,6 +277,14 @@ class Picture:
                 job[f"{i}/{k}/ghost"] = ghost
                 if body.values is not None:
                     job[f"{i}/{k}/values"] = body.values
+        return job
+
+    def drawn_by_vtk(
+        self, size: float, tall: float, cmap: str, engine: str, dots: int
+    ) -> list[NDArray[np.uint8]] | None:
+        """Pictures of the panels; None where VTK cannot draw and the engine was left open."""
+        # Twice the dots of the PNG, within what a processor draws in a second or two.
+        job = self.job(np.array([size, tall]) * min(2 * dots, 2400 / size), cmap)
         with tempfile.TemporaryDirectory(prefix="symancf-view-") as folder:
             np.savez(Path(folder) / "job.npz", **job)
             reason = run_vtk(Path(folder) / "job.npz")

@@ -17,6 +17,7 @@ from ...mesh.conformity import hashes
 from ...mesh.sides import Meeting, Sides, cells_of, joined, sides_of
 from ...runtime.collective import reduced, together
 from ...values import arguments
+from ..image import Image, image_path
 from ..samples import Samples
 from .picture import Picture
 from .surface import surface_of
@@ -39,7 +40,7 @@ MARK = 0.012  # radius of a point's mark, of the size of the mesh
 
 def regions(
     mesh: Mesh,
-    path: str | Path,
+    path: str | Path | None = None,
     names: str | Sequence[str] | None = None,
     *,
     title: str = "",
@@ -47,8 +48,8 @@ def regions(
     up: Sequence[float] = (0.0, 0.0, 1.0),
     width: float = 11.0,
     engine: str = "auto",
-) -> Path:
-    """Draw the regions of a mesh as a PNG, each in its colour, with how much it holds. Collective.
+) -> Path | Image:
+    """Draw the regions of a mesh, each in its colour, with how much it holds. Collective.
 
     Bodies in space are seen from two opposite sides. Where regions overlap the smaller one is seen,
     of equal ones the last; what is in none is grey; the legend says which are covered or inside of
@@ -57,7 +58,8 @@ def regions(
     Parameters
     ----------
     mesh : the mesh.
-    path : the PNG; missing folders are made.
+    path : a PNG, PDF or SVG; missing folders are made. Without it an `Image` is returned, which
+        notebooks show.
     names : regions to show; default all but "all".
     title : headline.
     eye, up : directions from the mesh to the eye, and upwards.
@@ -66,7 +68,7 @@ def regions(
 
     Returns
     -------
-    The PNG.
+    The file, or the image.
 
     Raises
     ------
@@ -79,7 +81,7 @@ def regions(
     >>> mesh = sa.Mesh.tube(1.0, 2.0, 3.0, 6, symmetric="y")
     >>> sa.view.regions(mesh, "results/tube.png")  # doctest: +SKIP
     """
-    path = arguments.path("view.regions", path).with_suffix(".png")
+    path, image = None if path is None else image_path("view.regions", path), Image()
     arguments.instance("view.regions: mesh", mesh, Mesh, "give a mesh")
     every = [region for region in mesh if region.name != "all"]
     named = [names] if isinstance(names, str) else names
@@ -111,8 +113,8 @@ def regions(
             legend = [(colour[r.name], _label(r, words[r.name])) for r in shown]
             palette = [*(colour[r.name] for r in order), REST]
             picture = _picture(layers, palette, legend, eye, up)
-            picture.compose(path, title, "", "", "", 2, width, engine)
-    return path
+            image = picture.compose(path, title, "", "", "", 2, width, engine)
+    return path or image
 
 
 def _label(region: Region, words: str) -> str:

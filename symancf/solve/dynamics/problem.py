@@ -21,6 +21,7 @@ from ...runtime.options import Option, Options, complaint
 from ...runtime.options import take as take_options
 from ...runtime.petsc import PETSc, collect
 from ...runtime.progress import Progress
+from ...runtime.shown import Shown
 from ...values import arguments
 from ...values.parameter import label
 from ..contradiction import require_consistent, require_redundant
@@ -39,7 +40,7 @@ from .supports import MovingSupports
 from .unseen import Unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from ...output.restart import Restart
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from .stabilise import Stabilisation
 
 
-class DynamicProblem:
+class DynamicProblem(Shown):
     r"""Move a system: M a + C v + R(q, v, t) + Phi_q^T lambda = 0, Phi(q, t) = 0.
 
     ``method="generalized-alpha"`` of Arnold and Bruls, index 3: constraints hold at every time
@@ -76,8 +77,9 @@ class DynamicProblem:
 
     Attributes
     ----------
-    ts, snes, J : petsc4py objects. TS's vector is [q, s, lambda, rates], of explicit methods
-        [q, s, v]. Where `native`, no more than the linear solver of snes is at work.
+    ts, snes, J : petsc4py objects; the first use makes them (collective). TS's vector is
+        [q, s, lambda, rates], of explicit methods [q, s, v]. Where `native`, no more than the
+        linear solver of snes is at work.
     history : `History` of all steps; `record` adds series to it.
     acceleration : local vector.
     """
@@ -118,6 +120,22 @@ class DynamicProblem:
         self._energies: Energies | None = Energies(*[0.0] * 8)
         self.steps = 0
         self.scaled_for = math.inf
+
+    def headline(self) -> str:
+        """Return the method, the system and how far it is."""
+        steps = f"{self.steps} step{'s' * (self.steps != 1)}"
+        return f"DynamicProblem by {self.method}, {steps}, {self.system.headline()}"
+
+    def facts(self) -> Sequence[Sequence[str]]:
+        """Return the members of the system."""
+        return self.system.facts()
+
+    def __getattr__(self, name: str) -> Any:
+        """Make the objects of PETSc where they are asked for before the first step (collective)."""
+        if name not in ("ts", "snes", "J", "acceleration") or self.__dict__.get("_ready", True):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self._prepare()
+        return getattr(self, name)
 
     # ---- set-up ---------------------------------------------------------------------------------
     def _prepare(self) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +17,7 @@ from ...output.restart import Restarts
 from ...output.tracking import Watched, kept_by, made_of, record
 from ...runtime.log import STAGES
 from ...runtime.options import Option, Options
+from ...runtime.shown import Shown
 from ...values import arguments
 from ..contradiction import require_consistent
 from .asked import require_possible
@@ -53,7 +54,7 @@ class _Leg:
     fraction: float = 0.0
 
 
-class StaticProblem:
+class StaticProblem(Shown):
     """Find the equilibrium of a system: residual(q, t) = 0 at increasing pseudo-time t.
 
     Parameters
@@ -68,7 +69,7 @@ class StaticProblem:
 
     Attributes
     ----------
-    snes, J, F, x : petsc4py objects of the free unknowns, from the first solution on.
+    snes, J, F, x : petsc4py objects of the free unknowns; the first use makes them (collective).
     convergence : `Convergence`, the test that ends Newton's method.
     history : `History` of all solves so far.
     """
@@ -95,30 +96,46 @@ class StaticProblem:
         self._path: list[tuple[float, Array]] = []  # equilibria of the present solve
         self._continuation: Continuation | None = None
 
+    def headline(self) -> str:
+        """Return the system and how far it is."""
+        steps = len(self.history.steps)
+        return f"StaticProblem, {steps} step{'s' * (steps != 1)}, {self.system.headline()}"
+
+    def facts(self) -> Sequence[Sequence[str]]:
+        """Return the steps so far, or the members of the system."""
+        return self.history.facts() if self.history.steps else self.system.facts()
+
+    @property
+    def made(self) -> EquilibriumSolver:
+        """The solver with all objects of PETSc, which the first call makes (collective)."""
+        if "snes" not in vars(self.solver):
+            self._make_ready()
+        return self.solver
+
     @property
     def snes(self) -> PETSc.SNES:
-        """PETSc's solver, from the first solution on."""
-        return self.solver.snes
+        """PETSc's solver."""
+        return self.made.snes
 
     @property
     def J(self) -> PETSc.Mat:
         """The tangent of the free unknowns."""
-        return self.solver.J
+        return self.made.J
 
     @property
     def F(self) -> PETSc.Vec:
         """The residual of the free unknowns."""
-        return self.solver.F
+        return self.made.F
 
     @property
     def x(self) -> PETSc.Vec:
         """The free unknowns."""
-        return self.solver.x
+        return self.made.x
 
     @property
     def convergence(self) -> Convergence:
         """The test that ends Newton's method."""
-        return self.solver.convergence
+        return self.made.convergence
 
     # ---- stepping -------------------------------------------------------------------------------
     def _reach(self, leg: _Leg, smallest: float, restarts: Restarts | None) -> None:

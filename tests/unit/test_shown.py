@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How objects show themselves in consoles and notebooks, and what names that are none say."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.energies import yeoh
+from symancf.runtime import shown
+
+pytestmark = pytest.mark.collective
+
+
+def model(**parameters):
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2), name="cube")
+    given = {"C10": 1.0, "C20": 0.1, "C30": 0.01, "k": 10.0} | parameters
+    body = sa.Body(mesh["body"], sa.elements.hex8, yeoh, name="pad", **given)
+    pull = sa.traction(body["x1"], (lambda t: 1e-3 * t, 0.0, 0.0))
+    return sa.System(body, terms=[sa.fix(body["x0"]), pull])
+
+
+def test_every_object_says_what_it_is():
+    system = model()
+    (body,), (fix, pull) = system.bodies, system.terms
+    problem = sa.StaticProblem(system)
+    assert repr(body.region.mesh).startswith("Mesh cube: 27 points, 8 hexahedron")
+    assert repr(body) == "Body 'pad': 8 hex8 with yeoh"
+    assert repr(fix) == "fix:pad.x0: holds position"
+    assert repr(pull) == "traction on nodes of 'x1' of 'pad'"
+    assert repr(system).startswith("System of 1 body and 2 terms: 54 unknowns")
+    assert str(system).splitlines()[-1].split() == ["term", *repr(pull).split()]
+    assert repr(problem).startswith("StaticProblem, 0 steps, System of 1 body")
+    history = problem.solve(step=0.5)
+    assert repr(history) == "History of 2 steps to time 1"
+    assert len(history.facts()) == 3
+    for each in (body, fix, pull, system, problem, history, body.region.mesh):
+        assert "object at 0x" not in repr(each) + str(each) + each._repr_html_()
+
+
+def test_notebooks_show_a_body_with_its_energy_and_parameters():
+    body = model().bodies[0]
+    html = body._repr_html_()
+    assert html.count("$$") == 4
+    assert r"W_\mathrm{deviatoric} = C_{10}" in html
+    assert re.search("<td[^>]*>C20</td><td[^>]*>0.1</td>", html)
+    assert html.count("<tr>") == 5
+
+
+def test_long_tables_keep_their_ends():
+    rows = [("time", "of"), *((str(k), "a < b") for k in range(100))]
+    html = shown.table(rows)
+    assert "76 more" in html
+    assert ">99</td>" in html
+    assert ">12</td>" not in html
+    assert "a &lt; b" in html
+    assert shown.lines([("n", "x"), ("1", "a"), ("10", "b")])[1:] == ["   1  a", "  10  b"]
+    assert shown.lines([]) == []
+
+
+def test_objects_of_petsc_are_there_before_the_first_solution():
+    problem = sa.StaticProblem(model())
+    assert problem.snes.getType() == "newtonls"
+    assert problem.J.getSize() == (54, 54)
+    told: list[int] = []
+    problem.snes.setMonitor(lambda snes, k, norm: told.append(k))
+    found = problem.solve()
+    other = sa.StaticProblem(model())
+    assert other.solve().iterations == found.iterations == max(told)
+    assert np.array_equal(other.system.state, problem.system.state)
+
+
+def test_those_of_motions_too():
+    def moved(ask: bool):
+        system = model(rho=1.0)
+        problem = sa.DynamicProblem(system)
+        if ask:
+            assert problem.ts.getType() == "alpha2" or problem.snes
+        problem.solve(to=0.02, step=0.01)
+        return system.state
+
+    assert np.array_equal(moved(True), moved(False))
+    problem = sa.DynamicProblem(model(rho=1.0))
+    with pytest.raises(AttributeError, match="no attribute 'tss'"):
+        problem.tss  # noqa: B018
+
+
+def test_names_that_are_none_get_a_hint():
+    with pytest.raises(AttributeError, match=r"'Boddy'\. Did you mean 'Body'"):
+        sa.Boddy  # noqa: B018
+    assert "Body" in dir(sa)
+    assert "TYPE_CHECKING" not in dir(sa)
+    assert "put_up" not in dir(sa)
+    body = model().bodies[0]
+    with pytest.raises(sa.ParameterError, match=r"a point is body.at"):
+        body[0.5, 0.5, 0.5]
+    with pytest.raises(sa.ParameterError, match="give three components"):
+        sa.gravity(body)
+
+
+def test_pictures_without_a_path_are_for_notebooks(shared_tmp_path):
+    system = model()
+    problem = sa.StaticProblem(system)
+    problem.record("P", system.bodies[0].at((1.0, 1.0, 1.0)))
+    history = problem.solve()
+    image = history.plot("P")
+    rank = system.comm.rank
+    assert (image._repr_png_() or b"")[1:4] == (b"PNG" if rank == 0 else b"")
+    for kind, begin in ((".svg", b"<?xml"), (".pdf", b"%PDF"), (".png", b"\x89PNG")):
+        path = history.plot("P", path=shared_tmp_path / f"plot{kind}")
+        if rank == 0:
+            assert path.read_bytes().startswith(begin)
+    with pytest.raises(sa.ParameterError, match=r"\.png, \.pdf or \.svg"):
+        history.plot("P", path="plot.jpg")
