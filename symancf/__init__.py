@@ -265,12 +265,9 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(f".{_PUBLIC[name]}", __name__), name)
         globals()[name] = value
         return value
-    hint = ""
-    if not name.startswith("_"):  # as those that tools ask any module for
-        from .errors import closest
+    from .errors import unknown_names
 
-        hint = "." + closest(name, __all__) if closest(name, __all__) else ""
-    raise AttributeError(f"module 'symancf' has no attribute {name!r}{hint}")
+    return unknown_names("symancf", __all__)(name)
 
 
 put_up()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -174,6 +174,17 @@ def in_words(error: Exception) -> str:
             "at most: a closed form, a polynomial or a fit in the place of a long loop or recursion"
         )
     return f"{type(error).__name__}: {error}"
+
+
+def unknown_names(module: str, names: Iterable[str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a module: names that are none get a hint."""
+    known = tuple(names)
+
+    def __getattr__(name: str) -> Any:
+        hint = "" if name.startswith("_") else closest(name, known)
+        raise AttributeError(f"module {module!r} has no attribute {name!r}{hint and '.' + hint}")
+
+    return __getattr__
 
 
 def closest(name: str, possible: Iterable[str]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from .. import elements
 from ..elements import Element
@@ -43,12 +44,20 @@ def pair(
     """
     if not isinstance(region, Region):
         raise MeshError(f"Body takes a region of a mesh, mesh['name']; given {region!r}")
+    law: Any = element if energy is None else energy
+    if callable(law) and not isinstance(law, Element) and not signature(law).quantities:
+        name = signature(law).name
+        raise KinematicsError(
+            f"{name}() asks for no quantity and is no law but makes them: give {name}(), called"
+        )
     if isinstance(element, Element) and callable(energy):
         return element, energy
     if isinstance(element, Element) or energy is not None or not callable(element):
         raise KinematicsError(
             "Body(region, element, energy) takes one of symancf.elements and a function, "
             f"Body(region, energy) a function alone; given {label(element)} and {label(energy)}"
+            + _hint(element)
+            + _hint(energy)
         )
     found, why = choose(region, element, given), ""
     if found.without is not None:
@@ -64,6 +73,14 @@ def pair(
             stacklevel=3,
         )
     return found, element
+
+
+def _hint(given: object) -> str:
+    """Return what names an element or an energy that is given as a text."""
+    for module in ("elements", "energies"):
+        if isinstance(given, str) and given in vars(import_module(f"symancf.{module}")):
+            return f"; {given!r} is sa.{module}.{given}"
+    return ""
 
 
 def choose(region: Region, energy: Energy, given: Collection[str]) -> Element:

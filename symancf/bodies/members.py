@@ -84,6 +84,8 @@ def _check_kinds(bodies: Sequence[Body], terms: Any) -> None:
     acting = _those(terms, Contributes) - _those(terms, HasReference)
     for term in terms:
         if id(term) not in acting:
+            if belongs := getattr(term, "belongs", ""):
+                raise ParameterError(f"{type(term).__name__} is not a term: give {belongs}")
             raise ParameterError(
                 f"{type(term).__name__} is not a term: give supports (sa.fix), loads "
                 "(sa.gravity, sa.force, ...) and joints in terms=[...]"

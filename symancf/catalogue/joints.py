@@ -14,7 +14,7 @@ import numpy.typing as npt
 import sympy as sp
 
 from ..arrays import Array
-from ..errors import ConstraintError
+from ..errors import ConstraintError, unknown_names
 from ..places.ends import End, Ground
 from ..terms.constraint import Constraint
 from ..terms.quantities import E, Given, S, V, check_ends
@@ -37,6 +37,8 @@ __all__ = [
     "translation",
     "universal",
 ]
+
+__getattr__ = unknown_names("symancf.joints", __all__)
 
 
 def _revolute(r_a: V, r_b: V, e3_a: V, e1_b: V, e2_b: V) -> list[E]:

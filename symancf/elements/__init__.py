@@ -4,6 +4,7 @@
 from ..cells.quadrature import gauss, surface
 from ..cells.shape import Field
 from ..cells.table import CELLS, HEXAHEDRON, LINE, QUAD, Cell
+from ..errors import unknown_names
 from .ancf_cable import ancf_cable
 from .ancf_plate import ancf_plate
 from .ancf_rod import ancf_rod
@@ -53,3 +54,10 @@ __all__ = [
     "wedge6",
     "wedge15",
 ]
+
+__getattr__ = unknown_names("symancf.elements", __all__)
+
+
+def __dir__() -> list[str]:
+    """Names for completion."""
+    return __all__

@@ -8,6 +8,7 @@ return such a plain function.
 
 from __future__ import annotations
 
+from ..errors import unknown_names
 from ..values.domain import between, domains, not_negative, positive, stressed_at_rest
 from .solids import (
     arruda_boyce,
@@ -39,3 +40,10 @@ __all__ = [
     "yeoh",
     "yeoh_raw",
 ]
+
+__getattr__ = unknown_names("symancf.energies", __all__)
+
+
+def __dir__() -> list[str]:
+    """Names for completion."""
+    return __all__

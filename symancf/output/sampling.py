@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
@@ -51,7 +51,7 @@ def sample(
     system: System,
     body: Body | RigidBody | Contact,
     *,
-    fields: Mapping[str, Sampled] | None = None,
+    fields: Mapping[str, Sampled] | Sequence[str] | None = None,
     at: Place | npt.ArrayLike = "lattice",
     divisions: int = 4,
     solid: bool = False,
@@ -66,10 +66,11 @@ def sample(
 
     Parameters
     ----------
-    fields : name -> what it is: the name of a quantity, or a function whose positional arguments
-        name quantities and whose keyword-only arguments name parameters of the body; it returns
-        a scalar, a vector or a matrix. Quantities are those of the element's kinematics
-        (`Element.quantities`: ``F``, ``J``, ``I1``, ``E_gl``, ``kappa``, ``r``, ``t``, ...) and
+    fields : names, ``["von_mises", "J"]``, or name -> what it is: the name of a quantity, or a
+        function whose positional arguments name quantities and whose keyword-only arguments name
+        parameters of the body; it returns a scalar, a vector or a matrix. Quantities are those
+        of the element's kinematics (`Element.quantities`: ``F``, ``J``, ``I1``, ``E_gl``,
+        ``kappa``, ``r``, ``t``, ...) and
 
         ``W``: the energy density :math:`W`; of solids and full-gradient plates the stresses
         ``P`` = dW/dF, ``S`` = F^-1 P, ``cauchy`` or ``sigma`` = P F^T/J and its ``von_mises``
@@ -135,6 +136,7 @@ def sample(
         must = "be a whole number of parts, at least 1"
         number("sample", "divisions", divisions, must, lambda x: x >= 1 and x == int(x))
     labels = dict(units or {})
+    fields = None if fields is None else cast("Mapping[str, Sampled]", _by_name(fields))
     if isinstance(body, Contact):
         return _named(touching(system, body, fields, at, on, divisions, reference), labels)
     if isinstance(body, RigidBody):
@@ -167,6 +169,14 @@ def sample(
         )
     lattice = shown.lattice(divisions if element.dimension < 3 else 1, solid, at)
     return _named(lattice, labels)
+
+
+def _by_name(fields: object) -> object:
+    """Return a list of names as fields that are called so."""
+    listed = [fields] if isinstance(fields, str) else fields
+    if isinstance(listed, list | tuple) and all(isinstance(name, str) for name in listed):
+        return {name: name for name in listed}
+    return fields
 
 
 def _require_names(fields: object, displacement: str) -> None:

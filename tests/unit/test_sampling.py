@@ -304,7 +304,7 @@ def test_places_and_units_that_are_not_possible_are_told() -> None:
         sample(system, body, at=[(9.0, 9.0, 9.0)])
     with pytest.raises(SymancfError, match="the name 'u' is taken"):
         sample(system, body, fields={"u": "J"}, reference=True)
-    for fields in (["J"], {"": "J"}, {3: "J"}):
+    for fields in ([3], {"": "J"}, {3: "J"}):
         with pytest.raises(SymancfError, match="give names with what they are"):
             sample(system, body, fields=fields)  # type: ignore[arg-type]
     with pytest.raises(SymancfError, match=r"divisions=0.*at least 1"):

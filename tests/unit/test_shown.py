@@ -94,6 +94,14 @@ def test_names_that_are_none_get_a_hint():
     assert "Body" in dir(sa)
     assert "TYPE_CHECKING" not in dir(sa)
     assert "put_up" not in dir(sa)
+    for module, name, hint in (
+        (sa.elements, "hex88", "hex8"),
+        (sa.energies, "yeo", "yeoh"),
+        (sa.joints, "revolut", "revolute"),
+    ):
+        with pytest.raises(AttributeError, match=f"Did you mean '{hint}'"):
+            getattr(module, name)
+    assert "annotations" not in dir(sa.energies)
     body = model().bodies[0]
     with pytest.raises(sa.ParameterError, match=r"a point is body.at"):
         body[0.5, 0.5, 0.5]
@@ -115,3 +123,28 @@ def test_pictures_without_a_path_are_for_notebooks(shared_tmp_path):
             assert path.read_bytes().startswith(begin)
     with pytest.raises(sa.ParameterError, match=r"\.png, \.pdf or \.svg"):
         history.plot("P", path="plot.jpg")
+
+
+def test_what_belongs_elsewhere_is_told_where():
+    system = model()
+    body = system.bodies[0]
+    cells = body.region
+    with pytest.raises(sa.KinematicsError, match=r"'hex8' is sa\.elements\.hex8"):
+        sa.Body(cells, "hex8", yeoh, C10=1.0)
+    with pytest.raises(sa.KinematicsError, match=r"give ogden\(\), called"):
+        sa.Body(cells, sa.elements.hex8, sa.energies.ogden, mu1=1.0)
+    with pytest.raises(sa.ParameterError, match=r"damping=sa.Rayleigh"):
+        sa.System(body, terms=[sa.Rayleigh(1.0)])
+    with pytest.raises(sa.ParameterError, match=r"sa.sample\(system, body\)"):
+        sa.view.render(body)
+
+
+def test_fields_are_sampled_by_name():
+    system = model()
+    sa.StaticProblem(system).solve()
+    body = system.bodies[0]
+    listed = sa.sample(system, body, fields=["J", "von_mises"])
+    named = sa.sample(system, body, fields={"J": "J", "von_mises": "von_mises"})
+    assert sorted(listed.point_data) == ["J", "displacement", "von_mises"]
+    assert np.array_equal(listed.point_data["von_mises"], named.point_data["von_mises"])
+    assert sorted(sa.sample(system, body, fields="J").point_data) == ["J", "displacement"]

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
+from ...errors import ParameterError
 from ...runtime.collective import together
+from ...values.parameter import label
 from .. import Samples, gather, read
 
 if TYPE_CHECKING:
@@ -18,7 +20,14 @@ Scene = Samples | str | Path | Sequence[Samples | str | Path]
 
 def gathered(comm: MPI.Comm, scene: Scene) -> list[Samples]:
     """All bodies of a scene on rank 0. Collective."""
-    parts = [scene] if isinstance(scene, Samples | str | Path) else list(scene)
+    given: Any = scene
+    parts: list[Samples | str | Path] = [*given] if isinstance(given, list | tuple) else [given]
+    for each in cast("list[object]", parts):
+        if not isinstance(each, Samples | str | Path):
+            raise ParameterError(
+                f"{label(each)} is nothing to draw: give samples, sa.sample(system, body), or a "
+                ".vtu, .pvtu or .pvd file"
+            )
     out: list[Samples] = []
     for part in parts:
         with together(comm):

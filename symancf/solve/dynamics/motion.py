@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,7 @@ class Rayleigh:
 
     mass: float = 0.0
     stiffness: float = 0.0
+    belongs: ClassVar[str] = "DynamicProblem(system, damping=sa.Rayleigh(...))"
 
     def __post_init__(self) -> None:
         for name, value in (("mass", self.mass), ("stiffness", self.stiffness)):
