@@ -266,10 +266,10 @@ class Body(Shown):
         return identifier(f"{laws[0][0].name}_{element.name}")
 
     def kernel(self, function: str = "tangent") -> KernelText:
-        """Return the generated C of ``energy``, ``residual``, ``tangent`` or ``product``.
+        """Return the generated ``energy``, ``residual``, ``tangent`` or ``product``.
 
-        Attributes of the result: `source` (the whole file), `ops` (operations per quadrature
-        point of each law, by kind) and `path` of the compiled library.
+        To be printed, called with NumPy arrays, or exported to C; see `KernelText`. Parameters have
+        their values at time 0.
         """
         p = self.pressure
         space = (
@@ -280,7 +280,7 @@ class Body(Shown):
         if function not in possible:
             raise ParameterError(f"kernel({function!r}): choose one of {', '.join(possible)}")
         ops = {law: counts[function] for law, counts in made.operations.items()}
-        return KernelText(function, made.source, ops, made.path)
+        return KernelText(function, made.source, ops, made.path, made, self.numbers(0.0))
 
     # ---- before distribution --------------------------------------------------------------------
     @cached_property

@@ -5,38 +5,155 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import sympy as sp
 
+import symancf_codegen.library
 from symancf_codegen.functions import derivative
 
 from .. import elements, energies
+from ..arrays import Array
 from ..elements import Element
-from ..errors import KinematicsError, closest
+from ..errors import KinematicsError, ParameterError, SymancfError, closest
 from ..kinematics.naming import Energy, signature
 from ..laws import energy_laws
 from ..runtime.jit import Kernel, cells, identifier
+from ..values import arguments
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 
 Form = Literal["latex", "c", "ops"]
+FUNCTION = re.compile(r"^(?:static )?\w+ (\w+)\([^;{]*\)\s*\{.*?^\}$", re.M | re.S)
+HEADERS = Path(symancf_codegen.library.__file__).parent
 
 
 @dataclass(frozen=True)
 class KernelText:
-    """One function of a generated kernel, for reading."""
+    """One function of a generated kernel, for reading, for NumPy and for C.
+
+    ``print`` shows its C; called with coefficients it returns NumPy arrays; `export` writes files
+    that a program in C includes.
+
+    Attributes
+    ----------
+    function : its kind, ``energy``, ``residual``, ``tangent`` or ``product``.
+    source : the whole file.
+    ops : operations per quadrature point of each law, by kind.
+    path : of the compiled library.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> cube = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+    >>> _, cells = mesh.slice("body")
+    >>> X = mesh.fetch_points(cells)
+    >>> K = cube.kernel("tangent")(0.1 * X, X)
+    >>> K.shape, bool(np.allclose(K, K.transpose(0, 2, 1)))
+    ((1, 24, 24), True)
+    >>> cube.kernel("energy")(0.1 * X, X, mu=2.0).shape
+    (1,)
+    """
 
     function: str
     source: str
     ops: dict[str, dict[str, int]]
     path: Path
+    kernel: Kernel = field(repr=False)
+    values: Mapping[str, Any] = field(repr=False)
+
+    def __call__(
+        self, u: Array, reference: Array, v: Array | None = None, **parameters: Any
+    ) -> Array:
+        """Return what it finds in cells that know nothing of each other.
+
+        Parameters
+        ----------
+        u : (cells, n, 3) coefficients of the displacement, nodes first, at each its positions and
+            slopes; of solids the displacements of the nodes.
+        reference : (cells, n, 3) coefficients of the reference.
+        v : of ``product``, in the shape of `u`.
+        parameters : values in place of those of the body.
+
+        Returns
+        -------
+        ``energy``: (cells,); ``residual`` and ``product``: in the shape of `u`; ``tangent``:
+        (cells, 3 n, 3 n).
+
+        Raises
+        ------
+        KinematicsError : of arrays of another shape; `ParameterError` : an unknown parameter.
+        SymancfError : points are outside of the domain of the law.
+        """
+        u, reference = np.asarray(u, dtype=float), np.asarray(reference, dtype=float)
+        n = self.kernel.rows // 3
+        vectors = [("u", u), ("reference", reference)]
+        if self.function == "product":
+            vectors.append(("v", np.asarray(np.nan if v is None else v, dtype=float)))
+        for name, vector in vectors:
+            if vector.shape != (len(u), n, 3):
+                raise KinematicsError(
+                    f"kernel {self.kernel.name!r}: {name} has the shape {vector.shape}: give "
+                    f"(cells, {n}, 3), as many of each"
+                )
+        for name in parameters:
+            if name not in self.values:
+                known = ", ".join(self.values)
+                raise ParameterError(
+                    f"kernel {self.kernel.name!r} has no parameter {name!r}; it has: {known}."
+                    + closest(name, self.values)
+                )
+        given = {**self.values, **parameters}
+        call = getattr(self.kernel, self.function)
+        found = call(*(vector for _, vector in vectors[:1] + vectors[2:]), reference, given)
+        if found[-1]:
+            raise SymancfError(
+                f"kernel {self.kernel.name!r}: {found[-1]} points are outside of the domain of "
+                "their law (J <= 0 or not finite)"
+            )
+        result: Array = found[-2]
+        return result
+
+    @property
+    def text(self) -> str:
+        """The C of this function, and of those at a point that it calls."""
+        shown = FUNCTION.finditer(self.source)
+        own = f"{self.kernel.name}_{self.function}"
+        ends = f"_{self.function}_at_point", f"_{self.function}_factors_at_point"
+        return "\n\n".join(
+            found[0] for found in shown if found[1] == own or found[1].endswith(ends)
+        )
+
+    def __str__(self) -> str:
+        counts = (
+            f" * {law}, per point: " + ", ".join(f"{n} {kind}" for kind, n in kinds.items())
+            for law, kinds in self.ops.items()
+        )
+        return "\n".join([f"/* {self.kernel.name}_{self.function}", *counts, " */", self.text])
+
+    def export(self, folder: str | Path) -> Path:
+        """Write the kernel's C with all that it includes; return the header to include.
+
+        ``cc -O3 -march=native -c kernel.c`` compiles it; see `docs/kernels.md`.
+        """
+        folder = arguments.path("KernelText.export", folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        name = self.kernel.name
+        for header in sorted(HEADERS.glob("symancf_*.h")):
+            (folder / header.name).write_text(header.read_text())
+        (folder / f"{name}.c").write_text(self.source)
+        (folder / f"{name}.h").write_text(self.kernel.header)
+        return folder / f"{name}.h"
 
 
 def find_element(name: str) -> Element:
