@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import io
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import SymancfError
-from ..runtime.files import write_whole
+from ..output.image import Image, diagram
 from .elements import CHOICES, STRUCTURES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from .elements import Row
 
@@ -24,13 +22,7 @@ def draw(rows: Sequence[Row], path: str | Path) -> None:
     ------
     SymancfError : no matplotlib.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise SymancfError("pictures need matplotlib: pip install 'symancf[demo]'") from None
-    figure = Figure((13.5, 8.6), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = diagram(13.5, 8.6, 110)
     panels = figure.subplots(2, 3).ravel()
     for panel, structure in zip(panels, STRUCTURES, strict=False):
         panel.set_title(structure.name, fontsize=14)
@@ -54,6 +46,4 @@ def draw(rows: Sequence[Row], path: str | Path) -> None:
                 panel.plot(x, y, ls="none", markevery=soft, mfc="white", **style)
     title = "Full: too stiff. Hollow: too soft."
     rest.legend(loc="center", frameon=False, fontsize=13, title=title, title_fontsize=13)
-    image = io.BytesIO()
-    figure.savefig(image, format="png", dpi=110)
-    write_whole(Path(path), image.getbuffer())
+    Image(figure).save(path)

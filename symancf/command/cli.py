@@ -38,7 +38,8 @@ def inspect(arguments: argparse.Namespace) -> int:
 def verify(arguments: argparse.Namespace) -> int:
     """Compare with the literature's numbers."""
     module = importlib.import_module("symancf.verify")
-    return int(module.main(group=arguments.group, as_json=arguments.json))
+    asked = {"as_json": arguments.json, "curves": arguments.curves}
+    return int(module.main(group=arguments.group, **asked))
 
 
 def bench(arguments: argparse.Namespace) -> int:
@@ -94,6 +95,7 @@ def parser() -> argparse.ArgumentParser:
     sub = add(verify, "compare with published numbers")
     sub.add_argument("--group", metavar="G", help="only cases whose id starts with G, e.g. A or C")
     sub.add_argument("--json", action="store_true", help="print the results as JSON")
+    sub.add_argument("--curves", metavar="DIR", help="draw the curves of cases that have some")
 
     sub = add(bench, "speed of kernels and assembly on this machine")
     sub.add_argument("--json", action="store_true", help="print the results as JSON")

@@ -21,7 +21,7 @@ from ..runtime.log import EVENTS
 from ..runtime.shown import Shown, lines
 from ..runtime.streams import CsvStream, HdfStream, read
 from ..values import arguments
-from .image import Image, image_path
+from .image import Image, diagram, image_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -486,11 +486,7 @@ class History(Shown):
 
 def _plot(drawn: dict[str, tuple[Array, Array]], label: str) -> Image:
     """Draw (times, values) of each name."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure((7.0, 4.0), dpi=140, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = diagram(7.0, 4.0, 140)
     axes = figure.add_subplot(xlabel="time", ylabel=label)
     for name, (time, values) in drawn.items():
         columns = values.reshape(len(time), -1).T

@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import ParameterError
+from ..errors import ParameterError, SymancfError
 from ..runtime.files import write_whole
 from ..values import arguments
 
@@ -53,6 +53,23 @@ class Image:
 
     def __repr__(self) -> str:
         return "Image: a notebook shows it, save(path) writes it"
+
+
+def diagram(width: float, height: float, dots: int) -> Figure:
+    """Return an empty figure that needs no display: sizes in inches, dots per inch.
+
+    Raises
+    ------
+    SymancfError : no matplotlib.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise SymancfError("pictures need matplotlib: pip install 'symancf[demo]'") from None
+    figure = Figure((width, height), dpi=dots, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
 
 
 def image_path(what: str, path: str | Path) -> Path:

@@ -2,8 +2,9 @@
 """Verification: numbers of the literature and closed forms, measured again (`symancf verify`).
 
 Cases are generators of `Number` in the modules of this package; `cases` collects them, `run`
-solves some and compares. The reference values were computed independently of symancf; they are
-listed with their sources in `references` or beside the case.
+solves some and compares. Some also yield each `Curve` of a picture. The reference values were
+computed independently of symancf; they are listed with their sources in `references` or beside
+the case.
 """
 
 from __future__ import annotations
@@ -11,23 +12,25 @@ from __future__ import annotations
 import json
 import time
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpi4py import MPI
 
 from ..errors import SymancfError
 from ..runtime.console import plain_console
-from .case import CASES, Case, Number, Result
+from .case import CASES, Case, Curve, Number, Result
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["Case", "Number", "Result", "cases", "main", "run"]
+__all__ = ["Case", "Curve", "Number", "Result", "cases", "main", "run"]
 
 _MODULES = (
     "cables",
     "moving_cables",
     "rods",
+    "rod_structures",
     "materials",
     "invariance",
     "patch",
@@ -76,8 +79,13 @@ def run(group: str | None = None) -> list[Result]:
     return [result for case in cases(group) for result in case.run()]
 
 
-def main(group: str | None = None, *, as_json: bool = False) -> int:
-    """Run a group of cases, print them, and return 0 if every number passed, else 1."""
+def main(
+    group: str | None = None, *, as_json: bool = False, curves: str | Path | None = None
+) -> int:
+    """Run a group of cases, print them, and return 0 if every number passed, else 1.
+
+    `curves` : a folder for a PNG of each case that has curves, named after its id.
+    """
     chosen = cases(group)
     results: dict[str, list[Result]] = {}
     seconds: dict[str, float] = {}
@@ -86,8 +94,13 @@ def main(group: str | None = None, *, as_json: bool = False) -> int:
         if talks and not as_json:
             print(f"{case.id}: {case.title}", flush=True)
         start = time.process_time()
-        results[case.id] = case.run()
+        lines: list[Curve] = []
+        results[case.id] = case.run(curves=lines)
         seconds[case.id] = time.process_time() - start
+        if curves is not None and lines and talks:
+            from .picture import draw
+
+            draw(case.title, lines, Path(curves) / f"{case.id}.png")
     everything = [result for some in results.values() for result in some]
     if talks and as_json:
         print(json.dumps([result.record() for result in everything], indent=1))

@@ -10,7 +10,9 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
-Body = Callable[[], Iterator["Number"]]
+import numpy.typing as npt
+
+Body = Callable[[], Iterator["Number | Curve"]]
 
 # Newton's method to round-off: references have more digits than the default tolerance gives
 TIGHT = {"snes_rtol": 1e-12}
@@ -40,6 +42,27 @@ class Number:
         """Error relative to `scale`."""
         scale = self.scale if self.scale is not None else abs(self.reference) or 1.0
         return abs(self.value - self.reference) / scale
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line of a case's picture, as measured, and what it is compared with.
+
+    Attributes
+    ----------
+    axes : what `x` and `y` are, with their units; curves of the same axes share a panel.
+    label : which line it is.
+    x, y : the line; empty for reference values alone.
+    reference : x and y of the reference, drawn as symbols.
+    source : of the reference, for the legend.
+    """
+
+    axes: tuple[str, str]
+    label: str
+    x: npt.ArrayLike
+    y: npt.ArrayLike
+    reference: tuple[npt.ArrayLike, npt.ArrayLike] | None = None
+    source: str = "reference"
 
 
 @dataclass(frozen=True)
@@ -75,15 +98,23 @@ class Case:
     function: Body
     short: int | None = None
 
-    def run(self, most: int | None = None) -> list[Result]:
+    def run(self, most: int | None = None, curves: list[Curve] | None = None) -> list[Result]:
         """Solve the problem and compare. An exception becomes a result that has not passed.
 
-        `most` : end with that many numbers.
+        `most` : end with that many numbers. `curves` : takes the curves of the case's picture.
         """
         results: list[Result] = []
         warnings.filterwarnings("ignore", message="body .* locks in bending")  # it shall
+
+        def numbers() -> Iterator[Number]:
+            for found in self.function():
+                if isinstance(found, Number):
+                    yield found
+                elif curves is not None:
+                    curves.append(found)
+
         try:
-            results.extend(self._compared(number) for number in islice(self.function(), most))
+            results.extend(self._compared(number) for number in islice(numbers(), most))
         except Exception as error:
             text = f"raised {type(error).__name__}: {error}"
             results.append(Result(self.id, text, None, None, None, 0.0, False, self.source))
@@ -113,7 +144,10 @@ CASES: dict[str, Case] = {}
 
 
 def case(id: str, source: str, short: int | None = None) -> Callable[[Body], Body]:
-    """Register a function that yields `Number` as the case `id`; its docstring is the title."""
+    """Register a function that yields `Number` and `Curve` as the case `id`.
+
+    The first line of its docstring is the title.
+    """
 
     def register(function: Body) -> Body:
         title = (function.__doc__ or id).splitlines()[0]

@@ -64,7 +64,11 @@ def stub(monkeypatch: pytest.MonkeyPatch, name: str) -> list[dict[str, object]]:
             "bodies.inspection",
             {"args": ("yeoh", "hex8_plain"), "form": "ops"},
         ),
-        ("verify --group C --json", "verify", {"args": (), "group": "C", "as_json": True}),
+        (
+            "verify --group C --json",
+            "verify",
+            {"args": (), "group": "C", "as_json": True, "curves": None},
+        ),
         (
             "bench --peers",
             "bench",
