@@ -31,7 +31,7 @@ def draw(title: str, curves: Sequence[Curve], path: Path) -> None:
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
     figure = diagram(5.4 * columns + 0.4, 3.7 * rows + 0.6, 110)
-    figure.suptitle(fill(title, 66 * columns), fontsize=11)
+    figure.suptitle(fill(title.rstrip("."), 66 * columns), fontsize=11)
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     for panel in grid[len(panels) :]:
         panel.axis("off")

@@ -20,7 +20,7 @@ from ..mesh import Mesh
 from ..solve.modes import EigenProblem
 from ..solve.statics.problem import StaticProblem
 from ..system import System
-from .case import TIGHT, Number, case, order
+from .case import TIGHT, Curve, Number, case, order
 from .references import ELASTICA
 
 if TYPE_CHECKING:
@@ -71,13 +71,16 @@ def axes(system: System, place: Nodes) -> Array:
 #: Load, shortening, deflection, angle: a strip with shear and stretch, and without shear.
 REISSNER = {
     0.2: (0.02646701677104346, 0.6636845760634259, 0.099636143899983),
+    0.5: (0.15919854183682425, 1.6215321856867433, 0.24453337112126527),
     1.0: (0.5643609738697108, 3.017384758923359, 0.46135022580670143),
+    2.0: (1.6064816024366078, 4.934870824861777, 0.7817427590744578),
+    3.0: (2.544286705442163, 6.032929219860687, 0.9860046036293512),
     4.0: (3.2895093576739853, 6.700132549313622, 1.121223025937373),
 }
 
 
 @case("A03_rod_cantilever", "Reissner, J. Appl. Math. Phys. 23 (1972) 795-804: his equations, shot")
-def cantilever() -> Iterator[Number]:
+def cantilever() -> Iterator[Number | Curve]:
     """Strip under a dead tip force with stretch and shear: each load in one step."""
     errors = []
     for cells in (8, 16, 32):
@@ -100,6 +103,13 @@ def cantilever() -> Iterator[Number]:
             yield Number(f"steps: P = {P:g}", float(len(history.steps)), 1.0, 0.0)
         errors.append(abs(u[2] - REISSNER[4.0][1]))
     yield Number("order", order(errors), 4.0, 0.3, 1.0)
+    problem = StaticProblem(System(strip, terms=[fix(strip["start"]), load]))
+    problem.record("u", lambda: problem.system.displacement(strip["end"])[0])
+    path = problem.solve(to=4.0, step=0.1)
+    u = path["u"].reshape(-1, 3)
+    for k, (name, values) in enumerate((("-u", -u[:, 0]), ("w", u[:, 2]))):
+        reference = list(REISSNER), [right[k] for right in REISSNER.values()]
+        yield Curve(("force P", "tip"), name, path.time, values, reference, "Reissner's equations")
 
 
 @case("A04_rod_thin_limit", "Bisshopp and Drucker (1945); Mattiasson (1981)")
@@ -132,7 +142,7 @@ BEND = {
 
 
 @case("A10_bend45", "Bathe and Bolourchi (1979); values: the rod's equations, shot")
-def bend() -> Iterator[Number]:
+def bend() -> Iterator[Number | Curve]:
     """Bend of 45 degrees out of its plane, in one step; also turned, and in other units."""
     a = np.linspace(0.0, math.pi / 4.0, 65)
     square = Section.rectangle(1.0, 1.0)
@@ -161,47 +171,83 @@ def bend() -> Iterator[Number]:
             for axis, value, exact in zip("xyz", place, right, strict=True):
                 yield Number(f"{axis}: {label}", value, exact, 2e-6, 50.0)
             yield Number(f"steps: {label}", float(len(history.steps)), 1.0, 0.0)
+            if (shear, P, unit) == (5e6, 600.0, 1.0) and torsion:
+                system = System(body, terms=[fix(body["start"]), force(body["end"], push)])
+                problem = StaticProblem(system)
+                problem.record("r", lambda s=system, e=body["end"]: s.position(e)[0])
+                path = problem.solve(step=0.05)
+                r = path["r"].reshape(-1, 3)
+                for k, axis in enumerate("xyz"):
+                    ends = 300.0, 600.0
+                    known = ends, [BEND[torsion, shear, F][k] for F in ends]
+                    where = "force", "place of the tip"
+                    yield Curve(where, axis, P * path.time, r[:, k], known, "the rod's equations")
 
 
 #: Tip force and angle of the root -> displacement in axes of the root [mm], twist [degrees].
 PRINCETON = {
+    (4.448, 0.0): (-0.03391446301, 0.0, -5.35954466022, 0.0),
     (4.448, 15.0): (-0.543778328286, -20.8010883153, -5.2101616734, 0.16910094606788023),
+    (4.448, 30.0): (-1.91679243376, -39.9494013108, -4.7510747918, 0.29109380837488147),
     (4.448, 45.0): (-3.74688867478, -56.0551928797, -3.96516332666, 0.3333703546548956),
+    (4.448, 60.0): (-5.52706301046, -68.1291223649, -2.86220670457, 0.28639601851541685),
+    (4.448, 75.0): (-6.80011852262, -75.5714969712, -1.50299463162, 0.16440017832456422),
+    (4.448, 90.0): (-7.25994557581, -78.0818676805, 0.0, 0.0),
+    (8.896, 0.0): (-0.135580294618, 0.0, -10.7154127642, 0.0),
+    (8.896, 15.0): (-2.2408360134, -42.1252186213, -10.6257711863, 0.6906620514721303),
+    (8.896, 30.0): (-7.66081638248, -79.4560760794, -10.1472407633, 1.1665714350831762),
     (8.896, 45.0): (-14.3893202951, -109.041567661, -8.8888575938, 1.3051820302179282),
+    (8.896, 60.0): (-20.4731840518, -129.923512428, -6.65436132644, 1.0981154962223678),
     (8.896, 75.0): (-24.5838965698, -142.214416673, -3.56889061048, 0.6216094342914372),
+    (8.896, 90.0): (-26.0242289967, -146.259984428, 0.0, 0.0),
 }
 
 
-@case("A11_princeton_beam", "Dowell and Traybar (1975); Bauchau et al. (2016); values: shot")
-def princeton() -> Iterator[Number]:
+def flat(P: float, angle: float) -> tuple[Array, float]:
+    """Return displacement of the tip in axes of the root [mm] and twist [degrees]."""
+    c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    root = np.array([[1.0, 0.0, 0.0], [0.0, c, s], [0.0, -s, c]])
+    beam = Body(
+        straight(16, 0.508)["rod"],
+        ancf_rod,
+        rod,
+        direction=along(root[1]),
+        EA=2.84191e6,
+        GA2=903915.0,
+        GA3=903915.0,
+        GJ=3.10334,
+        EI2=36.2794,
+        EI3=2.42873,
+    )
+    weight = force(beam["end"], growing(np.array([0.0, 0.0, -P])))
+    system = System(beam, terms=[fix(beam["start"]), weight])
+    StaticProblem(system, options=TIGHT).solve()
+    R = root @ axes(system, beam["end"]) @ root.T
+    twist = math.degrees(math.atan2(R[2, 1], R[1, 1]))
+    return 1e3 * root @ system.displacement(beam["end"])[0], twist
+
+
+@case("A11_princeton_beam", "Dowell and Traybar (1975); Bauchau et al. (2016); values: shot", 17)
+def princeton() -> Iterator[Number | Curve]:
     """Flat beam under a weight at its tip, turned about its axis: it bends twice and twists."""
     for (P, angle), right in PRINCETON.items():
-        c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
-        second, third = np.array([0.0, c, s]), np.array([0.0, -s, c])
-        beam = Body(
-            straight(16, 0.508)["rod"],
-            ancf_rod,
-            rod,
-            direction=along(second),
-            EA=2.84191e6,
-            GA2=903915.0,
-            GA3=903915.0,
-            GJ=3.10334,
-            EI2=36.2794,
-            EI3=2.42873,
-        )
-        weight = force(beam["end"], growing(np.array([0.0, 0.0, -P])))
-        system = System(beam, terms=[fix(beam["start"]), weight])
-        StaticProblem(system, options=TIGHT).solve()
-        u, F = system.displacement(beam["end"])[0], axes(system, beam["end"])
-        R = np.stack([np.eye(3)[0], second, third])
-        R = R @ F @ R.T
-        found = (*(np.stack([np.eye(3)[0], second, third]) @ u),)
-        twist = math.degrees(math.atan2(R[2, 1], R[1, 1]))
+        u, twist = flat(P, angle)
         label = f"P = {P:g} N, {angle:g} degrees"
-        for k, (value, exact) in enumerate(zip(found, right[:3], strict=True)):
-            yield Number(f"u{k + 1} [mm]: {label}", 1e3 * value, exact, 1e-5, abs(right[1]))
+        for k, (value, exact) in enumerate(zip(u, right[:3], strict=True)):
+            size = math.hypot(*right[:3])
+            yield Number(f"u{k + 1} [mm]: {label}", value, exact, 1e-5, size)
         yield Number(f"twist [degrees]: {label}", twist, right[3], 1e-4)
+    angles = np.linspace(0.0, 90.0, 19)
+    for P in (4.448, 8.896, 13.345):
+        found = [flat(P, angle) for angle in angles]
+        known = [(angle, *right) for (load, angle), right in PRINCETON.items() if load == P]
+        for name, k in (("$-u_2$ [mm]", 2), ("$-u_3$ [mm]", 3), ("twist [degrees]", 4)):
+            sign = -1.0 if k < 4 else 1.0
+            y = [sign * (u[k - 1] if k < 4 else twist) for u, twist in found]
+            given = [r[0] for r in known], [sign * r[k] for r in known]
+            reference = given if known else None
+            where = "angle of the root [degrees]", name
+            yield Curve(where, f"P = {P:g} N", angles, y, reference, "the rod's equations")
 
 
 @case("A05_rod_rolls_and_twists", "closed form: a helix without pitch; twist T L/GJ")
