@@ -13,10 +13,14 @@ from collections.abc import Iterator
 DELAY = 1.0
 
 
+def allowed() -> bool:
+    """Whether progress may be told at all: unless SYMANCF_PROGRESS is 0."""
+    return sys.stderr is not None and os.environ.get("SYMANCF_PROGRESS", "1") != "0"
+
+
 def wanted() -> bool:
-    """Whether lines of progress are shown: on a terminal, unless SYMANCF_PROGRESS is 0."""
-    terminal = sys.stderr is not None and sys.stderr.isatty()
-    return terminal and os.environ.get("SYMANCF_PROGRESS", "1") != "0"
+    """Whether lines that replace each other are shown: on a terminal, where they are allowed."""
+    return allowed() and sys.stderr.isatty()
 
 
 def show(text: str) -> None:

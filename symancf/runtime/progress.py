@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time as clock
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from symancf_codegen.progress import DELAY, clear, show, wanted
+from symancf_codegen.progress import DELAY, allowed, clear, show, wanted
 
 from .collective import reduced, together
 from .petsc import PETSc
@@ -19,8 +20,10 @@ from .petsc import PETSc
 if TYPE_CHECKING:
     from .options import Options
 
-#: Seconds between two lines.
+#: Seconds between two lines on a terminal.
 PAUSE = 0.2
+#: Seconds between two lines elsewhere, and later this part of the time since the start.
+APART, PART = 30.0, 0.1
 
 
 def peak_memory() -> float:
@@ -35,12 +38,22 @@ def peak_memory() -> float:
     return float(status.split("VmHWM:")[1].split()[0]) / 1024.0
 
 
-class Progress:
-    """Tells on the terminal of rank 0, as a context, what takes longer than `DELAY`.
+def told(seconds: float) -> str:
+    """Return a time for people: 12 s, 3 min, 1.5 h."""
+    for unit, size in (("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2.0 * size:
+            return f"{seconds / size:.2g} {unit}"
+    return f"{seconds:.0f} s"
 
-    One line of standard error, each in the place of the last one, none in files, notebooks and
-    logs, beside PETSc's monitors or with ``SYMANCF_PROGRESS=0``. It goes with the context, and
-    before functions of the user, which may print. A problem solved within another one is silent.
+
+class Progress:
+    """Tells on standard error of rank 0, as a context, how far a solution is, and the time left.
+
+    On a terminal one line after `DELAY`, each in the place of the last one; it goes with the
+    context, and before functions of the user, which may print. In files, notebooks and logs a line
+    after `APART` seconds and then at growing intervals, some seven to ten in each tenfold time.
+    None beside PETSc's monitors or with ``SYMANCF_PROGRESS=0``. A problem solved within another
+    one is silent.
 
     With the option ``step_monitor`` of the problem rank 0 prints which linear solver is at work,
     and a line for each step instead, also into files: number, time, iterations of Newton's method
@@ -61,23 +74,28 @@ class Progress:
         self._since = 0.0, 0.0  # CPU time and that on the clock of the last line of a step
         self._start = 0.0
         self._next = math.inf  # when the next line is due
-        self._outermost = self._shown = False
+        self._outermost = self._shown = self._replaces = False
         self._steps = 0
+        self._aim: tuple[float, float] | None = None
 
     def __enter__(self) -> None:
-        self._outermost, self._steps = not Progress._silent, 0
+        self._outermost, self._steps, self._aim = not Progress._silent, 0, None
         self._monitored = self._options.switched_on("step_monitor")
         self._since = clock.process_time(), clock.monotonic()
         if self._outermost:
             Progress._silent = True
-            if self.comm.rank == 0 and wanted() and not self._monitored:
-                self._start = clock.monotonic()
-                self._next = self._start + DELAY
+            if self.comm.rank == 0 and allowed() and not self._monitored:
+                self._start, self._replaces = clock.monotonic(), wanted()
+                self._next = self._start + (DELAY if self._replaces else APART)
 
     def __exit__(self, *error: object) -> None:
         if self._outermost:
             self.clear()
             self._next, Progress._silent = math.inf, False
+
+    def aim(self, start: float, goal: float) -> None:
+        """Note where a solution begins and ends, for the time that is left."""
+        self._aim = (start, goal) if start != goal else None
 
     def iteration(self, time: float, number: int) -> None:
         """Tell of an iteration of Newton's method towards `time`."""
@@ -93,7 +111,7 @@ class Progress:
         """Tell of a step that ended at `time`, the last one of `count` (collective)."""
         self._steps += count
         if self._next != math.inf:
-            self._tell(f"time {time:g}, step {self._steps}, {iterations} iterations")
+            self._tell(f"time {time:g}, step {self._steps}, {iterations} iterations", time)
         if self._monitored:
             now = clock.process_time(), clock.monotonic()
             mine = np.array([now[0] - self._since[0], peak_memory()])
@@ -120,22 +138,31 @@ class Progress:
             self._shown = False
             self._write(None)
 
-    def _tell(self, text: str) -> None:
+    def _tell(self, text: str, reached: float | None = None) -> None:
         now = clock.monotonic()
         if now < self._next:
             return
         if any("monitor" in name for name in PETSc.Options().getAll()):
             self._next = math.inf
             return
-        self._shown, self._next = True, now + PAUSE
-        self._write(f"symancf: {text}, {now - self._start:.0f} s")
+        passed = now - self._start
+        if reached is not None and self._aim is not None:
+            start, goal = self._aim
+            part = (reached - start) / (goal - start)
+            if 0.0 < part < 1.0:
+                text += f", {100.0 * part:.0f} %, about {told(passed * (1.0 - part) / part)} left"
+        self._shown = self._replaces
+        self._next = now + (PAUSE if self._replaces else max(APART, PART * passed))
+        self._write(f"symancf: {text}, {told(passed)}")
 
     def _write(self, text: str | None) -> None:
         """Show a line or none; a terminal that is gone must not end one rank alone."""
         try:
             if text is None:
                 clear()
-            else:
+            elif self._replaces:
                 show(text)
+            else:
+                print(text, file=sys.stderr, flush=True)
         except (OSError, ValueError):
             self._next = math.inf

@@ -75,7 +75,9 @@ def test_each_line_takes_the_place_of_the_last_and_none_is_left(
     lines = text.split("\r\x1b[K")
     assert "\n" not in text
     assert lines[0] == lines[-1] == ""
-    told = [line for line in lines if re.search(r", step 2, .* iterations, \d+ s$", line)]
+    told = [line for line in lines if re.search(r", step 2, .* iterations.*, \d+ s$", line)]
+    left = [line for line in lines if re.search(r", 50 %, about \d+ s left, \d+ s$", line)]
+    assert len(left) == (how in ("statics", "generalized-alpha"))
     assert told
     assert told[0].startswith("symancf: time ")
     assert any(", iteration 1, " in line for line in lines) == (how in ("statics", "path"))
@@ -106,6 +108,40 @@ def test_a_problem_within_another_is_silent_and_a_lost_terminal_is_no_error(
         sys.stderr.close()
         outer.step(2.0, 1, 1)
         outer.clear()
+
+
+@pytest.mark.parametrize("how", ["statics", "generalized-alpha"])
+def test_lines_in_a_file(
+    how: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("SYMANCF_PROGRESS", raising=False)
+    solved(how)
+    assert capsys.readouterr().err == ""  # nothing before half a minute
+    monkeypatch.setattr(progress, "APART", 0.0)
+    monkeypatch.setattr(progress, "PART", 0.0)
+    solved(how)
+    *_, half, end = [line for line in capsys.readouterr().err.splitlines() if "iterations" in line]
+    time = 0.5 if how == "statics" else 0.001
+    assert re.fullmatch(
+        rf"symancf: time {time}, step 1, \d+ iterations, 50 %, about \d+ s left, \d+ s", half
+    )
+    assert re.fullmatch(rf"symancf: time {2 * time:g}, step 2, \d+ iterations, \d+ s", end)
+
+
+def test_lines_in_a_file_grow_rare(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    now = [0.0]
+    monkeypatch.delenv("SYMANCF_PROGRESS", raising=False)
+    monkeypatch.setattr(progress.clock, "monotonic", lambda: now[0])
+    line = progress.Progress(MPI.COMM_WORLD, NONE)
+    monkeypatch.setattr(line, "_write", lines.append)
+    with line:
+        line.aim(0.0, 100_000.0)
+        for second in range(100_000):
+            now[0] = float(second)
+            line.step(float(second), 1, 1)
+    assert 60 < len(lines) < 80
+    assert lines[0] == "symancf: time 30, step 31, 1 iterations, 0 %, about 28 h left, 30 s"
 
 
 def test_what_is_off_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

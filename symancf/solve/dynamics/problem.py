@@ -472,6 +472,7 @@ class DynamicProblem(Shown):
         system = self.system
         to, step, adaptive, rtol = (asked[name] for name in ("to", "step", "adaptive", "rtol"))
         self._prepare()
+        self._progress.aim(system.time, to)
         require_consistent(system, to)
         made, ts = self.integrator, self.ts
         made.asked, made.rtol = step, rtol

@@ -331,6 +331,7 @@ class StaticProblem(Shown):
             STAGES["statics"],
         ):
             self._begin()
+            self.solver.progress.aim(now, to)
             require_consistent(self.system, to)
             self._jump = jump
             largest = abs(to - now) if step is None else float(step)
