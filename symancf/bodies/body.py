@@ -50,7 +50,8 @@ from ..values.parameter import (
 )
 from .choice import pair
 from .curved import Curved
-from .inspection import KernelText, plain, written
+from .formulas import plain, written
+from .inspection import KernelText
 from .pressure import Pressures
 from .rest import CELLS, check_rest
 

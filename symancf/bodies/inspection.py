@@ -7,16 +7,14 @@ import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
-import sympy as sp
 
 import symancf_codegen.library
-from symancf_codegen.functions import derivative
 
 from .. import elements, energies
 from ..arrays import Array
@@ -26,12 +24,14 @@ from ..kinematics.naming import Energy, signature
 from ..laws import energy_laws
 from ..runtime.jit import Kernel, cells, identifier
 from ..values import arguments
+from .formulas import Function, latex
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 
 Form = Literal["latex", "c", "ops"]
+C_FUNCTIONS = "energy", "residual", "tangent", "product"
 FUNCTION = re.compile(r"^(?:static )?\w+ (\w+)\([^;{]*\)\s*\{.*?^\}$", re.M | re.S)
 HEADERS = Path(symancf_codegen.library.__file__).parent
 
@@ -127,12 +127,7 @@ class KernelText:
     @property
     def text(self) -> str:
         """The C of this function, and of those at a point that it calls."""
-        shown = FUNCTION.finditer(self.source)
-        own = f"{self.kernel.name}_{self.function}"
-        ends = f"_{self.function}_at_point", f"_{self.function}_factors_at_point"
-        return "\n\n".join(
-            found[0] for found in shown if found[1] == own or found[1].endswith(ends)
-        )
+        return one_function(self.kernel, self.function)
 
     def __str__(self) -> str:
         counts = (
@@ -224,67 +219,15 @@ def kernel(energy: Energy, element: Element) -> Kernel:
     return cells(name, element.space, energy_laws(element, energy))
 
 
-def plain(energy: Energy, element: Element) -> tuple[dict[str, sp.Expr], dict[str, sp.Basic]]:
-    """Return the parts of the energy in the symbols of its quantities, and these symbols.
-
-    A matrix quantity such as F is a matrix of the symbols F11, F12, ...
-    """
-    asked = signature(energy)
-    energy_laws(element, energy)  # raises what is wrong with it
-    offered = element.kinematics().quantities
-    symbols: dict[str, sp.Basic] = {}
-    for name in asked.quantities:
-        value = offered[name].value
-        if isinstance(value, sp.MatrixBase):
-            rows, columns = value.shape
-            symmetric = rows == columns and value == value.T
-            symbols[name] = sp.Matrix(rows, columns, entries(name, columns, symmetric))
-        else:
-            symbols[name] = sp.Symbol(name, real=True)
-    parameters = {name: sp.Symbol(name, real=True) for name in asked.parameters}
-    result = energy(*symbols.values(), **parameters)
-    parts = dict(result) if isinstance(result, Mapping) else {"": result}
-    return parts, symbols
-
-
-def entries(name: str, columns: int, symmetric: bool) -> Callable[[int, int], sp.Symbol]:
-    """Return the function that names the entries of a vector or matrix."""
-
-    def entry(i: int, k: int) -> sp.Symbol:
-        i, k = int(i) + 1, int(k) + 1
-        if columns == 1:
-            return sp.Symbol(f"{name}{i}", real=True)
-        return sp.Symbol(f"{name}{min(i, k) if symmetric else i}{max(i, k) if symmetric else k}")
-
-    return entry
-
-
-def written(parts: Mapping[str, sp.Expr], sign: str = "=") -> list[str]:
-    """Return the parts of an energy in LaTeX, W = ..."""
-    names = {part: rf"W_\mathrm{{{part}}}" if part else "W" for part in parts}
-    return [f"{names[part]} {sign} {sp.latex(parts[part])}" for part in parts]
-
-
-def latex(energy: Energy, element: Element) -> Iterator[str]:
-    """Yield LaTeX lines: the energy, its derivatives by its quantities, their meaning."""
-    parts, symbols = plain(energy, element)
-    kinematics = element.kinematics()
-    yield f"% {signature(energy).name} on {element.name}, W in {kinematics.unit}"
-    yield r"\begin{align*}"
-    for formula in written(parts, "&="):
-        yield rf"{formula} \\"
-    total = sp.Add(*parts.values())
-    for symbol in symbols.values():
-        for scalar in dict.fromkeys(symbol) if isinstance(symbol, sp.MatrixBase) else [symbol]:
-            slope = derivative(total, scalar)
-            if slope != 0:
-                yield (
-                    rf"\frac{{\partial W}}{{\partial {sp.latex(scalar)}}} &= "
-                    rf"{sp.latex(slope)} \\"
-                )
-    yield r"\end{align*}"
-    for name in symbols:
-        yield f"% {name}: {kinematics.quantities[name].meaning}"
+def one_function(made: Kernel, function: str) -> str:
+    """Return the C of one function of a kernel, and of those at a point that it calls."""
+    own = f"{made.name}_{function}"
+    ends = f"_{function}_at_point", f"_{function}_factors_at_point"
+    return "\n\n".join(
+        found[0]
+        for found in FUNCTION.finditer(made.source)
+        if found[1] == own or found[1].endswith(ends)
+    )
 
 
 def operations(made: Kernel, element: Element) -> Iterator[str]:
@@ -300,15 +243,32 @@ def operations(made: Kernel, element: Element) -> Iterator[str]:
             yield f"  {function:10}" + "".join(f"{n:8}" for n in (*numbers, sum(numbers)))
 
 
-def main(energy: str, element: str, *, form: Form = "ops") -> int:
-    """Print the energy on the element as LaTeX, as C, or as operation counts."""
-    function, where = find_energy(energy), find_element(element)
+def main(energy: str, element: str, *, form: Form = "ops", function: str | None = None) -> int:
+    """Print the energy on the element as LaTeX, as C, or as operation counts.
+
+    `function`: what of it, by default the energy in LaTeX and all in C.
+
+    Raises
+    ------
+    KinematicsError : energy, element or function do not exist.
+    """
+    law, where = find_energy(energy), find_element(element)
+    possible = {"latex": get_args(Function), "c": C_FUNCTIONS, "ops": ()}[form]
+    if function is not None and function not in possible:
+        raise KinematicsError(
+            f"inspect --as {form} has no function {function!r}; it has: "
+            f"{', '.join(possible) or 'none'}.{closest(function, possible)}",
+            asked=function,
+            offered=possible,
+        )
     if form == "latex":
-        lines = latex(function, where)
+        lines = latex(law, where, cast("Function", function or "energy"))
     elif form == "c":
-        lines = iter(kernel(function, where).source.splitlines())
+        made = kernel(law, where)
+        text = made.source if function is None else one_function(made, function)
+        lines = iter(text.splitlines())
     else:
-        lines = operations(kernel(function, where), where)
+        lines = operations(kernel(law, where), where)
     for line in lines:
         print(line)
     return 0

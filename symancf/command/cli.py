@@ -32,7 +32,8 @@ def inspect(arguments: argparse.Namespace) -> int:
     """Print what symancf makes of an energy on an element."""
     from ..bodies import inspection
 
-    return inspection.main(arguments.energy, arguments.element, form=arguments.form)
+    asked = {"form": arguments.form, "function": arguments.function}
+    return inspection.main(arguments.energy, arguments.element, **asked)
 
 
 def verify(arguments: argparse.Namespace) -> int:
@@ -90,6 +91,13 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("element", metavar="ELEMENT", help="e.g. ancf_plate")
     sub.add_argument(
         "--as", dest="form", choices=("latex", "c", "ops"), default="ops", help="default: ops"
+    )
+
+    sub.add_argument(
+        "--function",
+        metavar="F",
+        help="one of it: energy, shape, residual, tangent as LaTeX; energy, residual, tangent, "
+        "product as C",
     )
 
     sub = add(verify, "compare with published numbers")

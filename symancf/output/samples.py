@@ -43,6 +43,52 @@ class Samples:
         """Number of cells of all types."""
         return sum(len(c) for c in self.cells.values())
 
+    def principal(self, name: str) -> None:
+        r"""Add principal values and directions of a symmetric tensor of points or cells.
+
+        ``name_1`` >= ``name_2`` >= ``name_3``, (n,), :math:`\sigma n_a = \sigma_a n_a`, and the
+        unit vectors ``name_direction_1``, ``_2``, ``_3``, (n, 3), whose largest component is
+        positive. Where values coincide directions are some of those that are possible.
+
+        Raises
+        ------
+        SymancfError : there is no such field, or it is no symmetric tensor.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> shear = np.array([[[0.0, 2.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 0.0]]])
+        >>> samples = Samples(np.zeros((1, 3)), {}, {"sigma": shear})
+        >>> samples.principal("sigma")
+        >>> [float(samples.point_data[f"sigma_{a}"][0].round(12)) for a in (1, 2, 3)]
+        [2.0, 0.0, -2.0]
+        >>> samples.point_data["sigma_direction_1"].round(4)
+        array([[0.7071, 0.7071, 0.    ]])
+        """
+        for data in (self.point_data, self.cell_data):
+            if name in data:
+                break
+        else:
+            known = ", ".join(map(repr, (*self.point_data, *self.cell_data)))
+            raise SymancfError(f"principal({name!r}): there is no such field; there are {known}")
+        tensor = np.asarray(data[name], dtype=float)
+        size = np.abs(tensor).max(initial=0.0)
+        if tensor.shape[1:] != (3, 3) or (
+            np.abs(tensor - tensor.transpose(0, 2, 1)).max(initial=0.0) > 1e-9 * size
+        ):
+            raise SymancfError(
+                f"principal({name!r}): of the shape {tensor.shape[1:]}, no symmetric tensor (3, 3)"
+            )
+        values, vectors = np.linalg.eigh(tensor)
+        rows = np.arange(len(tensor))
+        for a in range(3):
+            n = vectors[:, :, 2 - a]
+            n = n * np.sign(n[rows, np.abs(n).argmax(axis=1)])[:, None]
+            data[f"{name}_{a + 1}"] = values[:, 2 - a]
+            data[f"{name}_direction_{a + 1}"] = n
+            if name in self.units:
+                self.units[f"{name}_{a + 1}"] = self.units[name]
+
     def check(self) -> None:
         """See that the arrays fit together.
 

@@ -57,12 +57,12 @@ def stub(monkeypatch: pytest.MonkeyPatch, name: str) -> list[dict[str, object]]:
         (
             "inspect yeoh hex8_plain --as c",
             "bodies.inspection",
-            {"args": ("yeoh", "hex8_plain"), "form": "c"},
+            {"args": ("yeoh", "hex8_plain"), "form": "c", "function": None},
         ),
         (
             "inspect yeoh hex8_plain",
             "bodies.inspection",
-            {"args": ("yeoh", "hex8_plain"), "form": "ops"},
+            {"args": ("yeoh", "hex8_plain"), "form": "ops", "function": None},
         ),
         (
             "verify --group C --json",

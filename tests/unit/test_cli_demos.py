@@ -33,10 +33,29 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_lists_demos_with_their_first_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert demos.main(None) == 0
     lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
-    assert lines == [
+    assert lines[1:] == [
         ["silicone_plate", "A plate under gravity."],
         ["write_arguments", "Write what it was given."],
     ]
+
+
+def test_those_to_begin_with_come_first_with_their_durations(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "index.md").write_text("toctree\n\nwrite_arguments\nsilicone_plate\n")
+    script = folder / "write_arguments.py"
+    text = script.read_text()
+    first, _, rest = text.partition('"""')[2].partition('"""')
+    script.write_text(f'"""{first}\n\nTakes 3 min on one core, less with -short.\n"""{rest}')
+    demos.main(None)
+    names = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+    assert names[0][:3] == ["write_arguments", "3", "min"]
+    assert names[1][0] == "silicone_plate"
+    demos.main("write_arguments", [])
+    assert capsys.readouterr().out == "Write what it was given. Takes 3 min on one core.\n"
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "1")
+    demos.main("write_arguments", [])
+    assert capsys.readouterr().out == ""
 
 
 def test_runs_a_demo_as_a_script_with_options(folder: Path) -> None:

@@ -397,3 +397,27 @@ def test_a_rank_may_have_no_cells() -> None:
         values = {**found.point_data, **found.cell_data}["N"]
         assert values.shape[1:] == (3, 3)
         assert COMM.allreduce(len(values)) == count
+
+
+def test_principal_values_and_directions() -> None:
+    system, body = block(comm=MPI.COMM_SELF)
+    samples = sample(system, body, fields=["cauchy", "J"], at="cells", units={"cauchy": "Pa"})
+    tensor = np.random.default_rng(1).standard_normal((samples.n_cells, 3, 3))
+    tensor += tensor.transpose(0, 2, 1)
+    samples.cell_data["cauchy"] = tensor
+    samples.principal("cauchy")
+    found = samples.cell_data
+    sum_of = sum(
+        found[f"cauchy_{a}"][:, None, None]
+        * found[f"cauchy_direction_{a}"][:, :, None]
+        * found[f"cauchy_direction_{a}"][:, None, :]
+        for a in (1, 2, 3)
+    )
+    np.testing.assert_allclose(sum_of, tensor, atol=1e-13)
+    assert (found["cauchy_1"] >= found["cauchy_2"]).all()
+    assert samples.units["cauchy_3"] == "Pa"
+    samples.check()
+    with pytest.raises(SymancfError, match="no symmetric tensor"):
+        samples.principal("J")
+    with pytest.raises(SymancfError, match="there is no such field"):
+        samples.principal("stress")

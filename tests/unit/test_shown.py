@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
+from symancf.bodies import inspection
 from symancf.energies import yeoh
 from symancf.runtime import shown
 
@@ -148,3 +149,25 @@ def test_fields_are_sampled_by_name():
     assert sorted(listed.point_data) == ["J", "displacement", "von_mises"]
     assert np.array_equal(listed.point_data["von_mises"], named.point_data["von_mises"])
     assert sorted(sa.sample(system, body, fields="J").point_data) == ["J", "displacement"]
+
+
+@pytest.mark.parametrize("function", ["shape", "residual", "tangent"])
+@pytest.mark.parametrize("element", ["tet4", "ancf_cable"])
+def test_steps_are_inspected_one_by_one(element, function, capsys):
+    law = {"tet4": "yeoh", "ancf_cable": "cable"}[element]
+    assert inspection.main(law, element, form="latex", function=function) == 0
+    text = capsys.readouterr().out
+    assert text.count(r"\begin{align*}") == text.count(r"\end{align*}") == 1
+    assert ("N_{4} &=" in text) == (function == "shape")
+    assert ("f_i &=" in text) == (function != "shape")
+    assert ("K_{ij}" in text) == (function == "tangent")
+    assert (r"J F^{-T}" in text) == (function != "shape" and element == "tet4")
+
+
+def test_one_function_of_c_is_inspected(capsys):
+    inspection.main("yeoh", "tet4", form="c", function="residual")
+    text = capsys.readouterr().out
+    assert "int yeoh_tet4_residual(" in text
+    assert "yeoh_tet4_tangent" not in text
+    with pytest.raises(sa.KinematicsError, match="Did you mean 'residual'"):
+        inspection.main("yeoh", "tet4", form="c", function="residua")
