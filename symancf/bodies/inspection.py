@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
-import symancf_codegen.library
-
 from .. import elements, energies
 from ..arrays import Array
 from ..elements import Element
 from ..errors import KinematicsError, ParameterError, SymancfError, closest
 from ..kinematics.naming import Energy, signature
 from ..laws import energy_laws
-from ..runtime.jit import Kernel, cells, identifier
+from ..runtime.jit import Kernel, cells, headers, identifier
 from ..values import arguments
 from .formulas import Function, latex
 
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 Form = Literal["latex", "c", "ops"]
 C_FUNCTIONS = "energy", "residual", "tangent", "product"
 FUNCTION = re.compile(r"^(?:static )?\w+ (\w+)\([^;{]*\)\s*\{.*?^\}$", re.M | re.S)
-HEADERS = Path(symancf_codegen.library.__file__).parent
 
 
 @dataclass(frozen=True)
@@ -144,7 +141,7 @@ class KernelText:
         folder = arguments.path("KernelText.export", folder)
         folder.mkdir(parents=True, exist_ok=True)
         name = self.kernel.name
-        for header in sorted(HEADERS.glob("symancf_*.h")):
+        for header in headers():
             (folder / header.name).write_text(header.read_text())
         (folder / f"{name}.c").write_text(self.source)
         (folder / f"{name}.h").write_text(self.kernel.header)

@@ -220,8 +220,8 @@ def _whole(path: Path, included: set[Path]) -> str:
 
 
 def headers() -> list[Path]:
-    """Return the C headers that generated kernels include."""
-    return [HEADERS / "symancf_kernel.h", HEADERS / "symancf_math.h"]
+    """Return the C headers that generated kernels may include."""
+    return sorted(HEADERS.glob("symancf_*.h"))
 
 
 def _collective(

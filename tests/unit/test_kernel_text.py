@@ -66,6 +66,22 @@ def test_the_text_of_one_function_is_shown():
         assert "phi0_0[8]" not in text
 
 
+@pytest.mark.parametrize("law", ["local", "principal"])
+def test_what_is_exported_compiles_alone(law, tmp_path):
+    compiler = shutil.which("cc") or pytest.skip("there is no compiler cc")
+    body = cube(sa.elements.hex8)[0]
+    if law == "principal":
+        given = {"mu1": 1.0, "alpha1": 2.0, "k": 10.0}
+        ogden = sa.energies.ogden(terms=1)
+        body = sa.Body(body.region, sa.elements.hex8_plain, ogden, **given)
+    header = body.kernel("residual").export(tmp_path / "made")
+    assert (header.parent / f"symancf_{law}.h").is_file()
+    source = header.with_suffix(".c")
+    assert f'"symancf_{law}.h"' in source.read_text()
+    command = [compiler, "-O0", "-march=native", "-c", str(source), "-o", str(tmp_path / "x.o")]
+    subprocess.run(command, check=True)
+
+
 def test_a_program_in_c_finds_the_same(tmp_path):
     compiler = shutil.which("cc") or pytest.skip("there is no compiler cc")
     body, X = cube()
