@@ -57,7 +57,7 @@ static void take(const symancf_term *t, symancf_batch *b, int point, int k, cons
 {
   const symancf_feet *c = t->feet;
   const int lane = b->n++, first = c->facet_start[c->patch[point]];
-  const int nf = c->basis.functions, f = c->facet[first + k];
+  const int nf = c->types.functions, f = c->facet[first + k];
   double *N = b->N[lane], xi[2], W[3 * MOST_MONOMIALS * 2], chi[3];
   b->point[lane] = point, b->place[lane] = k, b->facet[lane] = f;
   b->foot[lane] = *o;
@@ -82,7 +82,7 @@ static void take(const symancf_term *t, symancf_batch *b, int point, int k, cons
     to[(15 + a) * LANES] = o->dn[1][a];
   }
   to[18 * LANES] = o->g;
-  inner(&c->basis, c->rim[f], o->xi, chi);
+  inner(basis_of(&c->types, f), c->rim[f], o->xi, chi);
   const double own = c->own[point] + LEAST, all = own + chi[0] + LEAST;
   to[19 * LANES] = 2.0 * (chi[0] + LEAST) / all;
   for (int d = 0; d < 2; d++) to[(20 + d) * LANES] = 2.0 * own / (all * all) * chi[1 + d];
@@ -99,7 +99,7 @@ static inline void combine(int n, const double *w, const int32_t *offset, const 
 static inline void distances(const symancf_feet *c, int point, int facet, int anchor, const double *N,
                              const double *x, double *d, double *t)
 {
-  const int nf = c->basis.functions;
+  const int nf = c->types.functions;
   const int32_t *own = c->patch_offset + (int64_t)c->patch[point] * c->vectors;
   double foot[3] = {0}, old[3] = {0};
   d[0] = d[1] = d[2] = t[0] = t[1] = t[2] = 0.0;
@@ -116,7 +116,7 @@ static inline void distances(const symancf_feet *c, int point, int facet, int an
 static inline void spread(const symancf_feet *c, int point, int facet, const double *N, const double *P,
                           double *f)
 {
-  const int nf = c->basis.functions;
+  const int nf = c->types.functions;
   const int32_t *own = c->patch_offset + (int64_t)c->patch[point] * c->vectors;
   const int32_t *foot = c->offset + (int64_t)facet * nf;
   for (int i = 0; i < c->vectors; i++)
@@ -131,7 +131,7 @@ static void jets_of(const symancf_term *t, const symancf_batch *b, const double 
                     double *g)
 {
   const symancf_feet *c = t->feet;
-  const int nf = c->basis.functions;
+  const int nf = c->types.functions;
   memset(g, 0, (size_t)(t->jets * LANES) * sizeof *g);
   for (int l = 0; l < LANES; l++) {
     const int of = l < b->n ? l : b->n - 1, facet = b->facet[of];

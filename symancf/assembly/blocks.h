@@ -33,7 +33,7 @@ static symancf_spot spot_of(const symancf_plan *plan, const symancf_term *t, int
                         plain ? plan->rank_in_vertex[offset] : -1, plan->vertex_row[local] >= 0};
 }
 
-/*X*/ /* Add the rows of vector i of a point, values [3][wide], to the columns of its n vectors. */
+/* Add the rows of vector i of a point, values [3][wide], to the columns of its n vectors. */
 static inline void add_rows(const symancf_plan *plan, const symancf_spot *spots, int i, int n, int wide,
                             const int32_t *position, const double *values)
 {
@@ -58,13 +58,19 @@ static inline void add_rows(const symancf_plan *plan, const symancf_spot *spots,
   }
 }
 
+/* The vertex, among those of a patch, of function i of the facet at `place` in the lists of patches. */
+static inline int32_t vertex_of(const symancf_feet *c, int place, int i)
+{
+  const symancf_basis *s = basis_of(&c->types, c->facet[place]);
+  return c->corner[(int64_t)place * c->types.vertices + (i < s->functions ? i / (1 + s->slopes) : 0)];
+}
+
 /* The vectors of the points of a batch; returns how many there are, anchors of their own included. */
 static int parts_of(const symancf_plan *plan, const symancf_term *t, const symancf_batch *b,
                     symancf_part *part, symancf_spot (*spots)[MOST_VECTORS], int *count)
 {
   const symancf_feet *c = t->feet;
-  const symancf_basis *s = &c->basis;
-  const int nf = s->functions, foot = c->vectors, old = foot + nf, width = 1 + s->slopes;
+  const int nf = c->types.functions, foot = c->vectors, old = foot + nf;
   int n = old;
   memset(part, 0, (size_t)(old + nf) * sizeof *part);
   for (int l = 0; l < b->n; l++) {
@@ -75,23 +81,23 @@ static int parts_of(const symancf_plan *plan, const symancf_term *t, const syman
     if (apart) n = old + nf;
     for (int i = 0; i < c->vectors; i++) {
       const int32_t offset = c->patch_offset[(int64_t)patch * c->vectors + i];
-      spots[l][i] = spot_of(plan, t, patch, offset, c->vector_vertex[i]);
+      spots[l][i] = spot_of(plan, t, patch, offset, c->vector_vertex[patch * c->vectors + i]);
       part[i].d[l] = own[i];
       part[i].t[l] = b->anchor[l] >= 0 ? own[i] : 0.0;
     }
     for (int i = 0; i < nf; i++) {
-      const int32_t *corner = c->corner + (int64_t)(first + b->place[l]) * s->vertices;
       const int32_t offset = c->offset[(int64_t)b->facet[l] * nf + i];
-      spots[l][foot + i] = spot_of(plan, t, patch, offset, corner[i / width]);
+      const int32_t vertex = vertex_of(c, first + b->place[l], i);
+      spots[l][foot + i] = spot_of(plan, t, patch, offset, vertex);
       part[foot + i].d[l] = -N[i];
       for (int k = 0; k < 2; k++) part[foot + i].a[k][l] = N[(1 + k) * nf + i];
     }
     for (int i = 0; i < nf && b->anchor[l] >= 0; i++) {
       part[(apart ? old : foot) + i].t[l] = -N[3 * nf + i];
       if (!apart) continue;
-      const int32_t *corner = c->corner + (int64_t)(first + b->anchor_place[l]) * s->vertices;
       const int32_t offset = c->offset[(int64_t)b->anchor[l] * nf + i];
-      spots[l][old + i] = spot_of(plan, t, patch, offset, corner[i / width]);
+      const int32_t vertex = vertex_of(c, first + b->anchor_place[l], i);
+      spots[l][old + i] = spot_of(plan, t, patch, offset, vertex);
     }
     if (plan->rate_factor && c->rate >= 0)
       for (int i = 0; i < old; i++)
@@ -142,7 +148,7 @@ static void add_blocks(const symancf_plan *plan, const symancf_term *t, const sy
         T[j * wide + 3 * k + a] = p->d * h[packed(t, j, a)] + p->a[0] * h[packed(t, j, 3 + a)] +
                                   p->a[1] * h[packed(t, j, 6 + a)] + p->t * rubs + p->rate[a] * damps;
       }
-  for (int i = 0; i < c->vectors + c->basis.functions; i++) { /* none along t */
+  for (int i = 0; i < c->vectors + c->types.functions; i++) { /* none along t */
     const symancf_part *p = part + i;
     for (int a = 0; a < 3; a++)
       for (int k = 0; k < wide; k++)

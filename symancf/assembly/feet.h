@@ -133,7 +133,7 @@ static int64_t flush(const symancf_plan *plan, const symancf_term *t, int what, 
 /* Local vector of positions, where feet need them. */
 static void positions(const symancf_plan *plan, const symancf_feet *c, const double *x, double *r)
 {
-  for (int64_t k = 0; k < (int64_t)c->facets * c->basis.functions; k++)
+  for (int64_t k = 0; k < (int64_t)c->facets * c->types.functions; k++)
     for (int a = 0; a < 3; a++) r[c->offset[k] + a] = plan->reference[c->offset[k] + a] + x[c->offset[k] + a];
   for (int64_t k = 0; k < (int64_t)c->patches * c->vectors; k++)
     for (int a = 0; a < 3; a++)
@@ -145,7 +145,7 @@ static double fastest(const symancf_plan *plan, const symancf_feet *c)
 {
   double most[2] = {0.0, 0.0};
   if (!plan->rate) return 0.0;
-  for (int64_t k = 0; k < (int64_t)c->facets * c->basis.functions; k++)
+  for (int64_t k = 0; k < (int64_t)c->facets * c->types.functions; k++)
     most[0] = fmax(most[0], dot3(plan->rate + c->offset[k], plan->rate + c->offset[k]));
   for (int64_t k = 0; k < (int64_t)c->patches * c->vectors; k++)
     most[1] = fmax(most[1], dot3(plan->rate + c->patch_offset[k], plan->rate + c->patch_offset[k]));
@@ -156,7 +156,7 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
                     const double *v, double *f, double *energies, double *work, int32_t *cleared)
 {
   const symancf_feet *c = t->feet;
-  const int m = 3 * c->basis.monomials, turns = what == PRODUCT && plan->rate_factor;
+  const int m = 3 * c->types.monomials, turns = what == PRODUCT && plan->rate_factor;
   const int64_t rows = t->cell_rows + t->table_rows + 1;
   int64_t bad = 0;
   const int64_t reals = (int64_t)c->facets * m + 3 * rows * LANES + 64;
@@ -179,7 +179,7 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
   const double reach = c->reach + fabs(t->uniform[c->damping] * t->uniform[c->span]) * fastest(plan, c);
   for (int k = 0; k < c->facets; k++) {
     coefficients_of(c, k, r, P + (int64_t)k * m);
-    bound(&c->basis, P + (int64_t)k * m, c->normals + 12 * (int64_t)k, bounds + k);
+    bound(basis_of(&c->types, k), P + (int64_t)k * m, c->normals + 12 * (int64_t)k, bounds + k);
   }
   for (int point = 0; point <= t->n; point++) {
     if (point == t->n || b->n == LANES) {
@@ -218,13 +218,13 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
  * The feet of points on facets, pair by pair: place [n][2] and gap [n], NaN where there is none within
  * `beyond` of the facet. `facet` [n] numbers of P [][monomials][3] and Q [][4][3].
  */
-void symancf_feet_of(const symancf_basis *s, const double *P, const double *Q, int64_t n,
+void symancf_feet_of(const symancf_types *t, const double *P, const double *Q, int64_t n,
                      const int32_t *facet, const double *r, double beyond, double *xi, double *g)
 {
   for (int64_t k = 0; k < n; k++) {
     symancf_foot o;
     const int64_t f = facet[k];
-    if (find_foot(s, P + 3 * f * s->monomials, Q + 12 * f, r + 3 * k, beyond, &o)) {
+    if (find_foot(basis_of(t, f), P + 3 * f * t->monomials, Q + 12 * f, r + 3 * k, beyond, &o)) {
       xi[2 * k] = o.xi[0], xi[2 * k + 1] = o.xi[1];
       g[k] = o.g;
     } else {

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Array, Ints, Ints32, Mask
+from ..arrays import Array, Integers, Ints, Ints32, Mask
 from ..runtime import jit
 from .structures import Basis as Table
-from .structures import Ways, address
+from .structures import Types, Ways, address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
     from mpi4py import MPI
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SQUARE = [[0, 0], [1, 0], [0, 1], [1, 1]]  # powers of the monomials of bilinear facets
 MOST = 32, 16, 5  # functions of a facet, monomials, powers; see foot.h
+SIZES = "functions", "monomials", "vertices", "corners", "slopes"
 
 
 def table_of(basis: Basis, hold: Hold) -> Table:
@@ -49,6 +50,14 @@ def table_of(basis: Basis, hold: Hold) -> Table:
     )
 
 
+def types_of(bases: Sequence[Basis], types: Integers, hold: Hold) -> Types:
+    """Return the functions of facets of several types, `types` (facets,); see `table_of`."""
+    tables = (Table * len(bases))(*(table_of(basis, hold) for basis in bases))
+    at = ctypes.c_void_p(hold(np.frombuffer(memoryview(tables), np.uint8), np.uint8))
+    most = {name: max(getattr(table, name) for table in tables) for name in SIZES}
+    return Types(basis=ctypes.cast(at, ctypes.POINTER(Table)), type=hold(types, np.int32), **most)
+
+
 def library(comm: MPI.Comm) -> ctypes.CDLL:
     """Return the runtime (collective)."""
     return jit.load_runtime(Path(__file__).with_name("runtime.c"), comm=comm)
@@ -64,22 +73,29 @@ class _Held(list["npt.NDArray[np.generic]"]):
 
 
 def feet_of(
-    library: ctypes.CDLL, basis: Basis, P: Array, Q: Array, facet: Ints, r: Array, beyond: float
+    library: ctypes.CDLL,
+    bases: Sequence[Basis],
+    types: Integers,
+    P: Array,
+    Q: Array,
+    facet: Ints,
+    r: Array,
+    beyond: float,
 ) -> tuple[Array, Array]:
     """Return places (n, 2) and gaps (n,) of the feet of points on facets; NaN: there is none.
 
     Parameters
     ----------
+    bases, types : functions of each type of facets; (F,) types of facets.
     P, Q : (F, monomials, 3), (F, 4, 3) polynomials of the facets and of their normals.
     facet, r : (n,), (n, 3) facets and points, pair by pair.
     beyond : how far a foot may be beyond an edge, in the parameters.
     """
     hold, n = _Held(), len(facet)
     xi, g = np.full((n, 2), np.nan), np.full(n, np.nan)
-    table = table_of(basis, hold)
     pointers = [ctypes.c_void_p(hold(a, np.float64)) for a in (P, Q)]
     library.symancf_feet_of(
-        ctypes.byref(table),
+        ctypes.byref(types_of(bases, types, hold)),
         *pointers,
         ctypes.c_int64(n),
         ctypes.c_void_p(hold(facet, np.int32)),
@@ -109,8 +125,10 @@ class Passes(IntEnum):
 
 def follow(
     library: ctypes.CDLL,
-    basis: Basis,
+    bases: Sequence[Basis],
+    types: Integers,
     pairs: Ints,
+    first: Integers,
     ends: tuple[tuple[Array, Array], tuple[Array, Array]],
     Q: Array,
     *,
@@ -122,8 +140,10 @@ def follow(
 
     Parameters
     ----------
+    bases, types : functions of each type of facets; (G,) types of those opposite.
     pairs : (k, 2) of a facet with points and one opposite.
-    ends : at the beginning and at the end points (F, q, 3) and polynomials (G, monomials, 3).
+    first : (F + 1,) first of the points of each facet that has some.
+    ends : at the beginning and at the end points (n, 3) and polynomials (G, monomials, 3).
     Q : (G, 4, 3) polynomials of the normals.
     deep : (G,) deeper a point is not in a facet but behind it: it has crossed it.
     asked : (G,) whether it matters that a facet is touched at the end.
@@ -131,15 +151,15 @@ def follow(
     """
     hold = _Held()
     ways = Ways(
-        basis=table_of(basis, hold),
+        types=types_of(bases, types, hold),
         facets=len(Q),
-        count=ends[0][0].shape[1],
         parts=parts,
         pairs=len(pairs),
         pair=hold(pairs, np.int32),
         Q=hold(Q, np.float64),
         deep=hold(deep, np.float64),
         asked=hold(asked, np.uint8),
+        first=hold(first, np.int32),
     )
     for k, (r, P) in enumerate(ends):
         ways.r[k], ways.P[k] = hold(r, np.float64), hold(P, np.float64)

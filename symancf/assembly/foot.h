@@ -24,6 +24,18 @@ typedef struct {
   const double *coefficients; /* [monomials][functions] */
 } symancf_basis;
 
+/* Those of facets of several types: what is stored of a facet has the room that the largest needs. */
+typedef struct {
+  const symancf_basis *basis; /* of each type */
+  const int32_t *type;        /* [facets] */
+  int32_t functions, monomials, vertices, corners, slopes; /* the most of all types */
+} symancf_types;
+
+static inline const symancf_basis *basis_of(const symancf_types *t, int64_t facet)
+{
+  return t->basis + t->type[facet];
+}
+
 typedef struct {
   double xi[2], g, r[3], a[2][3]; /* place on the facet, gap, r_m and its derivatives */
   double n[3], dn[2][3];          /* n and its derivatives */

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..arrays import Array, Integers, Ints, Ints32
 from ..runtime.jit import Kernel, declare
-from .feet import table_of
+from .feet import types_of
 from .piece import Cells, Feet, Jets, Piece
 from .structures import LANES, Opposite, Term, address, aligned, batched
 
@@ -181,7 +181,7 @@ class Group:
         vectors = feet.patch_offsets.shape[1]
         rows = len(kernel.cell)
         self._feet = Opposite(
-            basis=table_of(feet.basis, hold),
+            types=types_of(feet.bases, feet.types, hold),
             facets=len(feet.numbers),
             offset=hold(feet.offsets, np.int32),
             maps=hold(feet.maps, np.float64),
@@ -211,7 +211,7 @@ class Group:
             rate=feet.rate,
         )
         self.term.jets = kernel.rows
-        self.term.columns = 3 * (vectors + 2 * feet.basis.functions)
+        self.term.columns = 3 * (vectors + 2 * feet.offsets.shape[1])
         self.term.feet = ctypes.addressof(self._feet)
 
     def _place(self, own: list[Piece], first: Ints) -> None:

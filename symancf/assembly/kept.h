@@ -19,14 +19,14 @@ typedef struct symancf_kept {
 int64_t symancf_kept_size(const symancf_term *t)
 {
   const int rubs = t->feet->anchor >= 0;
-  return 27 * (1 + rubs) + t->feet->basis.functions * (3 + rubs);
+  return 27 * (1 + rubs) + t->feet->types.functions * (3 + rubs);
 }
 
 /* Keep the tangent of a batch of points. */
 static int64_t keep(const symancf_term *t, const symancf_batch *b, const double *g, double *P, double *H)
 {
   const symancf_feet *c = t->feet;
-  const int columns = c->anchor < 0 ? 3 : 6, rest = c->basis.functions * (columns < 6 ? 3 : 4);
+  const int columns = c->anchor < 0 ? 3 : 6, rest = c->types.functions * (columns < 6 ? 3 : 4);
   const int64_t size = symancf_kept_size(t);
   const int64_t bad = t->tangent(b->n, t->uniform, b->cell, NULL, g, P, H);
   for (int l = 0; l < b->n; l++) {

@@ -10,19 +10,20 @@
 #include <string.h>
 
 typedef struct symancf_feet {
-  symancf_basis basis; /* of the targets */
+  symancf_types types; /* of the targets */
   /* facets that are candidates on this rank */
   int32_t facets;
-  const int32_t *offset;  /* [facets][functions] of their vectors in the local vector */
+  const int32_t *offset;  /* [facets][functions] of their vectors in the local vector; of types with
+                             fewer functions the first one again */
   const double *maps;     /* [facets][corners][slopes][slopes] */
   const double *normals;  /* [facets][4][3] */
   const int32_t *number;  /* [facets] global */
   const double *size;     /* [facets] a length of the facet's cell */
   const int32_t *rim;     /* [facets] free edges and corners on them, a bit for each: `inner` */
   /* patches: a facet that has points, and what is opposite */
-  int32_t vectors, patches; /* coefficient vectors of such a facet */
+  int32_t vectors, patches; /* coefficient vectors of such a facet, at most */
   const int32_t *patch_offset;  /* [patches][vectors] */
-  const int32_t *vector_vertex; /* [vectors] vertex among those of the patch */
+  const int32_t *vector_vertex; /* [patches][vectors] vertex among those of the patch */
   const int32_t *facet_start;   /* [patches + 1]; the candidates ascend by number */
   const int32_t *candidates;    /* [patches] how many; what follows holds anchors only */
   const int32_t *facet;
@@ -45,23 +46,30 @@ typedef struct {
   double centre[3], n[3], radius, top, lean; /* lean: tangent of the normals' largest angle to n */
 } symancf_bound;
 
+/* Slopes of the element of facet f at its corner v from those of the vertex: [slopes][slopes]. */
+static inline const double *map_of(const symancf_feet *c, int f, int v)
+{
+  return c->maps + ((int64_t)f * c->types.corners + v) * c->types.slopes * c->types.slopes;
+}
+
 static void coefficients_of(const symancf_feet *c, int f, const double *x, double *P)
 {
-  const symancf_basis *s = &c->basis;
+  const symancf_types *most = &c->types;
+  const symancf_basis *s = basis_of(most, f);
+  const int32_t *offset = c->offset + (int64_t)f * most->functions;
   double e[3 * MOST_MONOMIALS * 2];
   const int width = 1 + s->slopes;
   for (int i = 0; i < s->functions; i++) {
     const int v = i / width, k = i % width - 1;
     double *to = e + 3 * i;
     if (k < 0) {
-      memcpy(to, x + c->offset[f * s->functions + i], 3 * sizeof(double));
+      memcpy(to, x + offset[i], 3 * sizeof(double));
       continue;
     }
-    const double *map = c->maps + (((int64_t)f * s->corners + v) * s->slopes + k) * s->slopes;
+    const double *map = map_of(c, f, v) + k * most->slopes;
     to[0] = to[1] = to[2] = 0.0;
     for (int m = 0; m < s->slopes; m++)
-      for (int a = 0; a < 3; a++)
-        to[a] += map[m] * x[c->offset[f * s->functions + v * width + 1 + m] + a];
+      for (int a = 0; a < 3; a++) to[a] += map[m] * x[offset[v * width + 1 + m] + a];
   }
   for (int k = 0; k < s->monomials; k++)
     for (int a = 0; a < 3; a++) {
@@ -127,14 +135,15 @@ static inline int may_touch(const symancf_bound *b, const double *r, double reac
 static int nearest(const symancf_feet *c, int patch, const double *P, const symancf_bound *b,
                    const double *r, double reach, symancf_foot *best)
 {
-  const int m = 3 * c->basis.monomials;
+  const int m = 3 * c->types.monomials;
   const int32_t *facet = c->facet + c->facet_start[patch];
   int found = -1;
   for (int k = 0; k < c->candidates[patch]; k++) {
     const int f = facet[k];
     symancf_foot o;
     if (!may_touch(b + f, r, reach)) continue;
-    if (!find_foot(&c->basis, P + (int64_t)f * m, c->normals + 12 * (int64_t)f, r, INSIDE, &o)) continue;
+    const symancf_basis *s = basis_of(&c->types, f);
+    if (!find_foot(s, P + (int64_t)f * m, c->normals + 12 * (int64_t)f, r, INSIDE, &o)) continue;
     if (found >= 0 && !(fabs(o.g) < fabs(best->g) - 1e-9 * c->size[f])) continue;
     *best = o;
     found = k;
@@ -142,24 +151,29 @@ static int nearest(const symancf_feet *c, int patch, const double *P, const syma
   return found;
 }
 
-/* The values of a facet's functions by its vectors as they are stored: of slopes, mapped. */
+/*
+ * The values of a facet's functions by its vectors as they are stored: of slopes, mapped; 0 of those
+ * that other types have.
+ */
 static void weights(const symancf_feet *c, int f, const double *xi, double *W)
 {
-  const symancf_basis *s = &c->basis;
+  const symancf_basis *s = basis_of(&c->types, f);
   double N[3 * MOST_MONOMIALS * 2];
-  const int width = 1 + s->slopes;
+  const int width = 1 + s->slopes, all = c->types.functions;
   functions(s, xi, N);
   for (int d = 0; d < 3; d++)
     for (int i = 0; i < s->functions; i++) {
       const int v = i / width, m = i % width - 1;
       double sum = N[d * s->functions + i];
       if (m >= 0) {
-        const double *map = c->maps + ((int64_t)f * s->corners + v) * s->slopes * s->slopes;
+        const double *map = map_of(c, f, v);
         sum = 0.0;
         for (int k = 0; k < s->slopes; k++)
-          sum += N[d * s->functions + v * width + 1 + k] * map[k * s->slopes + m];
+          sum += N[d * s->functions + v * width + 1 + k] * map[k * c->types.slopes + m];
       }
-      W[d * s->functions + i] = sum;
+      W[d * all + i] = sum;
     }
+  for (int d = 0; d < 3; d++)
+    for (int i = s->functions; i < all; i++) W[d * all + i] = 0.0;
 }
 #endif

@@ -83,11 +83,12 @@ class Feet:
     Points of facets, each with its foot on the nearest of the facets opposite. A *patch* is a
     facet that has points with those opposite; `vertices` and `vertex_start` of the piece are of
     patches, the vertices of the facet that has the points first. Offsets are local, of the
-    vectors (position, slopes) of a facet's vertices.
+    vectors (position, slopes) of a facet's vertices. Facets may be of several types: arrays have
+    the room that the largest needs; what others lack is their first entry again, with no weight.
 
     Attributes
     ----------
-    basis : of the facets opposite.
+    bases, types : functions of each type of facets opposite; (facets,) types.
     offsets, maps, numbers, sizes : (facets, functions); (facets, corners, s, s), the slopes of
         elements from those of vertices; (facets,) global numbers; (facets,) lengths of cells.
     rim, own : (facets,) free edges and corners on them, a bit for each; (n,) chi of points, see
@@ -95,7 +96,7 @@ class Feet:
     normals : (facets, 4, 3) polynomials 1, xi, eta, xi eta of the normals; may be written to
         between steps.
     patch_offsets : (patches, vectors) of the facet that has the points.
-    vector_vertex : (vectors,) vertex of the patch that each belongs to.
+    vector_vertex : (patches, vectors) vertex of the patch that each belongs to.
     facet_start, candidates : (patches + 1,), (patches,) how many of the facets may hold feet, by
         ascending number; the others hold anchors.
     facet, corner : (k,), (k, vertices) the facets of patches, their vertices among the patch's.
@@ -110,7 +111,8 @@ class Feet:
     anchor, rate : number of the first of the jets t and of the rates of d; -1: there are none.
     """
 
-    basis: Basis
+    bases: Sequence[Basis]
+    types: Ints32
     offsets: Ints32
     maps: Array
     numbers: Ints32

@@ -33,10 +33,11 @@ if TYPE_CHECKING:
     Opposite = ctypes.Structure
     Term = ctypes.Structure
     Terms = ctypes.Structure
+    Types = ctypes.Structure
     Ways = ctypes.Structure
 else:
-    Term, Terms, Basis, Opposite, Ways = (
-        _FOUND[f"symancf_{name}"] for name in ("term", "plan", "basis", "feet", "ways")
+    Term, Terms, Basis, Types, Opposite, Ways = (
+        _FOUND[f"symancf_{name}"] for name in ("term", "plan", "basis", "types", "feet", "ways")
     )
 
 

@@ -13,15 +13,16 @@ enum { NOTHING, TOUCHED, CROSSED, NO_MEMORY };
 
 /* Facets with points and facets opposite, by pairs, at the beginning and at the end of the ways. */
 typedef struct symancf_ways {
-  symancf_basis basis;
-  int32_t facets, count, parts; /* facets opposite, points of a facet, parts that ways are cut into */
+  symancf_types types;   /* of the facets opposite */
+  int32_t facets, parts; /* facets opposite, parts that ways are cut into */
   int64_t pairs;
   const int32_t *pair;  /* [pairs][2] a facet with points, one opposite */
   const double *P[2];   /* [facets][monomials][3] */
   const double *Q;      /* [facets][4][3] */
   const double *deep;   /* [facets] deeper a point is not in a facet but behind it */
   const uint8_t *asked; /* [facets] whether it matters that a point is in it at the end */
-  const double *r[2];   /* [][count][3] */
+  const int32_t *first; /* first of the points of each facet with points, and behind the last one */
+  const double *r[2];   /* [points][3] */
 } symancf_ways;
 
 static void between(const double *const *ends, double part, int64_t n, double *to)
@@ -33,16 +34,17 @@ static void between(const double *const *ends, double part, int64_t n, double *t
 static int passes(const symancf_ways *w, int k, int64_t f, const double *P, const double *before,
                   const symancf_bound *b, const double *const *r)
 {
+  const symancf_basis *s = basis_of(&w->types, f);
   const double deep = w->deep[f], *Q = w->Q + 12 * f;
   const int asked = k == w->parts && w->asked[f];
   double y[3];
   symancf_foot o;
   between(r, (double)k / w->parts, 3, y);
   if (!may_touch(b, y, asked ? 0.0 : -deep / sqrt(1.0 + b->lean * b->lean))) return NOTHING;
-  if (!find_foot(&w->basis, P, Q, y, 0.5, &o) || outside(&w->basis, o.xi) > INSIDE) return NOTHING;
+  if (!find_foot(s, P, Q, y, 0.5, &o) || outside(s, o.xi) > INSIDE) return NOTHING;
   if (!(o.g < -deep)) return asked && o.g < 0.0 ? TOUCHED : NOTHING;
   between(r, (k - 1.0) / w->parts, 3, y);
-  if (find_foot(&w->basis, before, Q, y, 0.5, &o) && o.g >= -deep) return CROSSED;
+  if (find_foot(s, before, Q, y, 0.5, &o) && o.g >= -deep) return CROSSED;
   return asked ? TOUCHED : NOTHING;
 }
 
@@ -52,7 +54,7 @@ static int passes(const symancf_ways *w, int k, int64_t f, const double *P, cons
  */
 int symancf_follow(const symancf_ways *w)
 {
-  const int64_t m = 3 * w->basis.monomials, size = w->facets * m, q = w->count;
+  const int64_t m = 3 * w->types.monomials, size = w->facets * m;
   double *P = malloc((size_t)(2 * size + 1) * sizeof *P), *before = P + size;
   symancf_bound *bounds = malloc((size_t)(w->facets + 1) * sizeof *bounds);
   int worst = P && bounds ? NOTHING : NO_MEMORY;
@@ -60,12 +62,15 @@ int symancf_follow(const symancf_ways *w)
   for (int k = 1; k <= w->parts && worst < CROSSED; k++) {
     memcpy(before, P, (size_t)size * sizeof *P);
     between(w->P, (double)k / w->parts, size, P);
-    for (int64_t f = 0; f < w->facets; f++) bound(&w->basis, P + f * m, w->Q + 12 * f, bounds + f);
-    for (int64_t p = 0; p < w->pairs * q && worst < CROSSED; p++) {
-      const int64_t a = w->pair[2 * (p / q)] * q + p % q, f = w->pair[2 * (p / q) + 1];
-      const double *r[2] = {w->r[0] + 3 * a, w->r[1] + 3 * a};
-      const int found = passes(w, k, f, P + f * m, before + f * m, bounds + f, r);
-      if (found > worst) worst = found;
+    for (int64_t f = 0; f < w->facets; f++)
+      bound(basis_of(&w->types, f), P + f * m, w->Q + 12 * f, bounds + f);
+    for (int64_t p = 0; p < w->pairs && worst < CROSSED; p++) {
+      const int64_t a = w->pair[2 * p], f = w->pair[2 * p + 1];
+      for (int64_t point = w->first[a]; point < w->first[a + 1] && worst < CROSSED; point++) {
+        const double *r[2] = {w->r[0] + 3 * point, w->r[1] + 3 * point};
+        const int found = passes(w, k, f, P + f * m, before + f * m, bounds + f, r);
+        if (found > worst) worst = found;
+      }
     }
   }
   free(P), free(bounds);

@@ -15,7 +15,7 @@ from ..assembly.memory import Kept
 from ..assembly.revisions import Verdict
 from ..bodies.natural import RigidBody
 from ..errors import ConstraintError, ParameterError
-from ..places.on_body import Face, Nodes
+from ..places.on_body import Nodes
 from ..runtime.collective import reduced, together
 from ..values import arguments
 from ..values.parameter import evaluate, label
@@ -24,7 +24,8 @@ from .laws import Coulomb, Normal, penalty
 from .results import Results
 from .rigid import Points, RigidPass
 from .shapes import Plane, Shape, shape_of
-from .sides import Side
+from .sides import Place, Side, is_place
+from .skin import skin_of
 from .steps import Step
 from .touch import Part, Touch
 
@@ -67,7 +68,8 @@ class Contact(Results):
     Parameters
     ----------
     side : facets of a solid, ``body["outside"]``; a face of full-gradient plates,
-        ``plate["skin"].face(+1)``; cables, ``cord["body"]`` with `radius`; or a rigid ball or box.
+        ``plate["skin"].face(+1)``; cables, ``cord["body"]`` with `radius`; several of these as one
+        surface, ``[wedges["top"], bricks["top"]]``; or a rigid ball or box.
     target : another side (its points press, too, each with half of the weight; none: the side
         itself); or a shape (`Plane`, `Sphere`, `Cylinder`, `Capsule`, `Box`, `Distance`) at rest,
         moved or on a rigid body, or a rigid body with a surface, ``RigidBody.sphere``. Of two
@@ -110,8 +112,8 @@ class Contact(Results):
 
     def __init__(
         self,
-        side: Nodes | Face | RigidBody,
-        target: Shape | RigidBody | Nodes | Face | None = None,
+        side: Place | RigidBody,
+        target: Shape | RigidBody | Place | None = None,
         *,
         mu: Coefficient = 0.0,
         law: NormalLaw = penalty,
@@ -157,29 +159,27 @@ class Contact(Results):
     # ---- what touches ---------------------------------------------------------------------------
     def _passes(
         self,
-        side: Nodes | Face | RigidBody,
-        target: Shape | RigidBody | Nodes | Face | None,
+        side: Place | RigidBody,
+        target: Shape | RigidBody | Place | None,
         radius: float | None,
         values: dict[str, Scalar],
     ) -> list[Pass]:
         """Return the contactors, each against its target."""
-        if target is None or isinstance(target, Nodes | Face):
+        if not isinstance(target, Shape | RigidBody) and (target is None or is_place(target)):
             return self._facing(side, target, radius)
-        shape = shape_of(self.who, target)
+        shape = shape_of(self.who, cast("Shape | RigidBody", target))
         if shape.body is not None and side is shape.body:
             raise ConstraintError(
                 f"{self.who}: {side.name!r} and {shape.name!r} are the same rigid body"
             )
-        every = [self._points(part, shape, radius) for part in _by_type(side)]
+        own = None if isinstance(side, RigidBody) else Side(self.who, side, radius)
+        every = self._points(own or cast("RigidBody", side), shape, radius)
         points = every[0]
         self.between = (
-            str(points.end),
+            str(own or points.end),
             f"{shape.kind} {shape.name!r}".removesuffix(f" {shape.kind!r}"),
         )
-        self.bodies = (
-            side if isinstance(side, RigidBody) else cast("Side", points.end).body,
-            shape.body or shape,
-        )
+        self.bodies = (own.bodies if own else [cast("RigidBody", side)]), [shape.body or shape]
         numbers = [""] if len(every) == 1 else [f":{k}" for k in range(1, len(every) + 1)]
         named = [(f"{self.name}{k}", points) for k, points in zip(numbers, every, strict=True)]
         if self.damping:
@@ -187,10 +187,12 @@ class Contact(Results):
             self.dampers = [RigidPass.of(f"{n}:damper", touch, p, values) for n, p in named]
         part: Part = "energy" if self.coulomb is None else "friction"
         touch = Touch(part, shape, self.law, self.coulomb, points.rolls)
-        return [RigidPass.of(name, touch, points, values) for name, points in named]
+        found: list[Pass] = [RigidPass.of(name, touch, points, values) for name, points in named]
+        self.sides = [(own, found)] if own else []
+        return found
 
     def _facing(
-        self, side: Nodes | Face | RigidBody, target: Nodes | Face | None, radius: float | None
+        self, side: Place | RigidBody, target: Place | None, radius: float | None
     ) -> list[Pass]:
         """Return the passes of deformable sides: each has points on the other, or on itself."""
         if isinstance(side, RigidBody):
@@ -206,9 +208,9 @@ class Contact(Results):
                 "not yet each other or deformable bodies"
             )
         self.between = str(one), "itself" if one is two else str(two)
-        self.bodies = one.body, two.body
+        self.bodies = one.bodies, two.bodies
         pairs = [(one, two)] if one is two else [(one, two), (two, one)]
-        return [
+        found: list[Pass] = [
             FacetPass(
                 *(f"{self.name}:{k}", *pair, self.law, self.coulomb),
                 stiffness=self.stiffness,
@@ -216,25 +218,26 @@ class Contact(Results):
             )
             for k, pair in enumerate(pairs, 1)
         ]
+        self.sides = [(one, [each]) for (one, _), each in zip(pairs, found, strict=True)]
+        return found
 
-    def _points(self, side: Nodes | Face | RigidBody, shape: Shape, radius: float | None) -> Points:
-        """Return the points of the contactor against a shape."""
+    def _points(self, side: Side | RigidBody, shape: Shape, radius: float | None) -> list[Points]:
+        """Return the points of the contactor against a shape, of each of its sheets."""
         k, initial = self.stiffness, self.initial
-        if not isinstance(side, RigidBody):
-            found = Side(self.who, side, radius)
-            self.c = found.parts
-            return Points(self.who, found, found.rho, k, initial=initial)
+        if isinstance(side, Side):
+            self.c = max(sheet.parts for sheet in side.sheets)
+            return [Points(self.who, own, own.rho, k, initial=initial) for own in side.sheets]
         if radius is not None:
             raise ParameterError(f"{self.who}: radius= is for cables; {side.name!r} is rigid")
         form, sizes = side.shape.form, side.shape.sizes
         if form == "sphere":
             self._require_stiffness(side, shape, sizes[0])
-            return Points(self.who, side.at((0, 0, 0)), sizes[0], k, sizes[0], True, initial)
+            return [Points(self.who, side.at((0, 0, 0)), sizes[0], k, sizes[0], True, initial)]
         if form == "box" and isinstance(shape, Plane):
             self._require_stiffness(side, shape, min(sizes))
             signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3, indexing="ij")).reshape(3, 8).T
             corners = side.at(signs * np.array(sizes))
-            return Points(self.who, corners, 0.0, k, 2.0 * min(sizes), initial=initial)
+            return [Points(self.who, corners, 0.0, k, 2.0 * min(sizes), initial=initial)]
         raise ParameterError(
             f"{self.who}: of two rigid bodies one has to be a ball, RigidBody.sphere, or a box on "
             f"a plane, RigidBody.box; {side.name!r} is {f'a {form}' if form else 'of no shape'} "
@@ -254,6 +257,9 @@ class Contact(Results):
     # ---- as a term ------------------------------------------------------------------------------
     def declare(self, layout: Layout) -> None:
         """Announce the points (collective)."""
+        for side, _ in self.sides:
+            if len(side.sheets) > 1:  # which must not have facets in common
+                skin_of(side, layout, self.stiffness is None)
         for each in (*self.passes, *self.dampers):
             layout.call(each, each.name.replace(self.name, layout.name(self), 1))
             each.declare(layout)
@@ -378,18 +384,9 @@ def _is_zero(mu: Any) -> bool:
     return isinstance(mu, int | float) and not isinstance(mu, bool) and mu == 0
 
 
-def _by_type(side: Nodes | Face | RigidBody) -> list[Nodes | Face | RigidBody]:
-    """Return a side as those of facets of one type each: wedges have two."""
-    if not isinstance(side, Nodes):
-        return [side]
-    return [Nodes(side.body, part) for part in side.region.by_type]
-
-
 def _ordered(side: Any, target: Any) -> tuple[Any, Any]:
     """Return the side whose points are looked at, and its target."""
-    if isinstance(side, Shape) or (
-        isinstance(side, RigidBody) and isinstance(target, Nodes | Face)
-    ):
+    if isinstance(side, Shape) or (isinstance(side, RigidBody) and is_place(target)):
         side, target = target, side
     pair = isinstance(side, RigidBody) and isinstance(target, RigidBody)
     if pair and side.shape.form != "sphere" and target.shape.form == "sphere":

@@ -35,9 +35,9 @@ from ..runtime.shared import Shared
 from ..values.parameter import evaluate
 from .facet_law import BASE, FOOT, GAP, WEIGHT, facet_law
 from .laws import DAMPING, NEAR, SLID, SPAN, TOUCHING, K
-from .lists import Lists, among, joined, mapped, offsets, patches
+from .lists import Lists, among, joined, of_points, offsets, patches
 from .look import Look
-from .overlap import overlaps, require_apart
+from .overlap import numbered, overlaps, require_apart
 from .search import BEHIND, Shape, candidates, motion
 from .skin import skin_of
 from .steps import GROWN, OVERLAP, RELEASE, Step
@@ -91,33 +91,27 @@ class FacetPass:
     # ---- as a part of a term --------------------------------------------------------------------
     def declare(self, layout: Layout) -> None:
         """Announce the facets that have points (collective)."""
-        own = self.contactor.facets(layout, self.stiffness is None)
-        first = int(own.starts[layout.comm.rank])
-        ids = np.arange(first, first + len(own.vertices))
-        require_apart(self.contactor, self.target, layout)
-        one = skin_of(self.contactor, layout)
-        both = one, skin_of(self.target, layout)
-        family = Family(layout.name(self), ids, own.vertices, partitioned=False)
+        sides, modulus = (self.contactor, self.target), self.stiffness is None
+        one, other = (skin_of(side, layout, modulus) for side in sides)
+        first, second = (np.array(k) for k in numbered(*sides, layout))
+        bodies, none = (first[one.type], second[other.type]), np.zeros(0)
+        lists = layout.keep(self, Lists((one, other), none, none, none, bodies))
+        require_apart(lists, layout)
+        ids = np.flatnonzero(one.own)
+        family = Family(layout.name(self), ids, one.ids[one.facets[ids]], partitioned=False)
         layout.announce_changing(family, len(one.ids))
-        one_body, none = self.contactor.body is self.target.body, np.zeros(0)
-        layout.keep(self, Lists(both, none, none, none, one_body))
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernel, with no entities yet (collective)."""
         lists = self._placed(configuration)
-        depth = overlaps(self.contactor, self.target, lists, self.initial)
+        depth = overlaps(lists, self.initial)
         lists.overlap = depth if self.initial == "release" else np.zeros_like(depth)
         s, m = lists.skins
-        _, d1, d2 = s.tables(self.contactor.points)
-        e = s.elements(lists.shapes[0].x)
-        across = np.cross(np.einsum("qi,fia->fqa", d1, e), np.einsum("qi,fia->fqa", d2, e))
-        area = np.linalg.norm(across, axis=2)
-        lists.area = (self.part * area * self.contactor.weights).ravel()
+        lists.area = self.part * s.areas(lists.shapes[0].x)
         lists.stiffness = np.full(len(lists.area), self.stiffness or 0.0)
         if self.stiffness is None:
             soft = np.maximum(s.length / s.modulus, (m.length / m.modulus).mean())
-            q = len(self.contactor.weights)
-            lists.stiffness = np.repeat(self.contactor.parts / soft, q)
+            lists.stiffness = (s.parts / soft)[s.facet_of]
         coulomb, own = self.coulomb, self.normal
         key = (own.energy(GAP),)
         key += () if coulomb is None else (coulomb.coefficient, coulomb.speeds)
@@ -200,11 +194,11 @@ class FacetPass:
         piece = configuration.of(self, Piece)
         if self.coulomb is None:
             return np.zeros((0, 2), dtype=np.int64)
-        found, width = [], lists.skins[1].size
+        (s, m), found = lists.skins, []
+        width = m.size
         for rows in configuration.memory.remembered(piece):
             at = np.flatnonzero(rows[:, 0] > 0.0)
-            facet = rows[at, 0].astype(np.int64) - 1
-            found.append(at // len(self.contactor.weights) * width + facet)
+            found.append(s.facet_of[at] * width + rows[at, 0].astype(np.int64) - 1)
         return np.stack(np.divmod(np.unique(np.concatenate(found)), width), axis=1)
 
     def _lost(self, configuration: Configuration, lists: Lists) -> bool:
@@ -272,32 +266,31 @@ class FacetPass:
         order = np.lexsort((every[mine, 1], anchors[mine], every[mine, 0]))
         (a, b), only = every[mine][order].T, anchors[mine][order]
         facets, patch, count = np.unique(a, return_inverse=True, return_counts=True)
-        q, n = len(self.contactor.weights), len(facets)
-        topology = configuration.topology
+        topology, n = configuration.topology, len(facets)
         vertices, start, corner = patches(lists, facets, patch.ravel(), b)
         local = topology.local(vertices)
         opposite, of = np.unique(b, return_inverse=True)
         lists.local = opposite
-        points = (facets[:, None] * q + np.arange(q)).ravel()
-        table = np.einsum("qi,fij->fqj", s.tables(self.contactor.points)[0], mapped(s, facets))
-        width = s.basis.functions
+        points, own = s.points_of(facets)
+        value, nodes = of_points(s, facets)
         feet = Feet(
-            basis=m.basis,
+            bases=[leaf.basis for leaf in m.leaves],
+            types=m.type[opposite],
             offsets=offsets(configuration, m, opposite),
-            maps=m.maps[opposite] if hasattr(m, "maps") else np.zeros((0, m.basis.corners, 0, 0)),
+            maps=m.maps[opposite],
             numbers=opposite.astype(np.int32),
             sizes=m.length[opposite],
             rim=m.rim[opposite],
             normals=np.ascontiguousarray(lists.normals.value[opposite]),
             patch_offsets=offsets(configuration, s, facets),
-            vector_vertex=(np.arange(width) // (1 + s.basis.slopes)).astype(np.int32),
+            vector_vertex=nodes,
             facet_start=np.concatenate([[0], np.cumsum(count)]).astype(np.int32),
             candidates=np.bincount(patch.ravel()[~only], minlength=n).astype(np.int32),
             facet=of.ravel().astype(np.int32),
             corner=corner,
-            patch=np.repeat(np.arange(n, dtype=np.int32), q),
-            value=np.ascontiguousarray(table.reshape(n * q, width)),
-            own=s.inner(self.contactor.points)[facets].ravel(),
+            patch=own.astype(np.int32),
+            value=value,
+            own=s.chi[points],
             first=self._first(lists, facets, patch.ravel()[~only], b[~only]),
             reach=np.inf if lists.reach else lists.touching,
             row=FOOT[0].name,
@@ -319,7 +312,7 @@ class FacetPass:
             compact=self.normal.compact,
             uniform=self._uniform(configuration),
             cell=np.stack(cell, axis=1),
-            owned=np.repeat(owners == topology.comm.rank, q),
+            owned=(owners == topology.comm.rank)[own],
             vertices=local,
             vertex_start=start,
             entities=feet,
@@ -335,16 +328,16 @@ class FacetPass:
 
     def _first(self, lists: Lists, facets: Ints, patch: Ints, b: Ints) -> Array:
         """Return the closest points of the accepted state (n, 3) as anchors of points."""
-        q, (s, m) = len(self.contactor.weights), lists.skins
-        found = np.zeros((len(facets) * q, 3))
+        s, m = lists.skins
+        points, _ = s.points_of(facets)
+        found = np.zeros((len(points), 3))
         if self.coulomb is None or not len(b):
             return found
         assert lists.accepted is not None
         one, other = lists.accepted
-        table, _, _ = s.tables(self.contactor.points)
-        r = np.einsum("qi,fia->fqa", table, s.elements(one.x)[facets]).reshape(-1, 3)
-        point = (patch[:, None] * q + np.arange(q)).ravel()
-        facet = np.repeat(b, q)
+        r = s.at_points(one.x)[points]
+        every, of = s.points_of(facets[patch])
+        point, facet = np.searchsorted(points, every), b[of]
         away = np.linalg.norm(r[point] - other.centre[facet], axis=1)
         near = away < other.radius[facet] + lists.margin + lists.reach
         point, facet = point[near], facet[near]
@@ -376,7 +369,8 @@ class FacetPass:
         p = np.broadcast_to(self._pressure(at)[0], (len(ids),))
         status = np.asarray(p > 0.0, dtype=float)
         status = np.rint(end["status"]) + 1.0 if "status" in end else status
-        length = lists.skins[0].length[ids // len(self.contactor.weights)]
+        skin = lists.skins[0]
+        length = skin.length[skin.facet_of[ids]]
         slid = end.get(SLID.name, np.zeros(len(ids)))
         return Look(end[GAP.name], length, p, status, slid, lists.area[ids], ids, piece.owned)
 
@@ -385,17 +379,16 @@ class FacetPass:
 
         There memory holds exactly 0.
         """
-        lists, q = configuration.of(self, Lists), len(self.contactor.weights)
+        lists = configuration.of(self, Lists)
         (s, m), x = lists.skins, self._positions(configuration, lists)
         gap, asked = look.gap.copy(), np.flatnonzero(look.gap == 0.0)
-        facet, point = np.divmod(look.ids[asked], q)
+        facet = s.facet_of[look.ids[asked]]
         first, last = (np.searchsorted(lists.pairs[:, 0], facet, side=k) for k in ("left", "right"))
         of = np.repeat(np.arange(len(asked)), last - first)
         pair = np.arange(len(of)) + np.repeat(
             first - np.cumsum(last - first) + last - first, last - first
         )
-        table = s.tables(self.contactor.points)[0]
-        r = np.einsum("ki,kia->ka", table[point], s.elements(x[0])[facet])
+        r = s.at_points(x[0])[look.ids[asked]]
         _, g = m.feet(m.polynomials(x[1]), lists.normals.value, lists.pairs[pair, 1], r[of])
         there = np.bincount(of, ~np.isnan(g), minlength=len(asked)) > 0.0
         gap[asked[~there]] = np.nan
@@ -441,13 +434,13 @@ class FacetPass:
         parts = max(1, int(np.ceil(2.0 * motion(*joined(x, (one.x, other.x))) / m.length.min())))
         if parts > PARTS:
             return Passes.CROSSED
-        table = s.tables(self.contactor.points)[0]
-        r = [np.einsum("qi,fia->fqa", table, s.elements(y)) for y in (one.x, x[0])]
         found = follow(
             m.library,
-            m.basis,
+            [leaf.basis for leaf in m.leaves],
+            m.type,
             lists.near[comm.rank :: comm.size],
-            ((r[0], other.P), (r[1], m.polynomials(x[1]))),
+            s.first,
+            ((s.at_points(one.x), other.P), (s.at_points(x[0]), m.polynomials(x[1]))),
             lists.normals.value,
             deep=BEHIND * m.length,
             asked=turned,

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.memory import Kept
-from ..places.interpolation import Interpolation
+from .leaf import Leaf, filled, stacked
+from .search import Rest
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
@@ -28,7 +29,7 @@ class Lists:
     skins : of the side that has the points, and of the one opposite.
     area : (F q,) areas of the reference that the points stand for.
     stiffness, overlap : (F q,) of the points; how deep those are in the reference that are let out.
-    one : whether both sides are of one body.
+    bodies : (F,), (G,) numbers of the bodies of facets; joined bodies are one.
     reference, accepted : the shapes in the reference and in the accepted state.
     kernel : of the law.
     listed : the positions for which the list was made.
@@ -47,7 +48,7 @@ class Lists:
     area: Array
     stiffness: Array
     overlap: Array
-    one: bool
+    bodies: tuple[Ints, Ints]
     reference: tuple[Shape, Shape] | None = None
     kernel: jit.Kernel | None = None
     accepted: tuple[Shape, Shape] | None = None
@@ -70,47 +71,59 @@ class Lists:
         return self.reference
 
     @property
-    def rest(self) -> tuple[Shape, Shape] | None:
-        """These of sides of one body: what is behind each other there never touches."""
-        return self.reference if self.one else None
+    def rest(self) -> Rest | None:
+        """These of sides with a body in common: what is behind each other there never touches."""
+        apart = not np.isin(*self.bodies).any()
+        return None if apart else Rest(self.shapes, self.bodies)
 
 
 def patches(lists: Lists, facets: Ints, patch: Ints, opposite: Ints) -> tuple[Ints, Ints32, Ints32]:
     """Return the numbers of vertices of patches, where those begin, and corners (k, nv)."""
     s, m = lists.skins
-    nv, width = s.facets.shape[1], len(m.ids)
+    nv, width = s.nodes[facets], len(m.ids)
     keys = patch[:, None] * width + m.facets[opposite]
     unique, at = np.unique(keys, return_inverse=True)
     of = unique // width
     first = np.searchsorted(of, np.arange(len(facets)))
     start = np.concatenate([[0], np.cumsum(nv + np.bincount(of, minlength=len(facets)))])
     vertices = np.zeros(int(start[-1]), dtype=np.int64)
-    own = start[:-1, None] + np.arange(nv)
-    vertices[own] = s.numbers[s.facets[facets]]
-    within = np.arange(len(unique)) - first[of] + nv
+    own = np.arange(s.facets.shape[1]) < nv[:, None]
+    at_own = start[:-1, None] + np.arange(s.facets.shape[1])
+    vertices[at_own[own]] = s.numbers[s.facets[facets]][own]
+    within = np.arange(len(unique)) - first[of] + nv[of]
     vertices[start[of] + within] = m.numbers[unique % width]
     corner = within[at.reshape(keys.shape)].astype(np.int32)
     return vertices, start.astype(np.int32), corner
 
 
-def mapped(skin: Skin, facets: Ints) -> Array:
-    """Return matrices (k, functions, vectors): functions of elements to vectors of nodes."""
-    n, s = skin.basis.functions, skin.basis.slopes
-    found = np.tile(np.eye(n), (len(facets), 1, 1))
-    for v in range(n // (1 + s) if s else 0):
-        at = slice(v * (1 + s) + 1, (v + 1) * (1 + s))
-        found[:, at, at] = skin.maps[facets, v]
-    return found
+def of_leaves(skin: Skin, facets: Ints) -> list[tuple[Leaf, Ints]]:
+    """Return the leaves of a skin, with numbers within each of those of ascending facets (k,)."""
+    ends = np.searchsorted(facets, [leaf.at.stop for leaf in skin.leaves])
+    parts = np.split(facets, ends[:-1])
+    return [(leaf, own - leaf.at.start) for leaf, own in zip(skin.leaves, parts, strict=True)]
 
 
 def offsets(configuration: Configuration, skin: Skin, facets: Ints) -> Ints32:
-    """Return the local offsets (k, functions) of the vectors of facets."""
-    on = configuration.of(skin.side.body, Interpolation)
-    numbers = skin.numbers[skin.facets[facets]]
-    local = configuration.topology.local(numbers.ravel()).reshape(numbers.shape)
-    jets = ["value", *(f"slope{k}" for k in range(skin.basis.slopes))]
-    found = np.stack([on.offset(local, jet) for jet in jets], axis=2)
-    return np.ascontiguousarray(found.reshape(len(facets), skin.basis.functions), np.int32)
+    """Return the local offsets (k, functions) of the vectors of ascending facets."""
+    found = [
+        leaf.offsets(configuration, skin.numbers[leaf.facets[own]])
+        for leaf, own in of_leaves(skin, facets)
+    ]
+    return np.ascontiguousarray(filled(found))
+
+
+def of_points(skin: Skin, facets: Ints) -> tuple[Array, Ints32]:
+    """Return what the points of ascending facets (k,) are made of.
+
+    Weights (n, functions) of the vectors of their facets, and (k, functions) the node of each.
+    """
+    pairs = of_leaves(skin, facets)
+    value = stacked([leaf.weights(own).reshape(-1, leaf.basis.functions) for leaf, own in pairs])
+    node = [
+        np.tile(np.arange(leaf.basis.functions) // (1 + leaf.basis.slopes), (len(own), 1))
+        for leaf, own in pairs
+    ]
+    return np.ascontiguousarray(value), filled(node).astype(np.int32)
 
 
 def joined(x: tuple[Array, Array], y: tuple[Array, Array]) -> tuple[Array, Array]:

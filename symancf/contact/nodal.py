@@ -22,16 +22,18 @@ import numpy as np
 
 from ..arrays import Array, Data, Ints
 from ..cells import CELLS
-from ..errors import ParameterError
 from ..runtime.collective import together
 from .facets import FacetPass
 from .lists import Lists
-from .sides import Side
 from .skin import Skin, skin_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..assembly.configuration import Configuration, Layout
+    from .leaf import Leaf
     from .rigid import RigidPass
+    from .sides import Side
 
 OPEN, STICK, SLIP = 0, 1, 2
 
@@ -58,16 +60,16 @@ class Nodal(NamedTuple):
 
 @dataclass
 class Told:
-    """What all points of a side tell, with q of them on each of F facets.
+    """What all P points of a side tell.
 
     Attributes
     ----------
     skin : the facets.
-    area : (F q,) of the reference (of cables: length) that the points stand for.
-    pressure : (F q,) per area, of cables per length.
-    gap : (F q,) [m]; NaN where nothing is opposite.
-    slip : (F q,) path of slip since a point last began to touch [m]; None without friction.
-    status : (F q,) `OPEN`, `STICK` (without friction: closed) or `SLIP`.
+    area : (P,) of the reference (of cables: length) that the points stand for.
+    pressure : (P,) per area, of cables per length.
+    gap : (P,) [m]; NaN where nothing is opposite.
+    slip : (P,) path of slip since a point last began to touch [m]; None without friction.
+    status : (P,) `OPEN`, `STICK` (without friction: closed) or `SLIP`.
     """
 
     skin: Skin
@@ -84,47 +86,44 @@ class Told:
         found |= {} if self.slip is None else {"slip": self.slip}
         return found | {"status": self.status}
 
-    @cached_property
-    def _corners(self) -> Array:
-        """Linear functions of the corners at the points of a facet (q, corners)."""
-        side = self.skin.side
-        value, _ = CELLS[side.kind].straight.evaluate(side.unit)
-        return np.asarray(value)
+    def _sums(self, values: Array, nodes: bool = False) -> Array:
+        """Return sums (G,) over the points around the nodes of values (P,) times N.
 
-    def _sums(self, values: Array, group: Ints | None = None) -> Array:
-        """Return sums (G,) over the points around the nodes of values (F q,) times N.
-
-        `group` : (F, corners) numbers of the nodes; default: of their smooth parts.
+        Of the smooth parts around a node; with `nodes` of all, (U,).
         """
-        group, N = self.skin.group if group is None else group, self._corners
-        each = np.einsum("qv,fq->fv", N, values.reshape(len(group), len(N)))
-        count = int(group.max(initial=-1)) + 1
-        return np.bincount(group.ravel(), each.ravel(), minlength=count).astype(float)
+        total = np.zeros(len(self.skin.ids) if nodes else self.skin.groups)
+        for leaf in self.skin.leaves:
+            N, _ = CELLS[leaf.sheet.kind].straight.evaluate(leaf.sheet.unit)
+            own = values[leaf.points].reshape(-1, leaf.count)
+            group = leaf.facets[:, : leaf.corners] if nodes else leaf.group
+            each = np.einsum("qv,fq->fv", N, own)
+            total += np.bincount(group.ravel(), each.ravel(), minlength=len(total))
+        return total
 
-    def _means(self, values: Array, area: Array, group: Ints | None = None) -> Array:
+    def _means(self, values: Array, area: Array, nodes: bool = False) -> Array:
         """Return means (G,) of values where there is an area, else NaN."""
-        below = self._sums(area, group)
-        above = self._sums(np.where(area > 0.0, values, 0.0) * area, group)
+        below = self._sums(area, nodes)
+        above = self._sums(np.where(area > 0.0, values, 0.0) * area, nodes)
         return np.divide(above, below, out=np.full_like(below, np.nan), where=below > 0.0)
 
     @property
     def _near(self) -> Array:
-        """The areas (F q,) of points with something opposite, 0 of others."""
+        """The areas (P,) of points with something opposite, 0 of others."""
         return np.where(np.isnan(self.gap), 0.0, self.area)
 
     def over_nodes(self, layout: Layout) -> Nodal:
         """Return means over the nodes, those at a kink over all parts around it (collective)."""
-        ring = self.skin.facets[:, : self._corners.shape[1]]
-        nodes, at = np.unique(ring, return_inverse=True)
-        group, ids = at.reshape(ring.shape), self.skin.ids[nodes]
+        rings = [leaf.facets[:, : leaf.corners].ravel() for leaf in self.skin.leaves]
+        at = np.unique(np.concatenate(rings))
+        ids = self.skin.ids[at]
         parts = [(self.status > s).astype(float) for s in (OPEN, STICK)]
-        p, touch, slip = (self._means(v, self.area, group) for v in (self.pressure, *parts))
-        gap = self._means(self.gap, self._near, group)
-        return Nodal(ids, layout.fetch_points(ids), p, gap, touch, slip)
+        found = [self._means(v, self.area, nodes=True)[at] for v in (self.pressure, *parts)]
+        gap = self._means(self.gap, self._near, nodes=True)[at]
+        return Nodal(ids, layout.fetch_points(ids), found[0], gap, *found[1:])
 
     @cached_property
     def nodal(self) -> dict[str, Data]:
-        """The fields at the corners of facets (F, corners).
+        """The fields (G,) at the smooth parts around corners.
 
         The mean gap is that of points with something opposite, the mean slip that of points that
         touch, 0 where none does. A node is open where no point
@@ -139,44 +138,40 @@ class Told:
             closed = self.area * (self.status != OPEN)
             found["slip"] = np.nan_to_num(self._means(self.slip, closed))
         found["status"] = status
-        return {name: values[self.skin.group] for name, values in found.items()}
+        return found
 
-    def on_lattice(self, unit: Array) -> dict[str, Data]:
-        """Return the nodal fields at places of the unit cell (m, d) of all facets (F, m)."""
-        value, _ = CELLS[self.skin.side.kind].straight.evaluate(unit)
+    def on_lattice(self, leaf: Leaf, unit: Array) -> dict[str, Data]:
+        """Return the nodal fields at places (m, d) of the unit cell of a leaf's facets (n, m)."""
+        value, _ = CELLS[leaf.sheet.kind].straight.evaluate(unit)
         nearest = np.argmax(value, axis=1)
         found: dict[str, Data] = {}
-        for name, v in self.nodal.items():
+        for name, each in self.nodal.items():
+            v = each[leaf.group]
             whole = name == "status"
             found[name] = v[:, nearest] if whole else np.asarray(v, dtype=float) @ value.T
         return found
 
 
-def told(each: RigidPass | FacetPass, configuration: Configuration) -> Told:
-    """Return what the points of a pass tell at the present state (collective).
+def told(side: Side, passes: Sequence[RigidPass | FacetPass], configuration: Configuration) -> Told:
+    """Return what the points of a side tell at the present state (collective).
 
-    Raises
-    ------
-    ParameterError : they are those of a rigid body.
+    `passes` : that have these points; against rigid shapes one for each of its sheets.
     """
-    side = each.contactor
-    if not isinstance(side, Side):
-        raise ParameterError(f"contact {each.name!r}: {side} has no surface")
     skin = skin_of(side, configuration.layout)
     if not skin.placed:
         skin.place(configuration)
-    with together(configuration.comm):
-        look = each.look(configuration)
-    mine = look.owned
-    found = each.gaps(configuration, look) if isinstance(each, FacetPass) else look.gap
-    own = np.stack(
-        [look.weight, look.pressure, found, look.status, look.slid, np.ones_like(found)], axis=1
-    )
-    table: Array = np.zeros((skin.size * len(side.weights), own.shape[1]))
-    table[look.ids[mine]] = own[mine]
+    table: Array = np.zeros((skin.points, 6))
+    starts = [leaf.points.start for leaf in skin.leaves]
+    for each, first in zip(passes, starts, strict=False):
+        with together(configuration.comm):
+            look = each.look(configuration)
+        found = each.gaps(configuration, look) if isinstance(each, FacetPass) else look.gap
+        columns = look.weight, look.pressure, found, look.status, look.slid, np.ones_like(found)
+        table[first + look.ids[look.owned]] = np.stack(columns, axis=1)[look.owned]
     area, pressure, gap, status, slid, seen = configuration.sum(table).T
     gap = np.where(seen > 0.0, gap, np.nan)
-    area = configuration.of(each, Lists).area if isinstance(each, FacetPass) else area
-    rubs = each.coulomb if isinstance(each, FacetPass) else each.touch.coulomb
+    one = passes[0]
+    area = configuration.of(one, Lists).area if isinstance(one, FacetPass) else area
+    rubs = one.coulomb if isinstance(one, FacetPass) else one.touch.coulomb
     slip = None if rubs is None else slid
     return Told(skin, area, pressure, gap, slip, np.rint(status).astype(np.int64))

@@ -20,26 +20,59 @@ DEPTH = 2.0  # radii of facets: overlaps that are looked for
 DEEP = 0.05  # of a cell: facets of curved surfaces overlap so far
 
 
-def require_apart(contactor: Side, target: Side, layout: Layout) -> None:
+def numbered(one: Side, other: Side, layout: Layout) -> tuple[list[int], list[int]]:
+    """Return a number of the body of each sheet of two sides (collective).
+
+    Bodies of one side that share nodes have the same: they are one body of several elements.
+    """
+    bodies = list(dict.fromkeys([*one.bodies, *other.bodies]))
+    number = {id(body): k for k, body in enumerate(bodies)}
+    for side in dict.fromkeys((one, other)):
+        for pair in _joined(side, layout):
+            a, b = (number[id(side.bodies[k])] for k in pair)
+            number = {body: a if k == b else k for body, k in number.items()}
+    first, second = ([number[id(sheet.body)] for sheet in side.sheets] for side in (one, other))
+    return first, second
+
+
+def _joined(side: Side, layout: Layout) -> list[list[int]]:
+    """Return numbers of two bodies of a side that share nodes, enough of them (collective)."""
+    if len(side.bodies) < 2:
+        return []
+    regions = [body.region for body in side.bodies]
+    points = [region.points() + layout.base(region.mesh) for region in regions]
+    ids = np.concatenate(points)
+    of = np.repeat(np.arange(len(points)), list(map(len, points)))
+    order = np.argsort(ids, kind="stable")
+    same = np.diff(ids[order]) == 0
+    pairs = np.stack([of[order][:-1][same], of[order][1:][same]], axis=1)
+    every: list[list[int]] = np.unique(
+        np.concatenate(layout.comm.allgather(np.unique(pairs, axis=0))), axis=0
+    ).tolist()
+    return every
+
+
+def require_apart(lists: Lists, layout: Layout) -> None:
     """Raise where two bodies have nodes in common (collective)."""
-    if target.body is contactor.body:
+    s, m = lists.skins
+    if s is m:
         return
-    every = [
-        np.unique(np.concatenate(layout.comm.allgather(side.facets(layout).vertices.ravel())))
-        for side in (contactor, target)
-    ]
-    common = np.intersect1d(*every)
+    _, a, b = np.intersect1d(s.ids, m.ids, assume_unique=True, return_indices=True)
+    bodies = [np.zeros(len(skin.ids), dtype=np.int64) for skin in (s, m)]
+    for found, skin, own in zip(bodies, (s, m), lists.bodies, strict=True):
+        found[skin.facets] = own[:, None]
+    common = s.ids[a[bodies[0][a] != bodies[1][b]]]
     if len(common):
         x = layout.fetch_points(common[:1])[0]
         raise ConstraintError(
-            f"{contactor.who}: {contactor} and {target} have {len(common)} "
+            f"{s.side.who}: {s.side} and {m.side} have {len(common)} "
             f"nodes in common, e.g. that at ({x[0]:g}, {x[1]:g}, {x[2]:g}): what is joined "
             "cannot touch; leave these facets out of the regions"
         )
 
 
-def overlaps(contactor: Side, target: Side, lists: Lists, initial: str | None) -> Array:
-    """Return how deep the points of all facets (F q,) lie in facets in the reference.
+def overlaps(lists: Lists, initial: str | None) -> Array:
+    """Return how deep all points (P,) lie in facets in the reference.
 
     The nearest facet within `DEPTH` counts: deeper overlaps are not seen.
 
@@ -51,33 +84,33 @@ def overlaps(contactor: Side, target: Side, lists: Lists, initial: str | None) -
     s, m = lists.shapes
     margin = DEPTH * float(np.mean(m.radius))
     near = np.stack(close(s, m, margin), axis=1)
-    if lists.rest is not None:
-        near, _ = candidates(s, m, lists.rest, margin, (s, m))
-    a, b = near[:, 0], near[:, 1]
-    q = len(contactor.weights)
-    table = s.skin.tables(contactor.points)[0]
-    X = np.einsum("qi,fia->fqa", table, s.skin.elements(s.x)).reshape(-1, 3)
-    point, facet = (a[:, None] * q + np.arange(q)).ravel(), np.repeat(b, q)
+    rest = lists.rest
+    if rest is not None:
+        near, _ = candidates(s, m, rest, margin, (s, m))
+    point, of = s.skin.points_of(near[:, 0])
+    X, facet = s.skin.at_points(s.x), near[of, 1]
     _, g = m.skin.feet(m.P, m.Q, facet, X[point])
     order = np.flatnonzero(~np.isnan(g))
     order = order[np.lexsort((np.abs(g[order]), point[order]))]
     found, first = np.unique(point[order], return_index=True)
     at = order[first]
-    faces = np.einsum("ka,ka->k", s.normal[found // q], m.normal[facet[at]]) < FACING
+    own = s.skin.facet_of[found]
+    faces = np.einsum("ka,ka->k", s.normal[own], m.normal[facet[at]]) < FACING
     inside = faces & (g[at] < 0.0) & (g[at] > -margin)
     depth = np.zeros(len(X))
     depth[found[inside]] = -g[at[inside]]
     limit = np.full(len(X), np.inf)
+    itself = np.zeros(len(found), dtype=bool) if rest is None else rest.same(own, facet[at])
     if initial is None:
-        limit[found] = DEEP * s.skin.length[found // q]
+        limit[found] = DEEP * s.skin.length[own]
         remedy = (
             "move one of them, or give initial='press' where that is meant, initial='release' to "
             "let it out gradually"
         )
     else:
-        limit[found] = (BEHIND_AT_REST if lists.one else BEHIND) * m.skin.length[facet[at]]
+        limit[found] = np.where(itself, BEHIND_AT_REST, BEHIND) * m.skin.length[facet[at]]
         remedy = (
-            f"that is {'a quarter' if lists.one else 'half'} of a cell and more, so that points "
+            f"that is {'a quarter' if itself.any() else 'half'} of a cell and more, so that points "
             f"are behind these facets, and initial={initial!r} does not bring them out; move one "
             "of them"
         )
@@ -85,7 +118,7 @@ def overlaps(contactor: Side, target: Side, lists: Lists, initial: str | None) -
     if deep.any():
         k = int(np.argmax(deep))
         raise ConstraintError(
-            f"{contactor.who}: in the reference {contactor} lies within {target} by up to "
+            f"{s.skin.side.who}: in the reference {s.skin.side} lies within {m.skin.side} by up to "
             f"{deep[k]:.3g}, at ({X[k][0]:g}, {X[k][1]:g}, {X[k][2]:g}); {remedy}"
         )
     return depth

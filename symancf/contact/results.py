@@ -21,11 +21,12 @@ from .facets import FacetPass
 from .nodal import Nodal, told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ..assembly.configuration import Configuration
     from .rigid import RigidPass
     from .shapes import Shape
+    from .sides import Side
 
 
 class Counts(NamedTuple):
@@ -43,13 +44,15 @@ class Results(Shown):
     who: str
     passes: list[RigidPass | FacetPass]
     dampers: list[RigidPass]
-    bodies: tuple[Body | RigidBody, Body | RigidBody | Shape]
+    sides: list[tuple[Side, Sequence[RigidPass | FacetPass]]]
+    bodies: tuple[Sequence[Body | RigidBody], Sequence[Body | RigidBody | Shape]]
 
     # ---- forces ---------------------------------------------------------------------------------
     def force(self, system: Configuration, on: object = None) -> Array:
         """Return the resultant (3,) of the contact [N].
 
-        `on` : the body or the shape on which it acts, one of the two; default: the first.
+        `on` : the body or the shape on which it acts, one of those of the contact; default: those
+        of the first side. What acts on nodes that bodies share counts for each of them.
         """
         return self._wrench(system, on, np.zeros(3))[:3]
 
@@ -61,21 +64,21 @@ class Results(Shown):
 
     def _wrench(self, system: Configuration, on: object, about: Array) -> Array:
         first, second = self.bodies
-        if on is not None and on is not first and on is not second:
-            names = " and ".join(repr(body.name) for body in dict.fromkeys(self.bodies))
+        every = list(dict.fromkeys([*first, *second]))
+        chosen = [body for body in every if body is on]
+        if on is not None and not chosen:
+            names = " and ".join(repr(body.name) for body in every)
             given = repr(on.name) if isinstance(on, Body | RigidBody) else label(on)
             raise ParameterError(f"{self.who} is between {names}; on={given} is none of them")
-        body, sign = first, 1.0
-        if on is second and on is not first:
-            body, sign = (second, 1.0) if isinstance(second, Body | RigidBody) else (first, -1.0)
+        bodies = [body for body in chosen or first if isinstance(body, Body | RigidBody)]
+        sign = 1.0 if bodies else -1.0
         f = np.zeros(system.numbering.coordinates)
-        chosen = np.array([piece.name in self._pieces(system) for piece in system.plan.pieces])
+        own = np.array([piece.name in self._pieces(system) for piece in system.plan.pieces])
         with together(system.comm):
             system.plan.update(system.time)
-        with system.plan.only(chosen):
+        with system.plan.only(own):
             system.plan.residual(system.state, f)
-        assert isinstance(body, Body | RigidBody)
-        mine = _coordinates(system, body)
+        mine = np.any([_coordinates(system, body) for body in bodies or first], axis=0)
         return sign * system.sum(-system.wrench(np.where(mine, f, 0.0), about))
 
     def _pieces(self, system: Configuration) -> set[str]:
@@ -139,8 +142,10 @@ class Results(Shown):
         ------
         ParameterError : the points are those of a rigid body.
         """
-        each = self.passes[min(number, len(self.passes) - 1)]
-        return told(each, system).over_nodes(system.layout)
+        if not self.sides:
+            raise ParameterError(f"{self.who}: {self.passes[0].contactor} has no surface")
+        side, passes = self.sides[min(number, len(self.sides) - 1)]
+        return told(side, passes, system).over_nodes(system.layout)
 
     def pressure(self, system: Configuration, number: int = 0) -> Array:
         """Return nodal pressures (n,), of cables per length; places are `nodal(system).X`."""

@@ -36,7 +36,7 @@ from ..values.parameter import difference, evaluate
 from .laws import DAMPING, NEAR, SPAN, TOUCHING
 from .look import Look
 from .shapes import X
-from .sides import Side
+from .sheet import Sheet
 from .steps import GROWN, OVERLAP, RELEASE, Step
 from .touch import ANCHOR, BASE, BEFORE, FRAME, RHO, Touch
 
@@ -78,8 +78,8 @@ class Points:
     who : begins messages.
     end : the places.
     rho : distance at which they touch [m].
-    stiffness : k of all points; None: c E/l of their `Side`, of cables c E.
-    length : size l of rigid bodies; of a `Side` it is that of the cells [m].
+    stiffness : k of all points; None: c E/l of their `Sheet`, of cables c E.
+    length : size l of rigid bodies; of a `Sheet` it is that of the cells [m].
     rolls : they are the centre of a rigid ball.
     initial : what an overlap in the reference means, see `symancf.Contact`.
     """
@@ -95,7 +95,7 @@ class Points:
     def numbers(self, configuration: Configuration, ids: Ints) -> Numbers:
         """Return size and stiffness at places, by number (collective)."""
         none = np.zeros(len(ids))
-        if not isinstance(self.end, Side):
+        if not isinstance(self.end, Sheet):
             assert self.stiffness is not None
             return Numbers(none + self.length, none + self.stiffness, none)
         l, E, _ = self.end.numbers(configuration.layout, ids).T
@@ -141,7 +141,7 @@ class RigidPass(PlaceTerm):
     # ---- as a part of a term --------------------------------------------------------------------
     def declare(self, layout: Layout) -> None:
         """Announce the points (collective)."""
-        if isinstance(self.points.end, Side):
+        if isinstance(self.points.end, Sheet):
             self.points.end.facets(layout, modulus=self.points.stiffness is None)
         super().declare(layout)
 

@@ -7,7 +7,7 @@ All of it is a function of positions, the same on every rank: what a rank needs 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -44,38 +44,60 @@ class Shape:
         return self.skin.normals(self.x)
 
     @cached_property
-    def _sampled(self) -> Array:
-        return np.asarray(self.skin.sampled @ self.skin.elements(self.x))
+    def _sampled(self) -> list[Array]:
+        """Places (n, k, 3) all over the facets of each leaf."""
+        return [np.asarray(leaf.sampled @ leaf.elements(self.x)) for leaf in self.skin.leaves]
 
     @cached_property
     def box(self) -> tuple[Array, Array]:
         """Lowest and highest corners (F, 3) of boxes around the facets."""
-        return self._sampled.min(axis=1), self._sampled.max(axis=1)
+        low, high = ([end(x, axis=1) for x in self._sampled] for end in (np.min, np.max))
+        return np.concatenate(low), np.concatenate(high)
 
     @cached_property
     def centre(self) -> Array:
         """Centres (F, 3) of balls around the facets."""
-        return np.asarray(self._sampled.mean(axis=1))
+        return np.concatenate([x.mean(axis=1) for x in self._sampled])
 
     @cached_property
     def radius(self) -> Array:
         """Their radii (F,)."""
-        away = np.linalg.norm(self._sampled - self.centre[:, None], axis=2)
-        return np.asarray(away.max(axis=1))
+        parts = zip(self._sampled, self.skin.leaves, strict=True)
+        away = [np.linalg.norm(x - self.centre[leaf.at, None], axis=2) for x, leaf in parts]
+        return np.concatenate([own.max(axis=1) for own in away])
 
     @cached_property
     def normal(self) -> Array:
         """Normals (F, 3) in the middles."""
-        at = self.skin.middle
-        n = np.einsum("k,fka->fa", [1.0, *at, at[0] * at[1]], self.Q)
+        at = np.array([leaf.middle for leaf in self.skin.leaves])[self.skin.type]
+        powers = np.stack([np.ones(len(at)), *at.T, at[:, 0] * at[:, 1]], axis=1)
+        n = np.einsum("fk,fka->fa", powers, self.Q)
         size = np.linalg.norm(n, axis=1)
         return np.asarray(n / np.where(size > 0.0, size, 1.0)[:, None])
 
     @cached_property
     def middle(self) -> Array:
         """Middles (F, 3)."""
-        N = self.skin.tables(self.skin.middle[None])[0, 0]
-        return np.asarray(np.einsum("i,fia->fa", N, self.skin.elements(self.x)))
+        leaves = self.skin.leaves
+        parts = [leaf.at_places(leaf.tables(leaf.middle[None])[0], self.x) for leaf in leaves]
+        return np.concatenate([x[:, 0] for x in parts])
+
+
+class Rest(NamedTuple):
+    """Sides that have a body in common: their shapes in the reference, and what facets are of.
+
+    Attributes
+    ----------
+    shapes : of the side that has points and the one opposite.
+    bodies : (F,), (G,) numbers of the bodies of facets; joined bodies are one.
+    """
+
+    shapes: tuple[Shape, Shape]
+    bodies: tuple[Ints, Ints]
+
+    def same(self, a: Ints, b: Ints) -> Mask:
+        """Return which pairs of facets (n,) are of one body."""
+        return np.asarray(self.bodies[0][a] == self.bodies[1][b])
 
 
 def close(s: Shape, m: Shape, margin: float) -> tuple[Ints, Ints]:
@@ -122,7 +144,7 @@ def behind(s: Shape, m: Shape, a: Ints, b: Ints, depth: float) -> Mask:
 
 
 def candidates(
-    s: Shape, m: Shape, rest: tuple[Shape, Shape] | None, margin: float, path: tuple[Shape, Shape]
+    s: Shape, m: Shape, rest: Rest | None, margin: float, path: tuple[Shape, Shape]
 ) -> tuple[Ints, Mask]:
     """Return pairs of facets (k, 2), sorted, one that has points, one opposite; which may touch.
 
@@ -131,8 +153,8 @@ def candidates(
     Parameters
     ----------
     s, m : the side that has points and the one opposite, in the accepted state.
-    rest : both in the reference, where they are of one body: what is behind each other there, with
-        the body in between, never touches.
+    rest : where they have a body in common: what is behind each other in the reference, with that
+        body in between, never touches.
     margin : distance within which pairs are taken.
     path : both in the present state, for what they may have come to since.
     """
@@ -150,7 +172,9 @@ def candidates(
     a, b = a[alone], b[alone]
     kept = ~behind(s, m, a, b, BEHIND)
     if rest is not None:  # these are in the way of each other for ever
-        first = ~behind(*rest, a, b, BEHIND_AT_REST)
+        first = ~rest.same(a, b)
+        one = np.flatnonzero(~first)
+        first[one] = ~behind(*rest.shapes, a[one], b[one], BEHIND_AT_REST)
         a, b, kept = a[first], b[first], kept[first]
     return np.stack([a, b], axis=1), kept
 

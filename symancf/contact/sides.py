@@ -1,334 +1,66 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""Sides: the facets of bodies that may touch something, and their points of quadrature.
-
-A side is one of the following; its facets are interpolated by the element `Side.element`.
-
-==========================  ===============================  ==========  ======================
-the user gives              facets                           points      size l
-==========================  ===============================  ==========  ======================
-``solid["outside"]``        quad4 / quad8, quad9 / tri3 /    4 / 9 / 3   cell's volume/its area
-                            tri6 of solids                   / 6
-``plate["skin"].face(+1)``  z = thickness/2 of ancf_plate    9           thickness
-``cord["body"]``            axis of ancf_cable, `radius=`    4           radius
-==========================  ===============================  ==========  ======================
-
-The nodes of a facet are in an order in which :math:`r_\xi \times r_\eta` points out of the body;
-for ``face(-1)`` the cell of a plate is numbered the other way round, so that here, too, the
-face is that at z = +thickness/2. The position of a point of a facet is
-
-.. math:: r(\xi) = \sum_v N_v r_v + \sum_{v,k} H_{vk} \sum_c T_{vkc}\, s_{vc},
-
-r_v the positions and s_vc the slopes of its nodes, T the maps of `Interpolation.maps_of`.
-"""
+"""Sides: what may touch something, of one body or of several that lie beside each other."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias, cast
 
-import numpy as np
-import sympy as sp
-
-from ..arrays import Array, Ints, Ints32
-from ..assembly.resolved import Resolved
 from ..bodies.body import Body
-from ..cells import CELLS
-from ..cells.quadrature import counts_for, gauss
-from ..errors import MeshError, ParameterError
-from ..kinematics.moduli import young_modulus
-from ..laws.energy import evaluate_energy
-from ..mesh.cells import sizes
-from ..places.ends import End
-from ..places.facets import FacetPoints
-from ..places.interpolation import Interpolation, tabulate
+from ..errors import ParameterError
 from ..places.on_body import Face, Nodes
-from ..runtime.collective import exchange, lookup, owners_of, share_error, shares, together
-from ..values.arguments import positive
-from ..values.parameter import Field, Value, call_array, depends_on_time, evaluate, label
+from .sheet import NONE, Sheet
 
 if TYPE_CHECKING:
-    from ..assembly.configuration import Configuration, Layout
+    from collections.abc import Sequence
 
-PARTS_OF = {3: 10.0, 2: 1.0, 1: 0.01}  # c of solids, plates and cables
-NONE = (
-    'give facets of solids, solid["outside"], faces of full-gradient plates, '
-    'plate["skin"].face(+1), or cables, cord["body"] with radius='
-)
+Place: TypeAlias = "Nodes | Face | Sequence[Nodes | Face]"
 
 
-class Facets(NamedTuple):
-    """The facets of a side, this rank's share of them, in the order of the region.
+class Side:
+    """The facets that may touch something as one surface: sheets of one type and body each.
 
-    Attributes
-    ----------
-    vertices : (n, nv) ids of their nodes in the layout; r_xi x r_eta points out of the body.
-    length : (n,) local size l [m].
-    modulus : (n,) Young's modulus of the material at F = I [Pa].
-    height : (n,) z of the face of a plate, else 0 [m].
-    starts : (ranks + 1,) where the shares of the ranks begin among all facets.
-    """
-
-    vertices: Ints
-    length: Array
-    modulus: Array
-    height: Array
-    starts: Ints
-
-
-class Side(FacetPoints):
-    """The facets of a region that may touch something, as places: their Gauss points.
-
-    Place q f + p is point p of facet f, with q points on each; `Resolved.within` holds
-    (xi, eta, z) of it, (xi, z) on cables. Its jets are ``value``, linear in the coordinates; its
-    weight is the area (of cables the length) of the reference that it stands for, `measure`.
+    Where sheets have edges in common, normals and forces go over from one to the other; that is
+    where bodies share nodes, as in a mesh of hexahedra and wedges.
 
     Parameters
     ----------
     who : begins messages.
-    place : what the user gives, see the top of this file.
+    place : what the user gives, see `sheet`; or several of them.
     radius : of cables [m].
 
     Attributes
     ----------
-    body, region, kind : whose cells or faces of cells these are, and their type.
-    points, weights : (q, d) parameters and (q,) weights of the rule on a facet.
-    unit : (q, d) the points in the unit cell.
-    rho : distance from the facets at which something touches [m]: the radius of cables, else 0.
-    parts : c, to which k l/E is set where nobody says otherwise: see `PARTS_OF`.
+    sheets : facets of each type and body; those of one body may be more than one.
+    bodies : whose facets they are, each once.
+    cable : whether they are axes of cables.
 
     Raises
     ------
-    ParameterError : nothing that has such a side, or no radius of a cable.
+    ParameterError : nothing that has a side, or nothing at all; cables beside something else.
     """
 
-    body: Body
-
-    def __init__(self, who: str, place: Nodes | Face, radius: float | None = None) -> None:
-        nodes: Any = place.nodes if isinstance(place, Face) else place
-        if not isinstance(nodes, Nodes) or not isinstance(nodes.body, Body):
-            said = nodes if isinstance(nodes, End) else label(nodes)
-            raise ParameterError(f"{who}: {said} has no surface that could touch; {NONE}")
-        super().__init__(nodes.body, nodes.region)
-        if len(nodes.region.by_type) > 1:
-            raise ParameterError(
-                f"{who}: {nodes.region.describe()}; give those of each type as a contact of its "
-                "own (forces fall to nothing at the edges between them, as at those of a block)"
-            )
-        self.who, self.turned = who, isinstance(place, Face) and place.side == -1
-        self._require_touchable(place)
-        element = self.element
-        assert element is not None
-        cell, degree = element.topology, {1: 7, 2: 5}[element.dimension]
-        if not element.slopes and element.degree == 1:
-            degree = 3 if max(cell.factors) == 1 else 2
-        elif max(cell.factors) > 1:
-            degree = 4
-        rule = gauss(cell, counts_for(cell, degree))
-        low, high = cell.domain
-        self.points, self.weights = np.asarray(rule.points), np.asarray(rule.weights)
-        self.unit = (self.points - low) / (high - low)
-        self.cable = element.dimension == 1
-        if not self.cable and radius is not None:
-            raise ParameterError(
-                f"{who}: radius={label(radius)} is for cables; {self} has a surface of its own"
-            )
-        if self.cable and radius is None:
-            raise ParameterError(f"{who}: {self} is an axis: give radius=, that of the cable")
-        self.rho = positive(who, "radius", radius) if self.cable else 0.0
-        self.parts = PARTS_OF[self.body.element.dimension]
-
-    def _require_touchable(self, place: Nodes | Face) -> None:
-        """Raise where the place is an edge, or a plate of which no side is given."""
-        element, body = self.element, self.body.element
-        if element is None or (element.dimension == 1 and element is not body):
-            raise ParameterError(f"{self.who}: {self} holds edges; {NONE}")
-        if body.dimension == 2 and not body.has_thickness:
-            raise ParameterError(
-                f"{self.who}: {self} is made of {body.name}, whose two sides touch at half its "
-                "thickness from one surface; that is not possible yet: make it of ancf_plate and "
-                "give one side, face(+1) or face(-1)"
-            )
-        if body.dimension == 2 and not isinstance(place, Face):
-            raise ParameterError(
-                f"{self.who}: {self} is a plate and has two sides; contact of both at once is not "
-                'possible yet: give them as two contacts, plate["skin"].face(+1) and face(-1)'
-            )
-        if isinstance(place, Face):
-            if body.dimension != 2 or place.side not in (1, -1):
-                raise ParameterError(
-                    f"{self.who}: face({place.side!r}) of {self} is not possible: plates have "
-                    "face(+1) and face(-1), solids their facets"
-                )
-            if place.middle:
-                raise ParameterError(
-                    f"{self.who}: contact of {self} acts on its face: leave out middle=True"
-                )
-
-    # ---- facets ---------------------------------------------------------------------------------
-    def facets(self, layout: Layout, modulus: bool = True) -> Facets:
-        """Return this rank's share of the facets, found once (collective).
-
-        `modulus` : whether somebody asks for that of the material; it is 0 else.
-
-        Raises
-        ------
-        MeshError : a facet of a solid lies between two of its cells.
-        ParameterError : the thickness of a plate varies; the modulus cannot be found or is not
-            positive.
-        """
-        known = layout.find(self, Facets)
-        if known is not None:
-            return known
-        layout.require_member(self.body, f"{self.who}: {self}")
-        self.region.require_on(self.body.region)
-        self.require_sides()
-        comm, (_, facets) = self.region.mesh.comm, self.region.slice(self.kind)
-        count, told = self.beside(self._numbered())
-        self._require_outside(count, facets)
-        ring, X = told[:, 1:], self.region.mesh.fetch_points(told[:, 1:])
-        with together(comm):
-            table = self._of_cells(modulus)
-            if self.turned:
-                ring = ring[:, self._reversed()]
-        starts = shares(comm, len(self.body.region.slice(self.body.element.cell)[1]))
-        volume, E, height = lookup(comm, starts, told[:, 0], table).T
-        length = np.full(len(ring), self.rho) if self.cable else 2.0 * height
-        if self.body.element.dimension == 3:
-            length = volume / sizes(self.kind, X)
-        if self.body.element.dimension == 2:
-            self._require_oriented(ring)
-        first = shares(comm, len(ring))
-        ring = ring + layout.base(self.region.mesh)
-        return layout.keep(self, Facets(ring, length, E, height, first))
-
-    def _numbered(self) -> Ints:
-        """Return the number and the nodes (cells, sides, 1 + nv) of sides of this rank's cells."""
-        element = self.body.element
-        cells = self.body.region.slice(element.cell)[1]
-        nodes = cells[:, element.topology.sides(self.kind)]
-        first = shares(self.region.mesh.comm, len(cells))[self.region.mesh.comm.rank]
-        number = np.broadcast_to(
-            first + np.arange(len(cells))[:, None, None], (*nodes.shape[:2], 1)
-        )
-        return np.asarray(np.concatenate([number, nodes], axis=2))
-
-    def _reversed(self) -> list[int]:
-        """Return the order of the nodes of a plate's cell that runs the other way round."""
-        return [0, *range(CELLS[self.kind].corners - 1, 0, -1)]
-
-    def _require_outside(self, count: Ints, facets: Ints) -> None:
-        error, between = None, count > 1
-        if between.any():
-            first = facets[between][0]
-            error = MeshError(
-                f"{self.who}: {between.sum()} facets of {self} lie between two of its cells, e.g. "
-                f"that with the points {', '.join(map(str, first))}: give those of its boundary"
-            )
-        share_error(self.region.mesh.comm, error)
-
-    def _require_oriented(self, ring: Ints) -> None:
-        """Raise where cells of a plate run the same way along an edge: the face would jump."""
-        mesh = self.region.mesh
-        edges = np.stack([ring, np.roll(ring, -1, axis=1)], axis=2).reshape(-1, 2)
-        _, (edges,) = exchange(mesh.comm, owners_of(mesh.point_starts, edges[:, 0]), edges)
-        runs, count = np.unique(edges, axis=0, return_counts=True)
-        error = None
-        if (count > 1).any():
-            a, b = runs[count > 1][0]
-            error = MeshError(
-                f"{self.who}: at the edge of the points {a} and {b} the cells of {self} are "
-                "numbered in opposite senses, so that the face would change its side there: turn "
-                "one of them over in the mesh"
-            )
-        share_error(mesh.comm, error)
-
-    # ---- the material ---------------------------------------------------------------------------
-    def _of_cells(self, modulus: bool) -> Array:
-        """Return volume, modulus and z of the face (cells, 3) of this rank's share of the cells."""
-        element, mesh = self.body.element, self.region.mesh
-        X = mesh.fetch_points(self.body.region.slice(element.cell)[1])
-        found, centre = np.zeros((len(X), 3)), X.mean(axis=1)
-        if element.dimension == 3:
-            found[:, 0] = sizes(element.cell, X)
-        if modulus:
-            found[:, 1] = self._modulus(centre)
-        if element.dimension == 2:
-            found[:, 2] = self._constant("thickness", centre) / 2.0
-        return found
-
-    def _modulus(self, X: Array) -> Array:
-        """Return Young's modulus (n,) at places; of cables EA over the section of the radius."""
-        body, n = self.body, len(X)
-        called = evaluate_energy(body.element, body.energy_function)
-        E = young_modulus(called.kinematics, sp.Add(*called.parts.values()))
-        E = E.xreplace({m.symbol: m.initial for m in called.history})
-        for name in () if body.pressure is None else body.pressure.unbounded:
-            E = sp.limit(E, sp.Symbol(name, real=True), sp.oo)
-        names = sorted(map(str, E.free_symbols))
-        strange = [name for name in names if name not in body.parameters]
-        if strange or called.local:
-            raise ParameterError(
-                f"{self.who}: the stiffness of {body.name!r} at rest does not follow from its "
-                "energy alone: give that of the contact, stiffness="
-            )
-        values = [self._present(name, X) for name in names]
-        made = sp.lambdify([sp.Symbol(name, real=True) for name in names], E, "numpy")
-        found = np.broadcast_to(np.asarray(made(*values), dtype=float), (n,))
-        if n and not (np.isfinite(found).all() and (found > 0.0).all()):
-            raise ParameterError(
-                f"{self.who}: the modulus of {body.name!r} is {found.min():g} at rest, so that of "
-                "the contact cannot follow from it: give stiffness="
-            )
-        return found / (np.pi * self.rho**2) if self.cable else found
-
-    def _present(self, name: str, X: Array) -> Array | float:
-        """Return a parameter of the body at time 0, a number or one for each of some cells."""
-        given, what = self.body.parameters[name], f"{name} of body {self.body.name!r}"
-        if isinstance(given, Field):
-            return call_array(what, given.function, (len(X),), X)
-        return evaluate(what, given, 0.0)
-
-    def _constant(self, name: str, X: Array) -> Array | float:
-        given: Value = self.body.parameters[name]
-        within = isinstance(given, Field) and given.at == "points"
-        if within or depends_on_time(given):
-            raise ParameterError(
-                f"{self.who}: the {name} of {self} changes within cells or in time; contact on a "
-                "face needs a number, or a Field of one for each cell"
-            )
-        return self._present(name, X)
-
-    def numbers(self, layout: Layout, places: Ints) -> Array:
-        """Return l, E and z (n, 3) of the facets of some places, by number (collective)."""
-        own = self.facets(layout)
-        table = np.stack([own.length, own.modulus, own.height], axis=1)
-        return lookup(layout.comm, own.starts, places // len(self.weights), table)
-
-    # ---- places ---------------------------------------------------------------------------------
-    def _find(self, layout: Layout) -> Resolved:
-        """Find the points (collective)."""
-        own, q = self.facets(layout), len(self.weights)
-        value, _ = CELLS[self.kind].evaluate(self.unit)
-        nodes = layout.fetch_points(own.vertices.ravel()).reshape(*own.vertices.shape, 3)
-        X = np.einsum("qv,nva->nqa", value, nodes)
-        within = np.empty((len(own.vertices), q, self.points.shape[1] + 1))
-        within[..., :-1], within[..., -1] = self.points, own.height[:, None]
-        return Resolved(
-            X.reshape(-1, 3),
-            np.repeat(own.vertices, q, axis=0),
-            within.reshape(-1, within.shape[2]),
-            np.tile(self.weights, len(own.vertices)),
-            starts=own.starts * q,
-        )
-
-    def _coefficients(
-        self, configuration: Configuration, places: Resolved, vertices: Ints32, derivative: int
-    ) -> tuple[Array, Array | None]:
-        """Return coefficients of positions (k, nv) and of slopes (k, nv, s) of r, r_xi or r_eta."""
-        assert self.element is not None
-        jet = ("value", *self.element.topology.coordinates)[derivative]
-        table = tabulate(self.element, jet, places.within[:, :-1], places.within[:, -1])
-        return configuration.of(self.body, Interpolation).weighted(table, vertices)
+    def __init__(self, who: str, place: Place, radius: float | None = None) -> None:
+        self.who = who
+        given = list(place) if isinstance(place, list | tuple) else [cast("Nodes | Face", place)]
+        if not given:
+            raise ParameterError(f"{who}: there is nothing in {place!r}; {NONE}")
+        self.sheets = [Sheet(who, part, radius) for each in given for part in _by_type(each)]
+        self.bodies: list[Body] = list(dict.fromkeys(sheet.body for sheet in self.sheets))
+        self.cable = any(sheet.cable for sheet in self.sheets)
+        if self.cable and not all(sheet.cable for sheet in self.sheets):
+            raise ParameterError(f"{who}: {self} are cables and surfaces: give a contact for each")
 
     def __str__(self) -> str:
-        face = f", face({-1 if self.turned else 1:+d})" if self.body.element.dimension == 2 else ""
-        return f"region {self.region.name!r} of {self.body.name!r}{face}"
+        return " and ".join(dict.fromkeys(map(str, self.sheets)))
+
+
+def is_place(given: object) -> bool:
+    """Tell whether something is a place of bodies, or several."""
+    return isinstance(given, Nodes | Face | list | tuple)
+
+
+def _by_type(place: Nodes | Face) -> Sequence[Nodes | Face]:
+    """Return a place as those of facets of one type each: wedges have two."""
+    if not isinstance(place, Nodes) or not isinstance(place.body, Body):
+        return [place]
+    return [Nodes(place.body, part) for part in place.region.by_type]

@@ -1,48 +1,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""Skins: the facets of a deformable side, all of them on every rank, and where they are.
+r"""Skins: the facets of a side, all of them on every rank, and where they are.
 
 A facet is a polynomial r(xi, eta) with normals that are interpolated between those of its
 corners; these are means over the facets around a node, weighted by area, of those that no kink
-sharper than `KINK` in the reference parts. So the normal does not jump from facet to facet.
+sharper than `KINK` in the reference parts. So the normal does not jump from facet to facet, of
+whatever types and bodies these are.
 
-A rank keeps 8 bytes for each node of a facet and 32 for each facet, of plates 8 s^2 more for each
-of its corners with s = 3 slopes; positions take 24 bytes for each node and each of its slopes.
+The facets of the sheets of a side follow each other. Arrays of all facets have the room that the
+largest type needs: among nodes others have their first one again, among functions and polynomials
+zeros.
+
+A rank keeps 8 bytes for each node of a facet, 64 for each facet and 16 for each of its points, of
+plates 8 s^2 more for each corner with s = 3 slopes; positions take 24 bytes for each node and each
+of its slopes.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import Array, Ints
+from ..arrays import Array, Ints, Ints32
 from ..assembly.feet import feet_of, inner, library
-from ..assembly.piece import Basis
-from ..places.interpolation import Interpolation
+from ..errors import MeshError
+from .leaf import Leaf, filled, stacked
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
     from ..assembly.configuration import Configuration, Layout
-    from ..elements import Element
     from .sides import Side
 
 KINK = np.cos(np.radians(45.0))
 
 
-def basis_of(element: Element) -> Basis:
-    """Return the functions of facets, those of a director at the distance 1 from the middle."""
-    fields = list(element.functions.values())
-    exponents = list(dict.fromkeys(tuple(e) for f in fields for e in f.exponents))
-    coefficients = np.zeros((len(exponents), element.size))
-    for field in fields:
-        for e, row in zip(field.exponents, field.coefficients, strict=True):
-            coefficients[exponents.index(tuple(e)), list(field.slots)] += [float(x) for x in row]
-    nodes = element.vertices, element.topology.corners, len(element.slopes)
-    return Basis(*nodes, np.array(exponents, dtype=np.int32), coefficients)
-
-
-def skin_of(side: Side, layout: Layout) -> Skin:
-    """Return the skin of a side, made once (collective)."""
-    return layout.find(side, Skin) or layout.keep(side, Skin(side, layout))
+def skin_of(side: Side, layout: Layout, modulus: bool = True) -> Skin:
+    """Return the skin of a side, made once (collective); `modulus` as in `Sheet.facets`."""
+    return layout.find(side, Skin) or layout.keep(side, Skin(side, layout, modulus))
 
 
 class Skin:
@@ -50,16 +48,17 @@ class Skin:
 
     Attributes
     ----------
-    side, basis : whose facets these are, and their functions.
+    side, leaves : whose facets these are, and those of each of its sheets.
     ids : (U,) ids of all nodes, ascending.
     facets : (F, nv) their places among the nodes.
+    own : (F,) which are of this rank's share.
+    type, nodes : (F,) number of the leaf, and how many of the nodes are theirs.
+    first, facet_of : (F + 1,), (P,) where the points of a facet begin, and the facet of each.
     rim : (F,) edges without a neighbour, or with one beyond a kink, and corners at their ends: a
         bit for each, see `inner` in foot.h.
-    length, modulus : (F,) local size and Young's modulus.
+    length, modulus, parts : (F,) local size, Young's modulus, and c; see `Sheet`.
     maps : (F, corners, s, s) slopes of elements from those of nodes, after `place`.
-    middle : (2,) parameters of the middle.
-    sampled : (k, functions) functions at some places all over a facet.
-    group : (F, corners) numbers of the normals that are interpolated; of cables of the nodes.
+    groups : number of the normals that are interpolated.
     numbers : (U,) global numbers of the nodes, after `place`.
     placed : whether that was called.
     library : the runtime.
@@ -69,149 +68,198 @@ class Skin:
     numbers: Ints
     placed = False
 
-    def __init__(self, side: Side, layout: Layout) -> None:
+    def __init__(self, side: Side, layout: Layout, modulus: bool) -> None:
         self.side, comm = side, layout.comm
-        own = side.facets(layout)
-        element = side.element
-        assert element is not None
-        self.element, self.basis = element, basis_of(element)
-        nodes = np.concatenate(comm.allgather(own.vertices))
-        numbers = np.stack([own.length, own.modulus, own.height], axis=1)
-        self.length, self.modulus, self.height = np.concatenate(comm.allgather(numbers)).T
-        self.ids, at = np.unique(nodes, return_inverse=True)
-        self.facets = at.reshape(nodes.shape)
-        self._corners = element.topology.corners
-        self._at = element.topology.to_domain(element.topology.unit[: self._corners])
         self.library = library(comm)
-        cell = element.topology
-        self.middle = cell.to_domain(cell.centre)
-        steps = 3 if element.degree > 1 else 2
-        grid = np.meshgrid(*[np.linspace(0.0, 1.0, steps)] * cell.dimension)
-        unit = cell.clamped(np.stack(grid, axis=-1).reshape(-1, cell.dimension))
-        self.sampled = self.tables(cell.to_domain(unit))[0]
-        X = np.zeros((len(self.ids), 1 + self.basis.slopes, 3))
-        X[:, 0] = layout.fetch_points(self.ids)
-        self.group = self._groups(X[:, 0])
+        given = [sheet.facets(layout, modulus) for sheet in side.sheets]
+        nodes = [np.concatenate(comm.allgather(own.vertices)) for own in given]
+        numbers = [np.stack([own.length, own.modulus, own.height], axis=1) for own in given]
+        every = np.concatenate([np.concatenate(comm.allgather(part)) for part in numbers])
+        self.length, self.modulus, self.height = every.T
+        self.ids = np.unique(np.concatenate([part.ravel() for part in nodes]))
+        self.leaves: list[Leaf] = []
+        for sheet, part in zip(side.sheets, nodes, strict=True):
+            last = self.leaves[-1] if self.leaves else None
+            facet, point = (last.at.stop, last.points.stop) if last else (0, 0)
+            self.leaves.append(Leaf(sheet, part, self.ids, facet, point))
+        self.facets = filled([leaf.facets for leaf in self.leaves])
+        self.own = np.zeros(len(self.facets), dtype=bool)
+        for leaf, part in zip(self.leaves, given, strict=True):
+            start, end = part.starts[comm.rank : comm.rank + 2] + leaf.at.start
+            self.own[start:end] = True
+        self.type = self._of_leaves([*range(len(self.leaves))]).astype(np.int32)
+        self.nodes = self._of_leaves([leaf.basis.vertices for leaf in self.leaves])
+        self.parts = self._of_leaves([leaf.sheet.parts for leaf in self.leaves])
+        count = self._of_leaves([leaf.count for leaf in self.leaves])
+        self.first = np.concatenate([[0], np.cumsum(count)])
+        self.facet_of = np.repeat(np.arange(self.size), count)
+        X = layout.fetch_points(self.ids)
+        self._require_once(X)
+        self.rim = self._find_groups(X)
 
     @property
     def size(self) -> int:
         """Number of facets."""
         return len(self.facets)
 
-    def _groups(self, X: Array) -> Ints:
-        """Return numbers (F, corners) of the normals: of the facets at a node between kinks."""
-        n, F = self._corners, self.size
-        ring = self.facets[:, :n]
-        if n == 2:  # a cable has none
-            return np.asarray(ring)
+    @property
+    def points(self) -> int:
+        """Number of points of quadrature."""
+        return len(self.facet_of)
+
+    def _of_leaves(self, values: Sequence[float]) -> npt.NDArray[Any]:
+        """Return a number of each leaf for its facets (F,)."""
+        return np.repeat(np.asarray(values), [len(leaf.facets) for leaf in self.leaves])
+
+    def _require_once(self, X: Array) -> None:
+        """Raise where a facet is there twice, as in places that overlap or face each other."""
+        if len(self.leaves) < 2:
+            return
+        known, at, count = np.unique(
+            np.sort(self.facets, axis=1), axis=0, return_index=True, return_counts=True
+        )
+        if len(known) < self.size:
+            x = X[self.facets[at[count > 1][0]]].mean(axis=0)
+            raise MeshError(
+                f"{self.side.who}: {self.size - len(known)} facets of {self.side} are there twice, "
+                f"e.g. that at ({x[0]:g}, {x[1]:g}, {x[2]:g}): leave out what places have in "
+                "common, and what lies between bodies that are joined"
+            )
+
+    def _find_groups(self, X: Array) -> Ints32:
+        """Find the normals that corners have, those of the facets at a node between kinks.
+
+        Returns
+        -------
+        the bits (F,) of free edges and corners on them.
+        """
+        if self.side.cable:  # has no normals
+            for leaf in self.leaves:
+                leaf.group = leaf.facets[:, : leaf.corners]
+            self.groups = len(self.ids)
+            return np.zeros(self.size, dtype=np.int32)
         from scipy.sparse import coo_matrix  # half a second to import
         from scipy.sparse.csgraph import connected_components
 
-        x = X[ring]
-        normal = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
-        if n == 4:
-            normal += np.cross(x[:, 2] - x[:, 0], x[:, 3] - x[:, 0])
+        # corners of all facets one after the other, and of each the next one of its facet
+        ring, after, of, first = [], [], [], 0
+        normal = np.zeros((self.size, 3))
+        for leaf in self.leaves:
+            n, own = leaf.corners, leaf.facets[:, : leaf.corners]
+            number = first + np.arange(own.size).reshape(own.shape)
+            ring.append(own.ravel())
+            after.append(np.roll(number, -1, axis=1).ravel())
+            of.append(np.repeat(np.arange(leaf.at.start, leaf.at.stop), n))
+            first += own.size
+            x = X[own]
+            normal[leaf.at] = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
+            if n == 4:
+                normal[leaf.at] += np.cross(x[:, 2] - x[:, 0], x[:, 3] - x[:, 0])
         normal /= np.linalg.norm(normal, axis=1)[:, None]
-        ends = np.stack([ring, np.roll(ring, -1, axis=1)], axis=2).reshape(-1, 2)
+        node, nexts, facet = map(np.concatenate, (ring, after, of))
+        ends = np.stack([node, node[nexts]], axis=1)
         _, edge = np.unique(np.sort(ends, axis=1), axis=0, return_inverse=True)
         order = np.argsort(edge.ravel(), kind="stable")
-        first = order[:-1][np.diff(edge.ravel()[order]) == 0]
-        other = order[1:][np.diff(edge.ravel()[order]) == 0]
-        a, b = first // n, other // n
-        smooth = np.einsum("ka,ka->k", normal[a], normal[b]) > KINK
-        first, other = first[smooth], other[smooth]
-        free = np.ones(F * n, dtype=bool)
-        free[first] = free[other] = False
-        free = free.reshape(F, n)
-        # the edge from corner c to c + 1 of one runs the other way in its neighbour
-        nexts = [np.where(k % n == n - 1, k - n + 1, k + 1) for k in (first, other)]
-        same = ring.ravel()[first] == ring.ravel()[other]
-        heads = np.concatenate([first, nexts[0]])
-        tails = np.concatenate([np.where(same, other, nexts[1]), np.where(same, nexts[1], other)])
-        pairs = coo_matrix((np.ones(len(heads)), (heads, tails)), shape=(F * n, F * n))
-        _, group = connected_components(pairs, directed=False)
-        groups: Ints = np.asarray(group.reshape(F, n), dtype=np.int64)
-        rim = np.zeros(groups.max(initial=-1) + 1, dtype=bool)
-        rim[groups[free]] = rim[np.roll(groups, -1, axis=1)[free]] = True
-        bits = (free << np.arange(n)) + (rim[groups] << np.arange(4, 4 + n))
-        self.rim = bits.sum(axis=1).astype(np.int32)
-        return groups
+        pair = np.diff(edge.ravel()[order]) == 0
+        one, other = order[:-1][pair], order[1:][pair]
+        smooth = np.einsum("ka,ka->k", normal[facet[one]], normal[facet[other]]) > KINK
+        one, other = one[smooth], other[smooth]
+        free = np.ones(len(node), dtype=bool)
+        free[one] = free[other] = False
+        # the edge from a corner to the next of one runs the other way in its neighbour
+        same = node[one] == node[other]
+        heads = np.concatenate([one, nexts[one]])
+        tails = np.where(same, other, nexts[other]), np.where(same, nexts[other], other)
+        pairs = coo_matrix(
+            (np.ones(len(heads)), (heads, np.concatenate(tails))), shape=(len(node),) * 2
+        )
+        self.groups, label = connected_components(pairs, directed=False)
+        group = np.asarray(label, dtype=np.int64)
+        rim = np.zeros(self.groups, dtype=bool)
+        rim[group[free]] = rim[group[nexts][free]] = True
+        bits, first = [], 0
+        for leaf in self.leaves:
+            n = leaf.corners
+            part = slice(first, first := first + len(leaf.facets) * n)
+            leaf.group = group[part].reshape(-1, n)
+            both = free[part].reshape(-1, n), rim[leaf.group]
+            held = [b << np.arange(k, k + n) for k, b in zip((0, 4), both, strict=True)]
+            bits.append((held[0] + held[1]).sum(axis=1))
+        found: Ints32 = np.concatenate(bits).astype(np.int32)
+        return found
 
     def place(self, configuration: Configuration) -> None:
         """Find the nodes and the maps of slopes in a numbered configuration (collective)."""
-        topology, comm = configuration.topology, configuration.comm
         self.placed = True
         self.numbers = configuration.numbers(self.ids)
-        s = self.basis.slopes
-        self.maps = np.zeros((self.size, self.basis.corners, s, s))
-        first, end = topology.starts[comm.rank : comm.rank + 2]
-        mine = (self.numbers >= first) & (self.numbers < end)
-        self._mine, self._local = np.flatnonzero(mine), topology.local(self.numbers[mine])
-        if s:
-            own = np.flatnonzero(mine[self.facets[:, 0]])
-            ids = self.ids[self.facets[own]]
-            local = topology.find(ids.ravel()).reshape(ids.shape)
-            self.maps[own] = configuration.of(self.side.body, Interpolation).maps_of(local)
-            if self._corners > 2:  # of the director
-                self.maps[own, :, -1] *= self.height[own, None, None]
-            self.maps = configuration.sum(self.maps)
+        comm, starts = configuration.comm, configuration.topology.starts
+        mine = (self.numbers >= starts[comm.rank]) & (self.numbers < starts[comm.rank + 1])
+        for leaf in self.leaves:
+            leaf.place(configuration, self.numbers, mine, self.height[leaf.at])
+        self.maps = stacked([leaf.maps for leaf in self.leaves])
 
+    # ---- vectors of nodes -----------------------------------------------------------------------
     def vectors(self, configuration: Configuration, values: Array) -> Array:
         """Return a local vector at the nodes, positions and slopes (U, 1 + s, 3) (collective)."""
-        on = configuration.of(self.side.body, Interpolation)
-        found = np.zeros((len(self.ids), 1 + self.basis.slopes, 3))
-        for k in range(1 + self.basis.slopes):
-            at = on.offset(self._local, "value" if k == 0 else f"slope{k - 1}")
-            found[self._mine, k] = values[at[:, None] + np.arange(3)]
+        slopes = max(leaf.basis.slopes for leaf in self.leaves)
+        found = np.zeros((len(self.ids), 1 + slopes, 3))
+        for leaf in self.leaves:
+            leaf.take(configuration, values, found)
         return configuration.sum(found)
-
-    def elements(self, x: Array) -> Array:
-        """Return the coefficient vectors (F, functions, 3) of facets at vectors of the nodes."""
-        own = x[self.facets]
-        if self.basis.slopes:
-            own = own.copy()
-            own[:, :, 1:] = np.einsum("fvkc,fvca->fvka", self.maps, own[:, :, 1:])
-        return np.asarray(own.reshape(self.size, self.basis.functions, 3))
 
     def polynomials(self, x: Array) -> Array:
         """Return the coefficients (F, monomials, 3) of the facets."""
-        return np.asarray(np.einsum("ki,fia->fka", self.basis.coefficients, self.elements(x)))
-
-    def tables(self, xi: Array) -> Array:
-        """Return values and derivatives (1 + d, k, functions) of the functions at places (k, d)."""
-        powers, d = self.basis.exponents, xi.shape[1]
-        found = []
-        for along in range(-1, d):
-            factor = powers[:, along] if along >= 0 else 1
-            lower = np.maximum(powers - (np.arange(d) == along), 0)
-            found.append(factor * np.prod(xi[:, None, :] ** lower, axis=2))
-        return np.asarray(np.stack(found) @ self.basis.coefficients)
+        return stacked(
+            [
+                np.einsum("ki,fia->fka", leaf.basis.coefficients, leaf.elements(x))
+                for leaf in self.leaves
+            ]
+        )
 
     def normals(self, x: Array) -> Array:
         """Return the polynomials 1, xi, eta, xi eta of normals (F, 4, 3) at vectors of the nodes.
 
         Those of the corners have the length 1.
         """
-        _, d1, d2 = self.tables(self._at)
-        e, group = self.elements(x), self.group.ravel()
-        (a, b, c), (p, q, r) = np.moveaxis(d1 @ e, 2, 0), np.moveaxis(d2 @ e, 2, 0)
-        area = b * r - c * q, c * p - a * r, a * q - b * p
-        total: Array = np.stack([np.bincount(group, part.ravel()) for part in area], axis=1)
+        total = np.zeros((self.groups, 3))
+        for leaf in self.leaves:
+            group = leaf.group.ravel()
+            for a, area in enumerate(leaf.spanned(x)):
+                total[:, a] += np.bincount(group, area.ravel(), minlength=self.groups)
         size = np.linalg.norm(total, axis=1)
         total /= np.where(size > 0.0, size, 1.0)[:, None]
-        n = total[self.group]
-        found = np.zeros((self.size, 4, 3))
-        found[:, 0], found[:, 1] = n[:, 0], n[:, 1] - n[:, 0]
-        found[:, 2] = n[:, -1] - n[:, 0]
-        if self._corners == 4:
-            found[:, 3] = n[:, 0] - n[:, 1] + n[:, 2] - n[:, 3]
-        return found
+        return np.concatenate([leaf.interpolated(total) for leaf in self.leaves])
 
-    def inner(self, xi: Array) -> Array:
-        """Return chi (F, q) at places (q, 2) of all facets; see `assembly.feet.inner`."""
-        q = len(xi)
-        chi = inner(self.library, self.basis, np.repeat(self.rim, q), np.tile(xi, (self.size, 1)))
-        return chi.reshape(self.size, q)
+    def at_points(self, x: Array) -> Array:
+        """Return the positions (P, 3) of the points at vectors of the nodes."""
+        return np.concatenate(
+            [leaf.at_places(leaf.rule[0], x).reshape(-1, 3) for leaf in self.leaves]
+        )
+
+    def areas(self, x: Array) -> Array:
+        """Return the areas (P,) that points stand for at vectors of the nodes."""
+        found = []
+        for leaf in self.leaves:
+            a, b = (leaf.at_places(d, x) for d in leaf.rule[1:])
+            found.append(np.linalg.norm(np.cross(a, b), axis=2) * leaf.sheet.weights)
+        return np.concatenate([area.ravel() for area in found])
+
+    # ---- points and feet ------------------------------------------------------------------------
+    def points_of(self, facets: Ints) -> tuple[Ints, Ints]:
+        """Return the points of some facets (k,), and of each to which of the k it belongs."""
+        count = np.diff(self.first)[facets]
+        of = np.repeat(np.arange(len(facets)), count)
+        return (self.first[facets] - np.cumsum(count) + count)[of] + np.arange(len(of)), of
+
+    @cached_property
+    def chi(self) -> Array:
+        """Share (P,) of the points, 1 within and 0 on free edges; see `assembly.feet.inner`."""
+        found = []
+        for leaf in self.leaves:
+            rim = np.repeat(self.rim[leaf.at], leaf.count)
+            places = np.tile(leaf.sheet.points, (len(leaf.facets), 1))
+            found.append(inner(self.library, leaf.basis, rim, places))
+        return np.concatenate(found)
 
     def feet(
         self, P: Array, Q: Array, facet: Ints, r: Array, beyond: float = 1e-9
@@ -221,4 +269,5 @@ class Skin:
         `P`, `Q` : `polynomials` and `normals`; `facet` (n,), `r` (n, 3); a foot may be `beyond`
         the edges, in the parameters.
         """
-        return feet_of(self.library, self.basis, P, Q, facet, r, beyond)
+        bases = [leaf.basis for leaf in self.leaves]
+        return feet_of(self.library, bases, self.type, P, Q, facet, r, beyond)

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ..arrays import Array, Data
-from ..contact.facets import FacetPass
 from ..contact.nodal import told
-from ..contact.sides import Side
 from ..errors import SymancfError
 from ..runtime.collective import block_starts
 from ..values.parameter import label
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..contact.contact import Contact
+    from ..contact.leaf import Leaf
     from ..contact.nodal import Told
     from ..contact.rigid import RigidPass
     from ..system import System
@@ -55,35 +54,31 @@ def touching(
                 f"{contact.who} has no field {label(what)}, asked for as {name!r}; it has "
                 f"{', '.join(offered)}"
             )
-    bodies = [
-        each.contactor.body if isinstance(each, FacetPass) else contact.bodies[0]
-        for each in contact.passes
-    ]
-    passes = [p for p, body in zip(contact.passes, bodies, strict=True) if on in (None, body)]
-    if not passes:
+    bodies = [body for side, _ in contact.sides for body in side.bodies] or contact.bodies[0]
+    if on is not None and on not in bodies:
         names = " and ".join(dict.fromkeys(repr(body.name) for body in bodies))
         raise SymancfError(
             f"{contact.who} has points on {names}; sample(on={label(on)}) is none of them"
         )
-    found: list[tuple[Told, Array, Array]] = []
-    parts: list[Samples] = []
-    for each in passes:
-        if isinstance(each, FacetPass) or isinstance(each.contactor, Side):
-            here = told(each, system)
+    found: list[tuple[Told, Leaf, Array, Array]] = []
+    for side, passes in contact.sides:
+        if on is None or on in side.bodies:
+            here = told(side, passes, system)
             X, x = (
                 here.skin.vectors(system, vector)
                 for vector in (system.reference, system.reference + system.state)
             )
-            found.append((here, X, x))
-        else:
-            parts.append(_of_points(system, each, reference))
-    # facets of all passes one after the other, in shares: the same order on any number of ranks
-    total, first = sum(here.skin.size for here, _, _ in found), 0
+            leaves = [leaf for leaf in here.skin.leaves if on in (None, leaf.sheet.body)]
+            found += [(here, leaf, X, x) for leaf in leaves]
+    points = () if contact.sides else cast("list[RigidPass]", contact.passes)
+    parts = [_of_points(system, each, reference) for each in points]
+    # facets of all sides one after the other, in shares: the same order on any number of ranks
+    total, first = sum(len(leaf.facets) for _, leaf, _, _ in found), 0
     start, end = block_starts(total, system.comm.size)[system.comm.rank : system.comm.rank + 2]
-    for here, X, x in found:
+    for here, leaf, X, x in found:
         own = slice(max(start - first, 0), max(end - first, 0))
-        parts.append(_of_facets(here, own, X, x, at == "gauss", divisions, reference))
-        first += here.skin.size
+        parts.append(_of_facets(here, leaf, own, X, x, at == "gauss", divisions, reference))
+        first += len(leaf.facets)
     whole = join(parts) if any(len(p.points) for p in parts) else parts[0]
     known = whole.point_data
     whole.point_data = {k: v for k, v in known.items() if k not in FIELDS}
@@ -92,22 +87,27 @@ def touching(
 
 
 def _of_facets(
-    here: Told, own: slice, X: Array, x: Array, gauss: bool, divisions: int, reference: bool
+    here: Told,
+    leaf: Leaf,
+    own: slice,
+    X: Array,
+    x: Array,
+    gauss: bool,
+    divisions: int,
+    reference: bool,
 ) -> Samples:
-    """Return some of the facets."""
-    skin, side = here.skin, here.skin.side
-    assert side.element is not None
-    cell, q = side.element.topology, len(side.weights)
+    """Return some of the facets of a leaf."""
+    sheet, cell, q = leaf.sheet, leaf.element.topology, leaf.count
     if gauss:
-        xi, parts, kind = side.points, np.arange(q)[:, None], "vertex"
-        fields = {name: v.reshape(-1, q)[own] for name, v in here.values.items()}
+        xi, parts, kind = sheet.points, np.arange(q)[:, None], "vertex"
+        fields = {k: v[leaf.points].reshape(-1, q)[own] for k, v in here.values.items()}
     else:
-        xi, parts = cell.lattice(divisions if side.element.slopes else 1)
+        xi, parts = cell.lattice(divisions if leaf.element.slopes else 1)
         low, high = cell.domain
-        fields = {k: v[own] for k, v in here.on_lattice((xi - low) / (high - low)).items()}
-        kind = side.kind
-    table, _ = skin.tables(xi)[:2]
-    at, moved = (np.einsum("qi,fia->fqa", table, skin.elements(v)[own]) for v in (X, x))
+        fields = {k: v[own] for k, v in here.on_lattice(leaf, (xi - low) / (high - low)).items()}
+        kind = sheet.kind
+    table = leaf.tables(xi)[0]
+    at, moved = (leaf.at_places(table, v)[own] for v in (X, x))
     cells = (len(xi) * np.arange(len(at))[:, None, None] + parts[None]).reshape(-1, parts.shape[1])
     points = (at if reference else moved).reshape(-1, 3)
     data: dict[str, Data] = {"u" if reference else "displacement": (moved - at).reshape(-1, 3)}

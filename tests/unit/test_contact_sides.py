@@ -10,7 +10,7 @@ import pytest
 
 import symancf as sa
 from symancf import elements, energies
-from symancf.contact.sides import Side
+from symancf.contact.sheet import Sheet
 
 if TYPE_CHECKING:
     from symancf.assembly.configuration import Layout
@@ -35,7 +35,7 @@ def cable() -> sa.Body:
     return sa.Body(mesh["body"], elements.ancf_cable, energies.cable(), EA=3.0, EI=1.0)
 
 
-def integrals(body: sa.Body, side: Side) -> np.ndarray:
+def integrals(body: sa.Body, side: Sheet) -> np.ndarray:
     """Return the integral of X over the side, and its size."""
     terms = [
         sa.Potential(lambda X_a, u_a: X_a[0] * (1 + u_a[0]), side, name="x"),
@@ -62,7 +62,7 @@ def layout(body: sa.Body) -> Layout:
 )
 def test_facets_of_solids(element: elements.element.Element, points: int, size: float) -> None:
     body = solid(element)
-    side = Side("contact", body["z1"])
+    side = Sheet("contact", body["z1"])
     assert len(side.weights) == points
     assert integrals(body, side) == pytest.approx([1.0, 2.0, 6.0, 2.0], rel=1e-12)
     own = side.facets(layout(body))
@@ -76,7 +76,7 @@ def test_facets_of_solids(element: elements.element.Element, points: int, size: 
 def test_faces_of_plates_and_cables() -> None:
     for side in (+1, -1):
         body = plate()
-        face = Side("contact", body["body"].face(side))
+        face = Sheet("contact", body["body"].face(side))
         assert integrals(body, face) == pytest.approx([1.0, 2.0, side * 0.1, 2.0], rel=1e-12)
         own = face.facets(layout(body))
         assert own.length == pytest.approx(0.1)
@@ -84,7 +84,7 @@ def test_faces_of_plates_and_cables() -> None:
         normal = np.cross(X[:, 1] - X[:, 0], X[:, 3] - X[:, 0])
         assert (side * normal[:, 2] > 0.0).all()
     body = cable()
-    axis = Side("contact", body["body"], radius=0.01)
+    axis = Sheet("contact", body["body"], radius=0.01)
     assert axis.rho == 0.01
     assert integrals(body, axis) == pytest.approx([2.0, 0.0, 0.0, 2.0], abs=1e-12)
     assert axis.facets(layout(body)).modulus == pytest.approx(3.0 / (np.pi * 1e-4))
@@ -94,7 +94,7 @@ def test_modulus_of_a_field_is_that_of_the_cell_behind_each_facet() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (4, 2, 2))
     E = sa.Field(lambda X: 1e6 * (1.0 + X[:, 0]))
     body = sa.Body(mesh["body"], elements.hex8_plain, energies.saint_venant_kirchhoff, E=E, nu=0.3)
-    side = Side("contact", body["z1"])
+    side = Sheet("contact", body["z1"])
     known = layout(body)
     own = side.facets(known)
     X = known.fetch_points(own.vertices.ravel()).reshape(*own.vertices.shape, 3).mean(axis=1)
@@ -113,7 +113,7 @@ def test_modulus_of_a_field_is_that_of_the_cell_behind_each_facet() -> None:
 )
 def test_what_has_no_side_is_told(place: object, told: str) -> None:
     with pytest.raises(sa.ParameterError, match=told):
-        Side("contact", place())  # type: ignore[operator]
+        Sheet("contact", place())  # type: ignore[operator]
 
 
 def test_facets_within_a_body_and_thickness_in_time_are_told() -> None:
@@ -121,6 +121,6 @@ def test_facets_within_a_body_and_thickness_in_time_are_told() -> None:
     body = sa.Body(mesh["body"], elements.hex8_plain, energies.saint_venant_kirchhoff, **SOLID)
     inside = plate(thickness=lambda t: 0.1 + t)
     with pytest.raises(sa.ParameterError, match="thickness"):
-        Side("contact", inside["body"].face(+1)).facets(layout(inside))
+        Sheet("contact", inside["body"].face(+1)).facets(layout(inside))
     with pytest.raises(sa.ParameterError, match="radius"):
-        Side("contact", body["z1"], radius=0.1)
+        Sheet("contact", body["z1"], radius=0.1)

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Leaves: what all facets of one sheet have in common within a skin, and which of it they are."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from ..arrays import Array, Ints, Ints32, Mask
+from ..assembly.piece import Basis
+from ..places.interpolation import Interpolation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from ..assembly.configuration import Configuration
+    from ..elements import Element
+    from .sheet import Sheet
+
+
+Number = TypeVar("Number", bound=np.generic)
+
+
+def basis_of(element: Element) -> Basis:
+    """Return the functions of facets, those of a director at the distance 1 from the middle."""
+    fields = list(element.functions.values())
+    exponents = list(dict.fromkeys(tuple(e) for f in fields for e in f.exponents))
+    coefficients = np.zeros((len(exponents), element.size))
+    for field in fields:
+        for e, row in zip(field.exponents, field.coefficients, strict=True):
+            coefficients[exponents.index(tuple(e)), list(field.slots)] += [float(x) for x in row]
+    nodes = element.vertices, element.topology.corners, len(element.slopes)
+    return Basis(*nodes, np.array(exponents, dtype=np.int32), coefficients)
+
+
+def stacked(parts: Sequence[Array]) -> Array:
+    """Return arrays (n, ...) one after the other, zeros where others are larger."""
+    if len(parts) == 1:
+        return parts[0]
+    sizes = np.max([part.shape[1:] for part in parts], axis=0)
+    found, first = np.zeros((sum(map(len, parts)), *sizes)), 0
+    for part in parts:
+        found[(slice(first, first + len(part)), *map(slice, part.shape[1:]))] = part
+        first += len(part)
+    return found
+
+
+def filled(parts: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
+    """Return rows (n, k) one after the other, their first number again where others are longer."""
+    width = max(part.shape[1] for part in parts)
+    more = (np.repeat(part[:, :1], width - part.shape[1], axis=1) for part in parts)
+    return np.concatenate([np.concatenate(both, axis=1) for both in zip(parts, more, strict=True)])
+
+
+class Leaf:
+    """The facets of one sheet in a skin.
+
+    Parameters
+    ----------
+    sheet : whose facets these are.
+    vertices : (n, nv) ids of their nodes.
+    nodes : (U,) ids of all nodes of the skin, ascending.
+    facet, point : number of the first facet, and of the first point, among all of the skin.
+
+    Attributes
+    ----------
+    element, basis : that interpolates the facets, and its functions.
+    facets : (n, nv) their places among the nodes.
+    at, points : where they, and their points, are among all of the skin.
+    count : number of points of a facet.
+    corners : number of corners.
+    middle : (2,) parameters of the middle.
+    group : (n, corners) numbers of the normals that are interpolated; of cables of the nodes.
+    maps : (n, corners, s, s) slopes of elements from those of nodes, after `place`.
+    """
+
+    group: Ints
+    maps: Array
+
+    def __init__(self, sheet: Sheet, vertices: Ints, nodes: Ints, facet: int, point: int) -> None:
+        self.sheet, element = sheet, sheet.element
+        assert element is not None
+        self.element, self.basis, cell = element, basis_of(element), element.topology
+        self.facets, n = np.searchsorted(nodes, vertices), len(vertices)
+        self.count, self.corners = len(sheet.weights), cell.corners
+        self.at = slice(facet, facet + n)
+        self.points = slice(point, point + n * self.count)
+        self.middle = cell.to_domain(cell.centre)
+        self._ends = cell.to_domain(cell.unit[: self.corners])
+
+    # ---- functions ------------------------------------------------------------------------------
+    def tables(self, xi: Array) -> Array:
+        """Return values and derivatives (1 + d, k, functions) of the functions at places (k, d)."""
+        powers, d = self.basis.exponents, xi.shape[1]
+        found = []
+        for along in range(-1, d):
+            factor = powers[:, along] if along >= 0 else 1
+            lower = np.maximum(powers - (np.arange(d) == along), 0)
+            found.append(factor * np.prod(xi[:, None, :] ** lower, axis=2))
+        return np.asarray(np.stack(found) @ self.basis.coefficients)
+
+    @cached_property
+    def rule(self) -> Array:
+        """`tables` at the points."""
+        return self.tables(self.sheet.points)
+
+    @cached_property
+    def sampled(self) -> Array:
+        """Functions (k, functions) at some places all over a facet."""
+        cell, steps = self.element.topology, 3 if self.element.degree > 1 else 2
+        grid = np.meshgrid(*[np.linspace(0.0, 1.0, steps)] * cell.dimension)
+        unit = cell.clamped(np.stack(grid, axis=-1).reshape(-1, cell.dimension))
+        return np.asarray(self.tables(cell.to_domain(unit))[0])
+
+    # ---- at vectors of the nodes ----------------------------------------------------------------
+    def elements(self, x: Array) -> Array:
+        """Return coefficient vectors (n, functions, 3) at vectors of the nodes (U, 1 + s, 3)."""
+        s = self.basis.slopes
+        own = x[self.facets, : 1 + s]
+        if s:
+            own[:, :, 1:] = np.einsum("fvkc,fvca->fvka", self.maps, own[:, :, 1:])
+        return np.asarray(own.reshape(len(own), self.basis.functions, 3))
+
+    def at_places(self, N: Array, x: Array) -> Array:
+        """Return the vectors (n, k, 3) at places with the functions N (k, functions)."""
+        return np.asarray(np.einsum("qi,fia->fqa", N, self.elements(x)))
+
+    def spanned(self, x: Array) -> tuple[Array, Array, Array]:
+        """Return the components (n, corners) of r_xi x r_eta at the corners."""
+        _, d1, d2 = self.tables(self._ends)
+        e = self.elements(x)
+        (a, b, c), (p, q, r) = np.moveaxis(d1 @ e, 2, 0), np.moveaxis(d2 @ e, 2, 0)
+        return b * r - c * q, c * p - a * r, a * q - b * p
+
+    def interpolated(self, normals: Array) -> Array:
+        """Return the polynomials 1, xi, eta, xi eta (n, 4, 3) of normals (G, 3) by `group`."""
+        n = normals[self.group]
+        found = np.zeros((len(n), 4, 3))
+        found[:, 0], found[:, 1] = n[:, 0], n[:, 1] - n[:, 0]
+        found[:, 2] = n[:, -1] - n[:, 0]
+        if self.corners == 4:
+            found[:, 3] = n[:, 0] - n[:, 1] + n[:, 2] - n[:, 3]
+        return found
+
+    # ---- in a numbered configuration ------------------------------------------------------------
+    def place(self, configuration: Configuration, numbers: Ints, mine: Mask, height: Array) -> None:
+        """Find nodes by their global numbers (U,), those of this rank, and maps (collective)."""
+        topology, s = configuration.topology, self.basis.slopes
+        own = np.zeros(len(numbers), dtype=bool)
+        own[self.facets] = True
+        self._mine = np.flatnonzero(own & mine)
+        self._local = topology.local(numbers[self._mine])
+        self.maps = np.zeros((len(self.facets), self.basis.corners, s, s))
+        if s:
+            at = np.flatnonzero(mine[self.facets[:, 0]])
+            nodes = numbers[self.facets[at]]
+            local = topology.local(nodes.ravel()).reshape(nodes.shape)
+            self.maps[at] = self.on(configuration).maps_of(local)
+            if self.corners > 2:  # of the director
+                self.maps[at, :, -1] *= height[at, None, None]
+            self.maps = configuration.sum(self.maps)
+
+    def on(self, configuration: Configuration) -> Interpolation:
+        """Return how the body is interpolated."""
+        return configuration.of(self.sheet.body, Interpolation)
+
+    def take(self, configuration: Configuration, values: Array, to: Array) -> None:
+        """Write a local vector at the nodes of this rank to positions and slopes (U, 1 + s, 3)."""
+        on = self.on(configuration)
+        for k, jet in enumerate(self.jets):
+            at = on.offset(self._local, jet)
+            to[self._mine, k] = values[at[:, None] + np.arange(3)]
+
+    @property
+    def jets(self) -> list[str]:
+        """What a node has: its position and slopes."""
+        return ["value", *(f"slope{k}" for k in range(self.basis.slopes))]
+
+    def offsets(self, configuration: Configuration, numbers: Ints) -> Ints32:
+        """Return local offsets (k, functions) of the vectors of nodes, by global number (k, nv)."""
+        on = self.on(configuration)
+        local = configuration.topology.local(numbers.ravel()).reshape(numbers.shape)
+        found = np.stack([on.offset(local, jet) for jet in self.jets], axis=2)
+        return np.asarray(found.reshape(len(numbers), self.basis.functions), dtype=np.int32)
+
+    def weights(self, facets: Ints) -> Array:
+        """Return functions at the points of some of its facets, (k, count, vectors of nodes)."""
+        s, N = self.basis.slopes, self.rule[0]
+        found = np.tile(N, (len(facets), 1, 1))
+        for v in range(self.basis.vertices if s else 0):
+            at = slice(v * (1 + s) + 1, (v + 1) * (1 + s))
+            found[:, :, at] = np.einsum("qi,fij->fqj", N[:, at], self.maps[facets, v])
+        return found
