@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A block dragged over a bump with friction, on this number of ranks; print where it is as JSON."""
+"""A block dragged over a bump with friction, on this number of ranks; print where it is as JSON.
+
+The bump is of hexahedra and, where the block is dragged to, of wedges.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from mpi4py import MPI
 import symancf as sa
 from symancf.elements import hex8_plain
 from symancf.energies import neo_hooke
-from tests.unit.facing import MATERIAL, Array, touching
+from tests.unit.facing import MATERIAL, Array
+from tests.unit.seams import beside, held, side_of
 
 COMM = MPI.COMM_WORLD
 TIMES = [1.0, *(1.0 + k / 12 for k in range(1, 5))]
@@ -40,29 +44,26 @@ def drag(time: float) -> Array:
 
 def dragged(goes: str) -> list[list[float]]:
     """Displacements, the force, what was dissipated and how many points touch after each step."""
-    meshes = [
-        sa.Mesh.box((1.0, 1.0, 0.5), n, warp=w) for n, w in (((12, 2, 2), low), ((5, 2, 2), high))
-    ]
-    strip, block = (
-        sa.Body(mesh["body"], hex8_plain, neo_hooke, name=name, **MATERIAL)
-        for mesh, name in zip(meshes, ("strip", "block"), strict=True)
-    )
+    strip = beside("first", (6, 6, 2, 2), warp=low, name="strip")
+    mesh = sa.Mesh.box((1.0, 1.0, 0.5), (5, 2, 2), warp=high)
+    block = sa.Body(mesh["body"], hex8_plain, neo_hooke, name="block", **MATERIAL)
     pull = sa.fix(block["z1"], displacement=drag)
-    terms = [touching(strip["z1"], block["z0"], mu=0.3), sa.fix(strip["z0"]), pull]
-    system = sa.System(strip, block, terms=terms)
+    contact = sa.Contact(side_of(strip, "z1"), block["z0"], mu=0.3, name="contact")
+    system = sa.System(*strip, block, terms=[contact, *held(strip, "z0"), pull])
     problem = sa.StaticProblem(system, options={"snes_rtol": 1e-11})
     times, file = TIMES, FOLDER / f"{goes[-1]}.h5"
     if goes.startswith("from"):
         problem.restore(file)
         times = TIMES[HALF:]
     rows = []
-    place = strip.at([(1.0, 0.4, 0.4), (1.5, 0.6, 0.5)])
+    places = strip[0].at((1.0, 0.4, 0.4)), strip[1].at((1.7, 0.6, 0.5))
     for k, time in enumerate(times, 1):
         problem.solve(to=time)
         found = system.memory.gathered("contact:1")
         touches = float((found["status"] > -0.5).sum())
         more = [*np.ravel(pull.reaction(system)), found["dissipated"].sum(), touches]
-        rows.append([*system.displacement(place).ravel().tolist(), *map(float, more)])
+        u = [a for place in places for a in np.ravel(system.displacement(place))]
+        rows.append([*map(float, u), *map(float, more)])
         if goes.startswith("whole") and k == HALF:
             problem.save(file)
     return rows

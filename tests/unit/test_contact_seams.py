@@ -80,14 +80,19 @@ def test_tangents_are_derivatives_and_forces_balance(kinds: str, mu: float) -> N
         ("first", 0.4, (2, 3, 4, 1), 0.01),
         ("second", 0.5, (2, 2, 3, 1), 1e-10),
         ("first", 0.5, (2, 2, 3, 1), 1e-10),
+        ("one", 0.5, (2, 2, 3, 1), 0.01),
         ("one", 0.5, (2, 2, 3, 1), 1e-10),
     ],
 )
 def test_pressure_passes_flat_seams(kinds: str, seam: float, cells: Any, most: float) -> None:
-    """Two blocks between rollers: one stress, within 1 % where the meshes do not match."""
+    """Two blocks between rollers: one stress, within 1 % where the meshes do not match.
+
+    Volume over area, and with it the default stiffness, differs by 2 between both facets of wedges.
+    """
     low = beside(kinds, (2, 2, 3, 1))
     high = beside(kinds, cells, seam=seam, warp=bowl(0.5, 0.0), name="high")
-    contact = sa.Contact(side_of(low, "z1"), side_of(high, "z0"))
+    k = 20.0 if kinds == "one" and most < 0.01 else None
+    contact = sa.Contact(side_of(low, "z1"), side_of(high, "z0"), stiffness=k)
     rollers = [r for bodies in (low, high) for a in "xy" for r in held(bodies, f"{a}0", a)]
     rollers += held(low, "z0", "z") + held(high, "z1", "z", displacement=(0.0, 0.0, -0.05))
     system = sa.System(*low, *high, terms=[contact, *rollers])
